@@ -1,0 +1,35 @@
+# Debian's libraries, and DuckDB's own shared library from npm (script/bootstrap installs both).
+find_package(fmt REQUIRED)
+find_package(date REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(GTest REQUIRED)
+find_package(benchmark REQUIRED)
+find_package(Threads REQUIRED)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+find_library(XXHASH_LIBRARY xxhash REQUIRED)
+add_library(xxhash INTERFACE IMPORTED)
+target_link_libraries(xxhash INTERFACE ${XXHASH_LIBRARY})
+find_library(RAPIDCHECK_LIBRARY rapidcheck REQUIRED)
+add_library(rapidcheck INTERFACE IMPORTED)
+target_link_libraries(rapidcheck INTERFACE ${RAPIDCHECK_LIBRARY})
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(duckdb_platform linux-arm64)
+else()
+  set(duckdb_platform linux-x64)
+endif()
+set(DUCKDB_LIBRARY ${PROJECT_SOURCE_DIR}/node_modules/@duckdb/node-bindings-${duckdb_platform}/libduckdb.so)
+set(DUCKDB_HEADER ${PROJECT_SOURCE_DIR}/node_modules/duckdb/src/duckdb/src/include/duckdb.h)
+if(NOT EXISTS ${DUCKDB_LIBRARY} OR NOT EXISTS ${DUCKDB_HEADER})
+  message(FATAL_ERROR "DuckDB is not installed in node_modules; run script/bootstrap")
+endif()
+# The header alone, so that nothing else of that package can be included by accident.
+configure_file(${DUCKDB_HEADER} ${PROJECT_BINARY_DIR}/duckdb_c_api/duckdb.h COPYONLY)
+add_library(duckdb::duckdb SHARED IMPORTED)
+set_target_properties(duckdb::duckdb PROPERTIES
+  IMPORTED_LOCATION ${DUCKDB_LIBRARY}
+  IMPORTED_NO_SONAME OFF
+  INTERFACE_INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/duckdb_c_api)

@@ -1,0 +1,59 @@
+// Who pays: charges and holdings in, postings out. Pure: no store, no clock, no log.
+//
+// For each charge of a scope: what it is for (a node, a pool, or nothing on the fleet), its split into
+// GPU, CPU and memory, who held how much of that over the charge's period, and the rest as
+// unallocated. docs/ARCHITECTURE.md tells the method; explain.h shows its steps for one charge.
+//
+// ENSURES: the postings of every charge add up to it with == in all four costs; their order and
+// content depend on the values given, not on their order nor on the number of threads.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "allocate/policy.h"
+#include "core/error.h"
+#include "ledger/charge.h"
+#include "ledger/holding.h"
+#include "ledger/node.h"
+#include "ledger/posting.h"
+#include "ledger/run.h"
+#include "pricing/catalog.h"
+
+namespace pennyweight {
+
+// To which cluster each charge belongs, in the order of the charges: its x_ClusterId; else the cluster of
+// the node that its resource id names (whole, or after its last '/'); else none (an empty id).
+std::vector<ClusterId> cluster_of_charges(std::span<const Charge> charges,
+                                          std::span<const Node> nodes);
+
+struct AllocationInput {
+  ClusterId cluster;               // whose charges these are; empty: charges of no cluster
+  std::span<const Charge> charges;
+  std::span<const Node> nodes;     // of the cluster
+  std::span<const Gpu> gpus;
+  std::span<const Holding> holdings;
+  const Policy& policy;
+  const Catalog& catalog;
+  unsigned threads = 1;
+};
+
+// Something that the reader of the numbers should know: a profile that no table has, a holding of
+// a node that no inventory has, … with how often, and one example.
+struct AllocationNote {
+  std::string what;
+  std::uint64_t count = 0;
+  auto operator<=>(const AllocationNote&) const = default;
+};
+
+struct Allocation {
+  std::vector<Posting> postings;  // by charge, component, day, node, gpu, kind, workload, holding
+  std::vector<WorkloadDimensions> dimensions;  // of every workload that has a posting, by workload
+  std::vector<AllocationNote> notes;
+};
+
+Result<Allocation> allocate(const AllocationInput& input);
+
+}  // namespace pennyweight

@@ -1,0 +1,26 @@
+// CHECK(condition, "why it must hold"): a broken invariant, i.e. a bug in this program, never bad
+// input. It stays on in release builds: a wrong bill costs more than a branch.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace pennyweight {
+
+// Caught in exactly two places: the boundary of a command (app/main.cc), and the HTTP handler.
+class InvariantError : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+[[noreturn]] inline void check_failed(const char* condition, const char* why, const char* file,
+                                      int line) {
+  throw InvariantError(std::string(file) + ":" + std::to_string(line) + ": " + condition + ": " +
+                       why);
+}
+
+}  // namespace pennyweight
+
+#define CHECK(condition, why)         \
+  ((condition) ? static_cast<void>(0) \
+               : ::pennyweight::check_failed(#condition, why, __FILE__, __LINE__))

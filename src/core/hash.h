@@ -1,0 +1,39 @@
+// Hash128: the fingerprint of a fact's key or content.
+//
+// XXH3, 128 bits, over length-prefixed fields, so that ("ab","c") and ("a","bc") differ. It is not
+// keyed: it tells apart facts, it does not defend against someone who forges collisions.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pennyweight {
+
+struct Hash128 {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  auto operator<=>(const Hash128&) const = default;
+};
+
+Hash128 hash_of(std::string_view bytes);
+
+// Collects fields one after another and hashes them once.
+class Fingerprint {
+ public:
+  Fingerprint& add(std::string_view field);
+  Fingerprint& add(std::int64_t number);
+  Fingerprint& add_absent();  // differs from an empty field
+  Hash128 hash() const { return hash_of(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+// 32 lower-case hexadecimal digits.
+std::string to_text(const Hash128& hash);
+std::optional<Hash128> parse_hash(std::string_view text);
+
+}  // namespace pennyweight

@@ -1,0 +1,21 @@
+#include "core/money.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pennyweight {
+
+Result<Currency> Currency::parse(std::string_view code) {
+  const bool capitals =
+      std::all_of(code.begin(), code.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  if (code.size() != 3 || !capitals) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("'{}' is not a currency; write an ISO 4217 code of three capital "
+                            "letters, such as USD",
+                            code.substr(0, 40)));
+  }
+  return Currency(code[0], code[1], code[2]);
+}
+
+}  // namespace pennyweight

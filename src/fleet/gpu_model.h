@@ -1,0 +1,48 @@
+// GPU models and their MIG geometry: what part of a card a profile is.
+//
+// The same profile name is a different part on different cards (1g.10gb is 2/8 of the memory of an
+// A100-40GB and 1/8 of that of an A100-80GB), so everything is keyed by (model, profile). What is not
+// in the tables is refused by name, never guessed. The tables are data/fleet/*.csv, built in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/card_share.h"
+#include "core/error.h"
+
+namespace pennyweight {
+
+struct GpuModel {
+  std::string name;         // "A100-SXM4-40GB", the key of every table
+  std::string device_name;  // as NVML reports it: "NVIDIA A100-SXM4-40GB"
+  std::string vendor;
+  std::string architecture;
+  std::uint64_t memory_bytes = 0;
+  std::uint32_t mig_compute_slices = 0;  // 7, or 4; 0 without MIG
+  std::uint32_t mig_memory_slices = 0;   // 8, or 4
+};
+
+// The model meant by a name as NVML, DCGM, Kubernetes labels, Slurm's gres types, price lists or
+// traces write it: case, vendor prefix, '-', '_' and ' ' do not matter ("nvidia_a100-sxm4-40gb",
+// "Tesla T4", "V100M32"). A name that fits several models (Slurm's "a100") gives nothing: the
+// node's inventory must say which.
+const GpuModel* find_gpu_model(std::string_view reported);
+
+std::span<const GpuModel> gpu_models();
+
+// What a MIG profile takes of its card.
+struct MigShare {
+  CardShare compute;  // compute slices / slices of the card
+  CardShare memory;
+};
+
+// "3g.20gb", also with "+me", "1c.3g.20gb" (its GPU instance's share of the card, split evenly over
+// its compute slices), and Slurm's and Kubernetes' spellings ("a100_3g.20gb", "mig-3g.20gb"). An
+// error names the model and the profile when they do not go together.
+Result<MigShare> find_mig_share(const GpuModel& model, std::string_view profile);
+
+}  // namespace pennyweight

@@ -1,0 +1,105 @@
+// Holding: workload W held resource R of a cluster over [begin, end).
+//
+// Comes from pods and from Slurm jobs. It says what was requested, not what was used. A holding may
+// name GPUs, MIG instances, a number of devices on nodes, or a number of devices somewhere in
+// a pool of nodes; whatever it names, it is allocated.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/card_share.h"
+#include "core/id.h"
+#include "core/instant.h"
+#include "core/label.h"
+#include "ledger/fact_id.h"
+
+namespace pennyweight {
+
+// One device of a request, in the terms in which it was requested.
+struct WholeGpu {
+  auto operator<=>(const WholeGpu&) const = default;
+};
+// A stated part of a card: openb's gpu_milli, HAMi, KAI, replicas.
+struct CardFraction {
+  CardShare compute;
+  CardShare memory;
+  auto operator<=>(const CardFraction&) const = default;
+};
+// A MIG instance; what part of a card it is depends on the GPU's model.
+struct MigSlice {
+  std::string profile;  // "3g.20gb"
+  auto operator<=>(const MigSlice&) const = default;
+};
+// One Slurm shard; what part of a card it is depends on the node's number of shards and GPUs.
+struct Shard {
+  auto operator<=>(const Shard&) const = default;
+};
+using Device = std::variant<WholeGpu, CardFraction, MigSlice, Shard>;
+
+// Where the devices are. Each alternative says how many there are.
+struct OnGpus {  // one device on each of these GPUs, or these MIG instances, by UUID
+  std::vector<GpuId> gpus;
+  auto operator<=>(const OnGpus&) const = default;
+};
+struct OnNodes {
+  struct Part {
+    NodeId node;
+    std::uint32_t devices;  // on this node; 0 for a node held without a GPU
+    auto operator<=>(const Part&) const = default;
+  };
+  std::vector<Part> parts;
+  auto operator<=>(const OnNodes&) const = default;
+};
+struct InPool {
+  std::vector<PoolId> pools;  // any of these; empty: anywhere in the cluster
+  std::uint32_t devices;
+  auto operator<=>(const InPool&) const = default;
+};
+using Placement = std::variant<OnGpus, OnNodes, InPool>;
+
+struct Holding {
+  ClusterId cluster;
+  WorkloadId workload;    // "12345", "12345_7", "namespace/pod"
+  std::string attempt;    // tells apart the runs of a requeued job; empty where there is one
+  Interval held;
+  bool ended = true;      // false: it was still running when it was read, at held.end()
+  std::uint64_t suspended_ms = 0;  // already taken off the end of `held`, since no source says when
+  Device device = WholeGpu{};
+  std::string gpu_model;  // as requested, e.g. Slurm's gres type; empty: any
+  Placement placement;
+  std::optional<std::uint64_t> cpu_milli;     // requested in all, over all nodes
+  std::optional<std::uint64_t> memory_bytes;  // of the host, in all
+  Labels labels;          // account, user, partition, qos, job_name, state, Kubernetes labels …
+
+  // Set by the store when read back; not content.
+  FactId id;
+  SourceLine source;
+
+  Holding(ClusterId in, WorkloadId by, Interval over, Placement where)
+      : cluster(std::move(in)), workload(std::move(by)), held(over), placement(std::move(where)) {}
+  bool operator==(const Holding&) const = default;
+};
+
+// How many devices, wherever they are.
+std::uint64_t device_count(const Holding& holding);
+
+// Cluster, workload, attempt; and, while it runs, when it was read. So each reading of a running
+// job is a fact of its own, and the ended one conflicts only with another ended one.
+Hash128 natural_key(const Holding& holding);
+Hash128 content_hash(const Holding& holding);
+std::string difference(const Holding& there, const Holding& here);
+
+// Text that parses back, for stores and for people:
+//   device     "gpu", "fraction 36036000/72072000" (compute/memory units), "mig 3g.20gb", "shard"
+//   placement  "gpus GPU-1,GPU-2", "nodes n1=4,n2=4", "pool 8 a,b", "pool 8" (anywhere)
+// Names in a placement are percent-encoded where they hold ',', '=', ' ' or '%'.
+std::string to_text(const Device& device);
+std::string to_text(const Placement& placement);
+std::optional<Device> parse_device(std::string_view text);
+std::optional<Placement> parse_placement(std::string_view text);
+
+}  // namespace pennyweight

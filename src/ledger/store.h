@@ -1,0 +1,158 @@
+// Store: where the ledger is kept. Coarse on purpose, so that heavy work happens in the engine.
+//
+// Promises of every keeper (store/contract_test.cc holds them to it):
+//   - an import is all or nothing, a run is all or nothing, and what commit() acknowledged survives
+//     kill -9;
+//   - the same facts in any order and any number of times give the same ledger;
+//   - scans and summaries come in a stable order that does not depend on insertion order;
+//   - sums are exact.
+// One Store object is used by one thread at a time. At most one session is open at a time. A session
+// that is destroyed without commit() leaves no trace.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "ledger/charge.h"
+#include "ledger/holding.h"
+#include "ledger/node.h"
+#include "ledger/posting.h"
+#include "ledger/rejected_row.h"
+#include "ledger/run.h"
+#include "ledger/summary.h"
+#include "ledger/usage.h"
+
+namespace pennyweight {
+
+struct ImportSource {
+  std::string format;      // "focus", "slurm", "openb", "nodes", …
+  std::string name;        // the file, as given
+  Hash128 file_hash;       // of its bytes; {} where it was not read as one file
+  Instant at;              // when it is imported
+};
+
+struct FactCounts {
+  std::uint64_t created = 0;
+  std::uint64_t existing = 0;   // the same fact was there already
+  std::uint64_t repeated = 0;   // charges only: identical lines within this import, each kept
+  std::uint64_t conflicts = 0;  // kept aside as rejected rows
+};
+
+struct ImportOutcome {
+  std::uint64_t number = 0;  // of the import: 1, 2, …
+  FactCounts charges, holdings, nodes, gpus, usages;
+  std::uint64_t rejected = 0;  // rows kept aside in all, conflicts among them
+  std::vector<RejectedRow> conflict_rows;  // the first 100, for messages
+};
+
+// Facts of one file on their way in. append_* may be called in any order, any number of times.
+// Conflicts are found at commit(): the conflicting fact is kept aside as a RejectedRow whose reason
+// says what differs, the ledger keeps the first version, and everything else is committed.
+//
+// Charges have no id in the file, so identical lines are told apart by counting, and a delivery of
+// lines under one natural key conflicts exactly when it brings a content that the ledger does not
+// have while leaving out one that it has.
+class ImportSession {
+ public:
+  virtual ~ImportSession() = default;
+  virtual Result<void> append_charges(std::span<const Charge> charges) = 0;
+  virtual Result<void> append_holdings(std::span<const Holding> holdings) = 0;
+  virtual Result<void> append_nodes(std::span<const Node> nodes) = 0;
+  virtual Result<void> append_gpus(std::span<const Gpu> gpus) = 0;
+  virtual Result<void> append_usages(std::span<const Usage> usages) = 0;
+  // At most limits::kRejectedRowsKeptMax are kept; all are counted.
+  virtual Result<void> append_rejected(std::span<const RejectedRow> rows) = 0;
+  virtual Result<ImportOutcome> commit() = 0;
+};
+
+class RunSession {
+ public:
+  virtual ~RunSession() = default;
+  virtual Result<void> append_postings(std::span<const Posting> postings) = 0;
+  virtual Result<void> append_dimensions(std::span<const WorkloadDimensions> workloads) = 0;
+  // Makes this the current run of its scope. When policy, catalog, zone, dimensions and postings
+  // are the same as the current run's, nothing changes and the current run is returned.
+  virtual Result<Run> commit() = 0;
+};
+
+struct ImportRecord {
+  std::uint64_t number = 0;
+  ImportSource source;
+  std::uint64_t charges = 0, holdings = 0, nodes = 0, gpus = 0, usages = 0;  // created
+  std::uint64_t rejected = 0;
+};
+
+// One bill line beside the sum of its postings in the current runs.
+struct LineCheck {
+  Charge charge;
+  Costs posted;
+  std::uint64_t postings = 0;
+  bool exact() const { return postings > 0 && posted == charge.costs; }
+};
+
+struct ReconcileTotals {
+  Costs billed_lines;  // the sum of the lines of one currency
+  Costs posted;
+  std::uint64_t lines = 0;
+  std::uint64_t lines_off = 0;       // not exact
+  std::uint64_t lines_unposted = 0;  // among them, without any posting: never allocated
+};
+
+// How many facts of each kind there are, and what they span.
+struct StoreOverview {
+  std::uint64_t charges = 0, holdings = 0, nodes = 0, gpus = 0, usages = 0, postings = 0;
+  std::uint64_t imports = 0, rejected = 0;
+  std::vector<std::string> clusters;  // of nodes and holdings, sorted
+  std::vector<std::string> months;    // of charges, sorted
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  virtual Result<std::unique_ptr<ImportSession>> begin_import(const ImportSource& source) = 0;
+  virtual Result<std::unique_ptr<RunSession>> begin_run(const Run& run) = 0;
+
+  // Scans hand over batches; the sink returns false to stop. Order: charges by id; holdings by
+  // (begin, cluster, workload, attempt), each attempt once: the ended fact, else the latest reading;
+  // nodes by (cluster, name, from); gpus by (cluster, node, index, uuid, from); usages by (at, gpu).
+  using ChargeSink = std::function<bool(std::span<const Charge>)>;
+  using HoldingSink = std::function<bool(std::span<const Holding>)>;
+  // Charges whose billing period begins in `month` ("2026-03", UTC); empty: all.
+  virtual Result<void> scan_charges(const std::string& month, const ChargeSink& sink) = 0;
+  // Holdings of a cluster that overlap an interval.
+  virtual Result<void> scan_holdings(const ClusterId& cluster, const Interval& during,
+                                     const HoldingSink& sink) = 0;
+  virtual Result<std::vector<Node>> nodes() = 0;
+  virtual Result<std::vector<Gpu>> gpus() = 0;
+  virtual Result<std::vector<Usage>> usages(const ClusterId& cluster, const Interval& during) = 0;
+
+  virtual Result<std::optional<Charge>> find_charge(const FactId& id) = 0;
+  virtual Result<std::optional<Holding>> find_holding(const FactId& id) = 0;
+  // Postings of current runs, by charge id; ordered by (component, day, node, gpu, workload, …).
+  virtual Result<std::vector<Posting>> postings_of(const FactId& charge) = 0;
+  // The largest postings of current runs that a summary row is made of, by effective cost.
+  virtual Result<std::vector<Posting>> largest_postings(const SummaryQuery& query,
+                                                        std::uint64_t at_most) = 0;
+
+  virtual Result<std::vector<Run>> runs() = 0;  // by scope, then number
+  virtual Result<std::vector<ImportRecord>> imports() = 0;
+  virtual Result<std::vector<RejectedRow>> rejected_rows(std::uint64_t at_most) = 0;
+  virtual Result<StoreOverview> overview() = 0;
+
+  // Rows by bucket, then keys, then currency. Unknown dimensions give "" (no error).
+  virtual Result<std::vector<SummaryRow>> summarise(const SummaryQuery& query) = 0;
+
+  // Each line of the month (empty: all) beside its postings, by charge id; totals by currency.
+  using LineSink = std::function<bool(const LineCheck&)>;
+  virtual Result<std::vector<ReconcileTotals>> reconcile(const std::string& month, bool only_off,
+                                                         const LineSink& sink) = 0;
+};
+
+}  // namespace pennyweight
