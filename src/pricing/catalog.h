@@ -57,7 +57,11 @@ struct RateQuery {
 struct HostUnitRates {
   Decimal per_cpu_hour;
   Decimal per_gib_hour;
+  bool operator==(const HostUnitRates&) const = default;
 };
+
+// A host unit rate above this is taken for a slip of the pen and refused.
+inline constexpr Decimal kHostUnitRateMax = Decimal::from_units(1000);
 
 class Catalog {
  public:
