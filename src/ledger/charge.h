@@ -106,8 +106,8 @@ struct Charge {
   bool operator==(const Charge&) const = default;
 };
 
-// What the line is about: every column but its amounts and quantities. Two deliveries of one line
-// agree in it.
+// What the line is about: every column but costs, quantities and unit prices, also those among the
+// other columns. Two deliveries of one line agree in it.
 Hash128 natural_key(const Charge& charge);
 // Everything the line says.
 Hash128 content_hash(const Charge& charge);
