@@ -1,0 +1,74 @@
+#include "ingest/csv/header.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace pennyweight::csv {
+namespace {
+
+constexpr std::size_t kNamesShownMax = 80;
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+bool same_letters(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+}  // namespace
+
+Result<Header> Header::of(std::span<const std::string_view> names) {
+  Header header;
+  for (const std::string_view raw : names) {
+    const std::string_view name = trimmed(raw);
+    if (name.empty()) {
+      return fail(ErrorCode::kBadFile,
+                  fmt::format("column {} of the header has no name", header.names_.size() + 1));
+    }
+    const auto [there, is_new] = header.places_.emplace(name, header.names_.size());
+    if (!is_new) {
+      return fail(ErrorCode::kBadFile,
+                  fmt::format("the header names column '{}' twice, as columns {} and {}; remove or "
+                              "rename one",
+                              name.substr(0, 80), there->second + 1, header.names_.size() + 1));
+    }
+    header.names_.emplace_back(name);
+  }
+  return header;
+}
+
+std::optional<std::size_t> Header::find(std::string_view name) const {
+  const auto at = places_.find(name);
+  if (at == places_.end()) return std::nullopt;
+  return at->second;
+}
+
+Result<std::vector<std::size_t>> Header::require(std::span<const std::string_view> names) const {
+  std::vector<std::size_t> places;
+  std::vector<std::string> missing;
+  for (const std::string_view name : names) {
+    if (const auto place = find(name)) {
+      places.push_back(*place);
+      continue;
+    }
+    const auto similar = std::ranges::find_if(
+        names_, [&](const std::string& there) { return same_letters(there, name); });
+    missing.push_back(similar == names_.end() ? std::string(name)
+                                              : fmt::format("{} (there is '{}': write it as {})",
+                                                            name, *similar, name));
+  }
+  if (missing.empty()) return places;
+  const auto shown = std::span(names_).first(std::min(names_.size(), kNamesShownMax));
+  return fail(ErrorCode::kBadFile,
+              fmt::format("missing columns: {}; the header has: {}{}", fmt::join(missing, ", "),
+                          fmt::join(shown, ", "), shown.size() < names_.size() ? ", …" : ""));
+}
+
+}  // namespace pennyweight::csv
