@@ -1,8 +1,8 @@
 // GPU models and their MIG geometry: what part of a card a profile is.
 //
 // The same profile name is a different part on different cards (1g.10gb is 2/8 of the memory of an
-// A100-40GB and 1/8 of that of an A100-80GB), so everything is keyed by (model, profile). What is not
-// in the tables is refused by name, never guessed. The tables are data/fleet/*.csv, built in.
+// A100-40GB and 1/8 of that of an A100-80GB), so everything is keyed by (model, profile). What is
+// not in the tables is refused by name, never guessed. The tables are data/fleet/*.csv, built in.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/card_share.h"
 #include "core/error.h"
@@ -22,14 +23,15 @@ struct GpuModel {
   std::string vendor;
   std::string architecture;
   std::uint64_t memory_bytes = 0;
-  std::uint32_t mig_compute_slices = 0;  // 7, or 4; 0 without MIG
-  std::uint32_t mig_memory_slices = 0;   // 8, or 4
+  std::uint32_t mig_compute_slices = 0;     // 7, or 4; 0 without MIG
+  std::uint32_t mig_memory_slices = 0;      // 8, or 4
+  std::vector<std::string> mig_geometries;  // its keys in data/fleet/mig_profiles.csv
 };
 
 // The model meant by a name as NVML, DCGM, Kubernetes labels, Slurm's gres types, price lists or
 // traces write it: case, vendor prefix, '-', '_' and ' ' do not matter ("nvidia_a100-sxm4-40gb",
-// "Tesla T4", "V100M32"). A name that fits several models (Slurm's "a100") gives nothing: the
-// node's inventory must say which.
+// "Tesla T4", "V100M32"), nor does a "-SHARED" or "-MIG-1g.5gb" behind it. A name that fits several
+// models (Slurm's "a100") gives nothing: the node's inventory must say which.
 const GpuModel* find_gpu_model(std::string_view reported);
 
 std::span<const GpuModel> gpu_models();

@@ -1,0 +1,144 @@
+// find_mig_share: the table of data/fleet/mig_profiles.csv, and the spellings of a profile.
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/check.h"
+#include "fleet/embedded.h"
+#include "fleet/gpu_model.h"
+#include "fleet/normal_name.h"
+#include "fleet/plain_table.h"
+#include "fleet/whole_number.h"
+
+namespace pennyweight {
+namespace {
+
+struct Profile {
+  std::uint64_t compute_slices;
+  std::uint64_t memory_slices;
+};
+
+// By (geometry, profile).
+using Profiles = std::map<std::pair<std::string, std::string>, Profile>;
+
+Profiles read_profiles() {
+  constexpr std::string_view kColumns[] = {"gpu", "profile", "compute_slices", "memory_slices"};
+  const auto table = PlainTable::parse(embedded::mig_profiles_csv(), "mig_profiles.csv",
+                                       {.required = kColumns, .others_ignored = true});
+  CHECK(table.has_value(), "the built-in table is read by a test");
+  Profiles profiles;
+  for (std::size_t i = 0; i < table->size(); ++i) {
+    const auto row = table->row(i);
+    const bool added = profiles
+                           .emplace(std::pair(std::string(row[0]), std::string(row[1])),
+                                    Profile{.compute_slices = parse_whole_number(row[2]).value(),
+                                            .memory_slices = parse_whole_number(row[3]).value()})
+                           .second;
+    CHECK(added, "a profile stands once in its geometry");
+  }
+  return profiles;
+}
+
+const Profiles& built_in_profiles() {
+  static const Profiles profiles = read_profiles();
+  return profiles;
+}
+
+// What stands before the profile proper: "a100" of "a100_3g.20gb", "mig" of
+// "nvidia.com/mig-3g.20gb".
+struct Spelling {
+  std::string prefix;                            // normal name; empty: none
+  std::optional<std::uint64_t> instance_slices;  // 1 of "1c.3g.20gb"
+  std::string profile;                           // "3g.20gb+me"
+};
+
+// Kubernetes writes "+me" as ".me".
+std::string with_plus(std::string profile) {
+  const std::size_t memory = profile.find("gb");
+  if (memory == std::string::npos) return profile;
+  const std::size_t suffix = memory + 2;
+  if (suffix < profile.size() && profile[suffix] == '.') profile[suffix] = '+';
+  return profile;
+}
+
+Spelling read_spelling(std::string_view text) {
+  std::string lowered;
+  for (const char c : text) {
+    lowered += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  Spelling spelling;
+  std::string_view rest = lowered;
+  // Behind "mig-" in Kubernetes' names, behind the last '_' in Slurm's types. A '-' alone says
+  // nothing, since profiles have "-me".
+  const std::size_t mig = rest.rfind("mig-");
+  const std::size_t mark = mig != std::string_view::npos ? mig : rest.find_last_of("_/ ");
+  if (mark != std::string_view::npos) {
+    const std::string_view before = rest.substr(0, mark);
+    // "nvidia.com/" is a resource domain and no card.
+    if (!before.ends_with('/')) spelling.prefix = normal_gpu_name(before);
+    rest.remove_prefix(mark + (mig != std::string_view::npos ? 4 : 1));
+  }
+  const std::size_t dot = rest.find('.');
+  if (dot != std::string_view::npos && dot > 1 && rest[dot - 1] == 'c') {
+    spelling.instance_slices = parse_whole_number(rest.substr(0, dot - 1));
+    if (spelling.instance_slices) rest.remove_prefix(dot + 1);
+  }
+  spelling.profile = with_plus(std::string(rest));
+  return spelling;
+}
+
+// "a100" of "A100-SXM4-40GB".
+std::string family_of(const GpuModel& model) {
+  return normal_gpu_name(std::string_view(model.name).substr(0, model.name.find('-')));
+}
+
+// A prefix that names another card than the one at hand; other prefixes are names of the site's
+// own.
+bool contradicts(std::string_view prefix, const GpuModel& model) {
+  if (prefix.empty()) return false;
+  if (const GpuModel* named = find_gpu_model(prefix)) {
+    return named->mig_geometries != model.mig_geometries;
+  }
+  if (prefix.starts_with(family_of(model))) return false;
+  for (const GpuModel& other : gpu_models()) {
+    if (other.mig_compute_slices > 0 && prefix.starts_with(family_of(other))) return true;
+  }
+  return false;
+}
+
+CardShare exact_share(std::uint64_t parts, std::uint64_t whole) {
+  const auto share = CardShare::of(parts, whole);
+  CHECK(share.has_value(), "CardShare holds sevenths, eighths and their parts exactly");
+  return *share;
+}
+
+}  // namespace
+
+Result<MigShare> find_mig_share(const GpuModel& model, std::string_view profile) {
+  const auto refuse = [&](std::string_view reason) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("MIG profile '{}' on a {}: {}", profile, model.name, reason));
+  };
+  if (model.mig_geometries.empty()) return refuse("this model has no MIG");
+  const Spelling spelling = read_spelling(profile);
+  if (contradicts(spelling.prefix, model)) return refuse("the name is of another model");
+
+  for (const std::string& geometry : model.mig_geometries) {
+    const auto at = built_in_profiles().find({geometry, spelling.profile});
+    if (at == built_in_profiles().end()) continue;
+    const auto& [compute_slices, memory_slices] = at->second;
+    const std::uint64_t taken = spelling.instance_slices.value_or(compute_slices);
+    if (taken == 0 || taken > compute_slices) {
+      return refuse(fmt::format("a compute instance has 1 to {} of its slices", compute_slices));
+    }
+    return MigShare{.compute = exact_share(taken, model.mig_compute_slices),
+                    .memory = exact_share(memory_slices * taken,
+                                          std::uint64_t{model.mig_memory_slices} * compute_slices)};
+  }
+  return refuse("no such profile of this model in the table; see data/fleet/mig_profiles.csv");
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,36 @@
+#include "fleet/normal_name.h"
+
+namespace pennyweight {
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+}  // namespace
+
+std::string whole_gpu_name(std::string_view reported) {
+  std::string lowered;
+  for (const char c : reported) lowered += lower(c);
+
+  std::string_view name = lowered;
+  name = name.substr(0, name.find("-mig-"));
+  if (name.ends_with("-shared")) name.remove_suffix(std::string_view("-shared").size());
+
+  std::string normal;
+  for (const char c : name) {
+    if (is_letter_or_digit(c)) normal += c;
+  }
+  return normal;
+}
+
+std::string normal_gpu_name(std::string_view reported) {
+  std::string normal = whole_gpu_name(reported);
+  // In this order: "NVIDIA Tesla T4", "NVIDIA GeForce RTX 4080", "AMD Instinct MI300X".
+  for (const std::string_view word : {"nvidia", "tesla", "geforce", "amd", "instinct"}) {
+    if (normal.starts_with(word)) normal.erase(0, word.size());
+  }
+  return normal;
+}
+
+}  // namespace pennyweight
