@@ -1,0 +1,23 @@
+// `sacct --json`, as the data_parser plugins 0.0.37 to 0.0.43 and their like write it.
+//
+// They differ: numbers are plain or {"set":…,"infinite":…,"number":…}, a state is a word or a list
+// of words, texts may be null, a comment is a text or three. All are read; what is missing is
+// absent, what is of an unheard-of type makes a rejected row of this job alone. Of each job, steps
+// are counted and passed over.
+//
+// The document is copied once and walked job by job; it may have limits::kDocumentBytesMax bytes
+// (about 100,000 jobs with their steps: export longer periods in pieces, or with --parsable2).
+#pragma once
+
+#include <string_view>
+
+#include "ingest/slurm/sacct.h"
+
+namespace pennyweight::slurm {
+
+// An error when the document as a whole is not sacct's, or is cut off, or from the sink; batches
+// that were handed on before it are to be thrown away then.
+Result<SacctCounts> read_sacct_json(std::string_view document, const SacctOptions& options,
+                                    const SacctSink& sink);
+
+}  // namespace pennyweight::slurm

@@ -1,0 +1,21 @@
+// UTF-8 in records: Slurm stores job names and comments as the bytes that users typed.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pennyweight::slurm {
+
+// Valid, and without the byte NUL, which no text of a ledger has.
+bool is_clean_utf8(std::string_view text);
+
+// The text with each byte that is not UTF-8, and each NUL, shown as '?'; for messages and rejected
+// rows.
+std::string shown_as_utf8(std::string_view text);
+
+// Replaces each byte that is not UTF-8 by '?', in place, and tells where, in order.
+std::vector<std::size_t> mask_invalid_utf8(char* bytes, std::size_t size);
+
+}  // namespace pennyweight::slurm
