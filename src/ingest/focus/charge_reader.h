@@ -1,0 +1,127 @@
+// ChargeReader: a row of texts under a FOCUS header → a Charge, or the column at fault and why.
+//
+// The header decides once where each column goes; a row is then a walk over that plan. A Charge
+// that is filled again and again keeps its memory, which is what makes ten million rows affordable.
+//
+// What is null: an empty text; NULL, null or \N outside quotes. In quotes these words are texts, as
+// RFC 4180 has no other way to write them; but where a number, time or code must stand they are
+// null also in quotes, because exporters that quote everything write them so.
+//
+// Nothing is dropped: a column that no rule reads goes word for word into Charge::other_columns.
+// Two deprecated columns do so only where they say something of their own: ProviderName and
+// PublisherName equal to ServiceProviderName add nothing.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/error.h"
+#include "ingest/csv/header.h"
+#include "ingest/focus/column.h"
+#include "ingest/focus/json_column.h"
+#include "ledger/charge.h"
+
+namespace pennyweight::focus {
+
+struct Fault {
+  std::string column;
+  std::string reason;  // what is wrong and what to do
+};
+
+class ChargeReader {
+ public:
+  // An Error that lists them when columns are missing without which no line can be taken.
+  static Result<ChargeReader> of(const csv::Header& header);
+
+  Version version() const { return version_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  std::uint64_t rounded_numbers() const { return rounded_numbers_; }
+  std::uint64_t unread_json() const { return unread_json_; }
+
+  // REQUIRES: as many fields as the header has columns; `quoted` likewise; `charge` is new or was
+  // filled by this reader. ENSURES: every field of `charge` is set when nothing is returned.
+  std::optional<Fault> read(std::span<const std::string_view> fields,
+                            std::span<const std::uint8_t> quoted, Charge& charge);
+
+  // A Charge to be filled by read().
+  static Charge blank();
+
+ private:
+  using Text = std::string Charge::*;
+  using Number = std::optional<Decimal> Charge::*;
+  struct TextColumn {
+    std::size_t at;
+    Text member;
+  };
+  struct NumberColumn {
+    std::size_t at;
+    Number member;
+  };
+  enum class Keep { kAlways, kUnlessProvider, kIfUnreadTags, kIfUnreadDetails, kIfNotInstanceType };
+  struct OtherColumn {
+    std::string name;
+    std::string json_key;  // "name":
+    std::size_t at;
+    Keep keep;
+  };
+  struct LastInstant {
+    std::string text;
+    Instant at;
+  };
+  struct RowState {
+    std::span<const std::string_view> fields;
+    std::span<const std::uint8_t> quoted;
+    std::uint64_t rounded = 0;
+    bool tags_unread = false;
+    bool details_unread = false;
+  };
+
+  ChargeReader() = default;
+  std::optional<std::size_t> find(std::string_view name) const;
+  void plan_other_columns(const csv::Header& header);
+  void note_warnings(const csv::Header& header);
+
+  std::optional<Fault> read_costs(RowState& row, Charge& charge);
+  std::optional<Fault> read_periods(const RowState& row, Charge& charge);
+  std::optional<Fault> read_numbers(RowState& row, Charge& charge);
+  std::optional<Fault> read_codes(const RowState& row, Charge& charge) const;
+  void read_texts(const RowState& row, Charge& charge) const;
+  void read_json(RowState& row, Charge& charge);
+  void keep_others(const RowState& row, Charge& charge) const;
+  std::string_view value_of(const RowState& row, std::optional<std::size_t> at) const;
+  Result<Instant> instant_of(std::size_t slot, std::string_view text);
+
+  Version version_ = Version::k1_0;
+  std::vector<std::string> warnings_;
+  std::uint64_t rounded_numbers_ = 0;
+  std::uint64_t unread_json_ = 0;
+
+  std::unordered_map<std::string, std::size_t> places_;  // names of today → column of the file
+  std::array<std::size_t, 4> costs_{};
+  std::array<std::size_t, 4> periods_{};
+  std::size_t currency_ = 0;
+  std::size_t category_ = 0;
+  std::optional<std::size_t> class_, frequency_, pricing_category_, commitment_category_,
+      commitment_status_, reservation_status_, tags_, details_, instance_type_;
+  std::vector<TextColumn> texts_;
+  std::vector<NumberColumn> numbers_;
+  std::vector<OtherColumn> others_;
+  std::vector<std::string> names_;
+
+  // Bills repeat themselves from row to row; what was read last is read again without work.
+  std::array<LastInstant, 4> last_instants_;
+  std::string last_currency_text_;
+  Currency last_currency_ = kUsd;
+  JsonColumns json_;
+  std::unordered_map<std::string, std::optional<Labels>> tags_seen_;
+  std::unordered_map<std::string, std::optional<std::string>> details_seen_;
+};
+
+}  // namespace pennyweight::focus
