@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/whole_count.h"
 #include "fleet/embedded.h"
 #include "fleet/normal_name.h"
 #include "fleet/plain_table.h"
-#include "fleet/whole_number.h"
 
 namespace pennyweight {
 namespace {
 
+constexpr std::uint64_t kTableNumberMax = 1'000'000;
 constexpr std::uint64_t kBytesPerGib = std::uint64_t{1} << 30;
 
 struct Models {
@@ -34,8 +35,10 @@ void set_mig_slices(GpuModel& model, const PlainTable& profiles) {
   for (std::size_t i = 0; i < profiles.size(); ++i) {
     const auto row = profiles.row(i);
     if (row[0] != model.mig_geometries.front()) continue;
-    model.mig_compute_slices = static_cast<std::uint32_t>(parse_whole_number(row[1]).value());
-    model.mig_memory_slices = static_cast<std::uint32_t>(parse_whole_number(row[2]).value());
+    model.mig_compute_slices =
+        static_cast<std::uint32_t>(parse_count(row[1], kTableNumberMax).value());
+    model.mig_memory_slices =
+        static_cast<std::uint32_t>(parse_count(row[2], kTableNumberMax).value());
     return;
   }
   CHECK(false, "every geometry that gpu_catalog.csv names has rows in mig_profiles.csv");
@@ -72,7 +75,7 @@ Models read_models() {
     model.device_name = row[1];
     model.vendor = row[2];
     model.architecture = row[3];
-    model.memory_bytes = parse_whole_number(row[4]).value() * kBytesPerGib;
+    model.memory_bytes = parse_count(row[4], kTableNumberMax).value() * kBytesPerGib;
     model.mig_geometries = split_at_bars(row[5]);
     set_mig_slices(model, profiles);
   }

@@ -7,14 +7,16 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/whole_count.h"
 #include "fleet/embedded.h"
 #include "fleet/gpu_model.h"
 #include "fleet/normal_name.h"
 #include "fleet/plain_table.h"
-#include "fleet/whole_number.h"
 
 namespace pennyweight {
 namespace {
+
+constexpr std::uint64_t kTableNumberMax = 1'000'000;
 
 struct Profile {
   std::uint64_t compute_slices;
@@ -32,11 +34,12 @@ Profiles read_profiles() {
   Profiles profiles;
   for (std::size_t i = 0; i < table->size(); ++i) {
     const auto row = table->row(i);
-    const bool added = profiles
-                           .emplace(std::pair(std::string(row[0]), std::string(row[1])),
-                                    Profile{.compute_slices = parse_whole_number(row[2]).value(),
-                                            .memory_slices = parse_whole_number(row[3]).value()})
-                           .second;
+    const bool added =
+        profiles
+            .emplace(std::pair(std::string(row[0]), std::string(row[1])),
+                     Profile{.compute_slices = parse_count(row[2], kTableNumberMax).value(),
+                             .memory_slices = parse_count(row[3], kTableNumberMax).value()})
+            .second;
     CHECK(added, "a profile stands once in its geometry");
   }
   return profiles;
@@ -54,6 +57,11 @@ struct Spelling {
   std::optional<std::uint64_t> instance_slices;  // 1 of "1c.3g.20gb"
   std::string profile;                           // "3g.20gb+me"
 };
+
+std::optional<std::uint64_t> read_slices(std::string_view text) {
+  const auto slices = parse_count(text, kTableNumberMax);
+  return slices ? std::optional(*slices) : std::nullopt;
+}
 
 // Kubernetes writes "+me" as ".me".
 std::string with_plus(std::string profile) {
@@ -83,7 +91,7 @@ Spelling read_spelling(std::string_view text) {
   }
   const std::size_t dot = rest.find('.');
   if (dot != std::string_view::npos && dot > 1 && rest[dot - 1] == 'c') {
-    spelling.instance_slices = parse_whole_number(rest.substr(0, dot - 1));
+    spelling.instance_slices = read_slices(rest.substr(0, dot - 1));
     if (spelling.instance_slices) rest.remove_prefix(dot + 1);
   }
   spelling.profile = with_plus(std::string(rest));

@@ -5,11 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/split.h"
+#include "core/whole_count.h"
 #include "fleet/embedded.h"
 #include "fleet/gpu_model.h"
 #include "fleet/plain_table.h"
-#include "fleet/whole_number.h"
 
 namespace pennyweight {
 namespace {
@@ -43,7 +42,7 @@ TEST(MigProfile, EveryRowOfTheTableIsFoundOnEveryModelOfItsGeometry) {
   EXPECT_EQ(table->size(), 109u);
   for (std::size_t i = 0; i < table->size(); ++i) {
     const auto row = table->row(i);
-    const auto number = [&](std::size_t cell) { return parse_whole_number(row[cell]).value(); };
+    const auto number = [&](std::size_t cell) { return parse_count(row[cell], 1'000'000).value(); };
     std::size_t models = 0;
     for (const GpuModel& candidate : gpu_models()) {
       for (const std::string& geometry : candidate.mig_geometries) {
