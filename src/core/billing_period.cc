@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "core/plain_text.h"
+
 namespace pennyweight {
 namespace {
 
@@ -14,13 +16,17 @@ using LocalDays = date::local_days;
 const date::time_zone& zone_of(const TimeZone& zone) { return *date::locate_zone(zone.name()); }
 
 Instant start_of(LocalDays day, const date::time_zone& zone) {
-  // Where midnight itself is skipped or doubled, the day begins at its first instant.
-  return std::chrono::floor<std::chrono::milliseconds>(
-      zone.to_sys(day, date::choose::earliest));
+  // Where midnight itself is skipped or comes twice, the day begins at its first instant.
+  return std::chrono::floor<std::chrono::milliseconds>(zone.to_sys(day, date::choose::earliest));
 }
 
+// The local day that `at` is billed in. A day runs from its first midnight to the next day's, so
+// days follow one another even where clocks are put back over midnight and a few minutes of the
+// new day are followed by the last hour of the old (America/St_Johns until 2011, at 00:01).
 LocalDays local_day(Instant at, const date::time_zone& zone) {
-  return date::floor<date::days>(zone.to_local(at));
+  const LocalDays day = date::floor<date::days>(zone.to_local(at));
+  const LocalDays next = day + date::days{1};
+  return start_of(next, zone) <= at ? next : day;
 }
 
 }  // namespace
@@ -33,18 +39,17 @@ Result<TimeZone> TimeZone::parse(std::string_view name) {
     return fail(ErrorCode::kBadValue,
                 fmt::format("'{}' is not a time zone; write an IANA name such as UTC or "
                             "America/Los_Angeles",
-                            name.substr(0, 60)));
+                            printable_text(name, 60)));
   }
 }
 
 TimeZone TimeZone::utc() { return TimeZone("UTC"); }
 
-Result<Instant> parse_local_time(std::string_view text, const TimeZone& zone,
-                                 Ambiguous ambiguous) {
+Result<Instant> parse_local_time(std::string_view text, const TimeZone& zone, Ambiguous ambiguous) {
   if (text.size() != 19 || text.find_first_of("Z+") != std::string_view::npos) {
     return fail(ErrorCode::kBadValue,
                 fmt::format("'{}' is not a local time; write it as 2026-03-31T13:45:00",
-                            text.substr(0, 60)));
+                            printable_text(text, 60)));
   }
   const auto as_utc = parse_instant(text);
   if (!as_utc) return std::unexpected(as_utc.error());
@@ -55,10 +60,14 @@ Result<Instant> parse_local_time(std::string_view text, const TimeZone& zone,
                                                   "forward over it",
                                                   text, zone.name()));
   }
-  const bool later =
-      info.result == date::local_info::ambiguous && ambiguous == Ambiguous::kLater;
+  const bool later = info.result == date::local_info::ambiguous && ambiguous == Ambiguous::kLater;
   const auto offset = later ? info.second.offset : info.first.offset;
-  return Instant(local.time_since_epoch() - offset);
+  const Instant at(local.time_since_epoch() - offset);
+  if (at < kInstantMin || at > kInstantMax) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("{} in {} lies outside the years 1970 to 2199", text, zone.name()));
+  }
+  return at;
 }
 
 Instant start_of_day(Instant at, const TimeZone& zone) {
@@ -97,7 +106,7 @@ Result<BillingPeriod> BillingPeriod::parse(std::string_view year_month, const Ti
   const auto first = parse_instant(std::string(year_month) + "-01");
   if (!first || year_month.size() != 7) {
     return fail(ErrorCode::kBadValue, fmt::format("'{}' is not a month; write it as 2026-03",
-                                                  year_month.substr(0, 40)));
+                                                  printable_text(year_month, 40)));
   }
   const BillingPeriod in_utc = containing(*first, TimeZone::utc());
   return BillingPeriod(in_utc.year_, in_utc.month_, zone);
@@ -118,7 +127,8 @@ Interval BillingPeriod::to_interval() const {
 }
 
 BillingPeriod BillingPeriod::next() const {
-  return month_ == 12 ? BillingPeriod(year_ + 1, 1, zone_) : BillingPeriod(year_, month_ + 1, zone_);
+  return month_ == 12 ? BillingPeriod(year_ + 1, 1, zone_)
+                      : BillingPeriod(year_, month_ + 1, zone_);
 }
 
 std::string BillingPeriod::text() const { return fmt::format("{:04}-{:02}", year_, month_); }

@@ -35,7 +35,9 @@ enum class Ambiguous { kEarlier, kLater };
 // (the hour when summer time begins) is an error; one that it has twice is taken as told.
 Result<Instant> parse_local_time(std::string_view text, const TimeZone& zone, Ambiguous ambiguous);
 
-// The first instant of the local day, week (Monday) or month that `at` falls in.
+// The first instant of the local day, week (Monday) or month that `at` falls in. A day begins at
+// its first midnight, or where that is skipped at the first instant after it, and ends where the
+// next begins.
 Instant start_of_day(Instant at, const TimeZone& zone);
 Instant start_of_week(Instant at, const TimeZone& zone);
 Instant start_of_month(Instant at, const TimeZone& zone);
@@ -43,7 +45,7 @@ Instant start_of_month(Instant at, const TimeZone& zone);
 // `interval` cut at each local midnight, in order.
 std::vector<Interval> cut_by_day(const Interval& interval, const TimeZone& zone);
 
-// "2026-03-31", the local date.
+// "2026-03-31", the local day that `at` is billed in: one of the days of cut_by_day.
 std::string local_date(Instant at, const TimeZone& zone);
 
 // A calendar month of a zone.

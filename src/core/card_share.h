@@ -33,7 +33,9 @@ class CardShare {
   // The largest share not above parts/whole: for shares measured in bytes, which come as they are.
   static constexpr CardShare nearest_below(std::uint64_t parts, std::uint64_t whole) {
     CHECK(whole > 0, "a part of nothing");
-    return CardShare(static_cast<std::uint64_t>(UInt128{kUnitsPerCard} * parts / whole));
+    const UInt128 units = UInt128{kUnitsPerCard} * parts / whole;
+    CHECK(units <= ~std::uint64_t{0}, "card share overflow");
+    return CardShare(static_cast<std::uint64_t>(units));
   }
   constexpr std::uint64_t units() const { return units_; }
 

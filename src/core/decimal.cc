@@ -7,6 +7,7 @@
 
 #include "core/check.h"
 #include "core/limits.h"
+#include "core/plain_text.h"
 
 namespace pennyweight {
 namespace {
@@ -15,13 +16,13 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 Error bad_number(std::string_view text, std::string_view why) {
   return Error{ErrorCode::kBadValue,
-               fmt::format("'{}' is not a decimal number: {}", text.substr(0, 60), why)};
+               fmt::format("'{}' is not a decimal number: {}", printable_text(text, 60), why)};
 }
 
 // The parts of a number before any arithmetic.
 struct Parts {
   bool negative = false;
-  std::string digits;      // integer and fraction digits, without the point
+  std::string digits;        // integer and fraction digits, without the point
   long fraction_digits = 0;  // how many of them stand right of the point
 };
 
@@ -45,7 +46,8 @@ Result<Parts> read_parts(std::string_view text) {
   if (parts.digits.empty()) return std::unexpected(bad_number(text, "no digits"));
   if (i == text.size()) return parts;
   if (text[i] != 'e' && text[i] != 'E') {
-    return std::unexpected(bad_number(text, fmt::format("unexpected '{}'", text[i])));
+    return std::unexpected(
+        bad_number(text, fmt::format("unexpected '{}'", printable_text(text.substr(i, 4), 4))));
   }
   ++i;
   const bool negative_exponent = i < text.size() && text[i] == '-';
@@ -100,8 +102,9 @@ Result<ParsedDecimal> parse_decimal(std::string_view text) {
   Int128 ticks = *parsed;
   const bool rounded = beyond.find_first_not_of('0') != std::string::npos;
   if (rounded) {
-    const bool over_half = beyond[0] > '5' || (beyond[0] == '5' && beyond.find_first_not_of(
-                                                                       '0', 1) != std::string::npos);
+    const bool over_half =
+        beyond[0] > '5' ||
+        (beyond[0] == '5' && beyond.find_first_not_of('0', 1) != std::string::npos);
     const bool exactly_half = beyond[0] == '5' && !over_half;
     if (over_half || (exactly_half && ticks % 2 != 0)) ticks += 1;
     if (ticks > Decimal::kTicksMax) return std::unexpected(bad_number(text, "too large"));
@@ -121,8 +124,8 @@ Result<Decimal> parse_exact_decimal(std::string_view text) {
 
 std::string to_text(Decimal value) {
   const bool negative = value.is_negative();
-  const UInt128 size = negative ? -static_cast<UInt128>(value.ticks())
-                                : static_cast<UInt128>(value.ticks());
+  const UInt128 size =
+      negative ? -static_cast<UInt128>(value.ticks()) : static_cast<UInt128>(value.ticks());
   std::string text = to_text(size / static_cast<UInt128>(Decimal::kTicksPerUnit));
   const auto fraction =
       static_cast<std::uint64_t>(size % static_cast<UInt128>(Decimal::kTicksPerUnit));

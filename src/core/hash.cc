@@ -14,27 +14,33 @@ Hash128 hash_of(std::string_view bytes) {
 
 Fingerprint& Fingerprint::add(std::string_view field) {
   const std::uint64_t size = field.size();
+  bytes_.push_back('s');
   bytes_.append(reinterpret_cast<const char*>(&size), sizeof size);
   bytes_.append(field);
   return *this;
 }
 
 Fingerprint& Fingerprint::add(std::int64_t number) {
+  bytes_.push_back('n');
   bytes_.append(reinterpret_cast<const char*>(&number), sizeof number);
   return *this;
 }
 
 Fingerprint& Fingerprint::add_absent() {
-  return add(std::int64_t{-1});  // no field is that long
+  bytes_.push_back('-');
+  return *this;
 }
 
-std::string to_text(const Hash128& hash) { return fmt::format("{:016x}{:016x}", hash.high, hash.low); }
+std::string to_text(const Hash128& hash) {
+  return fmt::format("{:016x}{:016x}", hash.high, hash.low);
+}
 
 std::optional<Hash128> parse_hash(std::string_view text) {
   if (text.size() != 32) return std::nullopt;
   Hash128 hash;
   const auto read = [](std::string_view digits, std::uint64_t& out) {
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out, 16);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), out, 16);
     return error == std::errc{} && end == digits.data() + digits.size();
   };
   if (!read(text.substr(0, 16), hash.high) || !read(text.substr(16), hash.low)) return std::nullopt;

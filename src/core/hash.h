@@ -1,7 +1,8 @@
 // Hash128: the fingerprint of a fact's key or content.
 //
-// XXH3, 128 bits, over length-prefixed fields, so that ("ab","c") and ("a","bc") differ. It is not
-// keyed: it tells apart facts, it does not defend against someone who forges collisions.
+// XXH3, 128 bits, over fields that carry their kind and length, so that ("ab","c") and ("a","bc")
+// differ, as do a number, a text and an absent field. It is not keyed: it tells apart facts, it
+// does not defend against someone who forges collisions.
 #pragma once
 
 #include <compare>
@@ -25,7 +26,7 @@ class Fingerprint {
  public:
   Fingerprint& add(std::string_view field);
   Fingerprint& add(std::int64_t number);
-  Fingerprint& add_absent();  // differs from an empty field
+  Fingerprint& add_absent();  // differs from an empty text and from every number
   Hash128 hash() const { return hash_of(bytes_); }
 
  private:

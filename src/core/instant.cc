@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/plain_text.h"
+
 namespace pennyweight {
 namespace {
 
@@ -71,7 +73,7 @@ minutes offset_of(Reader& in) {
   const int h = in.digits(2);
   in.take(':');
   const int m = in.digits(2);
-  if (h > 14 || m > 59) in.refuse();
+  if (m > 59 || h * 60 + m > 14 * 60) in.refuse();  // Line Islands, +14:00
   const minutes offset = hours{h} + minutes{m};
   return minus ? -offset : offset;
 }
@@ -79,7 +81,7 @@ minutes offset_of(Reader& in) {
 Error bad_time(std::string_view text) {
   return Error{ErrorCode::kBadValue,
                fmt::format("'{}' is not a time; write it as 2026-03-31T13:45:00Z",
-                           text.substr(0, 60))};
+                           printable_text(text, 60))};
 }
 
 }  // namespace
@@ -109,21 +111,26 @@ Result<Instant> parse_instant(std::string_view text) {
   const std::chrono::year_month_day date{std::chrono::year{y},
                                          std::chrono::month{static_cast<unsigned>(mo)},
                                          std::chrono::day{static_cast<unsigned>(d)}};
-  const bool in_range = y >= 1970 && y <= 2199 && date.ok() && h <= 23 && mi <= 59 && s <= 59;
-  if (!in.ok() || !in.done() || !in_range) return std::unexpected(bad_time(text));
-  return Instant(std::chrono::sys_days{date} + hours{h} + minutes{mi} + seconds{s} +
-                 milliseconds{ms}) -
-         offset;
+  const bool on_the_clock = date.ok() && h <= 23 && mi <= 59 && s <= 59;
+  if (!in.ok() || !in.done() || !on_the_clock) return std::unexpected(bad_time(text));
+  const Instant at = Instant(std::chrono::sys_days{date} + hours{h} + minutes{mi} + seconds{s} +
+                             milliseconds{ms}) -
+                     offset;
+  if (at < kInstantMin || at > kInstantMax) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("'{}' lies outside the years 1970 to 2199", printable_text(text, 60)));
+  }
+  return at;
 }
 
 std::string to_text(Instant at) {
   const auto day = std::chrono::floor<days>(at);
   const std::chrono::year_month_day date{day};
   const auto ms = (at - day).count();
-  std::string text = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
-                                 static_cast<unsigned>(date.month()),
-                                 static_cast<unsigned>(date.day()), ms / 3'600'000,
-                                 ms / 60'000 % 60, ms / 1000 % 60);
+  std::string text =
+      fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
+                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                  ms / 3'600'000, ms / 60'000 % 60, ms / 1000 % 60);
   if (ms % 1000 != 0) text += fmt::format(".{:03}", ms % 1000);
   return text + "Z";
 }

@@ -45,9 +45,13 @@ class Interval {
   Instant end_;
 };
 
-// ISO 8601 as bills and logs write it: YYYY-MM-DD, then optionally 'T' or a space and hh:mm[:ss[.fff]],
-// then optionally 'Z', 'UTC' (after a space) or ±hh[:]mm. Without an offset it is UTC. Years 1970 to
-// 2199. Digits finer than a millisecond must be zero.
+// What may come from outside: bills and logs of the years 1970 to 2199, in UTC.
+inline constexpr Instant kInstantMin = Instant(std::chrono::milliseconds(0));
+inline constexpr Instant kInstantMax = Instant(std::chrono::milliseconds(7'258'118'399'999));
+
+// ISO 8601 as bills and logs write it: YYYY-MM-DD, then optionally 'T' or a space and
+// hh:mm[:ss[.fff]], then optionally 'Z', 'UTC' (after a space) or ±hh[:]mm. Without an offset it is
+// UTC. From kInstantMin to kInstantMax. Digits finer than a millisecond must be zero.
 Result<Instant> parse_instant(std::string_view text);
 
 // "2026-03-01T00:00:00Z", with milliseconds only where there are any.
@@ -55,7 +59,11 @@ std::string to_text(Instant at);
 // "2026-03-01T00:00:00Z/2026-04-01T00:00:00Z"
 std::string to_text(const Interval& interval);
 
+// REQUIRES: the milliseconds fit in 64 bits. What comes from outside is held against kInstantMin
+// and kInstantMax first.
 constexpr Instant from_unix_seconds(std::int64_t seconds) {
+  constexpr std::int64_t kSecondsMax = 9'000'000'000'000'000;
+  CHECK(seconds <= kSecondsMax && seconds >= -kSecondsMax, "seconds past any calendar");
   return Instant(std::chrono::milliseconds(seconds * 1000));
 }
 constexpr Instant from_unix_ms(std::int64_t milliseconds) {

@@ -64,13 +64,15 @@ std::optional<Int128> parse_int128(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
   if (text.empty()) return std::nullopt;
+  // Away from zero with the sign: the most negative value has no positive image.
   Int128 value = 0;
   for (const char c : text) {
     if (c < '0' || c > '9') return std::nullopt;
+    const Int128 digit = negative ? '0' - c : c - '0';
     if (__builtin_mul_overflow(value, Int128{10}, &value)) return std::nullopt;
-    if (__builtin_add_overflow(value, Int128{c - '0'}, &value)) return std::nullopt;
+    if (__builtin_add_overflow(value, digit, &value)) return std::nullopt;
   }
-  return negative ? -value : value;
+  return value;
 }
 
 QuotientAndRemainder multiply_divide(UInt128 a, UInt128 b, UInt128 divisor) {

@@ -5,15 +5,15 @@
 #include <algorithm>
 
 #include "core/limits.h"
+#include "core/plain_text.h"
 
 namespace pennyweight {
 namespace {
 
 auto position(auto& entries, std::string_view key) {
-  return std::lower_bound(entries.begin(), entries.end(), key,
-                          [](const Labels::Entry& entry, std::string_view k) {
-                            return entry.first < k;
-                          });
+  return std::lower_bound(
+      entries.begin(), entries.end(), key,
+      [](const Labels::Entry& entry, std::string_view k) { return entry.first < k; });
 }
 
 }  // namespace
@@ -24,8 +24,9 @@ Result<void> Labels::set(std::string_view key, std::string_view value) {
                                                limits::kLabelKeyBytesMax, key.size()));
   }
   if (value.size() > limits::kLabelValueBytesMax) {
-    return fail(ErrorCode::kLimit, fmt::format("the value of label '{}' has more than {} bytes",
-                                               key, limits::kLabelValueBytesMax));
+    return fail(ErrorCode::kLimit,
+                fmt::format("the value of label '{}' has more than {} bytes",
+                            printable_text(key, 80), limits::kLabelValueBytesMax));
   }
   const auto at = position(entries_, key);
   if (at != entries_.end() && at->first == key) {

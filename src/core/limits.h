@@ -6,20 +6,20 @@
 
 namespace pennyweight::limits {
 
-inline constexpr std::size_t kNumberBytesMax = 128;           // a number written out in text
-inline constexpr std::size_t kRowBytesMax = 4u << 20;         // one CSV or sacct row
-inline constexpr std::size_t kFieldBytesMax = 1u << 20;       // one field of a row
-inline constexpr std::size_t kColumnsMax = 2048;              // columns of a table
-inline constexpr std::size_t kDocumentBytesMax = 1u << 30;    // one JSON or exposition document
-inline constexpr std::size_t kConfigBytesMax = 4u << 20;      // one YAML document
-inline constexpr std::size_t kLabelsMax = 256;                // labels of one workload
-inline constexpr std::size_t kLabelKeyBytesMax = 317;         // Kubernetes: prefix 253 + '/' + name 63
+inline constexpr std::size_t kNumberBytesMax = 128;         // a number written out in text
+inline constexpr std::size_t kRowBytesMax = 4u << 20;       // one CSV or sacct row
+inline constexpr std::size_t kFieldBytesMax = 1u << 20;     // one field of a row
+inline constexpr std::size_t kColumnsMax = 2048;            // columns of a table
+inline constexpr std::size_t kDocumentBytesMax = 1u << 30;  // one JSON or exposition document
+inline constexpr std::size_t kConfigBytesMax = 4u << 20;    // one YAML document
+inline constexpr std::size_t kLabelsMax = 256;              // labels of one workload
+inline constexpr std::size_t kLabelKeyBytesMax = 317;  // Kubernetes: prefix 253 + '/' + name 63
 inline constexpr std::size_t kLabelValueBytesMax = 4096;
 inline constexpr std::size_t kIdBytesMax = 2048;              // an id or a name of anything
 inline constexpr std::size_t kRejectedTextBytesMax = 4096;    // of a bad row that is kept aside
 inline constexpr std::size_t kRejectedRowsKeptMax = 100'000;  // per import; all are counted
 inline constexpr std::size_t kGpusPerNodeMax = 1024;
 inline constexpr std::size_t kGpusPerHoldingMax = 1'000'000;
-inline constexpr std::size_t kBatchRows = 8192;               // rows handed on at once
+inline constexpr std::size_t kBatchRows = 8192;  // rows handed on at once
 
 }  // namespace pennyweight::limits

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/plain_text.h"
+
 namespace pennyweight {
 
 Result<Currency> Currency::parse(std::string_view code) {
@@ -13,7 +15,7 @@ Result<Currency> Currency::parse(std::string_view code) {
     return fail(ErrorCode::kBadValue,
                 fmt::format("'{}' is not a currency; write an ISO 4217 code of three capital "
                             "letters, such as USD",
-                            code.substr(0, 40)));
+                            printable_text(code, 40)));
   }
   return Currency(code[0], code[1], code[2]);
 }
