@@ -60,7 +60,8 @@ std::uint64_t Cells::scaled(std::string_view column, std::uint64_t units) {
   return demand(column) ? optional_scaled(column, units).value_or(0) : 0;
 }
 
-std::optional<std::uint64_t> Cells::optional_scaled(std::string_view column, std::uint64_t units) {
+template <class Convert>
+std::optional<std::uint64_t> Cells::converted(std::string_view column, Convert convert) {
   const std::string_view value = text(column);
   if (value.empty()) return std::nullopt;
   const auto decimal = parse_exact_decimal(value);
@@ -68,12 +69,20 @@ std::optional<std::uint64_t> Cells::optional_scaled(std::string_view column, std
     refuse(column, decimal.error().message);
     return std::nullopt;
   }
-  const auto parsed = exact_count(*decimal, units);
-  if (!parsed) {
-    refuse(column, parsed.error().message);
+  const Result<std::uint64_t> count = convert(*decimal);
+  if (!count) {
+    refuse(column, count.error().message);
     return std::nullopt;
   }
-  return *parsed;
+  return *count;
+}
+
+std::optional<std::uint64_t> Cells::optional_scaled(std::string_view column, std::uint64_t units) {
+  return converted(column, [&](Decimal value) { return exact_count(value, units); });
+}
+
+std::optional<std::uint64_t> Cells::optional_nearest(std::string_view column, std::uint64_t units) {
+  return converted(column, [&](Decimal value) { return nearest_count(value, units); });
 }
 
 Instant Cells::instant(std::string_view column) {

@@ -41,6 +41,9 @@ class Cells {
   std::uint64_t scaled(std::string_view column, std::uint64_t units);  // must be there
   std::optional<std::uint64_t> optional_scaled(std::string_view column, std::uint64_t units);
 
+  // The same, to the nearest whole count, half-even: for 503.53 GiB as bytes.
+  std::optional<std::uint64_t> optional_nearest(std::string_view column, std::uint64_t units);
+
   // A time as core/instant.h reads it.
   Instant instant(std::string_view column);  // must be there
   std::optional<Instant> optional_instant(std::string_view column);
@@ -51,6 +54,8 @@ class Cells {
 
  private:
   bool demand(std::string_view column);
+  template <class Convert>
+  std::optional<std::uint64_t> converted(std::string_view column, Convert convert);
 
   const Header& header_;
   const Row& row_;

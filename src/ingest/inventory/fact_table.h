@@ -1,0 +1,112 @@
+// FactTable: what the three tables of this room share: a header that is checked, rows that become
+// facts or rejected rows, and batches of both.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/limits.h"
+#include "core/plain_text.h"
+#include "ingest/csv/cells.h"
+#include "ingest/csv/columns.h"
+#include "ingest/csv/reader.h"
+#include "ingest/inventory/options.h"
+#include "ledger/fact_batch.h"
+#include "ledger/rejected_row.h"
+
+namespace pennyweight::inventory {
+
+template <class Fact>
+class FactTable : public csv::Sink {
+ public:
+  // Nothing, with the reason left in the cells, for a row that is not in order.
+  using ReadRow = std::function<std::optional<Fact>(const csv::Header&, csv::Cells&)>;
+
+  FactTable(std::string file, csv::Columns columns, ReadRow read, FactSink<Fact> facts,
+            FactSink<RejectedRow> rejected)
+      : file_(std::move(file)),
+        columns_(columns),
+        read_(std::move(read)),
+        facts_(std::move(facts)),
+        rejected_(std::move(rejected)),
+        reader_({.trim_spaces = true}, *this) {}
+
+  Result<void> feed(std::string_view chunk) { return named(reader_.feed(chunk)); }
+  Result<void> finish() {
+    auto done = reader_.finish();
+    if (done) done = facts_.flush();
+    if (done) done = rejected_.flush();
+    return named(std::move(done));
+  }
+  const Counts& counts() const { return counts_; }
+
+  Result<void> header(const csv::Header& header) override {
+    header_ = header;
+    return csv::check_columns(header_, columns_);
+  }
+
+  Result<void> row(const csv::Row& row) override {
+    csv::Cells cells(header_, row);
+    std::optional<Fact> fact = read_(header_, cells);
+    if (cells.refusal()) return reject(row.line, *cells.refusal(), row.text);
+    CHECK(fact, "a row without a fact says why");
+    fact->source = {row.line};
+    ++counts_.facts;
+    return facts_.add(*std::move(fact));
+  }
+
+  Result<void> bad_row(const csv::BadRow& row) override {
+    return reject(row.line, {"", row.reason}, row.text);
+  }
+
+ private:
+  Result<void> reject(std::uint64_t line, const csv::Refusal& refusal, std::string_view text) {
+    ++counts_.rejected;
+    return rejected_.add({.file = file_,
+                          .line = line,
+                          .column = refusal.column,
+                          .reason = refusal.reason,
+                          .text = printable_text(text, limits::kRejectedTextBytesMax)});
+  }
+
+  Result<void> named(Result<void> done) const {
+    if (!done) return std::unexpected(done.error().during(file_));
+    return done;
+  }
+
+  const std::string file_;
+  const csv::Columns columns_;
+  const ReadRow read_;
+  FactBatch<Fact> facts_;
+  FactBatch<RejectedRow> rejected_;
+  csv::Reader reader_;
+  csv::Header header_;
+  Counts counts_;
+};
+
+// The cluster of a row: its own, else the one of the options.
+inline ClusterId cluster_of(csv::Cells& cells, const ClusterId& otherwise) {
+  const std::string_view named = cells.optional_name("cluster");
+  if (!named.empty()) return ClusterId(std::string(named));
+  if (otherwise.empty()) {
+    cells.refuse("cluster", "no cluster is named; fill in the column, or name one for the import");
+  }
+  return otherwise;
+}
+
+// The end of a thing that is there from–to: nothing while it is still there.
+inline std::optional<Instant> end_after(csv::Cells& cells, Instant from) {
+  const auto to = cells.optional_instant("to");
+  if (to && *to <= from) {
+    cells.refuse("to",
+                 fmt::format("ends at {}, not after it begins at {}", to_text(*to), to_text(from)));
+  }
+  return to;
+}
+
+}  // namespace pennyweight::inventory

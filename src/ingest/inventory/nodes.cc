@@ -1,0 +1,74 @@
+#include "ingest/inventory/nodes.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/limits.h"
+#include "ingest/inventory/fact_table.h"
+
+namespace pennyweight::inventory {
+namespace {
+
+constexpr std::string_view kRequired[] = {"node", "from"};
+constexpr std::string_view kOptional[] = {
+    "cluster",   "provider_id", "instance_type", "region",     "pool", "gpu_model",
+    "gpu_count", "shard_count", "vcpu",          "memory_gib", "to"};
+constexpr csv::Columns kColumns{.required = kRequired, .optional = kOptional, .open_prefix = {}};
+
+constexpr std::uint64_t kShardsMax = 1'000'000;
+
+std::optional<Node> read_node(const csv::Header&, csv::Cells& cells, const Options& options) {
+  const Instant from = cells.instant("from");
+  const std::string model(cells.optional_name("gpu_model"));
+  const auto gpus = cells.optional_count("gpu_count", limits::kGpusPerNodeMax);
+  const auto shards = cells.optional_count("shard_count", kShardsMax);
+  Node node{.cluster = cluster_of(cells, options.cluster),
+            .name = NodeId(std::string(cells.name("node"))),
+            .provider_id = std::string(cells.optional_name("provider_id")),
+            .instance_type = std::string(cells.optional_name("instance_type")),
+            .region = std::string(cells.optional_name("region")),
+            .pool = PoolId(std::string(cells.optional_name("pool"))),
+            .gpu_model = model,
+            .gpu_count = static_cast<std::uint32_t>(gpus.value_or(0)),
+            .shard_count = static_cast<std::uint32_t>(shards.value_or(0)),
+            .cpu_milli = cells.optional_scaled("vcpu", 1000),
+            .memory_bytes = cells.optional_nearest("memory_gib", 1u << 30),
+            .from = from,
+            .to = end_after(cells, from),
+            .id = {},
+            .source = {}};
+  if (node.gpu_count > 0 && model.empty()) {
+    cells.refuse("gpu_model", fmt::format("{} GPUs of no model; name it", node.gpu_count));
+  }
+  if (node.gpu_count == 0 && !model.empty()) {
+    cells.refuse("gpu_count",
+                 fmt::format("how many GPUs of model '{}' the node has is not said", model));
+  }
+  if (node.shard_count > 0 && node.gpu_count == 0) {
+    cells.refuse("shard_count",
+                 "shards of a node that has no GPU; fill in gpu_count, or leave it "
+                 "empty");
+  }
+  return node;
+}
+
+}  // namespace
+
+class NodeReader::Table final : public FactTable<Node> {
+  using FactTable::FactTable;
+};
+
+NodeReader::NodeReader(const Options& options, FactSink<Node> nodes, FactSink<RejectedRow> rejected)
+    : table_(std::make_unique<Table>(
+          options.file, kColumns,
+          [options](const csv::Header& header, csv::Cells& cells) {
+            return read_node(header, cells, options);
+          },
+          std::move(nodes), std::move(rejected))) {}
+NodeReader::~NodeReader() = default;
+Result<void> NodeReader::feed(std::string_view chunk) { return table_->feed(chunk); }
+Result<void> NodeReader::finish() { return table_->finish(); }
+const Counts& NodeReader::counts() const { return table_->counts(); }
+
+}  // namespace pennyweight::inventory
