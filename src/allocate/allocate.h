@@ -1,7 +1,7 @@
 // Who pays: charges and holdings in, postings out. Pure: no store, no clock, no log.
 //
-// For each charge of a scope: what it is for (a node, a pool, or nothing on the fleet), its split into
-// GPU, CPU and memory, who held how much of that over the charge's period, and the rest as
+// For each charge of a scope: what it is for (a node, a pool, or nothing on the fleet), its split
+// into GPU, CPU and memory, who held how much of that over the charge's period, and the rest as
 // unallocated. docs/ARCHITECTURE.md tells the method; explain.h shows its steps for one charge.
 //
 // ENSURES: the postings of every charge add up to it with == in all four costs; their order and
@@ -24,15 +24,16 @@
 
 namespace pennyweight {
 
-// To which cluster each charge belongs, in the order of the charges: its x_ClusterId; else the cluster of
-// the node that its resource id names (whole, or after its last '/'); else none (an empty id).
+// To which cluster each charge belongs, in the order of the charges: its x_ClusterId; else the
+// cluster of the node that its resource id names (whole, or after its last '/'); else none (an
+// empty id).
 std::vector<ClusterId> cluster_of_charges(std::span<const Charge> charges,
                                           std::span<const Node> nodes);
 
 struct AllocationInput {
-  ClusterId cluster;               // whose charges these are; empty: charges of no cluster
+  ClusterId cluster;  // whose charges these are; empty: charges of no cluster
   std::span<const Charge> charges;
-  std::span<const Node> nodes;     // of the cluster
+  std::span<const Node> nodes;  // of the cluster
   std::span<const Gpu> gpus;
   std::span<const Holding> holdings;
   const Policy& policy;

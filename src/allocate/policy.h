@@ -19,7 +19,7 @@ struct ShareWeights {
 
 // How a node's price is divided into GPU, CPU and memory.
 enum class NodeSplit {
-  kResidual,   // CPU and memory at market unit rates, the GPUs the rest (at least half of the price)
+  kResidual,  // CPU and memory at market unit rates, the GPUs the rest (at least half of the price)
   kWholeNode,  // all of it to the GPUs
 };
 

@@ -162,32 +162,31 @@ std::string difference(const Holding& there, const Holding& here) {
 }
 
 std::string to_text(const Device& device) {
-  return std::visit(
-      Overloaded{[](WholeGpu) { return std::string("gpu"); },
-                 [](const CardFraction& part) {
-                   return fmt::format("fraction {}/{}", part.compute.units(), part.memory.units());
-                 },
-                 [](const MigSlice& slice) { return "mig " + slice.profile; },
-                 [](Shard) { return std::string("shard"); }},
-      device);
+  return std::visit(Overloaded{[](WholeGpu) { return std::string("gpu"); },
+                               [](const CardFraction& part) {
+                                 return fmt::format("fraction {}/{}", part.compute.units(),
+                                                    part.memory.units());
+                               },
+                               [](const MigSlice& slice) { return "mig " + slice.profile; },
+                               [](Shard) { return std::string("shard"); }},
+                    device);
 }
 
 std::string to_text(const Placement& placement) {
-  return std::visit(
-      Overloaded{[](const OnGpus& on) { return "gpus " + joined(on.gpus); },
-                 [](const OnNodes& on) {
-                   std::string text;
-                   for (const auto& part : on.parts) {
-                     text += fmt::format("{}{}={}", text.empty() ? "" : ",",
-                                         encoded(part.node.text()), part.devices);
-                   }
-                   return "nodes " + text;
-                 },
-                 [](const InPool& in) {
-                   return fmt::format("pool {}{}{}", in.devices, in.pools.empty() ? "" : " ",
-                                      joined(in.pools));
-                 }},
-      placement);
+  return std::visit(Overloaded{[](const OnGpus& on) { return "gpus " + joined(on.gpus); },
+                               [](const OnNodes& on) {
+                                 std::string text;
+                                 for (const auto& part : on.parts) {
+                                   text += fmt::format("{}{}={}", text.empty() ? "" : ",",
+                                                       encoded(part.node.text()), part.devices);
+                                 }
+                                 return "nodes " + text;
+                               },
+                               [](const InPool& in) {
+                                 return fmt::format("pool {}{}{}", in.devices,
+                                                    in.pools.empty() ? "" : " ", joined(in.pools));
+                               }},
+                    placement);
 }
 
 std::optional<Device> parse_device(std::string_view text) {

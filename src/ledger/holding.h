@@ -63,17 +63,17 @@ using Placement = std::variant<OnGpus, OnNodes, InPool>;
 
 struct Holding {
   ClusterId cluster;
-  WorkloadId workload;    // "12345", "12345_7", "namespace/pod"
-  std::string attempt;    // tells apart the runs of a requeued job; empty where there is one
+  WorkloadId workload;  // "12345", "12345_7", "namespace/pod"
+  std::string attempt;  // tells apart the runs of a requeued job; empty where there is one
   Interval held;
-  bool ended = true;      // false: it was still running when it was read, at held.end()
+  bool ended = true;               // false: it was still running when it was read, at held.end()
   std::uint64_t suspended_ms = 0;  // already taken off the end of `held`, since no source says when
   Device device = WholeGpu{};
   std::string gpu_model;  // as requested, e.g. Slurm's gres type; empty: any
   Placement placement;
   std::optional<std::uint64_t> cpu_milli;     // requested in all, over all nodes
   std::optional<std::uint64_t> memory_bytes;  // of the host, in all
-  Labels labels;          // account, user, partition, qos, job_name, state, Kubernetes labels …
+  Labels labels;  // account, user, partition, qos, job_name, state, Kubernetes labels …
 
   // Set by the store when read back; not content.
   FactId id;

@@ -75,9 +75,8 @@ TEST(Holding, ReadingsOfARunningJobAreFactsOfTheirOwn) {
 }
 
 TEST(Holding, DevicesParseBack) {
-  for (const Device& device :
-       {Device(WholeGpu{}), Device(Shard{}), Device(MigSlice{"3g.20gb"}),
-        Device(CardFraction{*CardShare::of(1, 3), *CardShare::of(1, 4)})}) {
+  for (const Device& device : {Device(WholeGpu{}), Device(Shard{}), Device(MigSlice{"3g.20gb"}),
+                               Device(CardFraction{*CardShare::of(1, 3), *CardShare::of(1, 4)})}) {
     EXPECT_EQ(parse_device(to_text(device)), device);
   }
   for (const char* bad : {"", "gpus", "mig ", "fraction 1", "fraction 1/", "fraction -1/2"}) {
@@ -120,11 +119,23 @@ TEST(Posting, KindsAndComponentsParseBack) {
 }
 
 TEST(Usage, TheKeyIsDeviceInstanceHolderAndTime) {
-  Usage usage{.cluster = ClusterId("c"), .node = NodeId("n"), .gpu = GpuId("GPU-1"),
-              .mig_instance = "7", .mig_profile = "1g.5gb", .model = "A100", .at = {},
-              .gpu_util_ppm = {}, .engine_active_ppm = 500'000, .sm_active_ppm = {},
-              .memory_used_bytes = {}, .memory_total_bytes = {}, .power_milliwatts = {},
-              .energy_millijoules = {}, .workload = WorkloadId(""), .id = {}, .source = {}};
+  Usage usage{.cluster = ClusterId("c"),
+              .node = NodeId("n"),
+              .gpu = GpuId("GPU-1"),
+              .mig_instance = "7",
+              .mig_profile = "1g.5gb",
+              .model = "A100",
+              .at = {},
+              .gpu_util_ppm = {},
+              .engine_active_ppm = 500'000,
+              .sm_active_ppm = {},
+              .memory_used_bytes = {},
+              .memory_total_bytes = {},
+              .power_milliwatts = {},
+              .energy_millijoules = {},
+              .workload = WorkloadId(""),
+              .id = {},
+              .source = {}};
   Usage other = usage;
   other.engine_active_ppm = 0;
   EXPECT_EQ(natural_key(usage), natural_key(other));

@@ -43,7 +43,8 @@ class Differences {
 
 std::string layout_of(const Gpu& gpu) {
   std::string text;
-  for (const auto& mig : gpu.mig_instances) text += fmt::format("{}={};", mig.id.text(), mig.profile);
+  for (const auto& mig : gpu.mig_instances)
+    text += fmt::format("{}={};", mig.id.text(), mig.profile);
   return text;
 }
 

@@ -21,8 +21,8 @@ struct Node {
   PoolId pool;                // may be empty: the cluster's one nameless pool
   std::string gpu_model;      // as reported; empty without GPUs
   std::uint32_t gpu_count = 0;
-  std::uint32_t shard_count = 0;              // Slurm shards of the node, over all its GPUs; 0: none
-  std::optional<std::uint64_t> cpu_milli;     // capacity
+  std::uint32_t shard_count = 0;           // Slurm shards of the node, over all its GPUs; 0: none
+  std::optional<std::uint64_t> cpu_milli;  // capacity
   std::optional<std::uint64_t> memory_bytes;  // capacity
   Instant from;
   std::optional<Instant> to;  // nothing: still there

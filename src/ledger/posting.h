@@ -43,8 +43,8 @@ struct Posting {
   std::optional<FactId> holding;  // the fact by which it held; nothing for a bucket
   Weight weight;                  // of all weights of this charge and component
   Costs costs;
-  GpuTime gpu_time;               // as held: may exceed the card's time where it was oversubscribed
-  MemoryTime memory_time;         // of GPU memory
+  GpuTime gpu_time;        // as held: may exceed the card's time where it was oversubscribed
+  MemoryTime memory_time;  // of GPU memory
 
   bool operator==(const Posting&) const = default;
 };

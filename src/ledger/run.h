@@ -25,16 +25,16 @@ struct Scope {
 
 struct Run {
   Scope scope;
-  std::uint64_t number = 0;     // 1, 2, … within its scope; set by the store
-  std::string policy;           // the policy's text
-  Hash128 policy_version;       // its fingerprint
-  Hash128 catalog_version;      // of the prices that were used
-  std::string time_zone;        // whose days the postings are cut by
+  std::uint64_t number = 0;  // 1, 2, … within its scope; set by the store
+  std::string policy;        // the policy's text
+  Hash128 policy_version;    // its fingerprint
+  Hash128 catalog_version;   // of the prices that were used
+  std::string time_zone;     // whose days the postings are cut by
   std::string program_version;
-  Instant at;                   // when it was made
-  Hash128 postings_digest;      // set by the store: over the postings in order
-  std::uint64_t postings = 0;   // set by the store
-  bool current = true;          // false: a later run took its place
+  Instant at;                  // when it was made
+  Hash128 postings_digest;     // set by the store: over the postings in order
+  std::uint64_t postings = 0;  // set by the store
+  bool current = true;         // false: a later run took its place
 };
 
 // The dimensions (team, user, …) that the label rules gave to a workload in a run.

@@ -6,8 +6,8 @@
 //   - the same facts in any order and any number of times give the same ledger;
 //   - scans and summaries come in a stable order that does not depend on insertion order;
 //   - sums are exact.
-// One Store object is used by one thread at a time. At most one session is open at a time. A session
-// that is destroyed without commit() leaves no trace.
+// One Store object is used by one thread at a time. At most one session is open at a time. A
+// session that is destroyed without commit() leaves no trace.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,10 @@
 namespace pennyweight {
 
 struct ImportSource {
-  std::string format;      // "focus", "slurm", "openb", "nodes", …
-  std::string name;        // the file, as given
-  Hash128 file_hash;       // of its bytes; {} where it was not read as one file
-  Instant at;              // when it is imported
+  std::string format;  // "focus", "slurm", "openb", "nodes", …
+  std::string name;    // the file, as given
+  Hash128 file_hash;   // of its bytes; {} where it was not read as one file
+  Instant at;          // when it is imported
 };
 
 struct FactCounts {
@@ -47,7 +47,7 @@ struct FactCounts {
 struct ImportOutcome {
   std::uint64_t number = 0;  // of the import: 1, 2, …
   FactCounts charges, holdings, nodes, gpus, usages;
-  std::uint64_t rejected = 0;  // rows kept aside in all, conflicts among them
+  std::uint64_t rejected = 0;              // rows kept aside in all, conflicts among them
   std::vector<RejectedRow> conflict_rows;  // the first 100, for messages
 };
 
@@ -120,8 +120,9 @@ class Store {
   virtual Result<std::unique_ptr<RunSession>> begin_run(const Run& run) = 0;
 
   // Scans hand over batches; the sink returns false to stop. Order: charges by id; holdings by
-  // (begin, cluster, workload, attempt), each attempt once: the ended fact, else the latest reading;
-  // nodes by (cluster, name, from); gpus by (cluster, node, index, uuid, from); usages by (at, gpu).
+  // (begin, cluster, workload, attempt), each attempt once: the ended fact, else the latest
+  // reading; nodes by (cluster, name, from); gpus by (cluster, node, index, uuid, from); usages by
+  // (at, gpu).
   using ChargeSink = std::function<bool(std::span<const Charge>)>;
   using HoldingSink = std::function<bool(std::span<const Holding>)>;
   // Charges whose billing period begins in `month` ("2026-03", UTC); empty: all.

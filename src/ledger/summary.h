@@ -15,16 +15,16 @@ namespace pennyweight {
 
 enum class TimeBucket { kNone, kDay, kWeek, kMonth };  // weeks begin on Monday
 
-// A dimension is one of the built-in names below, or any dimension that label rules gave to workloads
-// (team, user, …). A workload without it, and a bucket, have the value "" there.
+// A dimension is one of the built-in names below, or any dimension that label rules gave to
+// workloads (team, user, …). A workload without it, and a bucket, have the value "" there.
 //   cluster, month, kind, component, node, gpu, workload, currency,
 //   service (ServiceName), category (ChargeCategory), pricing (PricingCategory),
 //   instance_type, region, account (BillingAccountId), sub_account (SubAccountId),
 //   resource (ResourceId), charge (fact id)
 inline constexpr const char* kBuiltInDimensions[] = {
-    "cluster", "month",         "kind",   "component", "node",        "gpu",      "workload", "currency",
-    "service", "category",      "pricing", "instance_type", "region", "account",  "sub_account",
-    "resource", "charge"};
+    "cluster",  "month",    "kind",        "component", "node",    "gpu",
+    "workload", "currency", "service",     "category",  "pricing", "instance_type",
+    "region",   "account",  "sub_account", "resource",  "charge"};
 
 struct SummaryFilter {
   std::string dimension;
@@ -44,8 +44,8 @@ struct SummaryRow {
   std::optional<std::chrono::sys_days> bucket;  // its first day; nothing for kNone
   std::vector<std::string> keys;                // as group_by
   Costs costs;                                  // one currency a row: currencies are never mixed
-  GpuTime gpu_time;      // of component gpu or whole, kinds used and held_idle: time held
-  GpuTime idle_time;     // of the same components, any other kind
+  GpuTime gpu_time;   // of component gpu or whole, kinds used and held_idle: time held
+  GpuTime idle_time;  // of the same components, any other kind
   MemoryTime memory_time;
   std::uint64_t postings = 0;
   bool operator==(const SummaryRow&) const = default;

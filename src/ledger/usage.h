@@ -17,19 +17,19 @@ namespace pennyweight {
 struct Usage {
   ClusterId cluster;
   NodeId node;
-  GpuId gpu;                   // UUID of the card
-  std::string mig_instance;    // GPU instance id ("7"); empty for the whole card
+  GpuId gpu;                 // UUID of the card
+  std::string mig_instance;  // GPU instance id ("7"); empty for the whole card
   std::string mig_profile;
   std::string model;
   Instant at;
-  std::optional<std::uint64_t> gpu_util_ppm;          // share of time a kernel was resident, 10^-6
-  std::optional<std::uint64_t> engine_active_ppm;     // GR_ENGINE_ACTIVE, 10^-6
+  std::optional<std::uint64_t> gpu_util_ppm;       // share of time a kernel was resident, 10^-6
+  std::optional<std::uint64_t> engine_active_ppm;  // GR_ENGINE_ACTIVE, 10^-6
   std::optional<std::uint64_t> sm_active_ppm;
   std::optional<std::uint64_t> memory_used_bytes;
   std::optional<std::uint64_t> memory_total_bytes;
-  std::optional<std::uint64_t> power_milliwatts;      // of the card, also on a MIG instance's row
-  std::optional<std::uint64_t> energy_millijoules;    // a counter since the driver was loaded
-  WorkloadId workload;         // "namespace/pod" where the exporter says so; may be empty
+  std::optional<std::uint64_t> power_milliwatts;    // of the card, also on a MIG instance's row
+  std::optional<std::uint64_t> energy_millijoules;  // a counter since the driver was loaded
+  WorkloadId workload;  // "namespace/pod" where the exporter says so; may be empty
 
   FactId id;  // set by the store
   SourceLine source;

@@ -1,0 +1,101 @@
+#include "allocate/components.h"
+
+#include <fmt/format.h>
+
+#include "pricing/node_split.h"
+
+namespace pennyweight {
+namespace {
+
+bool is_hours(std::string_view unit) {
+  return unit == "Hours" || unit == "Hour" || unit == "hours" || unit == "hour" || unit == "Hrs" ||
+         unit == "1 Hour";
+}
+
+struct HourlyPrice {
+  Decimal per_hour;
+  std::string from;
+};
+
+std::optional<HourlyPrice> hourly_price(const Charge& charge, const NodeShape& shape,
+                                        const Catalog& catalog) {
+  if (charge.list_unit_price && charge.list_unit_price->ticks() > 0 &&
+      is_hours(charge.pricing_unit)) {
+    return HourlyPrice{*charge.list_unit_price, "ListUnitPrice of the line"};
+  }
+  const std::string& type =
+      shape.instance_type.empty() ? charge.instance_type : shape.instance_type;
+  if (type.empty()) return std::nullopt;
+  const std::string& region = shape.region.empty() ? charge.region_id : shape.region;
+  const auto rate = catalog.find_rate({.instance_type = type,
+                                       .region = region,
+                                       .option = PurchaseOption::kOnDemand,
+                                       .at = charge.charge_period.begin()});
+  if (!rate) return std::nullopt;
+  return HourlyPrice{rate->per_hour, fmt::format("on-demand list price of {} in {} ({})", type,
+                                                 rate->region, rate->source)};
+}
+
+}  // namespace
+
+NodeShape shape_of(const Node& node, const Catalog& catalog) {
+  NodeShape shape{.gpu_count = node.gpu_count,
+                  .gpu_model = node.gpu_model,
+                  .instance_type = node.instance_type,
+                  .region = node.region,
+                  .cpu_milli = node.cpu_milli,
+                  .memory_bytes = node.memory_bytes};
+  const InstanceType* type = catalog.find_instance_type(node.instance_type);
+  if (type == nullptr) return shape;
+  if (!shape.cpu_milli) shape.cpu_milli = type->cpu_milli;
+  if (!shape.memory_bytes) shape.memory_bytes = type->memory_bytes;
+  if (shape.gpu_model.empty()) shape.gpu_model = type->gpu_model;
+  return shape;
+}
+
+ComponentSplit component_split(const Charge& charge, const NodeShape& shape, NodeSplit rule,
+                               const Catalog& catalog) {
+  const bool has_host =
+      shape.cpu_milli && shape.memory_bytes && (*shape.cpu_milli > 0 || *shape.memory_bytes > 0);
+  if (shape.gpu_count == 0) {
+    if (!has_host) return {.how = "nothing is known of what the node has", .price_per_hour = {}};
+    // Against a price without bound nothing is capped: what comes back are the market prices.
+    const auto market = residual_split(Decimal::from_ticks(Decimal::kTicksMax), *shape.cpu_milli,
+                                       *shape.memory_bytes, catalog.host_unit_rates());
+    return {.cpu = market.cpu,
+            .memory = market.memory,
+            .how = "no GPUs: CPU and memory by their market unit rates",
+            .price_per_hour = {}};
+  }
+  if (rule == NodeSplit::kWholeNode) {
+    return {.gpu = 1, .how = "whole_node: all of it to the GPUs", .price_per_hour = {}};
+  }
+  if (!has_host) {
+    return {.gpu = 1,
+            .how = "all of it to the GPUs: the node's CPU and memory are not known",
+            .price_per_hour = {}};
+  }
+  const auto price = hourly_price(charge, shape, catalog);
+  if (!price) {
+    return {.gpu = 1,
+            .how = "all of it to the GPUs: no hourly list price is known for the node",
+            .price_per_hour = {},
+            .price_missing = true};
+  }
+  const auto split = residual_split(price->per_hour, *shape.cpu_milli, *shape.memory_bytes,
+                                    catalog.host_unit_rates());
+  return {
+      .gpu = split.gpu,
+      .cpu = split.cpu,
+      .memory = split.memory,
+      .how = fmt::format(
+          "residual: {} per hour ({}), less {} vCPU at {} and {} GiB at {} per hour{}",
+          to_text(price->per_hour), price->from,
+          to_text(Decimal::from_ticks(Int128{*shape.cpu_milli} * Decimal::kTicksPerUnit / 1000)),
+          to_text(catalog.host_unit_rates().per_cpu_hour), *shape.memory_bytes >> 30,
+          to_text(catalog.host_unit_rates().per_gib_hour),
+          split.capped ? ", CPU and memory capped at half of the price" : ""),
+      .price_per_hour = price->per_hour};
+}
+
+}  // namespace pennyweight

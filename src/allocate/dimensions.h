@@ -1,0 +1,15 @@
+// The dimensions of workloads: label rules applied.
+#pragma once
+
+#include <span>
+
+#include "allocate/policy.h"
+#include "core/label.h"
+
+namespace pennyweight {
+
+// One value for each rule, in the rules' order of precedence: the first label that is there and not
+// empty, else the rule's fallback.
+Labels dimensions_of(const Labels& labels, std::span<const DimensionRule> rules);
+
+}  // namespace pennyweight

@@ -1,0 +1,48 @@
+// explain(): why a posting is what it is, in steps whose arithmetic can be redone by hand.
+//
+// The steps go from the bill line to the amount. Nothing is taken on trust: the line's split and
+// the amounts of all its postings are computed again from what is stored, and `exact` says whether
+// they came out the same, to the last digit.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "allocate/policy.h"
+#include "ledger/charge.h"
+#include "ledger/holding.h"
+#include "ledger/node.h"
+#include "ledger/posting.h"
+#include "ledger/run.h"
+#include "pricing/catalog.h"
+
+namespace pennyweight {
+
+struct ExplanationStep {
+  std::string title;                                       // "The bill line"
+  std::vector<std::pair<std::string, std::string>> facts;  // name, value; in order
+};
+
+struct Explanation {
+  std::vector<ExplanationStep> steps;
+  bool exact = true;  // every amount, computed again, is the stored one
+};
+
+struct ExplanationInput {
+  const Charge& charge;
+  std::span<const Posting> postings;  // all of the charge's, of one run
+  std::size_t chosen = 0;             // which of them
+  const Holding* holding = nullptr;   // the chosen posting's, where it has one
+  std::span<const Node> nodes;        // of the posting's cluster
+  const Run& run;
+  const Policy& policy;  // that of the run
+  const Catalog& catalog;
+};
+
+// REQUIRES: chosen < postings.size().
+Explanation explain(const ExplanationInput& input);
+
+}  // namespace pennyweight

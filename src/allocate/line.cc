@@ -1,0 +1,196 @@
+#include "allocate/line.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "allocate/resource_name.h"
+#include "core/billing_period.h"
+#include "core/check.h"
+
+namespace pennyweight {
+namespace {
+
+// Which machines a resource id can mean.
+class ResourceIndex {
+ public:
+  explicit ResourceIndex(const Fleet& fleet) {
+    for (std::uint32_t i = 0; i < fleet.machines().size(); ++i) {
+      const Node& node = *fleet.machines()[i].node;
+      add(node.provider_id, i);
+      add(last_segment(node.provider_id), i);
+      add(node.name.text(), i);
+    }
+  }
+
+  std::vector<std::uint32_t> machines_of(const std::string& resource_id) const {
+    auto found = by_id_.find(resource_id);
+    if (found == by_id_.end()) found = by_id_.find(last_segment(resource_id));
+    return found == by_id_.end() ? std::vector<std::uint32_t>{} : found->second;
+  }
+
+ private:
+  void add(std::string_view id, std::uint32_t machine) {
+    if (id.empty()) return;
+    auto& machines = by_id_[std::string(id)];
+    if (machines.empty() || machines.back() != machine) machines.push_back(machine);
+  }
+  std::map<std::string, std::vector<std::uint32_t>, std::less<>> by_id_;
+};
+
+// A fee that names a node as its resource, such as data transfer, is not the price of its devices.
+bool is_for_devices(const Charge& charge) {
+  if (charge.charge_category == ChargeCategory::kPurchase ||
+      charge.charge_category == ChargeCategory::kTax) {
+    return false;
+  }
+  return charge.service_category.empty() || charge.service_category == "Compute" ||
+         charge.service_category == "AI and Machine Learning";
+}
+
+bool is_unused(const Charge& charge) {
+  return charge.commitment_discount_status == UsedOrUnused::kUnused ||
+         charge.capacity_reservation_status == UsedOrUnused::kUnused;
+}
+
+void find_target(Line& line, const ResourceIndex& index, const Fleet& fleet) {
+  const Charge& charge = *line.charge;
+  for (const std::uint32_t machine : index.machines_of(charge.resource_id)) {
+    const auto& present = fleet.machines()[machine].present;
+    if (present && present->overlap(charge.charge_period)) line.machines.push_back(machine);
+  }
+  if (!line.machines.empty()) {
+    line.node = fleet.machines()[line.machines.front()].node->name;
+    const bool one_node =
+        std::all_of(line.machines.begin(), line.machines.end(),
+                    [&](std::uint32_t m) { return fleet.machines()[m].node->name == line.node; });
+    if (is_for_devices(charge) && !is_unused(charge) && one_node) {
+      line.kind = TargetKind::kMachine;
+      return;
+    }
+    line.machines.clear();
+    if (!one_node) line.node = NodeId("");
+  }
+  if (is_unused(charge)) {
+    line.kind = TargetKind::kIdle;
+    return;
+  }
+  if (charge.pool.empty() || !is_for_devices(charge)) return;
+  for (std::uint32_t leaf = 0; leaf < fleet.leaves().size(); ++leaf) {
+    if (fleet.leaves()[leaf].pool.text() == charge.pool) line.leaves.push_back(leaf);
+  }
+  if (!line.leaves.empty()) line.kind = TargetKind::kPool;
+}
+
+const NodeShape& shape_behind(const Line& line, const Fleet& fleet) {
+  const std::uint32_t machine = line.kind == TargetKind::kMachine
+                                    ? line.machines.front()
+                                    : fleet.leaves()[line.leaves.front()].nodes.front();
+  return fleet.machines()[machine].shape;
+}
+
+// The plain price of the device's hours, of which a node should have one.
+bool is_plain_usage(const Charge& charge) {
+  return charge.charge_category == ChargeCategory::kUsage && !charge.is_correction &&
+         !charge.costs.list.is_negative();
+}
+
+// Which stretches of time have been told already, by node or pool. What is told never overlaps.
+class ToldTime {
+ public:
+  bool tell(const std::string& whose, const Interval& stretch) {
+    if (overlaps(whose, stretch)) return false;
+    told_[whose].insert(stretch);
+    return true;
+  }
+  bool overlaps(const std::string& whose, const Interval& stretch) const {
+    const auto found = told_.find(whose);
+    if (found == told_.end()) return false;
+    const auto& told = found->second;
+    const auto after = told.lower_bound(stretch);
+    if (after != told.end() && after->overlap(stretch)) return true;
+    return after != told.begin() && std::prev(after)->overlap(stretch);
+  }
+
+ private:
+  std::map<std::string, std::set<Interval>> told_;
+};
+
+// Decides for each line and stretch whether its postings carry the GPU time. Lines of nodes come
+// first, then lines of pools none of whose nodes has told its own.
+void choose_time_carriers(Lines& lines, const Fleet& fleet) {
+  std::vector<Line*> order;
+  for (Line& line : lines.all) {
+    line.carries_time.assign(line.stretches.size(), false);
+    const bool has_devices = line.kind == TargetKind::kMachine || line.kind == TargetKind::kPool;
+    if (has_devices && is_plain_usage(*line.charge)) order.push_back(&line);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const Line* a, const Line* b) {
+    if (a->kind != b->kind) return a->kind < b->kind;
+    return a->charge->costs.list.ticks() > b->charge->costs.list.ticks();
+  });
+  ToldTime told;
+  for (Line* line : order) {
+    for (std::size_t s = 0; s < line->stretches.size(); ++s) {
+      const Interval& stretch = lines.stretches[line->stretches[s]];
+      if (line->kind == TargetKind::kMachine) {
+        line->carries_time[s] = told.tell("node " + line->node.text(), stretch);
+        continue;
+      }
+      bool by_node = false;
+      for (const std::uint32_t leaf : line->leaves) {
+        for (const std::uint32_t m : fleet.leaves()[leaf].nodes) {
+          by_node |= told.overlaps("node " + fleet.machines()[m].node->name.text(), stretch);
+        }
+      }
+      if (!by_node) line->carries_time[s] = told.tell("pool " + line->charge->pool, stretch);
+    }
+  }
+}
+
+void cut_stretches(Lines& lines, const TimeZone& zone) {
+  std::map<Interval, std::vector<Interval>> by_period;
+  std::map<Interval, std::uint32_t> index;
+  for (const Line& line : lines.all) {
+    auto& pieces = by_period[line.charge->charge_period];
+    if (!pieces.empty()) continue;
+    pieces = cut_by_day(line.charge->charge_period, zone);
+    for (const Interval& piece : pieces) index.emplace(piece, 0);
+  }
+  for (auto& [stretch, position] : index) {
+    position = static_cast<std::uint32_t>(lines.stretches.size());
+    lines.stretches.push_back(stretch);
+  }
+  for (Line& line : lines.all) {
+    for (const Interval& piece : by_period[line.charge->charge_period]) {
+      line.stretches.push_back(index[piece]);
+    }
+  }
+}
+
+}  // namespace
+
+Lines lines_of(std::span<const Charge> charges, const Fleet& fleet, const Policy& policy,
+               const Catalog& catalog) {
+  const ResourceIndex index(fleet);
+  Lines lines;
+  lines.all.reserve(charges.size());
+  for (const Charge& charge : charges) {
+    Line& line = lines.all.emplace_back();
+    line.charge = &charge;
+    find_target(line, index, fleet);
+    if (line.kind == TargetKind::kMachine || line.kind == TargetKind::kPool) {
+      line.split = component_split(charge, shape_behind(line, fleet), policy.node_split, catalog);
+      if (line.split.price_missing) lines.without_price += 1;
+    }
+  }
+  std::sort(lines.all.begin(), lines.all.end(),
+            [](const Line& a, const Line& b) { return a.charge->id < b.charge->id; });
+  cut_stretches(lines, policy.time_zone);
+  choose_time_carriers(lines, fleet);
+  return lines;
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,47 @@
+// Line: a charge on its way through a run: what it is for, over which stretches, divided how.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "allocate/components.h"
+#include "allocate/occupancy.h"
+#include "core/instant.h"
+#include "ledger/charge.h"
+
+namespace pennyweight {
+
+// What a charge is for.
+enum class TargetKind {
+  kMachine,  // its resource is a node of the inventory
+  kPool,     // its x_PoolId names a pool of nodes
+  kIdle,     // a commitment or reservation that nothing used: capacity that nobody held
+  kShared,   // none of these: support, network, storage, tax, a purchase
+};
+
+struct Line {
+  const Charge* charge;
+  TargetKind kind = TargetKind::kShared;
+  std::vector<std::uint32_t> machines;   // kMachine: the node's facts that overlap the charge
+  std::vector<std::uint32_t> leaves;     // kPool
+  NodeId node{""};                       // the node, where the resource is one (also when kShared)
+  ComponentSplit split;                  // kMachine, kPool
+  std::vector<std::uint32_t> stretches;  // indices of Lines::stretches: its period, cut by day
+  std::vector<bool> carries_time;        // for each stretch: its postings carry the GPU time
+};
+
+struct Lines {
+  std::vector<Line> all;            // by charge id
+  std::vector<Interval> stretches;  // all that occur, by begin, then end
+  std::uint64_t without_price = 0;  // residual was asked for and no hourly price was known
+};
+
+// Finds each charge's target and cuts its period by the policy's days.
+//
+// A node may have several lines for the same hours (usage, a refund, a support fee). Its GPU time
+// must be told once: by the plain usage line with the largest list cost that covers the stretch.
+Lines lines_of(std::span<const Charge> charges, const Fleet& fleet, const Policy& policy,
+               const Catalog& catalog);
+
+}  // namespace pennyweight

@@ -1,0 +1,135 @@
+#include "allocate/share_out.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/check.h"
+
+namespace pennyweight {
+namespace {
+
+// A change of demand or capacity.
+struct Change {
+  Instant at;
+  enum class What { kCapacity, kBegin, kEnd } what;
+  std::uint64_t units;  // kCapacity: the new capacity
+  std::size_t claim;    // kBegin, kEnd
+};
+
+std::vector<Change> changes_of(const Steps& capacity, std::span<const Claim> claims) {
+  std::vector<Change> changes;
+  changes.reserve(capacity.size() + 2 * claims.size());
+  for (const Step& step : capacity) {
+    changes.push_back({step.at, Change::What::kCapacity, step.units, 0});
+  }
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    changes.push_back({claims[i].during.begin(), Change::What::kBegin, 0, i});
+    changes.push_back({claims[i].during.end(), Change::What::kEnd, 0, i});
+  }
+  std::sort(changes.begin(), changes.end(),
+            [](const Change& a, const Change& b) { return a.at < b.at; });
+  return changes;
+}
+
+void append(Steps& steps, Instant at, std::uint64_t units) {
+  if (!steps.empty() && steps.back().units == units) return;
+  steps.push_back({at, units});
+}
+
+}  // namespace
+
+SharedOut share_out(const Interval& interval, const Steps& capacity,
+                    std::span<const Claim> claims) {
+  CHECK(!capacity.empty() && capacity.front().at == interval.begin(),
+        "the capacity is known from the begin");
+  SharedOut out;
+  out.given.assign(claims.size(), 0);
+  if (claims.empty()) {
+    out.residual = capacity;
+    return out;
+  }
+  // Outside of oversubscription everybody gets what they ask for. So every claim is given its whole
+  // demand first, and where more is asked for than there is, that stretch is taken back and
+  // divided.
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    out.given[i] = UInt128{claims[i].units} * claims[i].during.length_ms();
+  }
+  const auto changes = changes_of(capacity, claims);
+  std::set<std::size_t> active;
+  UInt128 demand = 0;
+  std::uint64_t available = 0;
+  std::vector<Weight> demands;
+  for (std::size_t i = 0; i < changes.size();) {
+    const Instant at = changes[i].at;
+    for (; i < changes.size() && changes[i].at == at; ++i) {
+      const Change& change = changes[i];
+      switch (change.what) {
+        case Change::What::kCapacity:
+          available = change.units;
+          break;
+        case Change::What::kBegin:
+          demand += claims[change.claim].units;
+          active.insert(change.claim);
+          break;
+        case Change::What::kEnd:
+          demand -= claims[change.claim].units;
+          active.erase(change.claim);
+          break;
+      }
+    }
+    const Instant until = i < changes.size() ? changes[i].at : interval.end();
+    if (until > interval.end() || at >= interval.end() || at == until) continue;
+    if (demand <= available) {
+      append(out.residual, at, available - static_cast<std::uint64_t>(demand));
+      continue;
+    }
+    append(out.residual, at, 0);
+    const auto length_ms = static_cast<std::uint64_t>((until - at).count());
+    demands.clear();
+    for (const std::size_t claim : active) demands.push_back(claims[claim].units);
+    const auto shares = split_units(UInt128{available} * length_ms, demands);
+    std::size_t party = 0;
+    for (const std::size_t claim : active) {
+      out.given[claim] -= UInt128{claims[claim].units} * length_ms;
+      out.given[claim] += shares[party++];
+    }
+  }
+  return out;
+}
+
+UInt128 integral(const Interval& interval, const Steps& steps) {
+  UInt128 sum = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Instant until = i + 1 < steps.size() ? steps[i + 1].at : interval.end();
+    sum += UInt128{steps[i].units} * static_cast<std::uint64_t>((until - steps[i].at).count());
+  }
+  return sum;
+}
+
+Steps sum_of(std::span<const Steps* const> quantities) {
+  struct Delta {
+    Instant at;
+    Int128 units;
+  };
+  std::vector<Delta> deltas;
+  for (const Steps* steps : quantities) {
+    Int128 before = 0;
+    for (const Step& step : *steps) {
+      deltas.push_back({step.at, Int128{step.units} - before});
+      before = step.units;
+    }
+  }
+  std::sort(deltas.begin(), deltas.end(),
+            [](const Delta& a, const Delta& b) { return a.at < b.at; });
+  Steps sum;
+  Int128 level = 0;
+  for (std::size_t i = 0; i < deltas.size();) {
+    const Instant at = deltas[i].at;
+    for (; i < deltas.size() && deltas[i].at == at; ++i) level += deltas[i].units;
+    CHECK(level >= 0 && level <= Int128{~std::uint64_t{0}}, "a sum of capacities");
+    append(sum, at, static_cast<std::uint64_t>(level));
+  }
+  return sum;
+}
+
+}  // namespace pennyweight

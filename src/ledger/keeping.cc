@@ -1,0 +1,149 @@
+#include "ledger/keeping.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace pennyweight {
+namespace {
+
+void add(Fingerprint& print, UInt128 value) {
+  print.add(static_cast<std::int64_t>(static_cast<std::uint64_t>(value >> 64)));
+  print.add(static_cast<std::int64_t>(static_cast<std::uint64_t>(value)));
+}
+
+void add(Fingerprint& print, const Hash128& hash) {
+  print.add(static_cast<std::int64_t>(hash.high)).add(static_cast<std::int64_t>(hash.low));
+}
+
+auto ticks_of(const Costs& costs) {
+  return std::tuple(costs.billed.ticks(), costs.effective.ticks(), costs.list.ticks(),
+                    costs.contracted.ticks(), costs.currency());
+}
+
+auto sort_key(const Posting& p) {
+  return std::tuple(p.charge, p.component, p.day, std::string_view(p.node.text()),
+                    std::string_view(p.gpu.text()), std::string_view(p.workload.text()), p.kind,
+                    p.interval, p.holding, p.weight, ticks_of(p.costs), p.gpu_time, p.memory_time);
+}
+
+UInt128 size_of(Money money) {
+  const auto bits = static_cast<UInt128>(money.ticks());
+  return money.is_negative() ? UInt128{0} - bits : bits;
+}
+
+}  // namespace
+
+Hash128 content_hash(const Posting& posting) {
+  Fingerprint print;
+  add(print, posting.charge.hash);
+  print.add(static_cast<std::int64_t>(posting.kind))
+      .add(static_cast<std::int64_t>(posting.component))
+      .add(unix_ms(posting.interval.begin()))
+      .add(unix_ms(posting.interval.end()))
+      .add(std::int64_t{posting.day.time_since_epoch().count()})
+      .add(posting.node.text())
+      .add(posting.gpu.text())
+      .add(posting.workload.text());
+  if (posting.holding) {
+    add(print, posting.holding->hash);
+  } else {
+    print.add_absent();
+  }
+  add(print, posting.weight);
+  for (const Money& money : {posting.costs.billed, posting.costs.effective, posting.costs.list,
+                             posting.costs.contracted}) {
+    add(print, static_cast<UInt128>(money.ticks()));
+  }
+  print.add(posting.costs.currency().text());
+  add(print, posting.gpu_time.count());
+  add(print, posting.memory_time.count());
+  return print.hash();
+}
+
+Hash128 content_hash(const WorkloadDimensions& workload) {
+  Fingerprint print;
+  print.add(workload.workload.text());
+  for (const auto& [name, value] : workload.dimensions.entries()) print.add(name).add(value);
+  return print.hash();
+}
+
+Hash128 content_hash(const RejectedRow& row) {
+  return Fingerprint()
+      .add(row.file)
+      .add(static_cast<std::int64_t>(row.line))
+      .add(row.column)
+      .add(row.reason)
+      .add(row.text)
+      .hash();
+}
+
+void SetDigest::add(const Hash128& member) {
+  ++count_;
+  sum_ += UInt128{member.high} << 64 | member.low;  // modulo 2^128
+}
+
+Hash128 SetDigest::digest() const {
+  Fingerprint print;
+  print.add(static_cast<std::int64_t>(count_));
+  ::pennyweight::add(print, sum_);
+  return print.hash();
+}
+
+bool comes_before(const Posting& a, const Posting& b) { return sort_key(a) < sort_key(b); }
+
+bool is_larger(const Posting& a, const Posting& b) {
+  const UInt128 size_a = size_of(a.costs.effective), size_b = size_of(b.costs.effective);
+  return size_a != size_b ? size_a > size_b : comes_before(a, b);
+}
+
+bool supersedes(const Holding& a, const Holding& b) {
+  return std::tuple(a.ended, a.held.end(), b.id) > std::tuple(b.ended, b.held.end(), a.id);
+}
+
+std::string month_of(Instant at) {
+  const std::chrono::year_month_day date(std::chrono::floor<std::chrono::days>(at));
+  return fmt::format("{:04}-{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()));
+}
+
+std::chrono::sys_days bucket_of(std::chrono::sys_days day, TimeBucket bucket) {
+  switch (bucket) {
+    case TimeBucket::kNone:
+      break;
+    case TimeBucket::kDay:
+      return day;
+    case TimeBucket::kWeek:
+      return day - (std::chrono::weekday(day) - std::chrono::Monday);
+    case TimeBucket::kMonth: {
+      const std::chrono::year_month_day date(day);
+      return std::chrono::sys_days(date.year() / date.month() / 1);
+    }
+  }
+  CHECK(false, "no bucket has no first day");
+}
+
+bool comes_before(const SummaryRow& a, const SummaryRow& b) {
+  if (a.bucket != b.bucket) return a.bucket < b.bucket;
+  if (a.keys != b.keys) return a.keys < b.keys;
+  return a.costs.currency() < b.costs.currency();
+}
+
+bool is_built_in_dimension(std::string_view name) {
+  return std::ranges::any_of(kBuiltInDimensions,
+                             [&](const char* built_in) { return name == built_in; });
+}
+
+RejectedRow conflict_row(std::string_view file, std::uint64_t line, std::string_view fact,
+                         std::string_view difference) {
+  return {.file = std::string(file),
+          .line = line,
+          .column = {},
+          .reason = fmt::format("conflict: this {} is already known with other content ({}); the "
+                                "first version is kept, a correction must be a fact of its own",
+                                fact, difference),
+          .text = {}};
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,58 @@
+// Keeping: what every keeper of the ledger must do alike, so that two of them never disagree.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/hash.h"
+#include "core/instant.h"
+#include "ledger/charge.h"
+#include "ledger/holding.h"
+#include "ledger/posting.h"
+#include "ledger/rejected_row.h"
+#include "ledger/run.h"
+#include "ledger/summary.h"
+
+namespace pennyweight {
+
+Hash128 content_hash(const Posting& posting);
+Hash128 content_hash(const WorkloadDimensions& workload);
+Hash128 content_hash(const RejectedRow& row);
+
+// The fingerprint of a collection in which order means nothing: the sum of the members'
+// fingerprints, so that members may come in any order and are never sorted or kept.
+class SetDigest {
+ public:
+  void add(const Hash128& member);
+  Hash128 digest() const;
+
+ private:
+  std::uint64_t count_ = 0;
+  UInt128 sum_ = 0;
+};
+
+// The order of a charge's postings: component, day, node, gpu, workload, then every other field, so
+// that equal ones are the same. Postings of several charges come by charge first.
+bool comes_before(const Posting& a, const Posting& b);
+// The largest effective cost first, whatever its sign; then as comes_before.
+bool is_larger(const Posting& a, const Posting& b);
+
+// Of two readings of one attempt: the ended one, else the later reading.
+bool supersedes(const Holding& a, const Holding& b);
+
+// The month, in UTC, in which an instant falls: "2026-03". Bills are named by where they begin.
+std::string month_of(Instant at);
+// The first day of the bucket. REQUIRES: not kNone.
+std::chrono::sys_days bucket_of(std::chrono::sys_days day, TimeBucket bucket);
+// Rows by bucket, then keys, then currency.
+bool comes_before(const SummaryRow& a, const SummaryRow& b);
+bool is_built_in_dimension(std::string_view name);
+
+// Why a fact was kept aside: `difference` as the fact's own difference() says it.
+RejectedRow conflict_row(std::string_view file, std::uint64_t line, std::string_view fact,
+                         std::string_view difference);
+
+}  // namespace pennyweight
