@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/check.h"
@@ -34,8 +35,8 @@ std::vector<Candidate> candidates(const Recorded& start, const Recorded& end) {
       if (stop >= begin) all.push_back({begin, stop});
     }
   }
-  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return a.length_ms() < b.length_ms();
+  std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return std::pair(a.length_ms(), a.begin) < std::pair(b.length_ms(), b.begin);
   });
   return all;
 }
@@ -94,7 +95,7 @@ std::expected<JobSpan, Rejection> span_of_ended(const JobRecord& job) {
     if (suspended > candidate.length_ms()) continue;
     return held(candidate, suspended, all.back().length_ms() != candidate.length_ms());
   }
-  return reject("Suspended", fmt::format("it was suspended for {} s, longer than End − Start, {} s",
+  return reject("Suspended", fmt::format("it was suspended for {} s, longer than its {} s in all",
                                          suspended / 1000, all.back().length_ms() / 1000));
 }
 

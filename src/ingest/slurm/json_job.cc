@@ -49,8 +49,23 @@ class Fields {
  public:
   explicit Fields(element job) : job_(job) {}
 
+  // As find(); but a way that leads through something else than objects is wrong.
+  std::optional<element> at(std::initializer_list<std::string_view> path) {
+    element from = job_;
+    for (const std::string_view key : path) {
+      if (from.is_null()) return std::nullopt;
+      if (!from.is_object()) {
+        refuse(path_text(path), "what should hold it is not an object");
+        return std::nullopt;
+      }
+      if (from[key].get(from) != simdjson::SUCCESS) return std::nullopt;
+    }
+    if (from.is_null()) return std::nullopt;
+    return from;
+  }
+
   std::string_view text(std::initializer_list<std::string_view> path) {
-    const auto value = find(job_, path);
+    const auto value = at(path);
     if (!value) return {};
     std::string_view text;
     if (value->get(text) != simdjson::SUCCESS) refuse(path_text(path), "it is not a text");
@@ -59,7 +74,7 @@ class Fields {
 
   // A plain number, or one in the form {set, infinite, number}.
   std::optional<std::uint64_t> number(std::initializer_list<std::string_view> path) {
-    const auto value = find(job_, path);
+    const auto value = at(path);
     if (!value) return std::nullopt;
     return number_of(*value, path_text(path));
   }
@@ -141,7 +156,7 @@ std::string_view state_of(Fields& fields) {
 std::string id_of(Fields& fields) {
   const auto id = fields.number({"job_id"});
   if (!id) {
-    fields.refuse("job_id", "there is none");
+    fields.refuse("job_id", "it is not set");
     return {};
   }
   const auto array_id = fields.number({"array", "job_id"});
@@ -191,11 +206,8 @@ void add_tres(Fields& fields, element entry, Tres& tres) {
 
 Tres tres_of(Fields& fields) {
   Tres tres;
-  const auto allocated = find(fields.job(), {"tres", "allocated"});
-  if (!allocated) {
-    if (!find(fields.job(), {"tres"})) fields.refuse("tres", "there is none, so no GPU is known");
-    return tres;
-  }
+  const auto allocated = fields.at({"tres", "allocated"});
+  if (!allocated) return tres;
   simdjson::dom::array entries;
   if (allocated->get(entries) != simdjson::SUCCESS) {
     fields.refuse("tres/allocated", "it is not a list");
@@ -212,6 +224,9 @@ std::expected<JsonJob, Rejection> read_json_job(element job) {
   Fields fields(job);
   JsonJob read;
   JobRecord& record = read.record;
+  for (const std::string_view key : {"job_id", "time", "tres"}) {
+    if (!find(job, {key})) return std::unexpected(Rejection{std::string(key), "there is none"});
+  }
   record.id = id_of(fields);
   record.cluster = fields.text({"cluster"});
   record.account = fields.text({"account"});

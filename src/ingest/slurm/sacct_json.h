@@ -2,8 +2,8 @@
 //
 // They differ: numbers are plain or {"set":…,"infinite":…,"number":…}, a state is a word or a list
 // of words, texts may be null, a comment is a text or three. All are read; what is missing is
-// absent, what is of an unheard-of type makes a rejected row of this job alone. Of each job, steps
-// are counted and passed over.
+// absent, what is of an unheard-of type makes a rejected row of this job alone. Job steps are
+// counted and passed over.
 //
 // The document is copied once and walked job by job; it may have limits::kDocumentBytesMax bytes
 // (about 100,000 jobs with their steps: export longer periods in pieces, or with --parsable2).

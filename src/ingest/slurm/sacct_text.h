@@ -2,8 +2,8 @@
 // columns in any order, told by its first line.
 //
 //   sacct --allusers --duplicates --parsable2 --starttime=2026-03-01 --endtime=2026-04-01
-//         --format=JobID,JobName,Partition,Account,User,State,Submit,Start,End,ElapsedRaw,Suspended,
-//                  NNodes,AllocCPUS,AllocTRES,NodeList,QOS,Cluster,Comment
+//         --format=JobID,JobName,Partition,Account,User,State,Start,End,ElapsedRaw,Suspended,
+//                  AllocCPUS,AllocTRES,NodeList,QOS,Cluster,Comment
 //
 // is best; needed are JobID or JobIDRaw, Start, End or Elapsed, and AllocTRES. Job steps are passed
 // over. sacct quotes nothing, so a '|' or a line break in JobName, Comment or SubmitLine gives a
