@@ -246,7 +246,7 @@ class Gatherer {
       std::ranges::sort(gpu.mig_instances, {}, &MigInstance::id);
       sorted.push_back(std::move(gpu));
     }
-    std::ranges::stable_sort(sorted, [](const Gpu& a, const Gpu& b) {
+    std::ranges::sort(sorted, [](const Gpu& a, const Gpu& b) {
       return std::tie(a.node, a.index, a.uuid) < std::tie(b.node, b.index, b.uuid);
     });
     return sorted;
