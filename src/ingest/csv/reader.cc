@@ -44,6 +44,11 @@ LineEnd line_end(std::string_view bytes, std::size_t begin) {
   return {end, end + (crlf ? 2 : 1)};
 }
 
+// Whether the line's CR is the last of the bytes at hand, so that an LF may follow it.
+bool ends_with_bare_cr(std::string_view bytes, const LineEnd& line) {
+  return line.next == bytes.size() && line.next == line.end + 1 && bytes[line.end] == '\r';
+}
+
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
@@ -126,7 +131,7 @@ Result<std::size_t> Reader::consume(std::string_view bytes, bool final) {
       const LineEnd line = line_end(bytes, at);
       if (line.end == std::string_view::npos) return bytes.size();
       skipping_line_ = false;
-      after_cr_ = line.next == bytes.size() && bytes[line.end] == '\r';
+      after_cr_ = ends_with_bare_cr(bytes, line);
       ++line_;
       at = line.next;
       scanner.seek(at);
@@ -159,7 +164,7 @@ Result<std::size_t> Reader::consume(std::string_view bytes, bool final) {
           skipping_line_ = true;
           return bytes.size();
         }
-        after_cr_ = line.next == bytes.size() && bytes[line.end] == '\r';
+        after_cr_ = ends_with_bare_cr(bytes, line);
         next_ = line.next;
         next_line_ = line_ + 1;
         scanner.seek(next_);

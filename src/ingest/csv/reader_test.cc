@@ -175,6 +175,15 @@ TEST(Reader, ATenMegabyteLineIsOneBadRow) {
   EXPECT_EQ(seen.bad_texts[0].size(), limits::kRejectedTextBytesMax);
 }
 
+// Found by the fuzzer: the empty line after a bad row was lost from the count.
+TEST(Reader, LinesAreCountedAcrossABadRowThatEndsAChunk) {
+  Collect seen;
+  Reader reader(kPlain, seen);
+  for (const char* piece : {"12345", "a\"b\r\n", "\nx\n", "yyy\n"}) ASSERT_TRUE(reader.feed(piece));
+  ASSERT_TRUE(reader.finish());
+  EXPECT_EQ(seen.rows, (std::vector<Seen>{{3, {"x"}}, {4, {"yyy"}}}));
+}
+
 TEST(Reader, FilesThatAreNotCsvAreErrors) {
   struct Case {
     std::string_view text;

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
 
 namespace pennyweight::focus {
 namespace {
@@ -20,19 +19,18 @@ Result<void> Batch::header(const csv::Header& header) {
   return {};
 }
 
-Result<void> Batch::row(std::uint64_t line, std::span<const std::string_view> fields,
-                        std::span<const std::uint8_t> quoted, std::string_view text) {
+std::optional<Fault> Batch::take(std::uint64_t line, std::span<const std::string_view> fields,
+                                 std::span<const std::uint8_t> quoted) {
   CHECK(reader_.has_value(), "the header comes before the rows");
+  CHECK(!is_full(), "a full batch is handed over before the next row");
   if (filled_ == charges_.size()) charges_.push_back(ChargeReader::blank());
   Charge& charge = charges_[filled_];
-  if (auto fault = reader_->read(fields, quoted, charge)) {
-    return reject(line, std::move(fault->column), std::move(fault->reason), text);
-  }
+  if (auto fault = reader_->read(fields, quoted, charge)) return fault;
   charge.source.line = line;
+  ++filled_;
   ++summary_.rows;
   ++summary_.taken;
-  if (++filled_ == limits::kBatchRows) return flush_charges();
-  return {};
+  return std::nullopt;
 }
 
 Result<void> Batch::reject(std::uint64_t line, std::string column, std::string reason,
@@ -48,7 +46,7 @@ Result<void> Batch::reject(std::uint64_t line, std::string column, std::string r
   return {};
 }
 
-Result<void> Batch::flush_charges() {
+Result<void> Batch::flush() {
   if (filled_ == 0) return {};
   const std::size_t count = std::exchange(filled_, 0);
   return sink_.charges(std::span<const Charge>(charges_).first(count));
@@ -62,7 +60,7 @@ Result<void> Batch::flush_rejected() {
 }
 
 Result<ImportSummary> Batch::finish() {
-  if (auto ok = flush_charges(); !ok) return std::unexpected(std::move(ok.error()));
+  if (auto ok = flush(); !ok) return std::unexpected(std::move(ok.error()));
   if (auto ok = flush_rejected(); !ok) return std::unexpected(std::move(ok.error()));
   CHECK(summary_.rows == summary_.taken + summary_.rejected, "no row is lost");
   if (reader_) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/limits.h"
 #include "ingest/csv/header.h"
 #include "ingest/focus/charge_reader.h"
 #include "ingest/focus/import.h"
@@ -22,16 +23,19 @@ class Batch {
 
   // Once, before any row.
   Result<void> header(const csv::Header& header);
-  // `text` is the row as the file has it, for those who must look at it when it is rejected.
-  Result<void> row(std::uint64_t line, std::span<const std::string_view> fields,
-                   std::span<const std::uint8_t> quoted, std::string_view text);
+  // One row. What is returned, if anything, is to be given to reject().
+  std::optional<Fault> take(std::uint64_t line, std::span<const std::string_view> fields,
+                            std::span<const std::uint8_t> quoted);
+  // `text` is the row as the file has it, for those who must look at it.
   Result<void> reject(std::uint64_t line, std::string column, std::string reason,
                       std::string_view text);
+  // REQUIRES of the caller: flush() when is_full(), before the next row.
+  bool is_full() const { return filled_ == limits::kBatchRows; }
+  Result<void> flush();
   // Hands over the rest.
   Result<ImportSummary> finish();
 
  private:
-  Result<void> flush_charges();
   Result<void> flush_rejected();
 
   std::string file_;

@@ -13,7 +13,10 @@ class CsvImport::Rows : public csv::Sink {
 
   Result<void> header(const csv::Header& header) override { return batch.header(header); }
   Result<void> row(const csv::Row& row) override {
-    return batch.row(row.line, row.fields, row.quoted, row.text);
+    if (auto fault = batch.take(row.line, row.fields, row.quoted)) {
+      return batch.reject(row.line, std::move(fault->column), std::move(fault->reason), row.text);
+    }
+    return batch.is_full() ? batch.flush() : Result<void>{};
   }
   Result<void> bad_row(const csv::BadRow& row) override {
     return batch.reject(row.line, "", row.reason, row.text);

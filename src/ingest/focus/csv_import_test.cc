@@ -162,7 +162,7 @@ TEST(CsvImport, BadJsonIsKeptAsTextAndCounted) {
   for (const std::string_view json :
        {R"({"a":{"b":1}})", R"({"a":[1]})", R"({"a":"x")", R"([1])", R"("a":"b")",
         R"({"a":1,"a":2})", R"({"a":1.2.3})", R"({"a":01})", R"({"a":1} x)", R"({"a":tru})",
-        R"({"":"x"})", "7"}) {
+        R"({"a":nul})", R"({"a":n5ll})", R"({"":"x"})", "7"}) {
     Collected seen;
     const auto summary = import_csv(one_line({{"Tags", quoted_json(json)}}), "bill.csv", seen);
     ASSERT_TRUE(summary) << json;
@@ -191,7 +191,7 @@ TEST(CsvImport, RejectsLinesThatCannotBeRight) {
       {"BilledCost", "$1", "not a decimal number"},
       {"BilledCost", "NaN", "not a decimal number"},
       {"BilledCost", "Infinity", "not a decimal number"},
-      {"BilledCost", "0x10", "unexpected 'x'"},
+      {"BilledCost", "0x10", "unexpected 'x"},
       {"BilledCost", " 1", "not a decimal number"},
       {"BilledCost", "123456789012345678901", "more than 20 digits"},
       {"ListCost", "1e9999", "not a decimal number"},

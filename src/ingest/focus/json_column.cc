@@ -126,7 +126,7 @@ Result<Labels> JsonColumns::parse_tags(std::string_view json) {
         break;
       }
       case json_type::null:
-        if (!value.is_null()) failed = simdjson::N_ATOM_ERROR;
+        if (without_spaces(value.raw_json_token()) != "null") failed = simdjson::N_ATOM_ERROR;
         break;
       case json_type::object:
       case json_type::array:

@@ -1,0 +1,126 @@
+#include "ingest/focus/parquet_import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "duckdb/database.h"
+#include "ingest/focus/collect_test.h"
+#include "ingest/focus/csv_import.h"
+
+namespace pennyweight::focus {
+namespace {
+
+using testing::HasSubstr;
+
+// A file of this test, gone when it ends.
+class Parquet : public testing::Test {
+ protected:
+  Parquet()
+      : path_(std::filesystem::temp_directory_path() /
+              ("pennyweight_" + std::to_string(getpid()) + "_bill.parquet")) {}
+  ~Parquet() override { std::filesystem::remove(path_); }
+
+  void write(const std::string& select) {
+    auto database = duckdb::Database::open({});
+    ASSERT_TRUE(database);
+    auto connection = database->connect();
+    ASSERT_TRUE(connection);
+    const auto written = connection->execute(
+        "COPY (" + select + ") TO " + duckdb::quote_text(path_.string()) + " (FORMAT parquet)");
+    ASSERT_TRUE(written) << written.error().message;
+  }
+
+  std::filesystem::path path_;
+};
+
+constexpr const char* kNeeded =
+    "'USD' AS BillingCurrency, 'Usage' AS ChargeCategory, "
+    "TIMESTAMP '2026-03-01' AS BillingPeriodStart, TIMESTAMP '2026-04-01' AS BillingPeriodEnd, "
+    "TIMESTAMP '2026-03-05 00:00:00.250' AS ChargePeriodStart, "
+    "TIMESTAMPTZ '2026-03-05 03:00:00+02:00' AS ChargePeriodEnd, ";
+
+TEST_F(Parquet, ReadsEveryTypeExactly) {
+  write(std::string("SELECT ") + kNeeded +
+        "12345678901234567890.123456789012345678::DECIMAL(38,18) AS BilledCost, "
+        "0.1::DOUBLE AS EffectiveCost, 1e20::DOUBLE / 10 AS ListCost, 7::BIGINT AS ContractedCost, "
+        "MAP {'team': 'ml', 'app': 'x\"y'} AS Tags, "
+        "{'InstanceType': 'p5.48xlarge', 'GpuCount': 8} AS SkuPriceDetails, "
+        "NULL::VARCHAR AS ResourceName, 'NULL' AS ResourceId, 'raw'::BLOB AS RegionId, "
+        "[1, 2] AS x_List, true AS x_Flag");
+  Collected seen;
+  const auto summary = import_parquet(path_.string(), seen);
+  ASSERT_TRUE(summary) << summary.error().message;
+  ASSERT_EQ(seen.lines.size(), 1u) << (seen.bad.empty() ? "" : seen.bad[0].reason);
+  const Charge& charge = seen.lines[0];
+  EXPECT_EQ(to_text(charge.costs.billed.amount()), "12345678901234567890.123456789012345678");
+  EXPECT_EQ(to_text(charge.costs.effective.amount()), "0.1");
+  EXPECT_EQ(to_text(charge.costs.list.amount()), "10000000000000000000");
+  EXPECT_EQ(to_text(charge.costs.contracted.amount()), "7");
+  EXPECT_EQ(to_text(charge.charge_period), "2026-03-05T00:00:00.250Z/2026-03-05T01:00:00Z");
+  EXPECT_EQ(charge.tags.find("app"), "x\"y");
+  EXPECT_EQ(charge.instance_type, "p5.48xlarge");
+  EXPECT_EQ(charge.resource_name, "");
+  EXPECT_EQ(charge.resource_id, "NULL");
+  EXPECT_EQ(charge.region_id, "raw");
+  EXPECT_EQ(charge.other_columns, R"({"x_Flag":"true","x_List":"[1,2]"})");
+}
+
+TEST_F(Parquet, RejectsRowsByTheirNumber) {
+  write(std::string("SELECT ") + kNeeded +
+        "1 AS BilledCost, 1 AS EffectiveCost, 1 AS ContractedCost, "
+        "CASE WHEN i = 3 THEN 'nan'::DOUBLE WHEN i = 4 THEN NULL ELSE 0.5 END AS ListCost "
+        "FROM range(1, 6) AS t(i)");
+  Collected seen;
+  const auto summary = import_parquet(path_.string(), seen);
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(summary->taken, 3u);
+  EXPECT_EQ(summary->rejected, 2u);
+  EXPECT_THAT(seen.bad[0].reason, HasSubstr("row 3: ListCost: 'nan' is not a decimal number"));
+  EXPECT_THAT(seen.bad[1].reason, HasSubstr("row 4: ListCost is empty"));
+}
+
+TEST_F(Parquet, EqualsTheCsvOfTheSameBill) {
+  const std::string csv = std::string(TEST_DATA) + "/focus/aws_1_3.csv";
+  write(
+      "SELECT * REPLACE (BilledCost::DECIMAL(38,14) AS BilledCost, "
+      "ListUnitPrice::DECIMAL(38,16) AS ListUnitPrice, ChargePeriodStart::TIMESTAMPTZ AS "
+      "ChargePeriodStart) FROM read_csv(" +
+      duckdb::quote_text(csv) + ", all_varchar = true, header = true)");
+  std::ifstream in(csv, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  Collected from_csv;
+  Collected from_parquet;
+  ASSERT_TRUE(import_csv(text.str(), csv, from_csv));
+  const auto summary = import_parquet(path_.string(), from_parquet);
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(summary->version, Version::k1_3);
+  ASSERT_EQ(from_parquet.lines.size(), 25u);
+  for (std::size_t i = 0; i < 25; ++i) {
+    from_csv.lines[i].source = {};
+    EXPECT_TRUE(from_csv.lines[i] == from_parquet.lines[i])
+        << difference(from_csv.lines[i], from_parquet.lines[i]);
+  }
+}
+
+TEST_F(Parquet, FilesThatAreNotAreErrors) {
+  Collected seen;
+  EXPECT_EQ(import_parquet("/", seen).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(import_parquet("/no/such.parquet", seen).error().code, ErrorCode::kNotFound);
+  for (const char* bytes : {"", "PAR1", "a,b\n1,2\n"}) {
+    std::ofstream(path_, std::ios::binary) << bytes;
+    EXPECT_FALSE(import_parquet(path_.string(), seen)) << bytes;
+  }
+  write("SELECT 1 AS BilledCost");
+  EXPECT_THAT(import_parquet(path_.string(), seen).error().message,
+              HasSubstr("missing columns: EffectiveCost"));
+}
+
+}  // namespace
+}  // namespace pennyweight::focus

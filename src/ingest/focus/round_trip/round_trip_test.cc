@@ -1,0 +1,168 @@
+// What is written as a FOCUS table and read again is the same bill, field by field.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "ingest/focus/collect_test.h"
+#include "ingest/focus/csv_import.h"
+#include "ingest/focus/json_column.h"
+#include "report/focus_csv.h"
+
+namespace pennyweight {
+namespace {
+
+// Texts that CSV, JSON and the words for null make hard.
+std::string any_text() {
+  return *rc::gen::weightedOneOf<std::string>(
+      {{3, rc::gen::just(std::string())},
+       {1, rc::gen::elementOf(std::vector<std::string>{"NULL", "null", "\\N", "é€💰", " x ", "1,5",
+                                                       "a\"b", "two\nlines", "\r", "{}", "-"})},
+       {2, rc::gen::container<std::string>(
+               rc::gen::elementOf(std::string("ab,\"\n\r\t \\;:{}'\x01")))}});
+}
+
+Decimal any_number() {
+  const auto high = *rc::gen::arbitrary<std::int64_t>();
+  const auto low = *rc::gen::arbitrary<std::int64_t>();
+  const Int128 ticks = Int128{high} * (*rc::gen::arbitrary<bool>() ? low : 1);
+  return Decimal::from_ticks(ticks % Decimal::kTicksMax);
+}
+
+std::optional<Decimal> maybe_number() {
+  return *rc::gen::arbitrary<bool>() ? std::optional(any_number()) : std::nullopt;
+}
+
+template <class Code>
+std::optional<Code> maybe_code(int last) {
+  const int value = *rc::gen::inRange(-1, last + 1);
+  return value < 0 ? std::nullopt : std::optional(static_cast<Code>(value));
+}
+
+Interval any_interval() {
+  const auto begin = *rc::gen::inRange<std::int64_t>(0, 4'000'000'000'000);
+  const auto length = *rc::gen::inRange<std::int64_t>(1, 3'000'000'000);
+  return {from_unix_ms(begin), from_unix_ms(begin + length)};
+}
+
+std::string any_other_columns() {
+  std::map<std::string, std::string> columns;
+  for (const char* name : {"RegionName", "HostProviderName", "ContractApplied", "InvoiceDetailId",
+                           "x_Any", "x_zed", "Odd, name"}) {
+    if (std::string text = any_text(); !text.empty()) columns[name] = std::move(text);
+  }
+  std::string json;
+  for (const auto& [name, text] : columns) {
+    json += json.empty() ? '{' : ',';
+    focus::append_json_string(json, name);
+    json += ':';
+    focus::append_json_string(json, text);
+  }
+  return json.empty() ? json : json + "}";
+}
+
+Charge any_charge() {
+  const Currency currency = *rc::gen::arbitrary<bool>() ? kUsd : kEur;
+  const auto money = [&] { return Money::from_decimal(any_number(), currency); };
+  Charge c(any_interval(), any_interval(), {money(), money(), money(), money()});
+  for (std::string* text : {&c.billing_account_id,
+                            &c.billing_account_name,
+                            &c.sub_account_id,
+                            &c.sub_account_name,
+                            &c.invoice_id,
+                            &c.invoice_issuer_name,
+                            &c.service_provider_name,
+                            &c.charge_description,
+                            &c.service_category,
+                            &c.service_subcategory,
+                            &c.service_name,
+                            &c.region_id,
+                            &c.availability_zone,
+                            &c.resource_id,
+                            &c.resource_name,
+                            &c.resource_type,
+                            &c.sku_id,
+                            &c.sku_meter,
+                            &c.sku_price_id,
+                            &c.pricing_unit,
+                            &c.consumed_unit,
+                            &c.commitment_discount_id,
+                            &c.commitment_discount_type,
+                            &c.capacity_reservation_id,
+                            &c.cluster,
+                            &c.pool}) {
+    *text = any_text();
+  }
+  if (*rc::gen::arbitrary<bool>()) {
+    c.sku_price_details = R"({"InstanceType": "p5.48xlarge", "GpuCount":8, "x":{"y":[1,2]}})";
+    c.instance_type = "p5.48xlarge";
+  } else {
+    c.instance_type = any_text();
+  }
+  c.charge_category = static_cast<ChargeCategory>(*rc::gen::inRange(0, 5));
+  c.is_correction = *rc::gen::arbitrary<bool>();
+  c.charge_frequency = maybe_code<ChargeFrequency>(2);
+  c.pricing_category = maybe_code<PricingCategory>(3);
+  c.commitment_discount_category =
+      *rc::gen::elementOf(std::vector<std::string>{"", "Spend", "Usage"});
+  c.commitment_discount_status = maybe_code<UsedOrUnused>(1);
+  c.capacity_reservation_status = maybe_code<UsedOrUnused>(1);
+  c.pricing_quantity = maybe_number();
+  c.list_unit_price = maybe_number();
+  c.contracted_unit_price = maybe_number();
+  c.consumed_quantity = maybe_number();
+  for (const char* key : {"team", "k8s/app", "käse"}) {
+    if (*rc::gen::arbitrary<bool>()) RC_ASSERT(c.tags.set(key, any_text()).has_value());
+  }
+  c.other_columns = any_other_columns();
+  return c;
+}
+
+// What differs after writing and reading; empty when nothing does.
+std::string changed_on_the_way(const std::vector<Charge>& charges, FocusVersion version) {
+  const auto csv = focus_csv(version, charges);
+  if (!csv) return csv.error().message;
+  focus::Collected seen;
+  const auto summary = focus::import_csv(*csv, "written.csv", seen);
+  if (!summary) return summary.error().message;
+  if (!seen.bad.empty()) return seen.bad[0].reason;
+  if (seen.lines.size() != charges.size()) return "the number of lines";
+  for (std::size_t i = 0; i < charges.size(); ++i) {
+    Charge& back = seen.lines[i];
+    back.source = charges[i].source;  // the place in the file is not part of what a line says
+    if (!(back == charges[i])) return "line differs: " + difference(charges[i], back);
+  }
+  return "";
+}
+
+TEST(RoundTrip, ImportOfWhatIsWrittenEqualsTheCharges) {
+  EXPECT_TRUE(rc::check("import(write(charges)) == charges", [] {
+    std::vector<Charge> charges;
+    const int count = *rc::gen::inRange(1, 5);
+    for (int i = 0; i < count; ++i) charges.push_back(any_charge());
+    const auto version = *rc::gen::elementOf(std::vector{FocusVersion::k1_3, FocusVersion::k1_4});
+    RC_ASSERT(changed_on_the_way(charges, version) == "");
+  }));
+}
+
+TEST(RoundTrip, PublicSamplesSurviveToo) {
+  for (const std::string name : {"aws_1_2", "aws_1_3", "azure_1_2", "azure_1_3", "gcp_1_2",
+                                 "gcp_1_3", "official_1_0_sample"}) {
+    std::ifstream in(std::string(TEST_DATA) + "/focus/" + name + ".csv", std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    focus::Collected seen;
+    ASSERT_TRUE(focus::import_csv(text.str(), name, seen)) << name;
+    for (const FocusVersion version : {FocusVersion::k1_3, FocusVersion::k1_4}) {
+      EXPECT_EQ(changed_on_the_way(seen.lines, version), "") << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pennyweight
