@@ -33,11 +33,11 @@ struct SummaryFilter {
 };
 
 struct SummaryQuery {
-  std::optional<std::chrono::sys_days> first_day;  // local calendar dates of the postings
-  std::optional<std::chrono::sys_days> last_day;   // inclusive
+  std::optional<std::chrono::sys_days> first_day = {};  // local calendar dates of the postings
+  std::optional<std::chrono::sys_days> last_day = {};   // inclusive
   TimeBucket bucket = TimeBucket::kNone;
-  std::vector<std::string> group_by;
-  std::vector<SummaryFilter> filters;  // all must hold
+  std::vector<std::string> group_by = {};
+  std::vector<SummaryFilter> filters = {};  // all must hold
 };
 
 struct SummaryRow {

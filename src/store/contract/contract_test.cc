@@ -1,0 +1,599 @@
+// What every keeper of the ledger promises (ledger/store.h), held against each of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <tuple>
+
+#include "core/limits.h"
+#include "ledger/keeping.h"
+#include "store/contract/sample.h"
+
+namespace pennyweight {
+namespace {
+
+using namespace sample;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class StoreContract : public ::testing::TestWithParam<const char*> {
+ protected:
+  StoreContract() : store_(fresh("ledger.duckdb")) {}
+  std::unique_ptr<Store> fresh(const std::string& name) {
+    if (GetParam() == std::string("memory")) return make_memory_store();
+    return open_file(folder_.file(name));
+  }
+  static std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t> tuple(
+      const FactCounts& counts) {
+    return {counts.created, counts.existing, counts.repeated, counts.conflicts};
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<Store> store_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Keepers, StoreContract, ::testing::Values("memory", "duckdb"),
+                         [](const auto& keeper) { return std::string(keeper.param); });
+
+using Counts = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
+
+TEST_P(StoreContract, AnEmptyStoreAnswersEverything) {
+  EXPECT_THAT(charges_of(*store_), IsEmpty());
+  EXPECT_THAT(holdings_of(*store_, march()), IsEmpty());
+  EXPECT_THAT(must(store_->nodes()), IsEmpty());
+  EXPECT_THAT(must(store_->gpus()), IsEmpty());
+  EXPECT_THAT(must(store_->usages(ClusterId("philly"), march())), IsEmpty());
+  EXPECT_THAT(must(store_->runs()), IsEmpty());
+  EXPECT_THAT(must(store_->imports()), IsEmpty());
+  EXPECT_THAT(must(store_->rejected_rows(10)), IsEmpty());
+  EXPECT_THAT(must(store_->summarise({})), IsEmpty());
+  EXPECT_THAT(totals_of(*store_), IsEmpty());
+  EXPECT_FALSE(must(store_->find_charge({})).has_value());
+  EXPECT_EQ(must(store_->overview()).charges, 0u);
+}
+
+// Every field comes back as it was: extremes, absent beside empty, any Unicode.
+TEST_P(StoreContract, EveryFieldOfAChargeComesBack) {
+  const Money most = Money::from_ticks(Decimal::kTicksMax, kEur);
+  Charge full(march(), Interval(at("2026-03-01T00:00:00.001Z"), at("2026-03-01T01:00:00Z")),
+              Costs{most, -most, Money::from_ticks(1, kEur), Money::from_ticks(-1, kEur)});
+  const std::string unicode = "Zürich 東京 🚀 \"quoted\" 'single' \\ \n\t" + std::string(300, 'x');
+  full.billing_account_id = "1";
+  full.billing_account_name = unicode;
+  full.sub_account_id = "2";
+  full.sub_account_name = "3";
+  full.invoice_id = "4";
+  full.invoice_issuer_name = "5";
+  full.service_provider_name = "6";
+  full.charge_category = ChargeCategory::kCredit;
+  full.is_correction = true;
+  full.charge_frequency = ChargeFrequency::kUsageBased;
+  full.charge_description = "7";
+  full.service_category = "8";
+  full.service_subcategory = "9";
+  full.service_name = "10";
+  full.region_id = "11";
+  full.availability_zone = "12";
+  full.resource_id = "13";
+  full.resource_name = "14";
+  full.resource_type = "15";
+  full.sku_id = "16";
+  full.sku_meter = "17";
+  full.sku_price_id = "18";
+  full.sku_price_details = R"({"InstanceType":"p5"})";
+  full.instance_type = "19";
+  full.tags = labels({{"a", "x"}, {"team", ""}, {"z", unicode}});
+  full.pricing_category = PricingCategory::kDynamic;
+  full.pricing_quantity = Decimal::from_ticks(-Decimal::kTicksMax);
+  full.pricing_unit = "20";
+  full.list_unit_price = Decimal();
+  full.contracted_unit_price = Decimal::from_ticks(1);
+  full.consumed_quantity = Decimal::from_units(7);
+  full.consumed_unit = "21";
+  full.commitment_discount_id = "22";
+  full.commitment_discount_category = "23";
+  full.commitment_discount_type = "24";
+  full.commitment_discount_status = UsedOrUnused::kUnused;
+  full.capacity_reservation_id = "25";
+  full.capacity_reservation_status = UsedOrUnused::kUsed;
+  full.cluster = "26";
+  full.pool = "27";
+  full.other_columns = R"({"x_A":"b"})";
+  full.source.line = 123'456'789;
+  Charge bare(march(), march(), Costs::zero(kUsd));
+
+  const ImportOutcome outcome = import_charges(*store_, {full, bare});
+  EXPECT_EQ(tuple(outcome.charges), Counts(2, 0, 0, 0));
+  full.id = FactId{content_hash(full)};
+  bare.id = FactId{content_hash(bare)};
+  std::vector<Charge> want = {full, bare};
+  std::ranges::sort(want, {}, &Charge::id);
+  EXPECT_EQ(charges_of(*store_), want);
+  EXPECT_EQ(must(store_->find_charge(full.id)), full);
+  EXPECT_EQ(must(store_->find_charge(bare.id)), bare);
+  EXPECT_FALSE(must(store_->find_charge(FactId{{1, 1}})).has_value());
+}
+
+TEST_P(StoreContract, EveryFieldOfTheOtherFactsComesBack) {
+  Holding full = holding("ml/train-0", "2026-03-01", "2026-03-02");
+  full.attempt = "2";
+  full.suspended_ms = 77;
+  full.device = CardFraction{*CardShare::of(1, 3), *CardShare::of(1, 4)};
+  full.gpu_model = "a100";
+  full.placement = OnNodes{{{NodeId("n,1"), 4}, {NodeId("n=2"), 0}}};
+  full.cpu_milli = 0;
+  full.memory_bytes = ~std::uint64_t{1};
+  full.labels = labels({{"account", "ml"}, {"state", ""}});
+  full.source.line = 9;
+  const Holding bare = holding("2", "2026-03-03", "2026-03-04", false);
+  Node node_open = node("n1"), node_closed = node("n2");
+  node_closed.to = at("2026-02-01");
+  node_closed.cpu_milli = {};
+  Gpu bare_gpu = gpu("GPU-2");
+  bare_gpu.mig_instances.clear();
+  bare_gpu.memory_bytes = {};
+  bare_gpu.to = {};
+
+  const auto session = must(store_->begin_import(source()));
+  must(session->append_holdings(std::vector{full, bare}));
+  must(session->append_nodes(std::vector{node_open, node_closed}));
+  must(session->append_gpus(std::vector{gpu("GPU-1"), bare_gpu}));
+  must(session->append_usages(std::vector{usage("GPU-1", "2026-03-05T00:00:01Z")}));
+  const ImportOutcome outcome = must(session->commit());
+  EXPECT_EQ(tuple(outcome.holdings), Counts(2, 0, 0, 0));
+  EXPECT_EQ(tuple(outcome.nodes), Counts(2, 0, 0, 0));
+  EXPECT_EQ(tuple(outcome.gpus), Counts(2, 0, 0, 0));
+  EXPECT_EQ(tuple(outcome.usages), Counts(1, 0, 0, 0));
+
+  const auto with_id = [](auto fact) {
+    fact.id = FactId{natural_key(fact)};
+    return fact;
+  };
+  EXPECT_THAT(holdings_of(*store_, march()), ElementsAre(with_id(full), with_id(bare)));
+  EXPECT_EQ(must(store_->find_holding(with_id(full).id)), with_id(full));
+  EXPECT_THAT(must(store_->nodes()), ElementsAre(with_id(node_open), with_id(node_closed)));
+  EXPECT_THAT(must(store_->gpus()), ElementsAre(with_id(gpu("GPU-1")), with_id(bare_gpu)));
+  EXPECT_THAT(must(store_->usages(ClusterId("philly"), march())),
+              ElementsAre(with_id(usage("GPU-1", "2026-03-05T00:00:01Z"))));
+  EXPECT_THAT(must(store_->usages(ClusterId("other"), march())), IsEmpty());
+
+  const StoreOverview view = must(store_->overview());
+  EXPECT_EQ(view.holdings, 2u);
+  EXPECT_EQ(view.nodes, 2u);
+  EXPECT_EQ(view.gpus, 2u);
+  EXPECT_EQ(view.usages, 1u);
+  EXPECT_EQ(view.imports, 1u);
+  EXPECT_THAT(view.clusters, ElementsAre("philly"));
+}
+
+TEST_P(StoreContract, TheSameBillTwiceIsOneBill) {
+  const std::vector<Charge> bill = {charge("i-1", 1, 1), charge("i-2", 2, 2), charge("i-2", 2, 3)};
+  EXPECT_EQ(tuple(import_charges(*store_, bill).charges), Counts(3, 0, 1, 0));
+  const auto before = charges_of(*store_);
+  EXPECT_EQ(before.size(), 3u);
+  EXPECT_EQ(tuple(import_charges(*store_, bill).charges), Counts(0, 3, 1, 0));
+  EXPECT_EQ(charges_of(*store_), before);
+  EXPECT_EQ(must(store_->imports()).size(), 2u);
+  EXPECT_THAT(must(store_->rejected_rows(10)), IsEmpty());
+  // A third copy of the repeated line is one more line, and no conflict.
+  std::vector<Charge> more = bill;
+  more.push_back(charge("i-2", 2, 4));
+  EXPECT_EQ(tuple(import_charges(*store_, more).charges), Counts(1, 3, 2, 0));
+}
+
+// Fingerprints of identical lines are counted up, also across the end of the low half.
+TEST_P(StoreContract, RepeatedLinesHaveNumberedIds) {
+  const Charge line = charge("i-1", 1);
+  const std::vector<Charge> bill(5, line);
+  EXPECT_EQ(tuple(import_charges(*store_, bill).charges), Counts(5, 0, 4, 0));
+  std::vector<FactId> want;
+  for (std::uint64_t i = 0; i < 5; ++i) want.push_back(numbered(content_hash(line), i));
+  std::ranges::sort(want);
+  std::vector<FactId> got;
+  for (const Charge& kept : charges_of(*store_)) got.push_back(kept.id);
+  EXPECT_EQ(got, want);
+}
+
+TEST_P(StoreContract, AConflictingLineIsKeptAside) {
+  import_charges(*store_, {charge("i-1", 1), charge("i-2", 2)});
+  const ImportOutcome outcome = import_charges(
+      *store_, {charge("i-1", 1, 5), charge("i-2", 20, 6), charge("i-3", 3, 7)}, "again.csv");
+  EXPECT_EQ(tuple(outcome.charges), Counts(1, 1, 0, 1));
+  EXPECT_EQ(outcome.rejected, 1u);
+  ASSERT_EQ(outcome.conflict_rows.size(), 1u);
+  const RejectedRow& row = outcome.conflict_rows[0];
+  EXPECT_EQ(row.file, "again.csv");
+  EXPECT_EQ(row.line, 6u);
+  EXPECT_THAT(row.reason, HasSubstr("BilledCost 2 there, 20 here"));
+  EXPECT_THAT(must(store_->rejected_rows(10)), ElementsAre(row));
+  EXPECT_EQ(charges_of(*store_).size(), 3u);
+  EXPECT_EQ(must(store_->imports())[1].rejected, 1u);
+  EXPECT_EQ(must(store_->imports())[1].charges, 1u);
+}
+
+// The rule of ImportSession, case by case, in units billed under one natural key.
+TEST_P(StoreContract, ConflictsByMultiset) {
+  struct Case {
+    std::vector<int> there, here;
+    Counts want;
+    std::size_t kept;
+  };
+  const Case cases[] = {
+      {{1}, {1}, {0, 1, 0, 0}, 1},          {{1}, {2}, {0, 0, 0, 1}, 1},
+      {{1}, {1, 2}, {1, 1, 0, 0}, 2},        // nothing left out
+      {{1, 2}, {1}, {0, 1, 0, 0}, 2},        // nothing new
+      {{1, 2}, {1, 3}, {0, 1, 0, 1}, 2},     // 3 for 2
+      {{1, 1}, {1, 2}, {0, 1, 0, 1}, 2},     // 2 for the second 1
+      {{1}, {1, 1, 2, 2}, {3, 1, 2, 0}, 4},  // more of everything
+      {{1, 1}, {1}, {0, 1, 0, 0}, 2},        // a partial delivery
+      {{1}, {2, 2, 3}, {0, 0, 1, 3}, 1},     // all of it beside the first
+      {{}, {1, 2, 3}, {3, 0, 0, 0}, 3},      // several lines under one key
+  };
+  int number = 0;
+  for (const Case& c : cases) {
+    const std::string resource = "case-" + std::to_string(number++);
+    const auto bill = [&](const std::vector<int>& units) {
+      std::vector<Charge> lines;
+      for (const int unit : units) lines.push_back(charge(resource, unit));
+      return lines;
+    };
+    import_charges(*store_, bill(c.there));
+    EXPECT_EQ(tuple(import_charges(*store_, bill(c.here)).charges), c.want) << resource;
+    std::size_t kept = 0;
+    for (const Charge& line : charges_of(*store_)) kept += line.resource_id == resource;
+    EXPECT_EQ(kept, c.kept) << resource;
+  }
+}
+
+TEST_P(StoreContract, RowsInAnyOrderGiveTheSameLedger) {
+  std::vector<Charge> bill;
+  for (int i = 0; i < 60; ++i) bill.push_back(charge("i-" + std::to_string(i % 20), i % 7));
+  std::vector<Holding> jobs;
+  for (int i = 0; i < 30; ++i) {
+    Holding job = holding(std::to_string(i % 10), "2026-03-01", "2026-03-02");
+    job.suspended_ms = static_cast<std::uint64_t>(i % 3);  // several contents under one key
+    jobs.push_back(job);
+  }
+  import_charges(*store_, {charge("i-3", 100), charge("i-4", 1)});
+  const auto other = fresh("other.duckdb");
+  import_charges(*other, {charge("i-4", 1), charge("i-3", 100)});
+  const auto deliver = [&](Store& store) {
+    const auto session = must(store.begin_import(source()));
+    for (const Charge& line : bill) must(session->append_charges({&line, 1}));
+    must(session->append_holdings(jobs));
+    return must(session->commit());
+  };
+  const ImportOutcome first = deliver(*store_);
+  std::mt19937 random(7);
+  std::ranges::shuffle(bill, random);
+  std::ranges::shuffle(jobs, random);
+  const ImportOutcome second = deliver(*other);
+  EXPECT_EQ(tuple(first.charges), tuple(second.charges));
+  EXPECT_EQ(tuple(first.holdings), tuple(second.holdings));
+  EXPECT_EQ(std::get<0>(tuple(first.holdings)), 10u);
+  EXPECT_GT(first.charges.conflicts, 0u);
+  EXPECT_EQ(charges_of(*store_), charges_of(*other));
+  EXPECT_EQ(holdings_of(*store_, march()), holdings_of(*other, march()));
+  EXPECT_EQ(must(store_->rejected_rows(1000)), must(other->rejected_rows(1000)));
+  EXPECT_EQ(first.conflict_rows, second.conflict_rows);
+}
+
+TEST_P(StoreContract, OtherFactsConflictByKey) {
+  const auto import_nodes = [&](const std::vector<Node>& nodes) {
+    const auto session = must(store_->begin_import(source("nodes.csv")));
+    must(session->append_nodes(nodes));
+    return must(session->commit());
+  };
+  EXPECT_EQ(tuple(import_nodes({node("n1"), node("n1"), node("n2")}).nodes), Counts(2, 1, 0, 0));
+  const ImportOutcome outcome = import_nodes({node("n1", "g6.xlarge"), node("n2")});
+  EXPECT_EQ(tuple(outcome.nodes), Counts(0, 1, 0, 1));
+  ASSERT_EQ(outcome.conflict_rows.size(), 1u);
+  EXPECT_THAT(outcome.conflict_rows[0].reason,
+              HasSubstr("instance_type 'p5.48xlarge' there, 'g6.xlarge' here"));
+  EXPECT_EQ(must(store_->nodes())[0].instance_type, "p5.48xlarge");
+}
+
+TEST_P(StoreContract, AnEndedHoldingTakesThePlaceOfItsReadings) {
+  const auto deliver = [&](const Holding& job) {
+    const auto session = must(store_->begin_import(source("sacct.txt")));
+    must(session->append_holdings({&job, 1}));
+    return must(session->commit());
+  };
+  const auto end_of_only = [&] {
+    const auto found = holdings_of(*store_, march());
+    return found.size() == 1 ? to_text(found[0].held.end()) : "not one";
+  };
+  deliver(holding("7", "2026-03-01", "2026-03-03", false));
+  EXPECT_EQ(end_of_only(), "2026-03-03T00:00:00Z");
+  deliver(holding("7", "2026-03-01", "2026-03-02", false));  // an earlier reading, come late
+  EXPECT_EQ(end_of_only(), "2026-03-03T00:00:00Z");
+  deliver(holding("7", "2026-03-01", "2026-03-02T12:00:00Z", true));
+  EXPECT_EQ(end_of_only(), "2026-03-02T12:00:00Z");
+  deliver(holding("7", "2026-03-01", "2026-03-09", false));
+  EXPECT_EQ(end_of_only(), "2026-03-02T12:00:00Z");
+  const ImportOutcome outcome = deliver(holding("7", "2026-03-01", "2026-03-04", true));
+  EXPECT_EQ(tuple(outcome.holdings), Counts(0, 0, 0, 1));
+  // After its end it holds nothing, whatever its readings said.
+  EXPECT_THAT(holdings_of(*store_, Interval(at("2026-03-03"), at("2026-03-31"))), IsEmpty());
+  EXPECT_EQ(must(store_->overview()).holdings, 4u);
+}
+
+TEST_P(StoreContract, HoldingsComeByBeginAndOnlyWhereTheyOverlap) {
+  const auto session = must(store_->begin_import(source()));
+  Holding elsewhere = holding("0", "2026-03-02", "2026-03-03");
+  elsewhere.cluster = ClusterId("other");
+  must(session->append_holdings(std::vector{holding("b", "2026-03-02", "2026-03-03"),
+                                            holding("a", "2026-03-02", "2026-03-04"),
+                                            holding("z", "2026-03-01", "2026-03-02"),
+                                            holding("y", "2026-03-04", "2026-03-05"), elsewhere}));
+  must(session->commit());
+  std::string seen;
+  for (const Holding& job : holdings_of(*store_, Interval(at("2026-03-02"), at("2026-03-04")))) {
+    seen += job.workload.text();
+  }
+  EXPECT_EQ(seen, "ab");
+}
+
+TEST_P(StoreContract, ChargesAreFoundByMonth) {
+  Charge april(Interval(at("2026-04-01"), at("2026-05-01")), march(), costs(1));
+  import_charges(*store_, {charge("i-1", 1), april});
+  EXPECT_EQ(charges_of(*store_, "2026-03").size(), 1u);
+  EXPECT_EQ(charges_of(*store_, "2026-04").size(), 1u);
+  EXPECT_EQ(charges_of(*store_, "2026-05").size(), 0u);
+  EXPECT_EQ(charges_of(*store_, "' OR 1=1 --").size(), 0u);
+  EXPECT_THAT(must(store_->overview()).months, ElementsAre("2026-03", "2026-04"));
+}
+
+TEST_P(StoreContract, ASinkMayStopAndMayAskForMore) {
+  std::vector<Charge> bill;
+  for (int i = 0; i < 20'000; ++i) bill.push_back(charge("i-" + std::to_string(i), i));
+  import_charges(*store_, bill);
+  std::size_t calls = 0;
+  must(store_->scan_charges("", [&](std::span<const Charge> some) {
+    EXPECT_TRUE(must(store_->find_charge(some[0].id)).has_value());
+    return ++calls < 2;
+  }));
+  EXPECT_EQ(calls, 2u);
+  EXPECT_TRUE(std::ranges::is_sorted(charges_of(*store_), {}, &Charge::id));
+}
+
+TEST_P(StoreContract, RejectedRowsAreKeptOnceAndCounted) {
+  const RejectedRow row = {.file = "bill.csv",
+                           .line = 7,
+                           .column = "BilledCost",
+                           .reason = "not a number",
+                           .text = "a,b"};
+  for (int twice = 0; twice < 2; ++twice) {
+    const auto session = must(store_->begin_import(source()));
+    must(session->append_rejected(std::vector{row, row}));
+    EXPECT_EQ(must(session->commit()).rejected, 2u);
+  }
+  EXPECT_THAT(must(store_->rejected_rows(10)), ElementsAre(row, row));
+  EXPECT_EQ(must(store_->rejected_rows(1)).size(), 1u);
+  EXPECT_EQ(must(store_->overview()).rejected, 2u);
+  EXPECT_EQ(must(store_->imports())[1].rejected, 2u);
+}
+
+TEST_P(StoreContract, AnAbandonedSessionLeavesNothing) {
+  import_charges(*store_, {charge("i-1", 1)});
+  {
+    const auto session = must(store_->begin_import(source()));
+    const std::vector<Charge> more(50'000, charge("i-2", 2));
+    must(session->append_charges(more));
+    must(session->append_charges(std::vector{charge("i-3", 2)}));
+    EXPECT_FALSE(store_->begin_import(source()).has_value());  // one at a time
+    EXPECT_FALSE(store_->begin_run(run()).has_value());
+  }
+  {
+    const auto session = must(store_->begin_run(run()));
+    must(session->append_postings(std::vector{posting({}, "w", costs(1))}));
+  }
+  EXPECT_EQ(charges_of(*store_).size(), 1u);
+  EXPECT_EQ(must(store_->imports()).size(), 1u);
+  EXPECT_THAT(must(store_->runs()), IsEmpty());
+  EXPECT_EQ(import_charges(*store_, {charge("i-2", 2)}).number, 2u);
+}
+
+TEST_P(StoreContract, ARunTakesTheOthersPlace) {
+  const Charge line = charge("i-1", 1);
+  import_charges(*store_, {line});
+  const FactId id{content_hash(line)};
+  const pennyweight::Run first = keep_run(*store_, run(), {posting(id, "w", costs(1))});
+  EXPECT_EQ(first.number, 1u);
+  EXPECT_EQ(first.postings, 1u);
+  EXPECT_TRUE(first.current);
+  const pennyweight::Run other =
+      keep_run(*store_, run("openb"), {posting({{8, 8}}, "w", costs(9))});
+  EXPECT_EQ(other.number, 1u);
+  const pennyweight::Run second =
+      keep_run(*store_, run(), {posting(id, "w", costs(1)), posting(id, "", Costs::zero(kUsd))});
+  EXPECT_EQ(second.number, 2u);
+  EXPECT_NE(second.postings_digest, first.postings_digest);
+
+  const std::vector<pennyweight::Run> runs = must(store_->runs());
+  ASSERT_EQ(runs.size(), 3u);
+  EXPECT_EQ(runs[0].scope.cluster.text(), "openb");
+  EXPECT_FALSE(runs[1].current);
+  EXPECT_TRUE(runs[2].current);
+  EXPECT_EQ(runs[1].postings_digest, first.postings_digest);
+  EXPECT_EQ(runs[2].policy, "default");
+  EXPECT_EQ(runs[2].policy_version, run().policy_version);
+  EXPECT_EQ(runs[2].catalog_version, run().catalog_version);
+  EXPECT_EQ(runs[2].time_zone, "UTC");
+  EXPECT_EQ(runs[2].program_version, "0.1.0");
+  EXPECT_EQ(runs[2].at, run().at);
+  EXPECT_EQ(must(store_->postings_of(id)).size(), 2u);
+  EXPECT_EQ(must(store_->overview()).postings, 3u);
+}
+
+TEST_P(StoreContract, TheSameRunAgainChangesNothing) {
+  std::vector<Posting> postings;
+  for (int i = 0; i < 100; ++i) postings.push_back(posting({{1, 1}}, std::to_string(i), costs(i)));
+  std::vector<WorkloadDimensions> dimensions = {{WorkloadId("1"), labels({{"team", "a"}})},
+                                                {WorkloadId("2"), labels({{"team", "b"}})}};
+  const pennyweight::Run first = keep_run(*store_, run(), postings, dimensions);
+  std::ranges::shuffle(postings, std::mt19937(3));
+  std::ranges::reverse(dimensions);
+  pennyweight::Run later = run();
+  later.at += std::chrono::hours(5);
+  const pennyweight::Run again = keep_run(*store_, later, postings, dimensions);
+  EXPECT_EQ(again.number, first.number);
+  EXPECT_EQ(again.at, first.at);
+  EXPECT_EQ(again.postings_digest, first.postings_digest);
+  EXPECT_EQ(must(store_->runs()).size(), 1u);
+  // Anything else does.
+  pennyweight::Run changed = run();
+  changed.policy_version = {9, 9};
+  EXPECT_EQ(keep_run(*store_, changed, postings, dimensions).number, 2u);
+  changed.time_zone = "Europe/Berlin";
+  EXPECT_EQ(keep_run(*store_, changed, postings, dimensions).number, 3u);
+  EXPECT_EQ(keep_run(*store_, changed, postings, {}).number, 4u);
+  postings.pop_back();
+  EXPECT_EQ(keep_run(*store_, changed, postings, {}).number, 5u);
+}
+
+TEST_P(StoreContract, DimensionsOfAWorkloadMustAgree) {
+  const auto session = must(store_->begin_run(run()));
+  const WorkloadDimensions one = {WorkloadId("1"), labels({{"team", "a"}})};
+  const WorkloadDimensions other = {WorkloadId("1"), labels({{"team", "b"}})};
+  EXPECT_TRUE(session->append_dimensions(std::vector{one, one}).has_value());
+  EXPECT_FALSE(session->append_dimensions(std::vector{other}).has_value());
+}
+
+TEST_P(StoreContract, EveryFieldOfAPostingComesBackInOrder) {
+  const FactId id{{~0ull, ~0ull}};
+  Posting full = posting(id, "ml/träin", costs(-5));
+  full.kind = PostingKind::kHeldIdle;
+  full.component = Component::kMemory;
+  full.gpu = GpuId("GPU-1");
+  full.holding = FactId{{7, 8}};
+  full.weight = static_cast<Weight>(kInt128Max);
+  full.costs.billed = Money::from_ticks(-Decimal::kTicksMax, kUsd);
+  full.gpu_time = GpuTime::of(static_cast<UInt128>(kInt128Max));
+  full.memory_time = {};
+  full.day = std::chrono::sys_days(std::chrono::year(2026) / 3 / 3);  // a local day
+  std::vector<Posting> postings = {full};
+  for (int i = 0; i < 40; ++i) {
+    Posting some = posting(id, i % 3 == 0 ? "" : "w" + std::to_string(i % 4), costs(i % 5),
+                           i % 2 == 0 ? "2026-03-04" : "2026-03-05");
+    some.component = static_cast<Component>(i % 4);
+    some.kind = static_cast<PostingKind>(i % 7);
+    postings.push_back(some);
+  }
+  keep_run(*store_, run(), postings);
+  std::ranges::sort(postings,
+                    [](const Posting& a, const Posting& b) { return comes_before(a, b); });
+  EXPECT_EQ(must(store_->postings_of(id)), postings);
+  std::ranges::sort(postings, is_larger);
+  EXPECT_EQ(must(store_->largest_postings({}, 1000)), postings);
+  postings.resize(7, full);
+  EXPECT_EQ(must(store_->largest_postings({}, 7)), postings);
+  EXPECT_THAT(must(store_->postings_of(FactId{{1, 1}})), IsEmpty());
+}
+
+TEST_P(StoreContract, SummariesAddUp) {
+  Charge line = charge("i-1", 10);
+  line.service_name = "EC2";
+  import_charges(*store_, {line});
+  const FactId id{content_hash(line)};
+  keep_run(*store_, run(),
+           {posting(id, "a", costs(1)), posting(id, "b", costs(2), "2026-03-09"),
+            posting(id, "c", costs(4)), posting(id, "", costs(8))},
+           {{WorkloadId("a"), labels({{"team", "nlp"}})},
+            {WorkloadId("b"), labels({{"team", "nlp"}})},
+            {WorkloadId("c"), labels({{"team", "O'Brien \"x\"; DROP TABLE postings; --"}})}});
+  const auto ask = [&](const SummaryQuery& query) {
+    std::string text;
+    for (const SummaryRow& row : must(store_->summarise(query))) {
+      if (row.bucket) text += to_text(Instant(*row.bucket)).substr(0, 10) + " ";
+      for (const std::string& key : row.keys) text += key + "|";
+      text += to_text(row.costs.billed.amount()) + "; ";
+    }
+    return text;
+  };
+  EXPECT_EQ(ask({}), "15; ");
+  EXPECT_EQ(ask({.group_by = {"team"}}), "|8; O'Brien \"x\"; DROP TABLE postings; --|4; nlp|3; ");
+  EXPECT_EQ(ask({.group_by = {"nonsense", "service"}}), "|EC2|15; ");
+  EXPECT_EQ(ask({.group_by = {"x' OR '1'='1"}}), "|15; ");
+  EXPECT_EQ(ask({.group_by = {"team", "team", "workload"}, .filters = {{"team", {"nlp"}, false}}}),
+            "nlp|nlp|a|1; nlp|nlp|b|2; ");
+  EXPECT_EQ(ask({.filters = {{"team", {"nlp", ""}, true}}}), "4; ");
+  EXPECT_EQ(ask({.filters = {{"team", {"') OR true --"}, false}}}), "");
+  EXPECT_EQ(ask({.filters = {{"team", {}, false}}}), "");
+  EXPECT_EQ(ask({.filters = {{"team", {}, true}}}), "15; ");
+  EXPECT_EQ(ask({.bucket = TimeBucket::kWeek}), "2026-03-02 13; 2026-03-09 2; ");
+  EXPECT_EQ(ask({.bucket = TimeBucket::kMonth, .group_by = {"kind"}}),
+            "2026-03-01 unallocated|8; 2026-03-01 used|7; ");
+  EXPECT_EQ(ask({.first_day = std::chrono::sys_days(std::chrono::year(2026) / 3 / 5)}), "2; ");
+  EXPECT_EQ(ask({.last_day = std::chrono::sys_days(std::chrono::year(2026) / 3 / 4),
+                 .bucket = TimeBucket::kDay}),
+            "2026-03-04 13; ");
+  EXPECT_EQ(ask({.group_by = {"charge"}}), to_text(id) + "|15; ");
+  EXPECT_EQ(ask({.group_by = {"cluster", "month", "category", "resource", "currency"}}),
+            "philly|2026-03|Usage|i-1|USD|15; ");
+
+  const SummaryRow all = must(store_->summarise({}))[0];
+  EXPECT_EQ(all.postings, 4u);
+  EXPECT_EQ(all.gpu_time, GpuTime::of(3000));
+  EXPECT_EQ(all.idle_time, GpuTime::of(1000));
+  EXPECT_EQ(all.memory_time, MemoryTime::of(UInt128{4} << 100));
+  EXPECT_EQ(all.costs, costs(1).operator+=(costs(2)).operator+=(costs(4)).operator+=(costs(8)));
+}
+
+TEST_P(StoreContract, CurrenciesAreNeverMixed) {
+  keep_run(*store_, run(),
+           {posting({{1, 1}}, "a", costs(1)), posting({{2, 2}}, "a", costs(2, kEur))});
+  const std::vector<SummaryRow> rows = must(store_->summarise({.group_by = {"workload"}}));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].costs, costs(2, kEur));
+  EXPECT_EQ(rows[1].costs, costs(1));
+}
+
+TEST_P(StoreContract, ReconcileIsExact) {
+  const Charge good = charge("i-1", 10), off = charge("i-2", 20), unposted = charge("i-3", 30);
+  Charge euro = charge("i-4", 40);
+  euro.costs = costs(40, kEur);
+  import_charges(*store_, {good, off, unposted, euro});
+  const auto id = [](const Charge& line) { return FactId{content_hash(line)}; };
+  Costs rest = costs(10);
+  rest.billed = rest.billed - Money::from_units(4, kUsd);
+  Costs part = Costs::zero(kUsd);
+  part.billed = Money::from_units(4, kUsd);
+  Costs wrong = costs(20);
+  wrong.contracted += Money::from_ticks(1, kUsd);
+  keep_run(*store_, run(),
+           {posting(id(good), "a", part), posting(id(good), "b", rest),
+            posting(id(off), "a", wrong), posting(id(euro), "a", costs(40))});
+  std::map<std::string, std::pair<bool, std::uint64_t>> seen;
+  for (const LineCheck& line : lines_of(*store_)) {
+    seen[line.charge.resource_id] = {line.exact(), line.postings};
+    if (line.charge.resource_id == "i-1") {
+      EXPECT_EQ(line.posted, line.charge.costs);
+    }
+    if (line.charge.resource_id == "i-4") {
+      EXPECT_EQ(line.posted, Costs::zero(kUsd));
+    }
+  }
+  using Line = std::pair<bool, std::uint64_t>;
+  EXPECT_EQ(seen["i-1"], Line(true, 2));
+  EXPECT_EQ(seen["i-2"], Line(false, 1));
+  EXPECT_EQ(seen["i-3"], Line(false, 0));
+  EXPECT_EQ(seen["i-4"], Line(false, 1));
+  EXPECT_EQ(lines_of(*store_, true).size(), 3u);
+  EXPECT_EQ(lines_of(*store_, true, "2026-04").size(), 0u);
+
+  const auto totals = totals_of(*store_, "2026-03");
+  ASSERT_EQ(totals.size(), 2u);
+  EXPECT_EQ(totals[0].billed_lines, costs(40, kEur));
+  EXPECT_EQ(totals[0].posted, Costs::zero(kEur));
+  EXPECT_EQ(totals[1].lines, 3u);
+  EXPECT_EQ(totals[1].lines_off, 2u);
+  EXPECT_EQ(totals[1].lines_unposted, 1u);
+  EXPECT_EQ(totals[1].billed_lines.billed, Money::from_units(60, kUsd));
+  EXPECT_EQ(totals[1].posted.billed, Money::from_units(30, kUsd));
+}
+
+}  // namespace
+}  // namespace pennyweight

@@ -1,0 +1,129 @@
+// Facts to and from the tables of columns.h, in batches.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "duckdb/appender.h"
+#include "duckdb/database.h"
+#include "store/duckdb/column_io.h"
+
+namespace pennyweight {
+
+// What a row of a fact table begins with: its id, a second fingerprint (of a charge its natural
+// key, of the others their content), the import that brought it, and the line it stood on.
+struct FactKeys {
+  Hash128 id;
+  Hash128 second;
+};
+
+template <class Fact>
+constexpr const char* second_key_name() {
+  return std::is_same_v<Fact, Charge> ? "natural_key" : "content";
+}
+
+template <class Fact>
+std::string table_definition() {
+  Schema schema;
+  schema.add(Table<Fact>::kId, "UUID");
+  schema.add(second_key_name<Fact>(), "UUID");
+  schema.add("import_number", "UBIGINT");
+  schema.add("source_line", "UBIGINT");
+  if constexpr (std::is_same_v<Fact, Charge>) schema.add("billing_month", "VARCHAR");
+  Table<Fact>::list(schema);
+  return schema.definition();
+}
+
+// REQUIRES: at most Appender::kChunkRows facts, and keys for each.
+Result<void> append_facts(duckdb::Appender& appender, std::span<const Charge* const> facts,
+                          std::span<const FactKeys> keys, std::uint64_t import);
+Result<void> append_facts(duckdb::Appender& appender, std::span<const Holding* const> facts,
+                          std::span<const FactKeys> keys, std::uint64_t import);
+Result<void> append_facts(duckdb::Appender& appender, std::span<const Node* const> facts,
+                          std::span<const FactKeys> keys, std::uint64_t import);
+Result<void> append_facts(duckdb::Appender& appender, std::span<const Gpu* const> facts,
+                          std::span<const FactKeys> keys, std::uint64_t import);
+Result<void> append_facts(duckdb::Appender& appender, std::span<const Usage* const> facts,
+                          std::span<const FactKeys> keys, std::uint64_t import);
+Result<void> append_postings(duckdb::Appender& appender, std::span<const Posting* const> postings,
+                             std::uint64_t run_id);
+
+// "c.charge_id, c.source_line, c.…": what facts_of and postings_of read.
+template <class Fact>
+std::string fact_columns(const std::string& prefix) {
+  return prefix + Table<Fact>::kId + ", " + prefix + "source_line, " +
+         Schema::of<Fact>().names(prefix);
+}
+inline std::string posting_columns(const std::string& prefix) {
+  return Schema::of<Posting>().names(prefix);
+}
+
+// The facts of the chunk at hand, whose columns begin with fact_columns.
+template <class Fact>
+Result<std::vector<Fact>> facts_of(const duckdb::Rows& chunk) {
+  std::vector<Fact> facts(chunk.size(), Table<Fact>::blank());
+  const duckdb::Column ids = chunk.column(0);
+  const duckdb::Column lines = chunk.column(1);
+  for (std::size_t row = 0; row < facts.size(); ++row) {
+    facts[row].id = FactId{ids.uuid(row)};
+    facts[row].source.line = lines.uint64(row);
+  }
+  ColumnReader<Fact> reader(chunk, 2, facts);
+  Table<Fact>::list(reader);
+  if (reader.failed_column() != nullptr) {
+    return fail(ErrorCode::kStore, std::string("the column ") + reader.failed_column() + " of " +
+                                       Table<Fact>::kName + " holds what no version wrote");
+  }
+  return facts;
+}
+
+Result<std::vector<Posting>> postings_of_chunk(const duckdb::Rows& chunk);
+
+// Visits chunk after chunk; visit(chunk) gives Result<bool>, false to stop.
+template <class Visit>
+Result<void> each_chunk(Result<duckdb::Rows> rows, const Visit& visit) {
+  if (!rows) return std::unexpected(std::move(rows.error()));
+  while (true) {
+    const Result<bool> more = rows->next();
+    if (!more) return std::unexpected(more.error());
+    if (!*more) return {};
+    const Result<bool> wants_more = visit(*rows);
+    if (!wants_more) return std::unexpected(wants_more.error());
+    if (!*wants_more) return {};
+  }
+}
+
+// Every fact of a result at once: for small ones.
+template <class Fact>
+Result<std::vector<Fact>> all_facts(Result<duckdb::Rows> rows) {
+  std::vector<Fact> facts;
+  const Result<void> read =
+      each_chunk(std::move(rows), [&](const duckdb::Rows& chunk) -> Result<bool> {
+        Result<std::vector<Fact>> some = facts_of<Fact>(chunk);
+        if (!some) return std::unexpected(std::move(some.error()));
+        std::ranges::move(*some, std::back_inserter(facts));
+        return true;
+      });
+  if (!read) return std::unexpected(read.error());
+  return facts;
+}
+
+Result<std::vector<Posting>> all_postings(Result<duckdb::Rows> rows);
+
+// The UBIGINTs of a result's one row.
+template <std::size_t N>
+Result<std::array<std::uint64_t, N>> counts_of(Result<duckdb::Rows> rows) {
+  std::array<std::uint64_t, N> counts{};
+  const Result<void> read =
+      each_chunk(std::move(rows), [&](const duckdb::Rows& chunk) -> Result<bool> {
+        for (std::size_t i = 0; i < N; ++i) counts[i] = chunk.column(i).uint64(0);
+        return true;
+      });
+  if (!read) return std::unexpected(read.error());
+  return counts;
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,41 @@
+// A SummaryQuery as SQL. Every name and value that came from outside is a parameter, never text.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "duckdb/database.h"
+#include "ledger/summary.h"
+
+namespace pennyweight {
+
+class SummarySql {
+ public:
+  explicit SummarySql(const SummaryQuery& query);
+
+  // Columns: the bucket's day (null for none), the keys, then currency, four costs, GPU time held
+  // and idle, memory time, and the number of postings.
+  std::string summarise() const;
+  // The postings themselves, the largest first.
+  std::string largest(std::uint64_t at_most) const;
+  void bind(duckdb::Statement& statement) const;
+
+ private:
+  std::string value_of(const std::string& dimension);
+  std::string parameter(std::variant<std::string, std::chrono::sys_days> value);
+
+  TimeBucket bucket_;
+  std::vector<std::string> keys_;  // SQL expressions
+  std::string joins_;
+  std::string where_ = "r.is_current";
+  bool joins_charges_ = false;
+  std::vector<std::pair<std::string, std::string>> joined_;  // dimension of labels, its alias
+  std::vector<std::variant<std::string, std::chrono::sys_days>> parameters_;
+};
+
+// comes_before(Posting, Posting) of ledger/keeping.h as the terms of an ORDER BY.
+std::string posting_order(const std::string& prefix);
+
+}  // namespace pennyweight

@@ -1,0 +1,335 @@
+#include "store/memory/memory_store.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/limits.h"
+#include "ledger/keeping.h"
+#include "store/memory/memory_book.h"
+#include "store/memory/summarise.h"
+
+namespace pennyweight {
+namespace {
+
+// Holds the right to change the book: one session at a time.
+class SessionLock {
+ public:
+  explicit SessionLock(MemoryBook& book) : book_(book) { book_.session_open = true; }
+  ~SessionLock() { book_.session_open = false; }
+  SessionLock(const SessionLock&) = delete;
+  SessionLock& operator=(const SessionLock&) = delete;
+  MemoryBook& book() { return book_; }
+
+ private:
+  MemoryBook& book_;
+};
+
+template <class T>
+void append(std::vector<T>& to, std::span<const T> from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+class MemoryImport : public ImportSession {
+ public:
+  MemoryImport(MemoryBook& book, ImportSource source) : lock_(book) {
+    staged_.source = std::move(source);
+  }
+  Result<void> append_charges(std::span<const Charge> charges) override {
+    append(staged_.charges, charges);
+    return {};
+  }
+  Result<void> append_holdings(std::span<const Holding> holdings) override {
+    append(staged_.holdings, holdings);
+    return {};
+  }
+  Result<void> append_nodes(std::span<const Node> nodes) override {
+    append(staged_.nodes, nodes);
+    return {};
+  }
+  Result<void> append_gpus(std::span<const Gpu> gpus) override {
+    append(staged_.gpus, gpus);
+    return {};
+  }
+  Result<void> append_usages(std::span<const Usage> usages) override {
+    append(staged_.usages, usages);
+    return {};
+  }
+  Result<void> append_rejected(std::span<const RejectedRow> rows) override {
+    staged_.rejected_count += rows.size();
+    const std::size_t room = limits::kRejectedRowsKeptMax - staged_.rejected.size();
+    append(staged_.rejected, rows.first(std::min(room, rows.size())));
+    return {};
+  }
+  Result<ImportOutcome> commit() override {
+    CHECK(!std::exchange(committed_, true), "a session is committed once");
+    return settle(lock_.book(), std::move(staged_));
+  }
+
+ private:
+  SessionLock lock_;
+  StagedImport staged_;
+  bool committed_ = false;
+};
+
+class MemoryRun : public RunSession {
+ public:
+  MemoryRun(MemoryBook& book, Run run) : lock_(book), kept_{std::move(run), {}, {}, {}} {}
+
+  Result<void> append_postings(std::span<const Posting> postings) override {
+    append(kept_.postings, postings);
+    return {};
+  }
+  Result<void> append_dimensions(std::span<const WorkloadDimensions> workloads) override {
+    for (const WorkloadDimensions& entry : workloads) {
+      const auto [kept, created] = kept_.dimensions.try_emplace(entry.workload, entry.dimensions);
+      if (!created && kept->second != entry.dimensions) {
+        return fail(ErrorCode::kConflict, "workload " + entry.workload.text() +
+                                              " was given two sets of dimensions in one run");
+      }
+    }
+    return {};
+  }
+  Result<Run> commit() override {
+    CHECK(!std::exchange(committed_, true), "a session is committed once");
+    std::ranges::sort(kept_.postings,
+                      [](const Posting& a, const Posting& b) { return comes_before(a, b); });
+    SetDigest postings, dimensions;
+    for (const Posting& posting : kept_.postings) postings.add(content_hash(posting));
+    for (const auto& [workload, labels] : kept_.dimensions) {
+      dimensions.add(content_hash(WorkloadDimensions{workload, labels}));
+    }
+    kept_.run.postings_digest = postings.digest();
+    kept_.run.postings = kept_.postings.size();
+    kept_.run.current = true;
+    kept_.run.number = 1;
+    kept_.dimensions_digest = dimensions.digest();
+    MemoryBook& book = lock_.book();
+    if (KeptRun* current = current_run(book, kept_.run.scope)) {
+      if (same(*current, kept_)) return current->run;
+      kept_.run.number = current->run.number + 1;
+      current->run.current = false;
+    }
+    book.runs.push_back(std::move(kept_));
+    return book.runs.back().run;
+  }
+
+ private:
+  static bool same(const KeptRun& a, const KeptRun& b) {
+    return a.run.policy == b.run.policy && a.run.policy_version == b.run.policy_version &&
+           a.run.catalog_version == b.run.catalog_version && a.run.time_zone == b.run.time_zone &&
+           a.run.postings_digest == b.run.postings_digest && a.run.postings == b.run.postings &&
+           a.dimensions_digest == b.dimensions_digest;
+  }
+
+  SessionLock lock_;
+  KeptRun kept_;
+  bool committed_ = false;
+};
+
+template <class Fact>
+std::vector<Fact> values(const std::map<FactId, Fact>& facts, const auto& wanted) {
+  std::vector<Fact> found;
+  for (const auto& [id, fact] : facts) {
+    if (wanted(fact)) found.push_back(fact);
+  }
+  return found;
+}
+
+auto in_month(const std::string& month) {
+  return [&month](const Charge& charge) {
+    return month.empty() || month_of(charge.billing_period.begin()) == month;
+  };
+}
+
+class MemoryStore : public Store {
+ public:
+  Result<std::unique_ptr<ImportSession>> begin_import(const ImportSource& source) override {
+    if (book_.session_open) return fail(ErrorCode::kStore, kOneSession);
+    return std::make_unique<MemoryImport>(book_, source);
+  }
+  Result<std::unique_ptr<RunSession>> begin_run(const Run& run) override {
+    if (book_.session_open) return fail(ErrorCode::kStore, kOneSession);
+    return std::make_unique<MemoryRun>(book_, run);
+  }
+
+  Result<void> scan_charges(const std::string& month, const ChargeSink& sink) override {
+    return hand_over(values(book_.charges, in_month(month)), sink);
+  }
+
+  Result<void> scan_holdings(const ClusterId& cluster, const Interval& during,
+                             const HoldingSink& sink) override {
+    std::map<std::pair<WorkloadId, std::string>, const Holding*> attempts;
+    for (const auto& [id, holding] : book_.holdings) {
+      if (holding.cluster != cluster) continue;
+      const Holding*& kept = attempts[{holding.workload, holding.attempt}];
+      if (kept == nullptr || supersedes(holding, *kept)) kept = &holding;
+    }
+    std::vector<Holding> found;
+    for (const auto& [attempt, holding] : attempts) {
+      if (holding->held.overlap(during)) found.push_back(*holding);
+    }
+    std::ranges::stable_sort(found, {}, [](const Holding& h) { return h.held.begin(); });
+    return hand_over(found, sink);
+  }
+
+  Result<std::vector<Node>> nodes() override {
+    auto found = values(book_.nodes, [](const Node&) { return true; });
+    std::ranges::sort(found, {},
+                      [](const Node& n) { return std::tuple(n.cluster, n.name, n.from); });
+    return found;
+  }
+  Result<std::vector<Gpu>> gpus() override {
+    auto found = values(book_.gpus, [](const Gpu&) { return true; });
+    std::ranges::sort(found, {}, [](const Gpu& g) {
+      return std::tuple(g.cluster, g.node, g.index, g.uuid, g.from);
+    });
+    return found;
+  }
+  Result<std::vector<Usage>> usages(const ClusterId& cluster, const Interval& during) override {
+    auto found = values(book_.usages, [&](const Usage& u) {
+      return u.cluster == cluster && during.contains(u.at);
+    });
+    std::ranges::sort(found, {}, [](const Usage& u) { return std::tuple(u.at, u.gpu, u.id); });
+    return found;
+  }
+
+  Result<std::optional<Charge>> find_charge(const FactId& id) override {
+    return find(book_.charges, id);
+  }
+  Result<std::optional<Holding>> find_holding(const FactId& id) override {
+    return find(book_.holdings, id);
+  }
+  Result<std::vector<Posting>> postings_of(const FactId& charge) override {
+    std::vector<Posting> found;
+    visit_postings(book_, {}, [&](const KeptRun&, const Posting& posting) {
+      if (posting.charge == charge) found.push_back(posting);
+    });
+    std::ranges::sort(found, [](const Posting& a, const Posting& b) { return comes_before(a, b); });
+    return found;
+  }
+  Result<std::vector<Posting>> largest_postings(const SummaryQuery& query,
+                                                std::uint64_t at_most) override {
+    std::vector<Posting> found;
+    visit_postings(book_, query, [&](const KeptRun&, const Posting& p) { found.push_back(p); });
+    std::ranges::sort(found, is_larger);
+    if (found.size() > at_most) found.erase(found.begin() + std::ptrdiff_t(at_most), found.end());
+    return found;
+  }
+
+  Result<std::vector<Run>> runs() override {
+    std::vector<Run> found;
+    for (const KeptRun& kept : book_.runs) found.push_back(kept.run);
+    std::ranges::sort(found, {}, [](const Run& run) { return std::pair(run.scope, run.number); });
+    return found;
+  }
+  Result<std::vector<ImportRecord>> imports() override { return book_.imports; }
+  Result<std::vector<RejectedRow>> rejected_rows(std::uint64_t at_most) override {
+    std::vector<const KeptRejectedRow*> found;
+    for (const auto& [id, kept] : book_.rejected) found.push_back(&kept);
+    std::ranges::stable_sort(found, {}, [](const KeptRejectedRow* kept) {
+      const RejectedRow& row = kept->row;
+      return std::tuple(kept->import, row.file, row.line, row.column, row.reason, row.text);
+    });
+    std::vector<RejectedRow> rows;
+    for (const KeptRejectedRow* kept : found) {
+      if (rows.size() == at_most) break;
+      rows.push_back(kept->row);
+    }
+    return rows;
+  }
+  Result<StoreOverview> overview() override;
+  Result<std::vector<SummaryRow>> summarise(const SummaryQuery& query) override {
+    return pennyweight::summarise(book_, query);
+  }
+  Result<std::vector<ReconcileTotals>> reconcile(const std::string& month, bool only_off,
+                                                 const LineSink& sink) override;
+
+ private:
+  static constexpr const char* kOneSession =
+      "an import or a run is already open in this store; finish it first";
+
+  template <class Fact>
+  static std::optional<Fact> find(const std::map<FactId, Fact>& facts, const FactId& id) {
+    const auto found = facts.find(id);
+    if (found == facts.end()) return std::nullopt;
+    return found->second;
+  }
+  template <class Fact, class Sink>
+  static Result<void> hand_over(const std::vector<Fact>& facts, const Sink& sink) {
+    for (std::size_t begin = 0; begin < facts.size(); begin += limits::kBatchRows) {
+      const std::size_t count = std::min(limits::kBatchRows, facts.size() - begin);
+      if (!sink(std::span(facts).subspan(begin, count))) break;
+    }
+    return {};
+  }
+
+  MemoryBook book_;
+};
+
+Result<StoreOverview> MemoryStore::overview() {
+  StoreOverview view{.charges = book_.charges.size(),
+                     .holdings = book_.holdings.size(),
+                     .nodes = book_.nodes.size(),
+                     .gpus = book_.gpus.size(),
+                     .usages = book_.usages.size(),
+                     .postings = 0,
+                     .imports = book_.imports.size(),
+                     .rejected = book_.rejected.size(),
+                     .clusters = {},
+                     .months = {}};
+  std::set<std::string> clusters, months;
+  for (const auto& [id, node] : book_.nodes) clusters.insert(node.cluster.text());
+  for (const auto& [id, holding] : book_.holdings) clusters.insert(holding.cluster.text());
+  for (const auto& [id, charge] : book_.charges) {
+    months.insert(month_of(charge.billing_period.begin()));
+  }
+  for (const KeptRun& kept : book_.runs) view.postings += kept.run.current ? kept.run.postings : 0;
+  view.clusters.assign(clusters.begin(), clusters.end());
+  view.months.assign(months.begin(), months.end());
+  return view;
+}
+
+Result<std::vector<ReconcileTotals>> MemoryStore::reconcile(const std::string& month, bool only_off,
+                                                            const LineSink& sink) {
+  std::map<FactId, std::vector<const Posting*>> postings;
+  visit_postings(book_, {}, [&](const KeptRun&, const Posting& posting) {
+    postings[posting.charge].push_back(&posting);
+  });
+  std::map<Currency, ReconcileTotals> totals;
+  bool wants_more = true;
+  for (const auto& [id, charge] : book_.charges) {
+    if (!in_month(month)(charge)) continue;
+    const Currency currency = charge.costs.currency();
+    LineCheck line{charge, Costs::zero(currency), 0};
+    // Amounts in another currency than the line's don't add up to anything.
+    std::optional<Currency> foreign;
+    for (const Posting* posting : postings[id]) {
+      ++line.postings;
+      if (posting->costs.currency() == currency) {
+        line.posted += posting->costs;
+      } else if (!foreign || posting->costs.currency() < *foreign) {
+        foreign = posting->costs.currency();
+      }
+    }
+    ReconcileTotals& total =
+        totals.try_emplace(currency, Costs::zero(currency), Costs::zero(currency), 0, 0, 0)
+            .first->second;
+    total.billed_lines += charge.costs;
+    total.posted += line.posted;
+    if (foreign) line.posted = Costs::zero(*foreign);
+    ++total.lines;
+    total.lines_off += line.exact() ? 0 : 1;
+    total.lines_unposted += line.postings == 0 ? 1 : 0;
+    if (wants_more && !(only_off && line.exact())) wants_more = sink(line);
+  }
+  std::vector<ReconcileTotals> sorted;
+  for (const auto& [currency, total] : totals) sorted.push_back(total);
+  return sorted;
+}
+
+}  // namespace
+
+std::unique_ptr<Store> make_memory_store() { return std::make_unique<MemoryStore>(); }
+
+}  // namespace pennyweight
