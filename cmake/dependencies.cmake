@@ -2,6 +2,7 @@
 find_package(fmt REQUIRED)
 find_package(date REQUIRED)
 find_package(simdjson REQUIRED)
+find_package(pugixml REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(spdlog REQUIRED)

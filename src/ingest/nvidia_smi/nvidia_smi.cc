@@ -12,6 +12,7 @@
 #include "core/plain_text.h"
 #include "ingest/nvidia_smi/device_list.h"
 #include "ingest/nvidia_smi/device_table.h"
+#include "ingest/nvidia_smi/log_xml.h"
 #include "ingest/nvidia_smi/query.h"
 
 namespace pennyweight::nvidia_smi {
@@ -39,7 +40,8 @@ class Capture {
  public:
   explicit Capture(const Options& options) : options_(options), table_(options.zone) {}
 
-  void read(std::string_view document) {
+  Result<void> read(std::string_view document) {
+    if (is_log(document)) return take_log(document);
     const std::vector<Line> lines = lines_of(document);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (is_query_header(lines[i].text)) {
@@ -48,6 +50,7 @@ class Capture {
         read_line(lines[i]);
       }
     }
+    return {};
   }
 
   Result<Document> finish() && {
@@ -73,6 +76,17 @@ class Capture {
  private:
   using UsageKey =
       std::tuple<Instant, std::string, std::uint64_t>;  // 0: the card; else instance + 1
+
+  Result<void> take_log(std::string_view document) {
+    auto log = read_log(document, options_.zone);
+    if (!log) return std::unexpected(log.error());
+    cards_ = std::move(log->cards);
+    mig_ = std::move(log->mig);
+    for (auto& refused : log->refused) {
+      reject(refused.line, "", refused.element, std::move(refused.reason));
+    }
+    return {};
+  }
 
   // A header and its rows, up to an empty line or the rule of a capture file. The last line's
   // place.
@@ -329,10 +343,12 @@ Result<Document> parse(std::string_view document, const Options& options) {
                             options.file));
   }
   Capture capture(options);
-  capture.read(document);
-  auto read = std::move(capture).finish();
-  if (!read) return std::unexpected(read.error().during(options.file));
-  return read;
+  if (const auto done = capture.read(document); !done) {
+    return std::unexpected(done.error().during(options.file));
+  }
+  auto facts = std::move(capture).finish();
+  if (!facts) return std::unexpected(facts.error().during(options.file));
+  return facts;
 }
 
 }  // namespace pennyweight::nvidia_smi

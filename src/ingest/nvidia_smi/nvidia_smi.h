@@ -5,8 +5,9 @@
 //   nvidia-smi -L                             UUIDs, models, MIG devices and their profiles
 //   nvidia-smi                                the table: memory, power, and memory by MIG device
 //   nvidia-smi --query-gpu=… --format=csv     the same by GPU, to the millisecond
-// Lines of anything else are passed over. The table knows GPUs by their index alone, so `-L`, or a
-// query with uuid and index, must be in the document as well; only `-L` tells MIG profiles.
+// or the XML of nvidia-smi -q -x alone. Lines of anything else are passed over. The table knows
+// GPUs by their index alone, so `-L`, or a query with uuid and index, must be in the document as
+// well; only `-L` tells MIG profiles.
 //
 // Memory, power and utilisation of the card stand on a Usage without an instance; each GPU instance
 // has one of its own, with the card's power. Compute instances of one GPU instance share its memory

@@ -273,6 +273,55 @@ TEST(NvidiaSmi, ADocumentThatIsNoneIsAnError) {
   }
 }
 
+TEST(NvidiaSmi, RealXmlLogs) {
+  struct Case {
+    const char* file;
+    const char* model;
+    std::uint64_t used_mib;
+    std::uint64_t milliwatts;
+    std::optional<std::uint64_t> util_ppm;
+    std::size_t instances;
+  };
+  constexpr Case kCases[] = {
+      {"a100-sxm4-v12.xml", "NVIDIA A100-SXM4-80GB", 50, 67'030, std::nullopt, 4},
+      {"a10g.xml", "NVIDIA A10G", 22, 25'580, 0, 0},
+      {"tesla-t4.xml", "Tesla T4", 1032, 26'780, 0, 0}};
+  for (const Case& c : kCases) {
+    const Document document = parsed(read_file(c.file));
+    ASSERT_TRUE(document.rejected.empty()) << document.rejected[0].reason;
+    ASSERT_EQ(document.gpus.size(), 1u) << c.file;
+    EXPECT_EQ(document.gpus[0].model, c.model);
+    ASSERT_EQ(document.usages.size(), 1 + c.instances) << c.file;
+    EXPECT_EQ(document.usages[0].memory_used_bytes, c.used_mib * kMib) << c.file;
+    EXPECT_EQ(document.usages[0].power_milliwatts, c.milliwatts) << c.file;
+    EXPECT_EQ(document.usages[0].gpu_util_ppm, c.util_ppm) << c.file;
+  }
+  const Document mig = parsed(read_file("a100-sxm4-v12.xml"));
+  EXPECT_EQ(mig.usages[1].mig_instance, "3");
+  EXPECT_EQ(mig.usages[1].memory_total_bytes, 19968 * kMib);
+  EXPECT_EQ(mig.usages[1].at, instant("2023-08-04T11:44:30Z"));
+}
+
+TEST(NvidiaSmi, DamagedXml) {
+  const std::string log = read_file("tesla-t4.xml");
+  for (const std::string& text :
+       {log.substr(0, log.size() / 2), std::string("<?xml version=\"1.0\"?>"),
+        std::string("<?xml version=\"1.0\"?><html/>"), std::string("<nvidia_smi_log/>"),
+        std::string("<nvidia_smi_log><gpu>\xFF</gpu></nvidia_smi_log>")}) {
+    const auto document = parse(text, options());
+    ASSERT_FALSE(document) << text.substr(0, 80);
+    EXPECT_TRUE(document.error().message.starts_with("smi.txt: ")) << document.error().message;
+  }
+  std::string negative = log;
+  const std::size_t at = negative.find("26.78 W");
+  ASSERT_NE(at, std::string::npos);
+  negative.replace(at, 7, "-6.78 W");
+  const Document document = parsed(negative);
+  ASSERT_EQ(document.rejected.size(), 1u);
+  EXPECT_EQ(document.rejected[0].column, "power_draw");
+  EXPECT_EQ(document.rejected[0].line, 170u);
+}
+
 TEST(NvidiaSmi, Headers) {
   EXPECT_TRUE(is_query_header("index, uuid, memory.used [MiB]"));
   EXPECT_TRUE(is_query_header("gpu_uuid,utilization.gpu [%]"));

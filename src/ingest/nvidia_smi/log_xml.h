@@ -1,0 +1,32 @@
+// nvidia-smi -q -x: the full log as XML (nvsmi_device_v10 to v13.dtd), of which the few elements
+// are read that say what the table says. The log tells no MIG profiles; its MIG instances are
+// usages.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/billing_period.h"
+#include "core/error.h"
+#include "ingest/nvidia_smi/reading.h"
+
+namespace pennyweight::nvidia_smi {
+
+struct LogReading {
+  std::vector<CardReading> cards;  // a card's index is its place in the log
+  std::vector<MigReading> mig;
+  struct Refusal {
+    std::uint64_t line = 0;
+    std::string element;
+    std::string reason;
+  };
+  std::vector<Refusal> refused;  // cards and instances that are left out
+};
+
+bool is_log(std::string_view document);
+
+// An error when it is not well-formed XML, or not this log. Entities of a DTD are never resolved.
+Result<LogReading> read_log(std::string_view document, const TimeZone& zone);
+
+}  // namespace pennyweight::nvidia_smi
