@@ -1,0 +1,7 @@
+# bench/<name>.cc: a program bench_<name>. ctest runs each one small, for its answers, not its speed.
+if(NOT FUZZ AND EXISTS ${PROJECT_SOURCE_DIR}/src/store/duckdb/duckdb_store.cc)
+  add_executable(bench_import_focus ${PROJECT_SOURCE_DIR}/bench/import_focus.cc)
+  target_link_libraries(bench_import_focus PRIVATE room_store_duckdb room_ingest_focus room_duckdb)
+  add_test(NAME bench/import_focus
+           COMMAND bench_import_focus --rows 3000 --folder ${PROJECT_BINARY_DIR}/bench_import_focus)
+endif()
