@@ -160,7 +160,11 @@ class TidyTest(unittest.TestCase):
     def test_a_ban_ends_where_the_rule_says(self):
         self.tree.write("src/app/main.cc", 'int main() { std::cout << std::getenv("HOME"); }\n')
         self.tree.write("src/ingest/csv/good.cc", "double seconds;\n")
+        self.tree.write("src/core/money_test.cc", 'auto seed = std::getenv("SEED");\n')
         self.assert_clean()
+        self.tree.write("src/core/money_test.cc", "double seconds;\n")
+        self.assert_refused("src/core/money_test.cc:1:", "core/quantity.h")
+        self.tree.write("src/core/money_test.cc", "\n")
         self.tree.write("src/fleet/bad.cc", "double seconds;\n")
         self.assert_refused("src/fleet/bad.cc:1:", "core/quantity.h")
 
