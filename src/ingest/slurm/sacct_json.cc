@@ -16,6 +16,9 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
+// A document with more bytes that are not UTF-8 is binary, or altogether in another encoding.
+constexpr std::size_t kMaskedMax = 65'536;
+
 std::unexpected<Error> bad_document(std::string_view why) {
   return fail(ErrorCode::kBadFile,
               fmt::format("this is not a whole document of sacct --json: {}", why));
@@ -31,10 +34,17 @@ class Reader {
  public:
   Reader(std::string_view document, const SacctOptions& options, const SacctSink& sink)
       : text_(document),
-        masked_(mask_invalid_utf8(text_.data(), text_.size())),
+        masked_(mask_invalid_utf8(text_.data(), text_.size(), kMaskedMax)),
         batches_(options, sink) {}
 
   Result<SacctCounts> read() {
+    if (masked_.size() == kMaskedMax) return bad_document("it is not UTF-8");
+    if (const std::string told = told_error(); !told.empty()) {
+      return fail(ErrorCode::kBadFile,
+                  fmt::format("sacct could not tell all jobs, and says why in the document: {}; "
+                              "export again",
+                              shown_as_utf8(std::string_view(told).substr(0, 200))));
+    }
     ondemand::parser parser;
     ondemand::document document;
     if (const auto error = parser.iterate(text_).get(document)) return bad_document(error);
@@ -58,6 +68,26 @@ class Reader {
   }
 
  private:
+  // Of the list "errors", the first, as it stands there; empty if there is none. A document that
+  // cannot be walked is walked no further, and not rewound: simdjson lets go of it.
+  std::string told_error() {
+    ondemand::parser parser;
+    ondemand::document document;
+    if (parser.iterate(text_).get(document) != simdjson::SUCCESS) return "";
+    ondemand::object root;
+    ondemand::array errors;
+    if (document.get_object().get(root) != simdjson::SUCCESS) return "";
+    if (root.find_field_unordered("errors").get_array().get(errors) != simdjson::SUCCESS) return "";
+    for (auto item : errors) {
+      ondemand::value value;
+      std::string_view raw;
+      if (item.get(value) != simdjson::SUCCESS) return "";
+      if (raw_text(value).get(raw) != simdjson::SUCCESS) return "";
+      return std::string(raw);
+    }
+    return "";
+  }
+
   static simdjson::simdjson_result<std::string_view> raw_text(ondemand::value value) {
     ondemand::json_type type;
     if (const auto error = value.type().get(type)) return error;

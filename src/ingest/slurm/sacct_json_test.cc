@@ -63,7 +63,8 @@ TEST(SacctJson, ShapesOfFields) {
       {R"("nodes":"None assigned",)", "12 3600000 gpu [] pool 2;"},
       {R"("nodes":null,)", "12 3600000 gpu [] pool 2;"},
       {R"("nodes":"",)", "12 3600000 gpu [] pool 2;"},
-      {R"("time":{"start":{"set":true,"number":1700000000},"end":{"set":true,"number":1700000060}},)",
+      {R"("time":{"start":{"set":true,"number":1700000000},)"
+       R"("end":{"set":true,"number":1700000060}},)",
        "12 60000 gpu [] nodes n1=1,n2=1;"},
       {R"("state":["RUNNING"],"time":{"start":1700000000,"end":0,"elapsed":60,"suspended":0},)",
        "12 60000 … gpu [] nodes n1=1,n2=1;"},
@@ -191,6 +192,9 @@ TEST(SacctJson, RefusesWhatIsNotAWholeDocument) {
       {"", "the file is empty"},
       {"\xEF\xBB\xBF", "the file is empty"},
       {"   ", "not a whole document"},
+      {R"({"jobs":[],"errors":[{"description":"slurmdbd is down","error_number":7000}]})",
+       "slurmdbd is down"},
+      {R"({"errors":["connection refused"],"jobs":[]})", "connection refused"},
       {"JobID|Start|End\n1|2|3\n", "not a whole document"},
       {"[]", "not a whole document"},
       {"{}", "there is no list named jobs"},
@@ -208,6 +212,8 @@ TEST(SacctJson, RefusesWhatIsNotAWholeDocument) {
     const Read read = read_json(row.text, options_for(""));
     EXPECT_TRUE(read.error.find(row.why) != std::string::npos) << row.text << ": " << read.error;
   }
+  EXPECT_EQ(read_json(std::string(100'000, '\xff'), options_for("")).error,
+            "this is not a whole document of sacct --json: it is not UTF-8");
   EXPECT_EQ(read_json(R"({"meta":{},"jobs":[]})", options_for("")).counts, SacctCounts{});
   EXPECT_EQ(read_json("\xEF\xBB\xBF" + whole, options_for("")).counts.held, 2u);
 }

@@ -5,9 +5,12 @@
 //         --format=JobID,JobName,Partition,Account,User,State,Start,End,ElapsedRaw,Suspended,
 //                  AllocCPUS,AllocTRES,NodeList,QOS,Cluster,Comment
 //
-// is best; needed are JobID or JobIDRaw, Start, End or Elapsed, and AllocTRES. Job steps are passed
-// over. sacct quotes nothing, so a '|' or a line break in JobName, Comment or SubmitLine gives a
-// row with another number of fields: it is rejected with this reason, not guessed at.
+// is best; needed are JobID or JobIDRaw, Start, End or Elapsed, and AllocTRES. Not with --truncate:
+// a run that is cut at the edge of a window has another start, and so looks like another run.
+//
+// Job steps are passed over. sacct quotes nothing, so a '|' or a line break in JobName, Comment or
+// SubmitLine gives a row with another number of fields: it is rejected with this reason, not
+// guessed at.
 //
 // The file is read as a stream: memory does not depend on its length.
 #pragma once

@@ -35,17 +35,17 @@ bool is_clean_utf8(std::string_view text) {
 
 std::string shown_as_utf8(std::string_view text) {
   std::string shown(text);
-  mask_invalid_utf8(shown.data(), shown.size());
+  mask_invalid_utf8(shown.data(), shown.size(), shown.size());
   for (char& c : shown) {
     if (c == '\0') c = '?';
   }
   return shown;
 }
 
-std::vector<std::size_t> mask_invalid_utf8(char* bytes, std::size_t size) {
+std::vector<std::size_t> mask_invalid_utf8(char* bytes, std::size_t size, std::size_t most) {
   std::vector<std::size_t> masked;
   const auto* at = reinterpret_cast<const unsigned char*>(bytes);
-  for (std::size_t i = 0; i < size;) {
+  for (std::size_t i = 0; i < size && masked.size() < most;) {
     const std::size_t length = sequence_length(at + i, size - i);
     if (length == 0) {
       bytes[i] = '?';

@@ -15,7 +15,8 @@ bool is_clean_utf8(std::string_view text);
 // rows.
 std::string shown_as_utf8(std::string_view text);
 
-// Replaces each byte that is not UTF-8 by '?', in place, and tells where, in order.
-std::vector<std::size_t> mask_invalid_utf8(char* bytes, std::size_t size);
+// Replaces each byte that is not UTF-8 by '?', in place, and tells where, in order. Stops after
+// `most` of them.
+std::vector<std::size_t> mask_invalid_utf8(char* bytes, std::size_t size, std::size_t most);
 
 }  // namespace pennyweight::slurm
