@@ -3,9 +3,13 @@
 #   x_test.cc      all together one program, <name>_test, run by ctest as <name>
 #   x_fuzz.cc      a fuzzer each, <name>_x_fuzz; without FUZZ it only replays its corpus
 #   main.cc        not in the library: a program of the room's own
-#   bench: bench/<name>_*.cc is built by cmake/checks.cmake
+# TESTS_ONLY: no other room may depend on it, and a fuzzing build leaves it out.
 set(ROOMS_FILE ${PROJECT_BINARY_DIR}/rooms.txt)
 file(WRITE ${ROOMS_FILE} "")
+
+if(NOT FUZZ)
+  add_library(fuzz_replay OBJECT ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cc)
+endif()
 
 function(room name)
   cmake_parse_arguments(ROOM "TESTS_ONLY" "" "DEPS;LIBS" ${ARGN})
@@ -16,10 +20,20 @@ function(room name)
     if(NOT TARGET room_${dep_id})
       message(FATAL_ERROR "${name} depends on ${dep}, which is declared after it: a cycle or a typo")
     endif()
+    if(${dep} IN_LIST ROOMS_FOR_TESTS)
+      message(FATAL_ERROR "${name} depends on ${dep}, which is for tests only")
+    endif()
     list(APPEND deps room_${dep_id})
   endforeach()
   list(JOIN ROOM_DEPS " " dep_names)
   file(APPEND ${ROOMS_FILE} "${name}: ${dep_names}\n")
+
+  if(ROOM_TESTS_ONLY)
+    set(ROOMS_FOR_TESTS ${ROOMS_FOR_TESTS} ${name} PARENT_SCOPE)
+    if(FUZZ)
+      return()
+    endif()
+  endif()
 
   set(folder ${PROJECT_SOURCE_DIR}/src/${name})
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cc)
@@ -56,7 +70,7 @@ function(room name)
       # A short run from the seeds, as part of CI; FUZZ_SECONDS=600 for real.
       add_test(NAME fuzz/${target} COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz/run $<TARGET_FILE:${target}> ${corpus})
     else()
-      target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cc)
+      target_link_libraries(${target} PRIVATE fuzz_replay)
       add_test(NAME fuzz_replay/${target} COMMAND ${target} ${corpus})
     endif()
   endforeach()
