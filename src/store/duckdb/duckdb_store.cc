@@ -1,7 +1,9 @@
 #include "store/duckdb/duckdb_store.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -323,6 +325,20 @@ Result<std::vector<SummaryRow>> DuckdbStore::summarise(const SummaryQuery& query
   return rows;
 }
 
+// The engine opens files of several other kinds too, a CSV say, as a view in memory, in which
+// everything written would be lost. An empty file becomes a database.
+Result<void> check_magic(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 12> head{};
+  file.read(head.data(), head.size());
+  if (file.gcount() == 0 && file.eof()) return {};
+  if (file.gcount() == 0) return fail(ErrorCode::kIo, "it can't be read; check its permissions");
+  if (std::string_view(head.data(), head.size()).substr(8) != "DUCK") {
+    return fail(ErrorCode::kBadFile, "it is not a DuckDB database; name another file");
+  }
+  return {};
+}
+
 Result<void> check_path(const DuckdbOptions& options) {
   namespace fs = std::filesystem;
   if (options.path.empty()) return fail(ErrorCode::kConfig, "the store has no path");
@@ -331,7 +347,7 @@ Result<void> check_path(const DuckdbOptions& options) {
   if (fs::is_directory(path, code)) {
     return fail(ErrorCode::kBadFile, "it is a directory; name a file in it");
   }
-  if (fs::exists(path, code)) return {};
+  if (fs::exists(path, code)) return check_magic(path);
   if (options.read_only) {
     return fail(ErrorCode::kNotFound, "there is no such file; import something first");
   }
@@ -352,6 +368,10 @@ Result<std::unique_ptr<Store>> open(const DuckdbOptions& options) {
                               .temp_directory = options.temp_directory,
                               .keeps_insertion_order = false});
   if (!database) return std::unexpected(std::move(database.error()));
+  std::error_code code;
+  if (!std::filesystem::exists(options.path, code)) {
+    return fail(ErrorCode::kConfig, "DuckDB does not take this for the name of a file");
+  }
   {
     Result<Connection> connection = database->connect();
     if (!connection) return std::unexpected(std::move(connection.error()));
