@@ -39,8 +39,9 @@ Result<ImportSummary> CsvImport::finish() {
 
 Result<ImportSummary> import_csv(std::string_view text, const std::string& file, ImportSink& sink) {
   CsvImport import(file, sink);
-  if (auto ok = import.feed(text); !ok) return std::unexpected(std::move(ok.error()));
-  return import.finish();
+  if (auto ok = import.rows_->reader.read_all(text); !ok)
+    return std::unexpected(std::move(ok.error()));
+  return import.rows_->batch.finish();
 }
 
 }  // namespace pennyweight::focus

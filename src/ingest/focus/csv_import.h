@@ -24,11 +24,12 @@ class CsvImport {
   Result<ImportSummary> finish();
 
  private:
+  friend Result<ImportSummary> import_csv(std::string_view, const std::string&, ImportSink&);
   class Rows;
   std::unique_ptr<Rows> rows_;
 };
 
-// A whole text at once.
+// A whole text at once, without a copy of it.
 Result<ImportSummary> import_csv(std::string_view text, const std::string& file, ImportSink& sink);
 
 }  // namespace pennyweight::focus

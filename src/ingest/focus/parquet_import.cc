@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -72,6 +73,20 @@ std::string text_of_row(const std::vector<std::string_view>& fields) {
   return text;
 }
 
+// What the reader of CSV would refuse of a field, Parquet must not let through.
+std::optional<Fault> unfit(const csv::Header& header, const std::vector<std::string_view>& fields) {
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].size() > limits::kFieldBytesMax) {
+      return Fault{header.names()[i], fmt::format("{} bytes, more than the {} allowed",
+                                                  fields[i].size(), limits::kFieldBytesMax)};
+    }
+    if (fields[i].find('\0') != std::string_view::npos) {
+      return Fault{header.names()[i], "a NUL byte in the text; remove it"};
+    }
+  }
+  return std::nullopt;
+}
+
 Result<ImportSummary> import_table(const std::string& path, ImportSink& sink) {
   auto database =
       duckdb::Database::open({.memory_bytes_max = std::uint64_t{512} << 20, .threads = 1});
@@ -104,7 +119,9 @@ Result<ImportSummary> import_table(const std::string& path, ImportSink& sink) {
         fields[i] = columns[i].is_null(row) ? std::string_view{} : columns[i].text(row);
       }
       ++number;
-      if (auto fault = batch.take(0, fields, quoted)) {
+      auto fault = unfit(table->header, fields);
+      if (!fault) fault = batch.take(0, fields, quoted);
+      if (fault) {
         auto ok =
             batch.reject(0, std::move(fault->column),
                          fmt::format("row {}: {}", number, fault->reason), text_of_row(fields));

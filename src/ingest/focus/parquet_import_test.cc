@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "core/limits.h"
 #include "duckdb/database.h"
 #include "ingest/focus/collect_test.h"
 #include "ingest/focus/csv_import.h"
@@ -74,15 +75,19 @@ TEST_F(Parquet, ReadsEveryTypeExactly) {
 TEST_F(Parquet, RejectsRowsByTheirNumber) {
   write(std::string("SELECT ") + kNeeded +
         "1 AS BilledCost, 1 AS EffectiveCost, 1 AS ContractedCost, "
-        "CASE WHEN i = 3 THEN 'nan'::DOUBLE WHEN i = 4 THEN NULL ELSE 0.5 END AS ListCost "
-        "FROM range(1, 6) AS t(i)");
+        "CASE WHEN i = 3 THEN 'nan'::DOUBLE WHEN i = 4 THEN NULL ELSE 0.5 END AS ListCost"
+        ", CASE i WHEN 1 THEN 'a' || chr(0) WHEN 2 THEN repeat('x', 2000000) END AS x_Text "
+        "FROM range(1, 8) AS t(i)");
   Collected seen;
   const auto summary = import_parquet(path_.string(), seen);
   ASSERT_TRUE(summary) << summary.error().message;
   EXPECT_EQ(summary->taken, 3u);
-  EXPECT_EQ(summary->rejected, 2u);
-  EXPECT_THAT(seen.bad[0].reason, HasSubstr("row 3: ListCost: 'nan' is not a decimal number"));
-  EXPECT_THAT(seen.bad[1].reason, HasSubstr("row 4: ListCost is empty"));
+  EXPECT_EQ(summary->rejected, 4u);
+  EXPECT_THAT(seen.bad[0].reason, HasSubstr("row 1: a NUL byte in the text"));
+  EXPECT_THAT(seen.bad[1].reason, HasSubstr("row 2: 2000000 bytes, more than the 1048576 allowed"));
+  EXPECT_EQ(seen.bad[1].text.size(), limits::kRejectedTextBytesMax);
+  EXPECT_THAT(seen.bad[2].reason, HasSubstr("row 3: ListCost: 'nan' is not a decimal number"));
+  EXPECT_THAT(seen.bad[3].reason, HasSubstr("row 4: ListCost is empty"));
 }
 
 TEST_F(Parquet, EqualsTheCsvOfTheSameBill) {
