@@ -151,11 +151,12 @@ Result<Catalog> Catalog::overridden_by(std::string_view csv, std::string_view na
   std::erase_if(result.rates_, [&](const Rate& rate) { return is_replaced(rate, starts); });
   result.rates_.insert(result.rates_.end(), std::move_iterator(table->rates.begin()),
                        std::move_iterator(table->rates.end()));
-  for (InstanceType& type : table->instance_types) {
-    std::erase_if(result.instance_types_,
-                  [&](const InstanceType& other) { return other.name == type.name; });
-    result.instance_types_.push_back(std::move(type));
-  }
+  std::set<std::string_view> described;
+  for (const InstanceType& type : table->instance_types) described.insert(type.name);
+  std::erase_if(result.instance_types_,
+                [&](const InstanceType& type) { return described.contains(type.name); });
+  result.instance_types_.insert(result.instance_types_.end(), table->instance_types.begin(),
+                                table->instance_types.end());
   if (table->per_cpu_hour) result.host_unit_rates_.per_cpu_hour = *table->per_cpu_hour;
   if (table->per_gib_hour) result.host_unit_rates_.per_gib_hour = *table->per_gib_hour;
   result.seal();

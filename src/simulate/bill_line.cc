@@ -201,12 +201,15 @@ BillLine BillLines::unused_line(const Commitment& commitment, const HourlyPrices
 }
 
 BillLine BillLines::purchase_line(const Commitment& commitment, const HourlyPrices& prices) const {
-  BillLine line = begin_line(compute_product(options_, "Commitment " + commitment.instance_type,
-                                             commitment.instance_type, "committed"),
-                             ChargeCategory::kPurchase, billed_, commitment.cluster, prices.region,
-                             fmt::format("monthly fee of a commitment to {} {}",
-                                         commitment.instances, commitment.instance_type),
-                             prices.source);
+  BillLine line = begin_line(
+      compute_product(options_, "Commitment " + commitment.instance_type, commitment.instance_type,
+                      "committed"),
+      ChargeCategory::kPurchase, billed_, commitment.cluster, prices.region,
+      fmt::format("monthly fee of a commitment to {} {}",
+                  to_text(Decimal::from_ticks(static_cast<Int128>(commitment.milli_instances) *
+                                              (Decimal::kTicksPerUnit / 1000))),
+                  commitment.instance_type),
+      prices.source);
   Charge& charge = line.charge;
   set_commitment(line, commitment);
   charge.charge_frequency = ChargeFrequency::kRecurring;

@@ -139,8 +139,9 @@ std::string commitment_id(const BillOptions& options, std::string_view account,
                      hash.substr(20));
 }
 
+// In thousandths of an instance; at least one more than the nodes, so that some of it is unused.
 std::uint64_t with_spare(std::uint64_t reserved, std::uint32_t spare_per_mille) {
-  return reserved + std::max<std::uint64_t>(1, reserved * spare_per_mille / 1000);
+  return reserved * 1000 + std::max<std::uint64_t>(1, reserved * spare_per_mille);
 }
 
 }  // namespace
@@ -184,7 +185,7 @@ Result<BillPlan> plan_bill(std::span<const Node> nodes, const BillOptions& optio
          .instance_type = std::get<1>(key),
          .region = std::get<2>(key),
          .id = commitment_id(options, plan.account_id, key),
-         .instances = with_spare(reserved, options.spare_commitment_per_mille)});
+         .milli_instances = with_spare(reserved, options.spare_commitment_per_mille)});
   }
   return plan;
 }

@@ -28,7 +28,7 @@ struct Commitment {
   std::string instance_type;
   std::string region;
   std::string id;
-  std::uint64_t instances = 0;  // committed, at all times of the bill
+  std::uint64_t milli_instances = 0;  // committed, at all times of the bill
 };
 
 struct BilledCluster {

@@ -35,6 +35,11 @@ Decimal hours(std::uint64_t milliseconds) {
   return round_half_even(Decimal::from_ticks(static_cast<Int128>(ticks.quotient)), kQuantityDigits);
 }
 
+// Exact: an interval of whole hours, times thousandths.
+Decimal committed_hours(const Interval& interval, const Commitment& commitment) {
+  return hours(interval.length_ms() / 1000 * commitment.milli_instances);
+}
+
 Decimal sum(Decimal a, Decimal b) { return Decimal::from_ticks(a.ticks() + b.ticks()); }
 
 // One bill on its way to the sink.
@@ -97,7 +102,7 @@ class BillWriter {
       line.charge.charge_period = covered;
       const Decimal fee = (*prices)->effective;
       if (auto set =
-              set_amounts(line, hours(covered.length_ms() * commitment.instances),
+              set_amounts(line, committed_hours(covered, commitment),
                           {.list = fee, .contracted = fee, .billed = fee, .effective = Decimal()});
           !set) {
         return set;
@@ -163,7 +168,7 @@ class BillWriter {
                             const std::vector<Decimal>& used) {
     for (std::size_t i = 0; i < plan_.commitments.size(); ++i) {
       const Commitment& commitment = plan_.commitments[i];
-      const Decimal committed = hours(slice.length_ms() * commitment.instances);
+      const Decimal committed = committed_hours(slice, commitment);
       const Decimal unused = sum(committed, -used[i]);
       CHECK(unused > Decimal(), "more is committed than the reserved nodes are");
       BillLine line = lines.unused_line(commitment, *commitment_prices_[i]);
