@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/plain_text.h"
 
 namespace pennyweight::focus {
 namespace {
@@ -33,15 +34,15 @@ std::optional<Fault> Batch::take(std::uint64_t line, std::span<const std::string
   return std::nullopt;
 }
 
-Result<void> Batch::reject(std::uint64_t line, std::string column, std::string reason,
+Result<void> Batch::reject(std::uint64_t line, std::string column, const std::string& reason,
                            std::string_view text) {
   ++summary_.rows;
   ++summary_.rejected;
   rejected_.push_back({.file = file_,
                        .line = line,
                        .column = std::move(column),
-                       .reason = std::move(reason),
-                       .text = std::string(text.substr(0, limits::kRejectedTextBytesMax))});
+                       .reason = printable_text(reason, limits::kRejectedTextBytesMax),
+                       .text = printable_text(text, limits::kRejectedTextBytesMax)});
   if (rejected_.size() == kRejectedWaitingMax) return flush_rejected();
   return {};
 }

@@ -26,8 +26,9 @@ class Batch {
   // One row. What is returned, if anything, is to be given to reject().
   std::optional<Fault> take(std::uint64_t line, std::span<const std::string_view> fields,
                             std::span<const std::uint8_t> quoted);
-  // `text` is the row as the file has it, for those who must look at it.
-  Result<void> reject(std::uint64_t line, std::string column, std::string reason,
+  // `text` is the row as the file has it, for those who must look at it; stores want it printable,
+  // and so it becomes.
+  Result<void> reject(std::uint64_t line, std::string column, const std::string& reason,
                       std::string_view text);
   // REQUIRES of the caller: flush() when is_full(), before the next row.
   bool is_full() const { return filled_ == limits::kBatchRows; }

@@ -14,7 +14,7 @@ class CsvImport::Rows : public csv::Sink {
   Result<void> header(const csv::Header& header) override { return batch.header(header); }
   Result<void> row(const csv::Row& row) override {
     if (auto fault = batch.take(row.line, row.fields, row.quoted)) {
-      return batch.reject(row.line, std::move(fault->column), std::move(fault->reason), row.text);
+      return batch.reject(row.line, std::move(fault->column), fault->reason, row.text);
     }
     return batch.is_full() ? batch.flush() : Result<void>{};
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/limits.h"
+#include "core/plain_text.h"
 #include "ingest/focus/collect_test.h"
 #include "ingest/focus/column.h"
 #include "ingest/focus/currency_code.h"
@@ -243,6 +244,21 @@ TEST(CsvImport, RowsAreTakenPlusRejected) {
   EXPECT_EQ(summary->rejected, seen.bad.size());
   EXPECT_EQ(seen.lines.size() + seen.bad.size(), 10'000u);
   EXPECT_EQ(seen.lines.back().source.line, 10'000u);
+}
+
+// A store takes only well-formed UTF-8, also of what was refused.
+TEST(CsvImport, RejectedRowsCanBeKept) {
+  std::string long_text(59, 'x');
+  while (long_text.size() < 5000) long_text += "é";
+  Collected seen;
+  ASSERT_TRUE(import_csv(one_line({{"BillingCurrency", long_text}}), "bill.csv", seen));
+  ASSERT_TRUE(import_csv(one_line({{"x_Any", "caf\xE9"}}), "bill.csv", seen));
+  ASSERT_EQ(seen.bad.size(), 2u);
+  for (const RejectedRow& row : seen.bad) {
+    EXPECT_TRUE(is_plain_text(row.reason));
+    EXPECT_TRUE(is_plain_text(row.text));
+    EXPECT_LE(row.text.size(), limits::kRejectedTextBytesMax);
+  }
 }
 
 TEST(CsvImport, AFileWithoutTheCostsIsRefused) {
