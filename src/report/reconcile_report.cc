@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "report/number_format.h"
+
 namespace pennyweight {
 namespace {
 
@@ -22,10 +24,13 @@ Table totals_table(const std::string& month, const ReconcileTotals& totals) {
   const Currency currency = totals.billed_lines.currency();
   Table table;
   table.currency = currency;
-  table.title =
-      fmt::format("{}, {}: {} bill lines, {} exact, {} off, {} of them never allocated",
-                  month.empty() ? "all months" : month, currency.text(), totals.lines,
-                  totals.lines - totals.lines_off, totals.lines_off, totals.lines_unposted);
+  const auto number = [](std::uint64_t count) {
+    return format_count(count, Thousands::kSeparated);
+  };
+  table.title = fmt::format("{}, {}: {} bill lines, {} exact, {} off, {} of them never allocated",
+                            month.empty() ? "all months" : month, currency.text(),
+                            number(totals.lines), number(totals.lines - totals.lines_off),
+                            number(totals.lines_off), number(totals.lines_unposted));
   table.columns = {{"cost", "cost", ColumnKind::kText},
                    {"lines", "bill lines", ColumnKind::kExactMoney},
                    {"posted", "postings", ColumnKind::kExactMoney},

@@ -1,0 +1,157 @@
+// What a configuration may say, what it may not, and in which words it is refused.
+#include "app/config.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "app/nearest.h"
+#include "app/yaml.h"
+#include "core/limits.h"
+
+namespace pennyweight {
+namespace {
+
+TEST(Config, EmptyIsTheDefaults) {
+  for (const char* text : {"", "# nothing\n", "---\n", "store:\n"}) {
+    const auto config = parse_config(text, "pennyweight.yaml");
+    ASSERT_TRUE(config) << config.error().message;
+    EXPECT_EQ(config->store_path, "pennyweight.duckdb");
+    EXPECT_EQ(config->policy.time_zone.name(), "UTC");
+    EXPECT_EQ(config->policy.node_split, NodeSplit::kResidual);
+  }
+}
+
+TEST(Config, ReadsEveryKey) {
+  const auto config = parse_config(R"(
+store: {path: books/ledger.duckdb, memory_limit: 512MiB}
+time_zone: America/Los_Angeles
+threads: 4
+clusters:
+  - {name: philly, kind: slurm, time_zone: UTC}
+  - {name: openb, kind: kubernetes, origin: 2023-01-01}
+dimensions:
+  team: {from: [squad], fallback: nobody}
+  tier: {from: [tier]}
+policy: {weights: {compute: 700, memory: 300}, node_split: whole_node}
+prices: {override: /etc/prices.csv}
+)",
+                                   "/etc/pw/pennyweight.yaml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->store_path, "/etc/pw/books/ledger.duckdb");
+  EXPECT_EQ(config->store_memory_bytes, std::uint64_t{512} << 20);
+  EXPECT_EQ(config->policy.time_zone.name(), "America/Los_Angeles");
+  EXPECT_EQ(config->threads, 4U);
+  ASSERT_EQ(config->clusters.size(), 2U);
+  EXPECT_EQ(config->clusters[0].time_zone.name(), "UTC");
+  EXPECT_EQ(config->clusters[1].time_zone.name(), "America/Los_Angeles");
+  EXPECT_EQ(config->clusters[1].origin, parse_instant("2023-01-01").value());
+  EXPECT_EQ(config->policy.weights.compute, 700U);
+  EXPECT_EQ(config->policy.node_split, NodeSplit::kWholeNode);
+  EXPECT_EQ(config->price_file, "/etc/prices.csv");
+  bool squad = false;
+  for (const DimensionRule& rule : config->policy.dimensions) {
+    squad = squad ||
+            (rule.dimension == "team" && rule.labels[0] == "squad" && rule.fallback == "nobody");
+  }
+  EXPECT_TRUE(squad);
+}
+
+TEST(Config, ThePolicyDoesNotDependOnTheOrderOfTheFile) {
+  const auto one = parse_config("dimensions: {a: {from: [x]}, b: {from: [y]}}", "p.yaml");
+  const auto two = parse_config("dimensions: {b: {from: [y]}, a: {from: [x]}}", "p.yaml");
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(one->policy.text(), two->policy.text());
+}
+
+TEST(Config, RefusesWithPlaceAndReason) {
+  const struct {
+    const char* yaml;
+    const char* want;
+  } kCases[] = {
+      {"stroe:\n  path: x\n",
+       "p.yaml:1:1: the configuration has no key 'stroe'; did you mean 'store'?"},
+      {"store:\n  pth: x\n", "p.yaml:2:3: store has no key 'pth'; did you mean 'path'?"},
+      {"quux: 1\n", "p.yaml:1:1: the configuration has no key 'quux'"},
+      {"store: 7\n", "p.yaml:1:8: store must be a mapping, not a text"},
+      {"store: {path: [a]}\n", "p.yaml:1:15: store.path must be a text, not a list"},
+      {"store: {path: ''}\n", "p.yaml:1:15: store.path is empty"},
+      {"store: {memory_limit: lots}\n",
+       "p.yaml:1:23: store.memory_limit: 'lots' is not a size; write it as 512MiB or 2GB"},
+      {"threads: -1\n", "p.yaml:1:10: threads must be a whole number from 0 to 1024, not '-1'"},
+      {"threads: 1.5\n", "p.yaml:1:10: threads must be a whole number from 0 to 1024, not '1.5'"},
+      {"threads: 4096\n", "p.yaml:1:10: threads must be a whole number from 0 to 1024, not '4096'"},
+      {"clusters: {a: b}\n", "p.yaml:1:11: clusters must be a list, not a mapping"},
+      {"clusters: [{kind: slurm}]\n", "p.yaml:1:12: a cluster needs a name"},
+      {"clusters: [{name: a, kind: pbs}]\n",
+       "p.yaml:1:28: a cluster's kind is slurm or kubernetes, not 'pbs'"},
+      {"clusters: [{name: a}, {name: a}]\n", "p.yaml:1:23: the cluster 'a' is here twice"},
+      {"dimensions: {node: {from: [x]}}\n",
+       "p.yaml:1:14: 'node' is a built-in dimension; choose another name"},
+      {"dimensions: {team: {fallback: x}}\n",
+       "p.yaml:1:14: the dimension 'team' needs from: [label, …]"},
+      {"policy: {node_split: half}\n",
+       "p.yaml:1:22: policy.node_split is residual or whole_node, not 'half'"},
+      {"policy: {weights: {compute: 0, memory: 0}}\n",
+       "p.yaml:1:19: policy.weights: one of compute and memory must be more than 0"},
+      {"store: {path: a}\nstore: {path: b}\n",
+       "p.yaml:2:1: the key 'store' is here twice; it was given in line 1 before"},
+      {"store:\n\tpath: x\n", "p.yaml:2:1: "},
+      {"a: &x [1]\n", "p.yaml:1:"},
+      {"a: *x\n", "p.yaml:1:"},
+      {"store: !!binary x\n", "p.yaml:1:"},
+      {"store: {path: x\n", "p.yaml:"},
+      {"- 1\n", "p.yaml:1:1: the configuration must be a mapping, not a list"},
+      {"threads: 1\n---\nthreads: 2\n", "p.yaml: holds more than one document"},
+  };
+  for (const auto& [yaml, want] : kCases) {
+    const auto config = parse_config(yaml, "p.yaml");
+    ASSERT_FALSE(config) << yaml;
+    EXPECT_TRUE(config.error().message.starts_with(want)) << config.error().message << "\n" << want;
+  }
+}
+
+TEST(Config, RefusesAnUnknownZone) {
+  const auto config = parse_config("time_zone: Mars/Olympus\n", "p.yaml");
+  ASSERT_FALSE(config);
+  EXPECT_TRUE(config.error().message.starts_with("p.yaml:1:12: ")) << config.error().message;
+}
+
+TEST(Config, RefusesWhatIsTooMuch) {
+  EXPECT_FALSE(parse_config(std::string(limits::kConfigBytesMax + 1, '#'), "p.yaml"));
+  EXPECT_FALSE(parse_config(std::string(10'000, '['), "p.yaml"));
+  EXPECT_FALSE(parse_config(std::string("a: b\0", 5), "p.yaml"));
+  // The billion laughs: refused at its first anchor.
+  EXPECT_FALSE(parse_config("a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n", "p.yaml"));
+}
+
+TEST(Config, TheGuideHasTheReferenceWordForWord) {
+  std::ifstream file(PROJECT_ROOT "/docs/guide/configuration.md");
+  std::stringstream guide;
+  guide << file.rdbuf();
+  EXPECT_NE(guide.str().find(config_reference()), std::string::npos)
+      << "put this into docs/guide/configuration.md:\n"
+      << config_reference();
+}
+
+TEST(Suggestion, FindsTheSlipOfTheFinger) {
+  const std::vector<std::string> known = {"team", "user", "cluster"};
+  EXPECT_EQ(suggestion("taem", known), "; did you mean 'team'?");
+  EXPECT_EQ(suggestion("clusters", known), "; did you mean 'cluster'?");
+  EXPECT_EQ(suggestion("zebra", known), "");
+  EXPECT_EQ(edit_distance("ab", "ba"), 1U);
+  EXPECT_EQ(edit_distance("", "abc"), 3U);
+}
+
+TEST(ParseBytes, KnowsItsUnits) {
+  EXPECT_EQ(parse_bytes("2GB").value(), 2'000'000'000U);
+  EXPECT_EQ(parse_bytes("1 KiB").value(), 1024U);
+  EXPECT_EQ(parse_bytes("17").value(), 17U);
+  for (const char* bad : {"", "GB", "-1GB", "1.5GB", "0", "99999999999TB", "1 XB"}) {
+    EXPECT_FALSE(parse_bytes(bad)) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace pennyweight

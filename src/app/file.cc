@@ -1,0 +1,139 @@
+#include "app/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace pennyweight {
+namespace {
+
+constexpr std::size_t kChunkBytes = 1u << 18;
+
+std::unexpected<Error> io_error(std::string_view doing, const std::string& path, int number) {
+  const ErrorCode code = number == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
+  return fail(code, fmt::format("cannot {} {}: {}", doing, path, std::strerror(number)));
+}
+
+Result<void> write_all(int descriptor, std::string_view text, const std::string& path) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return io_error("write", path, errno);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<InputFile> InputFile::open(const std::string& path) {
+  if (path == "-") return InputFile(STDIN_FILENO, kStandardInput, 0);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return io_error("read", path, errno);
+  InputFile file(descriptor, path, 0);
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0) return io_error("read", path, errno);
+  if (S_ISDIR(status.st_mode)) {
+    return fail(ErrorCode::kBadFile, fmt::format("cannot read {}: it is a directory", path));
+  }
+  if (S_ISREG(status.st_mode)) file.bytes_all_ = static_cast<std::uint64_t>(status.st_size);
+  return file;
+}
+
+InputFile::InputFile(InputFile&& other) noexcept
+    : descriptor_(other.descriptor_), name_(std::move(other.name_)), bytes_all_(other.bytes_all_) {
+  other.descriptor_ = -1;
+}
+
+InputFile::~InputFile() {
+  if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
+}
+
+Result<std::size_t> InputFile::read(std::span<char> buffer) {
+  for (;;) {
+    const ssize_t got = ::read(descriptor_, buffer.data(), buffer.size());
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) return io_error("read", name_, errno);
+  }
+}
+
+Result<std::string> InputFile::read_rest(std::size_t bytes_max) {
+  std::string text;
+  std::vector<char> chunk(kChunkBytes);
+  for (;;) {
+    const auto got = read(chunk);
+    if (!got) return std::unexpected(got.error());
+    if (*got == 0) return text;
+    text.append(chunk.data(), *got);
+    if (text.size() > bytes_max) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("{} is larger than {} bytes; split it", name_, bytes_max));
+    }
+  }
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t bytes_max) {
+  auto file = InputFile::open(path);
+  if (!file) return std::unexpected(file.error());
+  return file->read_rest(bytes_max);
+}
+
+Result<OutputFile> OutputFile::create(const std::string& path) {
+  if (path == "-") return OutputFile(STDOUT_FILENO, "standard output", "");
+  const std::string part = fmt::format("{}.part{}", path, ::getpid());
+  const int descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor < 0) return io_error("write", path, errno);
+  return OutputFile(descriptor, path, part);
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : descriptor_(other.descriptor_), path_(std::move(other.path_)), part_(std::move(other.part_)) {
+  other.descriptor_ = -1;
+  other.part_.clear();
+}
+
+OutputFile::~OutputFile() {
+  if (part_.empty()) return;
+  if (descriptor_ >= 0) ::close(descriptor_);
+  ::unlink(part_.c_str());
+}
+
+Result<void> OutputFile::write(std::string_view text) {
+  return write_all(descriptor_, text, path_);
+}
+
+Result<void> OutputFile::commit() {
+  if (part_.empty()) return {};
+  if (::fsync(descriptor_) != 0) return io_error("write", path_, errno);
+  const int closed = ::close(descriptor_);
+  descriptor_ = -1;
+  if (closed != 0) return io_error("write", path_, errno);
+  if (::rename(part_.c_str(), path_.c_str()) != 0) return io_error("write", path_, errno);
+  part_.clear();
+  return {};
+}
+
+Result<std::vector<std::string>> files_of(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code problem;
+  for (auto at = std::filesystem::directory_iterator(folder, problem);
+       !problem && at != std::filesystem::directory_iterator(); at.increment(problem)) {
+    std::error_code ignored;  // a dangling link is not a regular file
+    if (at->is_regular_file(ignored) && !at->path().filename().string().starts_with('.')) {
+      files.push_back(at->path().string());
+    }
+  }
+  if (problem) {
+    return fail(ErrorCode::kIo, fmt::format("cannot read {}: {}", folder, problem.message()));
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,67 @@
+// Files as a command line names them, with errors that say which and why.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+
+namespace pennyweight {
+
+inline constexpr const char* kStandardInput = "standard input";  // the name of "-"
+
+// A file that is read from front to end in chunks. "-" is standard input.
+class InputFile {
+ public:
+  // Refuses what is not there, not readable, or a directory.
+  static Result<InputFile> open(const std::string& path);
+
+  InputFile(InputFile&& other) noexcept;
+  InputFile& operator=(InputFile&&) = delete;
+  ~InputFile();
+
+  // Fills `buffer` from the front; how many bytes, 0 at the end.
+  Result<std::size_t> read(std::span<char> buffer);
+  // The rest of the file. An error past `bytes_max`.
+  Result<std::string> read_rest(std::size_t bytes_max);
+
+  const std::string& name() const { return name_; }
+  std::uint64_t bytes_all() const { return bytes_all_; }  // 0 where that can't be known
+
+ private:
+  InputFile(int descriptor, std::string name, std::uint64_t bytes_all)
+      : descriptor_(descriptor), name_(std::move(name)), bytes_all_(bytes_all) {}
+  int descriptor_;
+  std::string name_;
+  std::uint64_t bytes_all_;
+};
+
+Result<std::string> read_file(const std::string& path, std::size_t bytes_max);
+
+// A file that is written to a part beside it and renamed at the end: a reader sees all of it or
+// nothing, and what was there before stays until then. "-" is standard output.
+class OutputFile {
+ public:
+  static Result<OutputFile> create(const std::string& path);
+
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  ~OutputFile();  // without commit() nothing is left behind
+
+  Result<void> write(std::string_view text);
+  Result<void> commit();
+
+ private:
+  OutputFile(int descriptor, std::string path, std::string part)
+      : descriptor_(descriptor), path_(std::move(path)), part_(std::move(part)) {}
+  int descriptor_;
+  std::string path_;
+  std::string part_;  // empty for standard output
+};
+
+// The regular files of a folder, not of its subfolders, sorted by name; hidden ones left out.
+Result<std::vector<std::string>> files_of(const std::string& folder);
+
+}  // namespace pennyweight

@@ -1,0 +1,76 @@
+// What a file is, by its first bytes.
+#include "app/input_format.h"
+
+#include <gtest/gtest.h>
+
+#include "app/examples.h"
+
+namespace pennyweight {
+namespace {
+
+TEST(DetectFormat, TellsByContent) {
+  const struct {
+    const char* text;
+    InputFormat want;
+  } kCases[] = {
+      {"BilledCost,ChargePeriodStart\n", InputFormat::kFocus},
+      {"\xEF\xBB\xBF\"AvailabilityZone\",\"BilledCost\"\r\n", InputFormat::kFocus},
+      {"PAR1....", InputFormat::kFocusParquet},
+      {"JobIDRaw|Partition|Account\n", InputFormat::kSlurm},
+      {"JobID|State|\n", InputFormat::kSlurm},
+      {"{\"meta\": {}, \"jobs\": []}", InputFormat::kSlurmJson},
+      {"name,cpu_milli,memory_mib,num_gpu,gpu_milli\n", InputFormat::kOpenbPods},
+      {"sn,cpu_milli,memory_mib,gpu,model\n", InputFormat::kOpenbNodes},
+      {"cluster,node,gpu_count,from\n", InputFormat::kNodes},
+      {"node,uuid,from\n", InputFormat::kGpus},
+      {"workload,begin,node,devices\n", InputFormat::kHoldings},
+      {"index, uuid, memory.total [MiB]\n", InputFormat::kNvidiaSmi},
+      {"GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n", InputFormat::kNvidiaSmi},
+      {"# HELP DCGM_FI_DEV_GPU_UTIL x\n", InputFormat::kDcgm},
+      {"NodeName=vm Arch=x86_64\n", InputFormat::kScontrol},
+  };
+  for (const auto& [text, want] : kCases) {
+    const auto format = detect_format(text);
+    ASSERT_TRUE(format) << text << format.error().message;
+    EXPECT_EQ(to_text(*format), to_text(want)) << text;
+  }
+}
+
+TEST(DetectFormat, SaysWhyNot) {
+  const struct {
+    std::string text;
+    const char* want;
+  } kCases[] = {
+      {"", "is empty"},
+      {"\n \n", "is empty"},
+      {std::string("a\0b", 3), "binary"},
+      {"\xFF\xFE"
+       "a",
+       "UTF-16"},
+      {"\x1F\x8B", "compressed"},
+      {"hello, world\n", "its first line is 'hello, world'"},
+      {"\x1b[2J\n", "\\x1b[2J"},
+      {"{\"a\": 1}", "no kind"},
+  };
+  for (const auto& [text, want] : kCases) {
+    const auto format = detect_format(text);
+    ASSERT_FALSE(format) << text;
+    EXPECT_NE(format.error().message.find(want), std::string::npos) << format.error().message;
+  }
+}
+
+TEST(InputFormat, NamesReadBack) {
+  for (const std::string& name : input_format_names()) {
+    EXPECT_EQ(to_text(parse_input_format(name).value()), name);
+  }
+  EXPECT_FALSE(parse_input_format("csv"));
+}
+
+TEST(Examples, AreASectionsCommentsAndCommands) {
+  const char* text = "# no\n## a\n# words\n$ go\n? 1\n> out\n## b\n$ stay\n";
+  EXPECT_EQ(examples_section(text, "a"), "  # words\n  $ go\n");
+  EXPECT_EQ(examples_section(text, "c"), "");
+}
+
+}  // namespace
+}  // namespace pennyweight

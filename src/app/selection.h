@@ -1,0 +1,40 @@
+// What a command line selects of the ledger: filters, dates, dimensions, as text and as a query.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allocate/policy.h"
+#include "core/error.h"
+#include "ledger/summary.h"
+
+namespace pennyweight {
+
+// "team" or "team,user": dimensions, each built in or of the policy. Another name is wrong usage.
+Result<std::vector<std::string>> parse_dimensions(const std::vector<std::string>& texts,
+                                                  const Policy& policy);
+
+// "team=nlp,cv" (any of these) or "team!=nlp" (none of these). A value in parentheses that is a
+// kind,
+// "(unallocated)", means the rows that a report shows under it: without a value, of that kind.
+Result<std::vector<SummaryFilter>> parse_filter(std::string_view text, const Policy& policy);
+
+// The filters under which a report shows a row: `key` in `dimension`.
+std::vector<SummaryFilter> filters_of_key(const std::string& dimension, const std::string& key);
+
+struct DateOptions {
+  std::string month;  // a bill's month, "2026-03"
+  std::string from;   // local dates, "2026-03-01", both inclusive
+  std::string to;
+};
+
+// Puts the dates into a query. A month is the bill's, so that what is shown adds up to it.
+Result<void> select_dates(const DateOptions& dates, SummaryQuery& query);
+
+// "2026-03".
+Result<void> check_month(std::string_view text);
+Result<std::chrono::sys_days> parse_date(std::string_view text);
+
+}  // namespace pennyweight

@@ -1,0 +1,43 @@
+// SessionSink: what every parser's output passes through on its way into an import session: it
+// counts, adds up GPU time, and keeps the first few rejected rows for the messages.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ingest/focus/import.h"
+#include "ledger/store.h"
+
+namespace pennyweight {
+
+class SessionSink : public focus::ImportSink {
+ public:
+  static constexpr std::size_t kRejectedShown = 5;
+
+  // `session` must outlive the sink.
+  explicit SessionSink(ImportSession& session) : session_(session) {}
+
+  Result<void> charges(std::span<const Charge> charges) override;
+  Result<void> rejected(std::span<const RejectedRow> rows) override;
+  Result<void> holdings(std::span<const Holding> holdings);
+  Result<void> nodes(std::span<const Node> nodes);
+  Result<void> gpus(std::span<const Gpu> gpus);
+  Result<void> usages(std::span<const Usage> usages);
+
+  std::uint64_t rows() const { return rows_; }
+  std::uint64_t holding_count() const { return holdings_; }
+  GpuTime gpu_time() const { return gpu_time_; }
+  std::uint64_t without_gpu_time() const { return without_gpu_time_; }
+  const std::vector<RejectedRow>& first_rejected() const { return first_rejected_; }
+
+ private:
+  ImportSession& session_;
+  std::uint64_t rows_ = 0;
+  std::uint64_t holdings_ = 0;
+  GpuTime gpu_time_;
+  std::uint64_t without_gpu_time_ = 0;
+  std::vector<RejectedRow> first_rejected_;
+};
+
+}  // namespace pennyweight

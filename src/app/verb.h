@@ -1,0 +1,60 @@
+// A verb of the command line: what it takes, and what it does once that has been read.
+//
+// Every verb has a file of its own, verb_<name>.cc, and is thin: it opens the ledger, asks the
+// rooms, and prints a table.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/config.h"
+#include "app/console.h"
+#include "app/wall_clock.h"
+#include "core/error.h"
+#include "ledger/store.h"
+
+namespace pennyweight {
+
+enum class ExitCode {
+  kDone = 0,
+  kSaysNo = 1,      // the data or the check says no
+  kWrongUsage = 2,  // the command line or the configuration is wrong
+};
+
+// What every verb may use.
+struct Context {
+  Config config;
+  Console console;
+  WallClock clock;
+};
+
+struct Verb {
+  CLI::App* command;  // owned by the parent App
+  std::function<Result<ExitCode>(Context&)> run;
+};
+
+Verb declare_import(CLI::App& app);
+Verb declare_allocate(CLI::App& app);
+Verb declare_report(CLI::App& app);
+Verb declare_reconcile(CLI::App& app);
+Verb declare_explain(CLI::App& app);
+Verb declare_export(CLI::App& app);
+Verb declare_generate(CLI::App& app);
+Verb declare_doctor(CLI::App& app);
+
+// The "Examples:" of a verb's --help: its section of docs/guide/cli-examples.txt, which
+// tests/cli/examples.py runs line by line.
+std::string examples_of(std::string_view verb);
+
+// The configured ledger. `open_ledger` refuses one that is not there yet, `create_ledger` makes it.
+Result<std::unique_ptr<Store>> open_ledger(const Config& config);
+Result<std::unique_ptr<Store>> create_ledger(const Config& config);
+
+// An Error of wrong usage, which ends the program with exit code 2.
+std::unexpected<Error> wrong_usage(std::string message);
+
+}  // namespace pennyweight

@@ -1,0 +1,22 @@
+"""One posting is changed by 10^-18 on purpose: reconcile exits with 1 and names the line."""
+import subprocess
+
+from harness import SQL_TOOL, expect, expect_run, folder, import_all, report
+
+cwd = folder()
+import_all(cwd)
+expect_run(["allocate"], cwd)
+expect_run(["reconcile"], cwd, 0, ["0 off"])
+done = subprocess.run(
+    [SQL_TOOL, "pennyweight.duckdb",
+     "UPDATE postings SET effective_cost = effective_cost + 0.000000000000000001 "
+     "WHERE rowid = (SELECT min(rowid) FROM postings)"],
+    cwd=cwd, capture_output=True, timeout=60)
+expect(done.returncode == 0 and done.stdout == b"1\n", f"sql_tool: {done.stdout}{done.stderr}")
+out, err = expect_run(["reconcile"], cwd, 1, ["1 off", "effective off by 0.000000000000000001"])
+line = next((row for row in out.splitlines() if "off by" in row), "")
+charge = line.split()[0] if line else ""
+expect(len(charge) == 32, f"the line is not named: {line}")
+expect("i-0" in line or "Generated" in line, f"neither resource nor description: {line}")
+expect_run(["explain", "--charge", charge], cwd, 1, ["not what the rules give"])
+report("cli/corrupt")
