@@ -19,6 +19,14 @@ Error bad_number(std::string_view text, std::string_view why) {
                fmt::format("'{}' is not a decimal number: {}", printable_text(text, 60), why)};
 }
 
+// The first character of a text that is not empty; a single byte where it is not well-formed.
+std::string_view first_character(std::string_view text) {
+  for (std::size_t length = 1; length <= 4; ++length) {
+    if (is_plain_text(text.substr(0, length))) return text.substr(0, length);
+  }
+  return text.substr(0, 1);
+}
+
 // The parts of a number before any arithmetic.
 struct Parts {
   bool negative = false;
@@ -46,8 +54,8 @@ Result<Parts> read_parts(std::string_view text) {
   if (parts.digits.empty()) return std::unexpected(bad_number(text, "no digits"));
   if (i == text.size()) return parts;
   if (text[i] != 'e' && text[i] != 'E') {
-    return std::unexpected(
-        bad_number(text, fmt::format("unexpected '{}'", printable_text(text.substr(i, 4), 4))));
+    const auto character = printable_text(first_character(text.substr(i)), 4);
+    return std::unexpected(bad_number(text, fmt::format("unexpected '{}'", character)));
   }
   ++i;
   const bool negative_exponent = i < text.size() && text[i] == '-';

@@ -120,6 +120,10 @@ TEST(Decimal, RefusesWhatIsNoNumber) {
 
 TEST(Decimal, SaysWhichTextWasRefusedInWellFormedText) {
   EXPECT_EQ(parse_decimal("$32").error().message, "'$32' is not a decimal number: no digits");
+  EXPECT_EQ(parse_decimal("0x10").error().message,
+            "'0x10' is not a decimal number: unexpected 'x'");
+  EXPECT_EQ(parse_decimal("5\xE2\x82\xAC 20").error().message,
+            "'5\xE2\x82\xAC 20' is not a decimal number: unexpected '\xE2\x82\xAC'");
   EXPECT_EQ(parse_decimal("3\xFF").error().message,
             "'3\xEF\xBF\xBD' is not a decimal number: unexpected '\xEF\xBF\xBD'");
 }
