@@ -97,7 +97,7 @@ TEST(Config, RefusesWithPlaceAndReason) {
        "p.yaml:1:19: policy.weights: one of compute and memory must be more than 0"},
       {"store: {path: a}\nstore: {path: b}\n",
        "p.yaml:2:1: the key 'store' is here twice; it was given in line 1 before"},
-      {"store:\n\tpath: x\n", "p.yaml:2:1: "},
+      {"store:\n\tpath: x\n", "p.yaml:2:1: a tab; indent with spaces"},
       {"a: &x [1]\n", "p.yaml:1:"},
       {"a: *x\n", "p.yaml:1:"},
       {"store: !!binary x\n", "p.yaml:1:"},

@@ -106,7 +106,7 @@ Table table_of(const std::vector<Posting>& postings) {
       {"component", "component", ColumnKind::kText},
       {"effective_cost", fmt::format("effective {}", currency.text()), ColumnKind::kMoney},
       {"gpu_hours", "GPU-hours", ColumnKind::kGpuHours},
-      {"charge", "charge", ColumnKind::kText}};
+      {"charge", "charge", ColumnKind::kId}};
   for (const Posting& posting : postings) {
     if (posting.costs.currency() != currency) continue;
     table.rows.push_back({text_of(posting.day), posting.node.text(), posting.workload.text(),

@@ -114,12 +114,10 @@ Result<ExitCode> run_bill(const GenerateArguments& arguments, Context& context) 
   const auto totals = write_bill(*nodes, *catalog, *options, arguments);
   if (!totals) return std::unexpected(totals.error());
   context.console.say(
-      fmt::format("generated {} bill lines for {} nodes, {} to {}: billed {} {}, effective {} {}",
+      fmt::format("generated {} bill lines for {} nodes: billed {} {}",
                   format_count(totals->lines, Thousands::kSeparated),
-                  format_count(nodes->size(), Thousands::kSeparated), arguments.from, arguments.to,
+                  format_count(nodes->size(), Thousands::kSeparated),
                   format_rounded(totals->costs.billed.amount(), 2, Thousands::kSeparated),
-                  totals->costs.currency().text(),
-                  format_rounded(totals->costs.effective.amount(), 2, Thousands::kSeparated),
                   totals->costs.currency().text()));
   return ExitCode::kDone;
 }

@@ -130,6 +130,21 @@ class TreeBuilder : public YAML::EventHandler {
   YamlNode root_;
 };
 
+// yaml-cpp says of a tab only that something is wrong nearby. Nothing: there is none.
+std::optional<std::pair<int, int>> tab_in_indentation(std::string_view text) {
+  for (int line = 1; !text.empty(); ++line) {
+    const std::size_t end = text.find('\n');
+    const std::string_view this_line = text.substr(0, end);
+    const std::size_t tab = this_line.find('\t');
+    const std::size_t first = this_line.find_first_not_of(" \t\r");
+    if (tab < first && first != std::string_view::npos && this_line[first] != '#') {
+      return std::pair(line, static_cast<int>(tab) + 1);
+    }
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<YamlNode> parse_yaml(std::string_view text, std::string_view name) {
@@ -140,6 +155,10 @@ Result<YamlNode> parse_yaml(std::string_view text, std::string_view name) {
   }
   if (text.find('\0') != std::string_view::npos) {
     return fail(ErrorCode::kBadFile, fmt::format("{}: is a binary file, not YAML text", name));
+  }
+  if (const auto tab = tab_in_indentation(text)) {
+    return fail(ErrorCode::kConfig,
+                fmt::format("{}:{}:{}: a tab; indent with spaces", name, tab->first, tab->second));
   }
   std::istringstream stream{std::string(text)};
   TreeBuilder builder;

@@ -7,6 +7,32 @@
 #include "report/json_text.h"
 
 namespace pennyweight {
+namespace {
+
+// `value` cut at its spaces into lines of at most `width`; a word that is longer stays whole, since
+// a broken id can't be copied.
+std::string wrapped(std::string_view value, std::size_t width, std::size_t indent) {
+  std::string out;
+  std::size_t used = 0;
+  while (!value.empty()) {
+    const std::string_view word = value.substr(0, value.find(' '));
+    value.remove_prefix(std::min(word.size() + 1, value.size()));
+    const std::size_t size = display_width(word);
+    if (used > 0 && used + 1 + size > width) {
+      out += '\n';
+      out.append(indent, ' ');
+      used = 0;
+    } else if (used > 0) {
+      out += ' ';
+      ++used;
+    }
+    out += word;
+    used += size;
+  }
+  return out;
+}
+
+}  // namespace
 
 std::string render_text(std::span<const OutlineSection> sections, const TextStyle& style) {
   std::size_t width = 0;
@@ -23,7 +49,11 @@ std::string render_text(std::span<const OutlineSection> sections, const TextStyl
     for (const auto& [name, value] : sections[i].facts) {
       const std::string shown = printable(name);
       const std::string padding(width - display_width(shown), ' ');
-      out += fmt::format("   {}{}  {}\n", shown, padding, printable(value));
+      const std::size_t indent = width + 5;
+      const bool narrow = style.width && *style.width > indent + 10;
+      out += fmt::format(
+          "   {}{}  {}\n", shown, padding,
+          narrow ? wrapped(printable(value), *style.width - indent, indent) : printable(value));
     }
   }
   return out;

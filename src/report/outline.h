@@ -15,7 +15,8 @@ struct OutlineSection {
   std::vector<std::pair<std::string, std::string>> facts;  // name, value
 };
 
-// "1. The bill line", and below it the facts, their values under one another.
+// "1. The bill line", and below it the facts, their values under one another; with a width,
+// long ones go on in the next line.
 std::string render_text(std::span<const OutlineSection> sections, const TextStyle& style);
 // [{"title": …, "facts": [{"name": …, "value": …}]}]
 std::string render_json(std::span<const OutlineSection> sections);

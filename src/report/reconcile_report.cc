@@ -66,7 +66,7 @@ std::vector<Table> line_tables(const std::string& title, std::span<const LineChe
     if (table.columns.empty()) {
       table.title = title;
       table.currency = currency;
-      table.columns = {{"charge", "charge", ColumnKind::kText},
+      table.columns = {{"charge", "charge", ColumnKind::kId},
                        {"file_line", "line", ColumnKind::kText},
                        {"resource", "resource", ColumnKind::kText},
                        {"description", "description", ColumnKind::kText},

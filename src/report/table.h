@@ -17,7 +17,8 @@
 namespace pennyweight {
 
 enum class ColumnKind {
-  kText,
+  kText,        // in text, cut where a terminal is too narrow
+  kId,          // a text that people copy, so never cut
   kMoney,       // in text rounded to the digits asked for
   kExactMoney,  // in text too with every digit: for differences, where a hidden digit would lie
   kGpuHours,    // in CSV and JSON two columns: four digits, and the exact fraction

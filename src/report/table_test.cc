@@ -50,6 +50,13 @@ TEST(RenderText, CutsNamesAndNeverNumbersToTheWidth) {
   EXPECT_NE(tiny.find("1,234.01"), std::string::npos) << tiny;
 }
 
+TEST(RenderText, NeverCutsAnId) {
+  Table table;
+  table.columns = {{"charge", "charge", ColumnKind::kId}, {"node", "node", ColumnKind::kText}};
+  table.rows = {{std::string("0123456789abcdef"), std::string("a-long-name-of-a-node")}};
+  EXPECT_NE(render_text(table, {.width = 26}).find("0123456789abcdef  a-long-"), std::string::npos);
+}
+
 TEST(RenderText, ColoursOnlyWhenToldTo) {
   EXPECT_EQ(render_text(example(), {}).find('\x1b'), std::string::npos);
   EXPECT_NE(render_text(example(), {.colour = true}).find("\x1b[1mtotal"), std::string::npos);

@@ -118,7 +118,8 @@ class Page {
       if (i > 0) text += kGap;
       const std::string cell = cut(cells[i], widths_[i], style_.unicode);
       const std::string padding(widths_[i] - display_width(cell), ' ');
-      const bool left = table_.columns[i].kind == ColumnKind::kText;
+      const bool left =
+          table_.columns[i].kind == ColumnKind::kText || table_.columns[i].kind == ColumnKind::kId;
       text += left ? cell + padding : padding + cell;
     }
     text.erase(text.find_last_not_of(' ') + 1);
