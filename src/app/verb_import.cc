@@ -52,7 +52,8 @@ std::string counted(const FactCounts& counts, std::string_view name) {
   const auto number = [](std::uint64_t count) {
     return format_count(count, Thousands::kSeparated);
   };
-  std::string text = fmt::format("  {} {}: {} new", number(counts.created + counts.existing), name,
+  const std::uint64_t all = counts.created + counts.existing;
+  std::string text = fmt::format("  {} {}{}: {} new", number(all), name, all == 1 ? "" : "s",
                                  number(counts.created));
   if (counts.existing > 0) text += fmt::format(", {} already there", number(counts.existing));
   if (counts.repeated > 0) {
@@ -78,11 +79,11 @@ std::string summary_of(const std::string& path, const FileImport& file, const Co
   const struct {
     const FactCounts& counts;
     std::string_view name;
-  } kinds[] = {{outcome.charges, "bill lines"},
-               {outcome.holdings, "holdings"},
-               {outcome.nodes, "nodes"},
-               {outcome.gpus, "GPUs"},
-               {outcome.usages, "usage samples"}};
+  } kinds[] = {{outcome.charges, "bill line"},
+               {outcome.holdings, "holding"},
+               {outcome.nodes, "node"},
+               {outcome.gpus, "GPU"},
+               {outcome.usages, "usage sample"}};
   bool nothing = true;
   for (const auto& [counts, name] : kinds) {
     if (!has_any(counts)) continue;

@@ -52,7 +52,7 @@ def bad_files():
         # The good file beside it is taken in all the same.
         out, err = expect_run(["import", "--cluster", "c", name, "good.txt"], cwd, 1,
                               [name, reason, "1 of 2 files could not be imported"])
-        expect("1 holdings" in out, f"good.txt beside {name}: {out}")
+        expect("1 holding:" in out, f"good.txt beside {name}: {out}")
     expect_run(["import", "some"], cwd, 0, ["holds no files"])
     if os.geteuid() != 0:
         os.chmod(cwd / "good.txt", 0)
@@ -74,11 +74,11 @@ def bad_rows():
         content = SACCT.encode() + (row if isinstance(row, bytes) else row.encode()) + JOB.encode()
         write(cwd, name, content)
         out, err = expect_run(["import", "--cluster", "c", name], cwd, 0, [f"{name}:2"])
-        expect("1 holdings: 1 new" in out, f"{name}: the good row is not in: {out}")
+        expect("1 holding: 1 new" in out, f"{name}: the good row is not in: {out}")
         expect_run(["import", "--strict", "--cluster", "c", name], cwd, 1, ["--strict"])
     cwd = folder()
     write(cwd, "crlf.csv", "\ufeff" + (NODES + 'c,"n1",T4,8,2026-03-01\n').replace("\n", "\r\n"))
-    expect_run(["import", "crlf.csv"], cwd, 0, ["1 nodes: 1 new"])
+    expect_run(["import", "crlf.csv"], cwd, 0, ["1 node: 1 new"])
     write(cwd, "unknown.csv", "cluster,node,from,colour\nc,n1,2026-03-01,red\n")
     expect_run(["import", "unknown.csv"], cwd, 1, ["unknown.csv", "colour"])
     write(cwd, "missing.txt", "JobID|Account\n7|nlp\n")
