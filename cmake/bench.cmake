@@ -3,9 +3,9 @@ if(NOT FUZZ AND EXISTS ${PROJECT_SOURCE_DIR}/src/store/duckdb/duckdb_store.cc)
   add_executable(bench_import_focus ${PROJECT_SOURCE_DIR}/bench/import_focus.cc)
   target_link_libraries(bench_import_focus PRIVATE room_store_duckdb room_ingest_focus room_duckdb)
   add_test(NAME bench/import_focus
-           COMMAND bench_import_focus --rows 3000 --folder ${PROJECT_BINARY_DIR}/bench_import_focus)
+           COMMAND bench_import_focus --rows 3000 --folder ${PROJECT_BINARY_DIR}/bench/import_focus)
   add_executable(bench_store_append ${PROJECT_SOURCE_DIR}/bench/store_append.cc)
   target_link_libraries(bench_store_append PRIVATE room_store_duckdb)
   add_test(NAME bench/store_append
-           COMMAND bench_store_append --rows 20000 --folder ${PROJECT_BINARY_DIR}/bench_store_append)
+           COMMAND bench_store_append --rows 20000 --folder ${PROJECT_BINARY_DIR}/bench/store_append)
 endif()
