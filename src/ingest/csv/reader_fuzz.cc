@@ -1,12 +1,11 @@
 // Any bytes, in any cut, give the same rows, and what the rows hold is what the writer writes back.
-#include "ingest/csv/reader.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "core/check.h"
+#include "ingest/csv/reader.h"
 #include "ingest/csv/utf8.h"
 
 namespace {
