@@ -38,6 +38,20 @@ std::optional<HourlyPrice> hourly_price(const Charge& charge, const NodeShape& s
 
 }  // namespace
 
+Weight weight_in(const ComponentSplit& split, Component component) {
+  switch (component) {
+    case Component::kGpu:
+      return split.gpu;
+    case Component::kCpu:
+      return split.cpu;
+    case Component::kMemory:
+      return split.memory;
+    case Component::kWhole:
+      return 0;
+  }
+  return 0;
+}
+
 NodeShape shape_of(const Node& node, const Catalog& catalog) {
   NodeShape shape{.gpu_count = node.gpu_count,
                   .gpu_model = node.gpu_model,

@@ -9,6 +9,7 @@
 #include "core/split.h"
 #include "ledger/charge.h"
 #include "ledger/node.h"
+#include "ledger/posting.h"
 #include "pricing/catalog.h"
 
 namespace pennyweight {
@@ -36,6 +37,9 @@ struct ComponentSplit {
   bool price_missing = false;             // residual was asked for and no hourly price is known
   bool empty() const { return gpu + cpu + memory == 0; }
 };
+
+// Of one component; zero for kWhole, which is no part.
+Weight weight_in(const ComponentSplit& split, Component component);
 
 // Under `residual` the hourly list price of one node decides: the charge's ListUnitPrice where its
 // PricingUnit is hours, else the catalog's. Where neither is known the whole goes to the GPUs, and

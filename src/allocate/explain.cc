@@ -46,20 +46,6 @@ std::string share_text(CardShare share) {
   return share == CardShare::whole() ? "1" : fraction(share.units(), CardShare::kUnitsPerCard);
 }
 
-Weight weight_in(const ComponentSplit& split, Component component) {
-  switch (component) {
-    case Component::kGpu:
-      return split.gpu;
-    case Component::kCpu:
-      return split.cpu;
-    case Component::kMemory:
-      return split.memory;
-    case Component::kWhole:
-      return 0;
-  }
-  return 0;
-}
-
 class Explainer {
  public:
   explicit Explainer(const ExplanationInput& input)

@@ -13,20 +13,6 @@ namespace {
 
 constexpr std::array kParts = {Component::kGpu, Component::kCpu, Component::kMemory};
 
-Weight component_of(const ComponentSplit& split, Component component) {
-  switch (component) {
-    case Component::kGpu:
-      return split.gpu;
-    case Component::kCpu:
-      return split.cpu;
-    case Component::kMemory:
-      return split.memory;
-    case Component::kWhole:
-      return 0;
-  }
-  return 0;
-}
-
 // One machine of one line in this stretch.
 struct Entry {
   std::uint32_t line;
@@ -136,7 +122,7 @@ class StretchShares {
 
   void share_machine_lines(Component component) {
     for (auto& [key, entries] : groups_) {
-      if (component_of(lines_.all[entries.front().line].split, component) == 0) continue;
+      if (weight_in(lines_.all[entries.front().line].split, component) == 0) continue;
       for (Entry& entry : entries) {
         entry.pooled = entry.pooled_compute = 0;
         share_named(component, entry);
@@ -238,7 +224,7 @@ class StretchShares {
       return;
     }
     for (const Component component : kParts) {
-      if (component_of(line.split, component) == 0) continue;
+      if (weight_in(line.split, component) == 0) continue;
       const bool carries = component == Component::kGpu && line.carries_time[at.position];
       AxisAmounts capacity{};
       std::map<std::uint32_t, Share> by_holding;

@@ -31,6 +31,11 @@ Fingerprint& Fingerprint::add_absent() {
   return *this;
 }
 
+Fingerprint& Fingerprint::add(const std::optional<std::uint64_t>& count) {
+  if (!count) return add_absent();
+  return add(std::int64_t{1}).add(static_cast<std::int64_t>(*count));
+}
+
 std::string to_text(const Hash128& hash) {
   return fmt::format("{:016x}{:016x}", hash.high, hash.low);
 }

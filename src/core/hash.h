@@ -27,6 +27,8 @@ class Fingerprint {
   Fingerprint& add(std::string_view field);
   Fingerprint& add(std::int64_t number);
   Fingerprint& add_absent();  // differs from an empty text and from every number
+  // Present and absent differ whatever the value is.
+  Fingerprint& add(const std::optional<std::uint64_t>& count);
   Hash128 hash() const { return hash_of(bytes_); }
 
  private:

@@ -68,6 +68,7 @@ void add(Fingerprint& print, const std::optional<Decimal>& number) {
     return;
   }
   const auto ticks = static_cast<UInt128>(number->ticks());
+  print.add(std::int64_t{1});
   print.add(static_cast<std::int64_t>(static_cast<std::uint64_t>(ticks >> 64)));
   print.add(static_cast<std::int64_t>(static_cast<std::uint64_t>(ticks)));
 }

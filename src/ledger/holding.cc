@@ -92,14 +92,6 @@ std::string labels_text(const Labels& labels) {
   return text;
 }
 
-void add(Fingerprint& print, const std::optional<std::uint64_t>& value) {
-  if (value) {
-    print.add(static_cast<std::int64_t>(*value));
-  } else {
-    print.add_absent();
-  }
-}
-
 }  // namespace
 
 std::uint64_t device_count(const Holding& holding) {
@@ -135,8 +127,8 @@ Hash128 content_hash(const Holding& holding) {
       .add(to_text(holding.device))
       .add(holding.gpu_model)
       .add(to_text(holding.placement));
-  add(print, holding.cpu_milli);
-  add(print, holding.memory_bytes);
+  print.add(holding.cpu_milli);
+  print.add(holding.memory_bytes);
   for (const auto& [key, value] : holding.labels.entries()) print.add(key).add(value);
   return print.hash();
 }

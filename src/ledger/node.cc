@@ -5,14 +5,6 @@
 namespace pennyweight {
 namespace {
 
-void add(Fingerprint& print, const std::optional<std::uint64_t>& value) {
-  if (value) {
-    print.add(static_cast<std::int64_t>(*value));
-  } else {
-    print.add_absent();
-  }
-}
-
 void add(Fingerprint& print, const std::optional<Instant>& at) {
   if (at) {
     print.add(unix_ms(*at));
@@ -71,8 +63,8 @@ Hash128 content_hash(const Node& node) {
       .add(std::int64_t{node.gpu_count})
       .add(std::int64_t{node.shard_count})
       .add(unix_ms(node.from));
-  add(print, node.cpu_milli);
-  add(print, node.memory_bytes);
+  print.add(node.cpu_milli);
+  print.add(node.memory_bytes);
   add(print, node.to);
   return print.hash();
 }
@@ -109,7 +101,7 @@ Hash128 content_hash(const Gpu& gpu) {
       .add(std::int64_t{gpu.index})
       .add(gpu.model)
       .add(unix_ms(gpu.from));
-  add(print, gpu.memory_bytes);
+  print.add(gpu.memory_bytes);
   add(print, gpu.to);
   for (const auto& mig : gpu.mig_instances) print.add(mig.id.text()).add(mig.profile);
   return print.hash();
