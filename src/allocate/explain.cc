@@ -8,6 +8,7 @@
 #include "allocate/occupancy.h"
 #include "core/check.h"
 #include "core/split.h"
+#include "fleet/gpu_model.h"
 
 namespace pennyweight {
 namespace {
@@ -36,10 +37,13 @@ std::string percent(UInt128 part, UInt128 whole) {
                      static_cast<std::uint64_t>(micro % 1'000'000));
 }
 
+// Four digits, half-even, as reports show them.
 std::string gpu_hours(GpuTime time) {
-  const UInt128 tenthousandths = multiply_divide(time.count(), 10'000, kGpuHour.count()).quotient;
-  return fmt::format("{}.{:04}", to_text(tenthousandths / 10'000),
-                     static_cast<std::uint64_t>(tenthousandths % 10'000));
+  auto [digits, rest] = multiply_divide(time.count(), 10'000, kGpuHour.count());
+  const UInt128 twice = rest * 2;
+  if (twice > kGpuHour.count() || (twice == kGpuHour.count() && digits % 2 != 0)) digits += 1;
+  return fmt::format("{}.{:04}", to_text(digits / 10'000),
+                     static_cast<std::uint64_t>(digits % 10'000));
 }
 
 std::string share_text(CardShare share) {
@@ -183,19 +187,40 @@ class Explainer {
     facts.emplace_back("held by somebody", percent(held, all));
   }
 
+  // What part of a card one device of the holding is; nothing where no table has it.
+  std::optional<CardFraction> one_device_share() const {
+    const Device& device = in_.holding->device;
+    if (std::holds_alternative<WholeGpu>(device)) {
+      return CardFraction{CardShare::whole(), CardShare::whole()};
+    }
+    if (const auto* part = std::get_if<CardFraction>(&device)) return *part;
+    const Node* machine = node();
+    if (machine == nullptr) return std::nullopt;
+    if (const auto* slice = std::get_if<MigSlice>(&device)) {
+      const GpuModel* model = find_gpu_model(shape_of(*machine, in_.catalog).gpu_model);
+      if (model == nullptr) return std::nullopt;
+      const auto share = find_mig_share(*model, slice->profile);
+      if (!share) return std::nullopt;
+      return CardFraction{share->compute, share->memory};
+    }
+    if (machine->shard_count == 0) return std::nullopt;
+    const auto share = CardShare::nearest_below(machine->gpu_count, machine->shard_count);
+    return CardFraction{share, share};
+  }
+
   // What the holding asks for over the interval, by itself, beside what it was given here.
   void one_device(std::vector<std::pair<std::string, std::string>>& facts) const {
     if (in_.holding == nullptr) return;
-    CardFraction each{CardShare::whole(), CardShare::whole()};
-    if (const auto* part = std::get_if<CardFraction>(&in_.holding->device)) each = *part;
-    if (std::holds_alternative<MigSlice>(in_.holding->device) ||
-        std::holds_alternative<Shard>(in_.holding->device)) {
+    const auto share = one_device_share();
+    if (!share) {
       facts.emplace_back("one device", to_text(in_.holding->device));
       return;
     }
+    const CardFraction& each = *share;
     facts.emplace_back("one device",
-                       fmt::format("{} of the compute, {} of the memory of a card",
-                                   share_text(each.compute), share_text(each.memory)));
+                       fmt::format("{}: {} of the compute, {} of the memory of a card",
+                                   to_text(in_.holding->device), share_text(each.compute),
+                                   share_text(each.memory)));
     const UInt128 per_ms = UInt128{each.compute.units()} * in_.policy.weights.compute +
                            UInt128{each.memory.units()} * in_.policy.weights.memory;
     const UInt128 asked = per_ms * device_count(*in_.holding) * posting_.interval.length_ms();
