@@ -18,10 +18,12 @@ std::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::kBadValue, std::move(message));
 }
 
-// Types go into keys and texts of the ledger, so they are plain printable ASCII.
+// Types go into keys and texts of the ledger, so they are plain printable ASCII; and without '@',
+// which tells apart the groups of one type (append_mps).
 bool is_plain(std::string_view text) {
-  return text.size() <= 128 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+  return text.size() <= 128 && std::all_of(text.begin(), text.end(), [](char c) {
+           return c > ' ' && c < '\x7f' && c != '@';
+         });
 }
 
 Result<void> add_entry(Tres& tres, std::string_view key, std::string_view value) {

@@ -91,6 +91,7 @@ TEST(Tres, Refuses) {
       {"gres/gpu:=4", "no type behind its colon"},
       {"gres/gpu:a 100=4", "odd characters"},
       {"gres/gpu:\xff=4", "odd characters"},
+      {"gres/mps:t4@78=3", "odd characters"},  // the name of a part of mps:t4
       {"cpu=1,cpu=2", "cpu is there twice"},
       {"mem=1G,mem=1G", "mem is there twice"},
       {"mem=lots", "not an amount of memory"},

@@ -225,7 +225,7 @@ Result<void> DuckdbImport::settle(FactCounts& counts, ImportOutcome& outcome) {
   if (Result<void> closed = staged.close(); !closed) return closed;
   if (staged.rows() == 0) return {};
   const SettleOrder order = {
-      number_, source_.name,
+      number_, staged.rows(), source_.name,
       std::max<std::uint64_t>(kConflictRowsShown, limits::kRejectedRowsKeptMax - rejected_.rows())};
   Result<Settled> settled = [&] {
     if constexpr (std::is_same_v<Fact, Charge>) {

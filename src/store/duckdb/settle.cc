@@ -35,6 +35,49 @@ Result<std::vector<RejectedRow>> describe(duckdb::Connection& connection, const 
   return rows;
 }
 
+// The parts in which staged facts are judged: equal ranges of their keys.
+class Parts {
+ public:
+  explicit Parts(std::uint64_t staged_rows) : count_(staged_rows / kSettledTogether + 1) {}
+  std::uint64_t count() const { return count_; }
+
+  // "column >= '…' AND column < '…'" for the part; keys are fingerprints, so parts are even.
+  std::string holds(const std::string& column, std::uint64_t part) const {
+    std::string condition = column + " >= '" + bound(part) + "'::UUID";
+    if (part + 1 < count_) condition += " AND " + column + " < '" + bound(part + 1) + "'::UUID";
+    return condition;
+  }
+
+ private:
+  std::string bound(std::uint64_t part) const {
+    const UInt128 whole = UInt128{1} << 64;
+    const auto high = static_cast<std::uint64_t>(whole * part / count_);
+    const std::string digits = to_text(Hash128{.high = high, .low = 0});
+    return digits.substr(0, 8) + "-" + digits.substr(8, 4) + "-" + digits.substr(12, 4) + "-" +
+           digits.substr(16, 4) + "-" + digits.substr(20);
+  }
+  std::uint64_t count_;
+};
+
+// Judges part after part and adds up what became of them.
+template <class JudgePart>
+Result<Settled> settle_in_parts(const SettleOrder& order, const JudgePart& judge_part) {
+  const Parts parts(order.staged_rows);
+  Settled all;
+  SettleOrder rest = order;
+  for (std::uint64_t part = 0; part < parts.count(); ++part) {
+    Result<Settled> settled = judge_part(rest, parts, part);
+    if (!settled) return settled;
+    all.counts.created += settled->counts.created;
+    all.counts.existing += settled->counts.existing;
+    all.counts.repeated += settled->counts.repeated;
+    all.counts.conflicts += settled->counts.conflicts;
+    rest.conflict_rows_max -= settled->conflict_rows.size();
+    for (RejectedRow& row : settled->conflict_rows) all.conflict_rows.push_back(std::move(row));
+  }
+  return all;
+}
+
 }  // namespace
 
 template <class Fact>
@@ -47,29 +90,38 @@ template std::string staged_table<Node>();
 template std::string staged_table<Gpu>();
 template std::string staged_table<Usage>();
 
-Result<Settled> settle_charges(duckdb::Connection& connection, const SettleOrder& order) {
+namespace {
+
+Result<Settled> settle_charges_of(duckdb::Connection& connection, const SettleOrder& order,
+                                  const Parts& parts, std::uint64_t part) {
   const std::string import = std::to_string(order.import);
+  const std::string staged_here = parts.holds("s.natural_key", part);
+  const std::string ledger_here = parts.holds("c.natural_key", part);
   // A staged line's charge_id is still its content. The first of several identical lines may have
   // gone straight into the table; it has ordinal 0, then.
   const Result<void> judged = connection.execute(
-      "CREATE TEMP TABLE charge_verdicts AS "
+      "CREATE OR REPLACE TEMP TABLE charge_verdicts AS "
       "WITH numbered AS (SELECT s.rowid AS staged_row, s.natural_key, s.charge_id AS content, "
       "row_number() OVER (PARTITION BY s.charge_id ORDER BY s.rowid) - 1 + "
       "CASE WHEN d.charge_id IS NULL THEN 0 ELSE 1 END AS ordinal "
-      "FROM staged_charges s LEFT JOIN (SELECT charge_id FROM charges WHERE import_number = " +
-      import +
-      " AND charge_id IN (SELECT charge_id FROM staged_charges)) d USING (charge_id)), "
+      "FROM staged_charges s LEFT JOIN (SELECT c.charge_id FROM charges c WHERE import_number = " +
+      import + " AND " + ledger_here +
+      " AND c.charge_id IN (SELECT s.charge_id FROM staged_charges s WHERE " + staged_here +
+      ")) d USING (charge_id) WHERE " + staged_here +
+      "), "
       "named AS (SELECT staged_row, natural_key, ordinal, " +
       kNumberedId +
       " AS charge_id FROM numbered) "
-      "SELECT n.*, c.charge_id IS NOT NULL AS existing "
-      "FROM named n LEFT JOIN charges c ON c.charge_id = n.charge_id; "
+      "SELECT n.*, c.charge_id IS NOT NULL AS existing FROM named n LEFT JOIN "
+      "(SELECT c.charge_id FROM charges c WHERE " +
+      ledger_here +
+      " AND c.charge_id IN (SELECT charge_id FROM named)) c ON c.charge_id = n.charge_id; "
       // A key conflicts when the delivery brings a line that the ledger lacks and lacks one that
       // the ledger has.
-      "CREATE TEMP TABLE conflicting_keys AS "
+      "CREATE OR REPLACE TEMP TABLE conflicting_keys AS "
       "SELECT c.natural_key, min(c.charge_id) AS left_out FROM charges c "
       "WHERE c.import_number <> " +
-      import +
+      import + " AND " + ledger_here +
       " AND c.natural_key IN (SELECT natural_key FROM charge_verdicts WHERE NOT existing) "
       "AND c.charge_id NOT IN (SELECT charge_id FROM charge_verdicts WHERE existing) "
       "GROUP BY c.natural_key");
@@ -102,12 +154,24 @@ Result<Settled> settle_charges(duckdb::Connection& connection, const SettleOrder
   return settled;
 }
 
+}  // namespace
+
+Result<Settled> settle_charges(duckdb::Connection& connection, const SettleOrder& order) {
+  return settle_in_parts(order,
+                         [&](const SettleOrder& rest, const Parts& parts, std::uint64_t part) {
+                           return settle_charges_of(connection, rest, parts, part);
+                         });
+}
+
+namespace {
+
 template <class Fact>
-Result<Settled> settle_keyed(duckdb::Connection& connection, const SettleOrder& order) {
+Result<Settled> settle_keyed_of(duckdb::Connection& connection, const SettleOrder& order,
+                                const Parts& parts, std::uint64_t part) {
   const std::string table = Table<Fact>::kName, id = Table<Fact>::kId;
   const std::string staged = staged_table<Fact>(), verdicts = table + "_verdicts";
   const Result<void> judged = connection.execute(
-      "CREATE TEMP TABLE " + verdicts + " AS SELECT s.rowid AS staged_row, s." + id +
+      "CREATE OR REPLACE TEMP TABLE " + verdicts + " AS SELECT s.rowid AS staged_row, s." + id +
       " AS id, s.content, "
       "coalesce(l.content, min(s.content) OVER (PARTITION BY s." +
       id +
@@ -116,7 +180,9 @@ Result<Settled> settle_keyed(duckdb::Connection& connection, const SettleOrder& 
       id +
       " ORDER BY s.content, s.rowid) = 1 AS created "
       "FROM " +
-      staged + " s LEFT JOIN " + table + " l ON l." + id + " = s." + id);
+      staged + " s LEFT JOIN (SELECT l." + id + ", l.content FROM " + table + " l WHERE " +
+      parts.holds("l." + id, part) + ") l ON l." + id + " = s." + id + " WHERE " +
+      parts.holds("s." + id, part));
   if (!judged) return std::unexpected(judged.error());
   const Result<std::uint64_t> created =
       connection.change("INSERT INTO " + table + " SELECT s.* FROM " + staged + " s JOIN " +
@@ -141,6 +207,15 @@ Result<Settled> settle_keyed(duckdb::Connection& connection, const SettleOrder& 
     settled.conflict_rows = std::move(*rows);
   }
   return settled;
+}
+}  // namespace
+
+template <class Fact>
+Result<Settled> settle_keyed(duckdb::Connection& connection, const SettleOrder& order) {
+  return settle_in_parts(order,
+                         [&](const SettleOrder& rest, const Parts& parts, std::uint64_t part) {
+                           return settle_keyed_of<Fact>(connection, rest, parts, part);
+                         });
 }
 template Result<Settled> settle_keyed<Holding>(duckdb::Connection&, const SettleOrder&);
 template Result<Settled> settle_keyed<Node>(duckdb::Connection&, const SettleOrder&);

@@ -14,14 +14,19 @@ namespace pennyweight {
 
 struct SettleOrder {
   std::uint64_t import = 0;             // the import's number
+  std::uint64_t staged_rows = 0;        // in the staged table
   std::string file;                     // for conflict rows
   std::uint64_t conflict_rows_max = 0;  // how many conflicts are described; all are counted
 };
 
 struct Settled {
   FactCounts counts;
-  std::vector<RejectedRow> conflict_rows;  // by id
+  std::vector<RejectedRow> conflict_rows;  // by part of the keys, then id
 };
+
+// Facts are judged in parts of this many staged rows, cut by their keys, so that the joins of any
+// import fit the engine's memory limit. Facts that can meet have one key, hence one part.
+inline constexpr std::uint64_t kSettledTogether = 500'000;
 
 // The name of the temporary table of a fact's kind.
 template <class Fact>
