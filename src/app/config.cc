@@ -40,11 +40,11 @@ class ConfigReader {
   using Reader = std::function<void(const YamlNode&)>;
   using Readers = std::vector<std::pair<std::string, Reader>>;
 
-  void refuse(int line, int column, std::string why) {
+  void refuse(int line, int column, std::string_view why) {
     if (error_) return;
     error_ = Error{ErrorCode::kConfig, fmt::format("{}:{}:{}: {}", name_, line, column, why)};
   }
-  void refuse(const YamlNode& node, std::string why) { refuse(node.line, node.column, why); }
+  void refuse(const YamlNode& node, std::string_view why) { refuse(node.line, node.column, why); }
 
   bool is(const YamlNode& node, YamlNode::Kind kind, std::string_view what) {
     if (node.kind == kind) return true;

@@ -69,7 +69,7 @@ FactSink<RejectedRow> rejected_into(SessionSink& sink) {
 
 // A reader with feed() and finish() that leaves nothing to say.
 template <class Reader>
-Reading streamed(std::shared_ptr<Reader> reader) {
+Reading streamed(const std::shared_ptr<Reader>& reader) {
   return {[reader](std::string_view chunk) { return reader->feed(chunk); },
           [reader] { return reader->finish(); }};
 }

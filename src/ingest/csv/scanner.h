@@ -74,7 +74,7 @@ class Scanner {
     std::uint64_t unusual = 0;
 #if defined(__SSE2__)
     const __m128i delimiter = _mm_set1_epi8(delimiter_);
-    for (unsigned i = 0; i < 4; ++i) {
+    for (std::size_t i = 0; i < 4; ++i) {
       const __m128i at = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + 16 * i));
       const __m128i found = _mm_or_si128(
           _mm_or_si128(_mm_cmpeq_epi8(at, delimiter), _mm_cmpeq_epi8(at, _mm_set1_epi8('"'))),
