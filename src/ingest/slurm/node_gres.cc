@@ -14,8 +14,8 @@ std::unexpected<Error> bad_gres(std::string_view entry) {
 
 Result<std::uint64_t> gres_count(std::string_view text) {
   std::uint64_t unit = 1;
-  if (text.ends_with('K')) unit = 1024;
-  if (text.ends_with('M')) unit = 1024 * 1024;
+  if (text.ends_with('K')) unit = 1 << 10;
+  if (text.ends_with('M')) unit = 1 << 20;
   if (unit > 1) text.remove_suffix(1);
   const auto count = parse_count(text);
   if (count && *count > 1'000'000'000) return fail(ErrorCode::kLimit, "a count is out of range");

@@ -67,7 +67,7 @@ std::map<std::string_view, std::string_view> words_of(std::string_view text) {
   }
 }
 
-std::unexpected<Rejection> reject(std::string column, std::string reason) {
+std::unexpected<Rejection> reject(std::string column, std::string_view reason) {
   return std::unexpected(Rejection{std::move(column), shown_as_utf8(reason)});
 }
 
