@@ -143,7 +143,12 @@ Result<ImportSummary> import_parquet(const std::string& path, ImportSink& sink) 
     return fail(ErrorCode::kNotFound, fmt::format("{} is not a file", path));
   }
   auto summary = import_table(path, sink);
-  if (!summary) return std::unexpected(summary.error().during("cannot read " + path));
+  if (!summary) {
+    // Behind its first line DuckDB shows the statement, which is ours and tells the reader nothing.
+    Error error = std::move(summary.error());
+    error.message = error.message.substr(0, error.message.find('\n'));
+    return std::unexpected(error.during("cannot read " + path));
+  }
   return summary;
 }
 
