@@ -122,6 +122,10 @@ class StretchShares {
 
   void share_machine_lines(Component component) {
     for (auto& [key, entries] : groups_) {
+      // By machine, so that the filling does not follow the bill's line ids.
+      std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+        return std::tie(a.machine, a.line) < std::tie(b.machine, b.line);
+      });
       if (weight_in(lines_.all[entries.front().line].split, component) == 0) continue;
       for (Entry& entry : entries) {
         entry.pooled = entry.pooled_compute = 0;

@@ -95,7 +95,10 @@ bool comes_before(const Posting& a, const Posting& b) { return sort_key(a) < sor
 
 bool is_larger(const Posting& a, const Posting& b) {
   const UInt128 size_a = size_of(a.costs.effective), size_b = size_of(b.costs.effective);
-  return size_a != size_b ? size_a > size_b : comes_before(a, b);
+  if (size_a != size_b) return size_a > size_b;
+  const auto when_and_where = [](const Posting& p) { return std::tie(p.day, p.node, p.workload); };
+  if (when_and_where(a) != when_and_where(b)) return when_and_where(a) < when_and_where(b);
+  return comes_before(a, b);
 }
 
 bool supersedes(const Holding& a, const Holding& b) {

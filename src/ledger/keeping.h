@@ -37,7 +37,8 @@ class SetDigest {
 // The order of a charge's postings: component, day, node, gpu, workload, then every other field, so
 // that equal ones are the same. Postings of several charges come by charge first.
 bool comes_before(const Posting& a, const Posting& b);
-// The largest effective cost first, whatever its sign; then as comes_before.
+// The largest effective cost first, whatever its sign; among equals by day, node and workload; then
+// as comes_before.
 bool is_larger(const Posting& a, const Posting& b);
 
 // Of two readings of one attempt: the ended one, else the later reading.

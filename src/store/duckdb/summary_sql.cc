@@ -123,8 +123,8 @@ std::string SummarySql::summarise() const {
 
 std::string SummarySql::largest(std::uint64_t at_most) const {
   return "SELECT " + posting_columns("p.") + kFrom + joins_ + " WHERE " + where_ +
-         " ORDER BY abs(p.effective_cost) DESC, " + posting_order("p.") + " LIMIT " +
-         std::to_string(at_most);
+         " ORDER BY abs(p.effective_cost) DESC, p.day, p.node, p.workload, " + posting_order("p.") +
+         " LIMIT " + std::to_string(at_most);
 }
 
 std::string posting_order(const std::string& prefix) {
