@@ -1,7 +1,7 @@
 // The prices in force: the built-in lists, and the configured file over them.
 #pragma once
 
-#include "app/config.h"
+#include "config/config.h"
 #include "core/error.h"
 #include "pricing/catalog.h"
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "app/config.h"
 #include "app/console.h"
 #include "app/input_format.h"
+#include "config/config.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "ledger/store.h"

@@ -11,9 +11,9 @@
 #include <filesystem>
 
 #include "app/file.h"
-#include "app/nearest.h"
 #include "app/verb.h"
 #include "app/version.h"
+#include "config/nearest.h"
 #include "core/check.h"
 #include "core/limits.h"
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/config.h"
 #include "app/importer.h"
 #include "app/session_sink.h"
+#include "config/config.h"
 #include "core/error.h"
 
 namespace pennyweight {

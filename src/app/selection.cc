@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "app/nearest.h"
+#include "config/nearest.h"
 #include "core/billing_period.h"
 #include "core/instant.h"
 #include "ledger/posting.h"

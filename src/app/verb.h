@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/config.h"
 #include "app/console.h"
 #include "app/wall_clock.h"
+#include "config/config.h"
 #include "core/error.h"
 #include "ledger/store.h"
 

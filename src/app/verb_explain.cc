@@ -6,9 +6,9 @@
 #include "allocate/allocate.h"
 #include "allocate/explain.h"
 #include "app/catalog_file.h"
-#include "app/policy_text.h"
 #include "app/table_options.h"
 #include "app/verb.h"
+#include "config/policy_text.h"
 #include "core/billing_period.h"
 #include "report/outline.h"
 

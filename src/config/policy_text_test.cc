@@ -1,9 +1,9 @@
 // A policy survives its text.
-#include "app/policy_text.h"
+#include "config/policy_text.h"
 
 #include <gtest/gtest.h>
 
-#include "app/config.h"
+#include "config/config.h"
 
 namespace pennyweight {
 namespace {

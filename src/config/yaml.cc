@@ -1,4 +1,4 @@
-#include "app/yaml.h"
+#include "config/yaml.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/anchor.h>

@@ -1,13 +1,13 @@
 // What a configuration may say, what it may not, and in which words it is refused.
-#include "app/config.h"
+#include "config/config.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <sstream>
 
-#include "app/nearest.h"
-#include "app/yaml.h"
+#include "config/nearest.h"
+#include "config/yaml.h"
 #include "core/limits.h"
 
 namespace pennyweight {

@@ -1,4 +1,4 @@
-#include "app/config.h"
+#include "config/config.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <functional>
 
-#include "app/nearest.h"
-#include "app/yaml.h"
+#include "config/nearest.h"
+#include "config/yaml.h"
 #include "ledger/summary.h"
 
 namespace pennyweight {

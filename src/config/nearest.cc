@@ -1,4 +1,4 @@
-#include "app/nearest.h"
+#include "config/nearest.h"
 
 #include <fmt/format.h>
 

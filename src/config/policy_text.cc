@@ -1,4 +1,4 @@
-#include "app/policy_text.h"
+#include "config/policy_text.h"
 
 #include <fmt/format.h>
 

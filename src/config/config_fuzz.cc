@@ -1,5 +1,5 @@
 // Any text is a configuration or is refused with the place of the mistake.
-#include "app/config.h"
+#include "config/config.h"
 #include "core/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
