@@ -32,7 +32,7 @@ struct Run {
   std::string time_zone;     // whose days the postings are cut by
   std::string program_version;
   Instant at;                  // when it was made
-  Hash128 postings_digest;      // set by the store: of the set of postings, whatever their order
+  Hash128 postings_digest;     // set by the store: of the set of postings, whatever their order
   std::uint64_t postings = 0;  // set by the store
   bool current = true;         // false: a later run took its place
 };

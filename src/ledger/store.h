@@ -33,7 +33,7 @@ namespace pennyweight {
 struct ImportSource {
   std::string format;  // "focus", "slurm", "openb", "nodes", …
   std::string name;    // the file, as given
-  Hash128 file_hash;       // of its bytes; {} where the caller did not take one (app does not yet)
+  Hash128 file_hash;   // of its bytes; {} where the caller did not take one (app does not yet)
   Instant at;          // when it is imported
 };
 
