@@ -69,7 +69,8 @@ Posting posting(std::uint64_t number) {
           .weight = number,
           .costs = {money, money, money, money},
           .gpu_time = GpuTime::of(number),
-          .memory_time = {}};
+          .memory_time = {},
+          .observed_time = {}};
 }
 
 // Makes and appends `rows` facts, commits, and gives the seconds in milliseconds.

@@ -9,17 +9,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "allocate/policy.h"
+#include "allocate/seen.h"
 #include "core/error.h"
 #include "ledger/charge.h"
 #include "ledger/holding.h"
 #include "ledger/node.h"
+#include "ledger/outage.h"
 #include "ledger/posting.h"
 #include "ledger/run.h"
+#include "policy/policy.h"
 #include "pricing/catalog.h"
 
 namespace pennyweight {
@@ -36,9 +39,14 @@ struct AllocationInput {
   std::span<const Node> nodes;  // of the cluster
   std::span<const Gpu> gpus;
   std::span<const Holding> holdings;
+  std::span<const Outage> outages = {};
   const Policy& policy;
   const Catalog& catalog;
   unsigned threads = 1;
+  SeenSource seen = {};  // nothing: no telemetry, and everything counts by request
+  // Only charges whose period overlaps this; nothing: all. What comes out for them is what a run
+  // over all charges would say.
+  std::optional<Interval> changed = {};
 };
 
 // Something that the reader of the numbers should know: a profile that no table has, a holding of

@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "allocate/policy.h"
 #include "core/split.h"
 #include "ledger/charge.h"
 #include "ledger/node.h"
 #include "ledger/posting.h"
+#include "policy/policy.h"
 #include "pricing/catalog.h"
 
 namespace pennyweight {

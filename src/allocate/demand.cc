@@ -86,8 +86,50 @@ class Resolver {
               }
               const auto share = CardShare::nearest_below(node->gpu_count, node->shard_count);
               return CardFraction{share, share};
+            },
+            [&](MpsUnit) -> std::optional<CardFraction> {
+              if (node == nullptr || node->mps_count == 0 || node->gpu_count == 0) {
+                problem(fmt::format("MPS units on {}, whose inventory does not say how many it has",
+                                    node == nullptr ? std::string("a pool of nodes")
+                                                    : "node " + node->name.text()));
+                return std::nullopt;
+              }
+              const auto share = CardShare::nearest_below(node->gpu_count, node->mps_count);
+              return CardFraction{share, share};
+            },
+            [&](Replica) -> std::optional<CardFraction> {
+              if (node == nullptr || node->gpu_replicas == 0) {
+                problem(
+                    fmt::format("replicas on {}, whose inventory does not say how many a GPU has",
+                                node == nullptr ? std::string("a pool of nodes")
+                                                : "node " + node->name.text()));
+                return std::nullopt;
+              }
+              const auto share = CardShare::nearest_below(1, node->gpu_replicas);
+              return CardFraction{share, share};
+            },
+            [&](const VirtualGpu& part) -> std::optional<CardFraction> {
+              return virtual_share(part, shape.gpu_model.empty() ? gpu_model : shape.gpu_model);
             }},
         device);
+  }
+
+  // HAMi and Volcano: memory as stated, else all of it; cores as stated, else the memory's part.
+  std::optional<CardFraction> virtual_share(const VirtualGpu& part, const std::string& gpu_model) {
+    CardFraction share{CardShare::whole(), CardShare::whole()};
+    if (part.memory_percent) share.memory = CardShare::nearest_below(*part.memory_percent, 100);
+    if (part.memory_bytes) {
+      const GpuModel* model = find_gpu_model(gpu_model);
+      if (model == nullptr || model->memory_bytes == 0) {
+        problem(fmt::format("a vGPU with {} bytes on GPU model '{}', whose memory no table has",
+                            *part.memory_bytes, gpu_model));
+        return std::nullopt;
+      }
+      share.memory = CardShare::nearest_below(*part.memory_bytes, model->memory_bytes);
+    }
+    share.compute =
+        part.cores_percent ? CardShare::nearest_below(*part.cores_percent, 100) : share.memory;
+    return share;
   }
 
   static void set_gpu(Demand& demand, const CardFraction& each, std::uint64_t devices) {

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "allocate/policy.h"
 #include "core/label.h"
+#include "policy/policy.h"
 
 namespace pennyweight {
 

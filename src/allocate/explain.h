@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "allocate/policy.h"
 #include "ledger/charge.h"
 #include "ledger/holding.h"
 #include "ledger/node.h"
 #include "ledger/posting.h"
 #include "ledger/run.h"
+#include "policy/policy.h"
 #include "pricing/catalog.h"
 
 namespace pennyweight {

@@ -131,7 +131,8 @@ class Poster {
                        .during = during,
                        .weight = during.length_ms(),
                        .gpu_time = {},
-                       .memory_time = {}});
+                       .memory_time = {},
+                       .observed_time = {}});
     }
     return parts;
   }
@@ -150,7 +151,8 @@ class Poster {
             .weight = share.weight,
             .costs = costs,
             .gpu_time = share.gpu_time,
-            .memory_time = share.memory_time};
+            .memory_time = share.memory_time,
+            .observed_time = share.observed_time};
   }
 
   // Stretches lie within one day, so a line needs few of these.

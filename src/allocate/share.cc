@@ -91,7 +91,8 @@ class StretchShares {
             .kind = kind,
             .during = during,
             .gpu_time = {},
-            .memory_time = {}};
+            .memory_time = {},
+            .observed_time = {}};
   }
 
   // A line for nothing on the fleet: its days weigh by their length.

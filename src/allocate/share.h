@@ -10,8 +10,8 @@
 
 #include "allocate/line.h"
 #include "allocate/occupancy.h"
-#include "allocate/policy.h"
 #include "ledger/posting.h"
+#include "policy/policy.h"
 
 namespace pennyweight {
 
@@ -27,6 +27,7 @@ struct Share {
   Weight weight = 0;
   GpuTime gpu_time;
   MemoryTime memory_time;
+  GpuTime observed_time;
 };
 
 // The lines that have a stretch, each with the position of it among the line's stretches.

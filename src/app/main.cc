@@ -4,9 +4,7 @@
 // here and nowhere else; it ends with 70, as sysexits.h has it for software errors.
 #include <fmt/format.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
+#include <CLI/CLI.hpp>
 #include <csignal>
 #include <filesystem>
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "allocate/policy.h"
+#include "policy/policy.h"
 #include "core/error.h"
 #include "ledger/summary.h"
 

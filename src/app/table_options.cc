@@ -1,6 +1,5 @@
 #include "app/table_options.h"
 
-#include <CLI/Validators.hpp>
 
 namespace pennyweight {
 

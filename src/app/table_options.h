@@ -1,7 +1,7 @@
 // The options that every verb with tables has.
 #pragma once
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 

@@ -4,7 +4,7 @@
 // rooms, and prints a table.
 #pragma once
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <string>

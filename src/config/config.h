@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "allocate/policy.h"
+#include "policy/policy.h"
 #include "core/billing_period.h"
 #include "core/error.h"
 #include "core/id.h"

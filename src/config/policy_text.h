@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "allocate/policy.h"
+#include "policy/policy.h"
 #include "core/error.h"
 
 namespace pennyweight {

@@ -86,6 +86,32 @@ std::string optional_text(const std::optional<std::uint64_t>& value) {
   return value ? std::to_string(*value) : "unknown";
 }
 
+std::string virtual_gpu_text(const VirtualGpu& part) {
+  std::string text = "vgpu";
+  if (part.cores_percent) text += fmt::format(" cores={}", *part.cores_percent);
+  if (part.memory_bytes) text += fmt::format(" memory={}", *part.memory_bytes);
+  if (part.memory_percent) text += fmt::format(" memory_percent={}", *part.memory_percent);
+  return text;
+}
+
+// What stands behind "vgpu": " cores=30 memory=4294967296", in this order, each at most once.
+std::optional<Device> parse_virtual_gpu(std::string_view text) {
+  VirtualGpu part;
+  const auto take = [&]<class Number>(std::string_view key, std::optional<Number>& into) {
+    if (!text.starts_with(key)) return true;
+    text.remove_prefix(key.size());
+    const std::size_t end = std::min(text.find(' '), text.size());
+    into = number<Number>(text.substr(0, end));
+    text.remove_prefix(end);
+    return into.has_value();
+  };
+  if (!take(" cores=", part.cores_percent) || !take(" memory=", part.memory_bytes) ||
+      !take(" memory_percent=", part.memory_percent) || !text.empty()) {
+    return std::nullopt;
+  }
+  return part;
+}
+
 std::string labels_text(const Labels& labels) {
   std::string text;
   for (const auto& [key, value] : labels.entries()) text += fmt::format("{}={};", key, value);
@@ -129,6 +155,7 @@ Hash128 content_hash(const Holding& holding) {
       .add(to_text(holding.placement));
   print.add(holding.cpu_milli);
   print.add(holding.memory_bytes);
+  print.add(holding.claim).add(holding.gpu_group).add(std::int64_t{holding.is_reservation});
   for (const auto& [key, value] : holding.labels.entries()) print.add(key).add(value);
   return print.hash();
 }
@@ -149,6 +176,9 @@ std::string difference(const Holding& there, const Holding& here) {
   compare("placement", to_text(there.placement), to_text(here.placement));
   compare("CPU milli", optional_text(there.cpu_milli), optional_text(here.cpu_milli));
   compare("memory bytes", optional_text(there.memory_bytes), optional_text(here.memory_bytes));
+  compare("claim", there.claim, here.claim);
+  compare("GPU group", there.gpu_group, here.gpu_group);
+  compare("reservation", there.is_reservation ? "yes" : "no", here.is_reservation ? "yes" : "no");
   compare("labels", labels_text(there.labels), labels_text(here.labels));
   return text;
 }
@@ -160,7 +190,10 @@ std::string to_text(const Device& device) {
                                                     part.memory.units());
                                },
                                [](const MigSlice& slice) { return "mig " + slice.profile; },
-                               [](Shard) { return std::string("shard"); }},
+                               [](Shard) { return std::string("shard"); },
+                               [](MpsUnit) { return std::string("mps"); },
+                               [](Replica) { return std::string("replica"); },
+                               [](const VirtualGpu& part) { return virtual_gpu_text(part); }},
                     device);
 }
 
@@ -184,6 +217,9 @@ std::string to_text(const Placement& placement) {
 std::optional<Device> parse_device(std::string_view text) {
   if (text == "gpu") return WholeGpu{};
   if (text == "shard") return Shard{};
+  if (text == "mps") return MpsUnit{};
+  if (text == "replica") return Replica{};
+  if (text == "vgpu" || text.starts_with("vgpu ")) return parse_virtual_gpu(text.substr(4));
   if (text.starts_with("mig ") && text.size() > 4) return MigSlice{std::string(text.substr(4))};
   if (!text.starts_with("fraction ")) return std::nullopt;
   text.remove_prefix(9);

@@ -38,7 +38,24 @@ struct MigSlice {
 struct Shard {
   auto operator<=>(const Shard&) const = default;
 };
-using Device = std::variant<WholeGpu, CardFraction, MigSlice, Shard>;
+// One unit of Slurm's gres/mps; what part of a card it is depends on the node's number of them.
+struct MpsUnit {
+  auto operator<=>(const MpsUnit&) const = default;
+};
+// One replica of a GPU that the Kubernetes device plugin time-slices or shares by MPS: one part of
+// Node::gpu_replicas of a card.
+struct Replica {
+  auto operator<=>(const Replica&) const = default;
+};
+// A HAMi or Volcano vGPU, as requested: cores in percent of the card (absent: without a limit) and
+// memory in bytes, or in percent, or neither (all of it).
+struct VirtualGpu {
+  std::optional<std::uint32_t> cores_percent;
+  std::optional<std::uint64_t> memory_bytes;
+  std::optional<std::uint32_t> memory_percent;
+  auto operator<=>(const VirtualGpu&) const = default;
+};
+using Device = std::variant<WholeGpu, CardFraction, MigSlice, Shard, MpsUnit, Replica, VirtualGpu>;
 
 // Where the devices are. Each alternative says how many there are.
 struct OnGpus {  // one device on each of these GPUs, or these MIG instances, by UUID
@@ -73,6 +90,13 @@ struct Holding {
   Placement placement;
   std::optional<std::uint64_t> cpu_milli;     // requested in all, over all nodes
   std::optional<std::uint64_t> memory_bytes;  // of the host, in all
+  // A DRA ResourceClaim ("namespace/name"). Holdings of one claim share what it holds, equally at
+  // every moment; empty: none.
+  std::string claim;
+  // Run:ai and KAI: the group of fractions that share a card. The reservation pod holds the whole
+  // card in the scheduler's name; its money goes to the holdings of its group.
+  std::string gpu_group;
+  bool is_reservation = false;
   Labels labels;  // account, user, partition, qos, job_name, state, Kubernetes labels …
 
   // Set by the store when read back; not content.
@@ -94,7 +118,8 @@ Hash128 content_hash(const Holding& holding);
 std::string difference(const Holding& there, const Holding& here);
 
 // Text that parses back, for stores and for people:
-//   device     "gpu", "fraction 36036000/72072000" (compute/memory units), "mig 3g.20gb", "shard"
+//   device     "gpu", "fraction 36036000/72072000" (compute/memory units), "mig 3g.20gb", "shard",
+//              "mps", "replica", "vgpu cores=30 memory=4294967296", "vgpu memory_percent=50"
 //   placement  "gpus GPU-1,GPU-2", "nodes n1=4,n2=4", "pool 8 a,b", "pool 8" (anywhere)
 // Names in a placement are percent-encoded where they hold ',', '=', ' ' or '%'.
 std::string to_text(const Device& device);

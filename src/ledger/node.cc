@@ -42,6 +42,25 @@ std::string layout_of(const Gpu& gpu) {
 
 }  // namespace
 
+std::string_view to_text(GpuSharing sharing) {
+  switch (sharing) {
+    case GpuSharing::kNone:
+      return "none";
+    case GpuSharing::kTimeSlicing:
+      return "time-slicing";
+    case GpuSharing::kMps:
+      return "mps";
+  }
+  return "";
+}
+
+std::optional<GpuSharing> parse_gpu_sharing(std::string_view text) {
+  for (const auto sharing : {GpuSharing::kNone, GpuSharing::kTimeSlicing, GpuSharing::kMps}) {
+    if (to_text(sharing) == text) return sharing;
+  }
+  return std::nullopt;
+}
+
 Hash128 natural_key(const Node& node) {
   return Fingerprint()
       .add("node")
@@ -62,6 +81,10 @@ Hash128 content_hash(const Node& node) {
       .add(node.gpu_model)
       .add(std::int64_t{node.gpu_count})
       .add(std::int64_t{node.shard_count})
+      .add(std::int64_t{node.mps_count})
+      .add(to_text(node.sharing))
+      .add(std::int64_t{node.gpu_replicas})
+      .add(std::int64_t{node.replicas_renamed})
       .add(unix_ms(node.from));
   print.add(node.cpu_milli);
   print.add(node.memory_bytes);
@@ -78,6 +101,12 @@ std::string difference(const Node& there, const Node& here) {
   found.compare("gpu_model", there.gpu_model, here.gpu_model);
   found.compare("gpu_count", std::to_string(there.gpu_count), std::to_string(here.gpu_count));
   found.compare("shard_count", std::to_string(there.shard_count), std::to_string(here.shard_count));
+  found.compare("mps_count", std::to_string(there.mps_count), std::to_string(here.mps_count));
+  found.compare("sharing", std::string(to_text(there.sharing)), std::string(to_text(here.sharing)));
+  found.compare("gpu_replicas", std::to_string(there.gpu_replicas),
+                std::to_string(here.gpu_replicas));
+  found.compare("replicas_renamed", there.replicas_renamed ? "yes" : "no",
+                here.replicas_renamed ? "yes" : "no");
   found.compare("CPU milli", text_of(there.cpu_milli), text_of(here.cpu_milli));
   found.compare("memory bytes", text_of(there.memory_bytes), text_of(here.memory_bytes));
   found.compare("to", text_of(there.to), text_of(here.to));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/id.h"
@@ -12,17 +13,24 @@
 
 namespace pennyweight {
 
+// How the Kubernetes device plugin lets pods share a node's GPUs.
+enum class GpuSharing { kNone, kTimeSlicing, kMps };
+
 struct Node {
   ClusterId cluster;
   NodeId name;
-  std::string provider_id;    // the resource id by which a bill names it; may be empty
-  std::string instance_type;  // may be empty
-  std::string region;         // may be empty
-  PoolId pool;                // may be empty: the cluster's one nameless pool
-  std::string gpu_model;      // as reported; empty without GPUs
-  std::uint32_t gpu_count = 0;
-  std::uint32_t shard_count = 0;           // Slurm shards of the node, over all its GPUs; 0: none
-  std::optional<std::uint64_t> cpu_milli;  // capacity
+  std::string provider_id;        // the resource id by which a bill names it; may be empty
+  std::string instance_type;      // may be empty
+  std::string region;             // may be empty
+  PoolId pool;                    // may be empty: the cluster's one nameless pool
+  std::string gpu_model;          // as reported; empty without GPUs
+  std::uint32_t gpu_count = 0;    // physical; a capacity inflated by replicas is divided by them
+  std::uint32_t shard_count = 0;  // Slurm shards of the node, over all its GPUs; 0: none
+  std::uint32_t mps_count = 0;    // units of Slurm's gres/mps, over all its GPUs; 0: none
+  GpuSharing sharing = GpuSharing::kNone;
+  std::uint32_t gpu_replicas = 0;             // replicas of each GPU; 0: not shared by replicas
+  bool replicas_renamed = false;              // they are requested as nvidia.com/gpu.shared
+  std::optional<std::uint64_t> cpu_milli;     // capacity
   std::optional<std::uint64_t> memory_bytes;  // capacity
   Instant from;
   std::optional<Instant> to;  // nothing: still there
@@ -53,6 +61,9 @@ struct Gpu {
   SourceLine source;
   bool operator==(const Gpu&) const = default;
 };
+
+std::string_view to_text(GpuSharing sharing);  // "none", "time-slicing", "mps"
+std::optional<GpuSharing> parse_gpu_sharing(std::string_view text);
 
 Hash128 natural_key(const Node& node);  // cluster, name, from
 Hash128 content_hash(const Node& node);

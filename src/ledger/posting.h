@@ -2,6 +2,11 @@
 //
 // The postings of a charge add up to it exactly, in each of its four costs. A run writes them for
 // one scope; nobody changes them.
+//
+// A transfer moves what a bucket holds (idle, overhead, shared cost) to owners, or corrects: its
+// postings have an id of their own for the charge, keep the kind and component of what they move,
+// and add up to zero: the bucket's part is negative, and each owner's has the workload
+// "(team=nlp,user=ann)", whose dimensions the run states.
 #pragma once
 
 #include <chrono>
@@ -32,7 +37,7 @@ enum class PostingKind {
 enum class Component { kGpu, kCpu, kMemory, kWhole };
 
 struct Posting {
-  FactId charge;
+  FactId charge;  // or of a transfer: see below
   PostingKind kind;
   Component component;
   Interval interval;              // within the charge's period and within one local day
@@ -45,6 +50,7 @@ struct Posting {
   Costs costs;
   GpuTime gpu_time;        // as held: may exceed the card's time where it was oversubscribed
   MemoryTime memory_time;  // of GPU memory
+  GpuTime observed_time;   // of gpu_time, that for which telemetry says what was done
 
   bool operator==(const Posting&) const = default;
 };

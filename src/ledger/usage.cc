@@ -47,6 +47,7 @@ Hash128 content_hash(const Usage& usage) {
       .add(usage.workload.text())
       .add(unix_ms(usage.at));
   for (const auto& [name, field] : kReadings) print.add(usage.*field);
+  print.add(std::int64_t{usage.of_workload});
   return print.hash();
 }
 
@@ -57,6 +58,10 @@ std::string difference(const Usage& there, const Usage& here) {
   };
   for (const auto& [name, field] : kReadings) {
     if (there.*field != here.*field) note(name, text_of(there.*field), text_of(here.*field));
+  }
+  if (there.of_workload != here.of_workload) {
+    note("whose values", there.of_workload ? "the workload's" : "the device's",
+         here.of_workload ? "the workload's" : "the device's");
   }
   if (there.node != here.node) note("node", there.node.text(), here.node.text());
   if (there.model != here.model) note("model", there.model, here.model);

@@ -30,6 +30,8 @@ struct Usage {
   std::optional<std::uint64_t> power_milliwatts;    // of the card, also on a MIG instance's row
   std::optional<std::uint64_t> energy_millijoules;  // a counter since the driver was loaded
   WorkloadId workload;  // "namespace/pod" where the exporter says so; may be empty
+  // The values are the workload's own (per process, HAMi), not those of its device.
+  bool of_workload = false;
 
   FactId id;  // set by the store
   SourceLine source;

@@ -473,6 +473,7 @@ TEST_P(StoreContract, EveryFieldOfAPostingComesBackInOrder) {
   full.costs.billed = Money::from_ticks(-Decimal::kTicksMax, kUsd);
   full.gpu_time = GpuTime::of(static_cast<UInt128>(kInt128Max));
   full.memory_time = {};
+  full.observed_time = full.gpu_time;
   full.day = std::chrono::sys_days(std::chrono::year(2026) / 3 / 3);  // a local day
   std::vector<Posting> postings = {full};
   for (int i = 0; i < 40; ++i) {

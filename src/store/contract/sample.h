@@ -133,7 +133,8 @@ inline Posting posting(const FactId& charge, const std::string& workload, const 
           .weight = 3,
           .costs = amounts,
           .gpu_time = GpuTime::of(1000),
-          .memory_time = MemoryTime::of(UInt128{1} << 100)};
+          .memory_time = MemoryTime::of(UInt128{1} << 100),
+          .observed_time = GpuTime::of(700)};
 }
 
 inline Run run(const std::string& cluster = "philly", const std::string& policy = "default") {

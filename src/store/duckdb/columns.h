@@ -95,6 +95,9 @@ struct Table<Holding> {
     io.spelled("placement", &Holding::placement, parse_placement);
     io.optional_count("cpu_milli", &Holding::cpu_milli);
     io.optional_count("memory_bytes", &Holding::memory_bytes);
+    io.text("claim", &Holding::claim);
+    io.text("gpu_group", &Holding::gpu_group);
+    io.boolean("is_reservation", &Holding::is_reservation);
     io.labels("labels", &Holding::labels);
   }
 };
@@ -129,6 +132,10 @@ struct Table<Node> {
     io.text("gpu_model", &Node::gpu_model);
     io.small_count("gpu_count", &Node::gpu_count);
     io.small_count("shard_count", &Node::shard_count);
+    io.small_count("mps_count", &Node::mps_count);
+    io.choice("sharing", &Node::sharing, parse_gpu_sharing);
+    io.small_count("gpu_replicas", &Node::gpu_replicas);
+    io.boolean("replicas_renamed", &Node::replicas_renamed);
     io.optional_count("cpu_milli", &Node::cpu_milli);
     io.optional_count("memory_bytes", &Node::memory_bytes);
     io.instant("valid_from", &Node::from);
@@ -206,6 +213,7 @@ struct Table<Usage> {
     io.optional_count("power_milliwatts", &Usage::power_milliwatts);
     io.optional_count("energy_millijoules", &Usage::energy_millijoules);
     io.id("workload", &Usage::workload);
+    io.boolean("of_workload", &Usage::of_workload);
   }
 };
 
@@ -225,7 +233,8 @@ struct Table<Posting> {
             .weight = 0,
             .costs = Costs::zero(kUsd),
             .gpu_time = {},
-            .memory_time = {}};
+            .memory_time = {},
+            .observed_time = {}};
   }
   static void list(auto& io) {
     io.fact_id("charge_id", &Posting::charge);
@@ -241,6 +250,7 @@ struct Table<Posting> {
     io.costs(&Posting::costs);
     io.quantity("gpu_time", &Posting::gpu_time);
     io.quantity("memory_time", &Posting::memory_time);
+    io.quantity("observed_time", &Posting::observed_time);
   }
 };
 

@@ -9,7 +9,7 @@
 namespace pennyweight {
 
 // Raised with every change that an older program could not read.
-inline constexpr std::uint64_t kSchemaVersion = 1;
+inline constexpr std::uint64_t kSchemaVersion = 2;
 
 // Makes the tables of an empty file; refuses a file of something else, or of a newer version.
 Result<void> prepare_schema(duckdb::Connection& connection, bool read_only);

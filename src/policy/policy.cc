@@ -1,4 +1,4 @@
-#include "allocate/policy.h"
+#include "policy/policy.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@ namespace pennyweight {
 
 std::string Policy::text() const {
   std::string text = fmt::format(
-      "basis: request\n"
       "weights: {{compute: {}, memory: {}}}\n"
       "node_split: {}\n"
       "time_zone: {}\n"
