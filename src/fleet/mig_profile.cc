@@ -1,15 +1,15 @@
-// find_mig_share: the table of data/fleet/mig_profiles.csv, and the spellings of a profile.
+// The table of data/fleet/mig_profiles.csv, and the spellings of a profile.
+#include "fleet/mig_profile.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "core/check.h"
 #include "core/whole_count.h"
 #include "fleet/embedded.h"
-#include "fleet/gpu_model.h"
 #include "fleet/normal_name.h"
 #include "fleet/plain_table.h"
 
@@ -18,33 +18,46 @@ namespace {
 
 constexpr std::uint64_t kTableNumberMax = 1'000'000;
 
-struct Profile {
-  std::uint64_t compute_slices;
-  std::uint64_t memory_slices;
-};
+// By geometry, in the order of the table.
+using Profiles = std::map<std::string, std::vector<MigProfile>, std::less<>>;
 
-// By (geometry, profile).
-using Profiles = std::map<std::pair<std::string, std::string>, Profile>;
+std::uint32_t table_count(std::string_view text) {
+  return static_cast<std::uint32_t>(parse_count(text, kTableNumberMax).value());
+}
+
+std::optional<std::uint32_t> measured_count(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional(table_count(text));
+}
+
+const MigProfile* find_name(std::span<const MigProfile> profiles, std::string_view name) {
+  const auto at = std::ranges::find(profiles, name, &MigProfile::name);
+  return at == profiles.end() ? nullptr : &*at;
+}
 
 Profiles read_profiles() {
-  constexpr std::string_view kColumns[] = {"gpu", "profile", "compute_slices", "memory_slices"};
+  constexpr std::string_view kColumns[] = {"gpu",           "profile",       "compute_slices",
+                                           "memory_slices", "max_instances", "measured_sms",
+                                           "gpu_sms"};
   const auto table = PlainTable::parse(embedded::mig_profiles_csv(), "mig_profiles.csv",
                                        {.required = kColumns, .others_ignored = true});
   CHECK(table.has_value(), "the built-in table is read by a test");
   Profiles profiles;
   for (std::size_t i = 0; i < table->size(); ++i) {
     const auto row = table->row(i);
-    const bool added =
-        profiles
-            .emplace(std::pair(std::string(row[0]), std::string(row[1])),
-                     Profile{.compute_slices = parse_count(row[2], kTableNumberMax).value(),
-                             .memory_slices = parse_count(row[3], kTableNumberMax).value()})
-            .second;
-    CHECK(added, "a profile stands once in its geometry");
+    std::vector<MigProfile>& of_geometry = profiles[std::string(row[0])];
+    CHECK(find_name(of_geometry, row[1]) == nullptr, "a profile stands once in its geometry");
+    of_geometry.push_back({.geometry = std::string(row[0]),
+                           .name = std::string(row[1]),
+                           .compute_slices = table_count(row[2]),
+                           .memory_slices = table_count(row[3]),
+                           .max_instances = table_count(row[4]),
+                           .multiprocessors = measured_count(row[5]),
+                           .card_multiprocessors = measured_count(row[6])});
   }
   return profiles;
 }
 
+// Read once, never changed: a value, not state.
 const Profiles& built_in_profiles() {
   static const Profiles profiles = read_profiles();
   return profiles;
@@ -125,28 +138,52 @@ CardShare exact_share(std::uint64_t parts, std::uint64_t whole) {
 
 }  // namespace
 
-Result<MigShare> find_mig_share(const GpuModel& model, std::string_view profile) {
+Result<MigProfileUse> find_mig_profile(const GpuModel& model, std::string_view text) {
   const auto refuse = [&](std::string_view reason) {
     return fail(ErrorCode::kBadValue,
-                fmt::format("MIG profile '{}' on a {}: {}", profile, model.name, reason));
+                fmt::format("MIG profile '{}' on a {}: {}", text, model.name, reason));
   };
   if (model.mig_geometries.empty()) return refuse("this model has no MIG");
-  const Spelling spelling = read_spelling(profile);
+  const Spelling spelling = read_spelling(text);
   if (contradicts(spelling.prefix, model)) return refuse("the name is of another model");
 
   for (const std::string& geometry : model.mig_geometries) {
-    const auto at = built_in_profiles().find({geometry, spelling.profile});
-    if (at == built_in_profiles().end()) continue;
-    const auto& [compute_slices, memory_slices] = at->second;
-    const std::uint64_t taken = spelling.instance_slices.value_or(compute_slices);
-    if (taken == 0 || taken > compute_slices) {
-      return refuse(fmt::format("a compute instance has 1 to {} of its slices", compute_slices));
+    const MigProfile* profile = find_name(mig_profiles(geometry), spelling.profile);
+    if (profile == nullptr) continue;
+    const std::uint64_t taken = spelling.instance_slices.value_or(profile->compute_slices);
+    if (taken == 0 || taken > profile->compute_slices) {
+      return refuse(
+          fmt::format("a compute instance has 1 to {} of its slices", profile->compute_slices));
     }
-    return MigShare{.compute = exact_share(taken, model.mig_compute_slices),
-                    .memory = exact_share(memory_slices * taken,
-                                          std::uint64_t{model.mig_memory_slices} * compute_slices)};
+    return MigProfileUse{.profile = profile, .compute_slices = static_cast<std::uint32_t>(taken)};
   }
   return refuse("no such profile of this model in the table; see data/fleet/mig_profiles.csv");
+}
+
+Result<MigShare> find_mig_share(const GpuModel& model, std::string_view profile) {
+  const auto use = find_mig_profile(model, profile);
+  if (!use) return std::unexpected(use.error());
+  const std::uint64_t taken = use->compute_slices;
+  return MigShare{
+      .compute = exact_share(taken, model.mig_compute_slices),
+      .memory = exact_share(use->profile->memory_slices * taken,
+                            std::uint64_t{model.mig_memory_slices} * use->profile->compute_slices)};
+}
+
+std::span<const MigProfile> mig_profiles(std::string_view geometry) {
+  const auto at = built_in_profiles().find(geometry);
+  if (at == built_in_profiles().end()) return {};
+  return at->second;
+}
+
+std::vector<std::uint32_t> mig_placements(const GpuModel& model, const MigProfile& profile) {
+  CHECK(profile.memory_slices > 0, "an instance has memory");
+  std::vector<std::uint32_t> starts;
+  for (std::uint32_t start = 0; start + profile.memory_slices <= model.mig_memory_slices;
+       start += profile.memory_slices) {
+    if (start + profile.compute_slices <= model.mig_compute_slices) starts.push_back(start);
+  }
+  return starts;
 }
 
 }  // namespace pennyweight
