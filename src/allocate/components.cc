@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "fleet/card_fraction.h"
 #include "pricing/node_split.h"
 
 namespace pennyweight {
@@ -36,6 +37,41 @@ std::optional<HourlyPrice> hourly_price(const Charge& charge, const NodeShape& s
                                                  rate->region, rate->source)};
 }
 
+// The first rule whose pattern the node's instance type meets.
+NodeSplitRule rule_for(const NodeShape& shape, const Charge& charge, const Policy& policy) {
+  const std::string& type =
+      shape.instance_type.empty() ? charge.instance_type : shape.instance_type;
+  for (const NodeSplitRule& rule : policy.node_splits) {
+    if (rule.instance_type.empty() || meets_pattern(type, rule.instance_type)) return rule;
+  }
+  return {.instance_type = {}, .how = policy.node_split, .gpu = {}, .cpu = {}, .memory = {}};
+}
+
+Weight ticks_of(Decimal value) { return static_cast<Weight>(value.ticks()); }
+
+ComponentSplit explicit_split(const NodeSplitRule& rule) {
+  return {.gpu = ticks_of(rule.gpu),
+          .cpu = ticks_of(rule.cpu),
+          .memory = ticks_of(rule.memory),
+          .how = fmt::format("explicit: {} of the price to the GPUs, {} to CPU, {} to memory",
+                             to_text(rule.gpu), to_text(rule.cpu), to_text(rule.memory)),
+          .price_per_hour = {}};
+}
+
+// Each unit times its price, over a common denominator of vCPU thousandths and bytes of a GiB.
+ComponentSplit ratio_split(const NodeSplitRule& rule, const NodeShape& shape) {
+  constexpr Weight kGib = Weight{1} << 30;
+  return {
+      .gpu = ticks_of(rule.gpu) * shape.gpu_count * 1000 * kGib,
+      .cpu = ticks_of(rule.cpu) * *shape.cpu_milli * kGib,
+      .memory = ticks_of(rule.memory) * *shape.memory_bytes * 1000,
+      .how = fmt::format("ratio: {} GPUs at {}, {} vCPU thousandths at {} per 1000, {} bytes of "
+                         "memory at {} per GiB",
+                         shape.gpu_count, to_text(rule.gpu), *shape.cpu_milli, to_text(rule.cpu),
+                         *shape.memory_bytes, to_text(rule.memory)),
+      .price_per_hour = {}};
+}
+
 }  // namespace
 
 Weight weight_in(const ComponentSplit& split, Component component) {
@@ -64,15 +100,22 @@ NodeShape shape_of(const Node& node, const Catalog& catalog) {
   if (!shape.cpu_milli) shape.cpu_milli = type->cpu_milli;
   if (!shape.memory_bytes) shape.memory_bytes = type->memory_bytes;
   if (shape.gpu_model.empty()) shape.gpu_model = type->gpu_model;
+  // The type knows best what it sells: its device reports itself as a GPU whatever part it is.
+  if (const auto sold = find_sold_card(type->gpu_model)) {
+    shape.card_part = sold->part;
+    if (sold->part != CardShare::whole()) shape.gpu_model = sold->model->name;
+  }
   return shape;
 }
 
-ComponentSplit component_split(const Charge& charge, const NodeShape& shape, NodeSplit rule,
+ComponentSplit component_split(const Charge& charge, const NodeShape& shape, const Policy& policy,
                                const Catalog& catalog) {
+  const NodeSplitRule rule = rule_for(shape, charge, policy);
   const bool has_host =
       shape.cpu_milli && shape.memory_bytes && (*shape.cpu_milli > 0 || *shape.memory_bytes > 0);
   if (shape.gpu_count == 0) {
     if (!has_host) return {.how = "nothing is known of what the node has", .price_per_hour = {}};
+    if (rule.how == NodeSplit::kRatio) return ratio_split(rule, shape);
     // Against a price without bound nothing is capped: what comes back are the market prices.
     const auto market = residual_split(Decimal::from_ticks(Decimal::kTicksMax), *shape.cpu_milli,
                                        *shape.memory_bytes, catalog.host_unit_rates());
@@ -81,14 +124,16 @@ ComponentSplit component_split(const Charge& charge, const NodeShape& shape, Nod
             .how = "no GPUs: CPU and memory by their market unit rates",
             .price_per_hour = {}};
   }
-  if (rule == NodeSplit::kWholeNode) {
+  if (rule.how == NodeSplit::kWholeNode) {
     return {.gpu = 1, .how = "whole_node: all of it to the GPUs", .price_per_hour = {}};
   }
+  if (rule.how == NodeSplit::kExplicit) return explicit_split(rule);
   if (!has_host) {
     return {.gpu = 1,
             .how = "all of it to the GPUs: the node's CPU and memory are not known",
             .price_per_hour = {}};
   }
+  if (rule.how == NodeSplit::kRatio) return ratio_split(rule, shape);
   const auto price = hourly_price(charge, shape, catalog);
   if (!price) {
     return {.gpu = 1,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/card_share.h"
 #include "core/split.h"
 #include "ledger/charge.h"
 #include "ledger/node.h"
@@ -22,6 +23,7 @@ struct NodeShape {
   std::string region;
   std::optional<std::uint64_t> cpu_milli;
   std::optional<std::uint64_t> memory_bytes;
+  CardShare card_part = CardShare::whole();  // of a card that each of its GPUs is
   bool operator==(const NodeShape&) const = default;
 };
 
@@ -41,10 +43,11 @@ struct ComponentSplit {
 // Of one component; zero for kWhole, which is no part.
 Weight weight_in(const ComponentSplit& split, Component component);
 
-// Under `residual` the hourly list price of one node decides: the charge's ListUnitPrice where its
+// The first rule of policy.node_splits for the node's instance type, else policy.node_split. Under
+// `residual` the hourly list price of one node decides: the charge's ListUnitPrice where its
 // PricingUnit is hours, else the catalog's. Where neither is known the whole goes to the GPUs, and
 // `how` says so. A node without GPUs divides between CPU and memory at market unit rates.
-ComponentSplit component_split(const Charge& charge, const NodeShape& shape, NodeSplit rule,
+ComponentSplit component_split(const Charge& charge, const NodeShape& shape, const Policy& policy,
                                const Catalog& catalog);
 
 }  // namespace pennyweight

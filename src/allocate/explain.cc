@@ -120,8 +120,8 @@ class Explainer {
       facts.emplace_back("effective cost of the part", money(part.effective));
       return;
     }
-    const ComponentSplit split = component_split(in_.charge, shape_of(*machine, in_.catalog),
-                                                 in_.policy.node_split, in_.catalog);
+    const ComponentSplit split =
+        component_split(in_.charge, shape_of(*machine, in_.catalog), in_.policy, in_.catalog);
     facts.emplace_back("how", split.how);
     const std::array<Weight, 3> weights = {split.gpu, split.cpu, split.memory};
     facts.emplace_back("weights", fmt::format("GPU {} : CPU {} : memory {}", to_text(split.gpu),

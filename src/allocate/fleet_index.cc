@@ -1,8 +1,11 @@
-// Fleet: the index of a cluster's machines and cards.
+#include "allocate/fleet_index.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "allocate/occupancy.h"
 #include "fleet/gpu_model.h"
+#include "fleet/mig_layout.h"
 
 namespace pennyweight {
 namespace {
@@ -18,9 +21,27 @@ std::optional<Interval> presence(Instant from, const std::optional<Instant>& to,
   return Interval::of(from, end);
 }
 
+std::uint64_t part_of(std::uint64_t units, CardShare share) {
+  return static_cast<std::uint64_t>(
+      multiply_divide(units, share.units(), CardShare::kUnitsPerCard).quotient);
+}
+
 }  // namespace
 
-Fleet::Fleet(std::span<const Node> nodes, std::span<const Gpu> gpus, const Catalog& catalog) {
+AxisUnits Fleet::Machine::capacity() const {
+  return {card_units() * gpu_count, card_units() * gpu_count, shape.cpu_milli.value_or(0),
+          shape.memory_bytes.value_or(0)};
+}
+
+Fleet::Fleet(std::span<const Node> nodes, std::span<const Gpu> gpus,
+             std::span<const Outage> outages, const Catalog& catalog) {
+  add_machines(nodes, catalog);
+  add_cards(gpus);
+  for (Machine& machine : machines_) count_cards(machine);
+  add_outages(outages);
+}
+
+void Fleet::add_machines(std::span<const Node> nodes, const Catalog& catalog) {
   std::vector<const Node*> by_name;
   for (const Node& node : nodes) by_name.push_back(&node);
   std::sort(by_name.begin(), by_name.end(), [](const Node* a, const Node* b) {
@@ -30,7 +51,12 @@ Fleet::Fleet(std::span<const Node> nodes, std::span<const Gpu> gpus, const Catal
   for (std::size_t i = 0; i < by_name.size(); ++i) {
     const Node& node = *by_name[i];
     const bool has_next = i + 1 < by_name.size() && by_name[i + 1]->name == node.name;
-    Machine machine{.node = &node, .shape = shape_of(node, catalog), .present = {}};
+    Machine machine{.node = &node,
+                    .shape = shape_of(node, catalog),
+                    .gpu_count = node.gpu_count,
+                    .present = {},
+                    .cards = {},
+                    .outages = {}};
     machine.present =
         presence(node.from, node.to, has_next ? std::optional(by_name[i + 1]->from) : std::nullopt);
     const GpuModel* model = find_gpu_model(machine.shape.gpu_model);
@@ -47,7 +73,9 @@ Fleet::Fleet(std::span<const Node> nodes, std::span<const Gpu> gpus, const Catal
     machines_by_name_[node.name].push_back(index);
     machines_.push_back(std::move(machine));
   }
+}
 
+void Fleet::add_cards(std::span<const Gpu> gpus) {
   std::vector<const Gpu*> by_uuid;
   for (const Gpu& gpu : gpus) by_uuid.push_back(&gpu);
   std::sort(by_uuid.begin(), by_uuid.end(), [](const Gpu* a, const Gpu* b) {
@@ -60,12 +88,97 @@ Fleet::Fleet(std::span<const Node> nodes, std::span<const Gpu> gpus, const Catal
     cards_.push_back(
         {.gpu = &gpu,
          .present = presence(gpu.from, gpu.to,
-                             has_next ? std::optional(by_uuid[i + 1]->from) : std::nullopt)});
+                             has_next ? std::optional(by_uuid[i + 1]->from) : std::nullopt),
+         .outages = {}});
+    CardShare part = CardShare::whole();
+    for (const std::uint32_t machine : machines_named(gpu.node)) {
+      machines_[machine].cards.push_back(index);
+      part = machines_[machine].shape.card_part;
+    }
+    cards_.back().units = {part.units(), part.units()};
     cards_by_id_[gpu.uuid].push_back(index);
     for (const MigInstance& instance : gpu.mig_instances) {
       cards_by_id_[instance.id].push_back(index);
     }
+    add_seats(index);
   }
+}
+
+void Fleet::add_seats(std::uint32_t index) {
+  Card& card = cards_[index];
+  card.first_seat = static_cast<std::uint32_t>(seats_.size());
+  card.seats = 1;
+  const auto whole_card = [&] {
+    seats_.push_back({.card = index, .id = card.gpu->uuid, .units = card.units});
+  };
+  if (card.gpu->mig_instances.empty()) return whole_card();
+  std::string reported = card.gpu->model;
+  for (const std::uint32_t machine : machines_named(card.gpu->node)) {
+    if (reported.empty()) reported = machines_[machine].shape.gpu_model;
+  }
+  const GpuModel* model = find_gpu_model(reported);
+  if (model == nullptr) {
+    problems_[fmt::format("MIG instances on GPU model '{}', which no table has", reported)] += 1;
+    return whole_card();
+  }
+  std::vector<std::string> profiles;
+  for (const MigInstance& instance : card.gpu->mig_instances) profiles.push_back(instance.profile);
+  const auto layout = mig_layout(*model, profiles);
+  if (!layout) {
+    problems_[layout.error().message] += 1;
+    return whole_card();
+  }
+  card.is_cut = true;
+  GpuUnits rest = card.units;
+  const auto units_of = [&](const MigShare& share) -> GpuUnits {
+    return {part_of(card.units[kCompute], share.compute),
+            part_of(card.units[kMemory], share.memory)};
+  };
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    const GpuUnits units = units_of(layout->instances[i]);
+    for (std::size_t axis = 0; axis < kGpuAxes; ++axis) rest[axis] -= units[axis];
+    seats_.push_back({.card = index, .id = card.gpu->mig_instances[i].id, .units = units});
+  }
+  card.stranded = units_of(layout->stranded);
+  for (std::size_t axis = 0; axis < kGpuAxes; ++axis) rest[axis] -= card.stranded[axis];
+  seats_.push_back({.card = index, .id = card.gpu->uuid, .units = rest, .is_rest = true});
+  card.seats = static_cast<std::uint32_t>(profiles.size()) + 1;
+}
+
+void Fleet::count_cards(Machine& machine) const {
+  if (!machine.present) return;
+  std::vector<std::pair<Instant, int>> changes;
+  for (const std::uint32_t card : machine.cards) {
+    const auto& present = cards_[card].present;
+    const auto both = present ? present->overlap(*machine.present) : std::nullopt;
+    if (!both) continue;
+    changes.emplace_back(both->begin(), 1);
+    changes.emplace_back(both->end(), -1);
+  }
+  std::sort(changes.begin(), changes.end());  // an end comes before a begin at the same instant
+  std::uint32_t at_once = 0;
+  for (const auto& [at, change] : changes) {
+    at_once = change > 0 ? at_once + 1 : at_once - 1;
+    machine.gpu_count = std::max(machine.gpu_count, at_once);
+  }
+}
+
+void Fleet::add_outages(std::span<const Outage> outages) {
+  for (const Outage& outage : outages) {
+    if (outage.gpu.empty()) {
+      for (const std::uint32_t machine : machines_named(outage.node)) {
+        machines_[machine].outages.push_back(outage.during);
+      }
+      continue;
+    }
+    for (const std::uint32_t card : cards_named(outage.gpu)) {
+      cards_[card].outages.push_back(outage.during);
+    }
+  }
+}
+
+std::span<const Fleet::Seat> Fleet::seats_of(const Card& card) const {
+  return std::span(seats_).subspan(card.first_seat, card.seats);
 }
 
 std::span<const std::uint32_t> Fleet::machines_named(const NodeId& name) const {

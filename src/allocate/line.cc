@@ -170,10 +170,31 @@ void cut_stretches(Lines& lines, const TimeZone& zone) {
   }
 }
 
+// Which line carries time is settled among all of them; then those that can't change are dropped.
+void leave_only(Lines& lines, const Interval& changed) {
+  std::erase_if(lines.all, [&](const Line& line) {
+    return !line.charge->charge_period.overlap(changed).has_value();
+  });
+  std::vector<std::uint32_t> place(lines.stretches.size(), kNone);
+  for (const Line& line : lines.all) {
+    for (const std::uint32_t stretch : line.stretches) place[stretch] = 0;
+  }
+  std::vector<Interval> kept;
+  for (std::size_t s = 0; s < place.size(); ++s) {
+    if (place[s] == kNone) continue;
+    place[s] = static_cast<std::uint32_t>(kept.size());
+    kept.push_back(lines.stretches[s]);
+  }
+  lines.stretches = std::move(kept);
+  for (Line& line : lines.all) {
+    for (std::uint32_t& stretch : line.stretches) stretch = place[stretch];
+  }
+}
+
 }  // namespace
 
 Lines lines_of(std::span<const Charge> charges, const Fleet& fleet, const Policy& policy,
-               const Catalog& catalog) {
+               const Catalog& catalog, const std::optional<Interval>& changed) {
   const ResourceIndex index(fleet);
   Lines lines;
   lines.all.reserve(charges.size());
@@ -182,7 +203,7 @@ Lines lines_of(std::span<const Charge> charges, const Fleet& fleet, const Policy
     line.charge = &charge;
     find_target(line, index, fleet);
     if (line.kind == TargetKind::kMachine || line.kind == TargetKind::kPool) {
-      line.split = component_split(charge, shape_behind(line, fleet), policy.node_split, catalog);
+      line.split = component_split(charge, shape_behind(line, fleet), policy, catalog);
       if (line.split.price_missing) lines.without_price += 1;
     }
   }
@@ -190,6 +211,7 @@ Lines lines_of(std::span<const Charge> charges, const Fleet& fleet, const Policy
             [](const Line& a, const Line& b) { return a.charge->id < b.charge->id; });
   cut_stretches(lines, policy.time_zone);
   choose_time_carriers(lines, fleet);
+  if (changed) leave_only(lines, *changed);
   return lines;
 }
 

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "allocate/components.h"
-#include "allocate/occupancy.h"
+#include "allocate/fleet_index.h"
 #include "core/instant.h"
 #include "ledger/charge.h"
 
@@ -41,7 +42,9 @@ struct Lines {
 //
 // A node may have several lines for the same hours (usage, a refund, a support fee). Its GPU time
 // must be told once: by the plain usage line with the largest list cost that covers the stretch.
+// With `changed`, stretches of charges whose period does not overlap it are left out: these charges
+// have none, and nothing is posted for them.
 Lines lines_of(std::span<const Charge> charges, const Fleet& fleet, const Policy& policy,
-               const Catalog& catalog);
+               const Catalog& catalog, const std::optional<Interval>& changed);
 
 }  // namespace pennyweight

@@ -1,95 +1,63 @@
-// Occupancy: over a stretch of time, who held what of a cluster, and what nobody held.
+// Occupancy: over a stretch of time, who held what of a cluster, what of it they used, and what
+// nobody could or did have.
 //
 // Holdings reach the fleet on three levels, each taking from what the one before left over:
-//   card   a holding names a GPU or a MIG instance;
-//   node   it names a number of devices on a node;
-//   pool   it names a number of devices somewhere in a pool of nodes. Pools that are narrower come
-//          first; a holder in a pool has a part of every free device of the pool, in proportion.
+//   seat     a holding names a GPU or a MIG instance, or telemetry says on which it is (seat.h);
+//   machine  it names a number of devices on a node;
+//   pool     it names a number of devices somewhere in a pool of nodes. Pools that are narrower
+//            come first; a holder in a pool has a part of every free device, in proportion.
 // On each level claims are scaled down only where together they ask for more than there is.
 //
-// Everything is counted on four axes: GPU compute and GPU memory (in CardShare units), the host's
-// CPU (milli) and memory (bytes), times milliseconds.
+// What is left of a machine is `unavailable` during an outage; `stranded` where a MIG layout leaves
+// it over, or where the host's CPU or memory was all held, so that nobody could have had a GPU;
+// `unbilled` where it was asked for by a holder whose basis is less; and free otherwise.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "allocate/components.h"
-#include "core/card_share.h"
-#include "core/instant.h"
+#include "allocate/demand.h"
+#include "allocate/fleet_index.h"
+#include "allocate/rules.h"
+#include "allocate/seen_index.h"
+#include "allocate/share_out.h"
 #include "core/quantity.h"
-#include "core/split.h"
-#include "ledger/holding.h"
-#include "ledger/node.h"
 
 namespace pennyweight {
 
-inline constexpr std::size_t kAxes = 4;
-enum Axis : std::size_t { kCompute, kMemory, kCpu, kHostMemory };
-using AxisAmounts = std::array<UInt128, kAxes>;
-
-// Nodes of one pool with one GPU model: interchangeable as far as a holding in a pool can tell.
-struct Leaf {
-  PoolId pool;
-  std::string gpu_model;
-  std::vector<std::uint32_t> nodes;
+// A demand within a stretch, and where it is by then.
+struct Cut {
+  const Demand* demand;
+  Demand::Level level;
+  std::uint32_t machine;  // kNone: pool
+  std::uint32_t target;
+  Interval during;
+  AxisUnits units{};
 };
 
-// The fleet of one cluster, indexed once. A node that changed (two facts of one name) stands there
-// once for each of its facts.
-class Fleet {
- public:
-  Fleet(std::span<const Node> nodes, std::span<const Gpu> gpus, const Catalog& catalog);
-
-  struct Machine {
-    const Node* node;
-    NodeShape shape;
-    std::uint64_t gpu_memory_bytes = 0;  // of one GPU; 0: the model is not known
-    std::optional<Interval> present;  // nothing: it ended before it began, or was replaced at once
-    std::uint32_t leaf = 0;
-  };
-  struct Card {
-    const Gpu* gpu;
-    std::optional<Interval> present;
-  };
-
-  const std::vector<Machine>& machines() const { return machines_; }
-  const std::vector<Card>& cards() const { return cards_; }
-  const std::vector<Leaf>& leaves() const { return leaves_; }
-
-  // Machines of a node's name, by their begin; and cards of a GPU UUID or MIG instance id.
-  std::span<const std::uint32_t> machines_named(const NodeId& name) const;
-  std::span<const std::uint32_t> cards_named(const GpuId& id) const;
-
- private:
-  std::vector<Machine> machines_;
-  std::vector<Card> cards_;
-  std::vector<Leaf> leaves_;
-  std::map<NodeId, std::vector<std::uint32_t>> machines_by_name_;
-  std::map<GpuId, std::vector<std::uint32_t>> cards_by_id_;
-};
-
-inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
-// A holder's part of one machine or one card.
+// A holder's part of one machine.
 struct HeldPart {
   std::uint32_t holding;
-  std::uint32_t card = kNone;  // an index of Fleet::cards where the holding named one
+  std::uint32_t card = kNone;  // an index of Fleet::cards where it is on one
   Interval during;             // within the stretch
   AxisAmounts given{};
-  GpuTime gpu_time;  // as asked for, before any scaling
+  std::array<UInt128, kGpuAxes> used{};  // of given
+  GpuTime gpu_time;                      // as asked for, before any scaling
+  GpuTime idle_time;                     // of it, that for which telemetry saw nothing done
+  GpuTime observed_time;                 // of it, that for which telemetry says something
   MemoryTime memory_time;
 };
 
 struct MachineOccupancy {
   AxisAmounts capacity{};
   AxisAmounts residual{};  // left to the pool
+  AxisAmounts unavailable{};
+  std::array<UInt128, kGpuAxes> stranded{};
+  std::array<UInt128, kGpuAxes> unbilled{};
   std::vector<HeldPart> parts;
+  std::array<Steps, kAxes> left;  // the residual as it changes; only where a pool takes from it
 };
 
 // A holder's part of what a leaf's machines left to the pool.
@@ -113,31 +81,25 @@ struct Occupancy {
   std::map<std::uint32_t, MemoryTime> pool_memory_time;
 };
 
-// What a holding asks for and where, resolved against the fleet once, so that each stretch only has
-// to cut it.
-struct Demand {
-  std::uint32_t holding;
-  enum class Level { kCard, kMachine, kPool } level;
-  std::uint32_t target;  // a card, a machine, or an index of selectors
-  Interval during;       // the holding's, within the target's presence
-  std::array<std::uint64_t, kAxes> units{};
-  std::uint64_t gpu_memory_bytes = 0;  // of one card of the target; 0: not known
+// What all parts of an allocation look at.
+struct Surroundings {
+  const Fleet& fleet;
+  std::span<const Selector> selectors;
+  const SharingRules& rules;
+  std::span<const Holding* const> holdings;
 };
 
-// Any of these leaves, ascending.
-using Selector = std::vector<std::uint32_t>;
+// Cuts of one stretch: by machine, then seats before the machine itself, then target, then holding;
+// those in pools at the end.
+std::vector<Cut> cuts_of(const Interval& stretch, std::span<const Demand* const> active,
+                         const Surroundings& around, const SeenIndex& seen);
 
-struct Demands {
-  std::vector<Demand> all;                        // by holding
-  std::vector<Selector> selectors;                // narrower first
-  std::map<std::string, std::uint64_t> problems;  // what could not be placed, with its count
-};
+// One machine over a stretch. `cuts` are all of its cuts. Many threads may do this at once.
+MachineOccupancy machine_occupancy(const Interval& stretch, std::uint32_t machine,
+                                   std::span<const Cut> cuts, const Surroundings& around,
+                                   const SeenIndex& seen, bool pool_takes);
 
-// `Demand::holding` is an index of `holdings`.
-Demands resolve(std::span<const Holding* const> holdings, const Fleet& fleet);
-
-// REQUIRES: `active` are the demands that overlap the stretch, in their order.
-Occupancy occupancy_of(const Interval& stretch, const Fleet& fleet,
-                       std::span<const Selector> selectors, std::span<const Demand* const> active);
+// Adds to the machines of `occupancy` what pools take. REQUIRES: its machines are done.
+void share_pools(Occupancy& occupancy, std::span<const Cut> pool_cuts, const Surroundings& around);
 
 }  // namespace pennyweight

@@ -21,6 +21,9 @@ struct Entry {
   // What was given to holders in its pool, of the component in hand; and of that, GPU compute.
   UInt128 pooled = 0;
   UInt128 pooled_compute = 0;
+  // The same of holders that named the machine.
+  UInt128 named = 0;
+  UInt128 named_compute = 0;
 };
 
 // Lines whose machines are interchangeable: they differ in nothing but the machine.
@@ -34,16 +37,34 @@ struct GroupKey {
   auto operator<=>(const GroupKey&) const = default;
 };
 
+// Capacity that is idle for a known reason: what it weighs, and the GPU compute in it.
+struct IdleFor {
+  UInt128 weight = 0;
+  UInt128 compute = 0;
+  IdleFor& operator+=(const IdleFor& other) {
+    weight += other.weight;
+    compute += other.compute;
+    return *this;
+  }
+};
+
+// A machine's or a pool's, by why it is idle; what is idle beyond that is free.
+struct IdleKinds {
+  IdleFor unavailable;
+  IdleFor stranded;
+  IdleFor unbilled;
+};
+
 class StretchShares {
  public:
   StretchShares(std::uint32_t stretch, const Lines& lines, std::span<const LineStretch> here,
-                const Fleet& fleet, const Occupancy& occupancy, const ShareWeights& weights)
+                const Occupancy& occupancy, const Surroundings& around)
       : stretch_(stretch),
         lines_(lines),
         here_(here),
-        fleet_(fleet),
+        fleet_(around.fleet),
         occupancy_(occupancy),
-        weights_(weights) {}
+        rules_(around.rules) {}
 
   std::vector<Share> run() {
     for (const LineStretch& at : here_) {
@@ -69,10 +90,16 @@ class StretchShares {
   }
 
  private:
-  UInt128 weigh(const AxisAmounts& amounts, Component component) const {
+  template <class Amounts>
+  static UInt128 weigh_gpu(const Amounts& amounts, const UnitWeights& weights) {
+    return amounts[kCompute] * weights.compute + amounts[kMemory] * weights.memory;
+  }
+
+  static UInt128 weigh(const AxisAmounts& amounts, Component component,
+                       const UnitWeights& weights) {
     switch (component) {
       case Component::kGpu:
-        return amounts[kCompute] * weights_.compute + amounts[kMemory] * weights_.memory;
+        return weigh_gpu(amounts, weights);
       case Component::kCpu:
         return amounts[kCpu];
       case Component::kMemory:
@@ -129,7 +156,7 @@ class StretchShares {
       });
       if (weight_in(lines_.all[entries.front().line].split, component) == 0) continue;
       for (Entry& entry : entries) {
-        entry.pooled = entry.pooled_compute = 0;
+        entry.pooled = entry.pooled_compute = entry.named = entry.named_compute = 0;
         share_named(component, entry);
       }
       share_pooled(component, key.leaf, entries);
@@ -137,33 +164,100 @@ class StretchShares {
     }
   }
 
+  // What the holders of a machine weigh. Where rules give holders of one machine different weights
+  // they may together weigh more than the machine; then they are scaled down to it.
+  std::vector<UInt128> weights_of_parts(Component component, std::uint32_t machine) const {
+    const MachineOccupancy& here = occupancy_.machines[machine];
+    std::vector<UInt128> weights;
+    weights.reserve(here.parts.size());
+    UInt128 all = 0;
+    for (const HeldPart& part : here.parts) {
+      weights.push_back(weigh(part.given, component, rules_.weights(machine, part.holding)));
+      all += weights.back();
+    }
+    const UInt128 capacity = weigh(here.capacity, component, rules_.weights(machine));
+    return all > capacity ? split_units(capacity, weights) : weights;
+  }
+
+  // Of a part's weight, that of what was used. CPU and memory of the host are not watched.
+  UInt128 used_weight(Component component, std::uint32_t machine, const HeldPart& part,
+                      UInt128 weight) const {
+    if (component != Component::kGpu) return weight;
+    const UnitWeights& weights = rules_.weights(machine, part.holding);
+    const UInt128 used = weigh_gpu(part.used, weights);
+    const UInt128 given = weigh_gpu(part.given, weights);
+    if (given == 0) return weight;
+    return given == weight ? used : multiply_divide(weight, used, given).quotient;
+  }
+
+  // A holder's part of a machine: what it used, and what it held and did not use.
+  void share_part(const Share& held, Component component, std::uint32_t machine,
+                  const HeldPart& part, UInt128 weight, bool carries) {
+    const UInt128 used = used_weight(component, machine, part, weight);
+    const bool overhead = rules_.is_overhead(part.holding);
+    Share first = held;
+    first.kind = overhead ? PostingKind::kOverhead : PostingKind::kUsed;
+    first.weight = overhead ? weight : used;
+    Share rest = held;
+    rest.kind = PostingKind::kHeldIdle;
+    rest.weight = weight - first.weight;
+    if (carries) {
+      // The time that was idle is told whether the basis charges for it or not.
+      rest.gpu_time = rest.observed_time = overhead ? GpuTime() : part.idle_time;
+      first.gpu_time = part.gpu_time - rest.gpu_time;
+      first.observed_time = part.observed_time - rest.observed_time;
+    }
+    const bool idle = rest.weight > 0 || rest.gpu_time != GpuTime();
+    const bool only_idle = idle && first.weight == 0 && first.gpu_time == GpuTime();
+    if (carries) (only_idle ? rest : first).memory_time = part.memory_time;
+    // Where nothing was idle the first also stands without weight: it tells that somebody held.
+    if (!only_idle) add(first);
+    if (idle) add(rest);
+  }
+
   // Holders that named the machine or its cards.
-  void share_named(Component component, const Entry& entry) {
-    for (const HeldPart& part : occupancy_.machines[entry.machine].parts) {
+  void share_named(Component component, Entry& entry) {
+    const MachineOccupancy& machine = occupancy_.machines[entry.machine];
+    const auto weights = weights_of_parts(component, entry.machine);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const HeldPart& part = machine.parts[i];
       Share held = share(entry.line, component, PostingKind::kUsed, part.during);
       held.machine = entry.machine;
       held.card = part.card;
       held.holding = part.holding;
-      held.weight = weigh(part.given, component);
-      if (component == Component::kGpu && entry.carries_time) {
-        held.gpu_time = part.gpu_time;
-        held.memory_time = part.memory_time;
-      }
-      add(held);
+      share_part(held, component, entry.machine, part, weights[i],
+                 component == Component::kGpu && entry.carries_time);
+      entry.named += weights[i];
+      entry.named_compute += part.given[kCompute];
     }
+  }
+
+  // What of a machine is left to the pool, no more than its holders leave of its weight.
+  UInt128 room_of(Component component, const Entry& entry) const {
+    const MachineOccupancy& machine = occupancy_.machines[entry.machine];
+    const UnitWeights& weights = rules_.weights(entry.machine);
+    return std::min(weigh(machine.residual, component, weights),
+                    weigh(machine.capacity, component, weights) - entry.named);
   }
 
   // Holders somewhere in the pool: their part of this group, laid over its machines one by one.
   void share_pooled(Component component, std::uint32_t leaf_index, std::vector<Entry>& entries) {
     const LeafOccupancy& leaf = occupancy_.leaves[leaf_index];
-    const UInt128 leaf_room = weigh(leaf.residual, component);
-    if (leaf.parts.empty() || leaf_room == 0) return;
+    if (leaf.parts.empty()) return;
+    const std::uint32_t any = entries.front().machine;  // the weights are those of its GPU model
+    const UInt128 leaf_room = weigh(leaf.residual, component, rules_.weights(any));
+    if (leaf_room == 0) return;
     std::vector<UInt128> amounts;
-    for (const PoolPart& part : leaf.parts) amounts.push_back(weigh(part.given, component));
+    UInt128 asked = 0;
+    for (const PoolPart& part : leaf.parts) {
+      amounts.push_back(weigh(part.given, component, rules_.weights(any, part.holding)));
+      asked += amounts.back();
+    }
+    if (asked > leaf_room) amounts = split_units(leaf_room, amounts);
     std::vector<UInt128> room;
     UInt128 group_room = 0;
     for (const Entry& entry : entries) {
-      room.push_back(weigh(occupancy_.machines[entry.machine].residual, component));
+      room.push_back(room_of(component, entry));
       group_room += room.back();
     }
     // Several lines of one machine may be in one group (the same fee twice): each has its own room.
@@ -171,7 +265,7 @@ class StretchShares {
         group_room <= leaf_room ? scaled(amounts, group_room, leaf_room) : std::vector<UInt128>();
     if (of_group.empty()) {
       for (Entry& entry : entries) {
-        const UInt128 alone = weigh(occupancy_.machines[entry.machine].residual, component);
+        const UInt128 alone = room_of(component, entry);
         const auto parts = scaled(amounts, alone, leaf_room);
         for (std::size_t i = 0; i < parts.size(); ++i) {
           pool_share(component, entry, leaf.parts[i], parts[i]);
@@ -186,40 +280,79 @@ class StretchShares {
 
   void pool_share(Component component, Entry& entry, const PoolPart& part, UInt128 amount) {
     if (amount == 0) return;
-    Share held = share(entry.line, component, PostingKind::kUsed, part.during);
+    Share held = share(entry.line, component, kind_of(part.holding), part.during);
     held.machine = entry.machine;
     held.holding = part.holding;
     held.weight = amount;
     entry.pooled += amount;
+    const UInt128 given = weigh(part.given, component, rules_.weights(entry.machine, part.holding));
     entry.pooled_compute +=
-        multiply_divide(part.given[kCompute], amount, weigh(part.given, component)).quotient;
+        given == 0 ? 0 : multiply_divide(part.given[kCompute], amount, given).quotient;
     if (component == Component::kGpu && entry.carries_time) {
       carriers_[part.holding].push_back(out_.size());
     }
     add(held);
   }
 
-  void share_idle(Component component, const Entry& entry) {
-    const MachineOccupancy& machine = occupancy_.machines[entry.machine];
-    const UInt128 capacity = weigh(machine.capacity, component);
-    UInt128 taken = entry.pooled;
-    UInt128 compute = entry.pooled_compute;
-    for (const HeldPart& part : machine.parts) {
-      taken += weigh(part.given, component);
-      compute += part.given[kCompute];
-    }
-    CHECK(taken <= capacity, "no more is given than there is");
-    Share idle = idle_share(entry.line, component, capacity - taken,
-                            entry.carries_time ? machine.capacity[kCompute] - compute : 0);
-    idle.machine = entry.machine;
-    add(idle);
+  PostingKind kind_of(std::uint32_t holding) const {
+    return rules_.is_overhead(holding) ? PostingKind::kOverhead : PostingKind::kUsed;
   }
 
-  Share idle_share(std::uint32_t line, Component component, UInt128 weight, UInt128 compute) const {
-    Share idle = share(line, component, PostingKind::kUnallocated, occupancy_.stretch);
-    idle.weight = weight;
-    if (component == Component::kGpu) idle.gpu_time = GpuTime::of(compute);
+  static IdleKinds idle_kinds(const MachineOccupancy& machine, Component component,
+                              const UnitWeights& weights) {
+    IdleKinds idle{.unavailable = {.weight = weigh(machine.unavailable, component, weights)},
+                   .stranded = {},
+                   .unbilled = {}};
+    if (component != Component::kGpu) return idle;
+    idle.unavailable.compute = machine.unavailable[kCompute];
+    idle.stranded = {weigh_gpu(machine.stranded, weights), machine.stranded[kCompute]};
+    idle.unbilled = {weigh_gpu(machine.unbilled, weights), machine.unbilled[kCompute]};
     return idle;
+  }
+
+  void share_idle(Component component, const Entry& entry) {
+    const MachineOccupancy& machine = occupancy_.machines[entry.machine];
+    const UnitWeights& weights = rules_.weights(entry.machine);
+    const UInt128 capacity = weigh(machine.capacity, component, weights);
+    const UInt128 taken = entry.named + entry.pooled;
+    CHECK(taken <= capacity, "no more is given than there is");
+    const UInt128 compute = entry.named_compute + entry.pooled_compute;
+    const bool carries = component == Component::kGpu && entry.carries_time;
+    Share idle = share(entry.line, component, PostingKind::kUnallocated, occupancy_.stretch);
+    idle.machine = entry.machine;
+    add_idle(
+        idle, capacity - taken, idle_kinds(machine, component, weights),
+        carries && machine.capacity[kCompute] > compute ? machine.capacity[kCompute] - compute : 0);
+  }
+
+  // An idle weight by its kinds, each with its part of the idle GPU time; the last has the rest.
+  void add_idle(const Share& idle, UInt128 weight, const IdleKinds& kinds, UInt128 compute) {
+    struct Part {
+      PostingKind kind;
+      UInt128 weight;
+      UInt128 compute;
+    };
+    std::vector<Part> parts;
+    const auto take = [&](PostingKind kind, const IdleFor& of_kind) {
+      const UInt128 part = std::min(weight, of_kind.weight);
+      if (part == 0) return;
+      const UInt128 time = std::min(compute, of_kind.compute);
+      parts.push_back({kind, part, time});
+      weight -= part;
+      compute -= time;
+    };
+    take(PostingKind::kUnavailable, kinds.unavailable);
+    take(PostingKind::kStranded, kinds.stranded);
+    take(PostingKind::kHeldIdle, kinds.unbilled);
+    if (weight > 0) parts.push_back({PostingKind::kUnallocated, weight, 0});
+    if (!parts.empty()) parts.back().compute += compute;
+    for (const Part& part : parts) {
+      Share kind = idle;
+      kind.kind = part.kind;
+      kind.weight = part.weight;
+      kind.gpu_time = GpuTime::of(part.compute);
+      add(kind);
+    }
   }
 
   // A line for a pool as a whole is shared by everybody in the pool, wherever they are in it.
@@ -230,48 +363,77 @@ class StretchShares {
     }
     for (const Component component : kParts) {
       if (weight_in(line.split, component) == 0) continue;
-      const bool carries = component == Component::kGpu && line.carries_time[at.position];
-      AxisAmounts capacity{};
-      std::map<std::uint32_t, Share> by_holding;
-      const auto held_by = [&](std::uint32_t holding, const Interval& during) -> Share& {
-        auto [found, is_new] =
-            by_holding.try_emplace(holding, share(at.line, component, PostingKind::kUsed, during));
-        found->second.holding = holding;
-        return found->second;
-      };
-      UInt128 taken = 0, compute = 0;
-      for (const std::uint32_t leaf : line.leaves) {
-        for (std::size_t axis = 0; axis < kAxes; ++axis) {
-          capacity[axis] += occupancy_.leaves[leaf].capacity[axis];
-        }
-        for (const std::uint32_t machine : fleet_.leaves()[leaf].nodes) {
-          for (const HeldPart& part : occupancy_.machines[machine].parts) {
-            Share& held = held_by(part.holding, part.during);
-            held.weight += weigh(part.given, component);
-            taken += weigh(part.given, component);
-            compute += part.given[kCompute];
-            if (carries) {
-              held.gpu_time += part.gpu_time;
-              held.memory_time += part.memory_time;
-            }
-          }
-        }
-        for (const PoolPart& part : occupancy_.leaves[leaf].parts) {
-          held_by(part.holding, part.during).weight += weigh(part.given, component);
-          taken += weigh(part.given, component);
+      share_pool_component(at, line, component,
+                           component == Component::kGpu && line.carries_time[at.position]);
+    }
+  }
+
+  void share_pool_component(const LineStretch& at, const Line& line, Component component,
+                            bool carries) {
+    AxisAmounts capacity{};
+    UInt128 room = 0, taken = 0, compute = 0;
+    IdleKinds idle;
+    std::map<std::uint32_t, Share> pooled;  // by holding
+    for (const std::uint32_t leaf : line.leaves) {
+      UInt128 leaf_named = 0, leaf_capacity = 0;
+      for (const std::uint32_t machine : fleet_.leaves()[leaf].nodes) {
+        const MachineOccupancy& here = occupancy_.machines[machine];
+        const UnitWeights& weights = rules_.weights(machine);
+        const auto parts = weights_of_parts(component, machine);
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+          const HeldPart& part = here.parts[i];
+          Share held = share(at.line, component, PostingKind::kUsed, part.during);
+          held.holding = part.holding;
+          share_part(held, component, machine, part, parts[i], carries);
+          leaf_named += parts[i];
           compute += part.given[kCompute];
         }
+        const IdleKinds here_idle = idle_kinds(here, component, weights);
+        idle.unavailable += here_idle.unavailable;
+        idle.stranded += here_idle.stranded;
+        idle.unbilled += here_idle.unbilled;
+        leaf_capacity += weigh(here.capacity, component, weights);
+        capacity[kCompute] += here.capacity[kCompute];
       }
-      for (auto& [holding, held] : by_holding) {
-        if (carries && occupancy_.pool_gpu_time.contains(holding)) {
-          carriers_[holding].push_back(out_.size());
-        }
-        add(held);
-      }
-      const UInt128 all = weigh(capacity, component);
-      CHECK(taken <= all, "no more is given than there is");
-      add(idle_share(at.line, component, all - taken, carries ? capacity[kCompute] - compute : 0));
+      room += leaf_capacity;
+      taken += leaf_named;
+      taken += share_pool_parts(at, component, leaf, leaf_capacity - leaf_named, pooled, compute);
     }
+    for (auto& [holding, held] : pooled) {
+      if (carries && occupancy_.pool_gpu_time.contains(holding)) {
+        carriers_[holding].push_back(out_.size());
+      }
+      add(held);
+    }
+    CHECK(taken <= room, "no more is given than there is");
+    add_idle(share(at.line, component, PostingKind::kUnallocated, occupancy_.stretch), room - taken,
+             idle, carries && capacity[kCompute] > compute ? capacity[kCompute] - compute : 0);
+  }
+
+  // Holders in the pool, of one leaf; what they weigh, no more than `room`.
+  UInt128 share_pool_parts(const LineStretch& at, Component component, std::uint32_t leaf,
+                           UInt128 room, std::map<std::uint32_t, Share>& pooled, UInt128& compute) {
+    const auto& parts = occupancy_.leaves[leaf].parts;
+    if (parts.empty()) return 0;
+    const std::uint32_t any = fleet_.leaves()[leaf].nodes.front();
+    std::vector<UInt128> weights;
+    UInt128 all = 0;
+    for (const PoolPart& part : parts) {
+      weights.push_back(weigh(part.given, component, rules_.weights(any, part.holding)));
+      all += weights.back();
+      compute += part.given[kCompute];
+    }
+    if (all > room) {
+      weights = split_units(room, weights);
+      all = room;
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto [held, is_new] = pooled.try_emplace(
+          parts[i].holding, share(at.line, component, kind_of(parts[i].holding), parts[i].during));
+      held->second.holding = parts[i].holding;
+      held->second.weight += weights[i];
+    }
+    return all;
   }
 
   // A holder in a pool asked for its GPU time once, however many machines it was laid over. The
@@ -285,12 +447,14 @@ class StretchShares {
         told += parts.back();
       }
       UInt128 in_all = 0;
-      for (const LeafOccupancy& leaf : occupancy_.leaves) {
+      for (std::size_t l = 0; l < occupancy_.leaves.size(); ++l) {
+        const LeafOccupancy& leaf = occupancy_.leaves[l];
         const auto part =
             std::lower_bound(leaf.parts.begin(), leaf.parts.end(), holding,
                              [](const PoolPart& p, std::uint32_t h) { return p.holding < h; });
         if (part != leaf.parts.end() && part->holding == holding) {
-          in_all += weigh(part->given, Component::kGpu);
+          const std::uint32_t any = fleet_.leaves()[l].nodes.front();
+          in_all += weigh(part->given, Component::kGpu, rules_.weights(any, holding));
         }
       }
       if (told == 0) continue;
@@ -314,7 +478,7 @@ class StretchShares {
   std::span<const LineStretch> here_;
   const Fleet& fleet_;
   const Occupancy& occupancy_;
-  const ShareWeights& weights_;
+  const SharingRules& rules_;
   std::map<GroupKey, std::vector<Entry>> groups_;
   std::map<std::uint32_t, std::vector<std::size_t>> carriers_;  // by holding: positions in out_
   std::vector<Share> out_;
@@ -323,9 +487,9 @@ class StretchShares {
 }  // namespace
 
 std::vector<Share> shares_of(std::uint32_t stretch, const Lines& lines,
-                             std::span<const LineStretch> here, const Fleet& fleet,
-                             const Occupancy& occupancy, const ShareWeights& weights) {
-  return StretchShares(stretch, lines, here, fleet, occupancy, weights).run();
+                             std::span<const LineStretch> here, const Occupancy& occupancy,
+                             const Surroundings& around) {
+  return StretchShares(stretch, lines, here, occupancy, around).run();
 }
 
 }  // namespace pennyweight

@@ -11,7 +11,6 @@
 #include "allocate/line.h"
 #include "allocate/occupancy.h"
 #include "ledger/posting.h"
-#include "policy/policy.h"
 
 namespace pennyweight {
 
@@ -37,7 +36,7 @@ struct LineStretch {
 };
 
 std::vector<Share> shares_of(std::uint32_t stretch, const Lines& lines,
-                             std::span<const LineStretch> here, const Fleet& fleet,
-                             const Occupancy& occupancy, const ShareWeights& weights);
+                             std::span<const LineStretch> here, const Occupancy& occupancy,
+                             const Surroundings& around);
 
 }  // namespace pennyweight

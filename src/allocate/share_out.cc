@@ -106,19 +106,23 @@ UInt128 integral(const Interval& interval, const Steps& steps) {
   return sum;
 }
 
-Steps sum_of(std::span<const Steps* const> quantities) {
+Steps sum_of(std::span<const Steps* const> quantities, std::span<const Steps* const> less) {
   struct Delta {
     Instant at;
     Int128 units;
   };
   std::vector<Delta> deltas;
-  for (const Steps* steps : quantities) {
-    Int128 before = 0;
-    for (const Step& step : *steps) {
-      deltas.push_back({step.at, Int128{step.units} - before});
-      before = step.units;
+  const auto add = [&](std::span<const Steps* const> all, Int128 sign) {
+    for (const Steps* steps : all) {
+      Int128 before = 0;
+      for (const Step& step : *steps) {
+        deltas.push_back({step.at, sign * (Int128{step.units} - before)});
+        before = step.units;
+      }
     }
-  }
+  };
+  add(quantities, 1);
+  add(less, -1);
   std::sort(deltas.begin(), deltas.end(),
             [](const Delta& a, const Delta& b) { return a.at < b.at; });
   Steps sum;
@@ -130,6 +134,57 @@ Steps sum_of(std::span<const Steps* const> quantities) {
     append(sum, at, static_cast<std::uint64_t>(level));
   }
   return sum;
+}
+
+Steps while_present(const Interval& interval, const Interval& present, std::uint64_t units) {
+  Steps steps;
+  if (present.begin() > interval.begin()) steps.push_back({interval.begin(), 0});
+  steps.push_back({present.begin(), units});
+  if (present.end() < interval.end()) steps.push_back({present.end(), 0});
+  return steps;
+}
+
+Steps within(const Interval& interval, const Steps& steps, std::span<const Interval> during) {
+  Steps cut = {{interval.begin(), 0}};
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Instant until = i + 1 < steps.size() ? steps[i + 1].at : interval.end();
+    while (next < during.size() && during[next].end() <= steps[i].at) ++next;
+    for (std::size_t d = next; d < during.size() && during[d].begin() < until; ++d) {
+      const Instant begin = std::max(during[d].begin(), steps[i].at);
+      const Instant end = std::min(during[d].end(), until);
+      if (cut.back().at == begin) cut.pop_back();
+      cut.push_back({begin, steps[i].units});
+      if (end < interval.end()) cut.push_back({end, 0});
+    }
+  }
+  return cut;
+}
+
+std::vector<Interval> zero_times(const Interval& interval, const Steps& steps) {
+  std::vector<Interval> zero;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Instant until = i + 1 < steps.size() ? steps[i + 1].at : interval.end();
+    if (steps[i].units == 0 && steps[i].at < until) zero.emplace_back(steps[i].at, until);
+  }
+  return zero;
+}
+
+std::vector<Interval> union_of(const Interval& interval, std::span<const Interval> any) {
+  std::vector<Interval> cut;
+  for (const Interval& each : any) {
+    if (const auto both = each.overlap(interval)) cut.push_back(*both);
+  }
+  std::sort(cut.begin(), cut.end());
+  std::vector<Interval> joined;
+  for (const Interval& each : cut) {
+    if (joined.empty() || joined.back().end() < each.begin()) {
+      joined.push_back(each);
+    } else if (joined.back().end() < each.end()) {
+      joined.back() = Interval(joined.back().begin(), each.end());
+    }
+  }
+  return joined;
 }
 
 }  // namespace pennyweight

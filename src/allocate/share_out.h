@@ -41,7 +41,21 @@ SharedOut share_out(const Interval& interval, const Steps& capacity, std::span<c
 // Unit-milliseconds of a quantity over the interval that it covers.
 UInt128 integral(const Interval& interval, const Steps& steps);
 
-// The sum of several quantities over one interval.
-Steps sum_of(std::span<const Steps* const> quantities);
+// The sum of several quantities over one interval, less that of others. REQUIRES: never below 0.
+Steps sum_of(std::span<const Steps* const> quantities, std::span<const Steps* const> less = {});
+
+// A constant quantity while something is there, zero before and after.
+// REQUIRES: `present` lies within the interval.
+Steps while_present(const Interval& interval, const Interval& present, std::uint64_t units);
+
+// The quantity while something else holds: zero outside of `during`, which ascend and don't
+// overlap.
+Steps within(const Interval& interval, const Steps& steps, std::span<const Interval> during);
+
+// When a quantity is zero; ascending.
+std::vector<Interval> zero_times(const Interval& interval, const Steps& steps);
+
+// Intervals that may overlap, cut to `interval`, as ascending ones that don't.
+std::vector<Interval> union_of(const Interval& interval, std::span<const Interval> any);
 
 }  // namespace pennyweight

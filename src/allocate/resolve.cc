@@ -1,0 +1,396 @@
+// resolve(): what each holding asks for, and where.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "allocate/demand.h"
+#include "allocate/device_share.h"
+#include "allocate/together.h"
+#include "fleet/gpu_model.h"
+
+namespace pennyweight {
+namespace {
+
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+
+std::string lower_case(std::string_view text) {
+  std::string lower;
+  for (const char c : text) {
+    lower.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+  }
+  return lower;
+}
+
+// A model as requested ("a100") is met by a model as installed ("A100-SXM4-80GB").
+bool meets(const std::string& installed, const std::string& requested) {
+  if (requested.empty()) return true;
+  const GpuModel* model = find_gpu_model(requested);
+  if (model != nullptr) return model->name == installed;
+  return lower_case(installed).find(lower_case(requested)) != std::string::npos;
+}
+
+std::uint64_t part_of(std::uint64_t units, CardShare share) {
+  return static_cast<std::uint64_t>(
+      multiply_divide(units, share.units(), CardShare::kUnitsPerCard).quotient);
+}
+
+class Resolver {
+ public:
+  Resolver(std::span<const Holding* const> holdings, const Fleet& fleet)
+      : holdings_(holdings), fleet_(fleet), together_(holdings) {}
+
+  Demands run() {
+    for (const auto& [what, count] : fleet_.problems()) out_.problems[what] += count;
+    for (std::uint32_t i = 0; i < holdings_.size(); ++i) {
+      if (together_.is_only_reserving(i)) continue;
+      for (const Turn& turn : together_.turns(i)) place({i, holdings_[i], turn});
+    }
+    sort_selectors();
+    return std::move(out_);
+  }
+
+ private:
+  // A holding over the part of its time in which it shares with the same others.
+  struct Asked {
+    std::uint32_t index;
+    const Holding* holding;
+    Turn turn;
+    const Interval& during() const { return turn.during; }
+  };
+
+  void problem(std::string what) { out_.problems[std::move(what)] += 1; }
+
+  void place(const Asked& asked) {
+    if (asked.turn.reserved != nullptr) return on_reserved(asked);
+    std::visit(Overloaded{[&](const OnGpus& on) { on_gpus(asked, on); },
+                          [&](const OnNodes& on) { on_nodes(asked, on); },
+                          [&](const InPool& in) { in_pool(asked, in); }},
+               asked.holding->placement);
+  }
+
+  std::optional<CardFraction> share_of(const Device& device, const CardAt& at) {
+    auto share = device_share(device, at);
+    if (share) return *share;
+    problem(share.error().message);
+    return std::nullopt;
+  }
+
+  static void set_gpu(Demand& demand, const CardFraction& each, std::uint64_t devices,
+                      std::uint64_t card_units, const Turn& turn) {
+    demand.units[kCompute] = turn.mine(part_of(card_units, each.compute) * devices);
+    demand.units[kMemory] = turn.mine(part_of(card_units, each.memory) * devices);
+  }
+
+  // The host's parts: as requested, or else the same part of the host as of its GPUs.
+  static void set_host(Demand& demand, const NodeShape& shape, std::uint64_t gpu_units_of_shape,
+                       std::optional<std::uint64_t> cpu_milli,
+                       std::optional<std::uint64_t> memory_bytes) {
+    const auto part = [&](std::uint64_t capacity) -> std::uint64_t {
+      if (gpu_units_of_shape == 0) return 0;
+      return static_cast<std::uint64_t>(
+          multiply_divide(capacity, demand.units[kCompute], gpu_units_of_shape).quotient);
+    };
+    demand.units[kCpu] = cpu_milli ? *cpu_milli : part(shape.cpu_milli.value_or(0));
+    demand.units[kHostMemory] = memory_bytes ? *memory_bytes : part(shape.memory_bytes.value_or(0));
+  }
+
+  void add(Demand demand, const std::optional<Interval>& present) {
+    if (!present) return;
+    const auto during = demand.during.overlap(*present);
+    if (!during) return;
+    demand.during = *during;
+    out_.all.push_back(demand);
+  }
+
+  void on_gpus(const Asked& asked, const OnGpus& on) {
+    bool first = true;  // the host's parts are stated for the holding as a whole
+    for (const GpuId& id : on.gpus) {
+      bool found = false;
+      for (const std::uint32_t card_index : fleet_.cards_named(id)) {
+        const Fleet::Card& card = fleet_.cards()[card_index];
+        if (!card.present || !asked.during().overlap(*card.present)) continue;
+        found |= on_card(asked, id, card_index, first);
+      }
+      if (!found) problem(fmt::format("GPU {}, which no inventory has at that time", id.text()));
+      first = false;
+    }
+  }
+
+  // A fraction of a reserved card, on the cards of the reservation.
+  void on_reserved(const Asked& asked) {
+    const Placement& where = asked.turn.reserved->placement;
+    if (const auto* on = std::get_if<OnGpus>(&where)) return on_gpus(asked, *on);
+    if (const auto* on = std::get_if<OnNodes>(&where)) return on_nodes(asked, *on);
+    in_pool(asked, std::get<InPool>(where));
+  }
+
+  bool on_card(const Asked& asked, const GpuId& id, std::uint32_t card_index, bool first) {
+    const Fleet::Card& card = fleet_.cards()[card_index];
+    bool placed = false;
+    for (const std::uint32_t machine_index : fleet_.machines_named(card.gpu->node)) {
+      const Fleet::Machine& machine = fleet_.machines()[machine_index];
+      const auto both = machine.present ? machine.present->overlap(*card.present) : std::nullopt;
+      if (!both) continue;
+      placed = true;
+      bool first_seat = first;
+      if (!card.is_cut) {
+        const Device device = instance_device(*card.gpu, id, asked.holding->device);
+        const auto each = share_of(device, {model_of(card, machine), machine.node});
+        if (!each) return true;  // already noted
+        on_seat(asked, card.first_seat, machine_index, *both, *each, first_seat);
+        continue;
+      }
+      if (is_profile(asked.holding->device) && id == card.gpu->uuid) {
+        // Some instance of that profile on this card, and nothing says which.
+        some_instance(asked, machine_index, *both, first_seat);
+        continue;
+      }
+      const std::span<const Fleet::Seat> seats = fleet_.seats_of(card);
+      for (std::uint32_t s = 0; s < seats.size(); ++s) {
+        if (id != card.gpu->uuid && seats[s].id != id) continue;
+        const auto each = share_in_seat(asked, card, machine);
+        if (!each) return true;
+        on_seat(asked, card.first_seat + s, machine_index, *both, *each, first_seat);
+        first_seat = false;
+      }
+    }
+    return placed;
+  }
+
+  static bool is_profile(const Device& device) { return std::holds_alternative<MigSlice>(device); }
+
+  std::string model_of(const Fleet::Card& card, const Fleet::Machine& machine) const {
+    return card.gpu->model.empty() ? machine.shape.gpu_model : card.gpu->model;
+  }
+
+  // On a card whose layout is not understood an instance counts by its profile, if that is known.
+  static Device instance_device(const Gpu& gpu, const GpuId& id, const Device& asked) {
+    for (const MigInstance& instance : gpu.mig_instances) {
+      if (instance.id == id) return MigSlice{instance.profile};
+    }
+    return asked;
+  }
+
+  // Of an instance: all of it, unless the instance itself is shared.
+  std::optional<CardFraction> share_in_seat(const Asked& asked, const Fleet::Card& card,
+                                            const Fleet::Machine& machine) {
+    const Device& device = asked.holding->device;
+    if (is_profile(device)) return CardFraction{CardShare::whole(), CardShare::whole()};
+    return share_of(device, {model_of(card, machine), machine.node});
+  }
+
+  void on_seat(const Asked& asked, std::uint32_t seat_index, std::uint32_t machine_index,
+               const Interval& present, const CardFraction& each, bool first) {
+    const Fleet::Seat& seat = fleet_.seats()[seat_index];
+    const Fleet::Machine& machine = fleet_.machines()[machine_index];
+    Demand demand{.holding = asked.index,
+                  .level = Demand::Level::kSeat,
+                  .target = seat_index,
+                  .machine = machine_index,
+                  .during = asked.during(),
+                  .gpu_memory_bytes = machine.gpu_memory_bytes};
+    // Nobody can hold more of a seat than all of it.
+    const auto of_seat = [&](std::size_t axis, CardShare share) {
+      const CardShare part = std::min(share, CardShare::whole());
+      return asked.turn.mine(part_of(seat.units[axis], part));
+    };
+    demand.units[kCompute] = of_seat(kCompute, each.compute);
+    demand.units[kMemory] = of_seat(kMemory, each.memory);
+    const auto host = [&](const std::optional<std::uint64_t>& whole) {
+      return whole && !first ? std::optional<std::uint64_t>(0) : whole;
+    };
+    set_host(demand, machine.shape, machine.capacity()[kCompute], host(asked.holding->cpu_milli),
+             host(asked.holding->memory_bytes));
+    add(demand, present);
+  }
+
+  void some_instance(const Asked& asked, std::uint32_t machine_index, const Interval& present,
+                     bool first) {
+    const Fleet::Machine& machine = fleet_.machines()[machine_index];
+    const auto each = share_of(asked.holding->device, {machine.shape.gpu_model, machine.node});
+    if (!each) return;
+    on_machine(asked, machine_index, *each, 1, first ? asked.holding->cpu_milli : 0,
+               first ? asked.holding->memory_bytes : 0, present);
+  }
+
+  void on_machine(const Asked& asked, std::uint32_t machine_index, const CardFraction& each,
+                  std::uint32_t devices, std::optional<std::uint64_t> cpu_milli,
+                  std::optional<std::uint64_t> memory_bytes, const Interval& present) {
+    const Fleet::Machine& machine = fleet_.machines()[machine_index];
+    Demand demand{.holding = asked.index,
+                  .level = Demand::Level::kMachine,
+                  .target = machine_index,
+                  .machine = machine_index,
+                  .during = asked.during(),
+                  .devices = devices,
+                  .gpu_memory_bytes = machine.gpu_memory_bytes};
+    set_gpu(demand, each, devices, machine.card_units(), asked.turn);
+    set_host(demand, machine.shape, machine.capacity()[kCompute], cpu_milli, memory_bytes);
+    add(demand, present);
+  }
+
+  void on_nodes(const Asked& asked, const OnNodes& on) {
+    // What the holding states for its host is spread over its nodes evenly, the rest to the first.
+    const std::uint64_t parts = on.parts.size();
+    for (std::uint64_t i = 0; i < parts; ++i) {
+      const auto part = [&](const std::optional<std::uint64_t>& whole) {
+        return whole ? std::optional(*whole / parts + (i < *whole % parts ? 1 : 0)) : whole;
+      };
+      bool found = false;
+      for (const std::uint32_t machine_index : fleet_.machines_named(on.parts[i].node)) {
+        const Fleet::Machine& machine = fleet_.machines()[machine_index];
+        if (!machine.present || !asked.during().overlap(*machine.present)) continue;
+        found = true;
+        const auto each = share_of(asked.holding->device, {machine.shape.gpu_model, machine.node});
+        if (!each) continue;
+        on_machine(asked, machine_index, *each, on.parts[i].devices, part(asked.holding->cpu_milli),
+                   part(asked.holding->memory_bytes), *machine.present);
+      }
+      if (!found) {
+        problem(
+            fmt::format("node {}, which no inventory has at that time", on.parts[i].node.text()));
+      }
+    }
+  }
+
+  void in_pool(const Asked& asked, const InPool& in) {
+    const Holding& holding = *asked.holding;
+    Selector selector = leaves_of(in.pools, in.devices == 0 ? "" : holding.gpu_model);
+    if (selector.empty()) selector = leaves_of(in.pools, "");
+    if (selector.empty()) {
+      problem(in.pools.empty()
+                  ? std::string("a pool of nodes, and the cluster has no inventory")
+                  : fmt::format("pool {}, which no inventory has", in.pools.front().text()));
+      return;
+    }
+    const std::uint32_t target = selector_index(selector);
+    const auto each = share_in(target, holding);
+    if (!each) return;  // already noted
+    const PoolTotals& totals = totals_[target];
+    Demand demand{.holding = asked.index,
+                  .level = Demand::Level::kPool,
+                  .target = target,
+                  .machine = kNone,
+                  .during = asked.during(),
+                  .devices = in.devices,
+                  .gpu_memory_bytes = totals.gpu_memory_bytes};
+    set_gpu(demand, *each, in.devices, totals.card_units, asked.turn);
+    set_host(demand, totals.host, totals.gpu_units, holding.cpu_milli, holding.memory_bytes);
+    out_.all.push_back(demand);
+  }
+
+  // What a device of the holding is in these leaves. They may differ in model; a profile must mean
+  // the same on all of them.
+  std::optional<CardFraction> share_in(std::uint32_t target, const Holding& holding) {
+    if (std::holds_alternative<WholeGpu>(holding.device) ||
+        std::holds_alternative<CardFraction>(holding.device)) {
+      return share_of(holding.device, {holding.gpu_model, nullptr});
+    }
+    std::optional<CardFraction> each;
+    for (const std::uint32_t leaf : out_.selectors[target]) {
+      for (const std::uint32_t machine_index : fleet_.leaves()[leaf].nodes) {
+        const Fleet::Machine& machine = fleet_.machines()[machine_index];
+        const auto here = share_of(holding.device, {machine.shape.gpu_model, machine.node});
+        if (!here) return std::nullopt;
+        if (each && *each != *here) {
+          problem(fmt::format("{} in a pool where it is a different part of each card",
+                              to_text(holding.device)));
+          return std::nullopt;
+        }
+        each = here;
+      }
+    }
+    return each;
+  }
+
+  // What all machines of a selector have together.
+  struct PoolTotals {
+    NodeShape host;  // its CPU and memory
+    std::uint64_t gpu_units = 0;
+    std::uint64_t card_units = CardShare::kUnitsPerCard;  // of its smallest GPU
+    std::uint64_t gpu_memory_bytes = 0;  // of one GPU; 0: models differ, or are not known
+  };
+
+  PoolTotals totals_of(const Selector& selector) const {
+    PoolTotals totals;
+    std::uint64_t cpu = 0, memory = 0;
+    std::set<std::uint64_t> gpu_memory;
+    for (const std::uint32_t leaf : selector) {
+      for (const std::uint32_t machine_index : fleet_.leaves()[leaf].nodes) {
+        const Fleet::Machine& machine = fleet_.machines()[machine_index];
+        cpu += machine.shape.cpu_milli.value_or(0);
+        memory += machine.shape.memory_bytes.value_or(0);
+        totals.gpu_units += machine.capacity()[kCompute];
+        if (machine.gpu_count == 0) continue;
+        gpu_memory.insert(machine.gpu_memory_bytes);
+        totals.card_units = std::min(totals.card_units, machine.card_units());
+      }
+    }
+    totals.host.cpu_milli = cpu;
+    totals.host.memory_bytes = memory;
+    if (gpu_memory.size() == 1) totals.gpu_memory_bytes = *gpu_memory.begin();
+    return totals;
+  }
+
+  Selector leaves_of(const std::vector<PoolId>& pools, const std::string& gpu_model) const {
+    Selector selector;
+    for (std::uint32_t i = 0; i < fleet_.leaves().size(); ++i) {
+      const Leaf& leaf = fleet_.leaves()[i];
+      const bool in_pools =
+          pools.empty() || std::find(pools.begin(), pools.end(), leaf.pool) != pools.end();
+      if (in_pools && meets(leaf.gpu_model, gpu_model)) selector.push_back(i);
+    }
+    return selector;
+  }
+
+  std::uint32_t selector_index(const Selector& selector) {
+    const auto [at, is_new] =
+        selector_of_.try_emplace(selector, static_cast<std::uint32_t>(out_.selectors.size()));
+    if (is_new) {
+      out_.selectors.push_back(selector);
+      totals_.push_back(totals_of(selector));
+    }
+    return at->second;
+  }
+
+  // Narrower first; among equals by their leaves, so that the order is the same each time.
+  void sort_selectors() {
+    std::vector<std::uint32_t> order(out_.selectors.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const Selector& x = out_.selectors[a];
+      const Selector& y = out_.selectors[b];
+      return std::pair(x.size(), x) < std::pair(y.size(), y);
+    });
+    std::vector<std::uint32_t> place(order.size());
+    std::vector<Selector> sorted;
+    for (std::uint32_t i = 0; i < order.size(); ++i) {
+      place[order[i]] = i;
+      sorted.push_back(out_.selectors[order[i]]);
+    }
+    out_.selectors = std::move(sorted);
+    for (Demand& demand : out_.all) {
+      if (demand.level == Demand::Level::kPool) demand.target = place[demand.target];
+    }
+  }
+
+  std::span<const Holding* const> holdings_;
+  const Fleet& fleet_;
+  Together together_;
+  Demands out_;
+  std::map<Selector, std::uint32_t> selector_of_;
+  std::vector<PoolTotals> totals_;  // by selector, in the order in which they were met
+};
+
+}  // namespace
+
+Demands resolve(std::span<const Holding* const> holdings, const Fleet& fleet) {
+  return Resolver(holdings, fleet).run();
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,118 @@
+#include "allocate/rules.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "fleet/gpu_model.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::uint64_t kSumMax = std::uint64_t{1} << 31;
+
+std::uint64_t sum_of(const ShareWeights& weights) {
+  return std::uint64_t{weights.compute} + weights.memory;
+}
+
+std::string model_name(const std::string& reported) {
+  const GpuModel* model = find_gpu_model(reported);
+  return model != nullptr ? model->name : reported;
+}
+
+}  // namespace
+
+std::optional<std::string_view> label_of(const Holding& holding, std::string_view key) {
+  if (const auto label = holding.labels.find(key)) return label;
+  if (key == "workload") return holding.workload.text();
+  if (key == "cluster") return holding.cluster.text();
+  return std::nullopt;
+}
+
+Result<SharingRules> SharingRules::of(const Policy& policy, const ClusterId& cluster,
+                                      const Fleet& fleet,
+                                      std::span<const Holding* const> holdings) {
+  SharingRules rules;
+  rules.sum_ = sum_of(policy.weights);
+  for (const SharingRule& rule : policy.sharing) {
+    if (!rule.weights) continue;
+    if (sum_of(*rule.weights) == 0) {
+      return fail(ErrorCode::kConfig, "policy.sharing: compute and memory can't both weigh 0");
+    }
+    rules.sum_ = std::lcm(rules.sum_, sum_of(*rule.weights));
+    if (rules.sum_ >= kSumMax) {
+      return fail(ErrorCode::kConfig,
+                  "policy.sharing: the sums of the weights have no common multiple below 2^31; let "
+                  "compute and memory add up to the same everywhere, such as 1000");
+    }
+  }
+  const auto unit_weights = [&](const ShareWeights& weights) {
+    const std::uint64_t factor = rules.sum_ / sum_of(weights);
+    return UnitWeights{weights.compute * factor, weights.memory * factor};
+  };
+
+  // A kind of workload is which of the rules with a condition on workloads it meets.
+  const auto kind_of = [&](const Holding& holding) {
+    std::vector<bool> met;
+    for (const SharingRule& rule : policy.sharing) {
+      met.push_back(!rule.workload.empty() && matches_all(rule.workload, [&](std::string_view key) {
+        return label_of(holding, key);
+      }));
+    }
+    return met;
+  };
+  std::map<std::vector<bool>, std::uint32_t> kinds = {
+      {std::vector<bool>(policy.sharing.size(), false), 0}};
+  const bool asks_workloads =
+      std::any_of(policy.sharing.begin(), policy.sharing.end(),
+                  [](const SharingRule& rule) { return !rule.workload.empty(); });
+  rules.kind_of_holding_.assign(holdings.size(), 0);
+  for (std::size_t i = 0; asks_workloads && i < holdings.size(); ++i) {
+    const auto [kind, is_new] =
+        kinds.try_emplace(kind_of(*holdings[i]), static_cast<std::uint32_t>(kinds.size()));
+    rules.kind_of_holding_[i] = kind->second;
+  }
+  rules.kinds_ = kinds.size();
+
+  std::map<std::string, std::size_t> models;
+  for (const Fleet::Machine& machine : fleet.machines()) {
+    const auto [model, is_new] =
+        models.try_emplace(model_name(machine.shape.gpu_model), models.size());
+    rules.model_of_machine_.push_back(model->second);
+  }
+  rules.rules_.resize(models.size() * kinds.size());
+  for (const auto& [model, m] : models) {
+    for (const auto& [met, kind] : kinds) {
+      std::optional<ShareWeights> weights;
+      std::optional<Basis> basis;
+      for (std::size_t r = 0; r < policy.sharing.size(); ++r) {
+        const SharingRule& rule = policy.sharing[r];
+        if (!rule.cluster.empty() && !meets_pattern(cluster.text(), rule.cluster)) continue;
+        if (!rule.gpu_model.empty() && model_name(rule.gpu_model) != model) continue;
+        if (!rule.workload.empty() && !met[r]) continue;
+        if (!weights) weights = rule.weights;
+        if (!basis) basis = rule.basis;
+      }
+      rules.rules_[m * kinds.size() + kind] = {basis.value_or(policy.basis),
+                                               unit_weights(weights.value_or(policy.weights))};
+    }
+  }
+  for (const Holding* holding : holdings) {
+    rules.overhead_.push_back(matches_any(
+        policy.overhead, [&](std::string_view key) { return label_of(*holding, key); }));
+  }
+  return rules;
+}
+
+const Basis& SharingRules::basis(std::uint32_t machine, std::uint32_t holding) const {
+  return rule(machine, kind_of_holding_[holding]).basis;
+}
+
+const UnitWeights& SharingRules::weights(std::uint32_t machine, std::uint32_t holding) const {
+  return rule(machine, kind_of_holding_[holding]).weights;
+}
+
+const UnitWeights& SharingRules::weights(std::uint32_t machine) const {
+  return rule(machine, 0).weights;
+}
+
+}  // namespace pennyweight
