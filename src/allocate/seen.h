@@ -39,12 +39,12 @@ struct SeenSeries {
 };
 
 struct SeenUsage {
-  Interval during;                 // REQUIRES: shorter than 49 days
+  Interval during;                 // REQUIRES: with a sample's hold, shorter than 49 days
   std::vector<SeenSeries> series;  // by device, then workload
   std::uint64_t samples = 0;       // that were read
   std::uint64_t clamped = 0;       // values beyond their scale, taken for its end
   std::uint64_t unreliable = 0;    // compute values not used: MIG profiling of a mixed A100
-  std::uint64_t copies = 0;        // values of a device repeated for a pod on it, used once
+  std::uint64_t copies = 0;        // samples repeating another of the same device and instant
   // Where telemetry says on which devices a workload was: by workload, then device.
   std::vector<std::pair<WorkloadId, GpuId>> placed;
 };

@@ -1,0 +1,358 @@
+#include "allocate/samples.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "allocate/seen.h"
+#include "core/card_share.h"
+#include "core/check.h"
+#include "fleet/gpu_model.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::int64_t kEver = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kPpmOfAll = 1'000'000;
+
+// What is known of a card over [from, to).
+struct Layout {
+  std::int64_t from;
+  std::int64_t to;
+  const Gpu* gpu;
+};
+
+// The facts of each card, one after the other: the next one ends the one before. A reader of
+// telemetry states a card once for each file, so neighbours that say the same are taken together.
+class Layouts {
+ public:
+  explicit Layouts(std::span<const Gpu> gpus) {
+    std::vector<const Gpu*> facts;
+    facts.reserve(gpus.size());
+    for (const Gpu& gpu : gpus) facts.push_back(&gpu);
+    std::ranges::sort(facts, [](const Gpu* a, const Gpu* b) {
+      if (const auto order = std::tie(a->uuid, a->from) <=> std::tie(b->uuid, b->from);
+          order != 0) {
+        return order < 0;
+      }
+      return content_hash(*a) < content_hash(*b);
+    });
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+      const Gpu& gpu = *facts[i];
+      std::int64_t to = gpu.to ? unix_ms(*gpu.to) : kEver;
+      if (i + 1 < facts.size() && facts[i + 1]->uuid == gpu.uuid) {
+        to = std::min(to, unix_ms(facts[i + 1]->from));
+      }
+      if (to > unix_ms(gpu.from)) add({unix_ms(gpu.from), to, &gpu});
+    }
+  }
+
+  std::span<const Layout> of(const GpuId& uuid) const {
+    const auto found = std::ranges::equal_range(
+        all_, uuid, {}, [](const Layout& layout) -> const GpuId& { return layout.gpu->uuid; });
+    return {found.begin(), found.end()};
+  }
+
+ private:
+  void add(const Layout& layout) {
+    if (!all_.empty()) {
+      Layout& last = all_.back();
+      const Gpu& a = *last.gpu;
+      const Gpu& b = *layout.gpu;
+      if (a.uuid == b.uuid && last.to == layout.from && a.model == b.model &&
+          a.memory_bytes == b.memory_bytes && a.mig_instances == b.mig_instances) {
+        last.to = layout.to;
+        return;
+      }
+    }
+    all_.push_back(layout);
+  }
+
+  std::vector<Layout> all_;  // by UUID, then from
+};
+
+// The compute slices in "3g.20gb", "1c.3g.20gb" or "mig-3g.20gb"; 0 where it names none.
+unsigned slices_of(std::string_view profile) {
+  const std::size_t at = profile.find("g.");
+  if (at == profile.npos || at == 0) return 0;
+  const char digit = profile[at - 1];
+  return digit >= '0' && digit <= '9' ? static_cast<unsigned>(digit - '0') : 0;
+}
+
+// DCGM issues #138, #248 and #152, all open: profiling of MIG instances on an A100 that has a 1g
+// beside a larger one reaches 50 % of a 2g and 33 % of a 3g at most, or exceeds 1.
+bool is_unreliable(const GpuModel* model, std::string_view reported, const Gpu* layout) {
+  const std::string_view name = model != nullptr ? std::string_view(model->name) : reported;
+  if (layout == nullptr || !name.starts_with("A100")) return false;
+  bool one = false;
+  bool larger = false;
+  for (const MigInstance& instance : layout->mig_instances) {
+    const unsigned slices = slices_of(instance.profile);
+    one = one || slices == 1;
+    larger = larger || slices > 1;
+  }
+  return one && larger;
+}
+
+// The device that a row is about, as the layout calls it.
+std::string device_of(const Usage& usage, const Gpu* layout) {
+  if (usage.mig_instance.empty()) return usage.gpu.text();
+  std::string name = usage.gpu.text() + "/gi" + usage.mig_instance;
+  if (layout == nullptr) return name;
+  const MigInstance* alike = nullptr;
+  std::size_t alikes = 0;
+  for (const MigInstance& instance : layout->mig_instances) {
+    if (instance.id.text() == name) return name;
+    if (instance.profile == usage.mig_profile) {
+      alike = &instance;
+      ++alikes;
+    }
+  }
+  return alikes == 1 ? alike->id.text() : name;
+}
+
+// Memory of the device; 0 where nobody knows it.
+std::uint64_t memory_of(const Usage& usage, const Gpu* layout, const GpuModel* model) {
+  std::uint64_t card = model != nullptr ? model->memory_bytes : 0;
+  if (layout != nullptr && layout->memory_bytes) card = *layout->memory_bytes;
+  if (usage.mig_instance.empty()) return card;
+  if (model == nullptr) return 0;
+  const auto share = find_mig_share(*model, usage.mig_profile);
+  if (!share) return 0;
+  return static_cast<std::uint64_t>(UInt128{card} * share->memory.units() /
+                                    CardShare::kUnitsPerCard);
+}
+
+// Rows of one device and label, from one source: everything but the time and the numbers.
+bool of_one_series(const Usage& a, const Usage& b) {
+  return a.gpu == b.gpu && a.workload == b.workload && a.mig_instance == b.mig_instance &&
+         a.mig_profile == b.mig_profile && a.of_workload == b.of_workload;
+}
+
+struct SeriesHash {
+  std::size_t operator()(const Usage* usage) const {
+    const std::hash<std::string> hash;
+    std::size_t mixed = hash(usage->gpu.text());
+    for (const std::string* text :
+         {&usage->workload.text(), &usage->mig_instance, &usage->mig_profile}) {
+      mixed = mixed * 0x9E3779B97F4A7C15u + hash(*text);
+    }
+    return mixed * 2 + (usage->of_workload ? 1 : 0);
+  }
+};
+struct SeriesEqual {
+  bool operator()(const Usage* a, const Usage* b) const { return of_one_series(*a, *b); }
+};
+
+// Rows that differ in nothing but the time and the numbers, and how they are read while one layout
+// of the card is in force.
+struct Source {
+  const Usage* like;            // one of them
+  std::uint32_t next;           // the source whose row came after this one's, the last time
+  std::int64_t from = 0;        // what follows holds for times in [from, to)
+  std::int64_t to = 0;          // and
+  bool any_model = true;        // whatever the row says of its model, or
+  std::string_view model = {};  // for this one
+  std::uint32_t series = 0;     // index
+  std::uint64_t memory = 0;     // of the device, in bytes; 0: not known
+  bool has_util = true;         // GPU_UTIL means something
+  bool unreliable = false;      // compute does not
+};
+
+class Reader {
+ public:
+  Reader(std::span<const Gpu> gpus, const UsageRules& rules, const Interval& during)
+      : layouts_(gpus),
+        rules_(rules),
+        util_counts_(std::ranges::find(rules.activity, UsageRules::Activity::kGpuUtil) !=
+                     rules.activity.end()),
+        begin_(unix_ms(during.begin()) - static_cast<std::int64_t>(rules.hold_ms())),
+        end_(unix_ms(during.end())) {}
+
+  SampledDevices read(std::span<const Usage> usages) && {
+    rows_.reserve(usages.size());
+    for (const Usage& usage : usages) {
+      const std::int64_t at = unix_ms(usage.at) + rules_.shift_ms;
+      if (at > begin_ && at < end_) row(usage, at);
+    }
+    return sorted();
+  }
+
+ private:
+  using SeriesKey = std::tuple<std::string, std::string, SampleLabel>;
+  struct Row {
+    std::uint32_t series;
+    Sample sample;
+  };
+
+  void row(const Usage& usage, std::int64_t at) {
+    Source& source = source_of(usage);
+    if (at < source.from || at >= source.to || (!source.any_model && source.model != usage.model)) {
+      look_up(source, usage, at);
+    }
+    Sample sample{.at = static_cast<std::uint32_t>(at - begin_),
+                  .compute = Seen::kUnknown,
+                  .util = Seen::kUnknown,
+                  .memory = Seen::kUnknown};
+    read_compute(usage, source, sample);
+    read_memory(usage, source, sample);
+    ++counts_[source.series];
+    rows_.push_back({source.series, sample});
+  }
+
+  // Rows come sorted by time or by device, mostly, so that a source's row is followed by the one
+  // that followed it before, and looking for it costs one comparison.
+  Source& source_of(const Usage& usage) {
+    if (!sources_.empty()) {
+      const std::uint32_t guess = sources_[last_].next;
+      if (of_one_series(*sources_[guess].like, usage)) return sources_[last_ = guess];
+    }
+    const auto [place, is_new] =
+        source_by_row_.try_emplace(&usage, static_cast<std::uint32_t>(sources_.size()));
+    const std::uint32_t found = place->second;
+    if (is_new) sources_.push_back({.like = &usage, .next = found});
+    sources_[last_].next = found;
+    return sources_[last_ = found];
+  }
+
+  void look_up(Source& source, const Usage& usage, std::int64_t at) {
+    const Gpu* layout = nullptr;
+    source.from = std::numeric_limits<std::int64_t>::min();
+    source.to = kEver;
+    for (const Layout& each : layouts_.of(usage.gpu)) {
+      if (each.from > at) {
+        source.to = each.from;
+        break;
+      }
+      layout = each.to > at ? each.gpu : nullptr;
+      source.from = layout != nullptr ? each.from : each.to;
+      source.to = layout != nullptr ? each.to : kEver;
+    }
+    source.any_model = layout != nullptr && !layout->model.empty();
+    source.model = source.any_model ? std::string_view(layout->model) : usage.model;
+    const GpuModel* model = find_gpu_model(source.model);
+    source.memory = memory_of(usage, layout, model);
+    const bool mig =
+        !usage.mig_instance.empty() || (layout != nullptr && !layout->mig_instances.empty());
+    source.has_util = util_counts_ && (!mig || usage.of_workload);
+    source.unreliable = !usage.mig_instance.empty() && is_unreliable(model, source.model, layout);
+    source.series = series_of({device_of(usage, layout), usage.workload.text(),
+                               usage.workload.empty() ? SampleLabel::kNone
+                               : usage.of_workload    ? SampleLabel::kWorkload
+                                                      : SampleLabel::kPod});
+  }
+
+  std::uint32_t series_of(SeriesKey key) {
+    const auto [place, is_new] =
+        series_.try_emplace(std::move(key), static_cast<std::uint32_t>(counts_.size()));
+    if (is_new) counts_.push_back(0);
+    return place->second;
+  }
+
+  void read_compute(const Usage& usage, const Source& source, Sample& sample) {
+    const auto& first = known_activity(usage, source);
+    if (!first) return;
+    if (source.unreliable) {
+      ++unreliable_;
+      return;
+    }
+    if (*first > kPpmOfAll) ++clamped_;
+    sample.compute = units_of_ppm(*first);
+    if (source.has_util && usage.gpu_util_ppm) sample.util = units_of_ppm(*usage.gpu_util_ppm);
+  }
+
+  const std::optional<std::uint64_t>& known_activity(const Usage& usage,
+                                                     const Source& source) const {
+    for (const UsageRules::Activity activity : rules_.activity) {
+      switch (activity) {
+        case UsageRules::Activity::kEngineActive:
+          if (usage.engine_active_ppm) return usage.engine_active_ppm;
+          break;
+        case UsageRules::Activity::kSmActive:
+          if (usage.sm_active_ppm) return usage.sm_active_ppm;
+          break;
+        case UsageRules::Activity::kGpuUtil:
+          if (usage.gpu_util_ppm && source.has_util) return usage.gpu_util_ppm;
+          break;
+      }
+    }
+    return nothing_;
+  }
+
+  static std::uint32_t units_of_ppm(std::uint64_t ppm) {
+    static_assert(CardShare::kUnitsPerCard * 125 == kPpmOfAll * 9009);
+    return static_cast<std::uint32_t>(std::min(ppm, kPpmOfAll) * 9009 / 125);
+  }
+
+  void read_memory(const Usage& usage, const Source& source, Sample& sample) {
+    if (!usage.memory_used_bytes) return;
+    const std::uint64_t total = usage.memory_total_bytes.value_or(source.memory);
+    if (total == 0) return;
+    std::uint64_t used = *usage.memory_used_bytes;
+    if (used > total) {
+      ++clamped_;
+      used = total;
+    }
+    // 128-bit division is several times as slow, and no device has so much memory yet.
+    constexpr std::uint64_t kPlainMax = ~std::uint64_t{0} / CardShare::kUnitsPerCard;
+    sample.memory = static_cast<std::uint32_t>(used <= kPlainMax
+                                                   ? used * CardShare::kUnitsPerCard / total
+                                                   : CardShare::nearest_below(used, total).units());
+  }
+
+  // By counting: a series is put together in one pass, and is mostly in order then.
+  SampledDevices sorted() {
+    SampledDevices devices;
+    devices.begin = from_unix_ms(begin_);
+    devices.count = rows_.size();
+    devices.clamped = clamped_;
+    devices.unreliable = unreliable_;
+    devices.samples = std::make_unique_for_overwrite<Sample[]>(rows_.size());
+    std::vector<Sample*> place(counts_.size());
+    Sample* free = devices.samples.get();
+    devices.series.reserve(series_.size());
+    for (const auto& [key, index] : series_) {
+      const auto& [device, workload, label] = key;
+      place[index] = free;
+      devices.series.push_back({device, workload, label, {free, counts_[index]}});
+      free += counts_[index];
+    }
+    for (const Row& row : rows_) *place[row.series]++ = row.sample;
+    rows_ = {};
+    for (SampleSeries& series : devices.series) {
+      if (!std::ranges::is_sorted(series.samples)) std::ranges::sort(series.samples);
+    }
+    return devices;
+  }
+
+  const Layouts layouts_;
+  const UsageRules& rules_;
+  const bool util_counts_;
+  const std::int64_t begin_;
+  const std::int64_t end_;
+  const std::optional<std::uint64_t> nothing_;
+  std::vector<Row> rows_;
+  std::vector<Source> sources_;
+  std::uint32_t last_ = 0;
+  std::unordered_map<const Usage*, std::uint32_t, SeriesHash, SeriesEqual> source_by_row_;
+  std::map<SeriesKey, std::uint32_t> series_;
+  std::vector<std::size_t> counts_;  // of samples, by series
+  std::uint64_t clamped_ = 0;
+  std::uint64_t unreliable_ = 0;
+};
+
+}  // namespace
+
+SampledDevices sampled_devices(std::span<const Usage> usages, std::span<const Gpu> gpus,
+                               const UsageRules& rules, const Interval& during) {
+  constexpr std::uint64_t kMilliseconds = std::uint64_t{1} << 32;
+  CHECK(rules.hold_ms() < kMilliseconds && during.length_ms() < kMilliseconds - rules.hold_ms(),
+        "instants of a stretch and of the hold before it fit in 32 bits");
+  return Reader(gpus, rules, during).read(usages);
+}
+
+}  // namespace pennyweight
