@@ -8,4 +8,8 @@ if(NOT FUZZ AND EXISTS ${PROJECT_SOURCE_DIR}/src/store/duckdb/duckdb_store.cc)
   target_link_libraries(bench_store_append PRIVATE room_store_duckdb)
   add_test(NAME bench/store_append
            COMMAND bench_store_append --rows 20000 --folder ${PROJECT_BINARY_DIR}/bench/store_append)
+  add_executable(bench_store_usage ${PROJECT_SOURCE_DIR}/bench/store_usage.cc)
+  target_link_libraries(bench_store_usage PRIVATE room_store_duckdb)
+  add_test(NAME bench/store_usage
+           COMMAND bench_store_usage --gpus 4 --folder ${PROJECT_BINARY_DIR}/bench/store_usage)
 endif()

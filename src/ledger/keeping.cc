@@ -25,7 +25,8 @@ auto ticks_of(const Costs& costs) {
 auto sort_key(const Posting& p) {
   return std::tuple(p.charge, p.component, p.day, std::string_view(p.node.text()),
                     std::string_view(p.gpu.text()), std::string_view(p.workload.text()), p.kind,
-                    p.interval, p.holding, p.weight, ticks_of(p.costs), p.gpu_time, p.memory_time);
+                    p.interval, p.holding, p.weight, ticks_of(p.costs), p.gpu_time, p.memory_time,
+                    p.observed_time);
 }
 
 UInt128 size_of(Money money) {
@@ -59,6 +60,7 @@ Hash128 content_hash(const Posting& posting) {
   print.add(posting.costs.currency().text());
   add(print, posting.gpu_time.count());
   add(print, posting.memory_time.count());
+  add(print, posting.observed_time.count());
   return print.hash();
 }
 

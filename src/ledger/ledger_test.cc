@@ -3,8 +3,11 @@
 #include <rapidcheck/gtest.h>
 
 #include "ledger/charge.h"
+#include "ledger/correction.h"
 #include "ledger/holding.h"
+#include "ledger/keeping.h"
 #include "ledger/node.h"
+#include "ledger/outage.h"
 #include "ledger/posting.h"
 #include "ledger/usage.h"
 
@@ -75,13 +78,103 @@ TEST(Holding, ReadingsOfARunningJobAreFactsOfTheirOwn) {
 }
 
 TEST(Holding, DevicesParseBack) {
-  for (const Device& device : {Device(WholeGpu{}), Device(Shard{}), Device(MigSlice{"3g.20gb"}),
-                               Device(CardFraction{*CardShare::of(1, 3), *CardShare::of(1, 4)})}) {
+  for (const Device& device :
+       {Device(WholeGpu{}), Device(Shard{}), Device(MigSlice{"3g.20gb"}),
+        Device(CardFraction{*CardShare::of(1, 3), *CardShare::of(1, 4)}), Device(MpsUnit{}),
+        Device(Replica{}), Device(VirtualGpu{}),
+        Device(
+            VirtualGpu{.cores_percent = 30, .memory_bytes = 4ull << 30, .memory_percent = {}})}) {
     EXPECT_EQ(parse_device(to_text(device)), device);
   }
-  for (const char* bad : {"", "gpus", "mig ", "fraction 1", "fraction 1/", "fraction -1/2"}) {
+  EXPECT_EQ(to_text(Device(VirtualGpu{30, 4ull << 30, {}})), "vgpu cores=30 memory=4294967296");
+  EXPECT_EQ(to_text(Device(VirtualGpu{{}, {}, 50})), "vgpu memory_percent=50");
+  for (const char* bad :
+       {"", "gpus", "mig ", "fraction 1", "fraction 1/", "fraction -1/2", "mps 1", "replicas",
+        "vgpus", "vgpu cores", "vgpu cores=", "vgpu cores=x", "vgpu cores=-1", "vgpu colour=1",
+        "vgpu cores=1 cores=2", "vgpu cores=1,memory=2", "vgpu memory=99999999999999999999"}) {
     EXPECT_FALSE(parse_device(bad)) << bad;
   }
+}
+
+RC_GTEST_PROP(Holding, VirtualGpusParseBack,
+              (std::uint32_t cores, std::uint64_t bytes, std::uint32_t percent)) {
+  VirtualGpu part;
+  if (*rc::gen::arbitrary<bool>()) part.cores_percent = cores;
+  if (*rc::gen::arbitrary<bool>()) part.memory_bytes = bytes;
+  if (*rc::gen::arbitrary<bool>()) part.memory_percent = percent;
+  const Device device = part;
+  RC_ASSERT(parse_device(to_text(device)) == device);
+}
+
+RC_GTEST_PROP(Holding, DeviceTextsAreRefusedOrParseBack, (const std::string& tail)) {
+  for (const std::string& head : {std::string("vgpu "), std::string("fraction "), std::string()}) {
+    if (const auto device = parse_device(head + tail)) {
+      RC_ASSERT(parse_device(to_text(*device)) == device);
+    }
+  }
+}
+
+TEST(Holding, ClaimAndGroupAreContent) {
+  const Holding plain = job(true, "2026-03-02");
+  Holding other = plain;
+  other.claim = "ml/claim";
+  EXPECT_NE(content_hash(plain), content_hash(other));
+  EXPECT_EQ(difference(plain, other), "claim  there, ml/claim here");
+  other = plain;
+  other.gpu_group = "g";
+  EXPECT_NE(content_hash(plain), content_hash(other));
+  other = plain;
+  other.is_reservation = true;
+  EXPECT_NE(content_hash(plain), content_hash(other));
+  EXPECT_EQ(natural_key(plain), natural_key(other));
+}
+
+TEST(Node, SharingParsesBackAndIsContent) {
+  for (int i = 0; i < 3; ++i) {
+    const auto sharing = static_cast<GpuSharing>(i);
+    EXPECT_EQ(parse_gpu_sharing(to_text(sharing)), sharing);
+  }
+  EXPECT_FALSE(parse_gpu_sharing("MPS"));
+  EXPECT_FALSE(parse_gpu_sharing(""));
+}
+
+TEST(Outage, EndAndReasonAreContentAndTheRestIsTheKey) {
+  const Outage one(ClusterId("c"), NodeId("n"), kMarch);
+  Outage other(ClusterId("c"), NodeId("n"), Interval(kMarch.begin(), *parse_instant("2026-03-02")));
+  EXPECT_EQ(natural_key(one), natural_key(other));
+  EXPECT_NE(content_hash(one), content_hash(other));
+  EXPECT_EQ(difference(one, other), "end 2026-04-01T00:00:00Z there, 2026-03-02T00:00:00Z here");
+  other = one;
+  other.reason = "Xid 79";
+  EXPECT_NE(content_hash(one), content_hash(other));
+  EXPECT_EQ(difference(one, other), "reason '' there, 'Xid 79' here");
+  other = one;
+  other.gpu = GpuId("GPU-1");
+  EXPECT_NE(natural_key(one), natural_key(other));
+}
+
+TEST(Correction, TheNameIsTheKeyAndEveryOtherFieldIsContent) {
+  const Correction one(ClusterId("c"), "a", kMarch, Money::from_units(1, kUsd));
+  const auto changed = [&](auto change) {
+    Correction other = one;
+    change(other);
+    EXPECT_EQ(natural_key(one), natural_key(other));
+    EXPECT_NE(content_hash(one), content_hash(other));
+    return difference(one, other);
+  };
+  EXPECT_EQ(changed([](Correction& c) { c.amount = Money::from_units(2, kUsd); }),
+            "amount 'USD 1' there, 'USD 2' here");
+  EXPECT_EQ(changed([](Correction& c) { c.amount = Money::from_units(1, kEur); }),
+            "amount 'USD 1' there, 'EUR 1' here");
+  EXPECT_EQ(changed([](Correction& c) { ASSERT_TRUE(c.from.set("team", "nlp")); }),
+            "from '' there, 'team=nlp' here");
+  EXPECT_EQ(changed([](Correction& c) { ASSERT_TRUE(c.to.set("team", "nlp")); }),
+            "to '' there, 'team=nlp' here");
+  EXPECT_EQ(changed([](Correction& c) { c.reason = "r"; }), "reason '' there, 'r' here");
+  EXPECT_EQ(changed([](Correction& c) { c.author = "ann"; }), "author '' there, 'ann' here");
+  Correction other = one;
+  other.name = "b";
+  EXPECT_NE(natural_key(one), natural_key(other));
 }
 
 RC_GTEST_PROP(Holding, PlacementsParseBack, (const std::vector<std::string>& names)) {

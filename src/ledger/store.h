@@ -20,8 +20,10 @@
 
 #include "core/error.h"
 #include "ledger/charge.h"
+#include "ledger/correction.h"
 #include "ledger/holding.h"
 #include "ledger/node.h"
+#include "ledger/outage.h"
 #include "ledger/posting.h"
 #include "ledger/rejected_row.h"
 #include "ledger/run.h"
@@ -46,7 +48,7 @@ struct FactCounts {
 
 struct ImportOutcome {
   std::uint64_t number = 0;  // of the import: 1, 2, …
-  FactCounts charges, holdings, nodes, gpus, usages;
+  FactCounts charges, holdings, nodes, gpus, usages, outages, corrections;
   std::uint64_t rejected = 0;              // rows kept aside in all, conflicts among them
   std::vector<RejectedRow> conflict_rows;  // the first 100, for messages
 };
@@ -66,6 +68,8 @@ class ImportSession {
   virtual Result<void> append_nodes(std::span<const Node> nodes) = 0;
   virtual Result<void> append_gpus(std::span<const Gpu> gpus) = 0;
   virtual Result<void> append_usages(std::span<const Usage> usages) = 0;
+  virtual Result<void> append_outages(std::span<const Outage> outages) = 0;
+  virtual Result<void> append_corrections(std::span<const Correction> corrections) = 0;
   // At most limits::kRejectedRowsKeptMax are kept; all are counted.
   virtual Result<void> append_rejected(std::span<const RejectedRow> rows) = 0;
   virtual Result<ImportOutcome> commit() = 0;
@@ -85,6 +89,7 @@ struct ImportRecord {
   std::uint64_t number = 0;
   ImportSource source;
   std::uint64_t charges = 0, holdings = 0, nodes = 0, gpus = 0, usages = 0;  // created
+  std::uint64_t outages = 0, corrections = 0;
   std::uint64_t rejected = 0;
 };
 
@@ -106,7 +111,8 @@ struct ReconcileTotals {
 
 // How many facts of each kind there are, and what they span.
 struct StoreOverview {
-  std::uint64_t charges = 0, holdings = 0, nodes = 0, gpus = 0, usages = 0, postings = 0;
+  std::uint64_t charges = 0, holdings = 0, nodes = 0, gpus = 0, usages = 0, outages = 0;
+  std::uint64_t corrections = 0, postings = 0;
   std::uint64_t imports = 0, rejected = 0;
   std::vector<std::string> clusters;  // of nodes and holdings, sorted
   std::vector<std::string> months;    // of charges, sorted
@@ -121,10 +127,10 @@ class Store {
 
   // Scans hand over batches; the sink returns false to stop. Order: charges by id; holdings by
   // (begin, cluster, workload, attempt), each attempt once: the ended fact, else the latest
-  // reading; nodes by (cluster, name, from); gpus by (cluster, node, index, uuid, from); usages by
-  // (at, gpu).
+  // reading; nodes by (cluster, name, from); gpus by (cluster, node, index, uuid, from).
   using ChargeSink = std::function<bool(std::span<const Charge>)>;
   using HoldingSink = std::function<bool(std::span<const Holding>)>;
+  using UsageSink = std::function<bool(std::span<const Usage>)>;
   // Charges whose billing period begins in `month` ("2026-03", UTC); empty: all.
   virtual Result<void> scan_charges(const std::string& month, const ChargeSink& sink) = 0;
   // Holdings of a cluster that overlap an interval.
@@ -132,7 +138,17 @@ class Store {
                                      const HoldingSink& sink) = 0;
   virtual Result<std::vector<Node>> nodes() = 0;
   virtual Result<std::vector<Gpu>> gpus() = 0;
-  virtual Result<std::vector<Usage>> usages(const ClusterId& cluster, const Interval& during) = 0;
+  // What was seen of a cluster, by (gpu, mig_instance, workload, at). Made for millions of rows:
+  // they come in a stream, in memory that depends on the samples of one card only, and without
+  // their `id` and `source`, for which nobody asks at that rate. All samples of a card come in one
+  // batch.
+  virtual Result<void> scan_usage(const ClusterId& cluster, const Interval& during,
+                                  const UsageSink& sink) = 0;
+  // Those of a cluster that overlap an interval: outages by (node, gpu, begin), corrections by
+  // name.
+  virtual Result<std::vector<Outage>> outages(const ClusterId& cluster, const Interval& during) = 0;
+  virtual Result<std::vector<Correction>> corrections(const ClusterId& cluster,
+                                                      const Interval& during) = 0;
 
   virtual Result<std::optional<Charge>> find_charge(const FactId& id) = 0;
   virtual Result<std::optional<Holding>> find_holding(const FactId& id) = 0;

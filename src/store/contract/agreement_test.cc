@@ -29,6 +29,49 @@ std::vector<Charge> any_bill() {
   return bill;
 }
 
+Interval any_interval() {
+  const Instant begin = at("2026-03-04") + std::chrono::hours(below(48));
+  return {begin, begin + std::chrono::hours(1 + below(30))};
+}
+
+struct OtherFacts {
+  std::vector<Outage> outages;
+  std::vector<Correction> corrections;
+  std::vector<Usage> usages;
+};
+
+OtherFacts any_other_facts() {
+  OtherFacts facts;
+  for (int i = below(12); i > 0; --i) {
+    Outage made(ClusterId("philly"), NodeId(pick({"n1", "n2"})), any_interval());
+    made.gpu = GpuId(pick({"", "GPU-1"}));
+    made.reason = pick({"", "drained"});
+    facts.outages.push_back(std::move(made));
+  }
+  for (int i = below(6); i > 0; --i) {
+    Correction made(ClusterId("philly"), pick({"a", "b", "c"}), any_interval(), any_money(kUsd));
+    made.to = labels({{"team", pick({"x", "y"})}});
+    facts.corrections.push_back(std::move(made));
+  }
+  for (int i = below(40); i > 0; --i) {
+    Usage made = usage(pick({"GPU-1", "GPU-2"}), "2026-03-04");
+    made.at += std::chrono::minutes(below(20));
+    made.node = NodeId(pick({"n1", "n2"}));
+    made.workload = WorkloadId(pick({"", "a", "b"}));
+    made.sm_active_ppm = static_cast<std::uint64_t>(below(3));
+    facts.usages.push_back(std::move(made));
+  }
+  return facts;
+}
+
+ImportOutcome import_others(Store& store, const OtherFacts& facts) {
+  const auto session = must(store.begin_import(source("others.csv")));
+  must(session->append_outages(facts.outages));
+  must(session->append_corrections(facts.corrections));
+  must(session->append_usages(facts.usages));
+  return must(session->commit());
+}
+
 std::vector<Posting> any_postings(const std::vector<Charge>& charges) {
   std::vector<Posting> postings;
   for (int i = below(40); i > 0; --i) {
@@ -89,6 +132,11 @@ SummaryQuery any_query() {
 void expect_agreement(Store& a, Store& b) {
   RC_ASSERT(charges_of(a) == charges_of(b));
   RC_ASSERT(must(a.rejected_rows(1000)) == must(b.rejected_rows(1000)));
+  const Interval during = any_interval();
+  RC_ASSERT(usages_of(a, during) == usages_of(b, during));
+  const ClusterId philly("philly");
+  RC_ASSERT(must(a.outages(philly, during)) == must(b.outages(philly, during)));
+  RC_ASSERT(must(a.corrections(philly, during)) == must(b.corrections(philly, during)));
   for (int i = 0; i < 4; ++i) {
     const SummaryQuery query = any_query();
     RC_ASSERT(must(a.summarise(query)) == must(b.summarise(query)));
@@ -128,6 +176,12 @@ TEST(Agreement, OnRandomLedgers) {
       RC_ASSERT(a.charges.repeated == b.charges.repeated);
       RC_ASSERT(a.charges.conflicts == b.charges.conflicts);
       RC_ASSERT(a.conflict_rows == b.conflict_rows);
+    }
+    for (int i = below(3); i > 0; --i) {
+      const OtherFacts facts = any_other_facts();
+      const ImportOutcome a = import_others(*memory, facts), b = import_others(*file, facts);
+      RC_ASSERT(a.conflict_rows == b.conflict_rows);
+      RC_ASSERT(a.rejected == b.rejected);
     }
     for (int i = below(4); i > 0; --i) {
       const pennyweight::Run made = run(pick({"philly", "openb"}), pick({"p", "q"}));

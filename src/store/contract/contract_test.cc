@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <tuple>
 
 #include "core/limits.h"
@@ -44,7 +45,9 @@ TEST_P(StoreContract, AnEmptyStoreAnswersEverything) {
   EXPECT_THAT(holdings_of(*store_, march()), IsEmpty());
   EXPECT_THAT(must(store_->nodes()), IsEmpty());
   EXPECT_THAT(must(store_->gpus()), IsEmpty());
-  EXPECT_THAT(must(store_->usages(ClusterId("philly"), march())), IsEmpty());
+  EXPECT_THAT(usages_of(*store_, march()), IsEmpty());
+  EXPECT_THAT(must(store_->outages(ClusterId("philly"), march())), IsEmpty());
+  EXPECT_THAT(must(store_->corrections(ClusterId("philly"), march())), IsEmpty());
   EXPECT_THAT(must(store_->runs()), IsEmpty());
   EXPECT_THAT(must(store_->imports()), IsEmpty());
   EXPECT_THAT(must(store_->rejected_rows(10)), IsEmpty());
@@ -125,12 +128,19 @@ TEST_P(StoreContract, EveryFieldOfTheOtherFactsComesBack) {
   full.placement = OnNodes{{{NodeId("n,1"), 4}, {NodeId("n=2"), 0}}};
   full.cpu_milli = 0;
   full.memory_bytes = ~std::uint64_t{1};
+  full.claim = "ml/shared, claim";
+  full.gpu_group = "group-1";
+  full.is_reservation = true;
   full.labels = labels({{"account", "ml"}, {"state", ""}});
   full.source.line = 9;
   const Holding bare = holding("2", "2026-03-03", "2026-03-04", false);
   Node node_open = node("n1"), node_closed = node("n2");
   node_closed.to = at("2026-02-01");
   node_closed.cpu_milli = {};
+  node_closed.mps_count = 800;
+  node_closed.sharing = GpuSharing::kTimeSlicing;
+  node_closed.gpu_replicas = 10;
+  node_closed.replicas_renamed = true;
   Gpu bare_gpu = gpu("GPU-2");
   bare_gpu.mig_instances.clear();
   bare_gpu.memory_bytes = {};
@@ -140,12 +150,28 @@ TEST_P(StoreContract, EveryFieldOfTheOtherFactsComesBack) {
   must(session->append_holdings(std::vector{full, bare}));
   must(session->append_nodes(std::vector{node_open, node_closed}));
   must(session->append_gpus(std::vector{gpu("GPU-1"), bare_gpu}));
-  must(session->append_usages(std::vector{usage("GPU-1", "2026-03-05T00:00:01Z")}));
+  Usage seen = usage("GPU-1", "2026-03-05T00:00:01Z");
+  seen.of_workload = true;
+  must(session->append_usages(std::vector{seen}));
+  Outage of_card = outage("n1", "2026-03-02", "2026-03-03");
+  of_card.gpu = GpuId("GPU-1");
+  of_card.source.line = 3;
+  const Outage of_node = outage("n1", "2026-03-02", "2026-03-03T00:00:00.001Z");
+  must(session->append_outages(std::vector{of_card, of_node}));
+  Correction moved = correction("gpu day for nlp", -7);
+  moved.from = labels({{"team", "ünit"}, {"user", ""}});
+  moved.to = labels({{"team", "nlp"}});
+  moved.author = "ann";
+  moved.amount = Money::from_ticks(Decimal::kTicksMax, kUsd);
+  const Correction other = correction("another", 1);
+  must(session->append_corrections(std::vector{moved, other}));
   const ImportOutcome outcome = must(session->commit());
   EXPECT_EQ(tuple(outcome.holdings), Counts(2, 0, 0, 0));
   EXPECT_EQ(tuple(outcome.nodes), Counts(2, 0, 0, 0));
   EXPECT_EQ(tuple(outcome.gpus), Counts(2, 0, 0, 0));
   EXPECT_EQ(tuple(outcome.usages), Counts(1, 0, 0, 0));
+  EXPECT_EQ(tuple(outcome.outages), Counts(2, 0, 0, 0));
+  EXPECT_EQ(tuple(outcome.corrections), Counts(2, 0, 0, 0));
 
   const auto with_id = [](auto fact) {
     fact.id = FactId{natural_key(fact)};
@@ -155,16 +181,24 @@ TEST_P(StoreContract, EveryFieldOfTheOtherFactsComesBack) {
   EXPECT_EQ(must(store_->find_holding(with_id(full).id)), with_id(full));
   EXPECT_THAT(must(store_->nodes()), ElementsAre(with_id(node_open), with_id(node_closed)));
   EXPECT_THAT(must(store_->gpus()), ElementsAre(with_id(gpu("GPU-1")), with_id(bare_gpu)));
-  EXPECT_THAT(must(store_->usages(ClusterId("philly"), march())),
-              ElementsAre(with_id(usage("GPU-1", "2026-03-05T00:00:01Z"))));
-  EXPECT_THAT(must(store_->usages(ClusterId("other"), march())), IsEmpty());
+  EXPECT_THAT(usages_of(*store_, march()), ElementsAre(seen));
+  EXPECT_THAT(usages_of(*store_, march(), "other"), IsEmpty());
+  const ClusterId philly("philly");
+  EXPECT_THAT(must(store_->outages(philly, march())),
+              ElementsAre(with_id(of_node), with_id(of_card)));
+  EXPECT_THAT(must(store_->corrections(philly, march())),
+              ElementsAre(with_id(other), with_id(moved)));
 
   const StoreOverview view = must(store_->overview());
   EXPECT_EQ(view.holdings, 2u);
   EXPECT_EQ(view.nodes, 2u);
   EXPECT_EQ(view.gpus, 2u);
   EXPECT_EQ(view.usages, 1u);
+  EXPECT_EQ(view.outages, 2u);
+  EXPECT_EQ(view.corrections, 2u);
   EXPECT_EQ(view.imports, 1u);
+  EXPECT_EQ(must(store_->imports())[0].outages, 2u);
+  EXPECT_EQ(must(store_->imports())[0].corrections, 2u);
   EXPECT_THAT(view.clusters, ElementsAre("philly"));
 }
 
@@ -334,6 +368,116 @@ TEST_P(StoreContract, HoldingsComeByBeginAndOnlyWhereTheyOverlap) {
     seen += job.workload.text();
   }
   EXPECT_EQ(seen, "ab");
+}
+
+TEST_P(StoreContract, OutagesAndCorrectionsAreFoundByClusterAndTime) {
+  Outage elsewhere = outage("n0", "2026-03-02", "2026-03-04");
+  elsewhere.cluster = ClusterId("other");
+  Correction other = correction("0", 1);
+  other.cluster = ClusterId("other");
+  const auto deliver = [&] {
+    const auto session = must(store_->begin_import(source()));
+    must(session->append_outages(std::vector{outage("n2", "2026-03-02", "2026-03-04"),
+                                             outage("n1", "2026-03-03", "2026-03-05"),
+                                             outage("n1", "2026-03-01", "2026-03-02"),
+                                             outage("n3", "2026-03-04", "2026-03-05"), elsewhere}));
+    must(session->append_corrections(std::vector{correction("b", 1), correction("a", 1), other}));
+    return must(session->commit());
+  };
+  EXPECT_EQ(tuple(deliver().outages), Counts(5, 0, 0, 0));
+  const ImportOutcome again = deliver();
+  EXPECT_EQ(tuple(again.outages), Counts(0, 5, 0, 0));
+  EXPECT_EQ(tuple(again.corrections), Counts(0, 3, 0, 0));
+  const auto nodes_out = [&](const char* from, const char* to) {
+    std::string text;
+    for (const Outage& o : must(store_->outages(ClusterId("philly"), Interval(at(from), at(to))))) {
+      text += o.node.text();
+    }
+    return text;
+  };
+  EXPECT_EQ(nodes_out("2026-03-02", "2026-03-04"), "n1n2");
+  EXPECT_EQ(nodes_out("2026-03-04", "2026-03-09"), "n1n3");
+  EXPECT_EQ(nodes_out("2026-04-04", "2026-04-09"), "");
+  const auto named = [&](const char* from, const char* to) {
+    std::string text;
+    for (const Correction& c :
+         must(store_->corrections(ClusterId("philly"), Interval(at(from), at(to))))) {
+      text += c.name;
+    }
+    return text;
+  };
+  EXPECT_EQ(named("2026-03-04T23:00:00Z", "2026-03-07"), "ab");
+  EXPECT_EQ(named("2026-03-05", "2026-03-07"), "");
+}
+
+TEST_P(StoreContract, OutagesAndCorrectionsConflictByKey) {
+  const auto deliver = [&](const Outage& out, const Correction& moved) {
+    const auto session = must(store_->begin_import(source("corrections.csv")));
+    must(session->append_outages({&out, 1}));
+    must(session->append_corrections({&moved, 1}));
+    return must(session->commit());
+  };
+  deliver(outage("n1", "2026-03-02", "2026-03-04"), correction("a", 1));
+  const ImportOutcome outcome =
+      deliver(outage("n1", "2026-03-02", "2026-03-05"), correction("a", 2));
+  EXPECT_EQ(tuple(outcome.outages), Counts(0, 0, 0, 1));
+  EXPECT_EQ(tuple(outcome.corrections), Counts(0, 0, 0, 1));
+  ASSERT_EQ(outcome.conflict_rows.size(), 2u);
+  EXPECT_THAT(outcome.conflict_rows[0].reason,
+              HasSubstr("outage is already known with other content (end 2026-03-04T00:00:00Z"));
+  EXPECT_THAT(outcome.conflict_rows[1].reason, HasSubstr("amount 'EUR 1' there, 'EUR 2' here"));
+  EXPECT_EQ(must(store_->corrections(ClusterId("philly"), march()))[0].amount,
+            Money::from_units(1, kEur));
+}
+
+// By device, then time, whatever the order in which they came; also where a card moved to another
+// node meanwhile, and in batches that a sink may end.
+TEST_P(StoreContract, UsageComesInAStreamByDeviceAndTime) {
+  std::vector<Usage> samples;
+  for (int minute = 0; minute < 900; ++minute) {
+    for (const char* card : {"GPU-2", "GPU-1", "GPU-10"}) {
+      for (const char* instance : {"", "7"}) {
+        Usage sample = usage(card, "2026-03-01");
+        sample.at += std::chrono::minutes(minute);
+        sample.mig_instance = instance;
+        if (minute % 2 == 0) sample.node = NodeId("n2");
+        if (minute % 3 == 0) sample.workload = WorkloadId("");
+        if (minute % 7 == 0) sample.gpu_util_ppm = {};
+        sample.memory_used_bytes = static_cast<std::uint64_t>(minute);
+        samples.push_back(std::move(sample));
+      }
+    }
+  }
+  std::vector<Usage> want = samples;
+  std::ranges::sort(
+      want, {}, [](const Usage& u) { return std::tie(u.gpu, u.mig_instance, u.workload, u.at); });
+  std::ranges::shuffle(samples, std::mt19937(5));
+  const auto session = must(store_->begin_import(source()));
+  must(session->append_usages(samples));
+  must(session->commit());
+  EXPECT_EQ(usages_of(*store_, march()), want);
+
+  const Interval hour(at("2026-03-01T01:00:00Z"), at("2026-03-01T02:00:00Z"));
+  std::erase_if(want, [&](const Usage& u) { return !hour.contains(u.at); });
+  EXPECT_EQ(want.size(), 360u);
+  EXPECT_EQ(usages_of(*store_, hour), want);
+
+  std::set<std::string> cards;
+  must(store_->scan_usage(ClusterId("philly"), march(), [&](std::span<const Usage> some) {
+    std::set<std::string> here;
+    for (const Usage& sample : some) here.insert(sample.gpu.text());
+    for (const std::string& card : here) {
+      EXPECT_TRUE(cards.insert(card).second) << card << " is in two batches";
+    }
+    return true;
+  }));
+  EXPECT_EQ(cards.size(), 3u);
+  int batches = 0;
+  must(store_->scan_usage(ClusterId("philly"), march(), [&](std::span<const Usage> some) {
+    EXPECT_FALSE(some.empty());
+    return ++batches < 1;
+  }));
+  EXPECT_EQ(batches, 1);
 }
 
 TEST_P(StoreContract, ChargesAreFoundByMonth) {

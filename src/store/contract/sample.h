@@ -115,8 +115,22 @@ inline Usage usage(const std::string& uuid, const char* when) {
           .power_milliwatts = {},
           .energy_millijoules = 5,
           .workload = WorkloadId("ml/train-0"),
+          .of_workload = false,
           .id = {},
           .source = {}};
+}
+
+inline Outage outage(const std::string& node, const char* from, const char* to) {
+  Outage made(ClusterId("philly"), NodeId(node), Interval(at(from), at(to)));
+  made.reason = "drained: replace fan";
+  return made;
+}
+
+inline Correction correction(const std::string& name, std::int64_t units) {
+  Correction made(ClusterId("philly"), name, Interval(at("2026-03-04"), at("2026-03-05")),
+                  Money::from_units(units, kEur));
+  made.reason = "booked on the wrong team";
+  return made;
 }
 
 inline Posting posting(const FactId& charge, const std::string& workload, const Costs& amounts,
@@ -179,6 +193,16 @@ inline std::vector<Charge> charges_of(Store& store, const std::string& month = "
 inline std::vector<Holding> holdings_of(Store& store, const Interval& during) {
   std::vector<Holding> found;
   must(store.scan_holdings(ClusterId("philly"), during, [&](std::span<const Holding> some) {
+    found.insert(found.end(), some.begin(), some.end());
+    return true;
+  }));
+  return found;
+}
+
+inline std::vector<Usage> usages_of(Store& store, const Interval& during,
+                                    const std::string& cluster = "philly") {
+  std::vector<Usage> found;
+  must(store.scan_usage(ClusterId(cluster), during, [&](std::span<const Usage> some) {
     found.insert(found.end(), some.begin(), some.end());
     return true;
   }));

@@ -39,6 +39,10 @@ class Schema {
       add(name, "DECIMAL(38,18)");
     }
   }
+  void money(const char* currency, const char* amount, auto) {
+    add(currency, "VARCHAR");
+    add(amount, "DECIMAL(38,18)");
+  }
   void labels(const char* name, auto) { add(name, "MAP(VARCHAR, VARCHAR)"); }
   void mig_instances(const char* name, auto) { add(name, "STRUCT(id VARCHAR, profile VARCHAR)[]"); }
   void fact_id(const char* name, auto) { add(name, "UUID"); }
@@ -153,6 +157,14 @@ class ColumnFiller {
         set_decimal(writer, row, (fact.*field.*part).amount());
       });
     }
+  }
+  void money(const char*, const char*, auto field) {
+    each([&](auto& writer, auto row, const Fact& fact) {
+      writer.set_text(row, (fact.*field).currency().text());
+    });
+    each([&](auto& writer, auto row, const Fact& fact) {
+      set_decimal(writer, row, (fact.*field).amount());
+    });
   }
   void labels(const char*, auto field) {
     each([&](auto& writer, auto row, const Fact& fact) {
@@ -286,6 +298,18 @@ class ColumnReader {
         fact.*field.*part = Money::from_ticks(column.unscaled(row), currencies[row]);
       });
     }
+  }
+  void money(const char* currency, const char*, auto field) {
+    each([&](const auto& column, auto row, Fact& fact) {
+      if (const Result<Currency> code = Currency::parse(column.text(row))) {
+        fact.*field = Money::zero(*code);
+      } else {
+        failed_ = currency;
+      }
+    });
+    each([&](const auto& column, auto row, Fact& fact) {
+      fact.*field = Money::from_ticks(column.unscaled(row), (fact.*field).currency());
+    });
   }
   void labels(const char* name, auto field) {
     each([&](const auto& column, auto row, Fact& fact) {

@@ -5,8 +5,10 @@
 #pragma once
 
 #include "ledger/charge.h"
+#include "ledger/correction.h"
 #include "ledger/holding.h"
 #include "ledger/node.h"
+#include "ledger/outage.h"
 #include "ledger/posting.h"
 #include "ledger/usage.h"
 
@@ -214,6 +216,46 @@ struct Table<Usage> {
     io.optional_count("energy_millijoules", &Usage::energy_millijoules);
     io.id("workload", &Usage::workload);
     io.boolean("of_workload", &Usage::of_workload);
+  }
+};
+
+template <>
+struct Table<Outage> {
+  static constexpr const char* kName = "outages";
+  static constexpr const char* kId = "outage_id";
+  static constexpr const char* kFact = "outage";
+  static Outage blank() {
+    return Outage(ClusterId(""), NodeId(""),
+                  Interval(Instant(), Instant(std::chrono::milliseconds(1))));
+  }
+  static void list(auto& io) {
+    io.id("cluster", &Outage::cluster);
+    io.id("node", &Outage::node);
+    io.id("gpu", &Outage::gpu);
+    io.interval("out_from", "out_to", &Outage::during);
+    io.text("reason", &Outage::reason);
+  }
+};
+
+template <>
+struct Table<Correction> {
+  static constexpr const char* kName = "corrections";
+  static constexpr const char* kId = "correction_id";
+  static constexpr const char* kFact = "correction";
+  static Correction blank() {
+    return Correction(ClusterId(""), "",
+                      Interval(Instant(), Instant(std::chrono::milliseconds(1))),
+                      Money::zero(kUsd));
+  }
+  static void list(auto& io) {
+    io.id("cluster", &Correction::cluster);
+    io.text("name", &Correction::name);
+    io.interval("booked_from", "booked_to", &Correction::during);
+    io.labels("moved_from", &Correction::from);
+    io.labels("moved_to", &Correction::to);
+    io.money("currency", "amount", &Correction::amount);
+    io.text("reason", &Correction::reason);
+    io.text("author", &Correction::author);
   }
 };
 

@@ -14,6 +14,7 @@
 #include "store/duckdb/run_session.h"
 #include "store/duckdb/schema.h"
 #include "store/duckdb/summary_sql.h"
+#include "store/duckdb/usage_scan.h"
 
 namespace pennyweight {
 namespace {
@@ -40,7 +41,13 @@ class DuckdbStore : public Store {
                              const HoldingSink& sink) override;
   Result<std::vector<Node>> nodes() override;
   Result<std::vector<Gpu>> gpus() override;
-  Result<std::vector<Usage>> usages(const ClusterId& cluster, const Interval& during) override;
+  Result<void> scan_usage(const ClusterId& cluster, const Interval& during,
+                          const UsageSink& sink) override {
+    return pennyweight::scan_usage(database_, cluster, during, sink);
+  }
+  Result<std::vector<Outage>> outages(const ClusterId& cluster, const Interval& during) override;
+  Result<std::vector<Correction>> corrections(const ClusterId& cluster,
+                                              const Interval& during) override;
   Result<std::optional<Charge>> find_charge(const FactId& id) override { return find<Charge>(id); }
   Result<std::optional<Holding>> find_holding(const FactId& id) override {
     return find<Holding>(id);
@@ -140,10 +147,19 @@ Result<std::vector<Gpu>> DuckdbStore::gpus() {
   return collect<Gpu>("ORDER BY cluster, node, gpu_index, uuid, valid_from", kNothing);
 }
 
-Result<std::vector<Usage>> DuckdbStore::usages(const ClusterId& cluster, const Interval& during) {
-  return collect<Usage>(
-      "WHERE cluster = $1 AND observed_at >= $2 AND observed_at < $3 "
-      "ORDER BY observed_at, gpu, usage_id",
+Result<std::vector<Outage>> DuckdbStore::outages(const ClusterId& cluster, const Interval& during) {
+  return collect<Outage>(
+      "WHERE cluster = $1 AND out_to > $2 AND out_from < $3 ORDER BY node, gpu, out_from",
+      [&](Statement& statement) {
+        statement.bind_text(1, cluster.text());
+        statement.bind_timestamp_ms(2, during.begin()).bind_timestamp_ms(3, during.end());
+      });
+}
+
+Result<std::vector<Correction>> DuckdbStore::corrections(const ClusterId& cluster,
+                                                         const Interval& during) {
+  return collect<Correction>(
+      "WHERE cluster = $1 AND booked_to > $2 AND booked_from < $3 ORDER BY name",
       [&](Statement& statement) {
         statement.bind_text(1, cluster.text());
         statement.bind_timestamp_ms(2, during.begin()).bind_timestamp_ms(3, during.end());
@@ -223,7 +239,9 @@ Result<std::vector<ImportRecord>> DuckdbStore::imports() {
                        .nodes = count(7),
                        .gpus = count(8),
                        .usages = count(9),
-                       .rejected = count(10)});
+                       .outages = count(10),
+                       .corrections = count(11),
+                       .rejected = count(12)});
     }
     return true;
   };
@@ -268,18 +286,20 @@ Result<StoreOverview> DuckdbStore::overview() {
   const auto count = [](const char* table) {
     return std::string("(SELECT count(*)::UBIGINT FROM ") + table + "), ";
   };
-  const Result<void> read = visit(
-      "SELECT " + count("charges") + count("holdings") + count("nodes") + count("gpus") +
-          count("usages") + count("imports") + count("rejected_rows") +
-          "(SELECT coalesce(sum(postings), 0)::UBIGINT FROM runs WHERE is_current)",
-      kNothing, [&](const Rows& chunk) -> Result<bool> {
-        std::uint64_t column = 0;
-        for (std::uint64_t* into : {&view.charges, &view.holdings, &view.nodes, &view.gpus,
-                                    &view.usages, &view.imports, &view.rejected, &view.postings}) {
-          *into = chunk.column(column++).uint64(0);
-        }
-        return true;
-      });
+  const Result<void> read =
+      visit("SELECT " + count("charges") + count("holdings") + count("nodes") + count("gpus") +
+                count("usages") + count("outages") + count("corrections") + count("imports") +
+                count("rejected_rows") +
+                "(SELECT coalesce(sum(postings), 0)::UBIGINT FROM runs WHERE is_current)",
+            kNothing, [&](const Rows& chunk) -> Result<bool> {
+              std::uint64_t column = 0;
+              for (std::uint64_t* into : {&view.charges, &view.holdings, &view.nodes, &view.gpus,
+                                          &view.usages, &view.outages, &view.corrections,
+                                          &view.imports, &view.rejected, &view.postings}) {
+                *into = chunk.column(column++).uint64(0);
+              }
+              return true;
+            });
   if (!read) return std::unexpected(read.error());
   Result<std::vector<std::string>> clusters =
       texts("SELECT cluster FROM nodes UNION SELECT cluster FROM holdings ORDER BY cluster");

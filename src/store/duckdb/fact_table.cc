@@ -57,6 +57,14 @@ Result<void> append_facts(duckdb::Appender& appender, std::span<const Usage* con
                           std::span<const FactKeys> keys, std::uint64_t import) {
   return append(appender, facts, keys, import);
 }
+Result<void> append_facts(duckdb::Appender& appender, std::span<const Outage* const> facts,
+                          std::span<const FactKeys> keys, std::uint64_t import) {
+  return append(appender, facts, keys, import);
+}
+Result<void> append_facts(duckdb::Appender& appender, std::span<const Correction* const> facts,
+                          std::span<const FactKeys> keys, std::uint64_t import) {
+  return append(appender, facts, keys, import);
+}
 
 Result<void> append_postings(duckdb::Appender& appender, std::span<const Posting* const> postings,
                              std::uint64_t run_id) {

@@ -48,6 +48,10 @@ Result<void> append_facts(duckdb::Appender& appender, std::span<const Gpu* const
                           std::span<const FactKeys> keys, std::uint64_t import);
 Result<void> append_facts(duckdb::Appender& appender, std::span<const Usage* const> facts,
                           std::span<const FactKeys> keys, std::uint64_t import);
+Result<void> append_facts(duckdb::Appender& appender, std::span<const Outage* const> facts,
+                          std::span<const FactKeys> keys, std::uint64_t import);
+Result<void> append_facts(duckdb::Appender& appender, std::span<const Correction* const> facts,
+                          std::span<const FactKeys> keys, std::uint64_t import);
 Result<void> append_postings(duckdb::Appender& appender, std::span<const Posting* const> postings,
                              std::uint64_t run_id);
 

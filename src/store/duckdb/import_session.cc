@@ -81,6 +81,10 @@ class DuckdbImport : public ImportSession {
   Result<void> append_nodes(std::span<const Node> nodes) override { return stage(nodes); }
   Result<void> append_gpus(std::span<const Gpu> gpus) override { return stage(gpus); }
   Result<void> append_usages(std::span<const Usage> usages) override { return stage(usages); }
+  Result<void> append_outages(std::span<const Outage> outages) override { return stage(outages); }
+  Result<void> append_corrections(std::span<const Correction> corrections) override {
+    return stage(corrections);
+  }
   Result<void> append_rejected(std::span<const RejectedRow> rows) override;
   Result<ImportOutcome> commit() override;
 
@@ -117,7 +121,8 @@ class DuckdbImport : public ImportSession {
   bool committed_ = false;
 
   Inlet charges_ = {"", Table<Charge>::kName, ""};
-  std::tuple<Staging<Charge>, Staging<Holding>, Staging<Node>, Staging<Gpu>, Staging<Usage>>
+  std::tuple<Staging<Charge>, Staging<Holding>, Staging<Node>, Staging<Gpu>, Staging<Usage>,
+             Staging<Outage>, Staging<Correction>>
       staged_;
   std::unique_ptr<SeenFilter> contents_, ledger_keys_;
   std::set<std::string> months_;  // whose lines of the ledger are in ledger_keys_
@@ -255,13 +260,14 @@ Result<void> DuckdbImport::keep_rejected_rows() {
 
 Result<void> DuckdbImport::record(const ImportOutcome& outcome) {
   Result<duckdb::Statement> insert = lock_.connection().prepare(
-      "INSERT INTO imports VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
+      "INSERT INTO imports VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)");
   if (!insert) return std::unexpected(std::move(insert.error()));
   insert->bind_uint64(1, number_).bind_text(2, source_.format).bind_text(3, source_.name);
   insert->bind_uuid(4, source_.file_hash).bind_timestamp_ms(5, source_.at);
   insert->bind_uint64(6, outcome.charges.created).bind_uint64(7, outcome.holdings.created);
   insert->bind_uint64(8, outcome.nodes.created).bind_uint64(9, outcome.gpus.created);
-  insert->bind_uint64(10, outcome.usages.created).bind_uint64(11, outcome.rejected);
+  insert->bind_uint64(10, outcome.usages.created).bind_uint64(11, outcome.outages.created);
+  insert->bind_uint64(12, outcome.corrections.created).bind_uint64(13, outcome.rejected);
   return insert->execute();
 }
 
@@ -277,6 +283,8 @@ Result<ImportOutcome> DuckdbImport::commit() {
   if (done) done = settle<Node>(outcome.nodes, outcome);
   if (done) done = settle<Gpu>(outcome.gpus, outcome);
   if (done) done = settle<Usage>(outcome.usages, outcome);
+  if (done) done = settle<Outage>(outcome.outages, outcome);
+  if (done) done = settle<Correction>(outcome.corrections, outcome);
   if (done) done = keep_rejected_rows();
   outcome.rejected = rejected_count_;
   if (done) done = record(outcome);

@@ -13,6 +13,7 @@ std::string create_fact_table() {
 std::string create_tables() {
   return "BEGIN;" + create_fact_table<Charge>() + create_fact_table<Holding>() +
          create_fact_table<Node>() + create_fact_table<Gpu>() + create_fact_table<Usage>() +
+         create_fact_table<Outage>() + create_fact_table<Correction>() +
          "CREATE TABLE postings (run_id UBIGINT, " + Schema::of<Posting>().definition() + ");" +
          R"sql(
 CREATE TABLE runs (
@@ -24,7 +25,7 @@ CREATE TABLE run_dimensions (run_id UBIGINT, workload VARCHAR, dimension VARCHAR
 CREATE TABLE imports (
   number UBIGINT, format VARCHAR, name VARCHAR, file_hash UUID, imported_at TIMESTAMP_MS,
   charges UBIGINT, holdings UBIGINT, nodes UBIGINT, gpus UBIGINT, usages UBIGINT,
-  rejected UBIGINT);
+  outages UBIGINT, corrections UBIGINT, rejected UBIGINT);
 CREATE TABLE rejected_rows (
   row_id UUID, import_number UBIGINT, file VARCHAR, line UBIGINT, column_name VARCHAR,
   reason VARCHAR, row_text VARCHAR);

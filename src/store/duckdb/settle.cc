@@ -89,6 +89,8 @@ template std::string staged_table<Holding>();
 template std::string staged_table<Node>();
 template std::string staged_table<Gpu>();
 template std::string staged_table<Usage>();
+template std::string staged_table<Outage>();
+template std::string staged_table<Correction>();
 
 namespace {
 
@@ -221,5 +223,7 @@ template Result<Settled> settle_keyed<Holding>(duckdb::Connection&, const Settle
 template Result<Settled> settle_keyed<Node>(duckdb::Connection&, const SettleOrder&);
 template Result<Settled> settle_keyed<Gpu>(duckdb::Connection&, const SettleOrder&);
 template Result<Settled> settle_keyed<Usage>(duckdb::Connection&, const SettleOrder&);
+template Result<Settled> settle_keyed<Outage>(duckdb::Connection&, const SettleOrder&);
+template Result<Settled> settle_keyed<Correction>(duckdb::Connection&, const SettleOrder&);
 
 }  // namespace pennyweight

@@ -33,7 +33,7 @@ template <class Fact>
 std::string staged_table();
 
 Result<Settled> settle_charges(duckdb::Connection& connection, const SettleOrder& order);
-// REQUIRES: Fact is Holding, Node, Gpu or Usage.
+// REQUIRES: Fact is any other than Charge.
 template <class Fact>
 Result<Settled> settle_keyed(duckdb::Connection& connection, const SettleOrder& order);
 

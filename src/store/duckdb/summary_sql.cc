@@ -139,8 +139,9 @@ std::string posting_order(const std::string& prefix) {
   add(prefix + "posted_from");
   add(prefix + "posted_to");
   add(prefix + "holding_id NULLS FIRST");
-  for (const char* column : {"weight", "billed_cost", "effective_cost", "list_cost",
-                             "contracted_cost", "currency", "gpu_time", "memory_time"}) {
+  for (const char* column :
+       {"weight", "billed_cost", "effective_cost", "list_cost", "contracted_cost", "currency",
+        "gpu_time", "memory_time", "observed_time"}) {
     add(prefix + column);
   }
   return order;

@@ -31,6 +31,8 @@ struct MemoryBook {
   std::map<FactId, Node> nodes;
   std::map<FactId, Gpu> gpus;
   std::map<FactId, Usage> usages;
+  std::map<FactId, Outage> outages;
+  std::map<FactId, Correction> corrections;
   std::map<Hash128, KeptRejectedRow> rejected;  // by numbered content
   std::vector<ImportRecord> imports;
   std::vector<KeptRun> runs;
@@ -45,6 +47,8 @@ struct StagedImport {
   std::vector<Node> nodes;
   std::vector<Gpu> gpus;
   std::vector<Usage> usages;
+  std::vector<Outage> outages;
+  std::vector<Correction> corrections;
   std::vector<RejectedRow> rejected;  // the first kRejectedRowsKeptMax
   std::uint64_t rejected_count = 0;   // all of them
 };

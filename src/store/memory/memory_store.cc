@@ -55,6 +55,14 @@ class MemoryImport : public ImportSession {
     append(staged_.usages, usages);
     return {};
   }
+  Result<void> append_outages(std::span<const Outage> outages) override {
+    append(staged_.outages, outages);
+    return {};
+  }
+  Result<void> append_corrections(std::span<const Correction> corrections) override {
+    append(staged_.corrections, corrections);
+    return {};
+  }
   Result<void> append_rejected(std::span<const RejectedRow> rows) override {
     staged_.rejected_count += rows.size();
     const std::size_t room = limits::kRejectedRowsKeptMax - staged_.rejected.size();
@@ -186,11 +194,40 @@ class MemoryStore : public Store {
     });
     return found;
   }
-  Result<std::vector<Usage>> usages(const ClusterId& cluster, const Interval& during) override {
+  Result<void> scan_usage(const ClusterId& cluster, const Interval& during,
+                          const UsageSink& sink) override {
     auto found = values(book_.usages, [&](const Usage& u) {
       return u.cluster == cluster && during.contains(u.at);
     });
-    std::ranges::sort(found, {}, [](const Usage& u) { return std::tuple(u.at, u.gpu, u.id); });
+    std::ranges::sort(found, {}, [](const Usage& u) {
+      return std::tie(u.gpu, u.mig_instance, u.workload, u.at);
+    });
+    for (Usage& usage : found) {
+      usage.id = {};
+      usage.source = {};
+    }
+    for (auto card = found.begin(); card != found.end();) {
+      const auto next = std::find_if(card, found.end(),
+                                     [&](const Usage& usage) { return usage.gpu != card->gpu; });
+      if (!sink(std::span<const Usage>(card, next))) break;
+      card = next;
+    }
+    return {};
+  }
+  Result<std::vector<Outage>> outages(const ClusterId& cluster, const Interval& during) override {
+    auto found = values(book_.outages, [&](const Outage& o) {
+      return o.cluster == cluster && o.during.overlap(during);
+    });
+    std::ranges::sort(found, {},
+                      [](const Outage& o) { return std::tuple(o.node, o.gpu, o.during.begin()); });
+    return found;
+  }
+  Result<std::vector<Correction>> corrections(const ClusterId& cluster,
+                                              const Interval& during) override {
+    auto found = values(book_.corrections, [&](const Correction& c) {
+      return c.cluster == cluster && c.during.overlap(during);
+    });
+    std::ranges::sort(found, {}, &Correction::name);
     return found;
   }
 
@@ -273,6 +310,8 @@ Result<StoreOverview> MemoryStore::overview() {
                      .nodes = book_.nodes.size(),
                      .gpus = book_.gpus.size(),
                      .usages = book_.usages.size(),
+                     .outages = book_.outages.size(),
+                     .corrections = book_.corrections.size(),
                      .postings = 0,
                      .imports = book_.imports.size(),
                      .rejected = book_.rejected.size(),

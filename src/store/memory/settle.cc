@@ -104,6 +104,9 @@ ImportOutcome settle(MemoryBook& book, StagedImport staged) {
   outcome.nodes = settle_keyed(book.nodes, std::move(staged.nodes), "node", conflicts);
   outcome.gpus = settle_keyed(book.gpus, std::move(staged.gpus), "GPU", conflicts);
   outcome.usages = settle_keyed(book.usages, std::move(staged.usages), "usage", conflicts);
+  outcome.outages = settle_keyed(book.outages, std::move(staged.outages), "outage", conflicts);
+  outcome.corrections =
+      settle_keyed(book.corrections, std::move(staged.corrections), "correction", conflicts);
   outcome.rejected = staged.rejected_count + conflicts.rows().size();
 
   const auto shown = std::min<std::size_t>(conflicts.rows().size(), 100);
@@ -126,6 +129,8 @@ ImportOutcome settle(MemoryBook& book, StagedImport staged) {
                           .nodes = outcome.nodes.created,
                           .gpus = outcome.gpus.created,
                           .usages = outcome.usages.created,
+                          .outages = outcome.outages.created,
+                          .corrections = outcome.corrections.created,
                           .rejected = outcome.rejected});
   return outcome;
 }

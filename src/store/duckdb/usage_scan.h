@@ -1,0 +1,13 @@
+// What was seen, in the order in which an allocation reads it: device by device, in a stream.
+#pragma once
+
+#include "duckdb/database.h"
+#include "ledger/store.h"
+
+namespace pennyweight {
+
+// As Store::scan_usage. Speed and how it is measured: bench/store_usage.cc.
+Result<void> scan_usage(duckdb::Database& database, const ClusterId& cluster,
+                        const Interval& during, const Store::UsageSink& sink);
+
+}  // namespace pennyweight
