@@ -1,24 +1,69 @@
 #include "allocate/dimensions.h"
 
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <vector>
+
 #include "core/check.h"
+#include "policy/label_match.h"
 
 namespace pennyweight {
+namespace {
+
+constexpr std::string_view kDimensionPrefix = "dimension:";
+
+// The first value that there is stays.
+void settle(Labels& dimensions, std::string_view dimension, std::string_view value) {
+  if (value.empty() || dimensions.find(dimension)) return;
+  const auto set = dimensions.set(dimension, value);
+  CHECK(set.has_value(), "the policy checked the names, and values come from labels");
+}
+
+std::vector<const OwnerRule*> by_priority(std::span<const OwnerRule> rules) {
+  std::vector<const OwnerRule*> ordered;
+  ordered.reserve(rules.size());
+  for (const OwnerRule& rule : rules) ordered.push_back(&rule);
+  std::stable_sort(ordered.begin(), ordered.end(), [](const OwnerRule* a, const OwnerRule* b) {
+    return a->priority > b->priority;
+  });
+  return ordered;
+}
+
+void settle_by_labels(Labels& dimensions, const Labels& labels,
+                      std::span<const DimensionRule> rules) {
+  for (const DimensionRule& rule : rules) {
+    for (const std::string& key : rule.labels) {
+      settle(dimensions, rule.dimension, labels.find(key).value_or(""));
+    }
+    settle(dimensions, rule.dimension, rule.fallback);
+  }
+}
+
+}  // namespace
+
+Labels dimensions_of(const ClusterId& cluster, const WorkloadId& workload, const Labels& labels,
+                     const Policy& policy) {
+  Labels dimensions;
+  if (!policy.owners.empty()) {
+    const LabelLookup lookup = [&](std::string_view key) -> std::optional<std::string_view> {
+      if (key == "workload") return workload.text();
+      if (key == "cluster") return cluster.text();
+      if (!key.starts_with(kDimensionPrefix)) return labels.find(key);
+      return dimensions.find(key.substr(kDimensionPrefix.size()));
+    };
+    for (const OwnerRule* rule : by_priority(policy.owners)) {
+      if (!matches_all(rule->when, lookup)) continue;
+      for (const auto& [dimension, value] : rule->set) settle(dimensions, dimension, value);
+    }
+  }
+  settle_by_labels(dimensions, labels, policy.dimensions);
+  return dimensions;
+}
 
 Labels dimensions_of(const Labels& labels, std::span<const DimensionRule> rules) {
   Labels dimensions;
-  for (const DimensionRule& rule : rules) {
-    std::string_view value = rule.fallback;
-    for (const std::string& key : rule.labels) {
-      const auto found = labels.find(key);
-      if (found && !found->empty()) {
-        value = *found;
-        break;
-      }
-    }
-    if (value.empty()) continue;  // absent, not ""
-    const auto set = dimensions.set(rule.dimension, value);
-    CHECK(set.has_value(), "the policy checked the names, and values come from labels");
-  }
+  settle_by_labels(dimensions, labels, rules);
   return dimensions;
 }
 

@@ -1,0 +1,91 @@
+// Dimensions: which rule decides, and what is never overridden.
+#include "allocate/dimensions.h"
+
+#include <gtest/gtest.h>
+
+namespace pennyweight {
+namespace {
+
+Labels labels(std::initializer_list<Labels::Entry> entries) {
+  Labels all;
+  for (const auto& [key, value] : entries) EXPECT_TRUE(all.set(key, value).has_value());
+  return all;
+}
+
+LabelMatch is(const char* key, const char* pattern) {
+  return {.key = key, .op = LabelMatch::Op::kIn, .values = {pattern}};
+}
+
+// A team by namespace, by workload name, by cluster; a client by team; a default for the rest.
+Policy policy() {
+  Policy policy;
+  policy.owners = {
+      {.priority = 0, .when = {}, .set = {{"client", "internal"}}},
+      {.priority = 10, .when = {is("namespace", "nlp-*")}, .set = {{"team", "nlp"}}},
+      {.priority = 20, .when = {is("workload", "lab/*")}, .set = {{"team", "research"}}},
+      {.priority = 5, .when = {is("dimension:team", "nlp")}, .set = {{"client", "acme"}}},
+      {.priority = 10, .when = {is("namespace", "nlp-eval")}, .set = {{"team", "late"}}},
+      {.priority = -1, .when = {is("cluster", "west")}, .set = {{"site", "west"}, {"team", "w"}}},
+  };
+  policy.dimensions = {{"team", {"team", "account"}, "(unowned)"},
+                       {"user", {"user"}, ""},
+                       {"client", {"client"}, "nobody"}};
+  return policy;
+}
+
+TEST(Dimensions, TheFirstThatHasAValueDecides) {
+  struct Case {
+    const char* name;
+    const char* cluster;
+    const char* workload;
+    Labels labels;
+    Labels want;
+  };
+  const Case cases[] = {
+      {"no rule: the fallback, and no empty value",
+       "east",
+       "1",
+       {},
+       labels({{"client", "internal"}, {"team", "(unowned)"}})},
+      {"the first label that is not empty", "east", "1",
+       labels({{"team", ""}, {"account", "vision"}, {"user", "ann"}}),
+       labels({{"client", "internal"}, {"team", "vision"}, {"user", "ann"}})},
+      {"a rule beats the labels, and the earlier of equals", "east", "1",
+       labels({{"namespace", "nlp-eval"}, {"team", "vision"}}),
+       labels({{"client", "acme"}, {"team", "nlp"}})},
+      {"the higher priority is asked first", "east", "lab/x", labels({{"namespace", "nlp-1"}}),
+       labels({{"client", "internal"}, {"team", "research"}})},
+      {"a lower one fills in what is open",
+       "west",
+       "lab/x",
+       {},
+       labels({{"client", "internal"}, {"site", "west"}, {"team", "research"}})},
+      {"by cluster", "west", "1", labels({{"team", "vision"}}),
+       labels({{"client", "internal"}, {"site", "west"}, {"team", "w"}})},
+      {"a label can't pass for the cluster", "east", "1", labels({{"cluster", "west"}}),
+       labels({{"client", "internal"}, {"team", "(unowned)"}})},
+      {"a team that only a label gives is not settled when rules are asked", "east", "1",
+       labels({{"team", "nlp"}}), labels({{"client", "internal"}, {"team", "nlp"}})},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(dimensions_of(ClusterId(c.cluster), WorkloadId(c.workload), c.labels, policy()),
+              c.want)
+        << c.name;
+  }
+}
+
+TEST(Dimensions, ByLabelsAlone) {
+  const Policy rules = policy();
+  EXPECT_EQ(dimensions_of(labels({{"namespace", "nlp-1"}, {"account", "a"}}), rules.dimensions),
+            labels({{"client", "nobody"}, {"team", "a"}}));
+}
+
+TEST(Dimensions, AnEmptyValueSetsNothing) {
+  Policy rules = policy();
+  rules.owners = {{.priority = 0, .when = {}, .set = {{"team", ""}}}};
+  EXPECT_EQ(dimensions_of(ClusterId("c"), WorkloadId("1"), {}, rules),
+            labels({{"client", "nobody"}, {"team", "(unowned)"}}));
+}
+
+}  // namespace
+}  // namespace pennyweight

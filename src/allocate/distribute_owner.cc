@@ -1,0 +1,91 @@
+// The names of owners and of transfers.
+#include <fmt/format.h>
+
+#include "allocate/distribute.h"
+#include "core/hash.h"
+
+namespace pennyweight {
+namespace {
+
+bool is_plain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x20 && byte != 0x7f && std::string_view("%,=()").find(c) == std::string::npos;
+}
+
+std::string encode(std::string_view text) {
+  std::string encoded;
+  for (const char c : text) {
+    if (is_plain(c)) {
+      encoded += c;
+    } else {
+      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return encoded;
+}
+
+std::optional<unsigned> hex_digit(char c) {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
+  return std::nullopt;
+}
+
+// Whatever encode() would not write is nothing, so that no two texts name one owner.
+std::optional<std::string> decode(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded += text[i];
+      continue;
+    }
+    if (i + 2 >= text.size()) return std::nullopt;
+    const auto high = hex_digit(text[i + 1]);
+    const auto low = hex_digit(text[i + 2]);
+    if (!high || !low) return std::nullopt;
+    decoded += static_cast<char>(*high * 16 + *low);
+    i += 2;
+  }
+  if (encode(decoded) != text) return std::nullopt;
+  return decoded;
+}
+
+bool add_entry(Labels& owner, std::string_view entry) {
+  const std::size_t equals = entry.find('=');
+  if (equals == std::string_view::npos) return false;
+  const auto key = decode(entry.substr(0, equals));
+  const auto value = decode(entry.substr(equals + 1));
+  return key && value && owner.set(*key, *value).has_value();
+}
+
+}  // namespace
+
+WorkloadId owner_workload(const Labels& owner) {
+  std::string text = "(";
+  for (const auto& [key, value] : owner.entries()) {
+    if (text.size() > 1) text += ',';
+    text += encode(key) + "=" + encode(value);
+  }
+  return WorkloadId(text + ")");
+}
+
+std::optional<Labels> owner_of(const WorkloadId& workload) {
+  std::string_view rest = workload.text();
+  if (!rest.starts_with('(') || !rest.ends_with(')') || rest.size() < 2) return std::nullopt;
+  rest = rest.substr(1, rest.size() - 2);
+  Labels owner;
+  while (!rest.empty()) {
+    const std::size_t comma = rest.find(',');
+    if (!add_entry(owner, rest.substr(0, comma))) return std::nullopt;
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  // Keys out of order, keys twice, a comma at the end: not what owner_workload() writes.
+  if (owner_workload(owner) != workload) return std::nullopt;
+  return owner;
+}
+
+FactId transfer_id(const ClusterId& cluster, const std::string& month, const std::string& what) {
+  return {Fingerprint().add("transfer").add(cluster.text()).add(month).add(what).hash()};
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,105 @@
+#include "allocate/distribute_paid.h"
+
+#include <algorithm>
+
+namespace pennyweight {
+namespace {
+
+std::uint64_t mixed(std::uint64_t value) {
+  value *= 0x9e3779b97f4a7c15;
+  return value ^ (value >> 29);
+}
+
+Weight weight_of_cost(Money cost) {
+  return cost.is_negative() ? 0 : static_cast<Weight>(cost.ticks());
+}
+
+}  // namespace
+
+// The currency is left out: a month rarely has two.
+std::size_t PaidTable::KeyHash::operator()(const Key& key) const {
+  const std::uint64_t who = (std::uint64_t{key.place} << 32) | key.owner;
+  return mixed(mixed(who) + static_cast<std::uint32_t>(key.day));
+}
+
+std::int32_t PaidTable::day_key(std::chrono::sys_days day) const {
+  switch (over_) {
+    case SpreadOver::kDay:
+      return static_cast<std::int32_t>(day.time_since_epoch().count());
+    case SpreadOver::kMonth:
+      return 0;
+  }
+  return 0;
+}
+
+void PaidTable::add(PlaceNumber place, std::chrono::sys_days day, OwnerNumber owner,
+                    Component component, Money effective, GpuTime gpu_time,
+                    MemoryTime memory_time) {
+  const Currency currency = effective.currency();
+  const Money none = Money::zero(currency);
+  const Key key{place, day_key(day), owner, currency};
+  Sums& sums = adding_.try_emplace(key, Sums{none, none, none, {}, {}}).first->second;
+  switch (component) {
+    case Component::kGpu:
+    case Component::kWhole:
+      sums.gpu += effective;
+      break;
+    case Component::kCpu:
+      sums.cpu += effective;
+      break;
+    case Component::kMemory:
+      break;
+  }
+  sums.all += effective;
+  sums.gpu_time += gpu_time;
+  sums.memory_time += memory_time;
+}
+
+void PaidTable::close() {
+  sums_.assign(adding_.begin(), adding_.end());
+  adding_.clear();
+  std::sort(sums_.begin(), sums_.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+}
+
+Weight PaidTable::weight_of(const Sums& sums, Currency of_sums, Currency wanted,
+                            SpreadMeasure measure) {
+  const bool same = of_sums == wanted;
+  switch (measure) {
+    case SpreadMeasure::kGpuCost:
+      return same ? weight_of_cost(sums.gpu) : 0;
+    case SpreadMeasure::kCpuCost:
+      return same ? weight_of_cost(sums.cpu) : 0;
+    case SpreadMeasure::kCost:
+    case SpreadMeasure::kNamed:
+      return same ? weight_of_cost(sums.all) : 0;
+    case SpreadMeasure::kGpuTime:
+      return sums.gpu_time.count();
+    case SpreadMeasure::kMemoryTime:
+      return sums.memory_time.count();
+  }
+  return 0;
+}
+
+std::vector<OwnerWeight> PaidTable::weights(PlaceNumber place, std::chrono::sys_days day,
+                                            Currency currency, SpreadMeasure measure) const {
+  const std::pair wanted(place, day_key(day));
+  const auto place_and_day = [](const Key& key) { return std::pair(key.place, key.day); };
+  auto entry = std::lower_bound(
+      sums_.begin(), sums_.end(), wanted,
+      [&](const auto& sums, const auto& pair) { return place_and_day(sums.first) < pair; });
+  std::vector<OwnerWeight> weights;
+  for (; entry != sums_.end() && place_and_day(entry->first) == wanted; ++entry) {
+    const auto& [key, sums] = *entry;
+    const Weight weight = weight_of(sums, key.currency, currency, measure);
+    if (weight == 0) continue;
+    if (!weights.empty() && weights.back().owner == key.owner) {
+      weights.back().weight += weight;  // time on charges of another currency
+    } else {
+      weights.push_back({key.owner, weight});
+    }
+  }
+  return weights;
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,68 @@
+// PaidTable: what every owner paid and held in each place, on each day or in the whole month.
+//
+// Sums of whole numbers, so the order in which postings are added means nothing.
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "allocate/distribute_owners.h"
+#include "core/money.h"
+#include "core/quantity.h"
+#include "core/split.h"
+#include "policy/policy.h"
+
+namespace pennyweight {
+
+using PlaceNumber = std::uint32_t;
+inline constexpr PlaceNumber kWholeCluster = 0;
+
+struct OwnerWeight {
+  OwnerNumber owner;
+  Weight weight;
+};
+
+class PaidTable {
+ public:
+  explicit PaidTable(SpreadOver over) : over_(over) {}
+
+  void add(PlaceNumber place, std::chrono::sys_days day, OwnerNumber owner, Component component,
+           Money effective, GpuTime gpu_time, MemoryTime memory_time);
+  // Ends the adding; weights() may be asked for from here on.
+  void close();
+  // Who weighs something, by owner. A named measure is not the table's: it counts as cost.
+  std::vector<OwnerWeight> weights(PlaceNumber place, std::chrono::sys_days day, Currency currency,
+                                   SpreadMeasure measure) const;
+
+ private:
+  struct Key {
+    PlaceNumber place;
+    std::int32_t day;  // 0 over the month
+    OwnerNumber owner;
+    Currency currency;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+  struct Sums {
+    Money gpu;  // with what was not divided into components
+    Money cpu;
+    Money all;
+    GpuTime gpu_time;
+    MemoryTime memory_time;
+  };
+  std::int32_t day_key(std::chrono::sys_days day) const;
+  static Weight weight_of(const Sums& sums, Currency of_sums, Currency wanted,
+                          SpreadMeasure measure);
+
+  SpreadOver over_;
+  std::unordered_map<Key, Sums, KeyHash> adding_;
+  std::vector<std::pair<Key, Sums>> sums_;  // by key, once closed
+};
+
+}  // namespace pennyweight
