@@ -213,7 +213,7 @@ class Days {
 // Of each workload that has a posting, by the labels of its latest holding.
 std::vector<WorkloadDimensions> dimensions_in(std::span<const Posting> postings,
                                               std::span<const Holding* const> holdings,
-                                              std::span<const DimensionRule> rules) {
+                                              const Policy& policy) {
   std::map<WorkloadId, const Holding*> latest;
   for (const Posting& posting : postings) {
     if (!posting.workload.empty()) latest.try_emplace(posting.workload, nullptr);
@@ -224,7 +224,8 @@ std::vector<WorkloadDimensions> dimensions_in(std::span<const Posting> postings,
   }
   std::vector<WorkloadDimensions> dimensions;
   for (const auto& [workload, holding] : latest) {
-    dimensions.push_back({workload, dimensions_of(holding->labels, rules)});
+    dimensions.push_back(
+        {workload, dimensions_of(holding->cluster, workload, holding->labels, policy)});
   }
   return dimensions;
 }
@@ -308,7 +309,7 @@ Result<Allocation> allocate(const AllocationInput& input) {
     std::move(postings.begin(), postings.end(), std::back_inserter(allocation.postings));
     postings = {};
   }
-  allocation.dimensions = dimensions_in(allocation.postings, holdings, input.policy.dimensions);
+  allocation.dimensions = dimensions_in(allocation.postings, holdings, input.policy);
   allocation.notes = notes_of(demands, lines, days.counts());
   return allocation;
 }

@@ -21,7 +21,7 @@ struct Entry {
   // What was given to holders in its pool, of the component in hand; and of that, GPU compute.
   UInt128 pooled = 0;
   UInt128 pooled_compute = 0;
-  // The same of holders that named the machine.
+  // Of holders that named the machine: what they weigh, and the compute that they asked for.
   UInt128 named = 0;
   UInt128 named_compute = 0;
 };
@@ -228,7 +228,7 @@ class StretchShares {
       share_part(held, component, entry.machine, part, weights[i],
                  component == Component::kGpu && entry.carries_time);
       entry.named += weights[i];
-      entry.named_compute += part.given[kCompute];
+      entry.named_compute += part.gpu_time.count();
     }
   }
 
@@ -306,7 +306,8 @@ class StretchShares {
     if (component != Component::kGpu) return idle;
     idle.unavailable.compute = machine.unavailable[kCompute];
     idle.stranded = {weigh_gpu(machine.stranded, weights), machine.stranded[kCompute]};
-    idle.unbilled = {weigh_gpu(machine.unbilled, weights), machine.unbilled[kCompute]};
+    // Its time is told by its holders, who asked for it.
+    idle.unbilled = {.weight = weigh_gpu(machine.unbilled, weights)};
     return idle;
   }
 
@@ -386,7 +387,7 @@ class StretchShares {
           held.holding = part.holding;
           share_part(held, component, machine, part, parts[i], carries);
           leaf_named += parts[i];
-          compute += part.given[kCompute];
+          compute += part.gpu_time.count();
         }
         const IdleKinds here_idle = idle_kinds(here, component, weights);
         idle.unavailable += here_idle.unavailable;

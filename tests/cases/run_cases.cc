@@ -1,14 +1,27 @@
 // tests/cases/*.case: what is charged, held and posted, in a text that an accountant can read.
 //
 // A case is a list of lines, `#` begins a comment:
-//   node NAME gpus=8 [model= pool= vcpu= memory_gib= shards= type=]
-//   gpu UUID node=NAME index=0 [mig=ID:PROFILE,ID:PROFILE] [from= to=]
+//   node NAME gpus=8 [model= pool= vcpu= memory_gib= type=] [shards= mps=]
+//       [sharing=time-slicing|mps replicas=4 [renamed]]
+//   gpu UUID node=NAME index=0 [model= mig=ID:PROFILE,ID:PROFILE] [from= to=]
 //   charge NAME FROM..TO USD 96.00 [node=NAME | pool=NAME] [per_hour= category= status= service=]
-//   use KEY=VALUE… (n1:6 | gpu:UUID,UUID | pool:NAME:3 | anywhere:3) FROM..TO
-//       [fraction=1/4 | compute=1/2 memory=1/4 | mig=3g.20gb | shards] [cpu= memory_gib=]
-//   policy [weights=600/400] [split=whole_node|residual] [zone=Europe/Berlin]
+//   use KEY=VALUE… (n1:6 | gpu:UUID,UUID | pool:NAME:3 | anywhere:3) FROM..TO [cpu= memory_gib=]
+//       [fraction=1/4 | compute=1/2 memory=1/4 | mig=3g.20gb | shards | mps | replica |
+//        vgpu [cores=30] [vmem_gib=4 | vmem_percent=50]] [claim= | group= [reservation]]
+//   seen GPU FROM..TO [every=60] [compute=0.5] [memory=0.25] [by=WORKLOAD [own]] [gi=7 profile=]
+//       one sample each so many seconds; compute is GR_ENGINE_ACTIVE, or util= is GPU_UTIL
+//   outage (NODE | gpu:UUID) FROM..TO
+//   policy [basis=request|usage|max|blend:300] [weights=600/400] [zone=Europe/Berlin]
+//       [split=whole_node|residual|ratio:9:0.9:0.1|explicit:0.9:0.07:0.03]
+//   sharing [model=] [when=KEY:VALUE] [weights=] [basis=]
+//   overhead KEY:VALUE
+//   owner [priority=] when=KEY:VALUE set=DIMENSION:VALUE
+//   spread KIND (proportional|even|fixed) [within=node|pool|cluster] [over=month] [dimension=]
+//       [parts=A:1,B:2] [service=]
+//   correct NAME FROM..TO USD 5.00 [from=DIMENSION:VALUE] [to=DIMENSION:VALUE]
 //   by DIMENSION
-//     the table that must come out: name, effective cost, GPU-hours held (exact)
+//     the table that must come out: name, effective cost, GPU-hours held (exact), and how much of
+//     them telemetry observed, where there is any
 // Times are 2026-03-01 or 2026-03-01T12:00:00Z. UPDATE_CASES=1 writes the tables anew; the diff is
 // then read by a person.
 #include <fmt/format.h>
@@ -21,6 +34,7 @@
 #include <sstream>
 
 #include "allocate/allocate.h"
+#include "allocate/distribute.h"
 #include "core/decimal.h"
 
 namespace pennyweight {
@@ -111,7 +125,14 @@ class Case {
     if (words[0] == "gpu") return add_gpu(plain, options);
     if (words[0] == "charge") return add_charge(plain, options);
     if (words[0] == "use") return add_use(plain, options);
+    if (words[0] == "seen") return add_seen(plain, options);
+    if (words[0] == "outage") return add_outage(plain);
     if (words[0] == "policy") return set_policy(options);
+    if (words[0] == "sharing") return add_sharing(options);
+    if (words[0] == "overhead") return policy_.overhead.push_back(match_of(plain.at(0)));
+    if (words[0] == "owner") return add_owner(options);
+    if (words[0] == "spread") return add_spread(plain, options);
+    if (words[0] == "correct") return add_correction(plain, options);
     ADD_FAILURE() << "unknown line: " << line;
   }
 
@@ -133,6 +154,14 @@ class Case {
     if (options.contains("shards")) {
       node.shard_count = static_cast<std::uint32_t>(std::stoul(options["shards"]));
     }
+    if (options.contains("mps")) {
+      node.mps_count = static_cast<std::uint32_t>(std::stoul(options["mps"]));
+    }
+    if (options.contains("sharing")) node.sharing = parse_gpu_sharing(options["sharing"]).value();
+    if (options.contains("replicas")) {
+      node.gpu_replicas = static_cast<std::uint32_t>(std::stoul(options["replicas"]));
+    }
+    node.replicas_renamed = plain.size() > 1 && plain[1] == "renamed";
     if (options.contains("vcpu")) node.cpu_milli = scaled_number(options["vcpu"], 1000);
     if (options.contains("memory_gib")) {
       node.memory_bytes = scaled_number(options["memory_gib"], 1u << 30);
@@ -213,7 +242,15 @@ class Case {
                                            : fmt::format("use-{}", holdings_.size() + 1)),
         interval_of(plain.at(1)), placement_of(plain.at(0)));
     holding.attempt = std::to_string(holdings_.size());
-    if (plain.size() > 2 && plain[2] == "shards") holding.device = Shard{};
+    for (std::size_t i = 2; i < plain.size(); ++i) {
+      if (plain[i] == "shards") holding.device = Shard{};
+      if (plain[i] == "mps") holding.device = MpsUnit{};
+      if (plain[i] == "replica") holding.device = Replica{};
+      if (plain[i] == "vgpu") holding.device = virtual_gpu(options);
+      if (plain[i] == "reservation") holding.is_reservation = true;
+    }
+    holding.claim = options["claim"];
+    holding.gpu_group = options["group"];
     if (options.contains("fraction")) {
       const CardShare part = part_of(options["fraction"]);
       holding.device = CardFraction{part, part};
@@ -232,14 +269,153 @@ class Case {
     holdings_.push_back(holding);
   }
 
-  void set_policy(Options& options) {
-    if (options.contains("weights")) {
-      const auto [compute, memory] = cut(options["weights"], "/");
-      policy_.weights = {static_cast<std::uint32_t>(std::stoul(compute)),
-                         static_cast<std::uint32_t>(std::stoul(memory))};
+  static VirtualGpu virtual_gpu(Options& options) {
+    VirtualGpu part;
+    if (options.contains("cores")) {
+      part.cores_percent = static_cast<std::uint32_t>(std::stoul(options["cores"]));
     }
-    if (options["split"] == "whole_node") policy_.node_split = NodeSplit::kWholeNode;
+    if (options.contains("vmem_gib")) {
+      part.memory_bytes = scaled_number(options["vmem_gib"], 1u << 30);
+    }
+    if (options.contains("vmem_percent")) {
+      part.memory_percent = static_cast<std::uint32_t>(std::stoul(options["vmem_percent"]));
+    }
+    return part;
+  }
+
+  void add_seen(const Words& plain, Options& options) {
+    const Interval during = interval_of(plain.at(1));
+    const auto every =
+        std::chrono::seconds(options.contains("every") ? std::stoul(options["every"]) : 60);
+    for (Instant at = during.begin(); at < during.end(); at += every) {
+      Usage usage{.cluster = ClusterId("c"),
+                  .node = NodeId(""),
+                  .gpu = GpuId(plain.at(0)),
+                  .mig_instance = options["gi"],
+                  .mig_profile = options["profile"],
+                  .model = {},
+                  .at = at,
+                  .gpu_util_ppm = {},
+                  .engine_active_ppm = {},
+                  .sm_active_ppm = {},
+                  .memory_used_bytes = {},
+                  .memory_total_bytes = {},
+                  .power_milliwatts = {},
+                  .energy_millijoules = {},
+                  .workload = WorkloadId(options["by"]),
+                  .of_workload = plain.size() > 2 && plain[2] == "own",
+                  .id = {},
+                  .source = {}};
+      if (options.contains("compute")) {
+        usage.engine_active_ppm = scaled_number(options["compute"], 1'000'000);
+      }
+      if (options.contains("util")) usage.gpu_util_ppm = scaled_number(options["util"], 1'000'000);
+      if (options.contains("memory")) {
+        usage.memory_used_bytes = scaled_number(options["memory"], 1'000'000);
+        usage.memory_total_bytes = 1'000'000;
+      }
+      usages_.push_back(usage);
+    }
+    policy_.usage.interval_ms = static_cast<std::uint64_t>(every.count()) * 1000;
+  }
+
+  void add_outage(const Words& plain) {
+    const bool of_gpu = plain.at(0).starts_with("gpu:");
+    Outage outage(ClusterId("c"), NodeId(of_gpu ? "" : plain[0]), interval_of(plain.at(1)));
+    if (of_gpu) outage.gpu = GpuId(plain[0].substr(4));
+    outages_.push_back(outage);
+  }
+
+  static LabelMatch match_of(const std::string& text) {
+    const auto [key, value] = cut(text, ":");
+    return {.key = key, .op = LabelMatch::Op::kIn, .values = {value}};
+  }
+
+  static ShareWeights weights_of(const std::string& text) {
+    const auto [compute, memory] = cut(text, "/");
+    return {static_cast<std::uint32_t>(std::stoul(compute)),
+            static_cast<std::uint32_t>(std::stoul(memory))};
+  }
+
+  static Basis basis_of(const std::string& text) {
+    const auto [name, permille] = cut(text, ":");
+    if (name == "request") return {.kind = Basis::Kind::kRequest};
+    if (name == "usage") return {.kind = Basis::Kind::kUsage};
+    if (name == "max") return {.kind = Basis::Kind::kMax};
+    return {.kind = Basis::Kind::kBlend,
+            .request_permille = static_cast<std::uint32_t>(std::stoul(permille))};
+  }
+
+  void add_sharing(Options& options) {
+    SharingRule rule{
+        .cluster = {}, .gpu_model = options["model"], .workload = {}, .weights = {}, .basis = {}};
+    if (options.contains("when")) rule.workload.push_back(match_of(options["when"]));
+    if (options.contains("weights")) rule.weights = weights_of(options["weights"]);
+    if (options.contains("basis")) rule.basis = basis_of(options["basis"]);
+    policy_.sharing.push_back(rule);
+  }
+
+  void add_owner(Options& options) {
+    OwnerRule rule{.priority = 0, .when = {match_of(options["when"])}, .set = {}};
+    if (options.contains("priority")) rule.priority = std::stoi(options["priority"]);
+    rule.set.push_back(cut(options["set"], ":"));
+    policy_.owners.push_back(rule);
+  }
+
+  void add_spread(const Words& plain, Options& options) {
+    SpreadRule rule;
+    rule.kind = parse_posting_kind(plain.at(0)).value();
+    rule.how = plain.at(1) == "even" ? Spread::kEven
+               : plain[1] == "fixed" ? Spread::kFixed
+                                     : Spread::kProportional;
+    if (options["within"] == "node") rule.within = SpreadWithin::kNode;
+    if (options["within"] == "pool") rule.within = SpreadWithin::kPool;
+    if (options["over"] == "month") rule.over = SpreadOver::kMonth;
+    rule.dimension = options["dimension"];
+    rule.service_category = options["service"];
+    for (const std::string& item : list_of(options["parts"])) {
+      const auto [value, part] = cut(item, ":");
+      rule.parts.push_back({value, parse_exact_decimal(part).value()});
+    }
+    policy_.spread.push_back(rule);
+  }
+
+  void add_correction(const Words& plain, Options& options) {
+    const Currency currency = Currency::parse(plain.at(2)).value();
+    Correction correction(ClusterId("c"), plain.at(0), interval_of(plain.at(1)),
+                          Money::from_decimal(parse_exact_decimal(plain.at(3)).value(), currency));
+    const auto owner = [&](const char* key) {
+      Labels labels;
+      const auto [dimension, value] = cut(options[key], ":");
+      if (!dimension.empty()) {
+        EXPECT_TRUE(labels.set(dimension, value));
+      }
+      return labels;
+    };
+    correction.from = owner("from");
+    correction.to = owner("to");
+    corrections_.push_back(correction);
+  }
+
+  void set_policy(Options& options) {
+    if (options.contains("weights")) policy_.weights = weights_of(options["weights"]);
+    if (options.contains("basis")) policy_.basis = basis_of(options["basis"]);
+    if (options.contains("split")) set_split(options["split"]);
     if (options.contains("zone")) policy_.time_zone = TimeZone::parse(options["zone"]).value();
+  }
+
+  void set_split(const std::string& text) {
+    const auto [name, numbers] = cut(text, ":");
+    if (name == "whole_node") policy_.node_split = NodeSplit::kWholeNode;
+    if (name != "ratio" && name != "explicit") return;
+    const auto [gpu, host] = cut(numbers, ":");
+    const auto [cpu, memory] = cut(host, ":");
+    policy_.node_splits.push_back(
+        {.instance_type = {},
+         .how = name == "ratio" ? NodeSplit::kRatio : NodeSplit::kExplicit,
+         .gpu = parse_exact_decimal(gpu).value(),
+         .cpu = parse_exact_decimal(cpu).value(),
+         .memory = parse_exact_decimal(memory).value()});
   }
 
   std::string key_of(const Posting& posting, const std::string& dimension,
@@ -247,6 +423,7 @@ class Case {
     if (dimension == "component") return std::string(to_text(posting.component));
     if (dimension == "day") return to_text(Instant(posting.day)).substr(0, 10);
     if (dimension == "node") return posting.node.text();
+    if (dimension == "kind") return std::string(to_text(posting.kind));
     if (posting.workload.empty()) return fmt::format("({})", to_text(posting.kind));
     if (dimension == "job") return posting.workload.text();
     return std::string(labels.at(posting.workload).find(dimension).value_or("(unowned)"));
@@ -255,36 +432,59 @@ class Case {
   std::string table(const std::string& dimension) const {
     Policy policy = policy_;
     policy.dimensions = {{dimension, {dimension}, "(unowned)"}};
-    const auto allocation = allocate({.cluster = ClusterId("c"),
-                                      .charges = charges_,
-                                      .nodes = nodes_,
-                                      .gpus = gpus_,
-                                      .holdings = holdings_,
-                                      .policy = policy,
-                                      .catalog = Catalog::built_in()});
+    const SeenSource seen = [&](const Interval& during) -> Result<SeenUsage> {
+      return see(usages_, gpus_, policy.usage, during);
+    };
+    auto allocation = allocate({.cluster = ClusterId("c"),
+                                .charges = charges_,
+                                .nodes = nodes_,
+                                .gpus = gpus_,
+                                .holdings = holdings_,
+                                .outages = outages_,
+                                .policy = policy,
+                                .catalog = Catalog::built_in(),
+                                .seen = usages_.empty() ? SeenSource() : seen});
     if (!allocation) return "  error: " + allocation.error().message + "\n";
+    const Distribution spread = distribute({.cluster = ClusterId("c"),
+                                            .month = "2026-03",
+                                            .postings = allocation->postings,
+                                            .dimensions = allocation->dimensions,
+                                            .nodes = nodes_,
+                                            .charges = charges_,
+                                            .corrections = corrections_,
+                                            .policy = policy});
+    for (const Posting& posting : spread.transfers) allocation->postings.push_back(posting);
+    for (const auto& owner : spread.dimensions) allocation->dimensions.push_back(owner);
+    for (const std::string& note : spread.notes) allocation->notes.push_back({note, 1});
     std::map<WorkloadId, Labels> labels;
     for (const auto& workload : allocation->dimensions) {
       labels[workload.workload] = workload.dimensions;
     }
-    std::map<std::string, std::pair<Money, GpuTime>> rows;
-    Money sum = Money::zero(charges_.at(0).costs.currency());
-    GpuTime hours;
+    struct Row {
+      Money cost;
+      GpuTime held;
+      GpuTime observed;
+    };
+    std::map<std::string, Row> rows;
+    const Row none{Money::zero(charges_.at(0).costs.currency()), {}, {}};
+    Row sum = none;
     for (const Posting& posting : allocation->postings) {
-      const auto [row, is_new] = rows.try_emplace(key_of(posting, dimension, labels),
-                                                  Money::zero(sum.currency()), GpuTime{});
-      row->second.first += posting.costs.effective;
-      row->second.second += posting.gpu_time;
-      sum += posting.costs.effective;
-      hours += posting.gpu_time;
+      Row& row = rows.try_emplace(key_of(posting, dimension, labels), none).first->second;
+      for (Row* each : {&row, &sum}) {
+        each->cost += posting.costs.effective;
+        each->held += posting.gpu_time;
+        each->observed += posting.observed_time;
+      }
     }
     std::string out;
-    const auto add = [&](const std::string& name, Money cost, GpuTime time) {
-      out += fmt::format("  {:<20} {} {:>26}   {}\n", name, cost.currency().text(),
-                         to_text(cost.amount()), exact_hours(time));
+    const auto add = [&](const std::string& name, const Row& row) {
+      out += fmt::format(
+          "  {:<20} {} {:>26}   {}{}\n", name, row.cost.currency().text(),
+          to_text(row.cost.amount()), exact_hours(row.held),
+          row.observed == GpuTime() ? "" : fmt::format(", {} observed", exact_hours(row.observed)));
     };
-    for (const auto& [name, row] : rows) add(name, row.first, row.second);
-    add("total", sum, hours);
+    for (const auto& [name, row] : rows) add(name, row);
+    add("total", sum);
     for (const AllocationNote& note : allocation->notes) {
       out += fmt::format("  note: {} ({})\n", note.what, note.count);
     }
@@ -296,6 +496,9 @@ class Case {
   std::vector<Gpu> gpus_;
   std::vector<Charge> charges_;
   std::vector<Holding> holdings_;
+  std::vector<Usage> usages_;
+  std::vector<Outage> outages_;
+  std::vector<Correction> corrections_;
   Policy policy_;
 };
 
