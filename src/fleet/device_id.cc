@@ -1,0 +1,158 @@
+#include "fleet/device_id.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/limits.h"
+#include "core/plain_text.h"
+#include "core/whole_count.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::uint64_t kNumberMax = 1'000'000;
+constexpr std::uint64_t kMibMax = std::uint64_t{1} << 30;
+constexpr std::uint64_t kBytesPerMib = std::uint64_t{1} << 20;
+
+bool is_name_character(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+         c == '_' || c == '.';
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= limits::kIdBytesMax &&
+         std::ranges::all_of(text, is_name_character);
+}
+
+std::unexpected<Error> refuse(std::string_view what, std::string_view text,
+                              std::string_view reason) {
+  return fail(ErrorCode::kBadValue,
+              fmt::format("'{}' is no {}: {}", printable_text(text, 120), what, reason));
+}
+
+std::optional<std::uint32_t> read_number(std::string_view text) {
+  const auto number = parse_count(text, kNumberMax);
+  return number ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
+}
+
+// The number of "gi1" behind "gi"; nothing where it is not one.
+std::optional<std::uint32_t> read_numbered(std::string_view text, std::string_view word) {
+  if (!text.starts_with(word)) return std::nullopt;
+  return read_number(text.substr(word.size()));
+}
+
+// What stands before `mark`, which is taken off `rest` together with it.
+std::string_view take_until(std::string_view& rest, char mark) {
+  const std::size_t end = rest.find(mark);
+  const std::string_view part = rest.substr(0, end);
+  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  return part;
+}
+
+// "nvidia0", "nvidia0/vgpu3", "nvidia0/gi1", "nvidia0/gi1/vgpu2"
+Result<DeviceId> parse_device_path(std::string_view text) {
+  std::string_view rest = text;
+  DeviceId id;
+  id.device = take_until(rest, '/');
+  if (text.ends_with('/')) return refuse("device id", text, "ends in '/'");
+  if (rest.starts_with("gi")) {
+    id.gpu_instance = read_numbered(take_until(rest, '/'), "gi");
+    if (!id.gpu_instance) return refuse("device id", text, "'gi' and no number");
+  }
+  if (rest.empty()) return id;
+  id.replica = read_numbered(rest, "vgpu");
+  if (!id.replica) return refuse("device id", text, "expected nvidiaN[/giN][/vgpuN]");
+  return id;
+}
+
+// "UUID" or "UUID[layout-position]" into `device`.
+Result<void> read_hami_uuid(std::string_view text, std::string_view whole, HamiDevice& device) {
+  const std::size_t bracket = text.find('[');
+  device.uuid = text.substr(0, bracket);
+  if (!is_name(device.uuid)) return refuse("HAMi device", whole, "the first field is no UUID");
+  if (bracket == std::string_view::npos) return {};
+  std::string_view slot = text.substr(bracket + 1);
+  const std::size_t dash = slot.rfind('-');
+  if (!slot.ends_with(']') || dash == std::string_view::npos) {
+    return refuse("HAMi device", whole, "expected UUID[layout-position]");
+  }
+  slot.remove_suffix(1);
+  const std::string_view layout = slot.substr(0, dash);
+  const auto position = read_number(slot.substr(dash + 1));
+  if (!is_name(layout) || !position) {
+    return refuse("HAMi device", whole, "expected UUID[layout-position]");
+  }
+  device.mig = HamiDevice::MigSlot{.layout = std::string(layout), .position = *position};
+  return {};
+}
+
+Result<HamiDevice> parse_hami_device(std::string_view text) {
+  std::array<std::string_view, 4> fields;
+  std::string_view rest = text;
+  if (std::ranges::count(text, ',') != 3) {
+    return refuse("HAMi device", text, "expected UUID,type,MiB,cores");
+  }
+  for (std::string_view& field : fields) field = take_until(rest, ',');
+
+  HamiDevice device;
+  if (auto read = read_hami_uuid(fields[0], text, device); !read) {
+    return std::unexpected(read.error());
+  }
+  device.type = fields[1];
+  if (device.type.empty() || !is_plain_text(device.type)) {
+    return refuse("HAMi device", text, "the second field is no type");
+  }
+  const auto mib = parse_count(fields[2], kMibMax);
+  if (!mib) return refuse("HAMi device", text, mib.error().message);
+  const auto cores = parse_count(fields[3], 100);
+  if (!cores) return refuse("HAMi device", text, cores.error().message);
+  device.memory_bytes = *mib * kBytesPerMib;
+  if (*cores > 0) device.cores_percent = static_cast<std::uint32_t>(*cores);
+  return device;
+}
+
+}  // namespace
+
+Result<DeviceId> parse_device_id(std::string_view text) {
+  if (read_numbered(text.substr(0, text.find('/')), "nvidia")) return parse_device_path(text);
+  DeviceId id;
+  const std::size_t colons = text.find("::");
+  id.device = text.substr(0, colons);
+  if (!(id.device.starts_with("GPU-") || id.device.starts_with("MIG-")) || !is_name(id.device)) {
+    return refuse("device id", text, "expected GPU-…, MIG-… or nvidiaN");
+  }
+  if (colons == std::string_view::npos) return id;
+  id.replica = read_number(text.substr(colons + 2));
+  if (!id.replica) return refuse("device id", text, "'::' and no number");
+  return id;
+}
+
+Result<std::vector<std::vector<HamiDevice>>> parse_hami_devices(std::string_view text) {
+  std::vector<std::vector<HamiDevice>> containers;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    if (containers.size() >= limits::kGpusPerNodeMax) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("HAMi devices of more than {} containers", limits::kGpusPerNodeMax));
+    }
+    std::string_view of_container = take_until(rest, ';');
+    std::vector<HamiDevice>& devices = containers.emplace_back();
+    while (!of_container.empty()) {
+      if (devices.size() >= limits::kGpusPerNodeMax) {
+        return fail(ErrorCode::kLimit, fmt::format("more than {} HAMi devices of a container",
+                                                   limits::kGpusPerNodeMax));
+      }
+      const std::string_view part = take_until(of_container, ':');
+      // EncodeContainerDeviceType leaves ':' alone for a device of another type.
+      if (part.empty()) continue;
+      auto device = parse_hami_device(part);
+      if (!device) return std::unexpected(device.error());
+      devices.push_back(*std::move(device));
+    }
+  }
+  return containers;
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,51 @@
+// Which device a text means, where plugins and exporters write more into it than a UUID.
+//
+//   GPU-5b0d…::3          replica 3 of a card or MIG instance (NVIDIA k8s-device-plugin)
+//   nvidia0/vgpu3         client 3 of the card with index 0 (GKE)
+//   nvidia0/gi1/vgpu2     client 2 of GPU instance 1 of that card (GKE)
+//   GPU-5b0d…,NVIDIA,3000,30:;    HAMi's placement of a pod, see parse_hami_devices
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+
+namespace pennyweight {
+
+struct DeviceId {
+  std::string device;                         // "GPU-5b0d…", "MIG-…", or GKE's "nvidia0"
+  std::optional<std::uint32_t> gpu_instance;  // where the text has one
+  std::optional<std::uint32_t> replica;
+  bool operator==(const DeviceId&) const = default;
+};
+
+// An error quotes what is malformed.
+Result<DeviceId> parse_device_id(std::string_view text);
+
+// What HAMi gave a container of one card.
+struct HamiDevice {
+  // A MIG instance that HAMi made: which of the card's layouts, and which instance of it.
+  struct MigSlot {
+    std::string layout;  // "0", or a group's name
+    std::uint32_t position = 0;
+    bool operator==(const MigSlot&) const = default;
+  };
+  std::string uuid;            // of the card
+  std::optional<MigSlot> mig;  // "[0-2]" behind the UUID
+  std::string type;            // "NVIDIA"
+  std::uint64_t memory_bytes = 0;
+  std::optional<std::uint32_t> cores_percent;  // absent: written 0, no limit
+  bool operator==(const HamiDevice&) const = default;
+};
+
+// The pod annotation hami.io/vgpu-devices-allocated, the truth about where a pod is: each device as
+// "UUID,type,MiB,cores" followed by ':', each container followed by ';' (HAMi, pkg/device
+// EncodePodSingleDevice). By container, in their order, empty for one without a device. An error
+// quotes the device that is malformed, and then none is given.
+Result<std::vector<std::vector<HamiDevice>>> parse_hami_devices(std::string_view text);
+
+}  // namespace pennyweight
