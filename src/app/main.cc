@@ -47,6 +47,13 @@ Result<Config> load_config(const GlobalOptions& options) {
     auto read = parse_config(*text, path);
     if (!read) return read;
     config = std::move(*read);
+    if (!config.policy_file.empty()) {
+      const auto policy = read_file(config.policy_file, limits::kConfigBytesMax);
+      if (!policy) return wrong_usage(policy.error().during("policy of " + path).message);
+      if (const auto applied = apply_policy_file(config, *policy); !applied) {
+        return std::unexpected(applied.error());
+      }
+    }
   }
   if (!options.store.empty()) config.store_path = options.store;
   return config;

@@ -5,121 +5,90 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <functional>
 
-#include "config/nearest.h"
+#include "config/policy_document.h"
 #include "config/yaml.h"
-#include "ledger/summary.h"
+#include "config/yaml_reader.h"
+#include "policy/default_policy.h"
 
 namespace pennyweight {
 namespace {
 
-constexpr std::uint32_t kWeightMax = 1'000'000;
-constexpr unsigned kThreadsMax = 1024;
+constexpr std::int64_t kThreadsMax = 1024;
+constexpr const char* kDimensionsTwice =
+    "dimensions are stated by the configuration and by its policy; keep those of one of them";
 
-// Reads one document; the first mistake is kept and everything after it is skipped, so that the
-// readers below need not check after each step.
 class ConfigReader {
  public:
-  ConfigReader(const std::string& name, Config& config) : name_(name), config_(config) {}
+  ConfigReader(const std::string& name, Config& config) : yaml_(name), config_(config) {}
 
   Result<void> read(const YamlNode& root) {
-    mapping(root, "the configuration",
-            {{"store", [&](const YamlNode& node) { store(node); }},
-             {"time_zone", [&](const YamlNode& node) { config_.policy.time_zone = zone(node); }},
-             {"threads", [&](const YamlNode& node) { threads(node); }},
-             {"clusters", [&](const YamlNode& node) { clusters(node); }},
-             {"dimensions", [&](const YamlNode& node) { dimensions(node); }},
-             {"policy", [&](const YamlNode& node) { policy(node); }},
-             {"prices", [&](const YamlNode& node) { prices(node); }}});
-    if (error_) return std::unexpected(*error_);
+    const YamlNode* clusters = nullptr;
+    const YamlNode* policy = nullptr;
+    yaml_.mapping(root, "the configuration",
+                  {{"store", [&](const YamlNode& at) { store(at); }},
+                   {"time_zone",
+                    [&](const YamlNode& at) { config_.time_zone = zone(at, config_.time_zone); }},
+                   {"threads", [&](const YamlNode& at) { threads(at); }},
+                   {"clusters", [&](const YamlNode& at) { clusters = &at; }},
+                   {"dimensions", [&](const YamlNode& at) { dimensions(at); }},
+                   {"policy", [&](const YamlNode& at) { policy = &at; }},
+                   {"prices", [&](const YamlNode& at) { prices(at); }}});
+    // These two build on other keys, wherever they stand.
+    if (clusters != nullptr) this->clusters(*clusters);
+    config_.policy.time_zone = config_.time_zone;
+    std::vector<Problem> problems = yaml_.problems();
+    if (policy != nullptr) {
+      const std::vector<Problem> more = this->policy(*policy);
+      problems.insert(problems.end(), more.begin(), more.end());
+    }
+    if (const auto error = first_error(problems)) return std::unexpected(*error);
+    for (const Problem& problem : problems) config_.warnings.push_back(problem.message);
     return {};
   }
 
  private:
-  using Reader = std::function<void(const YamlNode&)>;
-  using Readers = std::vector<std::pair<std::string, Reader>>;
-
-  void refuse(int line, int column, std::string_view why) {
-    if (error_) return;
-    error_ = Error{ErrorCode::kConfig, fmt::format("{}:{}:{}: {}", name_, line, column, why)};
-  }
-  void refuse(const YamlNode& node, std::string_view why) { refuse(node.line, node.column, why); }
-
-  bool is(const YamlNode& node, YamlNode::Kind kind, std::string_view what) {
-    if (node.kind == kind) return true;
-    refuse(node, fmt::format("{} must be {}, not {}", what, describe(kind), describe(node.kind)));
-    return false;
-  }
-
-  void mapping(const YamlNode& node, std::string_view what, const Readers& readers) {
-    if (node.kind == YamlNode::Kind::kNull) return;  // "store:" and nothing: the defaults
-    if (!is(node, YamlNode::Kind::kMapping, what)) return;
-    for (const YamlNode::Entry& entry : node.entries) {
-      const auto known = std::find_if(readers.begin(), readers.end(), [&](const auto& reader) {
-        return reader.first == entry.key;
-      });
-      if (known == readers.end()) {
-        std::vector<std::string> names;
-        for (const auto& reader : readers) names.push_back(reader.first);
-        refuse(entry.line, entry.column,
-               fmt::format("{} has no key '{}'{}", what, entry.key, suggestion(entry.key, names)));
-      } else {
-        known->second(entry.value);
-      }
-    }
-  }
-
-  std::string text(const YamlNode& node, std::string_view what) {
-    if (!is(node, YamlNode::Kind::kScalar, what)) return "";
-    if (node.scalar.empty()) refuse(node, fmt::format("{} is empty", what));
-    return node.scalar;
-  }
-
-  template <class Integer>
-  Integer integer(const YamlNode& node, std::string_view what, Integer max) {
-    Integer value{};
-    if (!is(node, YamlNode::Kind::kScalar, what)) return value;
-    const char* end = node.scalar.data() + node.scalar.size();
-    const auto [stop, problem] = std::from_chars(node.scalar.data(), end, value);
-    if (problem != std::errc() || stop != end || value > max) {
-      refuse(node, fmt::format("{} must be a whole number from 0 to {}, not '{}'", what, max,
-                               node.scalar));
-      return {};
-    }
-    return value;
-  }
-
-  TimeZone zone(const YamlNode& node) {
-    const auto parsed = TimeZone::parse(text(node, "a time zone"));
+  TimeZone zone(const YamlNode& node, const TimeZone& otherwise) {
+    const auto name = yaml_.text(node, "a time zone");
+    if (!name) return otherwise;
+    const auto parsed = TimeZone::parse(*name);
     if (parsed) return *parsed;
-    refuse(node, parsed.error().message);
-    return TimeZone::utc();
+    yaml_.refuse(node, parsed.error().message);
+    return otherwise;
   }
 
   // A path of the configuration is relative to the folder of its file.
   std::string path(const YamlNode& node, std::string_view what) {
-    const std::filesystem::path given(text(node, what));
+    const auto text = yaml_.text(node, what);
+    if (!text) return "";
+    const std::filesystem::path given(*text);
     if (given.is_absolute()) return given.string();
-    return (std::filesystem::path(name_).parent_path() / given).string();
+    return (std::filesystem::path(yaml_.name()).parent_path() / given).string();
   }
 
   void store(const YamlNode& node) {
-    mapping(node, "store",
-            {{"path", [&](const YamlNode& at) { config_.store_path = path(at, "store.path"); }},
-             {"memory_limit", [&](const YamlNode& at) {
-                const auto bytes = parse_bytes(text(at, "store.memory_limit"));
-                if (!bytes) return refuse(at, "store.memory_limit: " + bytes.error().message);
-                config_.store_memory_bytes = *bytes;
-              }}});
+    yaml_.mapping(
+        node, "store",
+        {{"path", [&](const YamlNode& at) { config_.store_path = path(at, "store.path"); }},
+         {"memory_limit", [&](const YamlNode& at) {
+            const auto text = yaml_.text(at, "store.memory_limit");
+            if (!text) return;
+            const auto bytes = parse_bytes(*text);
+            if (!bytes) {
+              return yaml_.refuse(at, "store.memory_limit: " + bytes.error().message);
+            }
+            config_.store_memory_bytes = *bytes;
+          }}});
   }
 
   void threads(const YamlNode& node) {
-    config_.threads = integer<unsigned>(node, "threads", kThreadsMax);
+    const auto count = yaml_.integer(node, "threads", 0, kThreadsMax);
+    if (count) config_.threads = static_cast<unsigned>(*count);
   }
 
   void clusters(const YamlNode& node) {
-    if (node.kind == YamlNode::Kind::kNull || !is(node, YamlNode::Kind::kSequence, "clusters")) {
+    if (node.kind == YamlNode::Kind::kNull ||
+        !yaml_.is(node, YamlNode::Kind::kSequence, "clusters")) {
       return;
     }
     for (const YamlNode& item : node.items) cluster(item);
@@ -127,148 +96,104 @@ class ConfigReader {
 
   void cluster(const YamlNode& node) {
     std::optional<ClusterId> name;
-    ClusterConfig cluster{
-        ClusterId(""), ClusterKind::kUnknown, config_.policy.time_zone, {}, false};
-    if (!is(node, YamlNode::Kind::kMapping, "a cluster")) return;
-    mapping(node, "a cluster",
-            {{"name", [&](const YamlNode& at) { name = ClusterId(text(at, "a cluster's name")); }},
-             {"kind", [&](const YamlNode& at) { cluster.kind = kind(at); }},
-             {"time_zone", [&](const YamlNode& at) { cluster.time_zone = zone(at); }},
-             {"origin", [&](const YamlNode& at) { cluster.origin = instant(at); }},
-             {"partitions_are_pools",
-              [&](const YamlNode& at) { cluster.partitions_are_pools = yes_or_no(at); }}});
-    if (!name) return refuse(node, "a cluster needs a name");
+    bool is_named = false;
+    ClusterConfig cluster{ClusterId(""), ClusterKind::kUnknown, config_.time_zone, {}, false};
+    if (!yaml_.is(node, YamlNode::Kind::kMapping, "a cluster")) return;
+    yaml_.mapping(node, "a cluster",
+                  {{"name",
+                    [&](const YamlNode& at) {
+                      is_named = true;
+                      if (const auto text = yaml_.text(at, "a cluster's name")) {
+                        name = ClusterId(*text);
+                      }
+                    }},
+                   {"kind", [&](const YamlNode& at) { cluster.kind = kind(at); }},
+                   {"time_zone",
+                    [&](const YamlNode& at) { cluster.time_zone = zone(at, cluster.time_zone); }},
+                   {"origin", [&](const YamlNode& at) { cluster.origin = instant(at); }},
+                   {"partitions_are_pools", [&](const YamlNode& at) {
+                      cluster.partitions_are_pools =
+                          yaml_.yes_or_no(at, "partitions_are_pools").value_or(false);
+                    }}});
+    if (!is_named) yaml_.refuse(node, "a cluster needs a name");
+    if (!name) return;
     cluster.name = *name;
     for (const ClusterConfig& other : config_.clusters) {
       if (other.name == cluster.name) {
-        return refuse(node, fmt::format("the cluster '{}' is here twice", cluster.name.text()));
+        return yaml_.refuse(node,
+                            fmt::format("the cluster '{}' is here twice", cluster.name.text()));
       }
     }
     config_.clusters.push_back(std::move(cluster));
   }
 
   ClusterKind kind(const YamlNode& node) {
-    const std::string name = text(node, "a cluster's kind");
-    if (name == "slurm") return ClusterKind::kSlurm;
-    if (name == "kubernetes") return ClusterKind::kKubernetes;
-    refuse(node, fmt::format("a cluster's kind is slurm or kubernetes, not '{}'", name));
-    return ClusterKind::kUnknown;
-  }
-
-  bool yes_or_no(const YamlNode& node) {
-    const std::string word = text(node, "a choice");
-    if (word != "true" && word != "false") {
-      refuse(node, fmt::format("must be true or false, not '{}'", word));
-    }
-    return word == "true";
+    static constexpr std::string_view kKinds[] = {"slurm", "kubernetes"};
+    const auto kind = yaml_.choice(node, "a cluster's kind", kKinds);
+    if (!kind) return ClusterKind::kUnknown;
+    return *kind == 0 ? ClusterKind::kSlurm : ClusterKind::kKubernetes;
   }
 
   std::optional<Instant> instant(const YamlNode& node) {
-    const auto parsed = parse_instant(text(node, "a cluster's origin"));
+    const auto text = yaml_.text(node, "a cluster's origin");
+    if (!text) return std::nullopt;
+    const auto parsed = parse_instant(*text);
     if (parsed) return *parsed;
-    refuse(node, parsed.error().message);
+    yaml_.refuse(node, parsed.error().message);
     return std::nullopt;
   }
 
+  // A rule takes the place of the built-in one of its name and leaves the others.
   void dimensions(const YamlNode& node) {
-    if (node.kind == YamlNode::Kind::kNull || !is(node, YamlNode::Kind::kMapping, "dimensions")) {
-      return;
-    }
-    for (const YamlNode::Entry& entry : node.entries) dimension(entry);
-  }
-
-  void dimension(const YamlNode::Entry& entry) {
-    const auto* const end = std::end(kBuiltInDimensions);
-    if (std::find(std::begin(kBuiltInDimensions), end, entry.key) != end) {
-      return refuse(entry.line, entry.column,
-                    fmt::format("'{}' is a built-in dimension; choose another name", entry.key));
-    }
-    DimensionRule rule{entry.key, {}, "(none)"};
-    mapping(entry.value, "a dimension",
-            {{"from", [&](const YamlNode& at) { rule.labels = texts(at, "from"); }},
-             {"fallback", [&](const YamlNode& at) { rule.fallback = text(at, "fallback"); }}});
-    if (rule.labels.empty()) {
-      return refuse(entry.line, entry.column,
-                    fmt::format("the dimension '{}' needs from: [label, …]", entry.key));
-    }
+    config_.states_dimensions = node.kind != YamlNode::Kind::kNull;
     auto& rules = config_.policy.dimensions;
-    const auto same = std::find_if(rules.begin(), rules.end(), [&](const DimensionRule& other) {
-      return other.dimension == rule.dimension;
+    for (DimensionRule& rule : read_dimensions(yaml_, node, "dimensions")) {
+      const auto same = std::find_if(rules.begin(), rules.end(), [&](const DimensionRule& other) {
+        return other.dimension == rule.dimension;
+      });
+      if (same == rules.end()) {
+        rules.push_back(std::move(rule));
+      } else {
+        *same = std::move(rule);
+      }
+    }
+    std::sort(rules.begin(), rules.end(), [](const DimensionRule& a, const DimensionRule& b) {
+      return a.dimension < b.dimension;
     });
-    if (same == rules.end()) {
-      rules.push_back(std::move(rule));
-    } else {
-      *same = std::move(rule);
+  }
+
+  // A path, or the document itself.
+  std::vector<Problem> policy(const YamlNode& node) {
+    if (node.kind == YamlNode::Kind::kScalar) {
+      config_.policy_file = path(node, "policy");
+      return {};
     }
-  }
-
-  std::vector<std::string> texts(const YamlNode& node, std::string_view what) {
-    std::vector<std::string> list;
-    if (!is(node, YamlNode::Kind::kSequence, what)) return list;
-    for (const YamlNode& item : node.items) list.push_back(text(item, "a label"));
-    return list;
-  }
-
-  void policy(const YamlNode& node) {
-    mapping(node, "policy",
-            {{"weights", [&](const YamlNode& at) { weights(at); }},
-             {"node_split", [&](const YamlNode& at) {
-                const std::string name = text(at, "policy.node_split");
-                if (name == "residual") {
-                  config_.policy.node_split = NodeSplit::kResidual;
-                } else if (name == "whole_node") {
-                  config_.policy.node_split = NodeSplit::kWholeNode;
-                } else {
-                  refuse(at, fmt::format("policy.node_split is residual or whole_node, not '{}'",
-                                         name));
-                }
-              }}});
-  }
-
-  void weights(const YamlNode& node) {
-    ShareWeights& weights = config_.policy.weights;
-    mapping(node, "policy.weights",
-            {{"compute",
-              [&](const YamlNode& at) {
-                weights.compute = integer<std::uint32_t>(at, "weights.compute", kWeightMax);
-              }},
-             {"memory", [&](const YamlNode& at) {
-                weights.memory = integer<std::uint32_t>(at, "weights.memory", kWeightMax);
-              }}});
-    if (weights.compute == 0 && weights.memory == 0) {
-      refuse(node, "policy.weights: one of compute and memory must be more than 0");
+    PolicyReading reading =
+        read_policy(node, yaml_.name(), config_.policy, PolicyVersion::kOptional);
+    if (reading.states_dimensions && config_.states_dimensions) {
+      YamlReader twice(yaml_.name());
+      twice.refuse(node, kDimensionsTwice);
+      return twice.problems();
     }
+    config_.policy = std::move(reading.policy);
+    return std::move(reading.problems);
   }
 
   void prices(const YamlNode& node) {
-    mapping(node, "prices", {{"override", [&](const YamlNode& at) {
-                                config_.price_file = path(at, "prices.override");
-                              }}});
+    yaml_.mapping(node, "prices", {{"override", [&](const YamlNode& at) {
+                                      config_.price_file = path(at, "prices.override");
+                                    }}});
   }
 
-  const std::string& name_;
+  YamlReader yaml_;
   Config& config_;
-  std::optional<Error> error_;
 };
 
 }  // namespace
 
 Config default_config() {
   Config config;
-  // Labels as Slurm, Kubernetes and its common conventions name them, the most telling first.
-  config.policy.dimensions = {
-      // By name, as parse_config() sorts them.
-      {"client", {"client", "customer", "tenant"}, "(none)"},
-      {"environment", {"environment", "env"}, "(none)"},
-      {"job", {"job_name", "job", "app.kubernetes.io/name", "app"}, "(none)"},
-      {"model", {"model"}, "(none)"},
-      {"namespace", {"namespace"}, "(none)"},
-      {"partition", {"partition"}, "(none)"},
-      {"project", {"project", "app.kubernetes.io/part-of", "account", "namespace"}, "(none)"},
-      {"qos", {"qos"}, "(none)"},
-      {"team", {"team", "account", "namespace", "qos"}, "(unowned)"},
-      {"user", {"user", "owner"}, "(none)"},
-  };
+  config.policy = default_policy();
   return config;
 }
 
@@ -282,17 +207,25 @@ Result<Config> parse_config(std::string_view yaml, const std::string& name) {
     return std::unexpected(read.error());
   }
   // One order whatever the file's, so that the policy's version does not depend on it.
-  std::sort(
-      config.policy.dimensions.begin(), config.policy.dimensions.end(),
-      [](const DimensionRule& a, const DimensionRule& b) { return a.dimension < b.dimension; });
   return config;
+}
+
+Result<void> apply_policy_file(Config& config, std::string_view yaml) {
+  PolicyReading reading = check_policy(yaml, config.policy_file, config.policy);
+  if (const auto error = first_error(reading.problems)) return std::unexpected(*error);
+  if (reading.states_dimensions && config.states_dimensions) {
+    return fail(ErrorCode::kConfig, fmt::format("{}: {}", config.policy_file, kDimensionsTwice));
+  }
+  config.policy = std::move(reading.policy);
+  for (const Problem& problem : reading.problems) config.warnings.push_back(problem.message);
+  return {};
 }
 
 ClusterConfig cluster_config(const Config& config, const ClusterId& cluster) {
   for (const ClusterConfig& known : config.clusters) {
     if (known.name == cluster) return known;
   }
-  return {cluster, ClusterKind::kUnknown, config.policy.time_zone, std::nullopt, false};
+  return {cluster, ClusterKind::kUnknown, config.time_zone, std::nullopt, false};
 }
 
 const std::vector<ConfigKey>& config_keys() {
@@ -301,7 +234,8 @@ const std::vector<ConfigKey>& config_keys() {
       {"store.memory_limit", "bytes", "1GiB",
        "How much memory the ledger's engine may take. KB, MB, GB, KiB, MiB, GiB."},
       {"time_zone", "IANA zone", "UTC",
-       "Whose days reports are cut by, and the zone of clusters that name none."},
+       "Whose days charges are cut by where the policy names none, and the zone of clusters that "
+       "name none."},
       {"threads", "count", "0", "Of an allocation; 0: one for each core. It changes no figure."},
       {"clusters[].name", "text", "",
        "A cluster, as `--cluster` and `x_ClusterId` of bills name it. Required."},
@@ -317,13 +251,8 @@ const std::vector<ConfigKey>& config_keys() {
        "Where the dimension's value comes from: the first label that a workload has."},
       {"dimensions.NAME.fallback", "text", "(none)",
        "The value of a workload without any of them."},
-      {"policy.weights.compute", "count", "500",
-       "How much of a GPU's cost follows the share of compute …"},
-      {"policy.weights.memory", "count", "500", "… and how much the share of memory."},
-      {"policy.node_split", "residual, whole_node", "residual",
-       "How a node's price becomes the price of its GPUs: less CPU and memory at market rates, or "
-       "all "
-       "of it."},
+      {"policy", "path, or the document", "",
+       "How charges are divided: a policy file, or its keys; see [policy.md](policy.md)."},
       {"prices.override", "path", "",
        "A CSV file whose prices take the place of, or add to, the built-in lists."},
   };

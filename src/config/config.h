@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/policy.h"
 #include "core/billing_period.h"
 #include "core/error.h"
 #include "core/id.h"
 #include "core/instant.h"
+#include "policy/policy.h"
 
 namespace pennyweight {
 
@@ -34,13 +34,22 @@ struct Config {
   unsigned threads = 0;  // 0: one for each core
   std::vector<ClusterConfig> clusters;
   std::string price_file;  // empty: list prices only
-  Policy policy;           // with the dimensions; its time_zone is `time_zone`
+  TimeZone time_zone = TimeZone::utc();
+  std::string policy_file;  // `policy: path.yaml`; empty: the policy was in the configuration
+  bool states_dimensions = false;     // other than the built-in ones
+  Policy policy;                      // its time_zone is `time_zone` where it states none
+  std::vector<std::string> warnings;  // "p.yaml:3:7: …": means something, hardly what was meant
 };
 
 Config default_config();
 
 // `name` is the file's, for messages and for paths, which are relative to its folder.
+// Where it names a policy file, that is to be read and given to apply_policy_file.
 Result<Config> parse_config(std::string_view yaml, const std::string& name);
+
+// `yaml` is the content of config.policy_file. What it does not state is as the configuration has
+// it.
+Result<void> apply_policy_file(Config& config, std::string_view yaml);
 
 // Settings of one cluster: those of the configuration, else the defaults in the configured zone.
 ClusterConfig cluster_config(const Config& config, const ClusterId& cluster);

@@ -58,6 +58,44 @@ prices: {override: /etc/prices.csv}
   EXPECT_TRUE(squad);
 }
 
+TEST(Config, ThePolicyMayBeAFileOfItsOwn) {
+  auto config = parse_config("policy: rules/2026.yaml\ntime_zone: America/Los_Angeles\n",
+                             "/etc/pw/pennyweight.yaml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->policy_file, "/etc/pw/rules/2026.yaml");
+  ASSERT_TRUE(apply_policy_file(*config, "version: 1\nbasis: request\n"));
+  EXPECT_EQ(config->policy.basis.kind, Basis::Kind::kRequest);
+  EXPECT_EQ(config->policy.time_zone.name(), "America/Los_Angeles") << "as it states none";
+  ASSERT_TRUE(apply_policy_file(*config, "version: 1\ntime_zone: UTC\n"));
+  EXPECT_EQ(config->policy.time_zone.name(), "UTC");
+  EXPECT_EQ(config->time_zone.name(), "America/Los_Angeles") << "that of the clusters stays";
+
+  const auto wrong = apply_policy_file(*config, "basis: request\n");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message, "/etc/pw/rules/2026.yaml:1:1: a policy begins with version: 1");
+}
+
+TEST(Config, DimensionsStandInOnePlace) {
+  const std::string dimensions = "dimensions: {tier: {from: [tier]}}\n";
+  EXPECT_FALSE(parse_config(dimensions + "policy:\n  " + dimensions, "p.yaml"));
+  auto config = parse_config(dimensions + "policy: rules.yaml\n", "p.yaml");
+  ASSERT_TRUE(config);
+  EXPECT_FALSE(apply_policy_file(*config, "version: 1\n" + dimensions));
+  ASSERT_TRUE(apply_policy_file(*config, "version: 1\n"));
+  EXPECT_EQ(config->policy.dimensions.size(), 11U) << "the built-in ones, and one more";
+  // A policy's list is all of it.
+  config = parse_config("policy:\n  " + dimensions, "p.yaml");
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->policy.dimensions, (std::vector<DimensionRule>{{"tier", {"tier"}, "(none)"}}));
+}
+
+TEST(Config, ClustersTakeTheZoneWhereverItStands) {
+  const auto config =
+      parse_config("clusters: [{name: a}]\ntime_zone: America/Los_Angeles\n", "p.yaml");
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->clusters[0].time_zone.name(), "America/Los_Angeles");
+}
+
 TEST(Config, ThePolicyDoesNotDependOnTheOrderOfTheFile) {
   const auto one = parse_config("dimensions: {a: {from: [x]}, b: {from: [y]}}", "p.yaml");
   const auto two = parse_config("dimensions: {b: {from: [y]}, a: {from: [x]}}", "p.yaml");
@@ -92,7 +130,8 @@ TEST(Config, RefusesWithPlaceAndReason) {
       {"dimensions: {team: {fallback: x}}\n",
        "p.yaml:1:14: the dimension 'team' needs from: [label, …]"},
       {"policy: {node_split: half}\n",
-       "p.yaml:1:22: policy.node_split is residual or whole_node, not 'half'"},
+       "p.yaml:1:22: policy.node_split is residual, whole_node, {ratio: {gpu: 9, vcpu: 0.9, gib: "
+       "0.1}} or {explicit: {gpu: 0.9, cpu: 0.07, memory: 0.03}}, not 'half'"},
       {"policy: {weights: {compute: 0, memory: 0}}\n",
        "p.yaml:1:19: policy.weights: one of compute and memory must be more than 0"},
       {"store: {path: a}\nstore: {path: b}\n",

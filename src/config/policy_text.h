@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "policy/policy.h"
 #include "core/error.h"
+#include "policy/policy.h"
 
 namespace pennyweight {
 

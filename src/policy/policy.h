@@ -20,6 +20,8 @@
 
 namespace pennyweight {
 
+inline constexpr int kPolicyFormat = 1;  // `version` of the YAML
+
 // How much of a GPU's cost follows compute share, how much memory share. REQUIRES: a positive sum.
 struct ShareWeights {
   std::uint32_t compute = 500;
@@ -41,7 +43,8 @@ struct Basis {
 };
 
 // Other weights or another basis for some: of a cluster, a GPU model (as fleet/gpu_model.h names
-// it), or workloads with certain labels; an empty condition is met by all.
+// it), or workloads with certain labels; an empty condition is met by all. Basis and weights are
+// taken each from the first rule that matches and states them.
 struct SharingRule {
   std::string cluster;
   std::string gpu_model;
@@ -114,6 +117,12 @@ struct SpreadRule {
   std::string named;             // kNamed: the name of the measure, for people
   std::vector<FixedPart> parts;  // kFixed; kNamed: the measured amounts
   bool operator==(const SpreadRule&) const = default;
+
+  bool needs_dimension() const { return how == Spread::kEven || needs_parts(); }
+  bool needs_parts() const {
+    return how == Spread::kFixed ||
+           (how == Spread::kProportional && measure == SpreadMeasure::kNamed);
+  }
 };
 
 // Sets a dimension of the workloads that it matches, whatever their labels say. Rules of a higher
@@ -139,7 +148,8 @@ struct Policy {
   Basis basis;
   ShareWeights weights;
   std::vector<SharingRule> sharing;
-  NodeSplit node_split = NodeSplit::kResidual;  // where no rule of `node_splits` matches
+  // Where no rule of `node_splits` matches: kResidual or kWholeNode, which need no numbers.
+  NodeSplit node_split = NodeSplit::kResidual;
   std::vector<NodeSplitRule> node_splits;
   UsageRules usage;
   std::vector<LabelMatch> overhead;      // workloads that meet any of these are overhead
@@ -148,9 +158,10 @@ struct Policy {
   std::vector<OwnerRule> owners;
   std::vector<DimensionRule> dimensions;
 
-  // The canonical YAML, the same for the same rules; every key is stated.
+  // The canonical YAML, the same for the same rules; every key that means something is stated.
   std::string text() const;
   Hash128 version() const { return hash_of(text()); }
+  bool operator==(const Policy&) const = default;
 };
 
 }  // namespace pennyweight
