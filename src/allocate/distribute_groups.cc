@@ -58,8 +58,6 @@ Spreader::Spreader(const SpreadRule& rule, const Owners& owners)
   }
 }
 
-SpreadMeasure Spreader::measure() const { return rule_.measure; }
-
 std::string_view Spreader::value_of(OwnerNumber owner) const {
   return owners_.labels(owner).find(rule_.dimension).value_or("");
 }

@@ -24,8 +24,6 @@ class Spreader {
   // REQUIRES: `owners` has stated_owners(rule).
   Spreader(const SpreadRule& rule, const Owners& owners);
 
-  // What owners weigh within a group.
-  SpreadMeasure measure() const;
   // The groups of a bucket in which `members`, by owner, weigh something; none: it stays.
   std::vector<OwnerGroup> groups(std::vector<OwnerWeight> members) const;
   // Whether nothing can be divided by this rule, whoever takes part.

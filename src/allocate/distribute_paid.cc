@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/check.h"
+
 namespace pennyweight {
 namespace {
 
@@ -100,6 +102,55 @@ std::vector<OwnerWeight> PaidTable::weights(PlaceNumber place, std::chrono::sys_
     }
   }
   return weights;
+}
+
+// What is of no node or pool is spread over the cluster, so every rule needs that table too.
+PaidTables::PaidTables(const DistributionInput& input, const Owners& owners,
+                       const SpreadRules& rules, AllPlaces& places)
+    : rules_(rules) {
+  for (const SpreadRule& rule : rules.all()) {
+    if (rule.how == Spread::kKeep) continue;
+    need(rules.within(rule), rule.over);
+    need(SpreadWithin::kCluster, rule.over);
+  }
+  for (const Posting& posting : input.postings) {
+    if (!is_held(posting)) continue;
+    const OwnerNumber owner = owners.of_workload(posting.workload);
+    for (Table& table : tables_) {
+      const PlaceNumber place = places[table.within].of(posting);
+      if (place == kWholeCluster && table.within != SpreadWithin::kCluster) continue;
+      table.paid.add(place, posting.day, owner, posting.component, posting.costs.effective,
+                     posting.gpu_time, posting.memory_time);
+    }
+  }
+  for (const DistributionInput::Elsewhere& paid : input.elsewhere) {
+    const OwnerNumber owner = owners.number_of(paid.owner);
+    for (Table& table : tables_) {
+      if (table.within != SpreadWithin::kCluster) continue;
+      table.paid.add(kWholeCluster, paid.day, owner, paid.component, paid.effective, paid.gpu_time,
+                     paid.memory_time);
+    }
+  }
+  for (Table& table : tables_) table.paid.close();
+}
+
+void PaidTables::need(SpreadWithin within, SpreadOver over) {
+  for (const Table& table : tables_) {
+    if (table.within == within && table.over == over) return;
+  }
+  tables_.push_back({within, over, PaidTable(over)});
+}
+
+std::vector<OwnerWeight> PaidTables::weights(const Bucket& bucket) const {
+  const SpreadRule& rule = rules_[bucket.key.rule];
+  const SpreadWithin within =
+      bucket.key.place == kWholeCluster ? SpreadWithin::kCluster : rules_.within(rule);
+  for (const Table& table : tables_) {
+    if (table.within != within || table.over != rule.over) continue;
+    return table.paid.weights(bucket.key.place, bucket.key.day, bucket.key.currency, rule.measure);
+  }
+  CHECK(false, "every rule that moves something has its tables");
+  return {};
 }
 
 }  // namespace pennyweight

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <compare>
 #include <cstdint>
-#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "allocate/distribute.h"
+#include "allocate/distribute_buckets.h"
 #include "allocate/distribute_owners.h"
 #include "core/money.h"
 #include "core/quantity.h"
@@ -17,9 +19,6 @@
 #include "policy/policy.h"
 
 namespace pennyweight {
-
-using PlaceNumber = std::uint32_t;
-inline constexpr PlaceNumber kWholeCluster = 0;
 
 struct OwnerWeight {
   OwnerNumber owner;
@@ -63,6 +62,26 @@ class PaidTable {
   SpreadOver over_;
   std::unordered_map<Key, Sums, KeyHash> adding_;
   std::vector<std::pair<Key, Sums>> sums_;  // by key, once closed
+};
+
+// The tables that the rules of a policy need.
+class PaidTables {
+ public:
+  PaidTables(const DistributionInput& input, const Owners& owners, const SpreadRules& rules,
+             AllPlaces& places);
+  // Who bears a bucket, by owner.
+  std::vector<OwnerWeight> weights(const Bucket& bucket) const;
+
+ private:
+  struct Table {
+    SpreadWithin within;
+    SpreadOver over;
+    PaidTable paid;
+  };
+  void need(SpreadWithin within, SpreadOver over);
+
+  const SpreadRules& rules_;
+  std::vector<Table> tables_;
 };
 
 }  // namespace pennyweight

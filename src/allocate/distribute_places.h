@@ -1,8 +1,8 @@
 // Places: in which node or pool a posting is, as a number.
 #pragma once
 
-#include <map>
-#include <optional>
+#include <array>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,12 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "allocate/distribute_paid.h"
 #include "ledger/charge.h"
 #include "ledger/node.h"
 #include "ledger/posting.h"
+#include "policy/policy.h"
 
 namespace pennyweight {
+
+using PlaceNumber = std::uint32_t;
+inline constexpr PlaceNumber kWholeCluster = 0;
 
 // Charges by id.
 class ChargeIndex {
@@ -48,6 +51,21 @@ class Places {
   std::unordered_map<std::string_view, std::vector<std::pair<Instant, std::string_view>>> pools_;
   std::unordered_map<std::string_view, PlaceNumber> numbers_;
   std::vector<std::string> names_ = {""};  // by number; kWholeCluster first
+};
+
+class AllPlaces {
+ public:
+  AllPlaces(std::span<const Node> nodes, const ChargeIndex& charges)
+      : places_{Places(SpreadWithin::kNode, nodes, charges),
+                Places(SpreadWithin::kPool, nodes, charges),
+                Places(SpreadWithin::kCluster, nodes, charges)} {}
+  Places& operator[](SpreadWithin within) { return places_[static_cast<std::size_t>(within)]; }
+  const Places& operator[](SpreadWithin within) const {
+    return places_[static_cast<std::size_t>(within)];
+  }
+
+ private:
+  std::array<Places, 3> places_;
 };
 
 }  // namespace pennyweight

@@ -1,154 +1,15 @@
-// distribute(): what moves, to whom, and that nothing is lost or invented on the way.
+// distribute(): what each rule moves, to whom and how much, in worked numbers.
 #include "allocate/distribute.h"
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
+#include "allocate/distribute_test_scope.h"
 
-#include <algorithm>
-#include <chrono>
-#include <map>
-#include <random>
-
-namespace pennyweight {
+namespace pennyweight::distribute_test {
 namespace {
-
-using std::chrono::sys_days;
-
-constexpr std::int64_t kHourMs = 3'600'000;
-
-sys_days day(unsigned of_march) {
-  return sys_days(std::chrono::year(2026) / std::chrono::March / std::chrono::day(of_march));
-}
-
-Interval whole(sys_days date) { return {Instant(date), Instant(date) + std::chrono::hours(24)}; }
-
-Money usd(const char* text) { return Money::from_decimal(*parse_exact_decimal(text), kUsd); }
-Money eur(const char* text) { return Money::from_decimal(*parse_exact_decimal(text), kEur); }
-
-// Four costs that differ, so that a mix-up shows: effective is the amount itself.
-Costs costs_of(Money amount) {
-  return {amount + amount, amount, amount + amount + amount, -amount};
-}
-
-Labels owner(std::initializer_list<Labels::Entry> entries) {
-  Labels labels;
-  for (const auto& [key, value] : entries) EXPECT_TRUE(labels.set(key, value).has_value());
-  return labels;
-}
-Labels team(const std::string& name) {
-  Labels labels;
-  EXPECT_TRUE(labels.set("team", name).has_value());
-  return labels;
-}
-
-SpreadRule rule(PostingKind kind, Spread how) {
-  SpreadRule made;
-  made.kind = kind;
-  made.how = how;
-  if (how != Spread::kProportional) made.dimension = "team";
-  return made;
-}
-
-// A scope, written down posting by posting.
-struct Scope {
-  std::string cluster = "c";
-  std::vector<Posting> postings;
-  std::vector<WorkloadDimensions> dimensions;
-  std::vector<Node> nodes;
-  std::vector<Charge> charges;
-  std::vector<Correction> corrections;
-  std::vector<DistributionInput::Elsewhere> elsewhere;
-  Policy policy;
-
-  Scope() { policy.dimensions = {{"team", {"team"}, "(unowned)"}}; }
-
-  Posting& post(PostingKind kind, const std::string& workload, Money amount, unsigned of_march = 1,
-                Component component = Component::kGpu, const std::string& node = "") {
-    postings.push_back({.charge = {},
-                        .kind = kind,
-                        .component = component,
-                        .interval = whole(day(of_march)),
-                        .day = day(of_march),
-                        .node = NodeId(node),
-                        .gpu = GpuId(""),
-                        .workload = WorkloadId(workload),
-                        .holding = std::nullopt,
-                        .weight = 1,
-                        .costs = costs_of(amount),
-                        .gpu_time = {},
-                        .memory_time = {},
-                        .observed_time = {}});
-    return postings.back();
-  }
-  Posting& used(const std::string& workload, Money amount, unsigned of_march = 1,
-                Component component = Component::kGpu, const std::string& node = "") {
-    return post(PostingKind::kUsed, workload, amount, of_march, component, node);
-  }
-  Posting& idle(Money amount, unsigned of_march = 1, Component component = Component::kGpu,
-                const std::string& node = "") {
-    return post(PostingKind::kUnallocated, "", amount, of_march, component, node);
-  }
-  void is_of(const std::string& workload, const Labels& labels) {
-    dimensions.push_back({WorkloadId(workload), labels});
-  }
-  // Workloads "a", "b", … that belong to the teams of the same names.
-  void teams(std::initializer_list<const char*> names) {
-    for (const char* name : names) is_of(name, team(name));
-  }
-  void node(const std::string& name, const std::string& pool) {
-    nodes.push_back({.cluster = ClusterId(cluster),
-                     .name = NodeId(name),
-                     .provider_id = {},
-                     .instance_type = {},
-                     .region = {},
-                     .pool = PoolId(pool),
-                     .gpu_model = {},
-                     .cpu_milli = {},
-                     .memory_bytes = {},
-                     .from = Instant(day(1)),
-                     .to = {},
-                     .id = {},
-                     .source = {}});
-  }
-
-  Distribution distribute() const {
-    return pennyweight::distribute({.cluster = ClusterId(cluster),
-                                    .month = "2026-03",
-                                    .postings = postings,
-                                    .dimensions = dimensions,
-                                    .nodes = nodes,
-                                    .charges = charges,
-                                    .corrections = corrections,
-                                    .elsewhere = elsewhere,
-                                    .policy = policy});
-  }
-};
-
-// What each owner gets, effective, of one currency: "a" for {team: a}, "" for the bucket, else the
-// workload itself.
-std::map<std::string, std::string> moved(const Distribution& distribution,
-                                         Currency currency = kUsd) {
-  std::map<std::string, Money> sums;
-  for (const Posting& posting : distribution.transfers) {
-    if (posting.costs.currency() != currency) continue;
-    std::string who = posting.workload.text();
-    const auto labels = owner_of(posting.workload);
-    if (labels && labels->entries().size() == 1 && labels->find("team")) {
-      who = std::string(*labels->find("team"));
-    }
-    sums.try_emplace(who, Money::zero(currency)).first->second += posting.costs.effective;
-  }
-  std::map<std::string, std::string> texts;
-  for (const auto& [who, sum] : sums) texts[who] = to_text(sum.amount());
-  return texts;
-}
-using Moved = std::map<std::string, std::string>;
 
 // allocation of eight cards at 3.00 an hour for a day to A, B, C, D: 576 in all, by halves of
 // compute and memory (tests/cases/mini_invoice.case has the holdings).
-Scope mini_invoice(Spread how) {
-  Scope scope;
+TestScope mini_invoice(Spread how) {
+  TestScope scope;
   scope.teams({"A", "B", "C", "D"});
   scope.used("A", usd("321.428571428571428571"));
   scope.used("B", usd("60"));
@@ -163,7 +24,7 @@ Scope mini_invoice(Spread how) {
 }
 
 // Effective cost of each team after the transfers, in order.
-std::vector<Money> totals(const Scope& scope, const Distribution& distribution) {
+std::vector<Money> totals(const TestScope& scope, const Distribution& distribution) {
   std::map<std::string, Money> sums;
   for (const Posting& posting : scope.postings) {
     if (posting.workload.empty()) continue;
@@ -195,7 +56,7 @@ std::vector<std::string> in_cents(const std::vector<Money>& amounts, Money idle)
 }
 
 TEST(Distribute, MiniInvoiceProportional) {
-  const Scope scope = mini_invoice(Spread::kProportional);
+  const TestScope scope = mini_invoice(Spread::kProportional);
   const Distribution done = scope.distribute();
   EXPECT_EQ(moved(done), (Moved{{"", "-123.857142857142857143"},
                                 {"A", "88.05010155721056195"},
@@ -214,7 +75,7 @@ TEST(Distribute, MiniInvoiceProportional) {
 }
 
 TEST(Distribute, MiniInvoiceEven) {
-  const Scope scope = mini_invoice(Spread::kEven);
+  const TestScope scope = mini_invoice(Spread::kEven);
   const Distribution done = scope.distribute();
   EXPECT_EQ(moved(done), (Moved{{"", "-123.857142857142857143"},
                                 {"A", "30.964285714285714286"},
@@ -231,7 +92,7 @@ TEST(Distribute, MiniInvoiceEven) {
 }
 
 TEST(Distribute, MiniInvoiceKept) {
-  const Scope scope = mini_invoice(Spread::kKeep);
+  const TestScope scope = mini_invoice(Spread::kKeep);
   const Distribution done = scope.distribute();
   EXPECT_TRUE(done.transfers.empty());
   EXPECT_TRUE(done.notes.empty());
@@ -270,7 +131,7 @@ TEST(Distribute, SplitChargeRulesOfAwsCostCategories) {
        {{"", "-1000"}, {"engineering", "500"}, {"marketing", "250"}, {"sales", "250"}}},
   };
   for (const Case& c : cases) {
-    Scope scope;
+    TestScope scope;
     scope.teams({"engineering", "finops", "marketing"});
     scope.used("engineering", usd("6000"));
     scope.used("marketing", usd("3000"));
@@ -283,7 +144,7 @@ TEST(Distribute, SplitChargeRulesOfAwsCostCategories) {
 }
 
 TEST(Distribute, EvenIsByValueAndWithinAValueByWhatIsPaid) {
-  Scope scope;
+  TestScope scope;
   scope.is_of("1", owner({{"team", "a"}, {"user", "ann"}}));
   scope.is_of("2", owner({{"team", "a"}, {"user", "bob"}}));
   scope.is_of("3", owner({{"team", "b"}, {"user", "cat"}}));
@@ -308,7 +169,7 @@ TEST(Distribute, EvenIsByValueAndWithinAValueByWhatIsPaid) {
 }
 
 TEST(Distribute, FixedPartsGoToOwnersOrToTheValueAlone) {
-  Scope scope;
+  TestScope scope;
   scope.is_of("1", owner({{"team", "a"}, {"user", "ann"}}));
   scope.is_of("2", owner({{"team", "a"}, {"user", "bob"}}));
   scope.used("1", usd("3"));
@@ -336,7 +197,7 @@ TEST(Distribute, FixedPartsGoToOwnersOrToTheValueAlone) {
 }
 
 TEST(Distribute, ANamedMeasureIsTheTableOfThePolicy) {
-  Scope scope;
+  TestScope scope;
   scope.teams({"a", "b"});
   scope.used("a", usd("100"));
   scope.used("b", usd("1"));
@@ -351,7 +212,7 @@ TEST(Distribute, ANamedMeasureIsTheTableOfThePolicy) {
 }
 
 TEST(Distribute, EachMeasureWeighsByItsOwn) {
-  Scope scope;
+  TestScope scope;
   scope.teams({"a", "b", "c"});
   Posting& first = scope.used("a", usd("1"));
   first.gpu_time = GpuTime::of(300);
@@ -382,7 +243,7 @@ TEST(Distribute, EachMeasureWeighsByItsOwn) {
 }
 
 TEST(Distribute, WithinNodePoolAndCluster) {
-  Scope scope;
+  TestScope scope;
   scope.node("n1", "p");
   scope.node("n2", "p");
   scope.node("n3", "q");
@@ -414,7 +275,7 @@ TEST(Distribute, WithinNodePoolAndCluster) {
 }
 
 TEST(Distribute, WhatNamesNoNodeIsSpreadOverItsPoolOrTheCluster) {
-  Scope scope;
+  TestScope scope;
   scope.node("n1", "p");
   scope.node("n2", "q");
   scope.teams({"a", "b"});
@@ -433,7 +294,7 @@ TEST(Distribute, WhatNamesNoNodeIsSpreadOverItsPoolOrTheCluster) {
 }
 
 TEST(Distribute, ANodeThatChangesPoolsIsInTheOneOfThatTime) {
-  Scope scope;
+  TestScope scope;
   scope.node("n1", "p");
   scope.node("n1", "q");
   scope.nodes[1].from = Instant(day(2));
@@ -450,7 +311,7 @@ TEST(Distribute, ANodeThatChangesPoolsIsInTheOneOfThatTime) {
 }
 
 TEST(Distribute, ANodeThatNobodyHeldKeepsItsIdleAndANoteSaysSo) {
-  Scope scope;
+  TestScope scope;
   scope.teams({"a"});
   scope.used("a", usd("1"), 1, Component::kGpu, "n1");
   scope.idle(usd("8"), 1, Component::kGpu, "n1");
@@ -469,7 +330,7 @@ TEST(Distribute, ANodeThatNobodyHeldKeepsItsIdleAndANoteSaysSo) {
 }
 
 TEST(Distribute, OverTheMonthTheHoldersOfTheMonthBearEachDay) {
-  Scope scope;
+  TestScope scope;
   scope.teams({"a", "b"});
   scope.used("a", usd("1"), 1);
   scope.used("b", usd("3"), 2);
@@ -493,7 +354,7 @@ TEST(Distribute, OverTheMonthTheHoldersOfTheMonthBearEachDay) {
 }
 
 TEST(Distribute, TheFirstRuleThatMatchesDecides) {
-  Scope scope;
+  TestScope scope;
   scope.teams({"a"});
   scope.used("a", usd("1"));
   scope.idle(usd("4"));
@@ -506,7 +367,7 @@ TEST(Distribute, TheFirstRuleThatMatchesDecides) {
 }
 
 TEST(Distribute, SharedLinesByWhatTheChargeIs) {
-  Scope scope;
+  TestScope scope;
   scope.teams({"a", "b"});
   scope.used("a", usd("1"));
   scope.used("b", usd("3"));
@@ -549,7 +410,7 @@ TEST(Distribute, SharedLinesByWhatTheChargeIs) {
 }
 
 TEST(Distribute, SystemPodsAreOverheadAndNoOwners) {
-  Scope scope;
+  TestScope scope;
   scope.is_of("kube-system/dns", team("platform"));
   scope.teams({"a", "b"});
   scope.used("a", usd("1"));
@@ -563,7 +424,7 @@ TEST(Distribute, SystemPodsAreOverheadAndNoOwners) {
 }
 
 TEST(Distribute, HeldIdleOfAHolderStaysWithIt) {
-  Scope scope;
+  TestScope scope;
   scope.teams({"a", "b"});
   scope.used("a", usd("1"));
   scope.post(PostingKind::kHeldIdle, "b", usd("1"));
@@ -573,7 +434,7 @@ TEST(Distribute, HeldIdleOfAHolderStaysWithIt) {
 }
 
 TEST(Distribute, ASumBelowZeroBearsNothing) {
-  Scope scope;
+  TestScope scope;
   scope.teams({"a", "b"});
   scope.used("a", usd("1"));
   scope.used("b", usd("2"));
@@ -584,7 +445,7 @@ TEST(Distribute, ASumBelowZeroBearsNothing) {
 }
 
 TEST(Distribute, CurrenciesNeverMix) {
-  Scope scope;
+  TestScope scope;
   scope.teams({"a", "b"});
   scope.used("a", usd("1")).gpu_time = GpuTime::of(3);
   scope.used("b", eur("3"));
@@ -601,13 +462,13 @@ TEST(Distribute, CurrenciesNeverMix) {
 }
 
 TEST(Distribute, TheScopeOfNoClusterSpreadsOverTheOwnersOfAll) {
-  Scope east;
+  TestScope east;
   east.teams({"a"});
   east.used("a", usd("1"), 1).gpu_time = GpuTime::of(5);
   east.used("a", usd("1"), 1);
   east.used("a", usd("1"), 2);
   east.idle(usd("50"), 1);
-  Scope west;
+  TestScope west;
   west.cluster = "west";
   west.teams({"b"});
   west.used("b", usd("6"), 1);
@@ -621,7 +482,7 @@ TEST(Distribute, TheScopeOfNoClusterSpreadsOverTheOwnersOfAll) {
   ASSERT_EQ(of_east.size(), 2u);
   EXPECT_TRUE(of_east[0] == first);
 
-  Scope none;
+  TestScope none;
   none.cluster = "";
   none.elsewhere = of_east;
   for (const auto& paid : owners_of(west.postings, west.dimensions)) none.elsewhere.push_back(paid);
@@ -635,397 +496,12 @@ TEST(Distribute, TheScopeOfNoClusterSpreadsOverTheOwnersOfAll) {
 }
 
 TEST(Distribute, AWorkloadWithoutDimensionsIsTheOwnerWithoutAny) {
-  Scope scope;
+  TestScope scope;
   scope.used("x", usd("1"));
   scope.idle(usd("2"));
   scope.policy.spread = {rule(PostingKind::kUnallocated, Spread::kProportional)};
   EXPECT_EQ(moved(scope.distribute()), (Moved{{"", "-2"}, {"()", "2"}}));
 }
 
-Correction correction(const char* name, const char* begin, const char* end, Labels from, Labels to,
-                      Money amount) {
-  Correction made(ClusterId("c"), name, {*parse_instant(begin), *parse_instant(end)}, amount);
-  made.from = std::move(from);
-  made.to = std::move(to);
-  return made;
-}
-
-TEST(Corrections, MoveAllFourCostsFromOwnerToOwner) {
-  Scope scope;
-  scope.corrections = {
-      correction("one day", "2026-03-05", "2026-03-06", team("a"), team("b"), usd("10"))};
-  const Distribution done = scope.distribute();
-  ASSERT_EQ(done.transfers.size(), 2u);
-  const Money ten = usd("10");
-  EXPECT_EQ(done.transfers[0].workload, WorkloadId("(team=a)"));
-  EXPECT_TRUE(done.transfers[0].costs == (Costs{-ten, -ten, -ten, -ten}));
-  EXPECT_EQ(done.transfers[1].workload, WorkloadId("(team=b)"));
-  EXPECT_TRUE(done.transfers[1].costs == (Costs{ten, ten, ten, ten}));
-  for (const Posting& posting : done.transfers) {
-    EXPECT_EQ(posting.kind, PostingKind::kUsed);
-    EXPECT_EQ(posting.component, Component::kWhole);
-    EXPECT_EQ(posting.day, day(5));
-    EXPECT_TRUE(posting.interval == whole(day(5)));
-    EXPECT_EQ(posting.charge, transfer_id(ClusterId("c"), "2026-03", "correction one day"));
-  }
-  EXPECT_EQ(done.dimensions.size(), 2u);
-  EXPECT_TRUE(done.notes.empty());
-}
-
-TEST(Corrections, FromAndToTheUnallocatedBucket) {
-  Scope scope;
-  scope.corrections = {
-      correction("x", "2026-03-05", "2026-03-06", {}, team("b"), usd("10")),
-      correction("y", "2026-03-05", "2026-03-06", team("b"), {}, usd("4")),
-  };
-  const Distribution done = scope.distribute();
-  EXPECT_EQ(moved(done), (Moved{{"", "-6"}, {"b", "6"}}));
-  for (const Posting& posting : done.transfers) {
-    EXPECT_EQ(posting.kind,
-              posting.workload.empty() ? PostingKind::kUnallocated : PostingKind::kUsed);
-  }
-}
-
-TEST(Corrections, EachMonthPostsItsOwnDaysAndTogetherTheWhole) {
-  Scope scope;
-  scope.corrections = {
-      correction("spring", "2026-02-27", "2026-03-03T12:00:00Z", team("a"), team("b"), usd("10"))};
-  const Distribution march = scope.distribute();
-  // 4.5 days: two in February, two and a half in March.
-  EXPECT_EQ(moved(march), (Moved{{"a", "-5.555555555555555555"}, {"b", "5.555555555555555555"}}));
-  EXPECT_EQ(march.notes,
-            std::vector<std::string>{"correction 'spring': 4.444444444444444445 USD of its 10 USD "
-                                     "are booked on days of other months"});
-  DistributionInput february{.cluster = ClusterId("c"),
-                             .month = "2026-02",
-                             .postings = {},
-                             .dimensions = {},
-                             .corrections = scope.corrections,
-                             .policy = scope.policy};
-  EXPECT_EQ(moved(distribute(february)),
-            (Moved{{"a", "-4.444444444444444445"}, {"b", "4.444444444444444445"}}));
-  february.month = "2026-01";
-  EXPECT_TRUE(distribute(february).transfers.empty());
-  EXPECT_TRUE(distribute(february).notes.empty());
-}
-
-TEST(Corrections, LocalDaysAreTheZones) {
-  Scope scope;
-  scope.policy.time_zone = TimeZone::parse("America/New_York").value();
-  // The local 8 March has 23 hours: summer time begins.
-  scope.corrections = {correction("dst", "2026-03-08T05:00:00Z", "2026-03-10T04:00:00Z", team("a"),
-                                  team("b"), usd("47"))};
-  std::map<sys_days, Money> to_b;
-  for (const Posting& posting : scope.distribute().transfers) {
-    if (posting.workload == WorkloadId("(team=b)")) to_b.emplace(posting.day, posting.costs.billed);
-  }
-  EXPECT_EQ(to_b, (std::map<sys_days, Money>{{day(8), usd("23")}, {day(9), usd("24")}}));
-}
-
-TEST(Corrections, WhatCantBeMadeIsSaid) {
-  Scope scope;
-  scope.is_of("w", owner({{"old", "x"}}));
-  scope.policy.owners = {{.priority = 0, .when = {}, .set = {{"client", "acme"}}}};
-  const auto moving = [](const char* name, Labels from, Labels to) {
-    return correction(name, "2026-03-05", "2026-03-06", std::move(from), std::move(to), usd("1"));
-  };
-  scope.corrections = {
-      moving("unknown", team("a"), owner({{"tema", "b"}})),
-      moving("same", team("a"), team("a")),
-      moving("known by a workload", team("a"), owner({{"old", "y"}})),
-      moving("known by a rule", team("a"), owner({{"client", "acme"}})),
-      moving("of another cluster", team("a"), team("b")),
-  };
-  scope.corrections.back().cluster = ClusterId("d");
-  const Distribution done = scope.distribute();
-  EXPECT_EQ(moved(done), (Moved{{"a", "-2"}, {"(old=y)", "1"}, {"(client=acme)", "1"}}));
-  EXPECT_EQ(done.notes,
-            (std::vector<std::string>{
-                "correction 'same': not made: it moves money from an owner to itself",
-                "correction 'unknown': not made: no rule and no workload has the dimension 'tema'; "
-                "name one that the policy has, or add it there"}));
-}
-
-TEST(OwnerWorkload, SaysItsDimensionsAndReadsBack) {
-  EXPECT_EQ(owner_workload({}).text(), "()");
-  EXPECT_EQ(owner_workload(owner({{"user", "ann"}, {"team", "nlp"}})).text(),
-            "(team=nlp,user=ann)");
-  EXPECT_EQ(owner_workload(owner({{"a,b", "(x=1)%\n"}})).text(), "(a%2Cb=%28x%3D1%29%25%0A)");
-  for (const char* bad : {"", "(", ")", "team=nlp", "(team)", "(team=nlp", "(b=1,a=2)", "(a=1,a=1)",
-                          "(a=1,)", "(a=%2c)", "(a=%41)", "(a=%4)", "(a=%)", "(a=b=c)"}) {
-    EXPECT_FALSE(owner_of(WorkloadId(bad)).has_value()) << bad;
-  }
-}
-
-RC_GTEST_PROP(OwnerWorkload, ReadsBackWhateverTheNamesAre, ()) {
-  const auto entries = *rc::gen::arbitrary<std::map<std::string, std::string>>();
-  Labels labels;
-  for (const auto& [key, value] : entries) {
-    if (!labels.set(key, value)) RC_DISCARD("past the limits of labels");
-  }
-  const auto back = owner_of(owner_workload(labels));
-  RC_ASSERT(back.has_value());
-  RC_ASSERT(*back == labels);
-}
-
-// ---- Properties over scopes made from a seed ---------------------------------------------------
-
-class ScopeMaker {
- public:
-  explicit ScopeMaker(std::uint64_t seed) : random_(seed) {}
-
-  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
-
-  Money any_money(Currency currency) {
-    const auto ticks = static_cast<Int128>(random_() >> below(64)) * (below(5) == 0 ? 1'000 : 1);
-    return Money::from_ticks(below(6) == 0 ? -ticks : ticks, currency);
-  }
-
-  SpreadRule any_rule(PostingKind kind) {
-    SpreadRule made;
-    made.kind = kind;
-    made.how = static_cast<Spread>(below(4));
-    made.within = static_cast<SpreadWithin>(below(3));
-    made.over = static_cast<SpreadOver>(below(2));
-    made.measure = static_cast<SpreadMeasure>(below(6));
-    made.dimension = below(2) == 0 ? "team" : "user";
-    for (std::uint64_t i = below(4); i > 0; --i) {
-      made.parts.push_back(
-          {fmt::format("t{}", below(6)), Decimal::from_ticks(static_cast<Int128>(below(1000)))});
-    }
-    return made;
-  }
-
-  Scope make() {
-    Scope scope;
-    for (int n = 0; n < 4; ++n) scope.node(fmt::format("n{}", n), n % 2 == 0 ? "p" : "q");
-    const std::uint64_t workloads = 1 + below(8);
-    for (std::uint64_t w = 0; w < workloads; ++w) {
-      Labels labels = team(fmt::format("t{}", below(4)));
-      if (below(2) == 0) labels = owner({{"team", "t1"}, {"user", fmt::format("u{}", below(3))}});
-      scope.is_of(fmt::format("w{}", w), labels);
-    }
-    const Currency currencies[] = {kUsd, kUsd, kUsd, kEur};
-    for (std::uint64_t p = below(60); p > 0; --p) {
-      const auto kind = static_cast<PostingKind>(below(7));
-      const bool is_held = kind == PostingKind::kUsed || below(3) == 0;
-      const bool may_be_held = kind == PostingKind::kUsed || kind == PostingKind::kHeldIdle ||
-                               kind == PostingKind::kOverhead;
-      Posting& posting = scope.post(
-          kind, may_be_held && is_held ? fmt::format("w{}", below(workloads)) : "",
-          any_money(currencies[below(4)]), 1 + static_cast<unsigned>(below(3)),
-          static_cast<Component>(below(4)), below(3) == 0 ? "" : fmt::format("n{}", below(4)));
-      const Currency currency = posting.costs.currency();
-      posting.costs = {any_money(currency), posting.costs.effective, any_money(currency),
-                       any_money(currency)};
-      posting.gpu_time = GpuTime::of(below(1'000'000));
-      posting.memory_time = MemoryTime::of(below(1'000'000'000));
-      const auto begin = static_cast<std::int64_t>(below(20));
-      posting.interval = {Instant(posting.day) + std::chrono::milliseconds(begin * kHourMs),
-                          Instant(posting.day) + std::chrono::milliseconds((begin + 2) * kHourMs)};
-    }
-    for (int kind = 1; kind < 7; ++kind) {
-      if (below(5) > 0) scope.policy.spread.push_back(any_rule(static_cast<PostingKind>(kind)));
-    }
-    if (below(3) == 0) {
-      scope.corrections.push_back(correction("moved", "2026-03-01T07:00:00Z", "2026-03-03",
-                                             team("t0"), team("t9"), any_money(kUsd)));
-    }
-    return scope;
-  }
-
-  template <class T>
-  void shuffle(std::vector<T>& all) {
-    std::shuffle(all.begin(), all.end(), random_);
-  }
-
- private:
-  std::mt19937_64 random_;
-};
-
-Costs negative(const Costs& costs) {
-  return {-costs.billed, -costs.effective, -costs.list, -costs.contracted};
-}
-
-RC_GTEST_PROP(DistributeProperty, EveryTransferAddsUpToZeroInFourCostsOnItsDay, (std::uint64_t s)) {
-  const Distribution done = ScopeMaker(s).make().distribute();
-  std::map<std::pair<FactId, sys_days>, Costs> sums;
-  for (const Posting& posting : done.transfers) {
-    const Costs none = Costs::zero(posting.costs.currency());
-    sums.try_emplace({posting.charge, posting.day}, none).first->second += posting.costs;
-    RC_ASSERT(posting.gpu_time == GpuTime());
-    RC_ASSERT(posting.memory_time == MemoryTime());
-    RC_ASSERT(whole(posting.day).overlap(posting.interval) == posting.interval);
-  }
-  for (const auto& [id, sum] : sums) RC_ASSERT(sum == Costs::zero(sum.currency()));
-}
-
-// A transfer whose kind has a rule takes the whole bucket out, whatever the costs are.
-RC_GTEST_PROP(DistributeProperty, ABucketIsMovedWholeOrStays, (std::uint64_t s)) {
-  Scope scope = ScopeMaker(s).make();
-  scope.corrections.clear();
-  const Distribution done = scope.distribute();
-  using Key = std::tuple<PostingKind, Component, Currency, sys_days>;
-  std::map<Key, std::vector<Costs>> buckets;  // of a cluster: whole; else its parts by place
-  for (SpreadRule& spread : scope.policy.spread) spread.within = SpreadWithin::kCluster;
-  const Distribution whole_cluster = scope.distribute();
-  std::map<Key, Costs> in_cluster;
-  for (const Posting& posting : scope.postings) {
-    const bool counts = posting.kind == PostingKind::kOverhead || posting.workload.empty();
-    if (!counts || posting.kind == PostingKind::kUsed) continue;
-    const Key key{posting.kind, posting.component, posting.costs.currency(), posting.day};
-    in_cluster.try_emplace(key, Costs::zero(posting.costs.currency())).first->second +=
-        posting.costs;
-  }
-  for (const Posting& posting : whole_cluster.transfers) {
-    if (!posting.workload.empty()) continue;
-    const Key key{posting.kind, posting.component, posting.costs.currency(), posting.day};
-    RC_ASSERT(in_cluster.at(key) == negative(posting.costs));
-  }
-}
-
-RC_GTEST_PROP(DistributeProperty, TheOrderOfTheInputMeansNothing, (std::uint64_t s)) {
-  ScopeMaker maker(s);
-  Scope scope = maker.make();
-  const Distribution before = scope.distribute();
-  maker.shuffle(scope.postings);
-  maker.shuffle(scope.dimensions);
-  maker.shuffle(scope.nodes);
-  maker.shuffle(scope.corrections);
-  const Distribution after = scope.distribute();
-  RC_ASSERT(before.transfers == after.transfers);
-  RC_ASSERT(before.dimensions == after.dimensions);
-  RC_ASSERT(before.notes == after.notes);
-}
-
-// Posting by posting, a credit for everything idle gives everything idle back.
-RC_GTEST_PROP(DistributeProperty, ACreditMirrorsTheChargeItUndoes, (std::uint64_t s)) {
-  Scope scope = ScopeMaker(s).make();
-  scope.corrections.clear();
-  const Distribution charged = scope.distribute();
-  for (Posting& posting : scope.postings) {
-    const bool is_bucket = posting.kind == PostingKind::kOverhead || posting.workload.empty();
-    if (is_bucket) posting.costs = negative(posting.costs);
-  }
-  const Distribution credited = scope.distribute();
-  RC_ASSERT(charged.transfers.size() == credited.transfers.size());
-  for (std::size_t i = 0; i < charged.transfers.size(); ++i) {
-    RC_ASSERT(charged.transfers[i].workload == credited.transfers[i].workload);
-    RC_ASSERT(charged.transfers[i].costs == negative(credited.transfers[i].costs));
-  }
-}
-
-// The owners of one cluster-wide bucket, with the weights given to them.
-struct OneBucket {
-  std::vector<std::uint64_t> paid;
-  Int128 idle;
-
-  Scope scope(Spread how, std::uint64_t scale = 1) const {
-    Scope made;
-    for (std::size_t i = 0; i < paid.size(); ++i) {
-      const std::string name = fmt::format("t{:03}", i);
-      made.is_of(name, team(name));
-      made.used(name, Money::from_ticks(static_cast<Int128>(paid[i]) * scale, kUsd));
-    }
-    made.idle(Money::from_ticks(idle, kUsd));
-    made.policy.spread = {rule(PostingKind::kUnallocated, how)};
-    return made;
-  }
-  std::map<std::string, Int128> shares(Spread how, std::uint64_t scale = 1) const {
-    std::map<std::string, Int128> ticks;
-    for (const Posting& posting : scope(how, scale).distribute().transfers) {
-      if (posting.workload.empty()) continue;
-      ticks[posting.workload.text()] = posting.costs.effective.ticks();
-    }
-    return ticks;
-  }
-};
-
-OneBucket any_bucket() {
-  OneBucket bucket;
-  bucket.paid = *rc::gen::container<std::vector<std::uint64_t>>(
-      rc::gen::inRange<std::uint64_t>(0, 1'000'000));
-  bucket.idle = *rc::gen::inRange<std::int64_t>(1, 1'000'000'000'000);
-  return bucket;
-}
-std::string name_of(std::size_t i) { return fmt::format("(team=t{:03})", i); }
-
-RC_GTEST_PROP(DistributeProperty, ProportionalIsWithinATickOfTheExactShare, ()) {
-  const OneBucket bucket = any_bucket();
-  Int128 sum = 0;
-  for (const std::uint64_t paid : bucket.paid) sum += paid;
-  auto shares = bucket.shares(Spread::kProportional);
-  for (std::size_t i = 0; i < bucket.paid.size() && sum > 0; ++i) {
-    const Int128 off = shares[name_of(i)] * sum - bucket.idle * Int128{bucket.paid[i]};
-    RC_ASSERT(off < sum && off > -sum);
-    if (bucket.paid[i] == 0) RC_ASSERT(shares[name_of(i)] == 0);  // a dummy bears nothing
-    for (std::size_t j = 0; j < i; ++j) {                         // equals pay the same but a tick
-      if (bucket.paid[i] != bucket.paid[j]) continue;
-      const Int128 apart = shares[name_of(j)] - shares[name_of(i)];
-      RC_ASSERT(apart == 0 || apart == 1);
-    }
-  }
-}
-
-RC_GTEST_PROP(DistributeProperty, EvenIsEqualButForATick, ()) {
-  const OneBucket bucket = any_bucket();
-  auto shares = bucket.shares(Spread::kEven);
-  Int128 least = bucket.idle, most = 0, sum = 0;
-  for (std::size_t i = 0; i < bucket.paid.size(); ++i) {
-    const Int128 share = shares[name_of(i)];
-    if (bucket.paid[i] == 0) {
-      RC_ASSERT(share == 0);
-      continue;
-    }
-    least = std::min(least, share);
-    most = std::max(most, share);
-    sum += share;
-  }
-  if (sum > 0) {
-    RC_ASSERT(most - least <= 1);
-    RC_ASSERT(sum == bucket.idle);
-  }
-}
-
-RC_GTEST_PROP(DistributeProperty, OnlyTheRatioOfWhatIsPaidCounts, ()) {
-  const OneBucket bucket = any_bucket();
-  const auto scale = *rc::gen::inRange<std::uint64_t>(1, 1'000'000'000);
-  RC_ASSERT(bucket.shares(Spread::kProportional) == bucket.shares(Spread::kProportional, scale));
-  RC_ASSERT(bucket.shares(Spread::kEven) == bucket.shares(Spread::kEven, scale));
-}
-
-// A million postings of 500 owners on 1,000 nodes in a month: a sketch, with room for a slow
-// machine and for sanitizers.
-TEST(Distribute, AMillionPostingsInSeconds) {
-  Scope scope;
-  ScopeMaker maker(1);
-  scope.postings.reserve(1'000'000);
-  for (int w = 0; w < 20'000; ++w) {
-    scope.is_of(fmt::format("namespace/workload-{}", w),
-                owner({{"team", fmt::format("team-{}", w % 50)},
-                       {"user", fmt::format("user-{}", w % 500)}}));
-  }
-  for (int p = 0; p < 1'000'000; ++p) {
-    const bool is_idle = p % 10 == 0;
-    const auto of_march = 1 + static_cast<unsigned>(maker.below(31));
-    scope.post(is_idle ? PostingKind::kUnallocated : PostingKind::kUsed,
-               is_idle ? "" : fmt::format("namespace/workload-{}", maker.below(20'000)),
-               Money::from_ticks(static_cast<Int128>(maker.below(1'000'000'000'000'000)), kUsd),
-               of_march, static_cast<Component>(maker.below(3)),
-               fmt::format("node-{}", maker.below(1'000)));
-  }
-  scope.policy.spread = {rule(PostingKind::kUnallocated, Spread::kProportional)};
-  for (const auto within : {SpreadWithin::kCluster, SpreadWithin::kNode}) {
-    scope.policy.spread[0].within = within;
-    const auto begin = std::chrono::steady_clock::now();
-    const Distribution done = scope.distribute();
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    RecordProperty(within == SpreadWithin::kNode ? "within_node_ms" : "within_cluster_ms",
-                   static_cast<int>(took.count() * 1000));
-    EXPECT_GT(done.transfers.size(), 40'000u);
-    EXPECT_LT(took.count(), 20.0);
-  }
-}
-
 }  // namespace
-}  // namespace pennyweight
+}  // namespace pennyweight::distribute_test
