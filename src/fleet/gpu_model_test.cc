@@ -40,6 +40,16 @@ TEST(GpuModel, NamesOfEverySourceLeadToTheModel) {
       {"NVIDIA-A100-SXM4-40GB-MIG-1g.5gb", "A100-SXM4-40GB"},
       {"NVIDIA-H100-80GB-HBM3-MIG-1g.10gb-SHARED", "H100-SXM5-80GB"},
       {"Tesla-T4-SHARED", "T4"},
+      {"NVIDIA-H100-80GB-HBM3-SHARED", "H100-SXM5-80GB"},
+      {"NVIDIA-A100-80GB-PCIe", "A100-PCIE-80GB"},
+      {"NVIDIA-GH200-480GB", "GH200-96GB"},
+      {"A100-SXM4-80GB", "A100-SXM4-80GB"},
+      {"AMD_Instinct_MI300X_OAM", "MI300X"},  // amd.com/gpu.product-name
+      // A MIG instance in NVML, a card in HAMi's register, an early driver
+      {"NVIDIA A100-SXM4-40GB MIG 1g.5gb", "A100-SXM4-40GB"},
+      {"NVIDIA-NVIDIA A100-SXM4-80GB", "A100-SXM4-80GB"},
+      {"NVIDIA-Tesla T4", "T4"},
+      {"NVIDIA A100-SXM-80GB", "A100-SXM4-80GB"},
       // Slurm
       {"nvidia_a100-sxm4-40gb", "A100-SXM4-40GB"},
       {"nvidia_h100_80gb_hbm3", "H100-SXM5-80GB"},
@@ -70,6 +80,8 @@ TEST(GpuModel, NamesOfEverySourceLeadToTheModel) {
       {"", ""},
       {"nvidia", ""},
       {"-MIG-1g.5gb", ""},
+      {" MIG 1g.5gb", ""},
+      {"nvidia nvidia nvidia", ""},
       {"A100-SXM4-40GB extra", ""},
       {"\xFF\xFE", ""},
   };

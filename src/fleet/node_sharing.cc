@@ -233,6 +233,9 @@ Result<NodeSharing> node_sharing(const KubernetesResources& capacity, const Labe
                   fmt::format("GPUs of two kinds, {} and {}", kGpu, other->resource));
     }
     sharing.physical_gpus = other->count;
+    if (other->resource.starts_with("amd")) {
+      sharing.gpu_model = text_of(labels, "amd.com/gpu.product-name");
+    }
     return sharing;
   }
 

@@ -5,7 +5,8 @@
 // those of NVIDIA's GPU feature discovery (k8s-device-plugin, docs/gpu-feature-discovery and
 // internal/lm: gpu.product, gpu.count, gpu.replicas, gpu.sharing-strategy, mig.strategy), and
 // GKE's (cloud.google.com/gke-gpu-sharing-strategy, gke-max-shared-clients-per-gpu,
-// gke-gpu-partition-size, gke-accelerator, gke-accelerator-count).
+// gke-gpu-partition-size, gke-accelerator, gke-accelerator-count). Of AMD's labeller the model is
+// taken, amd.com/gpu.product-name.
 #pragma once
 
 #include <cstdint>

@@ -189,7 +189,8 @@ TEST(NodeSharing, Gke) {
 }
 
 TEST(NodeSharing, OtherVendors) {
-  expect_sharing({{"amd.com/gpu", "8"}}, {}, {.model = "", .gpus = 8});
+  expect_sharing({{"amd.com/gpu", "8"}}, {{"amd.com/gpu.product-name", "AMD_Instinct_MI300X_OAM"}},
+                 {.model = "AMD_Instinct_MI300X_OAM", .gpus = 8});
   expect_sharing({{"gpu.intel.com/i915", "2"}, {"gpu.intel.com/i915_monitoring", "1"}}, {},
                  {.model = "", .gpus = 2});
   expect_sharing({{"gpu.intel.com/xe", "1"}}, {}, {.model = "", .gpus = 1});

@@ -15,6 +15,7 @@ std::string whole_gpu_name(std::string_view reported) {
 
   std::string_view name = lowered;
   name = name.substr(0, name.find("-mig-"));
+  name = name.substr(0, name.find(" mig "));
   if (name.ends_with("-shared")) name.remove_suffix(std::string_view("-shared").size());
 
   std::string normal;
@@ -26,8 +27,9 @@ std::string whole_gpu_name(std::string_view reported) {
 
 std::string normal_gpu_name(std::string_view reported) {
   std::string normal = whole_gpu_name(reported);
-  // In this order: "NVIDIA Tesla T4", "NVIDIA GeForce RTX 4080", "AMD Instinct MI300X".
-  for (const std::string_view word : {"nvidia", "tesla", "geforce", "amd", "instinct"}) {
+  // In this order: "NVIDIA Tesla T4", "NVIDIA GeForce RTX 4080", "AMD Instinct MI300X"; HAMi puts
+  // a vendor before NVML's own, "NVIDIA-NVIDIA A10".
+  for (const std::string_view word : {"nvidia", "nvidia", "tesla", "geforce", "amd", "instinct"}) {
     if (normal.starts_with(word)) normal.erase(0, word.size());
   }
   return normal;
