@@ -1,0 +1,37 @@
+#include "compare/peer_costs.h"
+
+#include <set>
+
+namespace pennyweight {
+
+PeerCosts peer_costs(Preset preset, const ClusterMonth& month, Money Costs::* cost) {
+  const std::vector<HeldAs> ways = ways_of_holding(month);
+  std::set<Currency> currencies;
+  for (const Charge& charge : month.charges) currencies.insert(charge.costs.currency());
+  PartSum sum;
+  std::vector<bool> covered(month.charges.size(), false);
+  for (const Currency& currency : currencies) {
+    const Places places = places_of(preset, month, currency, cost);
+    for (std::size_t c = 0; c < covered.size(); ++c) {
+      covered[c] = covered[c] || places.covered[c];
+    }
+    for (const Place& place : places.all) {
+      for (const Slot& slot : place.slots) {
+        const SlotCosts costs = price_slot(preset, slot);
+        for (std::size_t i = 0; i < slot.claims.size(); ++i) {
+          const std::uint32_t holding = slot.claims[i].holding;
+          sum.add({month.holdings[holding].workload, place.node, "", to_text(ways[holding]),
+                   costs.claims[i].sum()});
+        }
+        sum.add({WorkloadId(""), place.node, "unallocated", kIdle, costs.idle});
+        if (!costs.undocumented.is_zero()) {
+          sum.add(
+              {WorkloadId(""), place.node, "not documented", kUndocumented, costs.undocumented});
+        }
+      }
+    }
+  }
+  return {sum.parts(), covered};
+}
+
+}  // namespace pennyweight
