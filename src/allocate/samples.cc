@@ -12,6 +12,7 @@
 #include "core/card_share.h"
 #include "core/check.h"
 #include "fleet/gpu_model.h"
+#include "fleet/mig_utilisation.h"
 
 namespace pennyweight {
 namespace {
@@ -75,27 +76,12 @@ class Layouts {
   std::vector<Layout> all_;  // by UUID, then from
 };
 
-// The compute slices in "3g.20gb", "1c.3g.20gb" or "mig-3g.20gb"; 0 where it names none.
-unsigned slices_of(std::string_view profile) {
-  const std::size_t at = profile.find("g.");
-  if (at == profile.npos || at == 0) return 0;
-  const char digit = profile[at - 1];
-  return digit >= '0' && digit <= '9' ? static_cast<unsigned>(digit - '0') : 0;
-}
-
-// DCGM issues #138, #248 and #152, all open: profiling of MIG instances on an A100 that has a 1g
-// beside a larger one reaches 50 % of a 2g and 33 % of a 3g at most, or exceeds 1.
-bool is_unreliable(const GpuModel* model, std::string_view reported, const Gpu* layout) {
-  const std::string_view name = model != nullptr ? std::string_view(model->name) : reported;
-  if (layout == nullptr || !name.starts_with("A100")) return false;
-  bool one = false;
-  bool larger = false;
-  for (const MigInstance& instance : layout->mig_instances) {
-    const unsigned slices = slices_of(instance.profile);
-    one = one || slices == 1;
-    larger = larger || slices > 1;
-  }
-  return one && larger;
+// Compute of a MIG instance that is not to be trusted, as fleet/mig_utilisation.h says.
+bool is_unreliable(const GpuModel* model, const Gpu* layout) {
+  if (model == nullptr || layout == nullptr) return false;
+  std::vector<std::string> profiles;
+  for (const MigInstance& instance : layout->mig_instances) profiles.push_back(instance.profile);
+  return mig_profiling_unreliable(*model, profiles);
 }
 
 // The device that a row is about, as the layout calls it.
@@ -239,7 +225,7 @@ class Reader {
     const bool mig =
         !usage.mig_instance.empty() || (layout != nullptr && !layout->mig_instances.empty());
     source.has_util = util_counts_ && (!mig || usage.of_workload);
-    source.unreliable = !usage.mig_instance.empty() && is_unreliable(model, source.model, layout);
+    source.unreliable = !usage.mig_instance.empty() && is_unreliable(model, layout);
     source.series = series_of({device_of(usage, layout), usage.workload.text(),
                                usage.workload.empty() ? SampleLabel::kNone
                                : usage.of_workload    ? SampleLabel::kWorkload
