@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/int128.h"
+#include "core/plain_text.h"
 
 namespace pennyweight {
 namespace {
@@ -52,7 +53,7 @@ Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t max) {
   for (const char c : text) {
     if (c < '0' || c > '9') {
       return fail(ErrorCode::kBadValue,
-                  fmt::format("'{}' is not a whole number", text.substr(0, 60)));
+                  fmt::format("'{}' is not a whole number", printable_text(text, 60)));
     }
     fits = fits && !__builtin_mul_overflow(value, std::uint64_t{10}, &value) &&
            !__builtin_add_overflow(value, static_cast<std::uint64_t>(c - '0'), &value);

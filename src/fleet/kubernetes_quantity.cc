@@ -44,6 +44,9 @@ constexpr Suffix kSuffixes[] = {
     {"Ei", {std::uint64_t{1} << 60, 1}},
 };
 
+// The largest number times this is within 128 bits of 10^-18.
+constexpr std::uint64_t kTimesMax = std::uint64_t{1} << 61;
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Whether "E3", "e-3", "e+3" stands here and not the suffix "E".
@@ -91,7 +94,9 @@ Result<std::uint64_t> parse_quantity(std::string_view text, std::uint64_t units)
   if (value->is_negative()) return refuse("negative");
 
   std::uint64_t times{};
-  if (__builtin_mul_overflow(scale->times, units, &times)) return refuse("too large");
+  if (__builtin_mul_overflow(scale->times, units, &times) || times > kTimesMax) {
+    return refuse("too large");
+  }
   const auto count = exact_count(*value, times);
   if (!count) return refuse(count.error().message);
   if (*count % scale->divided_by != 0) {

@@ -77,6 +77,8 @@ TEST(KubernetesQuantity, WhatIsNoneIsRefused) {
   }
   EXPECT_FALSE(parse_quantity(std::string(500, '1'), 1).has_value());
   EXPECT_FALSE(parse_quantity("10E", 1000).has_value());
+  EXPECT_FALSE(parse_quantity("99999999999999999999Ei", 8).has_value());
+  EXPECT_FALSE(parse_quantity("99999999999999999999E", 1).has_value());
 }
 
 }  // namespace

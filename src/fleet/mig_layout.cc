@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -96,6 +97,24 @@ std::uint32_t instances_that_hold(std::vector<std::uint32_t> sizes, std::uint32_
   return static_cast<std::uint32_t>(room.size());
 }
 
+// The most slices of either kind that a legal layout takes which has all of these; nothing where
+// there is none.
+std::optional<Size> most_beside(const Counts& wanted, const CardLayouts& card) {
+  std::optional<Size> most;
+  for (const Counts& legal : card.legal) {
+    if (!std::ranges::equal(legal, wanted, std::greater_equal())) continue;
+    Size sum;
+    for (std::size_t i = 0; i < legal.size(); ++i) {
+      sum.compute_slices += legal[i] * card.sizes[i].compute_slices;
+      sum.memory_slices += legal[i] * card.sizes[i].memory_slices;
+    }
+    if (!most) most = sum;
+    most->compute_slices = std::max(most->compute_slices, sum.compute_slices);
+    most->memory_slices = std::max(most->memory_slices, sum.memory_slices);
+  }
+  return most;
+}
+
 struct Asked {
   const MigProfile* profile = nullptr;
   std::vector<std::uint32_t> compute_instances;  // their slices
@@ -170,23 +189,11 @@ Result<MigLayout> mig_layout(const GpuModel& model, std::span<const std::string>
     }
   }
 
-  bool fits = false;
-  Size most;
-  for (const Counts& legal : card.legal) {
-    if (!std::ranges::equal(legal, wanted, std::greater_equal())) continue;
-    fits = true;
-    Size sum;
-    for (std::size_t i = 0; i < legal.size(); ++i) {
-      sum.compute_slices += legal[i] * card.sizes[i].compute_slices;
-      sum.memory_slices += legal[i] * card.sizes[i].memory_slices;
-    }
-    most.compute_slices = std::max(most.compute_slices, sum.compute_slices);
-    most.memory_slices = std::max(most.memory_slices, sum.memory_slices);
-  }
-  if (!fits) return refuse("no placement of them fits on the card together");
+  const auto most = most_beside(wanted, card);
+  if (!most) return refuse("no placement of them fits on the card together");
 
-  const MigShare usable = {.compute = slice_share(most.compute_slices, model.mig_compute_slices),
-                           .memory = slice_share(most.memory_slices, model.mig_memory_slices)};
+  const MigShare usable = {.compute = slice_share(most->compute_slices, model.mig_compute_slices),
+                           .memory = slice_share(most->memory_slices, model.mig_memory_slices)};
   layout.free = {.compute = rest_of(usable.compute, taken.compute),
                  .memory = rest_of(usable.memory, taken.memory)};
   layout.stranded = {.compute = rest_of(CardShare::whole(), usable.compute),
