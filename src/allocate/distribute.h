@@ -12,7 +12,8 @@
 // Owners are the distinct sets of dimensions of the workloads that held something there (used or
 // held_idle) on the day or in the month. What they are weighed by:
 //   costs   effective cost, in the bucket's own currency: of GPUs (with what was not divided into
-//           components), of CPUs, or of everything. A sum below zero counts as zero
+//           components), of CPUs, of the bucket's own component, or of everything. A sum
+//           below zero counts as zero
 //   times   GPU time, memory time: whatever the currency of the charge that carries them
 //   named   the policy's own table of a dimension's values
 // Whoever weighs nothing bears nothing, also under `even`: choose the measure that says who takes

@@ -40,7 +40,7 @@ void PaidTable::add(PlaceNumber place, std::chrono::sys_days day, OwnerNumber ow
   const Currency currency = effective.currency();
   const Money none = Money::zero(currency);
   const Key key{place, day_key(day), owner, currency};
-  Sums& sums = adding_.try_emplace(key, Sums{none, none, none, {}, {}}).first->second;
+  Sums& sums = adding_.try_emplace(key, Sums{none, none, none, none, {}, {}}).first->second;
   switch (component) {
     case Component::kGpu:
     case Component::kWhole:
@@ -50,6 +50,7 @@ void PaidTable::add(PlaceNumber place, std::chrono::sys_days day, OwnerNumber ow
       sums.cpu += effective;
       break;
     case Component::kMemory:
+      sums.memory += effective;
       break;
   }
   sums.all += effective;
@@ -64,27 +65,38 @@ void PaidTable::close() {
             [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 
-Weight PaidTable::weight_of(const Sums& sums, Currency of_sums, Currency wanted,
-                            SpreadMeasure measure) {
-  const bool same = of_sums == wanted;
+std::optional<Money> PaidTable::cost_of(const Sums& sums, Component component,
+                                        SpreadMeasure measure) {
   switch (measure) {
     case SpreadMeasure::kGpuCost:
-      return same ? weight_of_cost(sums.gpu) : 0;
+      return sums.gpu;
     case SpreadMeasure::kCpuCost:
-      return same ? weight_of_cost(sums.cpu) : 0;
+      return sums.cpu;
     case SpreadMeasure::kCost:
     case SpreadMeasure::kNamed:
-      return same ? weight_of_cost(sums.all) : 0;
+      return sums.all;
+    case SpreadMeasure::kComponentCost:
+      switch (component) {
+        case Component::kGpu:
+          return sums.gpu;
+        case Component::kCpu:
+          return sums.cpu;
+        case Component::kMemory:
+          return sums.memory;
+        case Component::kWhole:
+          return sums.all;
+      }
+      return std::nullopt;
     case SpreadMeasure::kGpuTime:
-      return sums.gpu_time.count();
     case SpreadMeasure::kMemoryTime:
-      return sums.memory_time.count();
+      return std::nullopt;
   }
-  return 0;
+  return std::nullopt;
 }
 
 std::vector<OwnerWeight> PaidTable::weights(PlaceNumber place, std::chrono::sys_days day,
-                                            Currency currency, SpreadMeasure measure) const {
+                                            Component component, Currency currency,
+                                            SpreadMeasure measure) const {
   const std::pair wanted(place, day_key(day));
   const auto place_and_day = [](const Key& key) { return std::pair(key.place, key.day); };
   auto entry = std::lower_bound(
@@ -93,7 +105,11 @@ std::vector<OwnerWeight> PaidTable::weights(PlaceNumber place, std::chrono::sys_
   std::vector<OwnerWeight> weights;
   for (; entry != sums_.end() && place_and_day(entry->first) == wanted; ++entry) {
     const auto& [key, sums] = *entry;
-    const Weight weight = weight_of(sums, key.currency, currency, measure);
+    Weight weight =
+        measure == SpreadMeasure::kGpuTime ? sums.gpu_time.count() : sums.memory_time.count();
+    if (const auto cost = cost_of(sums, component, measure)) {
+      weight = key.currency == currency ? weight_of_cost(*cost) : 0;
+    }
     if (weight == 0) continue;
     if (!weights.empty() && weights.back().owner == key.owner) {
       weights.back().weight += weight;  // time on charges of another currency
@@ -147,7 +163,8 @@ std::vector<OwnerWeight> PaidTables::weights(const Bucket& bucket) const {
       bucket.key.place == kWholeCluster ? SpreadWithin::kCluster : rules_.within(rule);
   for (const Table& table : tables_) {
     if (table.within != within || table.over != rule.over) continue;
-    return table.paid.weights(bucket.key.place, bucket.key.day, bucket.key.currency, rule.measure);
+    return table.paid.weights(bucket.key.place, bucket.key.day, bucket.key.component,
+                              bucket.key.currency, rule.measure);
   }
   CHECK(false, "every rule that moves something has its tables");
   return {};

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -33,8 +34,10 @@ class PaidTable {
            Money effective, GpuTime gpu_time, MemoryTime memory_time);
   // Ends the adding; weights() may be asked for from here on.
   void close();
-  // Who weighs something, by owner. A named measure is not the table's: it counts as cost.
-  std::vector<OwnerWeight> weights(PlaceNumber place, std::chrono::sys_days day, Currency currency,
+  // Who weighs something for a bucket of a component and a currency, by owner. A named measure is
+  // not the table's: it counts as cost.
+  std::vector<OwnerWeight> weights(PlaceNumber place, std::chrono::sys_days day,
+                                   Component component, Currency currency,
                                    SpreadMeasure measure) const;
 
  private:
@@ -51,13 +54,14 @@ class PaidTable {
   struct Sums {
     Money gpu;  // with what was not divided into components
     Money cpu;
+    Money memory;
     Money all;
     GpuTime gpu_time;
     MemoryTime memory_time;
   };
   std::int32_t day_key(std::chrono::sys_days day) const;
-  static Weight weight_of(const Sums& sums, Currency of_sums, Currency wanted,
-                          SpreadMeasure measure);
+  // Nothing where the measure is no cost.
+  static std::optional<Money> cost_of(const Sums& sums, Component component, SpreadMeasure measure);
 
   SpreadOver over_;
   std::unordered_map<Key, Sums, KeyHash> adding_;

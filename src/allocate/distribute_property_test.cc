@@ -3,7 +3,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <map>
 #include <random>
 #include <tuple>
@@ -33,7 +33,7 @@ class ScopeMaker {
     made.how = static_cast<Spread>(below(4));
     made.within = static_cast<SpreadWithin>(below(3));
     made.over = static_cast<SpreadOver>(below(2));
-    made.measure = static_cast<SpreadMeasure>(below(6));
+    made.measure = static_cast<SpreadMeasure>(below(7));
     made.dimension = below(2) == 0 ? "team" : "user";
     for (std::uint64_t i = below(4); i > 0; --i) {
       made.parts.push_back(
@@ -263,13 +263,13 @@ TEST(Distribute, AMillionPostingsInSeconds) {
   scope.policy.spread = {rule(PostingKind::kUnallocated, Spread::kProportional)};
   for (const auto within : {SpreadWithin::kCluster, SpreadWithin::kNode}) {
     scope.policy.spread[0].within = within;
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = std::clock();
     const Distribution done = scope.distribute();
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;  // of CPU
     RecordProperty(within == SpreadWithin::kNode ? "within_node_ms" : "within_cluster_ms",
-                   static_cast<int>(took.count() * 1000));
+                   static_cast<int>(took * 1000));
     EXPECT_GT(done.transfers.size(), 40'000u);
-    EXPECT_LT(took.count(), 20.0);
+    EXPECT_LT(took, 20.0);
   }
 }
 

@@ -143,6 +143,26 @@ TEST(Distribute, SplitChargeRulesOfAwsCostCategories) {
   }
 }
 
+// AWS split cost allocation gives what a machine has unused to its pods by what each has of the
+// same resource (docs.aws.amazon.com/cur/latest/userguide/example-split-cost-allocation-data.html).
+// An m5.xlarge at 9 : 1 is 4 * 9 + 16 = 52 parts, here 52 USD. p1 has one vCPU and 4 GB, p2 two and
+// 4; one vCPU and 8 GB are unused: (9+4) + 9/3 + 8/2 = 20, and (18+4) + 9*2/3 + 8/2 = 32.
+TEST(Distribute, AwsSplitCostAllocationOfWhatIsUnused) {
+  TestScope scope;
+  scope.teams({"p1", "p2"});
+  scope.used("p1", usd("9"), 1, Component::kCpu, "i-1");
+  scope.used("p1", usd("4"), 1, Component::kMemory, "i-1");
+  scope.used("p2", usd("18"), 1, Component::kCpu, "i-1");
+  scope.used("p2", usd("4"), 1, Component::kMemory, "i-1");
+  scope.idle(usd("9"), 1, Component::kCpu, "i-1");
+  scope.idle(usd("8"), 1, Component::kMemory, "i-1");
+  scope.used("p1", usd("100"), 1, Component::kMemory, "i-2");  // another machine's are its own
+  scope.policy.spread = {rule(PostingKind::kUnallocated, Spread::kProportional)};
+  scope.policy.spread[0].within = SpreadWithin::kNode;
+  scope.policy.spread[0].measure = SpreadMeasure::kComponentCost;
+  EXPECT_EQ(moved(scope.distribute()), (Moved{{"", "-17"}, {"p1", "7"}, {"p2", "10"}}));
+}
+
 TEST(Distribute, EvenIsByValueAndWithinAValueByWhatIsPaid) {
   TestScope scope;
   scope.is_of("1", owner({{"team", "a"}, {"user", "ann"}}));
@@ -232,6 +252,7 @@ TEST(Distribute, EachMeasureWeighsByItsOwn) {
       {SpreadMeasure::kGpuCost, {{"", "-8"}, {"a", "2"}, {"b", "6"}}},
       {SpreadMeasure::kCpuCost, {{"", "-8"}, {"a", "6"}, {"b", "2"}}},
       {SpreadMeasure::kCost, {{"", "-8"}, {"a", "4.88"}, {"b", "1.84"}, {"c", "1.28"}}},
+      {SpreadMeasure::kComponentCost, {{"", "-8"}, {"a", "2"}, {"b", "6"}}},
       {SpreadMeasure::kGpuTime, {{"", "-8"}, {"a", "6"}, {"b", "2"}}},
       {SpreadMeasure::kMemoryTime, {{"", "-8"}, {"a", "1"}, {"b", "7"}}},
   };

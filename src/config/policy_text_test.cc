@@ -102,7 +102,7 @@ SpreadRule any_spread(const std::vector<DimensionRule>& dimensions) {
   if (rule.how == Spread::kKeep) return rule;
   rule.within = static_cast<SpreadWithin>(below(3));
   rule.over = static_cast<SpreadOver>(below(2));
-  rule.measure = static_cast<SpreadMeasure>(below(5));
+  rule.measure = static_cast<SpreadMeasure>(below(6));
   if (rule.how == Spread::kProportional && !dimensions.empty() && below(2) == 0) {
     rule.measure = SpreadMeasure::kNamed;
     rule.named = any_text(1, 6);

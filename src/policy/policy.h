@@ -94,8 +94,17 @@ enum class Spread {
 enum class SpreadWithin { kNode, kPool, kCluster };
 enum class SpreadOver { kDay, kMonth };  // whose holders bear it
 
-// What owners are weighed by.
-enum class SpreadMeasure { kGpuCost, kCost, kGpuTime, kMemoryTime, kCpuCost, kNamed };
+// What owners are weighed by. kComponentCost: what they pay for the same part of the machine, idle
+// GPUs by GPUs, idle memory by memory; what has no parts by all that they pay.
+enum class SpreadMeasure {
+  kGpuCost,
+  kCost,
+  kGpuTime,
+  kMemoryTime,
+  kCpuCost,
+  kComponentCost,
+  kNamed,
+};
 
 struct FixedPart {
   std::string value;  // of the dimension

@@ -18,8 +18,8 @@ inline constexpr std::array<std::string_view, 4> kSpread = {"keep", "proportiona
                                                             "fixed"};
 inline constexpr std::array<std::string_view, 3> kWithin = {"node", "pool", "cluster"};
 inline constexpr std::array<std::string_view, 2> kOver = {"day", "month"};
-inline constexpr std::array<std::string_view, 6> kMeasure = {"gpu_cost",    "cost",     "gpu_time",
-                                                             "memory_time", "cpu_cost", "named"};
+inline constexpr std::array<std::string_view, 7> kMeasure = {
+    "gpu_cost", "cost", "gpu_time", "memory_time", "cpu_cost", "component_cost", "named"};
 
 inline std::string_view of(Basis::Kind value) { return kBasis[static_cast<std::size_t>(value)]; }
 inline std::string_view of(NodeSplit value) { return kNodeSplit[static_cast<std::size_t>(value)]; }
