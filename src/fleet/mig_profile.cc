@@ -121,7 +121,8 @@ std::string family_of(const GpuModel& model) {
 bool contradicts(std::string_view prefix, const GpuModel& model) {
   if (prefix.empty()) return false;
   if (const GpuModel* named = find_gpu_model(prefix)) {
-    return named->mig_geometries != model.mig_geometries;
+    // Boards of one family and memory have the same profiles.
+    return named->memory_bytes != model.memory_bytes || family_of(*named) != family_of(model);
   }
   if (prefix.starts_with(family_of(model))) return false;
   for (const GpuModel& other : gpu_models()) {

@@ -1,3 +1,5 @@
+#include "fleet/mig_profile.h"
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -39,7 +41,7 @@ TEST(MigProfile, EveryRowOfTheTableIsFoundOnEveryModelOfItsGeometry) {
   const auto table = PlainTable::parse(embedded::mig_profiles_csv(), "mig_profiles.csv",
                                        {.required = kColumns, .others_ignored = true});
   ASSERT_TRUE(table.has_value()) << table.error().message;
-  EXPECT_EQ(table->size(), 109u);
+  EXPECT_EQ(table->size(), 116u);
   for (std::size_t i = 0; i < table->size(); ++i) {
     const auto row = table->row(i);
     const auto number = [&](std::size_t cell) { return parse_count(row[cell], 1'000'000).value(); };
@@ -90,6 +92,38 @@ TEST(MigProfile, AComputeInstanceIsAnEvenPartOfItsGpuInstance) {
   expect_share("A100-SXM4-40GB", "3c.3g.20gb", {3, 7}, {4, 8});
   expect_share("H100-SXM5-80GB", "4c.7g.80gb", {4, 7}, {4, 7});
   expect_share("H100-SXM5-80GB", "mig-1c.2g.20gb", {1, 7}, {1, 8});
+}
+
+TEST(MigProfile, BoardsOfOneFamilyAndMemoryHaveTheSameProfiles) {
+  expect_share("H100-PCIE-80GB", "nvidia_h100_80gb_hbm3_3g.40gb", {3, 7}, {4, 8});
+  expect_share("A100-PCIE-40GB", "nvidia_a100-sxm4-40gb_3g.20gb", {3, 7}, {4, 8});
+}
+
+// `nvidia-smi mig -lgip`: an A100's slices have 14 multiprocessors each, an H100's do not have
+// equally many, and those of its PCIe board have fewer.
+TEST(MigProfile, MultiprocessorsOfInstances) {
+  struct Case {
+    std::string_view model;
+    std::string_view profile;
+    std::uint32_t want;
+    std::uint32_t card;
+  };
+  const Case cases[] = {
+      {"A100-SXM4-40GB", "1g.5gb", 14, 108},   {"A100-SXM4-40GB", "2g.10gb", 28, 108},
+      {"A100-SXM4-40GB", "3g.20gb", 42, 108},  {"A100-SXM4-40GB", "4g.20gb", 56, 108},
+      {"A100-SXM4-40GB", "7g.40gb", 98, 108},  {"H100-SXM5-80GB", "1g.10gb", 16, 132},
+      {"H100-SXM5-80GB", "1g.20gb", 26, 132},  {"H100-SXM5-80GB", "2g.20gb", 32, 132},
+      {"H100-SXM5-80GB", "3g.40gb", 60, 132},  {"H100-SXM5-80GB", "4g.40gb", 64, 132},
+      {"H100-SXM5-80GB", "7g.80gb", 132, 132}, {"H100-PCIE-80GB", "1g.10gb", 14, 114},
+      {"H100-PCIE-80GB", "1g.20gb", 14, 114},  {"H100-PCIE-80GB", "3g.40gb", 46, 114},
+      {"H100-PCIE-80GB", "7g.80gb", 114, 114},
+  };
+  for (const Case& c : cases) {
+    const auto use = find_mig_profile(model(c.model), c.profile);
+    ASSERT_TRUE(use.has_value()) << use.error().message;
+    EXPECT_EQ(use->profile->multiprocessors, c.want) << c.model << " " << c.profile;
+    EXPECT_EQ(use->profile->card_multiprocessors, c.card) << c.model << " " << c.profile;
+  }
 }
 
 TEST(MigProfile, WhatDoesNotGoTogetherIsRefusedByName) {

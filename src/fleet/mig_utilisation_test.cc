@@ -57,10 +57,14 @@ TEST(MigUtilisation, ActivityOfACard) {
       {"H100-SXM5-80GB",
        {{"1c.3g.40gb", 1'000'000}},
        {.activity_ppm = 151'515, .by_multiprocessors = true, .clamped_instances = 0}},
-      // A 1g.20gb of this card was not measured: by slices.
-      {"H100-SXM5-80GB",
-       {{"1g.20gb", 700'000}},
-       {.activity_ppm = 100'000, .by_multiprocessors = false, .clamped_instances = 0}},
+      // The PCIe board has 114 multiprocessors, 14 in a 1g.
+      {"H100-PCIE-80GB",
+       {{"1g.10gb", 1'000'000}},
+       {.activity_ppm = 122'807, .by_multiprocessors = true, .clamped_instances = 0}},
+      // A 3g of an H200 was not measured: by slices.
+      {"H200-SXM-141GB",
+       {{"3g.71gb", 700'000}, {"1g.18gb", 700'000}},
+       {.activity_ppm = 400'000, .by_multiprocessors = false, .clamped_instances = 0}},
       {"H100-NVL-94GB",
        {{"1g.24gb", 1'000'000}},
        {.activity_ppm = 196'970, .by_multiprocessors = true, .clamped_instances = 0}},
