@@ -12,4 +12,9 @@ if(NOT FUZZ AND EXISTS ${PROJECT_SOURCE_DIR}/src/store/duckdb/duckdb_store.cc)
   target_link_libraries(bench_store_usage PRIVATE room_store_duckdb)
   add_test(NAME bench/store_usage
            COMMAND bench_store_usage --gpus 4 --folder ${PROJECT_BINARY_DIR}/bench/store_usage)
+  add_executable(bench_allocate ${PROJECT_SOURCE_DIR}/bench/allocate.cc
+                 ${PROJECT_SOURCE_DIR}/bench/allocate_sql.cc
+                 ${PROJECT_SOURCE_DIR}/bench/allocate_world.cc)
+  target_link_libraries(bench_allocate PRIVATE room_allocate room_duckdb)
+  add_test(NAME bench/allocate COMMAND bench_allocate --gpus 300 --days 1 --hourly 1 --runs 1)
 endif()
