@@ -113,7 +113,66 @@ Result<HamiDevice> parse_hami_device(std::string_view text) {
   return device;
 }
 
+// The number in front of `mark`, both taken off `rest`.
+std::optional<std::uint32_t> take_number(std::string_view& rest, std::string_view mark) {
+  const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+  if (digits == 0 || !rest.substr(digits).starts_with(mark)) return std::nullopt;
+  const auto number = read_number(rest.substr(0, digits));
+  if (number) rest.remove_prefix(digits + mark.size());
+  return number;
+}
+
+// "1g.5gb+me" of "1g5gb-me", "1c.3g.20gb" of "1c3g20gb"; nothing where it is no profile.
+std::optional<std::string> with_dots(std::string_view text) {
+  std::string profile;
+  std::string_view rest = text;
+  if (const auto slices = take_number(rest, "c")) profile = fmt::format("{}c.", *slices);
+  const auto slices = take_number(rest, "g");
+  const auto memory = take_number(rest, "gb");
+  if (!slices || !memory) return std::nullopt;
+  profile += fmt::format("{}g.{}gb", *slices, *memory);
+  if (rest.empty()) return profile;
+  if (rest == "-me" || rest == "-gfx") return fmt::format("{}+{}", profile, rest.substr(1));
+  if (rest == "-meall") return profile + "+me.all";
+  return std::nullopt;
+}
+
+// What stands behind the last '-', which is taken off `rest` together with it.
+std::optional<std::uint32_t> take_last_number(std::string_view& rest) {
+  const std::size_t dash = rest.rfind('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto number = read_number(rest.substr(dash + 1));
+  rest = rest.substr(0, dash);
+  return number;
+}
+
 }  // namespace
+
+Result<DraDevice> parse_dra_device(std::string_view name) {
+  constexpr std::string_view kWhat = "device of NVIDIA's DRA driver";
+  constexpr std::string_view kForms =
+      "expected gpu-N, gpu-vfio-N or gpu-N-mig-<profile>-<profile id>-<placement>";
+  constexpr std::string_view kMig = "-mig-";
+  std::string_view rest = name;
+  if (!rest.starts_with("gpu-")) return refuse(kWhat, name, kForms);
+  rest.remove_prefix(std::string_view("gpu-").size());
+  DraDevice device;
+  device.is_vfio = rest.starts_with("vfio-");
+  if (device.is_vfio) rest.remove_prefix(std::string_view("vfio-").size());
+  const auto card = take_number(rest, "");
+  if (!card) return refuse(kWhat, name, kForms);
+  device.card = *card;
+  if (rest.empty()) return device;
+
+  if (device.is_vfio || !rest.starts_with(kMig)) return refuse(kWhat, name, kForms);
+  rest.remove_prefix(kMig.size());
+  device.placement = take_last_number(rest);
+  const auto profile_id = take_last_number(rest);
+  const auto profile = with_dots(rest);
+  if (!device.placement || !profile_id || !profile) return refuse(kWhat, name, kForms);
+  device.mig_profile = *profile;
+  return device;
+}
 
 Result<DeviceId> parse_device_id(std::string_view text) {
   if (read_numbered(text.substr(0, text.find('/')), "nvidia")) return parse_device_path(text);

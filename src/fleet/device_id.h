@@ -3,6 +3,7 @@
 //   GPU-5b0d…::3          replica 3 of a card or MIG instance (NVIDIA k8s-device-plugin)
 //   nvidia0/vgpu3         client 3 of the card with index 0 (GKE)
 //   nvidia0/gi1/vgpu2     client 2 of GPU instance 1 of that card (GKE)
+//   gpu-0-mig-1g5gb-19-0  MIG slice of the card with minor 0 (NVIDIA's DRA driver)
 //   GPU-5b0d…,NVIDIA,3000,30:;    HAMi's placement of a pod, see parse_hami_devices
 #pragma once
 
@@ -25,6 +26,22 @@ struct DeviceId {
 
 // An error quotes what is malformed.
 Result<DeviceId> parse_device_id(std::string_view text);
+
+// A device of NVIDIA's DRA driver (gpu.nvidia.com), as a ResourceClaim's status.allocation names
+// it.
+struct DraDevice {
+  std::uint32_t card = 0;   // its minor number on the node; of gpu-vfio-N an index of its own
+  bool is_vfio = false;     // the whole card, handed through to a virtual machine
+  std::string mig_profile;  // "1g.5gb"; empty: the whole card
+  std::optional<std::uint32_t> placement;  // the memory slice at which a MIG instance begins
+  bool operator==(const DraDevice&) const = default;
+};
+
+// "gpu-0", "gpu-vfio-0", "gpu-0-mig-1g5gb-19-0": minor, profile, profile id, placement (the
+// driver's MigSpecTuple.ToCanonicalName). Names have neither '.' nor '+', so that a profile's "-me"
+// may mean
+// "+me" or "-me"; it is read as "+me", which takes the same slices. An error quotes the name.
+Result<DraDevice> parse_dra_device(std::string_view name);
 
 // What HAMi gave a container of one card.
 struct HamiDevice {

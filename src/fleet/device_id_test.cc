@@ -61,6 +61,46 @@ TEST(DeviceId, MalformedOnesAreQuoted) {
   }
 }
 
+TEST(DraDevice, NamesOfTheDriver) {
+  struct Case {
+    std::string_view name;
+    DraDevice want;
+  };
+  const Case cases[] = {
+      {"gpu-0", {.card = 0, .is_vfio = false, .mig_profile = "", .placement = {}}},
+      {"gpu-12", {.card = 12, .is_vfio = false, .mig_profile = "", .placement = {}}},
+      {"gpu-vfio-7", {.card = 7, .is_vfio = true, .mig_profile = "", .placement = {}}},
+      {"gpu-0-mig-1g5gb-19-0",
+       {.card = 0, .is_vfio = false, .mig_profile = "1g.5gb", .placement = 0}},
+      {"gpu-7-mig-3g20gb-9-4",
+       {.card = 7, .is_vfio = false, .mig_profile = "3g.20gb", .placement = 4}},
+      {"gpu-3-mig-1g5gb-me-19-4",
+       {.card = 3, .is_vfio = false, .mig_profile = "1g.5gb+me", .placement = 4}},
+      {"gpu-3-mig-1g24gb-meall-1-0",
+       {.card = 3, .is_vfio = false, .mig_profile = "1g.24gb+me.all", .placement = 0}},
+      {"gpu-0-mig-1c3g20gb-9-4",
+       {.card = 0, .is_vfio = false, .mig_profile = "1c.3g.20gb", .placement = 4}},
+  };
+  for (const Case& c : cases) {
+    const auto device = parse_dra_device(c.name);
+    ASSERT_TRUE(device.has_value()) << c.name << ": " << device.error().message;
+    EXPECT_EQ(*device, c.want) << c.name;
+  }
+}
+
+TEST(DraDevice, OthersAreQuoted) {
+  for (const std::string_view name :
+       {"", "gpu", "gpu-", "gpu-x", "gpu-0-", "gpu-0-mig", "gpu-0-mig-", "gpu-0-mig-1g5gb",
+        "gpu-0-mig-1g5gb-19", "gpu-0-mig-19-0-1", "gpu-0-mig-1g5-19-0", "gpu-0-mig-g5gb-19-0",
+        "gpu-0-mig-1g5gb-x-19-0", "gpu-0-mig-1g5gb-19-x", "gpu-vfio-0-mig-1g5gb-19-0", "GPU-0",
+        "neuron-0", "gpu-99999999999999999999"}) {
+    const auto device = parse_dra_device(name);
+    ASSERT_FALSE(device.has_value()) << name;
+    EXPECT_NE(device.error().message.find("is no device of NVIDIA's DRA driver"),
+              std::string::npos);
+  }
+}
+
 HamiDevice hami(std::string_view uuid, std::uint64_t mib, std::optional<std::uint32_t> cores) {
   return {.uuid = std::string(uuid),
           .mig = {},

@@ -2,7 +2,7 @@
 //
 // A line "C name quantity" is of the node's capacity, "L key value" a label of it, "R name
 // quantity" a request, "A key value" an annotation of the pod; any text is tried as a device id, as
-// HAMi's annotation and as a quantity as well.
+// a DRA device, as HAMi's annotation and as a quantity as well.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "core/plain_text.h"
 #include "fleet/device_id.h"
 #include "fleet/kubernetes_quantity.h"
@@ -29,6 +28,11 @@ void check_texts(std::string_view text) {
     check_error(id.error());
   } else {
     CHECK(is_plain_text(id->device) && text.starts_with(id->device), "a device is named");
+  }
+  if (const auto device = parse_dra_device(text); !device) {
+    check_error(device.error());
+  } else {
+    CHECK(device->mig_profile.empty() == !device->placement, "a MIG instance stands somewhere");
   }
   if (const auto count = parse_quantity(text, 1000); !count) check_error(count.error());
   const auto containers = parse_hami_devices(text);
