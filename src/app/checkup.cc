@@ -17,9 +17,11 @@ std::string number(std::uint64_t count) { return format_count(count, Thousands::
 Finding facts_found(const StoreOverview& overview) {
   const bool empty = overview.charges + overview.holdings + overview.nodes == 0;
   return {empty ? Verdict::kNote : Verdict::kFine, "facts",
-          fmt::format("{} bill lines, {} holdings, {} nodes, {} GPUs, {} usage samples",
+          fmt::format("{} bill lines, {} holdings, {} nodes, {} GPUs, {} usage samples, "
+                      "{} outages, {} corrections",
                       number(overview.charges), number(overview.holdings), number(overview.nodes),
-                      number(overview.gpus), number(overview.usages)),
+                      number(overview.gpus), number(overview.usages), number(overview.outages),
+                      number(overview.corrections)),
           empty ? "import a bill, an inventory and job or pod records" : ""};
 }
 
@@ -97,7 +99,9 @@ Result<Finding> month_found(Store& store, const std::string& month, const Config
     other_rules = other_rules || run->policy_version != config.policy.version() ||
                   run->catalog_version != catalog.version();
     for (const ImportRecord& import : imports) {
-      const bool brought = import.charges + import.holdings + import.nodes + import.gpus > 0;
+      const bool brought = import.charges + import.holdings + import.nodes + import.gpus +
+                               import.usages + import.outages + import.corrections >
+                           0;
       stale = stale || (brought && import.source.at > run->at);
     }
   }

@@ -25,6 +25,9 @@ constexpr Named kFormats[] = {
     {InputFormat::kNodes, "nodes", "an inventory of nodes (CSV)"},
     {InputFormat::kGpus, "gpus", "an inventory of GPUs (CSV)"},
     {InputFormat::kHoldings, "holdings", "holdings (CSV)"},
+    {InputFormat::kUsage, "usage", "usage of GPUs (CSV)"},
+    {InputFormat::kOutages, "outages", "outages (CSV)"},
+    {InputFormat::kCorrections, "corrections", "corrections (CSV)"},
     {InputFormat::kNvidiaSmi, "nvidia-smi", "nvidia-smi --query-gpu (CSV)"},
     {InputFormat::kDcgm, "dcgm", "dcgm-exporter metrics"},
     {InputFormat::kScontrol, "scontrol", "Slurm nodes (scontrol show node)"},
@@ -71,6 +74,9 @@ std::optional<InputFormat> by_header(std::string_view line) {
   if (header.has("num_gpu") && header.has("gpu_milli")) return InputFormat::kOpenbPods;
   if (header.has("sn") && header.has("gpu")) return InputFormat::kOpenbNodes;
   if (header.has("workload") && header.has("begin")) return InputFormat::kHoldings;
+  if (header.has("amount") && header.has("begin")) return InputFormat::kCorrections;
+  if (header.has("gpu") && header.has("at")) return InputFormat::kUsage;
+  if (header.has("node") && header.has("begin")) return InputFormat::kOutages;
   if (header.has("node") && header.has("uuid")) return InputFormat::kGpus;
   if (header.has("node") && header.has("from")) return InputFormat::kNodes;
   // nvidia-smi writes ", " and units: "index, uuid, memory.total [MiB]".

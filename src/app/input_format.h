@@ -20,6 +20,9 @@ enum class InputFormat {
   kNodes,         // an inventory of nodes as CSV
   kGpus,          // … of GPUs
   kHoldings,      // holdings as CSV
+  kUsage,         // what GPUs were seen to do, as CSV
+  kOutages,       // when nodes were out of use, as CSV
+  kCorrections,   // money moved by hand, as CSV
   kNvidiaSmi,     // nvidia-smi --query-gpu CSV
   kDcgm,          // dcgm-exporter's /metrics
   kScontrol,      // scontrol show node

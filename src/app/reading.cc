@@ -11,9 +11,12 @@
 #include "ingest/dcgm/dcgm.h"
 #include "ingest/focus/csv_import.h"
 #include "ingest/focus/parquet_import.h"
+#include "ingest/inventory/corrections.h"
 #include "ingest/inventory/gpus.h"
 #include "ingest/inventory/holdings.h"
 #include "ingest/inventory/nodes.h"
+#include "ingest/inventory/outages.h"
+#include "ingest/inventory/usage.h"
 #include "ingest/nvidia_smi/nvidia_smi.h"
 #include "ingest/openb/nodes.h"
 #include "ingest/openb/pods.h"
@@ -279,6 +282,16 @@ Result<Reading> begin_reading(InputFormat format, const ReadingInput& input) {
       return streamed(std::make_shared<inventory::HoldingReader>(
           *options, into<Holding>(input.sink, &SessionSink::holdings), rejected_into(input.sink)));
     }
+    case InputFormat::kUsage:
+      return streamed(std::make_shared<inventory::UsageReader>(
+          table, into<Usage>(input.sink, &SessionSink::usages), rejected_into(input.sink)));
+    case InputFormat::kOutages:
+      return streamed(std::make_shared<inventory::OutageReader>(
+          table, into<Outage>(input.sink, &SessionSink::outages), rejected_into(input.sink)));
+    case InputFormat::kCorrections:
+      return streamed(std::make_shared<inventory::CorrectionReader>(
+          table, into<Correction>(input.sink, &SessionSink::corrections),
+          rejected_into(input.sink)));
     case InputFormat::kOpenbPods: {
       if (auto named = need_cluster(format, input); !named) return std::unexpected(named.error());
       const auto origin = need_origin(input.options.origin, input, "--origin");

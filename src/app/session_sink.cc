@@ -18,7 +18,7 @@ std::optional<CardShare> compute_share_of(const Holding& holding) {
     const auto share = find_mig_share(*model, slice->profile);
     if (share) return share->compute;
   }
-  return std::nullopt;  // a shard is a part of its node's cards
+  return std::nullopt;  // a shard, a replica, a virtual GPU: their card or node decides
 }
 
 }  // namespace
@@ -64,6 +64,16 @@ Result<void> SessionSink::gpus(std::span<const Gpu> gpus) {
 Result<void> SessionSink::usages(std::span<const Usage> usages) {
   rows_ += usages.size();
   return session_.append_usages(usages);
+}
+
+Result<void> SessionSink::outages(std::span<const Outage> outages) {
+  rows_ += outages.size();
+  return session_.append_outages(outages);
+}
+
+Result<void> SessionSink::corrections(std::span<const Correction> corrections) {
+  rows_ += corrections.size();
+  return session_.append_corrections(corrections);
 }
 
 }  // namespace pennyweight

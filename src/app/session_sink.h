@@ -24,6 +24,8 @@ class SessionSink : public focus::ImportSink {
   Result<void> nodes(std::span<const Node> nodes);
   Result<void> gpus(std::span<const Gpu> gpus);
   Result<void> usages(std::span<const Usage> usages);
+  Result<void> outages(std::span<const Outage> outages);
+  Result<void> corrections(std::span<const Correction> corrections);
 
   std::uint64_t rows() const { return rows_; }
   std::uint64_t holding_count() const { return holdings_; }

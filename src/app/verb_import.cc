@@ -69,7 +69,8 @@ bool has_any(const FactCounts& counts) {
 
 std::uint64_t conflicts_of(const ImportOutcome& outcome) {
   return outcome.charges.conflicts + outcome.holdings.conflicts + outcome.nodes.conflicts +
-         outcome.gpus.conflicts + outcome.usages.conflicts;
+         outcome.gpus.conflicts + outcome.usages.conflicts + outcome.outages.conflicts +
+         outcome.corrections.conflicts;
 }
 
 std::string summary_of(const std::string& path, const FileImport& file, const Console& console) {
@@ -83,7 +84,9 @@ std::string summary_of(const std::string& path, const FileImport& file, const Co
                {outcome.holdings, "holding"},
                {outcome.nodes, "node"},
                {outcome.gpus, "GPU"},
-               {outcome.usages, "usage sample"}};
+               {outcome.usages, "usage sample"},
+               {outcome.outages, "outage"},
+               {outcome.corrections, "correction"}};
   bool nothing = true;
   for (const auto& [counts, name] : kinds) {
     if (!has_any(counts)) continue;

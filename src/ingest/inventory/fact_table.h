@@ -1,4 +1,4 @@
-// FactTable: what the three tables of this room share: a header that is checked, rows that become
+// FactTable: what the tables of this room share: a header that is checked, rows that become
 // facts or rejected rows, and batches of both.
 #pragma once
 
@@ -97,6 +97,29 @@ inline ClusterId cluster_of(csv::Cells& cells, const ClusterId& otherwise) {
     cells.refuse("cluster", "no cluster is named; fill in the column, or name one for the import");
   }
   return otherwise;
+}
+
+// "yes" or "no"; empty is no.
+inline bool flag_of(csv::Cells& cells, std::string_view column) {
+  const std::string_view text = cells.text(column);
+  if (text == "yes" || text == "true") return true;
+  if (!text.empty() && text != "no" && text != "false") {
+    cells.refuse(column, "is neither yes nor no; write one of the two, or leave it empty for no");
+  }
+  return false;
+}
+
+// From `begin` to `end`, both of which must be there.
+inline std::optional<Interval> span_of(csv::Cells& cells) {
+  const Instant begin = cells.instant("begin");
+  const Instant end = cells.instant("end");
+  if (cells.refusal()) return std::nullopt;
+  const auto span = Interval::of(begin, end);
+  if (!span) {
+    cells.refuse(
+        "end", fmt::format("ends at {}, not after it begins at {}", to_text(end), to_text(begin)));
+  }
+  return span;
 }
 
 // The end of a thing that is there from–to: nothing while it is still there.

@@ -25,9 +25,13 @@ constexpr std::string_view kOptional[] = {"cluster",
                                           "fraction",
                                           "compute_fraction",
                                           "memory_fraction",
+                                          "device",
                                           "gpu_model",
                                           "vcpu",
                                           "memory_gib",
+                                          "claim",
+                                          "gpu_group",
+                                          "reservation",
                                           "team",
                                           "project",
                                           "user",
@@ -97,6 +101,12 @@ std::optional<Holding> read_holding(const csv::Header& header, csv::Cells& cells
   const auto memory_bytes = cells.optional_nearest("memory_gib", 1u << 30);
   const std::string_view attempt = cells.optional_name("attempt");
   const std::string_view gpu_model = cells.optional_name("gpu_model");
+  const std::string_view claim = cells.optional_name("claim");
+  const std::string_view gpu_group = cells.optional_name("gpu_group");
+  const bool is_reservation = flag_of(cells, "reservation");
+  if (is_reservation && gpu_group.empty()) {
+    cells.refuse("gpu_group", "a reservation holds a card for a group; name the group");
+  }
   if (cells.refusal()) return std::nullopt;
 
   Holding holding(std::move(cluster), std::move(workload), *held, std::move(request.placement));
@@ -106,6 +116,9 @@ std::optional<Holding> read_holding(const csv::Header& header, csv::Cells& cells
   holding.gpu_model = gpu_model;
   holding.cpu_milli = cpu_milli;
   holding.memory_bytes = memory_bytes;
+  holding.claim = claim;
+  holding.gpu_group = gpu_group;
+  holding.is_reservation = is_reservation;
   holding.labels = std::move(labels);
   return holding;
 }

@@ -1,15 +1,17 @@
 // Who held which GPUs, from when to when, as a table of our own.
 //
 //   cluster,workload,attempt,begin,end,node,gpu,mig,pool,devices,profile,fraction,compute_fraction,
-//   memory_fraction,gpu_model,vcpu,memory_gib, and labels: team, project, …, label:KEY
+//   memory_fraction,device,gpu_model,vcpu,memory_gib,claim,gpu_group,reservation, and labels: team,
+//   project, …, label:KEY
 //
 // `workload` and `begin` must be there; without an `end` it still runs. A row names exactly one of
 //   gpu    GPU-1;GPU-2       these cards
 //   mig    MIG-1;MIG-2       these MIG instances
 //   node   n1 and devices=4, or n1=4;n2=4
 //   pool   a;b and devices=8: that many devices somewhere in these pools; * for anywhere
-// and at most one of `profile` and `fraction`. The columns in words, with an example:
-// docs/formats.md.
+// and at most one of `profile`, `fraction` and `device`: shard, mps, replica, "vgpu cores=30
+// memory=4294967296", or any other text that ledger/holding.h gives a device. The columns in words,
+// with an example: docs/formats.md.
 #pragma once
 
 #include <memory>

@@ -1,48 +1,15 @@
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "core/limits.h"
 #include "ingest/inventory/gpus.h"
 #include "ingest/inventory/holdings.h"
 #include "ingest/inventory/nodes.h"
+#include "ingest/inventory/table_testing.h"
 
 namespace pennyweight::inventory {
 namespace {
-
-Instant instant(std::string_view text) { return parse_instant(text).value(); }
-
-template <class Fact>
-struct Read {
-  Result<void> done;
-  std::vector<Fact> facts;
-  std::vector<RejectedRow> rejected;
-  Counts counts;
-};
-
-template <class Fact>
-FactSink<Fact> into(std::vector<Fact>& facts) {
-  return [&facts](std::span<const Fact> batch) -> Result<void> {
-    facts.insert(facts.end(), batch.begin(), batch.end());
-    return {};
-  };
-}
-
-template <class Reader, class Fact, class Options>
-Read<Fact> read_with(const Options& options, std::string_view text) {
-  Read<Fact> read;
-  Reader reader(options, into(read.facts), into(read.rejected));
-  constexpr std::size_t kChunk = 50;
-  while (read.done && !text.empty()) {
-    read.done = reader.feed(text.substr(0, kChunk));
-    text.remove_prefix(std::min(kChunk, text.size()));
-  }
-  if (read.done) read.done = reader.finish();
-  read.counts = reader.counts();
-  return read;
-}
 
 Read<Node> read_nodes(std::string_view text, std::string cluster = "c") {
   return read_with<NodeReader, Node>(
@@ -65,25 +32,11 @@ Read<Holding> read_holdings(std::string_view text) {
       text);
 }
 
-// The example of docs/formats.md whose block opens with "```csv <name>".
-std::string documented(const std::string& name) {
-  std::ifstream file(std::string(PROJECT_ROOT) + "/docs/formats.md");
-  std::string text;
-  bool inside = false;
-  for (std::string line; std::getline(file, line);) {
-    if (line == "```" && inside) return text;
-    if (inside) text += line + "\n";
-    inside = inside || line == "```csv " + name;
-  }
-  ADD_FAILURE() << "docs/formats.md has no example of " << name;
-  return {};
-}
-
 TEST(Inventory, TheDocumentedNodes) {
   const auto read = read_nodes(documented("nodes"), "");
   ASSERT_TRUE(read.done) << read.done.error().message;
   ASSERT_TRUE(read.rejected.empty()) << read.rejected[0].reason;
-  ASSERT_EQ(read.facts.size(), 3u);
+  ASSERT_EQ(read.facts.size(), 4u);
   EXPECT_EQ(read.facts[0], (Node{.cluster = ClusterId("prod"),
                                  .name = NodeId("gpu-1"),
                                  .provider_id = "i-0a1",
@@ -93,6 +46,10 @@ TEST(Inventory, TheDocumentedNodes) {
                                  .gpu_model = "NVIDIA H100 80GB HBM3",
                                  .gpu_count = 8,
                                  .shard_count = 0,
+                                 .mps_count = 0,
+                                 .sharing = GpuSharing::kNone,
+                                 .gpu_replicas = 0,
+                                 .replicas_renamed = false,
                                  .cpu_milli = 192'000,
                                  .memory_bytes = 2048ull << 30,
                                  .from = instant("2026-01-01"),
@@ -102,6 +59,10 @@ TEST(Inventory, TheDocumentedNodes) {
   EXPECT_EQ(read.facts[1].to, instant("2026-06-15T12:00:00Z"));
   EXPECT_EQ(read.facts[2].cpu_milli, 1500u);
   EXPECT_EQ(read.facts[2].memory_bytes, 8'085'275'935u);  // 7.53 * 2^30 = 8085275934.72
+  EXPECT_EQ(read.facts[3].sharing, GpuSharing::kTimeSlicing);
+  EXPECT_EQ(read.facts[3].gpu_count, 8u);
+  EXPECT_EQ(read.facts[3].gpu_replicas, 10u);
+  EXPECT_TRUE(read.facts[3].replicas_renamed);
 }
 
 TEST(Inventory, TheDocumentedGpus) {
@@ -122,7 +83,7 @@ TEST(Inventory, TheDocumentedHoldings) {
   const auto read = read_holdings(documented("holdings"));
   ASSERT_TRUE(read.done) << read.done.error().message;
   ASSERT_TRUE(read.rejected.empty()) << read.rejected[0].reason;
-  ASSERT_EQ(read.facts.size(), 6u);
+  ASSERT_EQ(read.facts.size(), 9u);
   EXPECT_EQ(read.facts[0].placement,
             Placement(OnNodes{{{NodeId("gpu-1"), 8}, {NodeId("gpu-3"), 8}}}));
   EXPECT_EQ(read.facts[0].labels.find("team"), "research");
@@ -140,6 +101,12 @@ TEST(Inventory, TheDocumentedHoldings) {
   EXPECT_EQ(read.facts[4].placement, Placement(OnNodes{{{NodeId("gpu-2"), 3}}}));
   EXPECT_EQ(read.facts[5].placement, Placement(InPool{{}, 0}));
   EXPECT_EQ(device_count(read.facts[5]), 0u);
+  EXPECT_EQ(read.facts[6].device, Device(Replica{}));
+  EXPECT_EQ(device_count(read.facts[6]), 2u);
+  EXPECT_EQ(read.facts[7].device, Device(VirtualGpu{30, 8ull << 30, {}}));
+  EXPECT_EQ(read.facts[7].gpu_group, "");
+  EXPECT_EQ(read.facts[8].gpu_group, "gpu-1-abc");
+  EXPECT_TRUE(read.facts[8].is_reservation);
 }
 
 TEST(Inventory, FewColumnsAreEnough) {
@@ -204,6 +171,103 @@ TEST(Inventory, BadNodes) {
     EXPECT_EQ(read.rejected[0].line, 2u);
     EXPECT_EQ(read.counts, (Counts{.facts = 1, .rejected = 1})) << c.row;
   }
+}
+
+TEST(Inventory, BadSharing) {
+  struct Case {
+    const char* row;  // gpu_model, gpu_count, mps_count, sharing, gpu_replicas, replicas_renamed
+    const char* column;
+  };
+  constexpr Case kCases[] = {
+      {"T4,4,,MPS,4,", "sharing"},
+      {"T4,4,,,4,", "sharing"},
+      {"T4,4,,none,4,", "sharing"},
+      {"T4,4,,mps,,", "gpu_replicas"},
+      {"T4,4,,time-slicing,0,", "gpu_replicas"},
+      {"T4,4,,time-slicing,1001,", "gpu_replicas"},
+      {"T4,4,,time-slicing,x,", "gpu_replicas"},
+      {"T4,4,,,,yes", "replicas_renamed"},
+      {"T4,4,,mps,4,maybe", "replicas_renamed"},
+      {",,,mps,4,", "gpu_count"},
+      {",,800,,,", "mps_count"},
+      {"T4,4,1000001,,,", "mps_count"},
+  };
+  for (const Case& c : kCases) {
+    const auto read = read_nodes(
+        std::string(
+            "node,from,gpu_model,gpu_count,mps_count,sharing,gpu_replicas,replicas_renamed\n"
+            "n,2026-01-01,") +
+        c.row + "\nok,2026-01-01,T4,4,800,mps,4,no\n");
+    ASSERT_TRUE(read.done) << c.row;
+    ASSERT_EQ(read.rejected.size(), 1u) << c.row;
+    EXPECT_EQ(read.rejected[0].column, c.column) << c.row << ": " << read.rejected[0].reason;
+    ASSERT_EQ(read.facts.size(), 1u) << c.row;
+    EXPECT_EQ(read.facts[0].mps_count, 800u);
+    EXPECT_EQ(read.facts[0].sharing, GpuSharing::kMps);
+    EXPECT_EQ(read.facts[0].gpu_replicas, 4u);
+  }
+}
+
+TEST(Inventory, DevicesInWords) {
+  struct Case {
+    const char* device;
+    const char* want;  // empty: refused
+  };
+  constexpr Case kCases[] = {
+      {"gpu", "gpu"},
+      {"shard", "shard"},
+      {"mps", "mps"},
+      {"replica", "replica"},
+      {"mig 3g.20gb", "mig 3g.20gb"},
+      {"fraction 36036000/18018000", "fraction 36036000/18018000"},
+      {"vgpu cores=30 memory=4294967296", "vgpu cores=30 memory=4294967296"},
+      {"vgpu memory_percent=50", "vgpu memory_percent=50"},
+      {"vgpu", "vgpu"},
+      {"replicas", ""},
+      {"vgpu cores=101", ""},
+      {"vgpu memory_percent=101", ""},
+      {"fraction 72072001/1", ""},
+      {"fraction 0/1", ""},
+      {"mig", ""},
+      {"GPU", ""},
+  };
+  for (const Case& c : kCases) {
+    const auto read = read_holdings(std::string("workload,begin,node,devices,device\n") +
+                                    "w,2026-01-01,n1,2," + c.device + "\n");
+    ASSERT_TRUE(read.done);
+    if (*c.want == 0) {
+      ASSERT_EQ(read.rejected.size(), 1u) << c.device;
+      EXPECT_EQ(read.rejected[0].column, "device") << read.rejected[0].reason;
+      continue;
+    }
+    ASSERT_EQ(read.facts.size(), 1u) << c.device << ": " << read.rejected.at(0).reason;
+    EXPECT_EQ(to_text(read.facts[0].device), c.want);
+    EXPECT_EQ(to_text(read.facts[0].placement), "nodes n1=2");
+  }
+  for (const char* twice : {"w,2026-01-01,n1,2,,mps,1g.5gb,", "w,2026-01-01,n1,2,,mps,,0.5",
+                            "w,2026-01-01,,,MIG-1,mps,,"}) {
+    const auto read = read_holdings(
+        std::string("workload,begin,node,devices,mig,device,profile,fraction\n") + twice + "\n");
+    ASSERT_EQ(read.rejected.size(), 1u) << twice;
+    EXPECT_EQ(read.rejected[0].column, "device") << read.rejected[0].reason;
+  }
+}
+
+TEST(Inventory, ClaimsAndGroups) {
+  const auto read = read_holdings(
+      "workload,begin,gpu,claim,gpu_group,reservation\n"
+      "a,2026-01-01,G,ml/shared,,\n"
+      "b,2026-01-01,G,,g1,yes\n"
+      "c,2026-01-01,G,,,yes\n"
+      "d,2026-01-01,G,,g1,perhaps\n");
+  ASSERT_EQ(read.facts.size(), 2u);
+  EXPECT_EQ(read.facts[0].claim, "ml/shared");
+  EXPECT_FALSE(read.facts[0].is_reservation);
+  EXPECT_EQ(read.facts[1].gpu_group, "g1");
+  EXPECT_TRUE(read.facts[1].is_reservation);
+  ASSERT_EQ(read.rejected.size(), 2u);
+  EXPECT_EQ(read.rejected[0].column, "gpu_group");
+  EXPECT_EQ(read.rejected[1].column, "reservation");
 }
 
 TEST(Inventory, ARowWithoutAnyClusterIsRejected) {

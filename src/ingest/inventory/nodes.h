@@ -1,10 +1,12 @@
 // The nodes of a fleet as a table that people write by hand or export from a CMDB.
 //
-//   cluster,node,provider_id,instance_type,region,pool,gpu_model,gpu_count,shard_count,vcpu,
-//   memory_gib,from,to
+//   cluster,node,provider_id,instance_type,region,pool,gpu_model,gpu_count,shard_count,mps_count,
+//   sharing,gpu_replicas,replicas_renamed,vcpu,memory_gib,from,to
 //
-// `node` and `from` must be there. `vcpu` may have decimals to a thousandth; `memory_gib` is taken
-// to the nearest byte. The columns in words, with an example: docs/formats.md.
+// `node` and `from` must be there. `sharing` is none, time-slicing or mps, as the Kubernetes device
+// plugin is set up, with `gpu_replicas` of each GPU. `vcpu` may have decimals to a thousandth;
+// `memory_gib` is taken to the nearest byte. The columns in words, with an example:
+// docs/formats.md.
 #pragma once
 
 #include <memory>

@@ -194,6 +194,30 @@ Device slices_of(csv::Cells& cells, const OnGpus& instances, const ClusterId& cl
   return MigSlice{profile};
 }
 
+// A device in the words of the ledger: what has no columns of its own is said so.
+Device device_of(csv::Cells& cells) {
+  const std::string_view text = cells.text("device");
+  const auto device = parse_device(text);
+  if (!device) {
+    cells.refuse("device",
+                 fmt::format("'{}' is no device; write gpu, shard, mps, replica, mig 3g.20gb, or "
+                             "vgpu cores=30 memory=4294967296",
+                             text.substr(0, 80)));
+    return WholeGpu{};
+  }
+  if (const auto* slice = std::get_if<MigSlice>(&*device)) return slice_of(cells, slice->profile);
+  if (const auto* part = std::get_if<CardFraction>(&*device);
+      part != nullptr && (part->compute > CardShare::whole() || part->memory > CardShare::whole() ||
+                          part->compute == CardShare{} || part->memory == CardShare{})) {
+    cells.refuse("device", "is not a part of one card; a holder of several has several devices");
+  }
+  if (const auto* part = std::get_if<VirtualGpu>(&*device);
+      part != nullptr && (part->cores_percent > 100u || part->memory_percent > 100u)) {
+    cells.refuse("device", "a virtual GPU has at most 100 percent of a card");
+  }
+  return *device;
+}
+
 }  // namespace
 
 Request request_of(csv::Cells& cells, const ClusterId& cluster, const HoldingOptions& options) {
@@ -207,7 +231,11 @@ Request request_of(csv::Cells& cells, const ClusterId& cluster, const HoldingOpt
   const bool fraction =
       cells.has("fraction") || cells.has("compute_fraction") || cells.has("memory_fraction");
   const std::string_view profile = cells.optional_name("profile");
-  if (fraction && (!profile.empty() || place == "mig")) {
+  if (cells.has("device") && (fraction || !profile.empty() || place == "mig")) {
+    cells.refuse("device", "what is held is said twice; keep `device`, or the other columns");
+  } else if (cells.has("device")) {
+    request.device = device_of(cells);
+  } else if (fraction && (!profile.empty() || place == "mig")) {
     cells.refuse("fraction", "a MIG instance has a profile, not a fraction; keep one of the two");
   } else if (place == "gpu" && !profile.empty()) {
     cells.refuse("profile", "a whole card has no MIG profile; name the instance in `mig` instead");
