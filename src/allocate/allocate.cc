@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "allocate/dimensions.h"
+#include "allocate/holding_order.h"
 #include "allocate/line.h"
 #include "allocate/occupancy.h"
 #include "allocate/parallel.h"
@@ -20,23 +21,11 @@
 namespace pennyweight {
 namespace {
 
-// Holdings in an order that depends on what they are.
-std::vector<const Holding*> in_order(std::span<const Holding> holdings) {
-  std::vector<const Holding*> order;
-  order.reserve(holdings.size());
-  for (const Holding& holding : holdings) order.push_back(&holding);
-  std::sort(order.begin(), order.end(), [](const Holding* a, const Holding* b) {
-    return std::tie(a->held, a->workload, a->attempt, a->id) <
-           std::tie(b->held, b->workload, b->attempt, b->id);
-  });
-  return order;
-}
-
-// Stretches [begin, end) that lie in one local day, and the time that they span.
+// Stretches [begin, end) that lie in one local day, and that day.
 struct Day {
   std::size_t begin;
   std::size_t end;
-  Interval span;
+  Interval all;
 };
 
 // Stretches ascend by their begin and none crosses midnight, so those of a day stand together.
@@ -45,11 +34,11 @@ std::vector<Day> days_of(const std::vector<Interval>& stretches, const TimeZone&
   std::string today;
   for (std::size_t s = 0; s < stretches.size(); ++s) {
     const std::string date = local_date(stretches[s].begin(), zone);
-    if (days.empty() || date != today) days.push_back({s, s, stretches[s]});
+    if (days.empty() || date != today) {
+      days.push_back({s, s, day_of(stretches[s].begin(), zone)});
+    }
     today = date;
     days.back().end = s + 1;
-    days.back().span = {days.back().span.begin(),
-                        std::max(days.back().span.end(), stretches[s].end())};
   }
   return days;
 }
@@ -112,9 +101,9 @@ class Days {
 
   Result<std::vector<std::vector<Share>>> run() {
     for (const Day& day : days_of(lines_.stretches, input_.policy.time_zone)) {
-      SeenUsage seen{.during = day.span, .series = {}, .placed = {}};
+      SeenUsage seen{.during = day.all, .series = {}, .placed = {}};
       if (input_.seen) {
-        auto loaded = input_.seen(day.span);
+        auto loaded = input_.seen(day.all);
         if (!loaded) return std::unexpected(loaded.error());
         seen = std::move(*loaded);
         counts_.add(seen);
@@ -129,11 +118,11 @@ class Days {
  private:
   // Demands that overlap the day, in the order of `by_begin_`.
   std::vector<const Demand*> demands_on(const Day& day) {
-    while (next_ < by_begin_.size() && by_begin_[next_]->during.begin() < day.span.end()) {
+    while (next_ < by_begin_.size() && by_begin_[next_]->during.begin() < day.all.end()) {
       running_.push_back(by_begin_[next_++]);
     }
     std::erase_if(running_,
-                  [&](const Demand* demand) { return demand->during.end() <= day.span.begin(); });
+                  [&](const Demand* demand) { return demand->during.end() <= day.all.begin(); });
     std::vector<const Demand*> demands = running_;
     std::stable_sort(demands.begin(), demands.end(),
                      [](const Demand* a, const Demand* b) { return a->holding < b->holding; });

@@ -5,50 +5,14 @@
 #include <algorithm>
 
 #include "allocate/components.h"
-#include "allocate/occupancy.h"
+#include "allocate/device_share.h"
+#include "allocate/explain_sharing.h"
+#include "allocate/explain_text.h"
 #include "core/check.h"
 #include "core/split.h"
-#include "fleet/gpu_model.h"
 
 namespace pennyweight {
 namespace {
-
-std::string money(const Money& amount) {
-  return fmt::format("{} {}", amount.currency().text(), to_text(amount.amount()));
-}
-
-// "3/28": a fraction in lowest terms.
-std::string fraction(UInt128 part, UInt128 whole) {
-  UInt128 a = part, b = whole;
-  while (b != 0) {
-    const UInt128 rest = a % b;
-    a = b;
-    b = rest;
-  }
-  if (a == 0) a = 1;
-  return fmt::format("{}/{}", to_text(part / a), to_text(whole / a));
-}
-
-// Six digits of a part in percent, cut off, for reading only.
-std::string percent(UInt128 part, UInt128 whole) {
-  if (whole == 0) return "0 %";
-  const UInt128 micro = multiply_divide(part, 100'000'000, whole).quotient;
-  return fmt::format("{}.{:06} %", to_text(micro / 1'000'000),
-                     static_cast<std::uint64_t>(micro % 1'000'000));
-}
-
-// Four digits, half-even, as reports show them.
-std::string gpu_hours(GpuTime time) {
-  auto [digits, rest] = multiply_divide(time.count(), 10'000, kGpuHour.count());
-  const UInt128 twice = rest * 2;
-  if (twice > kGpuHour.count() || (twice == kGpuHour.count() && digits % 2 != 0)) digits += 1;
-  return fmt::format("{}.{:04}", to_text(digits / 10'000),
-                     static_cast<std::uint64_t>(digits % 10'000));
-}
-
-std::string share_text(CardShare share) {
-  return share == CardShare::whole() ? "1" : fraction(share.units(), CardShare::kUnitsPerCard);
-}
 
 class Explainer {
  public:
@@ -59,6 +23,7 @@ class Explainer {
     bill_line();
     component();
     time_and_holder();
+    sharing();
     weight();
     amount();
     whole_line();
@@ -158,6 +123,14 @@ class Explainer {
     for (const auto& [key, value] : h.labels.entries()) facts.emplace_back("label " + key, value);
   }
 
+  // Who else was there, and what each moment gave: redone from the facts.
+  void sharing() {
+    if (!in_.facts || posting_.node.empty()) return;
+    auto told = explain_sharing(in_);
+    out_.exact &= told.exact;
+    for (ExplanationStep& one : told.steps) out_.steps.push_back(std::move(one));
+  }
+
   void weight() {
     auto& facts = step("How much it weighs").facts;
     Weight all = 0, held = 0;
@@ -189,23 +162,11 @@ class Explainer {
 
   // What part of a card one device of the holding is; nothing where no table has it.
   std::optional<CardFraction> one_device_share() const {
-    const Device& device = in_.holding->device;
-    if (std::holds_alternative<WholeGpu>(device)) {
-      return CardFraction{CardShare::whole(), CardShare::whole()};
-    }
-    if (const auto* part = std::get_if<CardFraction>(&device)) return *part;
     const Node* machine = node();
-    if (machine == nullptr) return std::nullopt;
-    if (const auto* slice = std::get_if<MigSlice>(&device)) {
-      const GpuModel* model = find_gpu_model(shape_of(*machine, in_.catalog).gpu_model);
-      if (model == nullptr) return std::nullopt;
-      const auto share = find_mig_share(*model, slice->profile);
-      if (!share) return std::nullopt;
-      return CardFraction{share->compute, share->memory};
-    }
-    if (machine->shard_count == 0) return std::nullopt;
-    const auto share = CardShare::nearest_below(machine->gpu_count, machine->shard_count);
-    return CardFraction{share, share};
+    const std::string model =
+        machine == nullptr ? in_.holding->gpu_model : shape_of(*machine, in_.catalog).gpu_model;
+    const auto share = device_share(in_.holding->device, {.gpu_model = model, .node = machine});
+    return share ? std::optional(*share) : std::nullopt;
   }
 
   // What the holding asks for over the interval, by itself, beside what it was given here.

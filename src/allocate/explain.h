@@ -11,9 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "allocate/seen.h"
 #include "ledger/charge.h"
 #include "ledger/holding.h"
 #include "ledger/node.h"
+#include "ledger/outage.h"
 #include "ledger/posting.h"
 #include "ledger/run.h"
 #include "policy/policy.h"
@@ -31,6 +33,15 @@ struct Explanation {
   bool exact = true;  // every amount, computed again, is the stored one
 };
 
+// What an explanation needs to tell the sharing of a device again. Without it, it ends at the
+// weight.
+struct ExplanationFacts {
+  std::span<const Gpu> gpus;
+  std::span<const Outage> outages;
+  std::span<const Holding> holdings;  // of the cluster, that overlap the posting's day
+  SeenSource seen;                    // may be empty
+};
+
 struct ExplanationInput {
   const Charge& charge;
   std::span<const Posting> postings;  // all of the charge's, of one run
@@ -40,6 +51,7 @@ struct ExplanationInput {
   const Run& run;
   const Policy& policy;  // that of the run
   const Catalog& catalog;
+  std::optional<ExplanationFacts> facts = {};
 };
 
 // REQUIRES: chosen < postings.size().

@@ -16,9 +16,10 @@ const Seen* seen_at(const SeenSeries* series, std::int64_t at) {
   return found != series->seen.end() && found->begin_ms <= at ? &*found : nullptr;
 }
 
-// Whose values speak for a holder: its own, or the device's while it is alone.
-const SeenSeries* speaks_for(const SeatInput& seat, const SeatClaim& claim, bool alone) {
-  return claim.own != nullptr || !alone ? claim.own : seat.device;
+// What speaks for a holder at an instant: its own values, or the device's while it is alone.
+const Seen* speaks_for(const SeatInput& seat, const SeatClaim& claim, bool alone, std::int64_t at) {
+  const Seen* own = seen_at(claim.own, at);
+  return own != nullptr || !alone ? own : seen_at(seat.device, at);
 }
 
 // Where holders come and go.
@@ -36,15 +37,18 @@ std::set<Instant> changes_of_holders(const SeatInput& seat, const Interval& duri
 std::set<Instant> changes_of_telemetry(const SeatInput& seat, std::span<const std::size_t> active,
                                        const Interval& during) {
   std::set<Instant> changes = {during.begin(), during.end()};
-  for (const std::size_t i : active) {
-    const SeenSeries* series = speaks_for(seat, seat.claims[i], active.size() == 1);
-    if (series == nullptr) continue;
+  const auto add = [&](const SeenSeries* series) {
+    if (series == nullptr) return;
     for (const Seen& seen : series->seen) {
       for (const std::uint32_t ms : {seen.begin_ms, seen.end_ms}) {
         const Instant at = seat.seen_from + std::chrono::milliseconds(ms);
         if (during.contains(at)) changes.insert(at);
       }
     }
+  };
+  for (const std::size_t i : active) {
+    add(seat.claims[i].own);
+    if (active.size() == 1) add(seat.device);
   }
   return changes;
 }
@@ -63,8 +67,7 @@ MomentAxis axis_at(const SeatInput& seat, std::span<const std::size_t> active, s
   std::size_t position = 0;
   for (const std::size_t i : active) {
     const SeatClaim& claim = seat.claims[i];
-    const Seen* seen =
-        seen_at(speaks_for(seat, claim, active.size() == 1), (from - seat.seen_from).count());
+    const Seen* seen = speaks_for(seat, claim, active.size() == 1, (from - seat.seen_from).count());
     std::optional<std::uint64_t> use;
     if (seen != nullptr && value_of(*seen, axis) != Seen::kUnknown) {
       use = static_cast<std::uint64_t>(UInt128{value_of(*seen, axis)} * mine.capacity /

@@ -153,10 +153,12 @@ class SeatSweep {
   template <Basis::Kind kKind>
   void alone(const SeatClaim& claim, std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
     SeatShare& share = out_.shares[index];
-    Cursor cursor(claim.own != nullptr ? claim.own : in_.device, begin);
+    Cursor own(claim.own, begin);
+    Cursor device(in_.device, begin);
     for (std::uint32_t now = begin; now < end;) {
       std::uint32_t until = end;
-      const Seen* seen = cursor.look(now, until);
+      const Seen* seen = own.look(now, until);
+      if (seen == nullptr) seen = device.look(now, until);
       const std::uint64_t length = until - now;
       GpuUnits left{}, unbilled{};
       for (std::size_t axis = 0; axis < kGpuAxes; ++axis) {

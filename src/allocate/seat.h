@@ -44,7 +44,7 @@ struct SeatInput {
   Interval stretch;     // that the seat is there
   GpuUnits capacity{};  // of the seat
   std::span<const SeatClaim> claims;
-  // The device's own values, used for a holder that has none of its own while it is alone.
+  // The device's own values: a holder's while it is alone and has none of its own at the moment.
   const SeenSeries* device = nullptr;
   Instant seen_from;  // instant 0 of the series
   bool with_steps = false;

@@ -49,8 +49,9 @@ struct SeenUsage {
   std::vector<std::pair<WorkloadId, GpuId>> placed;
 };
 
-// Hands out what was seen in a stretch of time; called with disjoint stretches, in their order, by
-// one thread at a time.
+// Hands out what was seen in a local day as a whole, whatever part of it is allocated: whether a
+// row is a copy of its device's can only be told from all of them. Called with days in their order,
+// by one thread at a time.
 using SeenSource = std::function<Result<SeenUsage>(const Interval& during)>;
 
 // From samples to intervals: a sample holds until the device's next one, and no longer than

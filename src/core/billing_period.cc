@@ -75,6 +75,12 @@ Instant start_of_day(Instant at, const TimeZone& zone) {
   return start_of(local_day(at, tz), tz);
 }
 
+Interval day_of(Instant at, const TimeZone& zone) {
+  const Instant begin = start_of_day(at, zone);
+  // In the middle of the next day, however long this one is.
+  return {begin, start_of_day(begin + std::chrono::hours(36), zone)};
+}
+
 Instant start_of_week(Instant at, const TimeZone& zone) {
   const auto& tz = zone_of(zone);
   const LocalDays day = local_day(at, tz);

@@ -39,6 +39,8 @@ Result<Instant> parse_local_time(std::string_view text, const TimeZone& zone, Am
 // its first midnight, or where that is skipped at the first instant after it, and ends where the
 // next begins.
 Instant start_of_day(Instant at, const TimeZone& zone);
+// From there to the next: 23 to 25 hours.
+Interval day_of(Instant at, const TimeZone& zone);
 Instant start_of_week(Instant at, const TimeZone& zone);
 Instant start_of_month(Instant at, const TimeZone& zone);
 

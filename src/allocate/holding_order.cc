@@ -1,0 +1,19 @@
+#include "allocate/holding_order.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace pennyweight {
+
+std::vector<const Holding*> in_order(std::span<const Holding> holdings) {
+  std::vector<const Holding*> order;
+  order.reserve(holdings.size());
+  for (const Holding& holding : holdings) order.push_back(&holding);
+  std::sort(order.begin(), order.end(), [](const Holding* a, const Holding* b) {
+    return std::tie(a->held, a->workload, a->attempt, a->id) <
+           std::tie(b->held, b->workload, b->attempt, b->id);
+  });
+  return order;
+}
+
+}  // namespace pennyweight

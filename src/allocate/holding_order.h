@@ -1,0 +1,14 @@
+// The order in which a run takes holdings: by what they are, never by how they came.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ledger/holding.h"
+
+namespace pennyweight {
+
+// By begin and end, workload, attempt, id. The holdings outlive what comes back.
+std::vector<const Holding*> in_order(std::span<const Holding> holdings);
+
+}  // namespace pennyweight
