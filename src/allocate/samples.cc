@@ -211,7 +211,7 @@ class Reader {
     source.to = kEver;
     for (const Layout& each : layouts_.of(usage.gpu)) {
       if (each.from > at) {
-        source.to = each.from;
+        source.to = std::min(source.to, each.from);
         break;
       }
       layout = each.to > at ? each.gpu : nullptr;

@@ -274,6 +274,14 @@ TEST(Seen, TakesAFactThatEndedForNoLayout) {
       texts(seen({instance("A", "7", "3g.40gb", 59, 100), instance("A", "7", "3g.40gb", 60, 200)},
                  {ended})),
       (Texts{"A/gi7 - 60-210 200 ?", "MIG-1 - 59-209 100 ?"}));
+  // The same again, behind a time that no fact speaks of; in whatever order the rows come.
+  const Gpu again = gpu("A", "NVIDIA H100 80GB HBM3", {mig("MIG-1", "3g.40gb")}, 120);
+  const Usage before = instance("A", "7", "3g.40gb", 59, 100);
+  const Usage between_them = instance("A", "7", "3g.40gb", 119, 200);
+  const Usage after = instance("A", "7", "3g.40gb", 120, 300);
+  const Texts expected = {"A/gi7 - 119-269 200 ?", "MIG-1 - 59-120 100 ?", "MIG-1 - 120-270 300 ?"};
+  EXPECT_EQ(texts(seen({before, between_them, after}, {ended, again})), expected);
+  EXPECT_EQ(texts(seen({after, between_them, before}, {again, ended})), expected);
 }
 
 TEST(Seen, UsesNoGpuUtilUnderMig) {
