@@ -12,8 +12,8 @@
 // Owners are the distinct sets of dimensions of the workloads that held something there (used or
 // held_idle) on the day or in the month. What they are weighed by:
 //   costs   effective cost, in the bucket's own currency: of GPUs (with what was not divided into
-//           components), of CPUs, of the bucket's own component, or of everything. A sum
-//           below zero counts as zero
+//           components), of CPUs, of the bucket's own component, or of everything. A sum below zero
+//           counts as zero
 //   times   GPU time, memory time: whatever the currency of the charge that carries them
 //   named   the policy's own table of a dimension's values
 // Whoever weighs nothing bears nothing, also under `even`: choose the measure that says who takes
@@ -67,8 +67,8 @@ struct DistributionInput {
 
 struct Distribution {
   // In the order of a run's postings. The bucket's part has no workload and weight zero; an owner's
-  // has the weight by which it took part among those of its group (see above). Nobody's part is
-  // zero in all four costs.
+  // has the weight by which it took part among those of its group (see above), and zero in a
+  // correction. Nobody's part is zero in all four costs.
   std::vector<Posting> transfers;
   std::vector<WorkloadDimensions> dimensions;  // of the owners in them, by workload
   // What a reader should know: buckets that stay though a rule would have them moved, corrections
@@ -77,9 +77,10 @@ struct Distribution {
 };
 
 // A correction moves its amount, in all four costs, from owner to owner (kind used) or from and to
-// the unallocated bucket, as component whole. It is spread over the local days of its time by their
-// length; a run posts those that lie in its month, and the other months' runs the rest. One that
-// names a dimension which neither the policy nor any workload has is not made.
+// the unallocated bucket, as component whole; no rule spreads that again, and nobody is weighed by
+// it. It is spread over the local days of its time by their length; a run posts those that lie in
+// its month, and the other months' runs the rest. One that names a dimension which neither the
+// policy nor any workload has is not made.
 // REQUIRES: postings and their dimensions are of one scope.
 // ENSURES:  what is posted for each transfer, on each of its days, adds up to zero.
 Distribution distribute(const DistributionInput& input);
