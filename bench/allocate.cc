@@ -27,6 +27,7 @@
 #include "allocate_sql.h"
 #include "allocate_world.h"
 #include "core/check.h"
+#include "ledger/keeping.h"
 
 namespace pennyweight::bench {
 namespace {
@@ -110,6 +111,21 @@ EngineRun allocate_once(const World& world, unsigned threads,
   CHECK(allocation.has_value(), "the world can be allocated");
   run.allocation = std::move(*allocation);
   return run;
+}
+
+// Changes with any posting or dimension, and with their order: to hold two builds against each
+// other.
+Hash128 digest_of(const Allocation& allocation) {
+  Hash128 digest;
+  const auto add = [&](const Hash128& next) { digest = hash_of(to_text(digest) + to_text(next)); };
+  for (const Posting& posting : allocation.postings) add(content_hash(posting));
+  for (const WorkloadDimensions& workload : allocation.dimensions) {
+    Fingerprint fields;
+    fields.add(workload.workload.text());
+    for (const auto& [name, value] : workload.dimensions.entries()) fields.add(name).add(value);
+    add(fields.hash());
+  }
+  return digest;
 }
 
 // Postings by line, holder and kind, as the SQL gives them.
@@ -244,6 +260,7 @@ int run(const Options& options) {
   std::printf("%zu postings from %llu rows of usage; peak resident %llu MiB\n",
               first.allocation.postings.size(), static_cast<unsigned long long>(first.series_rows),
               static_cast<unsigned long long>(resident_mib("VmHWM")));
+  std::printf("digest %s\n", to_text(digest_of(first.allocation)).c_str());
   for (const AllocationNote& note : first.allocation.notes) {
     std::printf("note: %s: %llu\n", note.what.c_str(), static_cast<unsigned long long>(note.count));
   }

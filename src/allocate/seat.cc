@@ -1,6 +1,7 @@
 #include "allocate/seat.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/check.h"
 
@@ -36,28 +37,67 @@ decltype(auto) with_kind(Basis::Kind kind, Act act) {
   CHECK(false, "every basis has a kind");
 }
 
+std::uint64_t charged_at(const Basis& basis, std::uint64_t asked, std::uint64_t used) {
+  return with_kind(basis.kind, [&]<Basis::Kind kKind>() {
+    return charged<kKind>(basis.request_permille, asked, used);
+  });
+}
+
 // What a device reports is a part of the device; on the card it is so much.
 std::uint64_t on_card(std::uint32_t seen, std::uint64_t capacity) {
   return capacity == kCard ? seen : std::uint64_t{seen} * capacity / kCard;
 }
+
+// Divides by the same number again and again: by multiplying with its reciprocal, which is at most
+// one too low for any 64-bit dividend and then put right.
+class Divisor {
+ public:
+  explicit Divisor(std::uint64_t by) : by_(by), reciprocal_(~std::uint64_t{0} / by) {}
+  struct Result {
+    std::uint64_t quotient;
+    std::uint64_t rest;
+  };
+  Result divide(std::uint64_t number) const {
+    auto quotient = static_cast<std::uint64_t>(UInt128{number} * reciprocal_ >> 64);
+    std::uint64_t rest = number - quotient * by_;
+    if (rest >= by_) {
+      rest -= by_;
+      quotient += 1;
+    }
+    return {quotient, rest};
+  }
+  // amount x part / this, cut off: amount = q·by + r, so it is q·part + r·part / by, and nothing
+  // leaves 64 bits. REQUIRES: part is no more than this, and this less than 2^32.
+  std::uint64_t scaled_down(std::uint64_t amount, std::uint64_t part) const {
+    const auto [quotient, rest] = divide(amount);
+    return quotient * part + divide(rest * part).quotient;
+  }
+
+ private:
+  std::uint64_t by_;
+  std::uint64_t reciprocal_;
+};
 
 // Divides `total` = capacity x length by weights, by largest remainder as split_units does, in 64
 // bits: capacity·w·length / W = q·length + r·length / W where capacity·w = q·W + r.
 // REQUIRES: weights are no more than a card, and together less than 2^36.
 void divide(std::uint64_t capacity, std::uint64_t length, std::span<const std::uint64_t> weights,
             std::uint64_t all, std::span<std::uint64_t> parts, std::span<std::uint64_t> rests) {
+  const Divisor by_all(all);
   std::uint64_t told = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    const std::uint64_t product = capacity * weights[i];
-    const std::uint64_t rest = product % all * length;
-    parts[i] = product / all * length + rest / all;
-    rests[i] = rest % all;
+    const auto whole = by_all.divide(capacity * weights[i]);
+    const auto rest = by_all.divide(whole.rest * length);
+    parts[i] = whole.quotient * length + rest.quotient;
+    rests[i] = rest.rest;
     told += parts[i];
   }
   for (std::uint64_t left = capacity * length - told; left > 0; --left) {
     std::size_t largest = 0;
+    std::uint64_t most = rests[0];
     for (std::size_t i = 1; i < weights.size(); ++i) {
-      if (rests[i] > rests[largest]) largest = i;
+      largest = rests[i] > most ? i : largest;
+      most = std::max(most, rests[i]);
     }
     parts[largest] += 1;
     rests[largest] = 0;
@@ -83,6 +123,10 @@ class Cursor {
     }
     until = std::min(until, at_->end_ms);
     return at_;
+  }
+  // All from here that begin before `end`.
+  std::span<const Seen> until(std::uint32_t end) const {
+    return {at_, std::partition_point(at_, end_, [&](const Seen& s) { return s.begin_ms < end; })};
   }
 
  private:
@@ -150,8 +194,77 @@ class SeatSweep {
     }
   }
 
+  // One holder, and what was seen of it adds up: where nobody needs steps, one pass of sums does.
   template <Basis::Kind kKind>
   void alone(const SeatClaim& claim, std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+    const SeenSeries* series = claim.own != nullptr ? claim.own : in_.device;
+    const bool within = claim.asked[kCompute] <= in_.capacity[kCompute] &&
+                        claim.asked[kMemory] <= in_.capacity[kMemory];
+    if (in_.with_steps || !within || kKind == Basis::Kind::kBlend) {
+      return alone_by_moments<kKind>(claim, index, begin, end);
+    }
+    const std::array<SeenSum, kGpuAxes> seen = sums_of(claim, series, begin, end);
+    SeatShare& share = out_.shares[index];
+    for (std::size_t axis = 0; axis < kGpuAxes; ++axis) {
+      const std::uint64_t whole = in_.capacity[axis] * (end - begin);
+      const std::uint64_t unseen = claim.asked[axis] * (end - begin - seen[axis].known);
+      const std::uint64_t asked = claim.asked[axis] * seen[axis].known;
+      const std::uint64_t wasted = asked - seen[axis].common;
+      // max(a, u) = a + u - min(a, u), at every moment and so in all.
+      const std::uint64_t charged = kKind == Basis::Kind::kRequest ? asked
+                                    : kKind == Basis::Kind::kUsage ? seen[axis].use
+                                                                   : seen[axis].use + wasted;
+      const std::uint64_t used =
+          kKind == Basis::Kind::kRequest ? seen[axis].common : seen[axis].use;
+      share.given[axis] += unseen + charged;
+      share.used[axis] += unseen + used;
+      if (axis == kCompute) {
+        share.idle += wasted;
+        share.observed += asked;
+      }
+      out_.residual[axis] += whole - unseen - charged;
+      if (kKind == Basis::Kind::kUsage) out_.unbilled[axis] += wasted;
+    }
+  }
+
+  // What was seen over a segment, added up on one axis.
+  struct SeenSum {
+    std::uint64_t known = 0;   // milliseconds for which something was seen
+    std::uint64_t use = 0;     // used, no more than the seat
+    std::uint64_t common = 0;  // used, no more than was asked for
+  };
+
+  std::array<SeenSum, kGpuAxes> sums_of(const SeatClaim& claim, const SeenSeries* series,
+                                        std::uint32_t begin, std::uint32_t end) const {
+    const bool whole = in_.capacity[kCompute] == kCard && in_.capacity[kMemory] == kCard;
+    const std::span<const Seen> seen = Cursor(series, begin).until(end);
+    return whole ? sums_of<true>(claim, seen, begin, end) : sums_of<false>(claim, seen, begin, end);
+  }
+
+  template <bool kWholeCard>
+  std::array<SeenSum, kGpuAxes> sums_of(const SeatClaim& claim, std::span<const Seen> seen,
+                                        std::uint32_t begin, std::uint32_t end) const {
+    std::array<SeenSum, kGpuAxes> sums;
+    const GpuUnits asked = claim.asked, capacity = in_.capacity;
+    const auto add = [](SeenSum& sum, std::uint32_t value, std::uint64_t length, std::uint64_t ask,
+                        std::uint64_t most) {
+      const std::uint64_t use = std::min(kWholeCard ? value : on_card(value, most), most);
+      const std::uint64_t known = value == Seen::kUnknown ? 0 : length;
+      sum.known += known;
+      sum.use += use * known;
+      sum.common += std::min(use, ask) * known;
+    };
+    for (const Seen& each : seen) {
+      const std::uint64_t length = std::min(each.end_ms, end) - std::max(each.begin_ms, begin);
+      add(sums[kCompute], each.compute, length, asked[kCompute], capacity[kCompute]);
+      add(sums[kMemory], each.memory, length, asked[kMemory], capacity[kMemory]);
+    }
+    return sums;
+  }
+
+  template <Basis::Kind kKind>
+  void alone_by_moments(const SeatClaim& claim, std::uint32_t index, std::uint32_t begin,
+                        std::uint32_t end) {
     SeatShare& share = out_.shares[index];
     Cursor own(claim.own, begin);
     Cursor device(in_.device, begin);
@@ -193,7 +306,14 @@ class SeatSweep {
   void several(std::uint32_t begin, std::uint32_t end) {
     const std::size_t count = active_.size();
     cursors_.clear();
-    for (const std::uint32_t i : active_) cursors_.emplace_back(in_.claims[i].own, begin);
+    by_asked_.clear();
+    for (const std::uint32_t i : active_) {
+      const SeatClaim& claim = in_.claims[i];
+      cursors_.emplace_back(claim.own, begin);
+      // Who asks for nothing has nothing scaled down by it, but a divisor must be positive.
+      by_asked_.push_back({Divisor(std::max<std::uint64_t>(claim.asked[kCompute], 1)),
+                           Divisor(std::max<std::uint64_t>(claim.asked[kMemory], 1))});
+    }
     seen_.resize(count);
     charged_.resize(count);
     use_.resize(count);
@@ -218,26 +338,25 @@ class SeatSweep {
         const std::uint32_t value = seen_[i] == nullptr ? Seen::kUnknown
                                     : axis == kCompute  ? seen_[i]->compute
                                                         : seen_[i]->memory;
-        charged_[i] = use_[i] = asked;
-        if (value != Seen::kUnknown) {
-          const std::uint64_t use = on_card(value, capacity);
-          charged_[i] = charged_by(claim.basis, asked, use);
-          use_[i] = std::min(use, charged_[i]);
-          if (axis == kCompute) {
-            SeatShare& share = out_.shares[active_[i]];
-            share.idle += (asked > use ? asked - use : 0) * length;
-            share.observed += asked * length;
-          }
+        // What was not seen counts as asked for, under every basis.
+        const bool known = value != Seen::kUnknown;
+        const std::uint64_t use = known ? on_card(value, capacity) : asked;
+        const std::uint64_t wasted = std::max(asked, use) - use;
+        charged_[i] = charged_at(claim.basis, asked, use);
+        use_[i] = std::min(use, charged_[i]);
+        if (axis == kCompute) {
+          SeatShare& share = out_.shares[active_[i]];
+          share.idle += wasted * length;
+          share.observed += known ? asked * length : 0;
         }
         all += charged_[i];
-        if (asked > charged_[i]) short_of += asked - charged_[i];
+        short_of += std::max(asked, charged_[i]) - charged_[i];
       }
       if (all > capacity) {
         CHECK(all < kAllMax, "no seat has so many holders at once");
         divide(capacity, length, charged_, all, parts_, rests_);
         for (std::size_t i = 0; i < active_.size(); ++i) {
-          give(axis, i, parts_[i],
-               use_[i] == charged_[i] ? parts_[i] : scaled_down(parts_[i], use_[i], charged_[i]));
+          give(axis, i, parts_[i], used_of(axis, i));
         }
         continue;  // nothing is left
       }
@@ -250,8 +369,13 @@ class SeatSweep {
     leave(at, length, left, unbilled);
   }
 
-  static std::uint64_t scaled_down(std::uint64_t amount, std::uint64_t part, std::uint64_t whole) {
-    return static_cast<std::uint64_t>(multiply_divide(amount, part, whole).quotient);
+  // Of a part that was scaled down, that of what was used of it.
+  std::uint64_t used_of(std::size_t axis, std::size_t i) const {
+    if (use_[i] == charged_[i]) return parts_[i];
+    if (charged_[i] == in_.claims[active_[i]].asked[axis]) {
+      return by_asked_[i][axis].scaled_down(parts_[i], use_[i]);
+    }
+    return Divisor(charged_[i]).scaled_down(parts_[i], use_[i]);
   }
 
   void give(std::size_t axis, std::size_t i, std::uint64_t given, std::uint64_t used) {
@@ -265,6 +389,7 @@ class SeatSweep {
   std::vector<std::uint32_t> active_;
   // Of the active claims at a moment; members, so that moments allocate nothing.
   std::vector<Cursor> cursors_;
+  std::vector<std::array<Divisor, kGpuAxes>> by_asked_;
   std::vector<const Seen*> seen_;
   std::vector<std::uint64_t> charged_, use_, parts_, rests_;
 };
@@ -272,9 +397,7 @@ class SeatSweep {
 }  // namespace
 
 std::uint64_t charged_by(const Basis& basis, std::uint64_t asked, std::uint64_t used) {
-  return with_kind(basis.kind, [&]<Basis::Kind kKind>() {
-    return charged<kKind>(basis.request_permille, asked, used);
-  });
+  return charged_at(basis, asked, used);
 }
 
 SeatOccupancy share_seat(const SeatInput& input) { return SeatSweep(input).run(); }
