@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <filesystem>
+#include <optional>
 
 #include "app/file.h"
 #include "app/verb.h"
@@ -34,7 +35,20 @@ ColourMode colour_mode(const std::string& text) {
   return ColourMode::kAuto;
 }
 
-Result<Config> load_config(const GlobalOptions& options) {
+void tell(const Console& console, const std::vector<Problem>& problems) {
+  for (const Problem& problem : problems) {
+    if (problem.is_warning) {
+      console.say("pennyweight: " + problem.message);
+    } else {
+      console.complain({ErrorCode::kConfig, problem.message});
+    }
+  }
+}
+
+// Nothing, and all that is wrong is said, where the configuration can't be used. The verb `policy`
+// tells of a policy's file and of warnings itself, since it is there for that.
+std::optional<Config> load_config(const GlobalOptions& options, bool with_policy_file,
+                                  const Console& console) {
   std::string path = options.config;
   std::error_code ignored;
   if (path.empty() && std::filesystem::exists(kDefaultConfigFile, ignored)) {
@@ -43,17 +57,25 @@ Result<Config> load_config(const GlobalOptions& options) {
   Config config = default_config();
   if (!path.empty()) {
     const auto text = read_file(path, limits::kConfigBytesMax);
-    if (!text) return wrong_usage(text.error().message);
-    auto read = parse_config(*text, path);
-    if (!read) return read;
-    config = std::move(*read);
-    if (!config.policy_file.empty()) {
-      const auto policy = read_file(config.policy_file, limits::kConfigBytesMax);
-      if (!policy) return wrong_usage(policy.error().during("policy of " + path).message);
-      if (const auto applied = apply_policy_file(config, *policy); !applied) {
-        return std::unexpected(applied.error());
-      }
+    if (!text) {
+      console.complain(text.error());
+      return std::nullopt;
     }
+    ConfigReading reading = check_config(*text, path);
+    const bool has_error = first_error(reading.problems).has_value();
+    if (has_error || with_policy_file) tell(console, reading.problems);
+    if (has_error) return std::nullopt;
+    config = std::move(reading.config);
+  }
+  if (with_policy_file && !config.policy_file.empty()) {
+    const auto text = read_file(config.policy_file, limits::kConfigBytesMax);
+    if (!text) {
+      console.complain(text.error().during("the policy that " + path + " names"));
+      return std::nullopt;
+    }
+    const std::vector<Problem> problems = apply_policy_file(config, *text);
+    tell(console, problems);
+    if (first_error(problems)) return std::nullopt;
   }
   if (!options.store.empty()) config.store_path = options.store;
   return config;
@@ -96,11 +118,8 @@ int exit_code_of(const Error& error) {
 int run_verb(const Verb& verb, const GlobalOptions& options) {
   Context context{
       default_config(), Console::detect(colour_mode(options.colour), options.quiet), {}};
-  auto config = load_config(options);
-  if (!config) {
-    context.console.complain(config.error());
-    return exit_code_of(config.error());
-  }
+  auto config = load_config(options, verb.command->get_name() != "policy", context.console);
+  if (!config) return static_cast<int>(ExitCode::kWrongUsage);
   context.config = std::move(*config);
   const auto done = verb.run(context);
   if (!done) {
@@ -121,8 +140,9 @@ int run_program(int argc, char** argv) {
   GlobalOptions options;
   add_global_options(app, options);
   const std::vector<Verb> verbs = {
-      declare_import(app),  declare_allocate(app), declare_report(app),   declare_reconcile(app),
-      declare_explain(app), declare_export(app),   declare_generate(app), declare_doctor(app)};
+      declare_import(app),    declare_allocate(app), declare_report(app),
+      declare_reconcile(app), declare_explain(app),  declare_export(app),
+      declare_generate(app),  declare_doctor(app),   declare_policy(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

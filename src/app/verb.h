@@ -45,6 +45,7 @@ Verb declare_explain(CLI::App& app);
 Verb declare_export(CLI::App& app);
 Verb declare_generate(CLI::App& app);
 Verb declare_doctor(CLI::App& app);
+Verb declare_policy(CLI::App& app);
 
 // The "Examples:" of a verb's --help: its section of docs/guide/cli-examples.txt, which
 // tests/cli/examples.py runs line by line.

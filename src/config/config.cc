@@ -22,7 +22,7 @@ class ConfigReader {
  public:
   ConfigReader(const std::string& name, Config& config) : yaml_(name), config_(config) {}
 
-  Result<void> read(const YamlNode& root) {
+  std::vector<Problem> read(const YamlNode& root) {
     const YamlNode* clusters = nullptr;
     const YamlNode* policy = nullptr;
     yaml_.mapping(root, "the configuration",
@@ -42,9 +42,7 @@ class ConfigReader {
       const std::vector<Problem> more = this->policy(*policy);
       problems.insert(problems.end(), more.begin(), more.end());
     }
-    if (const auto error = first_error(problems)) return std::unexpected(*error);
-    for (const Problem& problem : problems) config_.warnings.push_back(problem.message);
-    return {};
+    return problems;
   }
 
  private:
@@ -197,28 +195,31 @@ Config default_config() {
   return config;
 }
 
-Result<Config> parse_config(std::string_view yaml, const std::string& name) {
+ConfigReading check_config(std::string_view yaml, const std::string& name) {
+  ConfigReading reading{default_config(), {}};
+  reading.config.source = name;
   const auto root = parse_yaml(yaml, name);
-  if (!root) return std::unexpected(root.error());
-  Config config = default_config();
-  config.source = name;
-  config.store_path = (std::filesystem::path(name).parent_path() / config.store_path).string();
-  if (const auto read = ConfigReader(name, config).read(*root); !read) {
-    return std::unexpected(read.error());
+  if (!root) {
+    reading.problems = {{1, 1, false, root.error().message}};
+  } else {
+    reading.problems = ConfigReader(name, reading.config).read(*root);
   }
-  // One order whatever the file's, so that the policy's version does not depend on it.
-  return config;
+  return reading;
 }
 
-Result<void> apply_policy_file(Config& config, std::string_view yaml) {
+Result<Config> parse_config(std::string_view yaml, const std::string& name) {
+  ConfigReading reading = check_config(yaml, name);
+  if (auto error = first_error(reading.problems)) return std::unexpected(std::move(*error));
+  return std::move(reading.config);
+}
+
+std::vector<Problem> apply_policy_file(Config& config, std::string_view yaml) {
   PolicyReading reading = check_policy(yaml, config.policy_file, config.policy);
-  if (const auto error = first_error(reading.problems)) return std::unexpected(*error);
   if (reading.states_dimensions && config.states_dimensions) {
-    return fail(ErrorCode::kConfig, fmt::format("{}: {}", config.policy_file, kDimensionsTwice));
+    reading.problems.push_back({1, 1, false, config.policy_file + ": " + kDimensionsTwice});
   }
-  config.policy = std::move(reading.policy);
-  for (const Problem& problem : reading.problems) config.warnings.push_back(problem.message);
-  return {};
+  if (!first_error(reading.problems)) config.policy = std::move(reading.policy);
+  return std::move(reading.problems);
 }
 
 ClusterConfig cluster_config(const Config& config, const ClusterId& cluster) {

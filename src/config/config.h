@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/yaml_reader.h"
 #include "core/billing_period.h"
 #include "core/error.h"
 #include "core/id.h"
@@ -36,20 +37,27 @@ struct Config {
   std::string price_file;  // empty: list prices only
   TimeZone time_zone = TimeZone::utc();
   std::string policy_file;  // `policy: path.yaml`; empty: the policy was in the configuration
-  bool states_dimensions = false;     // other than the built-in ones
-  Policy policy;                      // its time_zone is `time_zone` where it states none
-  std::vector<std::string> warnings;  // "p.yaml:3:7: …": means something, hardly what was meant
+  bool states_dimensions = false;  // other than the built-in ones
+  Policy policy;                   // its time_zone is `time_zone` where it states none
 };
 
 Config default_config();
 
 // `name` is the file's, for messages and for paths, which are relative to its folder.
-// Where it names a policy file, that is to be read and given to apply_policy_file.
+// Where it names a policy file, that is to be read and given to apply_policy_file. An error is the
+// first mistake.
 Result<Config> parse_config(std::string_view yaml, const std::string& name);
 
+// The same with every mistake and warning.
+struct ConfigReading {
+  Config config;                  // REQUIRES of its users: no problem is an error
+  std::vector<Problem> problems;  // by place
+};
+ConfigReading check_config(std::string_view yaml, const std::string& name);
+
 // `yaml` is the content of config.policy_file. What it does not state is as the configuration has
-// it.
-Result<void> apply_policy_file(Config& config, std::string_view yaml);
+// it. The problems; with an error among them `config` is as it was.
+std::vector<Problem> apply_policy_file(Config& config, std::string_view yaml);
 
 // Settings of one cluster: those of the configuration, else the defaults in the configured zone.
 ClusterConfig cluster_config(const Config& config, const ClusterId& cluster);

@@ -1,15 +1,48 @@
-// Any text is a configuration or is refused with the place of the mistake.
+// Any text is a configuration, and a policy, or is refused with the place of the mistake. A policy
+// that was read says the same when it is written and read again.
 #include "config/config.h"
+#include "config/policy_document.h"
+#include "config/policy_text.h"
 #include "core/check.h"
+#include "core/limits.h"
+#include "policy/default_policy.h"
+#include "policy/difference.h"
+
+namespace pennyweight {
+namespace {
+
+void check_problems(const std::vector<Problem>& problems) {
+  CHECK(problems.size() <= limits::kProblemsMax, "mistakes are told up to a limit");
+  for (const Problem& problem : problems) {
+    CHECK(problem.message.starts_with("fuzz.yaml"), "a refusal names the file");
+  }
+}
+
+void check_policy_survives(const Policy& policy) {
+  CHECK(policy.weights.compute + policy.weights.memory > 0, "weights weigh");
+  CHECK(policy.usage.interval_ms > 0 && policy.usage.hold_permille >= 1000, "a sample holds");
+  const std::string text = policy.text();
+  if (text.size() > limits::kConfigBytesMax) return;  // escapes are longer than what they stand for
+  const auto again = parse_policy_text(text);
+  CHECK(again.has_value(), "a policy's text is a policy");
+  CHECK(*again == policy, "and the same one");
+  CHECK(difference(policy, *again) == PolicyDifference(), "in words, too");
+}
+
+}  // namespace
+}  // namespace pennyweight
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   using namespace pennyweight;
-  const auto config = parse_config({reinterpret_cast<const char*>(data), size}, "fuzz.yaml");
-  if (!config) {
-    CHECK(config.error().message.starts_with("fuzz.yaml"), "a refusal names the file");
-    return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const ConfigReading config = check_config(text, "fuzz.yaml");
+  check_problems(config.problems);
+  if (!first_error(config.problems)) {
+    CHECK(!config.config.store_path.empty(), "every key has a default");
+    check_policy_survives(config.config.policy);
   }
-  CHECK(!config->store_path.empty(), "every key has a default");
-  CHECK(config->policy.weights.compute + config->policy.weights.memory > 0, "weights weigh");
+  const PolicyReading policy = check_policy(text, "fuzz.yaml", default_policy());
+  check_problems(policy.problems);
+  if (!first_error(policy.problems)) check_policy_survives(policy.policy);
   return 0;
 }

@@ -59,7 +59,8 @@ void YamlReader::tell(int line, int column, bool is_warning, std::string_view wh
   if (!is_warning) ++errors_;
   if (problems_.size() >= limits::kProblemsMax) return;
   problems_.push_back(
-      {line, column, is_warning, fmt::format("{}:{}:{}: {}", name_, line, column, why)});
+      {line, column, is_warning,
+       fmt::format("{}:{}:{}: {}{}", name_, line, column, is_warning ? "warning: " : "", why)});
 }
 
 std::vector<Problem> YamlReader::problems() const {

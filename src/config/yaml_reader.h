@@ -26,7 +26,7 @@ struct Problem {
   int line = 1;
   int column = 1;
   bool is_warning = false;  // it means something, though hardly what was meant
-  std::string message;      // "policy.yaml:3:7: …"
+  std::string message;      // "policy.yaml:3:7: …", "policy.yaml:3:7: warning: …"
   bool operator==(const Problem&) const = default;
 };
 
