@@ -40,6 +40,7 @@ struct Verb {
 Verb declare_import(CLI::App& app);
 Verb declare_allocate(CLI::App& app);
 Verb declare_report(CLI::App& app);
+Verb declare_compare(CLI::App& app);
 Verb declare_reconcile(CLI::App& app);
 Verb declare_explain(CLI::App& app);
 Verb declare_export(CLI::App& app);

@@ -154,7 +154,7 @@ class Rows {
       } else if (dimension == "node") {
         keys.push_back(part.node.empty() ? "(no one node)" : part.node.text());
       } else if (dimension == "kind") {
-        keys.push_back(bucket ? named : "(held)");
+        keys.push_back(bucket ? named : "held");
       } else if (bucket) {
         keys.push_back(named);
       } else if (dimension == "workload") {
@@ -188,7 +188,10 @@ class Rows {
         comparison.total.reasons[i] += row.reasons[i];
       }
     }
-    if (comparison.methods.size() != 2) return;  // the rows are by key already, buckets last
+    if (comparison.methods.size() != 2) {
+      std::stable_sort(comparison.rows.begin(), comparison.rows.end(), comes_by_key);
+      return;
+    }
     std::stable_sort(comparison.rows.begin(), comparison.rows.end(),
                      [](const ComparedRow& a, const ComparedRow& b) {
                        if (a.bucket != b.bucket) return b.bucket;
@@ -200,6 +203,17 @@ class Rows {
       for (const Money& reason : row.reasons) sum += reason;
       CHECK(sum == row.difference(), "the reasons of a difference add up to it");
     }
+  }
+
+  // Key by key, what is nobody's behind what has an owner.
+  static bool comes_by_key(const ComparedRow& a, const ComparedRow& b) {
+    for (std::size_t i = 0; i < a.keys.size(); ++i) {
+      const bool a_is_bucket = a.keys[i].starts_with('(');
+      const bool b_is_bucket = b.keys[i].starts_with('(');
+      if (a_is_bucket != b_is_bucket) return b_is_bucket;
+      if (a.keys[i] != b.keys[i]) return a.keys[i] < b.keys[i];
+    }
+    return false;
   }
 
   const ComparisonInput& input_;
@@ -316,13 +330,20 @@ class Comparer {
 
 }  // namespace
 
-bool is_comparable(std::string_view dimension, const Policy& owners) {
+bool is_comparable(std::string_view dimension, const Policy& policy) {
   if (dimension == "cluster" || dimension == "node" || dimension == "kind" ||
       dimension == "workload") {
     return true;
   }
-  return std::any_of(owners.dimensions.begin(), owners.dimensions.end(),
-                     [&](const DimensionRule& rule) { return rule.dimension == dimension; });
+  for (const DimensionRule& rule : policy.dimensions) {
+    if (rule.dimension == dimension) return true;
+  }
+  for (const OwnerRule& rule : policy.owners) {
+    for (const auto& [set, value] : rule.set) {
+      if (set == dimension) return true;
+    }
+  }
+  return false;
 }
 
 Result<std::vector<Comparison>> compare(const ComparisonInput& input) {

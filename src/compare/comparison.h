@@ -43,12 +43,14 @@ struct Comparison {
   // Of two methods only. For two policies the rules in which they differ, in the order of
   // policy_steps(); for a preset what it does with each way of holding a GPU.
   std::vector<std::string> reasons;
-  std::vector<ComparedRow> rows;  // of two methods the largest difference first; buckets last
+  std::vector<ComparedRow> rows;  // of two methods the largest difference first, buckets last;
+                                  // of others key by key
   Money billed;                   // the month's bill lines
   ComparedRow total;
 };
 
-bool is_comparable(std::string_view dimension, const Policy& owners);
+// Whether rows may be keyed by it: built in, or a dimension of the policy.
+bool is_comparable(std::string_view dimension, const Policy& policy);
 
 // ENSURES: in each row the reasons add up to the difference with ==, and a policy's costs add up to
 // `billed` with ==. A preset's need not: that is what is shown.

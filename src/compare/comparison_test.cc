@@ -247,9 +247,9 @@ TEST(Compare, HoldersInAPoolPayItsMeanPrice) {
     for (const Part& part : costs.parts) {
       if (!part.workload.empty()) held += part.cost;
     }
-    // Each of its amounts is rounded down, by less than one tick.
-    const Int128 ticks_lost = (usd("72") - held).ticks();
-    EXPECT_TRUE(ticks_lost >= 0 && ticks_lost < 3) << to_text(preset);
+    // To the tick that each of its amounts is rounded by.
+    const Int128 ticks_off = (usd("72") - held).ticks();
+    EXPECT_TRUE(-3 < ticks_off && ticks_off < 3) << to_text(preset);
   }
 }
 

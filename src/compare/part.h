@@ -56,6 +56,7 @@ class PartSum {
 
 // Causes that are not ways of holding.
 inline constexpr std::string_view kIdle = "idle";
+inline constexpr std::string_view kNegativeIdle = "negative idle";  // its bucket as well
 inline constexpr std::string_view kLeftOut = "bill lines left out";
 inline constexpr std::string_view kUndocumented = "not documented";
 inline constexpr std::string_view kMoved = "corrections";

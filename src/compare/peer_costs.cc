@@ -23,7 +23,12 @@ PeerCosts peer_costs(Preset preset, const ClusterMonth& month, Money Costs::* co
           sum.add({month.holdings[holding].workload, place.node, "", to_text(ways[holding]),
                    costs.claims[i].sum()});
         }
-        sum.add({WorkloadId(""), place.node, "unallocated", kIdle, costs.idle});
+        // Below zero: more was charged than the node costs, which must not hide what stands idle.
+        const bool below = costs.idle.is_negative() != slot.costs.sum().is_negative();
+        if (!costs.idle.is_zero()) {
+          sum.add({WorkloadId(""), place.node, below ? kNegativeIdle : "unallocated",
+                   below ? kNegativeIdle : kIdle, costs.idle});
+        }
         if (!costs.undocumented.is_zero()) {
           sum.add(
               {WorkloadId(""), place.node, "not documented", kUndocumented, costs.undocumented});

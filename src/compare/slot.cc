@@ -23,15 +23,46 @@ SlotCosts nothing_yet(const Slot& slot) {
           Money::zero(currency)};
 }
 
+// What each of `parts` of `whole` costs at the unit price. As long as they are not more than there
+// is the rest is a party too, so that a whole card costs what it costs, to the last digit; beyond,
+// each is rounded down.
+std::vector<Money> at_unit_price(Money cost, std::vector<Weight> parts, UInt128 whole) {
+  UInt128 asked = 0;
+  for (const Weight& part : parts) asked += part;
+  std::vector<Money> costs;
+  if (asked > whole || whole == 0) {
+    for (const Weight& part : parts) costs.push_back(part_of(cost, part, whole));
+    return costs;
+  }
+  parts.push_back(whole - asked);
+  costs = split(cost, parts);
+  costs.pop_back();
+  return costs;
+}
+
+template <class Amount>
+std::vector<Weight> amounts(const Slot& slot, Amount amount) {
+  std::vector<Weight> weights;
+  for (const Claim& claim : slot.claims) weights.push_back(amount(claim));
+  return weights;
+}
+
 SlotCosts opencost(const Slot& slot) {
   SlotCosts result = nothing_yet(slot);
   result.idle = slot.costs.sum();
-  for (std::size_t i = 0; i < slot.claims.size(); ++i) {
-    const Claim& claim = slot.claims[i];
+  const auto requested = [](const Claim& claim) {
     CHECK(claim.gpu, "OpenCost counts every request, if only as none");
-    result.claims[i] = {part_of(slot.costs.gpu, *claim.gpu, slot.capacity.gpu),
-                        part_of(slot.costs.cpu, claim.cpu, slot.capacity.cpu),
-                        part_of(slot.costs.memory, claim.memory, slot.capacity.memory)};
+    return *claim.gpu;
+  };
+  const auto gpu = at_unit_price(slot.costs.gpu, amounts(slot, requested), slot.capacity.gpu);
+  const auto cpu =
+      at_unit_price(slot.costs.cpu, amounts(slot, [](const Claim& claim) { return claim.cpu; }),
+                    slot.capacity.cpu);
+  const auto memory = at_unit_price(slot.costs.memory,
+                                    amounts(slot, [](const Claim& claim) { return claim.memory; }),
+                                    slot.capacity.memory);
+  for (std::size_t i = 0; i < slot.claims.size(); ++i) {
+    result.claims[i] = {gpu[i], cpu[i], memory[i]};
     result.idle = result.idle - result.claims[i].sum();
   }
   return result;
@@ -39,15 +70,9 @@ SlotCosts opencost(const Slot& slot) {
 
 // All of `cost` to the claims by what they are allocated; to idle where nobody is.
 template <class Amount, class Give>
-void share_all(Money cost, const std::vector<Claim>& claims, Money& idle, Amount amount,
-               Give give) {
-  std::vector<Weight> weights;
-  Weight sum = 0;
-  for (const Claim& claim : claims) {
-    weights.push_back(amount(claim));
-    sum += weights.back();
-  }
-  if (sum == 0) {
+void share_all(Money cost, const Slot& slot, Money& idle, Amount amount, Give give) {
+  const std::vector<Weight> weights = amounts(slot, amount);
+  if (std::all_of(weights.begin(), weights.end(), [](Weight weight) { return weight == 0; })) {
     idle += cost;
     return;
   }
@@ -61,16 +86,16 @@ SlotCosts aws_scad(const Slot& slot) {
                                       [](const Claim& claim) { return claim.gpu.has_value(); });
   if (documented) {
     share_all(
-        slot.costs.gpu, slot.claims, result.idle, [](const Claim& claim) { return *claim.gpu; },
+        slot.costs.gpu, slot, result.idle, [](const Claim& claim) { return *claim.gpu; },
         [&](std::size_t i, Money share) { result.claims[i].gpu = share; });
   } else {
     result.undocumented += slot.costs.gpu;
   }
   share_all(
-      slot.costs.cpu, slot.claims, result.idle, [](const Claim& claim) { return claim.cpu; },
+      slot.costs.cpu, slot, result.idle, [](const Claim& claim) { return claim.cpu; },
       [&](std::size_t i, Money share) { result.claims[i].cpu = share; });
   share_all(
-      slot.costs.memory, slot.claims, result.idle, [](const Claim& claim) { return claim.memory; },
+      slot.costs.memory, slot, result.idle, [](const Claim& claim) { return claim.memory; },
       [&](std::size_t i, Money share) { result.claims[i].memory = share; });
   return result;
 }
@@ -78,15 +103,16 @@ SlotCosts aws_scad(const Slot& slot) {
 SlotCosts koku(const Slot& slot) {
   SlotCosts result = nothing_yet(slot);
   if (slot.capacity.gpu == 0) return result;
-  UInt128 held = 0;
-  for (std::size_t i = 0; i < slot.claims.size(); ++i) {
-    if (!slot.claims[i].gpu) continue;
-    held += *slot.claims[i].gpu;
-    result.claims[i].gpu = part_of(slot.costs.gpu, *slot.claims[i].gpu, slot.capacity.gpu);
+  const auto held = amounts(slot, [](const Claim& claim) { return claim.gpu.value_or(0); });
+  const std::vector<Money> costs = at_unit_price(slot.costs.gpu, held, slot.capacity.gpu);
+  Money sum = Money::zero(slot.costs.gpu.currency());
+  UInt128 all = 0;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    result.claims[i].gpu = costs[i];
+    sum += costs[i];
+    all += held[i];
   }
-  if (held > 0 && held < slot.capacity.gpu) {
-    result.idle = part_of(slot.costs.gpu, slot.capacity.gpu - held, slot.capacity.gpu);
-  }
+  if (all > 0 && all < slot.capacity.gpu) result.idle = slot.costs.gpu - sum;
   return result;
 }
 
