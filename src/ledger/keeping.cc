@@ -86,6 +86,28 @@ void SetDigest::add(const Hash128& member) {
   sum_ += UInt128{member.high} << 64 | member.low;  // modulo 2^128
 }
 
+void SetDigest::add(const SetDigest& other) {
+  count_ += other.count_;
+  sum_ += other.sum_;
+}
+
+void SetDigest::remove(const Hash128& member) {
+  CHECK(count_ > 0, "what is removed was added");
+  --count_;
+  sum_ -= UInt128{member.high} << 64 | member.low;
+}
+
+Hash128 SetDigest::sum() const {
+  return {static_cast<std::uint64_t>(sum_ >> 64), static_cast<std::uint64_t>(sum_)};
+}
+
+SetDigest SetDigest::of(std::uint64_t count, const Hash128& sum) {
+  SetDigest set;
+  set.count_ = count;
+  set.sum_ = UInt128{sum.high} << 64 | sum.low;
+  return set;
+}
+
 Hash128 SetDigest::digest() const {
   Fingerprint print;
   print.add(static_cast<std::int64_t>(count_));
@@ -101,6 +123,11 @@ bool is_larger(const Posting& a, const Posting& b) {
   const auto when_and_where = [](const Posting& p) { return std::tie(p.day, p.node, p.workload); };
   if (when_and_where(a) != when_and_where(b)) return when_and_where(a) < when_and_where(b);
   return comes_before(a, b);
+}
+
+bool same_rules(const Run& a, const Run& b) {
+  return a.policy == b.policy && a.policy_version == b.policy_version &&
+         a.catalog_version == b.catalog_version && a.time_zone == b.time_zone;
 }
 
 bool supersedes(const Holding& a, const Holding& b) {

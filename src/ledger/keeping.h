@@ -27,7 +27,14 @@ Hash128 content_hash(const RejectedRow& row);
 class SetDigest {
  public:
   void add(const Hash128& member);
+  void add(const SetDigest& other);
+  void remove(const Hash128& member);  // REQUIRES: it was added
   Hash128 digest() const;
+
+  // What a keeper writes down to go on with the set later.
+  std::uint64_t count() const { return count_; }
+  Hash128 sum() const;
+  static SetDigest of(std::uint64_t count, const Hash128& sum);
 
  private:
   std::uint64_t count_ = 0;
@@ -40,6 +47,14 @@ bool comes_before(const Posting& a, const Posting& b);
 // The largest effective cost first, whatever its sign; among equals by day, node and workload; then
 // as comes_before.
 bool is_larger(const Posting& a, const Posting& b);
+
+// Whether two runs divide by the same policy, prices and days.
+bool same_rules(const Run& a, const Run& b);
+inline constexpr const char* kNothingToKeep =
+    "there is no current run of which a part could be kept; make a whole one";
+inline constexpr const char* kOtherRules =
+    "the policy, the prices or the time zone are not those of the current run, so nothing of it "
+    "can be kept; make a whole run";
 
 // Of two readings of one attempt: the ended one, else the later reading.
 bool supersedes(const Holding& a, const Holding& b);

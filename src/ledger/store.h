@@ -80,6 +80,12 @@ class RunSession {
   virtual ~RunSession() = default;
   virtual Result<void> append_postings(std::span<const Posting> postings) = 0;
   virtual Result<void> append_dimensions(std::span<const WorkloadDimensions> workloads) = 0;
+  // Takes over from the current run of the scope every posting whose charge, or transfer, is not
+  // among `charges`, and the dimensions of the workloads in them. Together with what is appended
+  // for `charges` they make the run that a full one would make, digest included. Nothing passes
+  // through the program but the postings that are left out. At most once in a session. An error
+  // where the scope has no current run, or one of another policy, catalog or time zone.
+  virtual Result<void> keep_previous_except(std::span<const FactId> charges) = 0;
   // Makes this the current run of its scope. When policy, catalog, zone, dimensions and postings
   // are the same as the current run's, nothing changes and the current run is returned.
   virtual Result<Run> commit() = 0;
@@ -101,12 +107,16 @@ struct LineCheck {
   bool exact() const { return postings > 0 && posted == charge.costs; }
 };
 
+// Postings of current runs whose id is no bill line's are transfers (ledger/posting.h), and those
+// of one id add up to zero.
 struct ReconcileTotals {
   Costs billed_lines;  // the sum of the lines of one currency
-  Costs posted;
+  Costs posted;        // to these lines; transfers are not among them
   std::uint64_t lines = 0;
   std::uint64_t lines_off = 0;       // not exact
   std::uint64_t lines_unposted = 0;  // among them, without any posting: never allocated
+  std::uint64_t transfers = 0;       // of this currency, in runs of the month
+  std::uint64_t transfers_off = 0;   // that do not add up to zero in all four costs
 };
 
 // How many facts of each kind there are, and what they span.
@@ -130,6 +140,7 @@ class Store {
   // reading; nodes by (cluster, name, from); gpus by (cluster, node, index, uuid, from).
   using ChargeSink = std::function<bool(std::span<const Charge>)>;
   using HoldingSink = std::function<bool(std::span<const Holding>)>;
+  using PostingSink = std::function<bool(std::span<const Posting>)>;
   using UsageSink = std::function<bool(std::span<const Usage>)>;
   // Charges whose billing period begins in `month` ("2026-03", UTC); empty: all.
   virtual Result<void> scan_charges(const std::string& month, const ChargeSink& sink) = 0;
@@ -154,6 +165,11 @@ class Store {
   virtual Result<std::optional<Holding>> find_holding(const FactId& id) = 0;
   // Postings of current runs, by charge id; ordered by (component, day, node, gpu, workload, …).
   virtual Result<std::vector<Posting>> postings_of(const FactId& charge) = 0;
+  // All postings of a scope's current run, by charge, then as postings_of; nothing where there is
+  // no run.
+  virtual Result<void> scan_postings(const Scope& scope, const PostingSink& sink) = 0;
+  // What the label rules gave to the workloads of a scope's current run, by workload.
+  virtual Result<std::vector<WorkloadDimensions>> dimensions_of(const Scope& scope) = 0;
   // The largest postings of current runs that a summary row is made of, by effective cost.
   virtual Result<std::vector<Posting>> largest_postings(const SummaryQuery& query,
                                                         std::uint64_t at_most) = 0;

@@ -44,9 +44,10 @@ struct SummaryRow {
   std::optional<std::chrono::sys_days> bucket;  // its first day; nothing for kNone
   std::vector<std::string> keys;                // as group_by
   Costs costs;                                  // one currency a row: currencies are never mixed
-  GpuTime gpu_time;   // of component gpu or whole, kinds used and held_idle: time held
-  GpuTime idle_time;  // of the same components, any other kind
+  GpuTime gpu_time;   // of component gpu or whole, of workloads that used it or let it idle: held
+  GpuTime idle_time;  // of the same components: nobody's, and overhead
   MemoryTime memory_time;
+  GpuTime observed_time;  // of gpu_time, that for which telemetry says what was done
   std::uint64_t postings = 0;
   bool operator==(const SummaryRow&) const = default;
 };

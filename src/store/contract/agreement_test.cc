@@ -87,6 +87,7 @@ std::vector<Posting> any_postings(const std::vector<Charge>& charges) {
     made.kind = static_cast<PostingKind>(below(7));
     made.component = static_cast<Component>(below(4));
     made.gpu_time = GpuTime::of(static_cast<UInt128>(below(1000)) << 90);
+    made.observed_time = GpuTime::of(static_cast<UInt128>(below(1000)));
     postings.push_back(std::move(made));
   }
   return postings;
@@ -142,6 +143,11 @@ void expect_agreement(Store& a, Store& b) {
     RC_ASSERT(must(a.summarise(query)) == must(b.summarise(query)));
     RC_ASSERT(must(a.largest_postings(query, 5)) == must(b.largest_postings(query, 5)));
   }
+  for (const char* cluster : {"philly", "openb"}) {
+    const Scope scope = run(cluster).scope;
+    RC_ASSERT(postings_in(a, scope) == postings_in(b, scope));
+    RC_ASSERT(must(a.dimensions_of(scope)) == must(b.dimensions_of(scope)));
+  }
   const auto lines_a = lines_of(a), lines_b = lines_of(b);
   RC_ASSERT(lines_a.size() == lines_b.size());
   for (std::size_t i = 0; i < lines_a.size(); ++i) {
@@ -160,6 +166,8 @@ void expect_agreement(Store& a, Store& b) {
     RC_ASSERT(totals_a[i].lines == totals_b[i].lines);
     RC_ASSERT(totals_a[i].lines_off == totals_b[i].lines_off);
     RC_ASSERT(totals_a[i].lines_unposted == totals_b[i].lines_unposted);
+    RC_ASSERT(totals_a[i].transfers == totals_b[i].transfers);
+    RC_ASSERT(totals_a[i].transfers_off == totals_b[i].transfers_off);
   }
 }
 

@@ -740,5 +740,207 @@ TEST_P(StoreContract, ReconcileIsExact) {
   EXPECT_EQ(totals[1].posted.billed, Money::from_units(30, kUsd));
 }
 
+// What a run of one charge posts: a few holders, and one of them has no dimensions.
+std::vector<Posting> postings_of_charge(std::uint64_t charge, int units) {
+  const FactId id{{charge, charge}};
+  std::vector<Posting> made;
+  for (int i = 0; i < 40; ++i) {
+    made.push_back(posting(id, "w" + std::to_string((charge + std::uint64_t(i)) % 7),
+                           costs(units + i), i % 2 == 0 ? "2026-03-04" : "2026-03-05"));
+  }
+  made.push_back(posting(id, "", costs(1)));
+  return made;
+}
+
+std::vector<WorkloadDimensions> dimensions_of_postings(const std::vector<Posting>& postings) {
+  std::set<WorkloadId> workloads;
+  for (const Posting& posting : postings) {
+    if (!posting.workload.empty()) workloads.insert(posting.workload);
+  }
+  std::vector<WorkloadDimensions> made;
+  for (const WorkloadId& workload : workloads) {
+    made.push_back({workload, workload.text() == "w3"
+                                  ? Labels()
+                                  : labels({{"team", workload.text() + "'s"}, {"user", ""}})});
+  }
+  return made;
+}
+
+TEST_P(StoreContract, AnIncrementalRunIsTheFullRun) {
+  std::mt19937 random(11);
+  const auto other = fresh("other.duckdb");
+  std::vector<int> units(12, 1);  // of each charge, or transfer: the store does not tell them apart
+  const auto all = [&] {
+    std::vector<Posting> postings;
+    for (std::uint64_t charge = 0; charge < units.size(); ++charge) {
+      if (units[charge] == 0) continue;
+      std::ranges::copy(postings_of_charge(charge, units[charge]), std::back_inserter(postings));
+    }
+    return postings;
+  };
+  const auto first = all();
+  keep_run(*store_, run(), first, dimensions_of_postings(first));
+  keep_run(*store_, run("openb"), first, dimensions_of_postings(first));  // stays as it is
+  keep_run(*other, run(), first, dimensions_of_postings(first));
+  keep_run(*other, run("openb"), first, dimensions_of_postings(first));
+  for (int round = 0; round < 6; ++round) {
+    std::vector<FactId> changed = {FactId{{99, 99}}};  // one that was never posted
+    std::vector<Posting> appended;
+    for (std::uint64_t charge = 0; charge < units.size(); ++charge) {
+      if (random() % 3 != 0) continue;
+      units[charge] = static_cast<int>(random() % 4);  // 0: nothing is posted any more
+      changed.push_back(FactId{{charge, charge}});
+      if (units[charge] == 0) continue;
+      std::ranges::copy(postings_of_charge(charge, units[charge]), std::back_inserter(appended));
+    }
+    auto session = must(store_->begin_run(run()));
+    const bool append_first = round % 2 == 0;
+    if (append_first) must(session->append_postings(appended));
+    must(session->keep_previous_except(changed));
+    if (!append_first) must(session->append_postings(appended));
+    must(session->append_dimensions(dimensions_of_postings(appended)));
+    const pennyweight::Run incremental = must(session->commit());
+    session.reset();
+    const auto whole = all();
+    const pennyweight::Run full = keep_run(*other, run(), whole, dimensions_of_postings(whole));
+    EXPECT_EQ(incremental.postings_digest, full.postings_digest);
+    EXPECT_EQ(incremental.postings, full.postings);
+    EXPECT_EQ(incremental.number, full.number);
+    const Scope scope = run().scope;
+    EXPECT_EQ(postings_in(*store_, scope), postings_in(*other, scope));
+    EXPECT_EQ(postings_in(*store_, scope).size(), whole.size());
+    EXPECT_EQ(must(store_->dimensions_of(scope)), must(other->dimensions_of(scope)));
+    EXPECT_EQ(must(store_->summarise({.group_by = {"cluster", "team", "charge"}})),
+              must(other->summarise({.group_by = {"cluster", "team", "charge"}})));
+    // The full run says nothing new after the incremental one: dimensions are the same, too.
+    EXPECT_EQ(keep_run(*store_, run(), whole, dimensions_of_postings(whole)).number,
+              incremental.number);
+  }
+}
+
+TEST_P(StoreContract, AllOfARunMayBeKept) {
+  const auto postings = postings_of_charge(1, 5);
+  const pennyweight::Run first =
+      keep_run(*store_, run(), postings, dimensions_of_postings(postings));
+  const auto session = must(store_->begin_run(run()));
+  must(session->keep_previous_except({}));
+  EXPECT_EQ(must(session->commit()).number, first.number);
+  EXPECT_EQ(must(store_->runs()).size(), 1u);
+}
+
+TEST_P(StoreContract, OnlyARunUnderTheSameRulesIsKept) {
+  EXPECT_FALSE(must(store_->begin_run(run()))->keep_previous_except({}).has_value());
+  keep_run(*store_, run("openb"), postings_of_charge(1, 5));
+  EXPECT_FALSE(must(store_->begin_run(run()))->keep_previous_except({}).has_value());
+  keep_run(*store_, run(), postings_of_charge(1, 5));
+  pennyweight::Run changed = run();
+  changed.policy_version = {9, 9};
+  EXPECT_FALSE(must(store_->begin_run(changed))->keep_previous_except({}).has_value());
+  changed = run();
+  changed.catalog_version = {9, 9};
+  EXPECT_FALSE(must(store_->begin_run(changed))->keep_previous_except({}).has_value());
+  changed = run();
+  changed.time_zone = "Europe/Berlin";
+  EXPECT_FALSE(must(store_->begin_run(changed))->keep_previous_except({}).has_value());
+  EXPECT_TRUE(must(store_->begin_run(run()))->keep_previous_except({}).has_value());
+}
+
+TEST_P(StoreContract, APostingsScanIsOfTheCurrentRunInOrder) {
+  const Scope scope = run().scope;
+  EXPECT_THAT(postings_in(*store_, scope), IsEmpty());
+  EXPECT_THAT(must(store_->dimensions_of(scope)), IsEmpty());
+  keep_run(*store_, run(), postings_of_charge(3, 9));
+  std::vector<Posting> want;
+  for (const std::uint64_t charge : {5, 1, 2}) {
+    std::ranges::copy(postings_of_charge(charge, 1), std::back_inserter(want));
+  }
+  keep_run(*store_, run(), want, dimensions_of_postings(want));
+  keep_run(*store_, run("openb"), postings_of_charge(4, 1));
+  std::ranges::sort(want, [](const Posting& a, const Posting& b) { return comes_before(a, b); });
+  EXPECT_EQ(postings_in(*store_, scope), want);
+  EXPECT_EQ(must(store_->dimensions_of(scope)), dimensions_of_postings(want));
+}
+
+TEST_P(StoreContract, TransfersAddUpToZeroAndAreNobodysBillLine) {
+  const Charge line = charge("i-1", 10);
+  import_charges(*store_, {line});
+  const FactId id{content_hash(line)}, moved{{7, 7}}, other{{8, 8}}, euro{{9, 9}};
+  const auto transfer = [](const FactId& of, const std::string& owner, Costs amounts) {
+    Posting made = posting(of, owner, amounts);
+    made.kind = PostingKind::kUnallocated;
+    made.gpu_time = {};
+    made.memory_time = {};
+    made.observed_time = {};
+    return made;
+  };
+  const auto minus = [](const Costs& amounts) {
+    Costs negative = Costs::zero(amounts.currency());
+    negative.billed = -amounts.billed;
+    negative.effective = -amounts.effective;
+    negative.list = -amounts.list;
+    negative.contracted = -amounts.contracted;
+    return negative;
+  };
+  std::vector<Posting> postings = {posting(id, "", costs(10)),
+                                   transfer(moved, "", minus(costs(4))),
+                                   transfer(moved, "(team=nlp)", costs(4)),
+                                   transfer(other, "", minus(costs(1))),
+                                   transfer(other, "(team=cv)", costs(1)),
+                                   transfer(euro, "", minus(costs(1, kEur))),
+                                   transfer(euro, "(team=cv)", costs(1, kEur))};
+  keep_run(*store_, run(), postings);
+  auto totals = totals_of(*store_, "2026-03");
+  ASSERT_EQ(totals.size(), 2u);
+  EXPECT_EQ(totals[0].lines, 0u);  // of euros
+  EXPECT_EQ(totals[0].transfers, 1u);
+  EXPECT_EQ(totals[1].lines_off, 0u);
+  EXPECT_EQ(totals[1].posted, costs(10));
+  EXPECT_EQ(totals[1].transfers, 2u);
+  EXPECT_EQ(totals[1].transfers_off, 0u);
+  EXPECT_EQ(totals_of(*store_).at(1).transfers, 2u);
+  EXPECT_EQ(must(store_->overview()).postings, 7u);
+  // What each owes includes what was moved; time does not move.
+  const auto rows = must(store_->summarise({.group_by = {"workload", "currency"}}));
+  std::map<std::string, Costs> by_workload;
+  for (const SummaryRow& row : rows) {
+    if (row.keys[1] == "USD") by_workload.emplace(row.keys[0], row.costs);
+  }
+  EXPECT_EQ(by_workload.at("").billed, Money::from_units(5, kUsd));
+  EXPECT_EQ(by_workload.at("(team=nlp)"), costs(4));
+  EXPECT_EQ(must(store_->summarise({.filters = {{"currency", {"USD"}}}}))[0].idle_time,
+            GpuTime::of(1000));
+
+  // One of them off, in one cost, by the least amount that there is.
+  postings[2].costs.list += Money::from_ticks(1, kUsd);
+  keep_run(*store_, run(), postings);
+  totals = totals_of(*store_, "2026-03");
+  EXPECT_EQ(totals.at(1).transfers_off, 1u);
+  EXPECT_EQ(totals.at(1).lines_off, 0u);
+  EXPECT_THAT(totals_of(*store_, "2026-04"), IsEmpty());
+  // Two that are off against each other do not make one that is right.
+  postings[4].costs.list = postings[4].costs.list - Money::from_ticks(1, kUsd);
+  keep_run(*store_, run(), postings);
+  EXPECT_EQ(totals_of(*store_).at(1).transfers_off, 2u);
+}
+
+TEST_P(StoreContract, TimeIsHeldByHoldersAndIdleInBuckets) {
+  std::vector<Posting> postings;
+  for (int i = 0; i < 7; ++i) {
+    for (const char* workload : {"", "w"}) {
+      Posting made = posting({{1, 1}}, workload, costs(1));
+      made.kind = static_cast<PostingKind>(i);
+      postings.push_back(made);
+    }
+  }
+  Posting of_cpu = posting({{1, 1}}, "w", costs(1));
+  of_cpu.component = Component::kCpu;
+  postings.push_back(of_cpu);
+  keep_run(*store_, run(), postings);
+  const SummaryRow all = must(store_->summarise({}))[0];
+  EXPECT_EQ(all.gpu_time, GpuTime::of(2000));       // used and held idle, of a workload
+  EXPECT_EQ(all.observed_time, GpuTime::of(1400));  // of these
+  EXPECT_EQ(all.idle_time, GpuTime::of(12'000));
+}
+
 }  // namespace
 }  // namespace pennyweight

@@ -181,6 +181,15 @@ inline Run keep_run(Store& store, const Run& made, const std::vector<Posting>& p
   return must(session->commit());
 }
 
+inline std::vector<Posting> postings_in(Store& store, const Scope& scope) {
+  std::vector<Posting> found;
+  must(store.scan_postings(scope, [&](std::span<const Posting> some) {
+    found.insert(found.end(), some.begin(), some.end());
+    return true;
+  }));
+  return found;
+}
+
 inline std::vector<Charge> charges_of(Store& store, const std::string& month = "") {
   std::vector<Charge> found;
   must(store.scan_charges(month, [&](std::span<const Charge> some) {

@@ -53,6 +53,8 @@ class DuckdbStore : public Store {
     return find<Holding>(id);
   }
   Result<std::vector<Posting>> postings_of(const FactId& charge) override;
+  Result<void> scan_postings(const Scope& scope, const PostingSink& sink) override;
+  Result<std::vector<WorkloadDimensions>> dimensions_of(const Scope& scope) override;
   Result<std::vector<Posting>> largest_postings(const SummaryQuery& query,
                                                 std::uint64_t at_most) override;
   Result<std::vector<Run>> runs() override;
@@ -195,6 +197,33 @@ Result<std::vector<Posting>> DuckdbStore::postings_of(const FactId& charge) {
   return postings;
 }
 
+Result<void> DuckdbStore::scan_postings(const Scope& scope, const PostingSink& sink) {
+  return visit(
+      "SELECT " + posting_columns("p.") +
+          " FROM postings p JOIN runs r ON r.run_id = p.run_id WHERE r.is_current AND "
+          "r.cluster = $1 AND r.month = $2 ORDER BY " +
+          posting_order("p."),
+      [&](Statement& statement) {
+        statement.bind_text(1, scope.cluster.text()).bind_text(2, scope.month);
+      },
+      [&](const Rows& chunk) -> Result<bool> {
+        const Result<std::vector<Posting>> some = postings_of_chunk(chunk);
+        if (!some) return std::unexpected(some.error());
+        return sink(*some);
+      });
+}
+
+Result<std::vector<WorkloadDimensions>> DuckdbStore::dimensions_of(const Scope& scope) {
+  Result<Connection> connection = database_.connect();
+  if (!connection) return std::unexpected(std::move(connection.error()));
+  Result<Statement> select = connection->prepare(
+      "SELECT workload, dimension, value FROM run_dimensions JOIN runs USING (run_id) "
+      "WHERE is_current AND cluster = $1 AND month = $2 ORDER BY workload, dimension");
+  if (!select) return std::unexpected(std::move(select.error()));
+  select->bind_text(1, scope.cluster.text()).bind_text(2, scope.month);
+  return dimensions_of_rows(select->query());
+}
+
 Result<std::vector<Posting>> DuckdbStore::largest_postings(const SummaryQuery& query,
                                                            std::uint64_t at_most) {
   const SummarySql sql(query);
@@ -327,13 +356,14 @@ Result<std::vector<SummaryRow>> DuckdbStore::summarise(const SummaryQuery& query
         return static_cast<UInt128>(chunk.column(keys + 6 + i).hugeint(row));
       };
       SummaryRow& sum = rows.emplace_back(
-          SummaryRow{{}, {}, {money(0), money(1), money(2), money(3)}, {}, {}, {}, 0});
+          SummaryRow{{}, {}, {money(0), money(1), money(2), money(3)}, {}, {}, {}, {}, 0});
       if (!chunk.column(0).is_null(row)) sum.bucket = chunk.column(0).date(row);
       for (std::uint64_t i = 0; i < keys; ++i) sum.keys.emplace_back(chunk.column(i + 1).text(row));
       sum.gpu_time = GpuTime::of(amount(0));
       sum.idle_time = GpuTime::of(amount(1));
       sum.memory_time = MemoryTime::of(amount(2));
-      sum.postings = chunk.column(keys + 9).uint64(row);
+      sum.observed_time = GpuTime::of(amount(3));
+      sum.postings = chunk.column(keys + 10).uint64(row);
     }
     return true;
   };

@@ -1,5 +1,7 @@
 #include "store/duckdb/reconcile.h"
 
+#include <algorithm>
+
 #include "store/duckdb/fact_table.h"
 
 namespace pennyweight {
@@ -44,6 +46,43 @@ Result<Costs> costs_of(const duckdb::Rows& chunk, std::uint64_t first, std::uint
   return Costs{money(0), money(1), money(2), money(3)};
 }
 
+// What is posted under ids that no bill line has, by currency.
+constexpr const char* kTransfers = R"sql(
+WITH sums AS (
+  SELECT p.charge_id, p.currency, sum(p.billed_cost) AS billed, sum(p.effective_cost) AS effective,
+         sum(p.list_cost) AS list, sum(p.contracted_cost) AS contracted
+  FROM postings p JOIN runs r ON r.run_id = p.run_id
+  WHERE r.is_current AND ($1 = '' OR r.month = $1)
+    AND p.charge_id NOT IN (SELECT charge_id FROM charges)
+  GROUP BY ALL)
+SELECT currency, count(*)::UBIGINT,
+       (count(*) FILTER (billed <> 0 OR effective <> 0 OR list <> 0 OR contracted <> 0))::UBIGINT
+FROM sums GROUP BY currency ORDER BY currency)sql";
+
+// Into the totals of their currency, which may have no bill line.
+Result<void> add_transfers(duckdb::Connection& connection, const std::string& month,
+                           std::vector<ReconcileTotals>& totals) {
+  Result<duckdb::Statement> select = connection.prepare(kTransfers);
+  if (!select) return std::unexpected(std::move(select.error()));
+  const auto take = [&](const duckdb::Rows& chunk) -> Result<bool> {
+    for (std::uint64_t row = 0; row < chunk.size(); ++row) {
+      const Result<Currency> currency = Currency::parse(chunk.column(0).text(row));
+      if (!currency) return std::unexpected(currency.error());
+      auto place = std::ranges::lower_bound(totals, *currency, {}, [](const ReconcileTotals& t) {
+        return t.billed_lines.currency();
+      });
+      if (place == totals.end() || place->billed_lines.currency() != *currency) {
+        const Costs zero = Costs::zero(*currency);
+        place = totals.insert(place, ReconcileTotals{zero, zero, 0, 0, 0, 0, 0});
+      }
+      place->transfers = chunk.column(1).uint64(row);
+      place->transfers_off = chunk.column(2).uint64(row);
+    }
+    return true;
+  };
+  return each_chunk(select->bind_text(1, month).query(), take);
+}
+
 Result<std::vector<ReconcileTotals>> totals(duckdb::Connection& connection,
                                             const std::string& month) {
   Result<duckdb::Statement> select = connection.prepare(
@@ -63,11 +102,14 @@ Result<std::vector<ReconcileTotals>> totals(duckdb::Connection& connection,
           const Result<Costs> posted = costs_of(chunk, 5, row, currency);
           if (!posted) return std::unexpected(posted.error());
           found.push_back({*billed, *posted, chunk.column(9).uint64(row),
-                           chunk.column(10).uint64(row), chunk.column(11).uint64(row)});
+                           chunk.column(10).uint64(row), chunk.column(11).uint64(row), 0, 0});
         }
         return true;
       });
   if (!read) return std::unexpected(read.error());
+  if (const Result<void> added = add_transfers(connection, month, found); !added) {
+    return std::unexpected(added.error());
+  }
   return found;
 }
 

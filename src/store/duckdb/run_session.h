@@ -18,4 +18,8 @@ inline constexpr const char* kRunColumns =
     "made_at, postings_digest, postings, is_current, dimensions_digest";
 Run run_of(const duckdb::Rows& chunk, std::uint64_t row);
 
+// From rows of workload, dimension and value, by workload. A workload without dimensions stands
+// there with an empty one.
+Result<std::vector<WorkloadDimensions>> dimensions_of_rows(Result<duckdb::Rows> rows);
+
 }  // namespace pennyweight

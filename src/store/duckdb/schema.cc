@@ -20,7 +20,7 @@ CREATE TABLE runs (
   run_id UBIGINT, cluster VARCHAR, month VARCHAR, number UBIGINT, is_current BOOLEAN,
   policy VARCHAR, policy_version UUID, catalog_version UUID, time_zone VARCHAR,
   program_version VARCHAR, made_at TIMESTAMP_MS, postings UBIGINT, postings_digest UUID,
-  dimensions_digest UUID);
+  dimensions_digest UUID, postings_sum UUID);
 CREATE TABLE run_dimensions (run_id UBIGINT, workload VARCHAR, dimension VARCHAR, value VARCHAR);
 CREATE TABLE imports (
   number UBIGINT, format VARCHAR, name VARCHAR, file_hash UUID, imported_at TIMESTAMP_MS,

@@ -110,10 +110,13 @@ std::string SummarySql::summarise() const {
       "sum(p.contracted_cost), ";
   const std::string zero = "0::HUGEINT";
   const std::string of_device = "p.component IN ('gpu', 'whole')";
-  const std::string held = "p.kind IN ('used', 'held_idle')";
-  select += "sum(CASE WHEN " + of_device + " AND " + held + " THEN p.gpu_time ELSE " + zero +
-            " END), sum(CASE WHEN " + of_device + " AND NOT " + held + " THEN p.gpu_time ELSE " +
-            zero + " END), sum(p.memory_time), count(*)::UBIGINT";
+  const std::string held = "p.kind IN ('used', 'held_idle') AND p.workload <> ''";
+  const auto time = [&](const std::string& when, const char* column) {
+    return "sum(CASE WHEN " + of_device + " AND " + when + " THEN " + column + " ELSE " + zero +
+           " END), ";
+  };
+  select += time(held, "p.gpu_time") + time("NOT (" + held + ")", "p.gpu_time") +
+            "sum(p.memory_time), " + time(held, "p.observed_time") + "count(*)::UBIGINT";
   std::string group;
   for (std::size_t i = 1; i <= keys_.size() + 2; ++i) {
     group += (group.empty() ? "" : ", ") + std::to_string(i);

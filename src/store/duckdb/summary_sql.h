@@ -16,7 +16,7 @@ class SummarySql {
   explicit SummarySql(const SummaryQuery& query);
 
   // Columns: the bucket's day (null for none), the keys, then currency, four costs, GPU time held
-  // and idle, memory time, and the number of postings.
+  // and idle, memory time, time observed, and the number of postings.
   std::string summarise() const;
   // The postings themselves, the largest first.
   std::string largest(std::uint64_t at_most) const;

@@ -98,6 +98,21 @@ class MemoryRun : public RunSession {
     }
     return {};
   }
+  Result<void> keep_previous_except(std::span<const FactId> charges) override {
+    CHECK(!std::exchange(kept_previous_, true), "a session keeps the previous run once");
+    const KeptRun* current = current_run(lock_.book(), kept_.run.scope);
+    if (current == nullptr) return fail(ErrorCode::kNotFound, kNothingToKeep);
+    if (!same_rules(current->run, kept_.run)) return fail(ErrorCode::kConflict, kOtherRules);
+    const std::set<FactId> left_out(charges.begin(), charges.end());
+    std::vector<WorkloadDimensions> dimensions;
+    for (const Posting& posting : current->postings) {
+      if (left_out.contains(posting.charge)) continue;
+      kept_.postings.push_back(posting);
+      const auto found = current->dimensions.find(posting.workload);
+      if (found != current->dimensions.end()) dimensions.push_back({found->first, found->second});
+    }
+    return append_dimensions(dimensions);
+  }
   Result<Run> commit() override {
     CHECK(!std::exchange(committed_, true), "a session is committed once");
     std::ranges::sort(kept_.postings,
@@ -124,14 +139,13 @@ class MemoryRun : public RunSession {
 
  private:
   static bool same(const KeptRun& a, const KeptRun& b) {
-    return a.run.policy == b.run.policy && a.run.policy_version == b.run.policy_version &&
-           a.run.catalog_version == b.run.catalog_version && a.run.time_zone == b.run.time_zone &&
-           a.run.postings_digest == b.run.postings_digest && a.run.postings == b.run.postings &&
-           a.dimensions_digest == b.dimensions_digest;
+    return same_rules(a.run, b.run) && a.run.postings_digest == b.run.postings_digest &&
+           a.run.postings == b.run.postings && a.dimensions_digest == b.dimensions_digest;
   }
 
   SessionLock lock_;
   KeptRun kept_;
+  bool kept_previous_ = false;
   bool committed_ = false;
 };
 
@@ -245,6 +259,17 @@ class MemoryStore : public Store {
     std::ranges::sort(found, [](const Posting& a, const Posting& b) { return comes_before(a, b); });
     return found;
   }
+  Result<void> scan_postings(const Scope& scope, const PostingSink& sink) override {
+    const KeptRun* run = current_run(book_, scope);
+    return run == nullptr ? Result<void>() : hand_over(run->postings, sink);
+  }
+  Result<std::vector<WorkloadDimensions>> dimensions_of(const Scope& scope) override {
+    std::vector<WorkloadDimensions> found;
+    if (const KeptRun* run = current_run(book_, scope)) {
+      for (const auto& [workload, labels] : run->dimensions) found.push_back({workload, labels});
+    }
+    return found;
+  }
   Result<std::vector<Posting>> largest_postings(const SummaryQuery& query,
                                                 std::uint64_t at_most) override {
     std::vector<Posting> found;
@@ -331,11 +356,26 @@ Result<StoreOverview> MemoryStore::overview() {
 
 Result<std::vector<ReconcileTotals>> MemoryStore::reconcile(const std::string& month, bool only_off,
                                                             const LineSink& sink) {
+  const auto no_totals = [](Currency currency) {
+    return ReconcileTotals{Costs::zero(currency), Costs::zero(currency), 0, 0, 0, 0, 0};
+  };
   std::map<FactId, std::vector<const Posting*>> postings;
-  visit_postings(book_, {}, [&](const KeptRun&, const Posting& posting) {
-    postings[posting.charge].push_back(&posting);
+  std::map<std::pair<FactId, Currency>, Costs> transfers;
+  visit_postings(book_, {}, [&](const KeptRun& kept, const Posting& posting) {
+    if (book_.charges.contains(posting.charge)) {
+      postings[posting.charge].push_back(&posting);
+    } else if (month.empty() || kept.run.scope.month == month) {
+      const Currency currency = posting.costs.currency();
+      transfers.try_emplace({posting.charge, currency}, Costs::zero(currency)).first->second +=
+          posting.costs;
+    }
   });
   std::map<Currency, ReconcileTotals> totals;
+  for (const auto& [id, sum] : transfers) {
+    ReconcileTotals& total = totals.try_emplace(id.second, no_totals(id.second)).first->second;
+    ++total.transfers;
+    total.transfers_off += sum == Costs::zero(id.second) ? 0 : 1;
+  }
   bool wants_more = true;
   for (const auto& [id, charge] : book_.charges) {
     if (!in_month(month)(charge)) continue;
@@ -351,9 +391,7 @@ Result<std::vector<ReconcileTotals>> MemoryStore::reconcile(const std::string& m
         foreign = posting->costs.currency();
       }
     }
-    ReconcileTotals& total =
-        totals.try_emplace(currency, Costs::zero(currency), Costs::zero(currency), 0, 0, 0)
-            .first->second;
+    ReconcileTotals& total = totals.try_emplace(currency, no_totals(currency)).first->second;
     total.billed_lines += charge.costs;
     total.posted += line.posted;
     if (foreign) line.posted = Costs::zero(*foreign);

@@ -61,8 +61,11 @@ void add(SummaryRow& row, const Posting& posting) {
   row.costs += posting.costs;
   const bool device_time =
       posting.component == Component::kGpu || posting.component == Component::kWhole;
-  const bool held = posting.kind == PostingKind::kUsed || posting.kind == PostingKind::kHeldIdle;
+  const bool held =
+      (posting.kind == PostingKind::kUsed || posting.kind == PostingKind::kHeldIdle) &&
+      !posting.workload.empty();
   if (device_time) (held ? row.gpu_time : row.idle_time) += posting.gpu_time;
+  if (device_time && held) row.observed_time += posting.observed_time;
   row.memory_time += posting.memory_time;
   ++row.postings;
 }
@@ -92,7 +95,7 @@ std::vector<SummaryRow> summarise(const MemoryBook& book, const SummaryQuery& qu
     const Currency currency = posting.costs.currency();
     const auto [row, created] =
         rows.try_emplace(Key(bucket, keys, currency),
-                         SummaryRow{bucket, keys, Costs::zero(currency), {}, {}, {}, 0});
+                         SummaryRow{bucket, keys, Costs::zero(currency), {}, {}, {}, {}, 0});
     add(row->second, posting);
   });
   std::vector<SummaryRow> sorted;
