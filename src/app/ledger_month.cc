@@ -1,9 +1,11 @@
 #include "app/ledger_month.h"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "allocate/allocate.h"
+#include "core/billing_period.h"
 
 namespace pennyweight {
 namespace {
@@ -42,7 +44,7 @@ Result<LedgerMonth> LedgerMonth::load(Store& store, const std::string& month) {
   const auto runs = store.runs();
   if (!runs) return std::unexpected(runs.error());
   for (const Run& run : *runs) {
-    if (run.current && run.scope.month == month) loaded.runs_[run.scope] = run.number;
+    if (run.current && run.scope.month == month) loaded.runs_.emplace(run.scope, run);
   }
 
   std::vector<Charge> charges;
@@ -61,13 +63,13 @@ Result<LedgerMonth> LedgerMonth::load(Store& store, const std::string& month) {
 std::vector<ClusterId> LedgerMonth::clusters() const {
   std::set<ClusterId> clusters;
   for (const auto& [cluster, charges] : charges_) clusters.insert(cluster);
-  for (const auto& [scope, number] : runs_) clusters.insert(scope.cluster);
+  for (const auto& [scope, run] : runs_) clusters.insert(scope.cluster);
   return {clusters.begin(), clusters.end()};
 }
 
-std::optional<std::uint64_t> LedgerMonth::current_run(const Scope& scope) const {
+const Run* LedgerMonth::current_run(const Scope& scope) const {
   const auto run = runs_.find(scope);
-  return run == runs_.end() ? std::nullopt : std::optional(run->second);
+  return run == runs_.end() ? nullptr : &run->second;
 }
 
 Result<ClusterFacts> LedgerMonth::facts_of(Store& store, const ClusterId& cluster) {
@@ -77,6 +79,14 @@ Result<ClusterFacts> LedgerMonth::facts_of(Store& store, const ClusterId& cluste
   }
   facts.nodes = of_cluster(nodes_, cluster);
   facts.gpus = of_cluster(gpus_, cluster);
+  // The month in any time zone; which of its days a correction is booked on, the policy's says.
+  const auto month = BillingPeriod::parse(name_, TimeZone::utc());
+  if (!month) return std::unexpected(month.error());
+  const Interval around(month->to_interval().begin() - std::chrono::days(1),
+                        month->to_interval().end() + std::chrono::days(1));
+  auto corrections = store.corrections(cluster, around);
+  if (!corrections) return std::unexpected(corrections.error());
+  facts.corrections = std::move(*corrections);
   const auto span = span_of(facts.charges);
   if (cluster.empty() || !span) return facts;
   const auto scanned = store.scan_holdings(cluster, *span, [&](std::span<const Holding> batch) {
@@ -84,6 +94,9 @@ Result<ClusterFacts> LedgerMonth::facts_of(Store& store, const ClusterId& cluste
     return true;
   });
   if (!scanned) return std::unexpected(scanned.error());
+  auto outages = store.outages(cluster, *span);
+  if (!outages) return std::unexpected(outages.error());
+  facts.outages = std::move(*outages);
   return facts;
 }
 

@@ -10,8 +10,10 @@
 #include "core/error.h"
 #include "core/id.h"
 #include "ledger/charge.h"
+#include "ledger/correction.h"
 #include "ledger/holding.h"
 #include "ledger/node.h"
+#include "ledger/outage.h"
 #include "ledger/store.h"
 
 namespace pennyweight {
@@ -20,7 +22,9 @@ struct ClusterFacts {
   std::vector<Charge> charges;
   std::vector<Node> nodes;
   std::vector<Gpu> gpus;
-  std::vector<Holding> holdings;  // that overlap a charge
+  std::vector<Holding> holdings;        // that overlap a charge
+  std::vector<Outage> outages;          // that overlap one
+  std::vector<Correction> corrections;  // of the month, wherever its days begin and end
 };
 
 class LedgerMonth {
@@ -33,8 +37,8 @@ class LedgerMonth {
   // that has moved to another cluster must not stay posted in the old one. Sorted; "" is no
   // cluster.
   std::vector<ClusterId> clusters() const;
-  // The number of the current run of a scope.
-  std::optional<std::uint64_t> current_run(const Scope& scope) const;
+  // The run that was current when the month was loaded; null: the scope was never allocated.
+  const Run* current_run(const Scope& scope) const;
   // May be called once a cluster: the bill lines are handed over.
   Result<ClusterFacts> facts_of(Store& store, const ClusterId& cluster);
 
@@ -45,7 +49,7 @@ class LedgerMonth {
   std::map<ClusterId, std::vector<Charge>> charges_;
   std::vector<Node> nodes_;
   std::vector<Gpu> gpus_;
-  std::map<Scope, std::uint64_t> runs_;
+  std::map<Scope, Run> runs_;
 };
 
 }  // namespace pennyweight

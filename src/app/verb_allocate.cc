@@ -1,15 +1,14 @@
 // allocate: one run for each cluster and month of the bill.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <thread>
 
-#include "allocate/allocate.h"
+#include "app/allocate_month.h"
 #include "app/catalog_file.h"
-#include "app/ledger_month.h"
 #include "app/table_options.h"
 #include "app/verb.h"
-#include "app/version.h"
 
 namespace pennyweight {
 namespace {
@@ -18,18 +17,9 @@ struct AllocateOptions {
   std::string month;
   std::string from;
   std::string to;
+  std::string changed;
   std::optional<unsigned> threads;
   TableOptions table;
-};
-
-// What one run did, for the table.
-struct Done {
-  Scope scope;
-  std::uint64_t lines = 0;
-  Run run;
-  bool unchanged = false;
-  std::map<Currency, std::map<PostingKind, Money>> effective;
-  std::vector<AllocationNote> notes;
 };
 
 Result<std::vector<std::string>> months_of(const AllocateOptions& options,
@@ -49,94 +39,148 @@ Result<std::vector<std::string>> months_of(const AllocateOptions& options,
   return months;
 }
 
-Result<Done> allocate_scope(Store& store, const LedgerMonth& month, const ClusterId& cluster,
-                            const AllocationInput& input, Context& context) {
-  const auto allocation = allocate(input);
-  if (!allocation) return std::unexpected(allocation.error());
-
-  const Scope scope{cluster, month.name()};
-  Done done{scope,
-            input.charges.size(),
-            Run{scope,
-                0,
-                input.policy.text(),
-                input.policy.version(),
-                input.catalog.version(),
-                input.policy.time_zone.name(),
-                kProgramVersion,
-                context.clock.now(),
-                {}},
-            false,
-            {},
-            allocation->notes};
-  for (const Posting& posting : allocation->postings) {
-    const Money& cost = posting.costs.effective;
-    auto& kinds = done.effective[cost.currency()];
-    kinds.try_emplace(posting.kind, Money::zero(cost.currency())).first->second += cost;
+// "2026-03-05T10:00:00Z..2026-03-05T11:00:00Z".
+Result<std::optional<Interval>> changed_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::size_t dots = text.find("..");
+  if (dots == std::string::npos) {
+    return wrong_usage("--changed: write it as 2026-03-05T10:00:00Z..2026-03-05T11:00:00Z");
   }
-
-  const auto before = month.current_run(done.scope);
-  auto session = store.begin_run(done.run);
-  if (!session) return std::unexpected(session.error());
-  if (auto ok = (*session)->append_postings(allocation->postings); !ok) {
-    return std::unexpected(ok.error());
-  }
-  if (auto ok = (*session)->append_dimensions(allocation->dimensions); !ok) {
-    return std::unexpected(ok.error());
-  }
-  const auto committed = (*session)->commit();
-  if (!committed) return std::unexpected(committed.error());
-  done.run = *committed;
-  done.unchanged = before == committed->number;
-  return done;
+  const auto from = parse_instant(std::string_view(text).substr(0, dots));
+  if (!from) return wrong_usage("--changed: " + from.error().message);
+  const auto to = parse_instant(std::string_view(text).substr(dots + 2));
+  if (!to) return wrong_usage("--changed: " + to.error().message);
+  const auto changed = Interval::of(*from, *to);
+  if (!changed) return wrong_usage("--changed: it ends before it begins");
+  return changed;
 }
 
-std::vector<Table> tables_of(const std::vector<Done>& all) {
+struct KindColumn {
+  PostingKind kind;
+  const char* name;
+  const char* title;
+  bool always;  // else only where some run has any of it
+};
+constexpr KindColumn kKindColumns[] = {
+    {PostingKind::kUsed, "held", "held", true},
+    {PostingKind::kHeldIdle, "held_idle", "held idle", false},
+    {PostingKind::kUnallocated, "unallocated", "unallocated", true},
+    {PostingKind::kStranded, "stranded", "stranded", false},
+    {PostingKind::kOverhead, "overhead", "overhead", false},
+    {PostingKind::kUnavailable, "unavailable", "unavailable", false},
+    {PostingKind::kShared, "shared", "shared", true},
+};
+
+// The columns are those of all tables, whatever their currency.
+struct Shape {
+  std::vector<KindColumn> kinds;
+  bool moved = false;
+  bool coverage = false;
+};
+
+Shape shape_of(const std::vector<AllocatedScope>& all) {
+  Shape shape;
+  for (const KindColumn& column : kKindColumns) {
+    const bool is_there = std::ranges::any_of(all, [&](const AllocatedScope& scope) {
+      return std::ranges::any_of(
+          scope.effective, [&](const auto& entry) { return entry.second.contains(column.kind); });
+    });
+    if (column.always || is_there) shape.kinds.push_back(column);
+  }
+  for (const AllocatedScope& scope : all) {
+    shape.moved = shape.moved || !scope.moved.empty();
+    shape.coverage = shape.coverage || scope.observed_time != GpuTime();
+  }
+  return shape;
+}
+
+Table table_in(Currency currency, const Shape& shape) {
+  Table table;
+  table.title = fmt::format("Allocated, effective cost in {}", currency.text());
+  table.currency = currency;
+  table.columns = {{"month", "month", ColumnKind::kText},
+                   {"cluster", "cluster", ColumnKind::kText},
+                   {"lines", "bill lines", ColumnKind::kCount},
+                   {"postings", "postings", ColumnKind::kCount}};
+  for (const KindColumn& column : shape.kinds) {
+    table.columns.push_back({column.name, column.title, ColumnKind::kMoney});
+  }
+  if (shape.moved) table.columns.push_back({"moved", "moved to owners", ColumnKind::kMoney});
+  if (shape.coverage) table.columns.push_back({"observed", "observed", ColumnKind::kPercent});
+  table.columns.push_back({"run", "run", ColumnKind::kText});
+  return table;
+}
+
+Row row_of(const AllocatedScope& done, Currency currency, const Shape& shape) {
+  const auto amount = [&](const auto& amounts, const auto& key) {
+    const auto found = amounts.find(key);
+    return found == amounts.end() ? Money::zero(currency) : found->second;
+  };
+  const std::string cluster = done.run.scope.cluster.text();
+  Row row = {done.run.scope.month, cluster.empty() ? "(no cluster)" : cluster, done.lines,
+             done.run.postings};
+  const auto kinds = done.effective.find(currency);
+  for (const KindColumn& column : shape.kinds) {
+    row.emplace_back(kinds == done.effective.end() ? Money::zero(currency)
+                                                   : amount(kinds->second, column.kind));
+  }
+  if (shape.moved) row.emplace_back(amount(done.moved, currency));
+  if (shape.coverage) {
+    const auto observed = static_cast<Int128>(done.observed_time.count());
+    const auto held = static_cast<Int128>(done.gpu_time.count());
+    row.push_back(held == 0 ? Cell() : Cell(Ratio{observed, held}));
+  }
+  row.emplace_back(fmt::format("{}{}", done.run.number, done.unchanged ? ", unchanged" : ""));
+  return row;
+}
+
+std::vector<Table> tables_of(const std::vector<AllocatedScope>& all) {
+  const Shape shape = shape_of(all);
   std::map<Currency, Table> by_currency;
-  for (const Done& done : all) {
+  for (const AllocatedScope& done : all) {
     for (const auto& [currency, kinds] : done.effective) {
-      Table& table = by_currency[currency];
-      if (table.columns.empty()) {
-        table.title = fmt::format("Allocated, effective cost in {}", currency.text());
-        table.currency = currency;
-        table.columns = {{"month", "month", ColumnKind::kText},
-                         {"cluster", "cluster", ColumnKind::kText},
-                         {"lines", "bill lines", ColumnKind::kCount},
-                         {"postings", "postings", ColumnKind::kCount},
-                         {"held", "held", ColumnKind::kMoney},
-                         {"unallocated", "unallocated", ColumnKind::kMoney},
-                         {"shared", "shared", ColumnKind::kMoney},
-                         {"run", "run", ColumnKind::kText}};
-      }
-      Money held = Money::zero(currency);
-      Money unallocated = held;
-      Money shared = held;
-      for (const auto& [kind, cost] : kinds) {
-        const bool is_held = kind == PostingKind::kUsed || kind == PostingKind::kHeldIdle;
-        (is_held ? held : kind == PostingKind::kShared ? shared : unallocated) += cost;
-      }
-      const std::string cluster = done.scope.cluster.text();
-      table.rows.push_back(
-          {done.scope.month, cluster.empty() ? "(no cluster)" : cluster, done.lines,
-           done.run.postings, held, unallocated, shared,
-           fmt::format("{}{}", done.run.number, done.unchanged ? ", unchanged" : "")});
+      const auto table = by_currency.try_emplace(currency, table_in(currency, shape)).first;
+      table->second.rows.push_back(row_of(done, currency, shape));
     }
   }
   std::vector<Table> tables;
   for (auto& [currency, table] : by_currency) tables.push_back(std::move(table));
   if (tables.empty()) return tables;
-  for (const Done& done : all) {
-    const std::string& cluster = done.scope.cluster.text();
-    for (const AllocationNote& note : done.notes) {
-      tables.back().notes.push_back(fmt::format("note: {} {}: {} ({} times)", done.scope.month,
-                                                cluster.empty() ? "(no cluster)" : cluster,
-                                                note.what, note.count));
+  for (const AllocatedScope& done : all) {
+    const std::string& cluster = done.run.scope.cluster.text();
+    for (const std::string& note : done.notes) {
+      tables.back().notes.push_back(fmt::format("note: {} {}: {}", done.run.scope.month,
+                                                cluster.empty() ? "(no cluster)" : cluster, note));
     }
   }
   return tables;
 }
 
+// Every scope of a month, that of no cluster last: its tax and support may be spread over the
+// owners of all clusters.
+Result<void> allocate_month(Store& store, const std::string& name, const ScopeRules& rules,
+                            std::vector<AllocatedScope>& all) {
+  auto month = LedgerMonth::load(store, name);
+  if (!month) return std::unexpected(month.error());
+  std::vector<ClusterId> clusters = month->clusters();
+  const auto no_cluster = std::ranges::find_if(clusters, &ClusterId::empty);
+  const bool elsewhere_wanted = no_cluster != clusters.end() && !rules.policy.spread.empty();
+  if (no_cluster != clusters.end()) std::rotate(no_cluster, no_cluster + 1, clusters.end());
+  std::vector<DistributionInput::Elsewhere> elsewhere;
+  for (const ClusterId& cluster : clusters) {
+    auto done = allocate_scope(store, *month, cluster, rules, elsewhere_wanted, elsewhere);
+    if (!done) {
+      return std::unexpected(
+          done.error().during(fmt::format("cannot allocate {} {}", name, cluster.text())));
+    }
+    all.push_back(std::move(*done));
+  }
+  return {};
+}
+
 Result<ExitCode> run(const AllocateOptions& options, Context& context) {
+  const auto changed = changed_of(options.changed);
+  if (!changed) return std::unexpected(changed.error());
   const auto catalog = load_catalog(context.config);
   if (!catalog) return std::unexpected(catalog.error());
   const auto store = open_ledger(context.config);
@@ -155,27 +199,15 @@ Result<ExitCode> run(const AllocateOptions& options, Context& context) {
   const unsigned wanted = options.threads.value_or(context.config.threads);
   const unsigned threads = wanted > 0 ? wanted : std::max(1U, std::thread::hardware_concurrency());
 
-  std::vector<Done> all;
+  const ScopeRules rules{.policy = context.config.policy,
+                         .catalog = *catalog,
+                         .threads = threads,
+                         .at = context.clock.now(),
+                         .changed = *changed};
+  std::vector<AllocatedScope> all;
   for (const std::string& name : *months) {
-    auto month = LedgerMonth::load(**store, name);
-    if (!month) return std::unexpected(month.error());
-    for (const ClusterId& cluster : month->clusters()) {
-      const auto facts = month->facts_of(**store, cluster);
-      if (!facts) return std::unexpected(facts.error());
-      const AllocationInput input{.cluster = cluster,
-                                  .charges = facts->charges,
-                                  .nodes = facts->nodes,
-                                  .gpus = facts->gpus,
-                                  .holdings = facts->holdings,
-                                  .policy = context.config.policy,
-                                  .catalog = *catalog,
-                                  .threads = threads};
-      auto done = allocate_scope(**store, *month, cluster, input, context);
-      if (!done) {
-        return std::unexpected(
-            done.error().during(fmt::format("cannot allocate {} {}", name, cluster.text())));
-      }
-      all.push_back(std::move(*done));
+    if (const auto done = allocate_month(**store, name, rules, all); !done) {
+      return std::unexpected(done.error());
     }
   }
   print_tables(tables_of(all), options.table, context);
@@ -192,6 +224,8 @@ Verb declare_allocate(CLI::App& app) {
                       "One month, such as 2026-03; else all with bill lines");
   command->add_option("--from", options->from, "The first month");
   command->add_option("--to", options->to, "The last month, inclusive");
+  command->add_option("--changed", options->changed,
+                      "FROM..TO: divide again only what overlaps it, and keep the rest");
   command->add_option("--threads", options->threads, "0: one for each core; it changes no figure")
       ->check(CLI::Range(0, 1024));
   add_table_options(*command, options->table);

@@ -41,9 +41,18 @@ Result<Month> check(Store& store, const std::string& month, const ReconcileOptio
 
 bool is_exact(const Month& month) {
   for (const ReconcileTotals& totals : month.totals) {
-    if (totals.lines_off > 0) return false;
+    if (totals.lines_off > 0 || totals.transfers_off > 0) return false;
   }
   return true;
+}
+
+std::string about_transfers(const ReconcileTotals& totals) {
+  return totals.transfers_off == 0
+             ? fmt::format("{} transfers between owners and buckets, each adding up to zero",
+                           format_count(totals.transfers, Thousands::kSeparated))
+             : fmt::format("{} of {} transfers do not add up to zero",
+                           format_count(totals.transfers_off, Thousands::kSeparated),
+                           format_count(totals.transfers, Thousands::kSeparated));
 }
 
 Result<ExitCode> run(const ReconcileOptions& options, Context& context) {
@@ -68,8 +77,11 @@ Result<ExitCode> run(const ReconcileOptions& options, Context& context) {
     if (!checked) return std::unexpected(checked.error());
     exact = exact && is_exact(*checked);
     for (const ReconcileTotals& totals : checked->totals) lines_all += totals.lines;
-    for (Table& table : reconcile_tables(month, checked->totals)) {
-      tables.push_back(std::move(table));
+    std::vector<Table> of_month = reconcile_tables(month, checked->totals);
+    for (std::size_t i = 0; i < of_month.size(); ++i) {
+      const ReconcileTotals& totals = checked->totals[i];
+      if (totals.transfers > 0) of_month[i].notes.push_back(about_transfers(totals));
+      tables.push_back(std::move(of_month[i]));
     }
     for (Table& table : line_tables(
              fmt::format("{}: {}", month, options.lines ? "bill lines" : "bill lines that are off"),
@@ -107,11 +119,10 @@ Result<ExitCode> run(const ReconcileOptions& options, Context& context) {
                                     format_count(lines_all, Thousands::kSeparated)));
     return ExitCode::kDone;
   }
-  return fail(
-      ErrorCode::kConflict,
-      "the postings do not add up to the bill lines named above; 'pennyweight allocate' posts "
-      "what is missing; a line that stays off was changed behind the ledger's back: restore a "
-      "backup");
+  return fail(ErrorCode::kConflict,
+              "the postings do not add up to the bill lines named above, or transfers not to zero; "
+              "'pennyweight allocate' posts what is missing; what stays off was changed behind the "
+              "ledger's back: restore a backup");
 }
 
 }  // namespace

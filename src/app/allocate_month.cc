@@ -1,0 +1,209 @@
+#include "app/allocate_month.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "app/seen_source.h"
+#include "app/version.h"
+#include "ledger/keeping.h"
+
+namespace pennyweight {
+namespace {
+
+// What a run over some of the bill lines does with the others.
+struct Kept {
+  std::vector<FactId> left_out;   // ids whose postings are made anew, or belong here no more
+  std::vector<Posting> postings;  // that stay, where they are needed for distribution
+  std::vector<WorkloadDimensions> dimensions;
+};
+
+Result<Kept> keep(Store& store, const Scope& scope, const std::vector<Charge>& charges,
+                  const Interval& changed, bool postings_wanted) {
+  std::set<FactId> stay;
+  Kept kept;
+  for (const Charge& charge : charges) {
+    if (charge.charge_period.overlap(changed)) {
+      kept.left_out.push_back(charge.id);
+    } else {
+      stay.insert(charge.id);
+    }
+  }
+  // Transfers, which are made anew, and bill lines that have moved to another cluster since.
+  std::set<FactId> gone;
+  const auto scanned = store.scan_postings(scope, [&](std::span<const Posting> batch) {
+    for (const Posting& posting : batch) {
+      if (!stay.contains(posting.charge)) {
+        gone.insert(posting.charge);
+      } else if (postings_wanted) {
+        kept.postings.push_back(posting);
+      }
+    }
+    return true;
+  });
+  if (!scanned) return std::unexpected(scanned.error());
+  kept.left_out.insert(kept.left_out.end(), gone.begin(), gone.end());
+  if (!postings_wanted) return kept;
+
+  auto dimensions = store.dimensions_of(scope);
+  if (!dimensions) return std::unexpected(dimensions.error());
+  std::set<WorkloadId> held;
+  for (const Posting& posting : kept.postings) held.insert(posting.workload);
+  std::ranges::copy_if(
+      *dimensions, std::back_inserter(kept.dimensions),
+      [&](const WorkloadDimensions& entry) { return held.contains(entry.workload); });
+  return kept;
+}
+
+// The dimensions of both; an entry of both is the same in both, or the store says no.
+std::vector<WorkloadDimensions> merged(const std::vector<WorkloadDimensions>& kept,
+                                       const std::vector<WorkloadDimensions>& made) {
+  std::vector<WorkloadDimensions> all;
+  std::ranges::set_union(kept, made, std::back_inserter(all), {}, &WorkloadDimensions::workload,
+                         &WorkloadDimensions::workload);
+  return all;
+}
+
+Result<Run> commit(Store& store, const Run& run, const Kept* kept, const Allocation& allocation,
+                   const Distribution& distribution) {
+  auto session = store.begin_run(run);
+  if (!session) return std::unexpected(session.error());
+  Result<void> done;
+  if (kept != nullptr) done = (*session)->keep_previous_except(kept->left_out);
+  if (done) done = (*session)->append_postings(allocation.postings);
+  if (done) done = (*session)->append_postings(distribution.transfers);
+  if (done) done = (*session)->append_dimensions(allocation.dimensions);
+  if (done) done = (*session)->append_dimensions(distribution.dimensions);
+  if (!done) return std::unexpected(done.error());
+  return (*session)->commit();
+}
+
+void add_moved(const Distribution& distribution, AllocatedScope& scope) {
+  for (const Posting& posting : distribution.transfers) {
+    const Money& cost = posting.costs.effective;
+    Money& moved =
+        scope.moved.try_emplace(cost.currency(), Money::zero(cost.currency())).first->second;
+    if (!cost.is_negative()) moved += cost;
+  }
+}
+
+// What the run says as it stands in the ledger. Transfers are of no bill line, so of no category.
+Result<void> add_summary(Store& store, AllocatedScope& scope) {
+  const auto rows =
+      store.summarise({.group_by = {"kind"},
+                       .filters = {{"cluster", {scope.run.scope.cluster.text()}, false},
+                                   {"month", {scope.run.scope.month}, false},
+                                   {"category", {""}, true}}});
+  if (!rows) return std::unexpected(rows.error());
+  for (const SummaryRow& row : *rows) {
+    const auto kind = parse_posting_kind(row.keys[0]);
+    CHECK(kind, "the ledger knows its kinds");
+    const Money& cost = row.costs.effective;
+    scope.effective[cost.currency()].emplace(*kind, cost);
+    scope.gpu_time += row.gpu_time;
+    scope.observed_time += row.observed_time;
+  }
+  return {};
+}
+
+bool has_rules_for_distribution(const Policy& policy) {
+  return std::ranges::any_of(policy.spread,
+                             [](const SpreadRule& rule) { return rule.how != Spread::kKeep; });
+}
+
+}  // namespace
+
+Result<AllocatedScope> allocate_scope(Store& store, LedgerMonth& month, const ClusterId& cluster,
+                                      const ScopeRules& rules, bool elsewhere_wanted,
+                                      std::vector<DistributionInput::Elsewhere>& elsewhere) {
+  const auto facts = month.facts_of(store, cluster);
+  if (!facts) return std::unexpected(facts.error());
+  AllocatedScope done{.run = {.scope = {cluster, month.name()},
+                              .policy = rules.policy.text(),
+                              .policy_version = rules.policy.version(),
+                              .catalog_version = rules.catalog.version(),
+                              .time_zone = rules.policy.time_zone.name(),
+                              .program_version = kProgramVersion,
+                              .at = rules.at,
+                              .postings_digest = {}},
+                      .lines = facts->charges.size(),
+                      .effective = {},
+                      .moved = {},
+                      .gpu_time = {},
+                      .observed_time = {},
+                      .notes = {}};
+  const Run* before = month.current_run(done.run.scope);
+  std::optional<Interval> changed = rules.changed;
+  if (changed && (before == nullptr || !same_rules(*before, done.run))) {
+    done.notes.emplace_back(
+        "divided as a whole: there is no current run of the same policy, prices and time zone");
+    changed.reset();
+  }
+  auto allocation = allocate({.cluster = cluster,
+                              .charges = facts->charges,
+                              .nodes = facts->nodes,
+                              .gpus = facts->gpus,
+                              .holdings = facts->holdings,
+                              .outages = facts->outages,
+                              .policy = rules.policy,
+                              .catalog = rules.catalog,
+                              .threads = rules.threads,
+                              .seen = seen_source(store, cluster, facts->gpus, rules.policy.usage),
+                              .changed = changed});
+  if (!allocation) return std::unexpected(allocation.error());
+  for (const AllocationNote& note : allocation->notes) {
+    done.notes.push_back(fmt::format("{} ({} times)", note.what, note.count));
+  }
+
+  const bool distributes = has_rules_for_distribution(rules.policy) || !facts->corrections.empty();
+  std::optional<Kept> kept;
+  if (changed) {
+    auto found =
+        keep(store, done.run.scope, facts->charges, *changed, distributes || elsewhere_wanted);
+    if (!found) return std::unexpected(found.error());
+    kept = std::move(*found);
+    // What is made anew joins what stays, to be distributed together.
+    kept->postings.insert(kept->postings.end(), allocation->postings.begin(),
+                          allocation->postings.end());
+    kept->dimensions = merged(kept->dimensions, allocation->dimensions);
+  }
+  const auto& postings = kept ? kept->postings : allocation->postings;
+  const auto& dimensions = kept ? kept->dimensions : allocation->dimensions;
+  std::span<const DistributionInput::Elsewhere> of_others;
+  if (cluster.empty()) of_others = elsewhere;
+  Distribution distribution;
+  if (distributes) {
+    distribution = distribute({.cluster = cluster,
+                               .month = month.name(),
+                               .postings = postings,
+                               .dimensions = dimensions,
+                               .nodes = facts->nodes,
+                               .charges = facts->charges,
+                               .corrections = facts->corrections,
+                               .elsewhere = of_others,
+                               .policy = rules.policy});
+  }
+  if (elsewhere_wanted && !cluster.empty()) {
+    std::ranges::move(owners_of(postings, dimensions), std::back_inserter(elsewhere));
+  }
+  std::ranges::copy(distribution.notes, std::back_inserter(done.notes));
+
+  const auto committed =
+      commit(store, done.run, kept ? &*kept : nullptr, *allocation, distribution);
+  if (!committed) {
+    return std::unexpected(
+        kept ? committed.error().during("the rest of the run can't be kept (allocate it without "
+                                        "--changed)")
+             : committed.error());
+  }
+  done.unchanged = before != nullptr && before->number == committed->number;
+  done.run = *committed;
+  add_moved(distribution, done);
+  if (const auto added = add_summary(store, done); !added) return std::unexpected(added.error());
+  return done;
+}
+
+}  // namespace pennyweight

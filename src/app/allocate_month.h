@@ -1,0 +1,44 @@
+// One scope allocated: from the facts of the ledger to a run that is committed.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allocate/allocate.h"
+#include "allocate/distribute.h"
+#include "app/ledger_month.h"
+#include "ledger/store.h"
+
+namespace pennyweight {
+
+struct ScopeRules {
+  const Policy& policy;
+  const Catalog& catalog;
+  unsigned threads;
+  Instant at;                       // when the run is made
+  std::optional<Interval> changed;  // only bill lines that overlap it are divided again
+};
+
+// What one run did.
+struct AllocatedScope {
+  Run run;
+  std::uint64_t lines = 0;
+  bool unchanged = false;  // the current run said the same already
+  std::map<Currency, std::map<PostingKind, Money>> effective;  // without transfers
+  std::map<Currency, Money> moved;                             // by transfers, to owners
+  GpuTime gpu_time;                                            // held
+  GpuTime observed_time;                                       // of it
+  std::vector<std::string> notes;
+};
+
+// Where `rules.changed` says so and the current run was made by the same rules, postings of other
+// bill lines are kept in the store; the run is the same as a full one. `elsewhere` is what the
+// owners of the month's clusters paid, for the scope of no cluster; for a cluster, its owners are
+// added to it where `elsewhere_wanted`.
+Result<AllocatedScope> allocate_scope(Store& store, LedgerMonth& month, const ClusterId& cluster,
+                                      const ScopeRules& rules, bool elsewhere_wanted,
+                                      std::vector<DistributionInput::Elsewhere>& elsewhere);
+
+}  // namespace pennyweight
