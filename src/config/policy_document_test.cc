@@ -205,6 +205,10 @@ TEST(PolicyDocument, ListsHaveLimits) {
   // Of countless mistakes the first are told.
   EXPECT_EQ(check("version: 1\noverhead:\n" + many("  - x\n", 900)).problems.size(),
             limits::kProblemsMax);
+  // No number of warnings hides a mistake behind them.
+  EXPECT_TRUE(first_error(
+      check("version: 1\noverhead: [{label: a, in: [" + many("a*b,", 500) + "c]}]\nbasis: most\n")
+          .problems));
 }
 
 TEST(PolicyDocument, WarnsOfWhatNeverDecides) {

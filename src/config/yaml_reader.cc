@@ -56,8 +56,9 @@ std::string alternatives(std::span<const std::string_view> words) {
 }
 
 void YamlReader::tell(int line, int column, bool is_warning, std::string_view why) {
-  if (!is_warning) ++errors_;
-  if (problems_.size() >= limits::kProblemsMax) return;
+  // Each kind has its own limit, so that no warnings can hide a mistake.
+  std::size_t& count = is_warning ? warnings_ : errors_;
+  if (++count > limits::kProblemsMax) return;
   problems_.push_back(
       {line, column, is_warning,
        fmt::format("{}:{}:{}: {}{}", name_, line, column, is_warning ? "warning: " : "", why)});

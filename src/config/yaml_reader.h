@@ -43,7 +43,7 @@ class YamlReader {
   explicit YamlReader(std::string name) : name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
-  // By place. Past limits::kProblemsMax no more are kept.
+  // By place. Of mistakes and of warnings, past limits::kProblemsMax no more are kept.
   std::vector<Problem> problems() const;
   bool has_errors() const { return errors_ > 0; }
   std::size_t error_count() const { return errors_; }
@@ -88,6 +88,7 @@ class YamlReader {
   std::string name_;
   std::vector<Problem> problems_;
   std::size_t errors_ = 0;
+  std::size_t warnings_ = 0;
   KnownKeys known_keys_;
 };
 
