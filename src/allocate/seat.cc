@@ -194,15 +194,17 @@ class SeatSweep {
     }
   }
 
-  // One holder, and what was seen of it adds up: where nobody needs steps, one pass of sums does.
+  // One holder, and what was seen of it adds up: where nobody needs steps, and one series says it
+  // all, one pass of sums does.
   template <Basis::Kind kKind>
   void alone(const SeatClaim& claim, std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
-    const SeenSeries* series = claim.own != nullptr ? claim.own : in_.device;
+    const bool one_series = claim.own == nullptr || in_.device == nullptr;
     const bool within = claim.asked[kCompute] <= in_.capacity[kCompute] &&
                         claim.asked[kMemory] <= in_.capacity[kMemory];
-    if (in_.with_steps || !within || kKind == Basis::Kind::kBlend) {
+    if (in_.with_steps || !one_series || !within || kKind == Basis::Kind::kBlend) {
       return alone_by_moments<kKind>(claim, index, begin, end);
     }
+    const SeenSeries* series = claim.own != nullptr ? claim.own : in_.device;
     const std::array<SeenSum, kGpuAxes> seen = sums_of(claim, series, begin, end);
     SeatShare& share = out_.shares[index];
     for (std::size_t axis = 0; axis < kGpuAxes; ++axis) {
