@@ -1,0 +1,421 @@
+#include "audit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "known.h"
+#include "oracle.h"
+#include "simulate/random.h"
+
+namespace pennyweight::sim {
+namespace {
+
+template <class Fact>
+void shuffle(std::vector<Fact>& facts, Random& random) {
+  for (std::size_t i = facts.size(); i > 1; --i) {
+    std::swap(facts[i - 1], facts[random.between(0, i - 1)]);
+  }
+}
+
+template <class Fact>
+std::vector<Fact> of_cluster(const std::vector<Fact>& all, const ClusterId& cluster) {
+  std::vector<Fact> facts;
+  for (const Fact& fact : all) {
+    if (fact.cluster == cluster) facts.push_back(fact);
+  }
+  return facts;
+}
+
+// One engine run beside the world that it was given.
+class Audit {
+ public:
+  Audit(const World& world, const Outcome& outcome) : world_(world), outcome_(outcome) {
+    for (const BillLine& line : world.bill) lines_[line.charge.id] = &line;
+    for (std::size_t h = 0; h < world.holdings.size(); ++h) {
+      holdings_[world.holdings[h].id] = h;
+    }
+    for (const Posting& posting : outcome.postings) by_line_[posting.charge].push_back(&posting);
+  }
+
+  Finding run() const {
+    for (const auto check : {&Audit::every_line_is_whole, &Audit::nobody_pays_without_holding,
+                             &Audit::the_oracle_agrees, &Audit::time_is_what_was_asked}) {
+      if (const Finding found = (this->*check)()) return found;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // Σ postings = the line in each of the four costs; Σ over all kinds = Σ charges.
+  Finding every_line_is_whole() const {
+    std::map<PostingKind, Costs> kinds;
+    Costs charged = Costs::zero(kUsd), posted = charged;
+    for (const BillLine& line : world_.bill) {
+      const auto found = by_line_.find(line.charge.id);
+      if (found == by_line_.end()) return "a line without postings: " + name(line);
+      Costs sum = Costs::zero(line.charge.costs.currency());
+      for (const Posting* posting : found->second) {
+        sum += posting->costs;
+        kinds.try_emplace(posting->kind, Costs::zero(kUsd)).first->second += posting->costs;
+      }
+      if (!(sum == line.charge.costs)) return "the postings are not the line: " + name(line);
+      charged += line.charge.costs;
+    }
+    for (const auto& [kind, costs] : kinds) posted += costs;
+    if (!(posted == charged)) return "tenants, idle and overhead are not the bill";
+    for (const Posting& posting : outcome_.postings) {
+      if (!lines_.contains(posting.charge)) return "a posting of no line: " + describe(posting);
+    }
+    return std::nullopt;
+  }
+
+  // Within its line, its day, and the time in which its holder held that node or card.
+  Finding nobody_pays_without_holding() const {
+    for (const Posting& posting : outcome_.postings) {
+      const BillLine& line = *lines_.at(posting.charge);
+      const Interval& period = line.charge.charge_period;
+      const auto wrong = [&](const char* what) {
+        return fmt::format("{}: {} of {}", what, describe(posting), name(line));
+      };
+      if (posting.interval.begin() < period.begin() || posting.interval.end() > period.end()) {
+        return wrong("outside its line");
+      }
+      const auto& zone = world_.policy.time_zone;
+      if (cut_by_day(posting.interval, zone).size() != 1 ||
+          local_date(posting.interval.begin(), zone) !=
+              to_text(Instant(posting.day)).substr(0, 10)) {
+        return wrong("outside its day");
+      }
+      if (posting.workload.empty() != !posting.holding.has_value()) {
+        return wrong("a workload without a holding, or the other way round");
+      }
+      if (!posting.holding) continue;
+      const auto found = holdings_.find(*posting.holding);
+      if (found == holdings_.end()) return wrong("of a holding that is not there");
+      const Holding& holding = world_.holdings[found->second];
+      if (holding.workload != posting.workload) return wrong("another's holding");
+      if (holding.cluster != line.cluster) return wrong("of another cluster");
+      if (posting.interval.begin() < holding.held.begin() ||
+          posting.interval.end() > holding.held.end()) {
+        return wrong("at a time when it was not held");
+      }
+      if (!has_place(posting, found->second)) {
+        std::string places;
+        for (const Ask& ask : world_.asks) {
+          if (ask.holding != found->second) continue;
+          places +=
+              fmt::format("\n  it held {} '{}' over {}", world_.nodes[ask.machine].name.text(),
+                          card_of(ask).text(), to_text(ask.during));
+        }
+        return wrong("at a place that was not held") + places;
+      }
+    }
+    return std::nullopt;
+  }
+
+  bool has_place(const Posting& posting, std::size_t holding) const {
+    for (const PoolAsk& ask : world_.pool_asks) {
+      if (ask.holding == holding) return posting.gpu.empty();
+    }
+    return std::any_of(world_.asks.begin(), world_.asks.end(), [&](const Ask& ask) {
+      if (ask.holding != holding || !ask.during.overlap(posting.interval)) return false;
+      const bool by_pool = posting.node.empty() && posting.gpu.empty();
+      return by_pool || (world_.nodes[ask.machine].name == posting.node &&
+                         (is_loose(posting.node) || card_of(ask) == posting.gpu));
+    });
+  }
+
+  GpuId card_of(const Ask& ask) const {
+    return ask.card == kAnywhere ? GpuId("") : world_.gpus[ask.card].uuid;
+  }
+  bool is_loose(const NodeId& node) const {
+    return std::find(world_.loose_nodes.begin(), world_.loose_nodes.end(), node) !=
+           world_.loose_nodes.end();
+  }
+
+  Finding the_oracle_agrees() const {
+    for (const BillLine& line : world_.bill) {
+      if (line.target == Target::kPool) continue;
+      if (line.target == Target::kNode && is_loose(line.node)) continue;
+      const std::vector<Posting> expected = expected_postings(world_, line);
+      const auto found = by_line_.find(line.charge.id);
+      std::vector<Posting> said;
+      if (found != by_line_.end()) {
+        for (const Posting* posting : found->second) said.push_back(*posting);
+      }
+      const bool pooled = line.target == Target::kNode && world_.has_pool_holders(line.cluster);
+      if (const Finding differs =
+              pooled ? difference_but_for_pools(expected, said) : difference(expected, said)) {
+        return fmt::format("{}: {}", name(line), *differs);
+      }
+    }
+    return std::nullopt;
+  }
+
+  static Finding difference(std::vector<Posting> expected, std::vector<Posting> said) {
+    if (!kObservedTimeAddsUp) {
+      for (Posting& posting : expected) posting.observed_time = {};
+      for (Posting& posting : said) posting.observed_time = {};
+    }
+    for (std::size_t i = 0; i < std::max(expected.size(), said.size()); ++i) {
+      if (i >= said.size()) return "the oracle also has " + describe(expected[i]);
+      if (i >= expected.size()) return "the oracle lacks " + describe(said[i]);
+      if (!(expected[i] == said[i])) {
+        return fmt::format("the oracle has {}\n  and the engine {}", describe(expected[i]),
+                           describe(said[i]));
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Holders in the pool change what is left and with it the last tick of everybody's money, but
+  // not the weights of those who named nodes and cards.
+  Finding difference_but_for_pools(std::vector<Posting> expected, std::vector<Posting> said) const {
+    const auto is_other = [&](const Posting& posting) {
+      return !posting.holding ||
+             std::any_of(world_.pool_asks.begin(), world_.pool_asks.end(), [&](const PoolAsk& ask) {
+               return world_.holdings[ask.holding].id == *posting.holding;
+             });
+    };
+    for (std::vector<Posting>* postings : {&expected, &said}) {
+      std::erase_if(*postings, is_other);
+      for (Posting& posting : *postings) posting.costs = Costs::zero(kUsd);
+    }
+    return difference(expected, said);
+  }
+
+  // What each holder is told to have had of GPUs is what it asked for, over the hours that the bill
+  // has a plain line for.
+  Finding time_is_what_was_asked() const {
+    std::map<std::size_t, UInt128> told, asked;
+    for (const Posting& posting : outcome_.postings) {
+      if (posting.holding) told[holdings_.at(*posting.holding)] += posting.gpu_time.count();
+    }
+    std::set<std::size_t> in_pools;
+    for (const PoolAsk& ask : world_.pool_asks) in_pools.insert(ask.holding);
+    for (const Ask& ask : world_.asks) {
+      const Node& node = world_.nodes[ask.machine];
+      std::set<Interval> periods;
+      for (const BillLine& line : world_.bill) {
+        if (line.target == Target::kPool && line.cluster == node.cluster &&
+            line.charge.pool == node.pool.text()) {
+          in_pools.insert(ask.holding);  // a pool's line tells no time of a node
+        }
+        if (line.target != Target::kNode || line.node != node.name ||
+            line.cluster != node.cluster || line.charge.is_correction ||
+            line.charge.charge_category != ChargeCategory::kUsage) {
+          continue;
+        }
+        periods.insert(line.charge.charge_period);
+      }
+      for (const Interval& period : periods) {
+        if (const auto both = period.overlap(ask.during)) {
+          asked[ask.holding] += UInt128{ask.units[0]} * both->length_ms();
+        }
+      }
+    }
+    for (std::size_t h = 0; h < world_.holdings.size(); ++h) {
+      if (in_pools.contains(h) || told[h] == asked[h]) continue;
+      return fmt::format("{} asked for {} GPU units x ms where there is a bill, and is told {}",
+                         world_.holdings[h].workload.text(), to_text(asked[h]), to_text(told[h]));
+    }
+    return std::nullopt;
+  }
+
+  static std::string name(const BillLine& line) {
+    return fmt::format("line {} {} of '{}' {}", to_text(line.charge.id).substr(0, 8),
+                       to_text(line.charge.charge_period), line.node.text(),
+                       line.charge.charge_description);
+  }
+
+  const World& world_;
+  const Outcome& outcome_;
+  std::map<FactId, const BillLine*> lines_;
+  std::map<FactId, std::size_t> holdings_;
+  std::map<FactId, std::vector<const Posting*>> by_line_;
+};
+
+Finding same_outcome(const Outcome& first, const Outcome& second, const std::string& when) {
+  if (first == second) return std::nullopt;
+  for (std::size_t i = 0; i < std::max(first.postings.size(), second.postings.size()); ++i) {
+    if (i >= first.postings.size()) return when + ": also " + describe(second.postings[i]);
+    if (i >= second.postings.size()) return when + ": lacks " + describe(first.postings[i]);
+    if (first.postings[i] == second.postings[i]) continue;
+    return fmt::format("{}: {}\n  and before {}", when, describe(second.postings[i]),
+                       describe(first.postings[i]));
+  }
+  return when + ": other dimensions or notes";
+}
+
+// Lines that no other line overlaps in time, directly or by others between, can be allocated by
+// themselves: hour by hour where the bill is hourly.
+std::vector<std::vector<Charge>> pieces_of_bill(std::vector<Charge> charges) {
+  std::sort(charges.begin(), charges.end(),
+            [](const Charge& a, const Charge& b) { return a.charge_period < b.charge_period; });
+  std::vector<std::vector<Charge>> pieces;
+  Instant end = kInstantMin;
+  for (Charge& charge : charges) {
+    if (pieces.empty() || charge.charge_period.begin() >= end) pieces.emplace_back();
+    end = std::max(end, charge.charge_period.end());
+    pieces.back().push_back(std::move(charge));
+  }
+  return pieces;
+}
+
+// The month done piece by piece says what the month done at once says.
+Finding pieces_are_the_whole(const World& world, const Facts& facts, const Outcome& whole,
+                             const EngineOptions& options) {
+  // What spans the month is of no node and is left out; all else falls apart by the hour or day.
+  Facts piece = facts;
+  std::map<FactId, const Charge*> short_lines;
+  std::vector<Charge> lines;
+  for (const Charge& charge : facts.charges) {
+    if (charge.charge_period.length_ms() > world.days.length_ms()) continue;
+    lines.push_back(charge);
+  }
+  std::set<FactId> in_pieces;
+  std::vector<Posting> sum;
+  for (auto& charges : pieces_of_bill(std::move(lines))) {
+    for (const Charge& charge : charges) in_pieces.insert(charge.id);
+    piece.charges = std::move(charges);
+    const auto part = run_engine(piece, world.policy, options);
+    if (!part) return part.error();
+    sum.insert(sum.end(), part->postings.begin(), part->postings.end());
+  }
+  const auto by_line = [](const Posting& a, const Posting& b) { return a.charge < b.charge; };
+  std::vector<Posting> all = whole.postings;
+  std::erase_if(all, [&](const Posting& p) { return !in_pieces.contains(p.charge); });
+  std::stable_sort(sum.begin(), sum.end(), by_line);
+  std::stable_sort(all.begin(), all.end(), by_line);
+  return same_outcome({all, {}, {}}, {sum, {}, {}}, "the month done in pieces");
+}
+
+// One changed hour says of its lines what the whole month says.
+Finding changed_hours_agree(const World& world, const Facts& facts, const Outcome& whole,
+                            EngineOptions options) {
+  Random random(world.seed, "changed");
+  for (int i = 0; i < 3; ++i) {
+    const auto hours = static_cast<std::uint64_t>(world.days.length_ms() / kHourMs);
+    const Instant begin = world.days.begin() + std::chrono::hours(random.between(0, hours - 1));
+    const Interval hour(begin, begin + std::chrono::hours(1));
+    options.changed = hour;
+    const auto part = run_engine(facts, world.policy, options);
+    if (!part) return part.error();
+    std::set<FactId> touched;
+    for (const Charge& charge : facts.charges) {
+      if (charge.charge_period.overlap(hour)) touched.insert(charge.id);
+    }
+    std::vector<Posting> all = whole.postings;
+    std::erase_if(all, [&](const Posting& p) { return !touched.contains(p.charge); });
+    if (const Finding found = same_outcome({all, {}, {}}, {part->postings, {}, {}},
+                                           fmt::format("with only {} changed", to_text(hour)))) {
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string describe(const Posting& posting) {
+  return fmt::format(
+      "{} {} {} on '{}' '{}' for '{}' weight {} effective {} billed {} list {} contracted {} "
+      "time {} memory {} observed {}",
+      to_text(posting.kind), to_text(posting.component), to_text(posting.interval),
+      posting.node.text(), posting.gpu.text(), posting.workload.text(), to_text(posting.weight),
+      to_text(posting.costs.effective.amount()), to_text(posting.costs.billed.amount()),
+      to_text(posting.costs.list.amount()), to_text(posting.costs.contracted.amount()),
+      to_text(posting.gpu_time.count()), to_text(posting.memory_time.count()),
+      to_text(posting.observed_time.count()));
+}
+
+Facts facts_of(const World& world) {
+  Facts facts{.charges = {},
+              .nodes = world.nodes,
+              .gpus = world.gpus,
+              .holdings = world.holdings,
+              .outages = world.outages,
+              .usages = world.usages,
+              .corrections = world.corrections};
+  for (const BillLine& line : world.bill) facts.charges.push_back(line.charge);
+  return facts;
+}
+
+void shuffle(Facts& facts, std::uint64_t seed) {
+  Random random(seed, "shuffle");
+  shuffle(facts.charges, random);
+  shuffle(facts.nodes, random);
+  shuffle(facts.gpus, random);
+  shuffle(facts.holdings, random);
+  shuffle(facts.outages, random);
+  shuffle(facts.usages, random);
+}
+
+std::expected<Outcome, std::string> run_engine(const Facts& facts, const Policy& policy,
+                                               const EngineOptions& options) {
+  const auto owners = cluster_of_charges(facts.charges, facts.nodes);
+  std::map<ClusterId, std::vector<Charge>> by_cluster;
+  for (std::size_t i = 0; i < owners.size(); ++i) by_cluster[owners[i]].push_back(facts.charges[i]);
+  Outcome outcome;
+  try {
+    for (const auto& [cluster, charges] : by_cluster) {
+      const auto nodes = of_cluster(facts.nodes, cluster);
+      const auto gpus = of_cluster(facts.gpus, cluster);
+      const auto holdings = of_cluster(facts.holdings, cluster);
+      const auto outages = of_cluster(facts.outages, cluster);
+      const auto usages = of_cluster(facts.usages, cluster);
+      const SeenSource seen = [&](const Interval& during) -> Result<SeenUsage> {
+        return see(usages, gpus, policy.usage, during);
+      };
+      auto allocation = allocate({.cluster = cluster,
+                                  .charges = charges,
+                                  .nodes = nodes,
+                                  .gpus = gpus,
+                                  .holdings = holdings,
+                                  .outages = outages,
+                                  .policy = policy,
+                                  .catalog = Catalog::built_in(),
+                                  .threads = options.threads,
+                                  .seen = seen,
+                                  .changed = options.changed});
+      if (!allocation) return std::unexpected("the engine refuses: " + allocation.error().message);
+      const auto append = [](auto& to, const auto& from) {
+        to.insert(to.end(), from.begin(), from.end());
+      };
+      append(outcome.postings, allocation->postings);
+      append(outcome.dimensions, allocation->dimensions);
+      append(outcome.notes, allocation->notes);
+    }
+  } catch (const InvariantError& broken) {
+    return std::unexpected(std::string("the engine broke its own promise: ") + broken.what());
+  }
+  plant(options.fault, options.fault_seed, outcome.postings);
+  return outcome;
+}
+
+Finding audit_engine(const World& world, Fault fault) {
+  const Facts facts = facts_of(world);
+  EngineOptions options{.threads = 1, .fault = fault, .fault_seed = world.seed};
+  const auto first = run_engine(facts, world.policy, options);
+  if (!first) return first.error();
+  if (const Finding found = Audit(world, *first).run()) return found;
+  Facts other = facts;
+  for (const unsigned count : {2u, 8u}) {
+    shuffle(other, world.seed + count);
+    options.threads = count;
+    const auto again = run_engine(other, world.policy, options);
+    if (!again) return again.error();
+    const std::string when = fmt::format("in another order on {} threads", count);
+    if (const Finding found = same_outcome(*first, *again, when)) return found;
+  }
+  options.threads = 1;
+  if (fault != Fault::kNone) return std::nullopt;
+  if (const Finding found = pieces_are_the_whole(world, facts, *first, options)) return found;
+  return changed_hours_agree(world, facts, *first, options);
+}
+
+}  // namespace pennyweight::sim
