@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
-#include <tuple>
+#include <unordered_map>
 
+#include "allocate/days.h"
 #include "allocate/dimensions.h"
 #include "allocate/holding_order.h"
 #include "allocate/line.h"
@@ -14,210 +16,90 @@
 #include "allocate/post.h"
 #include "allocate/resource_name.h"
 #include "allocate/rules.h"
-#include "allocate/seen_index.h"
 #include "allocate/share.h"
-#include "core/billing_period.h"
 
 namespace pennyweight {
 namespace {
 
-// Stretches [begin, end) that lie in one local day, and that day.
-struct Day {
-  std::size_t begin;
-  std::size_t end;
-  Interval all;
-};
-
-// Stretches ascend by their begin and none crosses midnight, so those of a day stand together.
-std::vector<Day> days_of(const std::vector<Interval>& stretches, const TimeZone& zone) {
-  std::vector<Day> days;
-  std::string today;
-  for (std::size_t s = 0; s < stretches.size(); ++s) {
-    const std::string date = local_date(stretches[s].begin(), zone);
-    if (days.empty() || date != today) {
-      days.push_back({s, s, day_of(stretches[s].begin(), zone)});
-    }
-    today = date;
-    days.back().end = s + 1;
-  }
-  return days;
-}
-
-// Which demands overlap each stretch of a day, in the demands' order.
-std::vector<std::vector<const Demand*>> demands_by_stretch(std::span<const Demand* const> demands,
-                                                           std::span<const Interval> stretches) {
-  std::chrono::milliseconds longest{0};
-  for (const Interval& stretch : stretches) {
-    longest = std::max(longest, stretch.end() - stretch.begin());
-  }
-  std::vector<std::vector<const Demand*>> active(stretches.size());
-  for (const Demand* demand : demands) {
-    // Stretches ascend by their begin; one that began earlier than `longest` before is over.
-    auto at = std::lower_bound(stretches.begin(), stretches.end(), demand->during.begin() - longest,
-                               [](const Interval& s, Instant t) { return s.begin() < t; });
-    for (; at != stretches.end() && at->begin() < demand->during.end(); ++at) {
-      if (at->overlap(demand->during)) {
-        active[static_cast<std::size_t>(at - stretches.begin())].push_back(demand);
-      }
-    }
-  }
-  return active;
-}
-
-std::vector<std::vector<LineStretch>> lines_by_stretch(const Lines& lines) {
-  std::vector<std::vector<LineStretch>> here(lines.stretches.size());
-  for (std::uint32_t l = 0; l < lines.all.size(); ++l) {
-    const auto& stretches = lines.all[l].stretches;
-    for (std::uint32_t p = 0; p < stretches.size(); ++p) {
-      here[stretches[p]].push_back({.line = l, .position = p});
-    }
-  }
-  return here;
-}
-
-// What telemetry had that the reader should know, over all days.
-struct SeenCounts {
-  std::uint64_t samples = 0, clamped = 0, unreliable = 0, copies = 0;
-  void add(const SeenUsage& seen) {
-    samples += seen.samples;
-    clamped += seen.clamped;
-    unreliable += seen.unreliable;
-    copies += seen.copies;
-  }
-};
-
-// The shares of all lines, a day at a time, since a day of telemetry is much and a month too much.
-class Days {
+// Postings of finished lines: handed on, or kept until all are there.
+class Postings {
  public:
-  Days(const AllocationInput& input, const Lines& lines, const Surroundings& around,
-       const Demands& demands)
-      : input_(input), lines_(lines), around_(around), here_(lines_by_stretch(lines)) {
-    for (const Demand& demand : demands.all) by_begin_.push_back(&demand);
-    std::stable_sort(by_begin_.begin(), by_begin_.end(), [](const Demand* a, const Demand* b) {
-      return a->during.begin() < b->during.begin();
-    });
-    by_line_.resize(lines.all.size());
+  Postings(const AllocationInput& input, const Lines& lines, const Fleet& fleet,
+           std::span<const Holding* const> holdings)
+      : input_(input), lines_(lines), fleet_(fleet), holdings_(holdings), held_(holdings.size()) {
+    if (!input_.postings) by_line_.resize(lines.all.size());
   }
 
-  Result<std::vector<std::vector<Share>>> run() {
-    for (const Day& day : days_of(lines_.stretches, input_.policy.time_zone)) {
-      SeenUsage seen{.during = day.all, .series = {}, .placed = {}};
-      if (input_.seen) {
-        auto loaded = input_.seen(day.all);
-        if (!loaded) return std::unexpected(loaded.error());
-        seen = std::move(*loaded);
-        counts_.add(seen);
+  Result<void> add(std::vector<FinishedLine> finished,
+                   std::span<const std::chrono::sys_days> days) {
+    // Few at a time where they are handed on: they are larger than what they are made of.
+    const std::size_t step = input_.postings ? kLinesHandedOn : finished.size();
+    for (std::size_t first = 0; first < finished.size(); first += step) {
+      const std::size_t count = std::min(step, finished.size() - first);
+      std::vector<std::vector<Posting>> some(count);
+      for_each_index(count, input_.threads, [&](std::size_t i) {
+        auto& [line, shares] = finished[first + i];
+        some[i] = post(lines_.all[line], std::move(shares), lines_, days, fleet_, holdings_, held_);
+      });
+      if (input_.postings) {
+        if (auto ok = input_.postings(joined(some)); !ok) return ok;
+        continue;
       }
-      share_day(day, SeenIndex(seen, around_.fleet));
+      for (std::size_t i = 0; i < count; ++i) {
+        by_line_[finished[first + i].line] = std::move(some[i]);
+      }
     }
-    return std::move(by_line_);
+    return {};
   }
 
-  const SeenCounts& counts() const { return counts_; }
+  std::vector<Posting> take() { return joined(by_line_); }
+
+  // Of each workload that has a posting, by the labels of its latest holding.
+  std::vector<WorkloadDimensions> dimensions() const {
+    std::unordered_map<std::string_view, const Holding*> latest;
+    for (std::size_t h = 0; h < holdings_.size(); ++h) {
+      if (held_[h]) latest.try_emplace(holdings_[h]->workload.text(), holdings_[h]);
+    }
+    for (const Holding& holding : input_.holdings) {
+      const auto found = latest.find(holding.workload.text());
+      if (found != latest.end() && comes_before(*found->second, holding)) found->second = &holding;
+    }
+    std::vector<const Holding*> by_workload;
+    by_workload.reserve(latest.size());
+    for (const auto& [workload, holding] : latest) by_workload.push_back(holding);
+    std::sort(by_workload.begin(), by_workload.end(),
+              [](const Holding* a, const Holding* b) { return a->workload < b->workload; });
+    std::vector<WorkloadDimensions> dimensions;
+    dimensions.reserve(by_workload.size());
+    for (const Holding* holding : by_workload) {
+      dimensions.push_back({holding->workload, dimensions_of(holding->cluster, holding->workload,
+                                                             holding->labels, input_.policy)});
+    }
+    return dimensions;
+  }
 
  private:
-  // Demands that overlap the day, in the order of `by_begin_`.
-  std::vector<const Demand*> demands_on(const Day& day) {
-    while (next_ < by_begin_.size() && by_begin_[next_]->during.begin() < day.all.end()) {
-      running_.push_back(by_begin_[next_++]);
-    }
-    std::erase_if(running_,
-                  [&](const Demand* demand) { return demand->during.end() <= day.all.begin(); });
-    std::vector<const Demand*> demands = running_;
-    std::stable_sort(demands.begin(), demands.end(),
-                     [](const Demand* a, const Demand* b) { return a->holding < b->holding; });
-    return demands;
-  }
+  static constexpr std::size_t kLinesHandedOn = 512;
 
-  void share_day(const Day& day, const SeenIndex& seen) {
-    const auto demands = demands_on(day);
-    const auto stretches = std::span(lines_.stretches).subspan(day.begin, day.end - day.begin);
-    const auto active = demands_by_stretch(demands, stretches);
-    std::vector<Occupancy> occupancies;
-    std::vector<std::vector<Cut>> cuts(stretches.size());
-    for_each_index(stretches.size(), input_.threads, [&](std::size_t s) {
-      cuts[s] = cuts_of(stretches[s], active[s], around_, seen);
-    });
-    occupy(stretches, cuts, seen, occupancies);
-    std::vector<std::vector<Share>> shares(stretches.size());
-    for_each_index(stretches.size(), input_.threads, [&](std::size_t s) {
-      const auto pooled = pool_cuts(cuts[s]);
-      share_pools(occupancies[s], pooled, around_);
-      shares[s] = shares_of(static_cast<std::uint32_t>(day.begin + s), lines_, here_[day.begin + s],
-                            occupancies[s], around_);
-      occupancies[s].machines.clear();
-    });
-    for (auto& of_stretch : shares) {
-      for (const Share& share : of_stretch) by_line_[share.line].push_back(share);
+  static std::vector<Posting> joined(std::vector<std::vector<Posting>>& some) {
+    std::size_t count = 0;
+    for (const auto& postings : some) count += postings.size();
+    std::vector<Posting> all;
+    all.reserve(count);
+    for (auto& postings : some) {
+      std::move(postings.begin(), postings.end(), std::back_inserter(all));
+      postings = {};
     }
-  }
-
-  static std::span<const Cut> pool_cuts(const std::vector<Cut>& cuts) {
-    const auto begin = std::partition_point(cuts.begin(), cuts.end(),
-                                            [](const Cut& cut) { return cut.machine != kNone; });
-    return {begin, cuts.end()};
-  }
-
-  // All machines of all stretches of the day: the work that counts, in blocks for the threads.
-  void occupy(std::span<const Interval> stretches, const std::vector<std::vector<Cut>>& cuts,
-              const SeenIndex& seen, std::vector<Occupancy>& occupancies) const {
-    constexpr std::size_t kBlock = 16;
-    const std::size_t machines = around_.fleet.machines().size();
-    const std::size_t blocks = (machines + kBlock - 1) / kBlock;
-    for (const Interval& stretch : stretches) {
-      occupancies.push_back({.stretch = stretch,
-                             .machines = std::vector<MachineOccupancy>(machines),
-                             .leaves = std::vector<LeafOccupancy>(around_.fleet.leaves().size()),
-                             .pool_gpu_time = {},
-                             .pool_memory_time = {}});
-    }
-    for_each_index(stretches.size() * blocks, input_.threads, [&](std::size_t task) {
-      const std::size_t s = task / blocks;
-      const std::span<const Cut> all = cuts[s];
-      const bool pool_takes = !all.empty() && all.back().machine == kNone;
-      auto first = static_cast<std::uint32_t>(task % blocks * kBlock);
-      const auto last = static_cast<std::uint32_t>(std::min(machines, first + kBlock));
-      auto at = std::partition_point(all.begin(), all.end(),
-                                     [&](const Cut& cut) { return cut.machine < first; });
-      for (; first < last; ++first) {
-        const auto begin = at;
-        while (at != all.end() && at->machine == first) ++at;
-        occupancies[s].machines[first] =
-            machine_occupancy(stretches[s], first, {begin, at}, around_, seen, pool_takes);
-      }
-    });
+    return all;
   }
 
   const AllocationInput& input_;
   const Lines& lines_;
-  const Surroundings& around_;
-  std::vector<std::vector<LineStretch>> here_;
-  std::vector<const Demand*> by_begin_;
-  std::size_t next_ = 0;
-  std::vector<const Demand*> running_;
-  std::vector<std::vector<Share>> by_line_;
-  SeenCounts counts_;
+  const Fleet& fleet_;
+  std::span<const Holding* const> holdings_;
+  std::vector<std::atomic<bool>> held_;  // those that have a posting
+  std::vector<std::vector<Posting>> by_line_;
 };
-
-// Of each workload that has a posting, by the labels of its latest holding.
-std::vector<WorkloadDimensions> dimensions_in(std::span<const Posting> postings,
-                                              std::span<const Holding* const> holdings,
-                                              const Policy& policy) {
-  std::map<WorkloadId, const Holding*> latest;
-  for (const Posting& posting : postings) {
-    if (!posting.workload.empty()) latest.try_emplace(posting.workload, nullptr);
-  }
-  for (const Holding* holding : holdings) {
-    const auto found = latest.find(holding->workload);
-    if (found != latest.end()) found->second = holding;
-  }
-  std::vector<WorkloadDimensions> dimensions;
-  for (const auto& [workload, holding] : latest) {
-    dimensions.push_back(
-        {workload, dimensions_of(holding->cluster, workload, holding->labels, policy)});
-  }
-  return dimensions;
-}
 
 std::vector<AllocationNote> notes_of(const Demands& demands, const Lines& lines,
                                      const SeenCounts& seen) {
@@ -282,25 +164,14 @@ Result<Allocation> allocate(const AllocationInput& input) {
   const Lines lines = lines_of(input.charges, fleet, input.policy, input.catalog, input.changed);
   const Surroundings around{fleet, demands.selectors, *rules, holdings};
   Days days(input, lines, around, demands);
-  auto shares = days.run();
-  if (!shares) return std::unexpected(shares.error());
-
-  std::vector<std::vector<Posting>> by_line(lines.all.size());
-  for_each_index(lines.all.size(), input.threads, [&](std::size_t l) {
-    by_line[l] =
-        post(lines.all[l], std::move((*shares)[l]), lines, fleet, holdings, input.policy.time_zone);
+  Postings postings(input, lines, fleet, holdings);
+  const auto done = days.run([&](std::vector<FinishedLine> finished) {
+    return postings.add(std::move(finished), days.dates());
   });
-  Allocation allocation;
-  std::size_t count = 0;
-  for (const auto& postings : by_line) count += postings.size();
-  allocation.postings.reserve(count);
-  for (auto& postings : by_line) {
-    std::move(postings.begin(), postings.end(), std::back_inserter(allocation.postings));
-    postings = {};
-  }
-  allocation.dimensions = dimensions_in(allocation.postings, holdings, input.policy);
-  allocation.notes = notes_of(demands, lines, days.counts());
-  return allocation;
+  if (!done) return std::unexpected(done.error());
+  return Allocation{.postings = postings.take(),
+                    .dimensions = postings.dimensions(),
+                    .notes = notes_of(demands, lines, days.counts())};
 }
 
 }  // namespace pennyweight

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +34,10 @@ namespace pennyweight {
 std::vector<ClusterId> cluster_of_charges(std::span<const Charge> charges,
                                           std::span<const Node> nodes);
 
+// Takes postings of finished charges, each charge's all at once: by its last local day, then id. An
+// error ends the run.
+using PostingSink = std::function<Result<void>(std::vector<Posting> postings)>;
+
 struct AllocationInput {
   ClusterId cluster;  // whose charges these are; empty: charges of no cluster
   std::span<const Charge> charges;
@@ -47,6 +52,9 @@ struct AllocationInput {
   // Only charges whose period overlaps this; nothing: all. What comes out for them is what a run
   // over all charges would say.
   std::optional<Interval> changed = {};
+  // Where postings go as days are done, so that no month of them is in memory; nothing: they are
+  // all in Allocation::postings.
+  PostingSink postings = {};
 };
 
 // Something that the reader of the numbers should know: a profile that no table has, a holding of

@@ -5,14 +5,17 @@
 
 namespace pennyweight {
 
+bool comes_before(const Holding& a, const Holding& b) {
+  return std::tie(a.held, a.workload, a.attempt, a.id) <
+         std::tie(b.held, b.workload, b.attempt, b.id);
+}
+
 std::vector<const Holding*> in_order(std::span<const Holding> holdings) {
   std::vector<const Holding*> order;
   order.reserve(holdings.size());
   for (const Holding& holding : holdings) order.push_back(&holding);
-  std::sort(order.begin(), order.end(), [](const Holding* a, const Holding* b) {
-    return std::tie(a->held, a->workload, a->attempt, a->id) <
-           std::tie(b->held, b->workload, b->attempt, b->id);
-  });
+  std::sort(order.begin(), order.end(),
+            [](const Holding* a, const Holding* b) { return comes_before(*a, *b); });
   return order;
 }
 

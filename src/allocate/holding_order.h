@@ -8,7 +8,10 @@
 
 namespace pennyweight {
 
-// By begin and end, workload, attempt, id. The holdings outlive what comes back.
+// By begin and end, workload, attempt, id.
+bool comes_before(const Holding& a, const Holding& b);
+
+// The holdings outlive what comes back.
 std::vector<const Holding*> in_order(std::span<const Holding> holdings);
 
 }  // namespace pennyweight

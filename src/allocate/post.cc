@@ -1,21 +1,23 @@
 #include "allocate/post.h"
 
 #include <algorithm>
-#include <array>
-#include <tuple>
+#include <compare>
 
-#include "core/billing_period.h"
 #include "core/check.h"
 
 namespace pennyweight {
 namespace {
 
-// The four costs of a part, each split by the same weights.
+// The four costs of a part, each split by the same weights. Most bills state some cost more than
+// once, and what is equal is split the same.
 std::vector<Costs> split_costs(const Costs& costs, std::span<const Weight> weights) {
   const auto billed = split(costs.billed, weights);
-  const auto effective = split(costs.effective, weights);
-  const auto list = split(costs.list, weights);
-  const auto contracted = split(costs.contracted, weights);
+  const auto other = [&](Money cost) {
+    return cost == costs.billed ? billed : split(cost, weights);
+  };
+  const auto effective = other(costs.effective);
+  const auto contracted = costs.contracted == costs.effective ? effective : other(costs.contracted);
+  const auto list = costs.list == costs.contracted ? contracted : other(costs.list);
   std::vector<Costs> parts;
   parts.reserve(weights.size());
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -49,9 +51,10 @@ std::vector<ComponentAmount> component_amounts(const Line& line) {
 
 class Poster {
  public:
-  Poster(const Line& line, const Lines& lines, const Fleet& fleet,
-         std::span<const Holding* const> holdings, const TimeZone& zone)
-      : line_(line), lines_(lines), fleet_(fleet), holdings_(holdings), zone_(zone) {}
+  Poster(const Line& line, const Lines& lines, std::span<const std::chrono::sys_days> days,
+         const Fleet& fleet, std::span<const Holding* const> holdings,
+         std::span<std::atomic<bool>> held)
+      : line_(line), lines_(lines), days_(days), fleet_(fleet), holdings_(holdings), held_(held) {}
 
   std::vector<Posting> run(std::vector<Share> shares) {
     merge(shares);
@@ -60,17 +63,11 @@ class Poster {
     for (const auto& [component, costs] : component_amounts(line_)) {
       const auto [first, last] =
           std::equal_range(shares.begin(), shares.end(), component, ByComponent{});
-      std::vector<Share> parts(first, last);
-      const bool nobody =
-          std::all_of(parts.begin(), parts.end(), [](const Share& s) { return s.weight == 0; });
-      if (nobody) parts = never_there(component);
-      // A bucket without any weight says nothing.
-      std::erase_if(parts, [](const Share& s) { return s.weight == 0 && s.holding == kNone; });
-      std::vector<Weight> weights;
-      for (const Share& part : parts) weights.push_back(part.weight);
-      const auto amounts = split_costs(costs, weights);
-      for (std::size_t i = 0; i < parts.size(); ++i) {
-        postings.push_back(posting(parts[i], amounts[i]));
+      const bool nobody = std::all_of(first, last, [](const Share& s) { return s.weight == 0; });
+      if (nobody) {
+        post_parts(never_there(component), costs, postings);
+      } else {
+        post_parts({first, last}, costs, postings);
       }
     }
     Costs sum = Costs::zero(line_.charge->costs.currency());
@@ -85,27 +82,58 @@ class Poster {
     bool operator()(Component c, const Share& share) const { return c < share.component; }
   };
 
-  NodeId node_of(const Share& share) const {
-    return share.machine == kNone ? line_.node : fleet_.machines()[share.machine].node->name;
+  void post_parts(std::span<const Share> parts, const Costs& costs,
+                  std::vector<Posting>& postings) const {
+    std::vector<Weight> weights;
+    weights.reserve(parts.size());
+    for (const Share& part : parts) weights.push_back(part.weight);
+    const auto amounts = split_costs(costs, weights);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      // A bucket without any weight says nothing.
+      if (parts[i].weight == 0 && parts[i].holding == kNone) continue;
+      postings.push_back(posting(parts[i], amounts[i]));
+    }
   }
-  GpuId gpu_of(const Share& share) const {
-    return share.card == kNone ? GpuId("") : fleet_.cards()[share.card].gpu->uuid;
+
+  const NodeId& node_of(std::uint32_t machine) const {
+    return machine == kNone ? line_.node : fleet_.machines()[machine].node->name;
+  }
+  GpuId gpu_of(std::uint32_t card) const {
+    return card == kNone ? GpuId("") : fleet_.cards()[card].gpu->uuid;
+  }
+
+  // Machines and cards are indexed by name, but several in a row may be facts about one.
+  std::strong_ordering by_node(std::uint32_t a, std::uint32_t b) const {
+    if (a == b) return std::strong_ordering::equal;
+    return node_of(a) <=> node_of(b);
+  }
+  std::strong_ordering by_gpu(std::uint32_t a, std::uint32_t b) const {
+    if (a == b) return std::strong_ordering::equal;
+    if (a == kNone || b == kNone) return b <=> a;  // none at all comes first
+    if (fleet_.cards()[a].gpu->uuid == fleet_.cards()[b].gpu->uuid) {
+      return std::strong_ordering::equal;
+    }
+    return a <=> b;
   }
 
   // The order of a line's postings, by what they are and never by where they came from.
-  auto key(const Share& share) const {
-    return std::tuple(share.component, lines_.stretches[share.stretch], node_of(share),
-                      gpu_of(share), share.kind,
-                      share.holding == kNone ? std::int64_t{-1} : std::int64_t{share.holding});
+  std::strong_ordering compare(const Share& a, const Share& b) const {
+    if (const auto order = a.component <=> b.component; order != 0) return order;
+    if (const auto order = a.stretch <=> b.stretch; order != 0) return order;
+    if (const auto order = by_node(a.machine, b.machine); order != 0) return order;
+    if (const auto order = by_gpu(a.card, b.card); order != 0) return order;
+    if (const auto order = a.kind <=> b.kind; order != 0) return order;
+    // A bucket comes first: kNone + 1 is 0.
+    return a.holding + 1 <=> b.holding + 1;
   }
 
   // In order, and one share for each key.
   void merge(std::vector<Share>& shares) const {
     std::sort(shares.begin(), shares.end(),
-              [&](const Share& a, const Share& b) { return key(a) < key(b); });
+              [&](const Share& a, const Share& b) { return compare(a, b) < 0; });
     std::size_t kept = 0;
     for (std::size_t i = 0; i < shares.size(); ++i) {
-      if (kept > 0 && key(shares[kept - 1]) == key(shares[i])) {
+      if (kept > 0 && compare(shares[kept - 1], shares[i]) == 0) {
         Share& into = shares[kept - 1];
         into.weight += shares[i].weight;
         into.gpu_time += shares[i].gpu_time;
@@ -139,13 +167,14 @@ class Poster {
 
   Posting posting(const Share& share, const Costs& costs) const {
     const bool held = share.holding != kNone;
+    if (held) held_[share.holding].store(true, std::memory_order_relaxed);
     return {.charge = line_.charge->id,
             .kind = share.kind,
             .component = share.component,
             .interval = share.during,
-            .day = local_day(share.during.begin()),
-            .node = node_of(share),
-            .gpu = gpu_of(share),
+            .day = days_[share.stretch],
+            .node = node_of(share.machine),
+            .gpu = gpu_of(share.card),
             .workload = held ? holdings_[share.holding]->workload : WorkloadId(""),
             .holding = held ? std::optional(holdings_[share.holding]->id) : std::nullopt,
             .weight = share.weight,
@@ -155,26 +184,21 @@ class Poster {
             .observed_time = share.observed_time};
   }
 
-  // Stretches lie within one day, so a line needs few of these.
-  std::chrono::sys_days local_day(Instant at) const {
-    const auto date = parse_instant(local_date(at, zone_));
-    CHECK(date.has_value(), "a local date reads back");
-    return std::chrono::floor<std::chrono::days>(*date);
-  }
-
   const Line& line_;
   const Lines& lines_;
+  std::span<const std::chrono::sys_days> days_;
   const Fleet& fleet_;
   std::span<const Holding* const> holdings_;
-  const TimeZone& zone_;
+  std::span<std::atomic<bool>> held_;
 };
 
 }  // namespace
 
 std::vector<Posting> post(const Line& line, std::vector<Share> shares, const Lines& lines,
-                          const Fleet& fleet, std::span<const Holding* const> holdings,
-                          const TimeZone& zone) {
-  return Poster(line, lines, fleet, holdings, zone).run(std::move(shares));
+                          std::span<const std::chrono::sys_days> days, const Fleet& fleet,
+                          std::span<const Holding* const> holdings,
+                          std::span<std::atomic<bool>> held) {
+  return Poster(line, lines, days, fleet, holdings, held).run(std::move(shares));
 }
 
 }  // namespace pennyweight
