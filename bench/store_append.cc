@@ -138,6 +138,16 @@ int run(std::uint64_t rows, const std::string& folder) {
         [&] { return (*session)->commit().has_value(); });
     report("postings", rows, ms);
     good &= ms >= 0;
+    // A run in which one bill line has changed; the postings of the others are kept.
+    session->reset();
+    session = (*store)->begin_run(made);
+    const auto begin = std::chrono::steady_clock::now();
+    const FactId changed = posting(0).charge;
+    const bool kept = (*session)->keep_previous_except({&changed, 1}).has_value();
+    const auto run = (*session)->commit();
+    const auto passed = std::chrono::steady_clock::now() - begin;
+    report("kept", rows, std::chrono::duration_cast<std::chrono::milliseconds>(passed).count());
+    good &= kept && run && run->number == 2 && run->postings < rows;
   }
   const auto begin = std::chrono::steady_clock::now();
   const auto rows_by_kind = (*store)->summarise({.group_by = {"kind", "node"}});

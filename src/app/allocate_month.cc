@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "app/seen_source.h"
+#include "app/telemetry.h"
 #include "app/version.h"
 #include "ledger/keeping.h"
 
@@ -21,6 +21,21 @@ struct Kept {
   std::vector<WorkloadDimensions> dimensions;
 };
 
+// Every id that the current run posts under, counted out by the engine.
+Result<std::vector<FactId>> ids_in(Store& store, const Scope& scope) {
+  const auto rows = store.summarise(
+      {.group_by = {"charge"},
+       .filters = {{"cluster", {scope.cluster.text()}, false}, {"month", {scope.month}, false}}});
+  if (!rows) return std::unexpected(rows.error());
+  std::vector<FactId> ids;
+  for (const SummaryRow& row : *rows) {
+    const auto hash = parse_hash(row.keys[0]);
+    CHECK(hash, "an id reads back");
+    ids.push_back({*hash});
+  }
+  return ids;
+}
+
 Result<Kept> keep(Store& store, const Scope& scope, const std::vector<Charge>& charges,
                   const Interval& changed, bool postings_wanted) {
   std::set<FactId> stay;
@@ -32,22 +47,19 @@ Result<Kept> keep(Store& store, const Scope& scope, const std::vector<Charge>& c
       stay.insert(charge.id);
     }
   }
-  // Transfers, which are made anew, and bill lines that have moved to another cluster since.
-  std::set<FactId> gone;
+  // Transfers are made anew, and bill lines may have moved to another cluster since.
+  const auto ids = ids_in(store, scope);
+  if (!ids) return std::unexpected(ids.error());
+  std::ranges::copy_if(*ids, std::back_inserter(kept.left_out),
+                       [&](const FactId& id) { return !stay.contains(id); });
+  if (!postings_wanted) return kept;
+
   const auto scanned = store.scan_postings(scope, [&](std::span<const Posting> batch) {
-    for (const Posting& posting : batch) {
-      if (!stay.contains(posting.charge)) {
-        gone.insert(posting.charge);
-      } else if (postings_wanted) {
-        kept.postings.push_back(posting);
-      }
-    }
+    std::ranges::copy_if(batch, std::back_inserter(kept.postings),
+                         [&](const Posting& posting) { return stay.contains(posting.charge); });
     return true;
   });
   if (!scanned) return std::unexpected(scanned.error());
-  kept.left_out.insert(kept.left_out.end(), gone.begin(), gone.end());
-  if (!postings_wanted) return kept;
-
   auto dimensions = store.dimensions_of(scope);
   if (!dimensions) return std::unexpected(dimensions.error());
   std::set<WorkloadId> held;
@@ -142,6 +154,8 @@ Result<AllocatedScope> allocate_scope(Store& store, LedgerMonth& month, const Cl
         "divided as a whole: there is no current run of the same policy, prices and time zone");
     changed.reset();
   }
+  SeenSource seen;
+  if (!cluster.empty()) seen = telemetry_of(store, cluster, facts->gpus, rules.policy.usage);
   auto allocation = allocate({.cluster = cluster,
                               .charges = facts->charges,
                               .nodes = facts->nodes,
@@ -151,7 +165,7 @@ Result<AllocatedScope> allocate_scope(Store& store, LedgerMonth& month, const Cl
                               .policy = rules.policy,
                               .catalog = rules.catalog,
                               .threads = rules.threads,
-                              .seen = seen_source(store, cluster, facts->gpus, rules.policy.usage),
+                              .seen = std::move(seen),
                               .changed = changed});
   if (!allocation) return std::unexpected(allocation.error());
   for (const AllocationNote& note : allocation->notes) {
