@@ -436,7 +436,7 @@ class PolicyReader {
 
 void read_dimension(YamlReader& yaml, const YamlNode::Entry& entry, const std::string& what,
                     std::vector<DimensionRule>& rules) {
-  const auto refuse = [&](std::string why) { yaml.refuse(entry.line, entry.column, why); };
+  const auto refuse = [&](const std::string& why) { yaml.refuse(entry.line, entry.column, why); };
   const auto* const end = std::end(kBuiltInDimensions);
   if (std::find(std::begin(kBuiltInDimensions), end, entry.key) != end) {
     return refuse(fmt::format("'{}' is a built-in dimension; choose another name", entry.key));
