@@ -4,4 +4,6 @@ if(NOT FUZZ)
   target_link_libraries(run_cases PRIVATE room_allocate GTest::gtest GTest::gtest_main)
   target_compile_definitions(run_cases PRIVATE PROJECT_ROOT="${PROJECT_SOURCE_DIR}")
   add_test(NAME cases COMMAND run_cases)
+  add_test(NAME cases/index COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/cases/index_test.py
+                                    ${PROJECT_SOURCE_DIR})
 endif()

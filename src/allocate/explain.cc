@@ -195,9 +195,10 @@ class Explainer {
                              ": it is somewhere in the pool, so it has a part of every free GPU of "
                              "the pool, laid over machines of one price one after the other");
     } else {
-      facts.emplace_back("of which here", percent(posting_.weight, asked) +
-                                              ": on this device, and scaled where more was asked "
-                                              "for than there is");
+      facts.emplace_back("posted here",
+                         percent(posting_.weight, asked) +
+                             " of that: by telemetry, by what of several devices is here, and "
+                             "scaled where all together are more than there is");
     }
   }
 

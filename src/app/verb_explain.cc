@@ -5,8 +5,10 @@
 
 #include "allocate/allocate.h"
 #include "allocate/explain.h"
+#include "allocate/explain_transfer.h"
 #include "app/catalog_file.h"
 #include "app/table_options.h"
+#include "app/telemetry.h"
 #include "app/verb.h"
 #include "config/policy_text.h"
 #include "core/billing_period.h"
@@ -132,25 +134,83 @@ Result<Run> run_of(Store& store, const Charge& charge, const std::vector<Node>& 
                           scope.month, scope.cluster.text()));
 }
 
+// The current runs that can have made a transfer: those of its month. A transfer says neither the
+// cluster nor the policy, and its id fits one run alone.
+Result<Explanation> explanation_of_transfer(Store& store, const Posting& posting,
+                                            std::span<const Posting> postings, std::size_t chosen) {
+  const auto runs = store.runs();
+  if (!runs) return std::unexpected(runs.error());
+  for (const Run& run : *runs) {
+    if (!run.current) continue;
+    const auto month = BillingPeriod::parse(run.scope.month, TimeZone::utc());
+    if (!month) continue;
+    // A day more on either side, since days of another zone reach beyond the month.
+    const Interval wide(month->to_interval().begin() - std::chrono::hours(24),
+                        month->to_interval().end() + std::chrono::hours(24));
+    if (!wide.overlap(posting.interval)) continue;
+    const auto policy = parse_policy_text(run.policy);
+    if (!policy) return std::unexpected(policy.error());
+    const auto corrections = store.corrections(run.scope.cluster, wide);
+    if (!corrections) return std::unexpected(corrections.error());
+    return explain_transfer({.postings = postings,
+                             .chosen = chosen,
+                             .run = run,
+                             .policy = *policy,
+                             .corrections = *corrections});
+  }
+  return fail(ErrorCode::kStore, "a posting's bill line is not in the ledger");
+}
+
+template <class Fact>
+std::vector<Fact> of_cluster(std::vector<Fact> facts, const ClusterId& cluster) {
+  std::erase_if(facts, [&](const Fact& fact) { return fact.cluster != cluster; });
+  return facts;
+}
+
+// What is needed to tell the sharing of a device again, over the posting's local day.
+struct SharingFacts {
+  std::vector<Gpu> gpus;
+  std::vector<Outage> outages;
+  std::vector<Holding> holdings;
+};
+
+Result<SharingFacts> sharing_facts(Store& store, const ClusterId& cluster, const Interval& day) {
+  SharingFacts facts;
+  auto gpus = store.gpus();
+  if (!gpus) return std::unexpected(gpus.error());
+  facts.gpus = of_cluster(std::move(*gpus), cluster);
+  auto outages = store.outages(cluster, day);
+  if (!outages) return std::unexpected(outages.error());
+  facts.outages = std::move(*outages);
+  const auto scanned = store.scan_holdings(cluster, day, [&](std::span<const Holding> batch) {
+    facts.holdings.insert(facts.holdings.end(), batch.begin(), batch.end());
+    return true;
+  });
+  if (!scanned) return std::unexpected(scanned.error());
+  return facts;
+}
+
 Result<Explanation> explanation_of(Store& store, const Posting& posting, Context& context) {
   const auto charge = store.find_charge(posting.charge);
   if (!charge) return std::unexpected(charge.error());
-  if (!*charge) return fail(ErrorCode::kStore, "a posting's bill line is not in the ledger");
   const auto postings = store.postings_of(posting.charge);
   if (!postings) return std::unexpected(postings.error());
-  const auto chosen = std::find(postings->begin(), postings->end(), posting);
-  if (chosen == postings->end()) return fail(ErrorCode::kStore, "a posting is not its charge's");
+  const auto found = std::find(postings->begin(), postings->end(), posting);
+  if (found == postings->end()) return fail(ErrorCode::kStore, "a posting is not its charge's");
+  const auto chosen = static_cast<std::size_t>(found - postings->begin());
+  if (!*charge) return explanation_of_transfer(store, posting, *postings, chosen);
   std::optional<Holding> holding;
   if (posting.holding) {
-    auto found = store.find_holding(*posting.holding);
-    if (!found) return std::unexpected(found.error());
-    holding = std::move(*found);
+    auto held = store.find_holding(*posting.holding);
+    if (!held) return std::unexpected(held.error());
+    holding = std::move(*held);
   }
   auto nodes = store.nodes();
   if (!nodes) return std::unexpected(nodes.error());
   const auto run = run_of(store, **charge, *nodes);
   if (!run) return std::unexpected(run.error());
-  std::erase_if(*nodes, [&](const Node& node) { return node.cluster != run->scope.cluster; });
+  const ClusterId& cluster = run->scope.cluster;
+  *nodes = of_cluster(std::move(*nodes), cluster);
   const auto policy = parse_policy_text(run->policy);
   if (!policy) return std::unexpected(policy.error());
   const auto catalog = load_catalog(context.config);
@@ -158,14 +218,22 @@ Result<Explanation> explanation_of(Store& store, const Posting& posting, Context
   if (catalog->version() != run->catalog_version) {
     context.console.warn("the price lists have changed since the allocation; allocate again");
   }
+  const auto facts =
+      sharing_facts(store, cluster, day_of(posting.interval.begin(), policy->time_zone));
+  if (!facts) return std::unexpected(facts.error());
   return explain({.charge = **charge,
                   .postings = *postings,
-                  .chosen = static_cast<std::size_t>(chosen - postings->begin()),
+                  .chosen = chosen,
                   .holding = holding ? &*holding : nullptr,
                   .nodes = *nodes,
                   .run = *run,
                   .policy = *policy,
-                  .catalog = *catalog});
+                  .catalog = *catalog,
+                  .facts = ExplanationFacts{
+                      .gpus = facts->gpus,
+                      .outages = facts->outages,
+                      .holdings = facts->holdings,
+                      .seen = telemetry_of(store, cluster, facts->gpus, policy->usage)}});
 }
 
 void print(const Table& table, const Explanation& explanation, const ExplainOptions& options,
