@@ -267,24 +267,24 @@ std::vector<std::vector<Charge>> pieces_of_bill(std::vector<Charge> charges) {
 }
 
 // The month done piece by piece says what the month done at once says.
-Finding pieces_are_the_whole(const World& world, const Facts& facts, const Outcome& whole,
+Finding pieces_are_the_whole(const World& world, const FactsByCluster& facts, const Outcome& whole,
                              const EngineOptions& options) {
-  // What spans the month is of no node and is left out; all else falls apart by the hour or day.
-  Facts piece = facts;
-  std::map<FactId, const Charge*> short_lines;
-  std::vector<Charge> lines;
-  for (const Charge& charge : facts.charges) {
-    if (charge.charge_period.length_ms() > world.days.length_ms()) continue;
-    lines.push_back(charge);
-  }
   std::set<FactId> in_pieces;
   std::vector<Posting> sum;
-  for (auto& charges : pieces_of_bill(std::move(lines))) {
-    for (const Charge& charge : charges) in_pieces.insert(charge.id);
-    piece.charges = std::move(charges);
-    const auto part = run_engine(piece, world.policy, options);
-    if (!part) return part.error();
-    sum.insert(sum.end(), part->postings.begin(), part->postings.end());
+  for (const auto& [cluster, own] : facts) {
+    FactsByCluster piece = {{cluster, own}};
+    std::vector<Charge> lines;
+    for (const Charge& charge : own.charges) {
+      // What spans the month is of no node and is left out; all else falls apart by hour or day.
+      if (charge.charge_period.length_ms() <= world.days.length_ms()) lines.push_back(charge);
+    }
+    for (auto& charges : pieces_of_bill(std::move(lines))) {
+      for (const Charge& charge : charges) in_pieces.insert(charge.id);
+      piece.begin()->second.charges = std::move(charges);
+      const auto part = run_engine(piece, world.policy, options);
+      if (!part) return part.error();
+      sum.insert(sum.end(), part->postings.begin(), part->postings.end());
+    }
   }
   const auto by_line = [](const Posting& a, const Posting& b) { return a.charge < b.charge; };
   std::vector<Posting> all = whole.postings;
@@ -295,7 +295,7 @@ Finding pieces_are_the_whole(const World& world, const Facts& facts, const Outco
 }
 
 // One changed hour says of its lines what the whole month says.
-Finding changed_hours_agree(const World& world, const Facts& facts, const Outcome& whole,
+Finding changed_hours_agree(const World& world, const FactsByCluster& facts, const Outcome& whole,
                             EngineOptions options) {
   Random random(world.seed, "changed");
   for (int i = 0; i < 3; ++i) {
@@ -306,12 +306,19 @@ Finding changed_hours_agree(const World& world, const Facts& facts, const Outcom
     const auto part = run_engine(facts, world.policy, options);
     if (!part) return part.error();
     std::set<FactId> touched;
-    for (const Charge& charge : facts.charges) {
-      if (charge.charge_period.overlap(hour)) touched.insert(charge.id);
+    for (const BillLine& line : world.bill) {
+      if (line.charge.charge_period.overlap(hour)) touched.insert(line.charge.id);
     }
     std::vector<Posting> all = whole.postings;
     std::erase_if(all, [&](const Posting& p) { return !touched.contains(p.charge); });
-    if (const Finding found = same_outcome({all, {}, {}}, {part->postings, {}, {}},
+    std::vector<Posting> now = part->postings;
+    if (!kChangedKeepsPoolTime && !world.pool_asks.empty()) {
+      for (std::vector<Posting>* postings : {&all, &now}) {
+        for (Posting& posting : *postings) posting.gpu_time = posting.observed_time = {};
+        for (Posting& posting : *postings) posting.memory_time = {};
+      }
+    }
+    if (const Finding found = same_outcome({all, {}, {}}, {now, {}, {}},
                                            fmt::format("with only {} changed", to_text(hour)))) {
       return found;
     }
@@ -355,36 +362,45 @@ void shuffle(Facts& facts, std::uint64_t seed) {
   shuffle(facts.usages, random);
 }
 
-std::expected<Outcome, std::string> run_engine(const Facts& facts, const Policy& policy,
-                                               const EngineOptions& options) {
+FactsByCluster by_cluster(const Facts& facts) {
+  FactsByCluster split;
   const auto owners = cluster_of_charges(facts.charges, facts.nodes);
-  std::map<ClusterId, std::vector<Charge>> by_cluster;
-  for (std::size_t i = 0; i < owners.size(); ++i) by_cluster[owners[i]].push_back(facts.charges[i]);
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    split[owners[i]].charges.push_back(facts.charges[i]);
+  }
+  for (auto& [cluster, own] : split) {
+    own.nodes = of_cluster(facts.nodes, cluster);
+    own.gpus = of_cluster(facts.gpus, cluster);
+    own.holdings = of_cluster(facts.holdings, cluster);
+    own.outages = of_cluster(facts.outages, cluster);
+    own.usages = of_cluster(facts.usages, cluster);
+    own.corrections = of_cluster(facts.corrections, cluster);
+  }
+  return split;
+}
+
+std::expected<Outcome, std::string> run_engine(const FactsByCluster& split, const Policy& policy,
+                                               const EngineOptions& options) {
   Outcome outcome;
   try {
-    for (const auto& [cluster, charges] : by_cluster) {
-      const auto nodes = of_cluster(facts.nodes, cluster);
-      const auto gpus = of_cluster(facts.gpus, cluster);
-      const auto holdings = of_cluster(facts.holdings, cluster);
-      const auto outages = of_cluster(facts.outages, cluster);
-      const auto usages = of_cluster(facts.usages, cluster);
+    for (const auto& [cluster, facts] : split) {
       const SeenSource seen = [&](const Interval& during) -> Result<SeenUsage> {
-        return see(usages, gpus, policy.usage, during);
+        return see(facts.usages, facts.gpus, policy.usage, during);
       };
       auto allocation = allocate({.cluster = cluster,
-                                  .charges = charges,
-                                  .nodes = nodes,
-                                  .gpus = gpus,
-                                  .holdings = holdings,
-                                  .outages = outages,
+                                  .charges = facts.charges,
+                                  .nodes = facts.nodes,
+                                  .gpus = facts.gpus,
+                                  .holdings = facts.holdings,
+                                  .outages = facts.outages,
                                   .policy = policy,
                                   .catalog = Catalog::built_in(),
                                   .threads = options.threads,
                                   .seen = seen,
                                   .changed = options.changed});
       if (!allocation) return std::unexpected("the engine refuses: " + allocation.error().message);
-      const auto append = [](auto& to, const auto& from) {
-        to.insert(to.end(), from.begin(), from.end());
+      const auto append = [](auto& to, auto& from) {
+        std::move(from.begin(), from.end(), std::back_inserter(to));
       };
       append(outcome.postings, allocation->postings);
       append(outcome.dimensions, allocation->dimensions);
@@ -399,23 +415,24 @@ std::expected<Outcome, std::string> run_engine(const Facts& facts, const Policy&
 
 Finding audit_engine(const World& world, Fault fault) {
   const Facts facts = facts_of(world);
+  const FactsByCluster split = by_cluster(facts);
   EngineOptions options{.threads = 1, .fault = fault, .fault_seed = world.seed};
-  const auto first = run_engine(facts, world.policy, options);
+  const auto first = run_engine(split, world.policy, options);
   if (!first) return first.error();
   if (const Finding found = Audit(world, *first).run()) return found;
   Facts other = facts;
   for (const unsigned count : {2u, 8u}) {
     shuffle(other, world.seed + count);
     options.threads = count;
-    const auto again = run_engine(other, world.policy, options);
+    const auto again = run_engine(by_cluster(other), world.policy, options);
     if (!again) return again.error();
     const std::string when = fmt::format("in another order on {} threads", count);
     if (const Finding found = same_outcome(*first, *again, when)) return found;
   }
   options.threads = 1;
   if (fault != Fault::kNone) return std::nullopt;
-  if (const Finding found = pieces_are_the_whole(world, facts, *first, options)) return found;
-  return changed_hours_agree(world, facts, *first, options);
+  if (const Finding found = pieces_are_the_whole(world, split, *first, options)) return found;
+  return changed_hours_agree(world, split, *first, options);
 }
 
 }  // namespace pennyweight::sim

@@ -1,6 +1,7 @@
 // The auditor: holds what the engine says against the truth that it knows.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,10 @@ struct Facts {
 Facts facts_of(const World& world);
 void shuffle(Facts& facts, std::uint64_t seed);
 
+// By the cluster that runs are made for; what no line is charged for is in none.
+using FactsByCluster = std::map<ClusterId, Facts>;
+FactsByCluster by_cluster(const Facts& facts);
+
 struct EngineOptions {
   unsigned threads = 1;
   std::optional<Interval> changed = {};
@@ -44,7 +49,7 @@ struct Outcome {
 };
 
 // An engine that breaks its own CHECKs is a finding like any other, so that its seed is told.
-std::expected<Outcome, std::string> run_engine(const Facts& facts, const Policy& policy,
+std::expected<Outcome, std::string> run_engine(const FactsByCluster& split, const Policy& policy,
                                                const EngineOptions& options);
 
 // Everything that can be said of one world without a ledger.

@@ -8,9 +8,9 @@ namespace pennyweight::sim {
 // merge). With it true: sim --seeds 1 --from 58.
 inline constexpr bool kObservedTimeAddsUp = false;
 
-// A holder that is alone on a seat, in a gap of its own series, is charged by the device's values
-// (seat.h, SeatInput::device); by sums it is not (seat.cc, alone). With it true:
-// sim --seeds 1 --from 2.
-inline constexpr bool kDeviceFillsGaps = false;
+// With AllocationInput::changed the GPU time of a holder in a pool is divided among fewer lines of
+// a day, and may differ by a unit (share.cc, tell_pool_time). With it true: sim --seeds 1
+// --from 1060.
+inline constexpr bool kChangedKeepsPoolTime = false;
 
 }  // namespace pennyweight::sim

@@ -113,16 +113,12 @@ Run run_of(const World& world, const ClusterId& cluster) {
 
 // Allocates every scope of the ledger, as `pennyweight allocate` does.
 void allocate_ledger(Store& store, const World& world, bool let_go = false) {
-  Facts facts = facts_in(store, world);
-  const auto owners = cluster_of_charges(facts.charges, facts.nodes);
-  std::map<ClusterId, std::vector<Charge>> by_cluster;
-  for (std::size_t i = 0; i < owners.size(); ++i) by_cluster[owners[i]].push_back(facts.charges[i]);
+  FactsByCluster split = by_cluster(facts_in(store, world));
   for (const Run& run : must(store.runs())) {
-    if (run.current) by_cluster[run.scope.cluster];  // what lost its lines is emptied
+    if (run.current) split[run.scope.cluster];  // what lost its lines is emptied
   }
-  for (auto& [cluster, charges] : by_cluster) {
-    facts.charges = std::move(charges);
-    const Outcome outcome = must(run_engine(facts, world.policy, {}));
+  for (const auto& [cluster, facts] : split) {
+    const Outcome outcome = must(run_engine({{cluster, facts}}, world.policy, {}));
     const auto session = must(store.begin_run(run_of(world, cluster)));
     must(session->append_postings(outcome.postings));
     must(session->append_dimensions(outcome.dimensions));
@@ -172,7 +168,7 @@ Contents reference(const World& world) {
       throw Refused{"reconcile says that lines are off"};
     }
   }
-  const Outcome direct = must(run_engine(truth, world.policy, {}));
+  const Outcome direct = must(run_engine(by_cluster(truth), world.policy, {}));
   SetDigest said, stored;
   for (const Posting& posting : direct.postings) said.add(content_hash(posting));
   for (const BillLine& line : world.bill) {

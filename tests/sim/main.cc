@@ -22,6 +22,7 @@
 #include "audit.h"
 #include "ledger_audit.h"
 #include "properties.h"
+#include "transfers_audit.h"
 
 namespace pennyweight::sim {
 namespace {
@@ -79,6 +80,7 @@ Finding audit(std::uint64_t seed, const Options& options) {
   const World world = make_world(seed);
   if (const Finding found = audit_engine(world, options.fault)) return found;
   if (options.fault != Fault::kNone) return std::nullopt;
+  if (const Finding found = audit_transfers(world)) return found;
   if (const Finding found = audit_ledger(world)) return found;
   if (!falls_on(seed, options.duckdb_every)) return std::nullopt;
   const Folder folder(seed);

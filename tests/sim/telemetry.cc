@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <set>
 
-#include "known.h"
 #include "simulate/random.h"
 #include "world.h"
 
@@ -48,7 +47,7 @@ class TelemetryMaker {
 
   // A device from its first sample to its last.
   void watch(const GpuId& device) {
-    const auto style = static_cast<Style>(below(kDeviceFillsGaps ? 4 : 3));
+    const auto style = static_cast<Style>(below(4));
     const std::uint64_t source = below(3);  // which metric it has
     const std::uint64_t interval = world_.policy.usage.interval_ms;
     const Instant end = world_.days.end();

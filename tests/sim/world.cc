@@ -200,6 +200,7 @@ class WorldMaker {
     }
     for (std::size_t s = 0; s < sites_.size(); ++s) make_jobs(s);
     for (const Site& site : sites_) make_outages(site);
+    make_corrections();
     for (const ClusterId& cluster : world_.clusters) {
       if (below(4) == 0) make_pool_jobs(cluster);
     }
@@ -260,13 +261,56 @@ class WorldMaker {
     policy.node_splits = {{"sim.ratio", NodeSplit::kRatio, ratio[0], ratio[1], ratio[2]},
                           {"sim.explicit*", NodeSplit::kExplicit, stated[0], stated[1], stated[2]}};
     policy.overhead = {{"namespace", LabelMatch::Op::kIn, {"kube-system"}}};
-    static const std::vector<std::uint64_t> kIntervals = {300'000, 600'000, 1'800'000};
+    make_spread(policy);
+    static const std::vector<std::uint64_t> kIntervals = {600'000, 1'800'000, 3'600'000};
     policy.usage.interval_ms = any_of(kIntervals);
     if (below(3) == 0) policy.usage.shift_ms = 90'000 - static_cast<std::int64_t>(below(180'000));
     static const std::vector<std::string> kZones = {"UTC", "UTC", "America/New_York",
                                                     "Asia/Kolkata"};
     policy.time_zone = TimeZone::parse(any_of(kZones)).value();
     policy.dimensions = {{"team", {"team", "namespace"}, "(unowned)"}, {"user", {"user"}, ""}};
+  }
+
+  // What becomes of idle and shared cost: one rule a kind at most, so that what is left is known.
+  void make_spread(Policy& policy) {
+    for (const PostingKind kind :
+         {PostingKind::kUnallocated, PostingKind::kStranded, PostingKind::kUnavailable,
+          PostingKind::kHeldIdle, PostingKind::kOverhead, PostingKind::kShared}) {
+      if (below(2) == 0) continue;
+      SpreadRule rule;
+      rule.kind = kind;
+      rule.how = static_cast<Spread>(below(4));
+      rule.within = static_cast<SpreadWithin>(below(3));
+      rule.over = static_cast<SpreadOver>(below(2));
+      static const std::vector<SpreadMeasure> kMeasures = {
+          SpreadMeasure::kGpuCost, SpreadMeasure::kCost, SpreadMeasure::kGpuTime,
+          SpreadMeasure::kMemoryTime, SpreadMeasure::kCpuCost};
+      rule.measure = any_of(kMeasures);
+      if (rule.how == Spread::kEven || rule.how == Spread::kFixed) rule.dimension = "team";
+      if (rule.how == Spread::kFixed) {
+        rule.parts = {{"nlp", Decimal::from_units(2)},
+                      {"sales, and (others)", Decimal::from_ticks(Decimal::kTicksPerUnit / 2)}};
+      }
+      policy.spread.push_back(rule);
+    }
+  }
+
+  void make_corrections() {
+    while (below(3) == 0) {
+      Correction correction(any_of(world_.clusters),
+                            fmt::format("correction {}", world_.corrections.size()), any_interval(),
+                            Money::from_ticks(static_cast<Int128>(random_.next() >> 20), kUsd));
+      const auto owner = [&] {
+        Labels labels;
+        CHECK(labels.set("team", below(2) == 0 ? "nlp" : "vision").has_value(), "a short label");
+        return labels;
+      };
+      correction.from = owner();
+      if (below(3) > 0) correction.to = owner();
+      correction.reason = "agreed";
+      correction.id = FactId{natural_key(correction)};
+      world_.corrections.push_back(correction);
+    }
   }
 
   void make_node(const ClusterId& cluster, std::uint64_t c, std::uint64_t n) {
