@@ -100,9 +100,9 @@ TEST(Distribute, MiniInvoiceKept) {
             (std::vector<std::string>{"32143", "6000", "3471", "3600", "12386"}));
 }
 
-// The three methods of an AWS cost category's split charge rule
-// (docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_CostCategorySplitChargeRule.html)
-// : by the cost of each target, by stated percentages, evenly. Amounts are chosen here.
+// The three methods of an AWS cost category's split charge rule (the AWS Cost Management API
+// reference, CostCategorySplitChargeRule): by the cost of each target, by stated percentages,
+// evenly. Amounts are chosen here.
 TEST(Distribute, SplitChargeRulesOfAwsCostCategories) {
   struct Case {
     const char* name;
