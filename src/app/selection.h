@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/policy.h"
 #include "core/error.h"
 #include "ledger/summary.h"
+#include "policy/policy.h"
 
 namespace pennyweight {
 

@@ -1,6 +1,5 @@
 #include "app/table_options.h"
 
-
 namespace pennyweight {
 
 void add_table_options(CLI::App& command, TableOptions& options) {

@@ -243,8 +243,7 @@ struct Table<Correction> {
   static constexpr const char* kId = "correction_id";
   static constexpr const char* kFact = "correction";
   static Correction blank() {
-    return Correction(ClusterId(""), "",
-                      Interval(Instant(), Instant(std::chrono::milliseconds(1))),
+    return Correction(ClusterId(""), "", Interval(Instant(), Instant(std::chrono::milliseconds(1))),
                       Money::zero(kUsd));
   }
   static void list(auto& io) {
