@@ -134,32 +134,6 @@ Money Costs::* cost_of(const std::string& name) {
   return &Costs::effective;
 }
 
-// A cluster's month out of the ledger, with what refers to it.
-struct Loaded {
-  ClusterFacts facts;
-  std::vector<Outage> outages;
-  std::vector<Correction> corrections;
-};
-
-Result<Loaded> load(Store& store, LedgerMonth& month, const ClusterId& cluster) {
-  auto facts = month.facts_of(store, cluster);
-  if (!facts) return std::unexpected(facts.error());
-  Loaded loaded{std::move(*facts), {}, {}};
-  if (loaded.facts.charges.empty()) return loaded;
-  const auto billed = BillingPeriod::parse(month.name(), TimeZone::utc());
-  if (!billed) return std::unexpected(billed.error());
-  // A month of any time zone.
-  const Interval during(billed->to_interval().begin() - std::chrono::hours(24),
-                        billed->to_interval().end() + std::chrono::hours(24));
-  auto outages = store.outages(cluster, during);
-  if (!outages) return std::unexpected(outages.error());
-  loaded.outages = std::move(*outages);
-  auto corrections = store.corrections(cluster, during);
-  if (!corrections) return std::unexpected(corrections.error());
-  loaded.corrections = std::move(*corrections);
-  return loaded;
-}
-
 // The telemetry of a cluster from its beginning, under the rules of the policy that asks.
 std::function<SeenSource(const UsageRules&)> telemetry(Store& store, const ClusterId& cluster,
                                                        const std::vector<Gpu>& gpus) {
@@ -184,22 +158,22 @@ Result<ExitCode> run(const CompareOptions& options, Context& context) {
   if (!month) return std::unexpected(month.error());
 
   const std::vector<ClusterId> ids = month->clusters();
-  std::vector<Loaded> loaded;
-  loaded.reserve(ids.size());
+  std::vector<ClusterFacts> facts;
+  facts.reserve(ids.size());
   std::vector<ComparedCluster> clusters;
   for (const ClusterId& id : ids) {
-    auto facts = load(**store, *month, id);
-    if (!facts) return std::unexpected(facts.error());
-    const Loaded& here = loaded.emplace_back(std::move(*facts));
+    auto loaded = month->facts_of(**store, id);
+    if (!loaded) return std::unexpected(loaded.error());
+    const ClusterFacts& here = facts.emplace_back(std::move(*loaded));
     clusters.push_back({.facts = {.cluster = id,
-                                  .charges = here.facts.charges,
-                                  .nodes = here.facts.nodes,
-                                  .gpus = here.facts.gpus,
-                                  .holdings = here.facts.holdings,
+                                  .charges = here.charges,
+                                  .nodes = here.nodes,
+                                  .gpus = here.gpus,
+                                  .holdings = here.holdings,
                                   .catalog = *catalog},
                         .outages = here.outages,
                         .corrections = here.corrections,
-                        .seen = telemetry(**store, id, here.facts.gpus)});
+                        .seen = telemetry(**store, id, here.gpus)});
   }
   const unsigned wanted = options.threads.value_or(context.config.threads);
   const auto comparisons =

@@ -16,6 +16,7 @@ using Month = std::vector<Divided>;  // by cluster
 
 // What a preset does with a way of holding, in the words of the table.
 std::string reason_of(Preset preset, std::string_view cause) {
+  if (preset == Preset::kKoku && cause == kIdle) return "idle nodes dropped";
   for (const HeldAs how : kHeldAsAll) {
     if (cause != to_text(how) || how == HeldAs::kNoGpu) continue;
     const auto counted = [&]() -> std::string {

@@ -233,6 +233,46 @@ TEST(Compare, APresetsReasonsAreItsWaysOfHolding) {
   EXPECT_EQ(reason(back, row_of(back, {"red"}), "MIG at 0"), -red.difference());
 }
 
+// A card that its holder uses by half: what `usage` takes off is the reason `basis`. The telemetry
+// is asked for anew under each policy's own rules.
+TEST(Compare, ByUseOfWhatWasSeen) {
+  World world = one_card("n");
+  world.gpus.push_back({.cluster = ClusterId("c"),
+                        .node = NodeId("n"),
+                        .uuid = GpuId("GPU-1"),
+                        .index = 0,
+                        .model = "A100-SXM4-40GB",
+                        .memory_bytes = {},
+                        .mig_instances = {},
+                        .from = *parse_instant("2026-01-01"),
+                        .to = {},
+                        .id = {},
+                        .source = {}});
+  world.hold("red", "n", WholeGpu{}, 1, hours(0, 24)).placement = OnGpus{{GpuId("GPU-1")}};
+  ComparedCluster cluster = world.cluster();
+  cluster.seen = [](const UsageRules&) -> SeenSource {
+    return [](const Interval& during) -> Result<SeenUsage> {
+      const std::uint32_t half = CardShare::kUnitsPerCard / 2;
+      const auto end = static_cast<std::uint32_t>(during.length_ms());
+      return SeenUsage{
+          during, {{GpuId("GPU-1"), WorkloadId(""), {{0, end, half, half}}}}, 1, 0, 0, 0, {}};
+    };
+  };
+  Policy from = team_policy();
+  from.node_split = NodeSplit::kWholeNode;
+  Policy to = from;
+  to.basis.kind = Basis::Kind::kUsage;
+  const std::vector<ComparedCluster> clusters = {cluster};
+  const auto sides = compare({.month = "2026-03",
+                              .clusters = clusters,
+                              .methods = {{"request", from}, {"usage", to}},
+                              .owners = from,
+                              .by = {"team"}});
+  ASSERT_TRUE(sides) << sides.error().message;
+  EXPECT_EQ(sides->front().reasons, std::vector<std::string>{"basis"});
+  EXPECT_EQ(row_of(sides->front(), {"red"}).costs, (std::vector{usd("96"), usd("48")}));
+}
+
 TEST(Compare, HoldersInAPoolPayItsMeanPrice) {
   World world;
   world.node("a", 1);

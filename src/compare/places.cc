@@ -199,7 +199,7 @@ class PlaceMaker {
     for (const auto& [key, slot] : draft.slots) {
       order.push_back(&slot);
       longest = std::max(longest, slot.during.end() - slot.during.begin());
-      Slot& out = place.slots.emplace_back(Slot{slot.costs, {}, {}});
+      Slot& out = place.slots.emplace_back(Slot{slot.nodes.size(), slot.costs, {}, {}});
       for (const auto& [node, paid] : slot.nodes) {
         add(out.capacity, times_of(fleet_.nodes()[node].capacity, paid.length_ms()));
       }

@@ -80,7 +80,8 @@ TEST(UnitCosts, AwsExamples) {
 
 // One hour of a node.
 Slot slot_of(Preset preset, std::string_view price, const Capacity& capacity) {
-  return {ratio_split(usd(price), capacity, weights_of(preset, capacity)),
+  return {1,
+          ratio_split(usd(price), capacity, weights_of(preset, capacity)),
           {UInt128{capacity.gpus} * CardShare::kUnitsPerCard * kHourMs,
            UInt128{capacity.cpu_milli} * kHourMs, UInt128{capacity.memory_bytes} * kHourMs},
           {}};
@@ -190,6 +191,22 @@ TEST(Koku, DropsANodeThatNoGpuPodRanOn) {
   const SlotCosts costs =
       price_slot(Preset::kKoku, slot_of(Preset::kKoku, "4", {.gpus = 1, .cpu_milli = 8'000}));
   EXPECT_EQ(costs.idle, usd("0"));
+}
+
+// Ten nodes of one card each at 4.00 $, of which holders of a pool ask for two and a half: three
+// are taken to have run something.
+TEST(Pools, FewestNodesThatHoldWhatIsAskedFor) {
+  for (const Preset preset : {Preset::kAwsScad, Preset::kKoku}) {
+    Slot slot = slot_of(preset, "40", {.gpus = 10});
+    slot.nodes = 10;
+    slot.claims.push_back({.gpu = UInt128{CardShare::kUnitsPerCard} * kHourMs * 2});
+    slot.claims.push_back({.gpu = UInt128{CardShare::kUnitsPerCard} * kHourMs / 2});
+    const SlotCosts costs = price_slot(preset, slot);
+    const bool is_aws = preset == Preset::kAwsScad;
+    EXPECT_EQ(costs.claims[0].sum(), usd(is_aws ? "9.6" : "8")) << to_text(preset);
+    EXPECT_EQ(costs.claims[1].sum(), usd(is_aws ? "2.4" : "2")) << to_text(preset);
+    EXPECT_EQ(costs.idle, usd(is_aws ? "28" : "2")) << to_text(preset);
+  }
 }
 
 TEST(Koku, AnUnknownModelIsACardOfItsOwn) {

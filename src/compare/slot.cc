@@ -1,6 +1,7 @@
 #include "compare/slot.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/check.h"
 #include "core/split.h"
@@ -80,8 +81,37 @@ void share_all(Money cost, const Slot& slot, Money& idle, Amount amount, Give gi
   for (std::size_t i = 0; i < shares.size(); ++i) give(i, shares[i]);
 }
 
-SlotCosts aws_scad(const Slot& slot) {
-  SlotCosts result = nothing_yet(slot);
+// The fewest nodes that hold what is asked for.
+std::uint64_t busy_nodes(const Slot& slot) {
+  if (slot.nodes == 1 || slot.claims.empty()) return slot.nodes;
+  ResourceTime asked;
+  for (const Claim& claim : slot.claims) {
+    asked.gpu += claim.gpu.value_or(0);
+    asked.cpu += claim.cpu;
+    asked.memory += claim.memory;
+  }
+  UInt128 most = 1;
+  const auto fill = [&](UInt128 part, UInt128 whole) {
+    if (part == 0 || whole == 0) return;
+    const auto [nodes, rest] = multiply_divide(part, slot.nodes, whole);
+    most = std::max(most, nodes + (rest > 0 ? 1 : 0));
+  };
+  fill(asked.gpu, slot.capacity.gpu);
+  fill(asked.cpu, slot.capacity.cpu);
+  fill(asked.memory, slot.capacity.memory);
+  return static_cast<std::uint64_t>(std::min<UInt128>(most, slot.nodes));
+}
+
+SlotCosts aws_scad(const Slot& all) {
+  SlotCosts result = nothing_yet(all);
+  Slot slot = all;
+  const std::array<Weight, 2> nodes = {busy_nodes(all), all.nodes - busy_nodes(all)};
+  for (Money ComponentCosts::* part :
+       {&ComponentCosts::gpu, &ComponentCosts::cpu, &ComponentCosts::memory}) {
+    const std::vector<Money> costs = split(all.costs.*part, nodes);
+    slot.costs.*part = costs[0];
+    result.idle += costs[1];
+  }
   const bool documented = std::all_of(slot.claims.begin(), slot.claims.end(),
                                       [](const Claim& claim) { return claim.gpu.has_value(); });
   if (documented) {
@@ -112,7 +142,11 @@ SlotCosts koku(const Slot& slot) {
     sum += costs[i];
     all += held[i];
   }
-  if (all > 0 && all < slot.capacity.gpu) result.idle = slot.costs.gpu - sum;
+  const UInt128 busy = multiply_divide(slot.capacity.gpu, busy_nodes(slot), slot.nodes).quotient;
+  if (all > 0 && all < busy) {
+    const std::array<Weight, 2> nodes = {busy, slot.capacity.gpu - busy};
+    result.idle = split(slot.costs.gpu, nodes)[0] - sum;
+  }
   return result;
 }
 

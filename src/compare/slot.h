@@ -28,7 +28,8 @@ struct Claim {
 };
 
 struct Slot {
-  ComponentCosts costs;  // of the node, by the preset's own split
+  std::uint64_t nodes = 1;  // several where holders name no node but a pool
+  ComponentCosts costs;     // of them, by the preset's own split
   ResourceTime capacity;
   std::vector<Claim> claims;
 };
@@ -43,6 +44,8 @@ struct SlotCosts {
 // AWS: allocated over available, and what is unused again by the same ratio, so that all of it goes
 //   to the pods of the hour, if there are any.
 // Koku: GPUs alone; nothing for a node that no GPU pod ran on, and an excess is nobody's.
+// Of several nodes, AWS and Koku take the fewest that can hold what is asked for as those that pods
+// ran on, as our own allocation fills alike machines one after the other.
 SlotCosts price_slot(Preset preset, const Slot& slot);
 
 }  // namespace pennyweight
