@@ -1,7 +1,7 @@
 // How fast money is allocated by one-minute usage, beside the same allocation in SQL on DuckDB.
 //
 //   bench_allocate --gpus 10000 --days 1 --runs 5
-//   bench_allocate --gpus 10000 --days 30 --sql 0
+//   bench_allocate --gpus 10000 --days 30 --big 1 --runs 1
 //   bench_allocate --gpus 1000 --days 30 --hourly 1 --sql 0     (one changed hour of a month)
 //
 // Both sides get the same seeded world (allocate_world.h), in memory and in the form that suits
@@ -32,11 +32,15 @@
 namespace pennyweight::bench {
 namespace {
 
+// Of the postings: what is not kept is handed on, as to a ledger, and dropped there.
+enum class Keep { kAll, kNothing };
+
 struct Options {
   WorldOptions world;
   unsigned threads = 2;  // at most; 1 is always run
   unsigned runs = 3;
   bool sql = true;
+  Keep keep = Keep::kAll;  // of the first run, that is compared
 };
 
 double cpu_seconds() {
@@ -81,12 +85,20 @@ struct EngineRun {
   Took took;
   Allocation allocation;
   std::uint64_t series_rows = 0;
+  std::uint64_t postings = 0;
 };
 
-EngineRun allocate_once(const World& world, unsigned threads,
+EngineRun allocate_once(const World& world, unsigned threads, Keep keep,
                         std::optional<Interval> changed = {}) {
   Took making;
   EngineRun run;
+  PostingSink sink;
+  if (keep == Keep::kNothing) {
+    sink = [&](std::vector<Posting> postings) -> Result<void> {
+      run.postings += postings.size();
+      return {};
+    };
+  }
   const Timer timer;
   auto allocation = allocate({.cluster = ClusterId("prod"),
                               .charges = world.charges,
@@ -104,12 +116,14 @@ EngineRun allocate_once(const World& world, unsigned threads,
                                 making.cpu += made.passed().cpu;
                                 return seen;
                               },
-                              .changed = changed});
+                              .changed = changed,
+                              .postings = sink});
   run.took = timer.passed();
   run.took.wall -= making.wall;
   run.took.cpu -= making.cpu;
   CHECK(allocation.has_value(), "the world can be allocated");
   run.allocation = std::move(*allocation);
+  run.postings += run.allocation.postings.size();
   return run;
 }
 
@@ -235,7 +249,7 @@ bool run_changed_hour(const World& world, const EngineRun& full, unsigned runs) 
   }
   Took best{1e9, 1e9};
   for (unsigned i = 0; i < runs; ++i) {
-    const EngineRun part = allocate_once(world, 1, hour);
+    const EngineRun part = allocate_once(world, 1, Keep::kAll, hour);
     if (part.allocation.postings != expected) {
       std::printf("one changed hour gives other postings than the full run\n");
       return false;
@@ -256,9 +270,10 @@ int run(const Options& options) {
       options.world.hourly ? "hourly" : "daily",
       static_cast<unsigned long long>(world.device_minutes()), world.charges.size(),
       world.holdings.size(), static_cast<unsigned long long>(resident_mib("VmRSS")));
-  EngineRun first = allocate_once(world, 1);
-  std::printf("%zu postings from %llu rows of usage; peak resident %llu MiB\n",
-              first.allocation.postings.size(), static_cast<unsigned long long>(first.series_rows),
+  EngineRun first = allocate_once(world, 1, options.keep);
+  std::printf("%llu postings from %llu rows of usage; peak resident %llu MiB\n",
+              static_cast<unsigned long long>(first.postings),
+              static_cast<unsigned long long>(first.series_rows),
               static_cast<unsigned long long>(resident_mib("VmHWM")));
   std::printf("digest %s\n", to_text(digest_of(first.allocation)).c_str());
   for (const AllocationNote& note : first.allocation.notes) {
@@ -284,11 +299,12 @@ int run(const Options& options) {
     sql.emplace(std::move(*loaded));
   }
 
-  Took one = first.took, two{1e9, 1e9}, in_sql{1e9, 1e9};
+  Took one{1e9, 1e9}, two{1e9, 1e9}, in_sql{1e9, 1e9};
   first = {};
   for (unsigned i = 0; i < options.runs; ++i) {
-    one = least(one, allocate_once(world, 1).took);
-    if (options.threads > 1) two = least(two, allocate_once(world, options.threads).took);
+    one = least(one, allocate_once(world, 1, Keep::kNothing).took);
+    if (options.threads > 1)
+      two = least(two, allocate_once(world, options.threads, Keep::kNothing).took);
     if (!sql) continue;
     const Timer timer;
     if (!sql->run()) return 1;
@@ -326,6 +342,11 @@ int main(int argc, char** argv) {
     if (name == "--threads") options.threads = static_cast<unsigned>(value);
     if (name == "--runs") options.runs = static_cast<unsigned>(value);
     if (name == "--sql") options.sql = value != 0;
+    // A month of many GPUs: nothing is held against anything, and postings are not kept.
+    if (name == "--big" && value != 0) {
+      options.sql = false;
+      options.keep = pennyweight::bench::Keep::kNothing;
+    }
   }
   return pennyweight::bench::run(options);
 }

@@ -33,7 +33,7 @@ class Postings {
   Result<void> add(std::vector<FinishedLine> finished,
                    std::span<const std::chrono::sys_days> days) {
     // Few at a time where they are handed on: they are larger than what they are made of.
-    const std::size_t step = input_.postings ? kLinesHandedOn : finished.size();
+    const std::size_t step = input_.postings ? kLinesAtOnce : finished.size();
     for (std::size_t first = 0; first < finished.size(); first += step) {
       const std::size_t count = std::min(step, finished.size() - first);
       std::vector<std::vector<Posting>> some(count);
@@ -41,18 +41,28 @@ class Postings {
         auto& [line, shares] = finished[first + i];
         some[i] = post(lines_.all[line], std::move(shares), lines_, days, fleet_, holdings_, held_);
       });
-      if (input_.postings) {
-        if (auto ok = input_.postings(joined(some)); !ok) return ok;
-        continue;
-      }
       for (std::size_t i = 0; i < count; ++i) {
-        by_line_[finished[first + i].line] = std::move(some[i]);
+        if (!input_.postings) {
+          by_line_[finished[first + i].line] = std::move(some[i]);
+        } else if (auto ok = input_.postings(std::move(some[i])); !ok) {
+          return ok;
+        }
       }
     }
     return {};
   }
 
-  std::vector<Posting> take() { return joined(by_line_); }
+  std::vector<Posting> take() {
+    std::size_t count = 0;
+    for (const auto& postings : by_line_) count += postings.size();
+    std::vector<Posting> all;
+    all.reserve(count);
+    for (auto& postings : by_line_) {
+      std::move(postings.begin(), postings.end(), std::back_inserter(all));
+      postings = {};
+    }
+    return all;
+  }
 
   // Of each workload that has a posting, by the labels of its latest holding.
   std::vector<WorkloadDimensions> dimensions() const {
@@ -71,27 +81,17 @@ class Postings {
               [](const Holding* a, const Holding* b) { return a->workload < b->workload; });
     std::vector<WorkloadDimensions> dimensions;
     dimensions.reserve(by_workload.size());
-    for (const Holding* holding : by_workload) {
-      dimensions.push_back({holding->workload, dimensions_of(holding->cluster, holding->workload,
-                                                             holding->labels, input_.policy)});
-    }
+    for (const Holding* holding : by_workload) dimensions.push_back({holding->workload, {}});
+    for_each_index(dimensions.size(), input_.threads, [&](std::size_t i) {
+      const Holding& holding = *by_workload[i];
+      dimensions[i].dimensions =
+          dimensions_of(holding.cluster, holding.workload, holding.labels, input_.policy);
+    });
     return dimensions;
   }
 
  private:
-  static constexpr std::size_t kLinesHandedOn = 512;
-
-  static std::vector<Posting> joined(std::vector<std::vector<Posting>>& some) {
-    std::size_t count = 0;
-    for (const auto& postings : some) count += postings.size();
-    std::vector<Posting> all;
-    all.reserve(count);
-    for (auto& postings : some) {
-      std::move(postings.begin(), postings.end(), std::back_inserter(all));
-      postings = {};
-    }
-    return all;
-  }
+  static constexpr std::size_t kLinesAtOnce = 512;
 
   const AllocationInput& input_;
   const Lines& lines_;
@@ -157,8 +157,10 @@ Result<Allocation> allocate(const AllocationInput& input) {
     return fail(ErrorCode::kConfig, "policy.weights: compute and memory can't both be 0");
   }
   const Fleet fleet(input.nodes, input.gpus, input.outages, input.catalog);
-  const auto holdings = in_order(input.holdings);
-  const Demands demands = resolve(holdings, fleet);
+  const auto reach = input.changed ? reach_of(input.charges, *input.changed, input.policy.time_zone)
+                                   : std::nullopt;
+  const auto holdings = in_order(input.holdings, reach);
+  const Demands demands = resolve(holdings, fleet, input.threads);
   const auto rules = SharingRules::of(input.policy, input.cluster, fleet, holdings);
   if (!rules) return std::unexpected(rules.error());
   const Lines lines = lines_of(input.charges, fleet, input.policy, input.catalog, input.changed);

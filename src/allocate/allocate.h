@@ -34,8 +34,8 @@ namespace pennyweight {
 std::vector<ClusterId> cluster_of_charges(std::span<const Charge> charges,
                                           std::span<const Node> nodes);
 
-// Takes postings of finished charges, each charge's all at once: by its last local day, then id. An
-// error ends the run.
+// Takes the postings of one charge, all of them. Charges come by their last local day, then by id.
+// An error ends the run.
 using PostingSink = std::function<Result<void>(std::vector<Posting> postings)>;
 
 struct AllocationInput {

@@ -38,6 +38,6 @@ struct Demands {
 };
 
 // `Demand::holding` is an index of `holdings`.
-Demands resolve(std::span<const Holding* const> holdings, const Fleet& fleet);
+Demands resolve(std::span<const Holding* const> holdings, const Fleet& fleet, unsigned threads);
 
 }  // namespace pennyweight

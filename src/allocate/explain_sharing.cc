@@ -54,7 +54,7 @@ class Teller {
         stretch_(stretch_of(in)),
         holdings_(in_order(in.facts->holdings)),
         fleet_(in.nodes, in.facts->gpus, in.facts->outages, in.catalog),
-        demands_(resolve(holdings_, fleet_)) {}
+        demands_(resolve(holdings_, fleet_, 1)) {}
 
   SharingExplanation run() {
     const auto rules = SharingRules::of(in_.policy, in_.run.scope.cluster, fleet_, holdings_);

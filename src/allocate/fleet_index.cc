@@ -70,7 +70,7 @@ void Fleet::add_machines(std::span<const Node> nodes, const Catalog& catalog) {
     machine.leaf = leaf->second;
     const auto index = static_cast<std::uint32_t>(machines_.size());
     leaves_[machine.leaf].nodes.push_back(index);
-    machines_by_name_[node.name].push_back(index);
+    machines_by_name_[node.name.text()].push_back(index);
     machines_.push_back(std::move(machine));
   }
 }
@@ -96,9 +96,9 @@ void Fleet::add_cards(std::span<const Gpu> gpus) {
       part = machines_[machine].shape.card_part;
     }
     cards_.back().units = {part.units(), part.units()};
-    cards_by_id_[gpu.uuid].push_back(index);
+    cards_by_id_[gpu.uuid.text()].push_back(index);
     for (const MigInstance& instance : gpu.mig_instances) {
-      cards_by_id_[instance.id].push_back(index);
+      cards_by_id_[instance.id.text()].push_back(index);
     }
     add_seats(index);
   }
@@ -182,13 +182,13 @@ std::span<const Fleet::Seat> Fleet::seats_of(const Card& card) const {
 }
 
 std::span<const std::uint32_t> Fleet::machines_named(const NodeId& name) const {
-  const auto found = machines_by_name_.find(name);
+  const auto found = machines_by_name_.find(name.text());
   if (found == machines_by_name_.end()) return {};
   return found->second;
 }
 
 std::span<const std::uint32_t> Fleet::cards_named(const GpuId& id) const {
-  const auto found = cards_by_id_.find(id);
+  const auto found = cards_by_id_.find(id.text());
   if (found == cards_by_id_.end()) return {};
   return found->second;
 }

@@ -11,6 +11,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -101,8 +103,9 @@ class Fleet {
   std::vector<Card> cards_;
   std::vector<Seat> seats_;
   std::vector<Leaf> leaves_;
-  std::map<NodeId, std::vector<std::uint32_t>> machines_by_name_;
-  std::map<GpuId, std::vector<std::uint32_t>> cards_by_id_;
+  // Only looked into, never gone through; the names are those of the facts.
+  std::unordered_map<std::string_view, std::vector<std::uint32_t>> machines_by_name_;
+  std::unordered_map<std::string_view, std::vector<std::uint32_t>> cards_by_id_;
   std::map<std::string, std::uint64_t> problems_;
 };
 

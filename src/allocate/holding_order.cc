@@ -10,10 +10,13 @@ bool comes_before(const Holding& a, const Holding& b) {
          std::tie(b.held, b.workload, b.attempt, b.id);
 }
 
-std::vector<const Holding*> in_order(std::span<const Holding> holdings) {
+std::vector<const Holding*> in_order(std::span<const Holding> holdings,
+                                     const std::optional<Interval>& during) {
   std::vector<const Holding*> order;
-  order.reserve(holdings.size());
-  for (const Holding& holding : holdings) order.push_back(&holding);
+  if (!during) order.reserve(holdings.size());
+  for (const Holding& holding : holdings) {
+    if (!during || holding.held.overlap(*during)) order.push_back(&holding);
+  }
   std::sort(order.begin(), order.end(),
             [](const Holding* a, const Holding* b) { return comes_before(*a, *b); });
   return order;

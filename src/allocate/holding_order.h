@@ -1,6 +1,7 @@
 // The order in which a run takes holdings: by what they are, never by how they came.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,7 +12,9 @@ namespace pennyweight {
 // By begin and end, workload, attempt, id.
 bool comes_before(const Holding& a, const Holding& b);
 
-// The holdings outlive what comes back.
-std::vector<const Holding*> in_order(std::span<const Holding> holdings);
+// Those of them that were held at some time in `during`, where it is given. The holdings outlive
+// what comes back.
+std::vector<const Holding*> in_order(std::span<const Holding> holdings,
+                                     const std::optional<Interval>& during = {});
 
 }  // namespace pennyweight

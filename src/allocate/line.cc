@@ -193,12 +193,30 @@ void leave_only(Lines& lines, const Interval& changed) {
 
 }  // namespace
 
+std::optional<Interval> reach_of(std::span<const Charge> charges, const Interval& changed,
+                                 const TimeZone& zone) {
+  std::optional<Interval> reach;
+  for (const Charge& charge : charges) {
+    const Interval& period = charge.charge_period;
+    if (!period.overlap(changed)) continue;
+    if (!reach) reach = period;
+    reach =
+        Interval(std::min(reach->begin(), period.begin()), std::max(reach->end(), period.end()));
+  }
+  if (!reach) return std::nullopt;
+  return Interval(day_of(reach->begin(), zone).begin(),
+                  day_of(reach->end() - std::chrono::milliseconds(1), zone).end());
+}
+
 Lines lines_of(std::span<const Charge> charges, const Fleet& fleet, const Policy& policy,
                const Catalog& catalog, const std::optional<Interval>& changed) {
   const ResourceIndex index(fleet);
   Lines lines;
-  lines.all.reserve(charges.size());
+  // A line of one of these days may carry the GPU time of another's; lines beyond them can't.
+  const auto reach = changed ? reach_of(charges, *changed, policy.time_zone) : std::nullopt;
+  if (!changed) lines.all.reserve(charges.size());
   for (const Charge& charge : charges) {
+    if (changed && !(reach && charge.charge_period.overlap(*reach))) continue;
     Line& line = lines.all.emplace_back();
     line.charge = &charge;
     find_target(line, index, fleet);

@@ -38,6 +38,12 @@ struct Lines {
   std::uint64_t without_price = 0;  // residual was asked for and no hourly price was known
 };
 
+// What a run over the changed time has to look at: the local days on which a charge lies whose
+// period overlaps it. What is said of these days depends on nothing before or after them. Nothing
+// where no charge does.
+std::optional<Interval> reach_of(std::span<const Charge> charges, const Interval& changed,
+                                 const TimeZone& zone);
+
 // Finds each charge's target and cuts its period by the policy's days.
 //
 // A node may have several lines for the same hours (usage, a refund, a support fee). Its GPU time

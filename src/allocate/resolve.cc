@@ -7,6 +7,7 @@
 
 #include "allocate/demand.h"
 #include "allocate/device_share.h"
+#include "allocate/parallel.h"
 #include "allocate/together.h"
 #include "fleet/gpu_model.h"
 
@@ -41,16 +42,15 @@ std::uint64_t part_of(std::uint64_t units, CardShare share) {
 
 class Resolver {
  public:
-  Resolver(std::span<const Holding* const> holdings, const Fleet& fleet)
-      : holdings_(holdings), fleet_(fleet), together_(holdings) {}
+  Resolver(std::span<const Holding* const> holdings, const Together& together, const Fleet& fleet)
+      : holdings_(holdings), together_(together), fleet_(fleet) {}
 
-  Demands run() {
-    for (const auto& [what, count] : fleet_.problems()) out_.problems[what] += count;
-    for (std::uint32_t i = 0; i < holdings_.size(); ++i) {
+  // Holdings [first, last); selectors in the order in which they were met.
+  Demands run(std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t i = first; i < last; ++i) {
       if (together_.is_only_reserving(i)) continue;
       for (const Turn& turn : together_.turns(i)) place({i, holdings_[i], turn});
     }
-    sort_selectors();
     return std::move(out_);
   }
 
@@ -358,39 +358,71 @@ class Resolver {
     return at->second;
   }
 
-  // Narrower first; among equals by their leaves, so that the order is the same each time.
-  void sort_selectors() {
-    std::vector<std::uint32_t> order(out_.selectors.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const Selector& x = out_.selectors[a];
-      const Selector& y = out_.selectors[b];
-      return std::pair(x.size(), x) < std::pair(y.size(), y);
-    });
-    std::vector<std::uint32_t> place(order.size());
-    std::vector<Selector> sorted;
-    for (std::uint32_t i = 0; i < order.size(); ++i) {
-      place[order[i]] = i;
-      sorted.push_back(out_.selectors[order[i]]);
-    }
-    out_.selectors = std::move(sorted);
-    for (Demand& demand : out_.all) {
-      if (demand.level == Demand::Level::kPool) demand.target = place[demand.target];
-    }
-  }
-
   std::span<const Holding* const> holdings_;
+  const Together& together_;
   const Fleet& fleet_;
-  Together together_;
   Demands out_;
   std::map<Selector, std::uint32_t> selector_of_;
   std::vector<PoolTotals> totals_;  // by selector, in the order in which they were met
 };
 
+// Puts the demands of a part of the holdings behind those of the parts before it.
+void append(Demands& all, std::map<Selector, std::uint32_t>& selector_of, Demands& part) {
+  std::vector<std::uint32_t> place;
+  for (const Selector& selector : part.selectors) {
+    const auto [at, is_new] =
+        selector_of.try_emplace(selector, static_cast<std::uint32_t>(all.selectors.size()));
+    if (is_new) all.selectors.push_back(selector);
+    place.push_back(at->second);
+  }
+  for (Demand& demand : part.all) {
+    if (demand.level == Demand::Level::kPool) demand.target = place[demand.target];
+    all.all.push_back(demand);
+  }
+  for (const auto& [what, count] : part.problems) all.problems[what] += count;
+}
+
+// Narrower first; among equals by their leaves, so that the order is the same each time.
+void sort_selectors(Demands& demands) {
+  std::vector<std::uint32_t> order(demands.selectors.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const Selector& x = demands.selectors[a];
+    const Selector& y = demands.selectors[b];
+    return std::pair(x.size(), x) < std::pair(y.size(), y);
+  });
+  std::vector<std::uint32_t> place(order.size());
+  std::vector<Selector> sorted;
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    place[order[i]] = i;
+    sorted.push_back(demands.selectors[order[i]]);
+  }
+  demands.selectors = std::move(sorted);
+  for (Demand& demand : demands.all) {
+    if (demand.level == Demand::Level::kPool) demand.target = place[demand.target];
+  }
+}
+
 }  // namespace
 
-Demands resolve(std::span<const Holding* const> holdings, const Fleet& fleet) {
-  return Resolver(holdings, fleet).run();
+Demands resolve(std::span<const Holding* const> holdings, const Fleet& fleet, unsigned threads) {
+  constexpr std::size_t kAtOnce = 4096;
+  const Together together(holdings);
+  std::vector<Demands> parts((holdings.size() + kAtOnce - 1) / kAtOnce);
+  for_each_index(parts.size(), threads, [&](std::size_t i) {
+    const std::size_t first = i * kAtOnce, last = std::min(first + kAtOnce, holdings.size());
+    parts[i] = Resolver(holdings, together, fleet)
+                   .run(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last));
+  });
+  Demands demands;
+  demands.problems = fleet.problems();
+  std::map<Selector, std::uint32_t> selector_of;
+  for (Demands& part : parts) {
+    append(demands, selector_of, part);
+    part = {};
+  }
+  sort_selectors(demands);
+  return demands;
 }
 
 }  // namespace pennyweight

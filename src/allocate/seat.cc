@@ -67,7 +67,8 @@ class Divisor {
     return {quotient, rest};
   }
   // amount x part / this, cut off: amount = q·by + r, so it is q·part + r·part / by, and nothing
-  // leaves 64 bits. REQUIRES: part is no more than this, and this less than 2^32.
+  // leaves 64 bits. REQUIRES: part is no more than this, and this less than 2^32; else what comes
+  // back means nothing.
   std::uint64_t scaled_down(std::uint64_t amount, std::uint64_t part) const {
     const auto [quotient, rest] = divide(amount);
     return quotient * part + divide(rest * part).quotient;
@@ -79,28 +80,26 @@ class Divisor {
 };
 
 // Divides `total` = capacity x length by weights, by largest remainder as split_units does, in 64
-// bits: capacity·w·length / W = q·length + r·length / W where capacity·w = q·W + r.
+// bits: total·w / W = q·w + r·w / W where total = q·W + r.
 // REQUIRES: weights are no more than a card, and together less than 2^36.
-void divide(std::uint64_t capacity, std::uint64_t length, std::span<const std::uint64_t> weights,
-            std::uint64_t all, std::span<std::uint64_t> parts, std::span<std::uint64_t> rests) {
+void divide(std::uint64_t total, std::span<const std::uint64_t> weights, std::uint64_t all,
+            std::span<std::uint64_t> parts, std::span<std::uint64_t> rests) {
   const Divisor by_all(all);
-  std::uint64_t told = 0;
+  const auto whole = by_all.divide(total);
+  std::uint64_t left = total;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    const auto whole = by_all.divide(capacity * weights[i]);
-    const auto rest = by_all.divide(whole.rest * length);
-    parts[i] = whole.quotient * length + rest.quotient;
+    const auto rest = by_all.divide(whole.rest * weights[i]);
+    parts[i] = whole.quotient * weights[i] + rest.quotient;
     rests[i] = rest.rest;
-    told += parts[i];
+    left -= parts[i];
   }
-  for (std::uint64_t left = capacity * length - told; left > 0; --left) {
-    std::size_t largest = 0;
-    std::uint64_t most = rests[0];
-    for (std::size_t i = 1; i < weights.size(); ++i) {
-      largest = rests[i] > most ? i : largest;
-      most = std::max(most, rests[i]);
-    }
-    parts[largest] += 1;
-    rests[largest] = 0;
+  // One more for each of the `left` largest remainders, the earlier first among equals. Counting
+  // who comes before has no branch to guess, and holders side by side are few.
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    std::uint64_t before = 0;
+    for (std::size_t j = 0; j < i; ++j) before += rests[j] >= rests[i] ? 1 : 0;
+    for (std::size_t j = i + 1; j < weights.size(); ++j) before += rests[j] > rests[i] ? 1 : 0;
+    parts[i] += before < left ? 1 : 0;
   }
 }
 
@@ -342,7 +341,7 @@ class SeatSweep {
                                                         : seen_[i]->memory;
         // What was not seen counts as asked for, under every basis.
         const bool known = value != Seen::kUnknown;
-        const std::uint64_t use = known ? on_card(value, capacity) : asked;
+        const std::uint64_t use = known ? std::min(on_card(value, capacity), capacity) : asked;
         const std::uint64_t wasted = std::max(asked, use) - use;
         charged_[i] = charged_at(claim.basis, asked, use);
         use_[i] = std::min(use, charged_[i]);
@@ -356,7 +355,7 @@ class SeatSweep {
       }
       if (all > capacity) {
         CHECK(all < kAllMax, "no seat has so many holders at once");
-        divide(capacity, length, charged_, all, parts_, rests_);
+        divide(capacity * length, charged_, all, parts_, rests_);
         for (std::size_t i = 0; i < active_.size(); ++i) {
           give(axis, i, parts_[i], used_of(axis, i));
         }
@@ -371,13 +370,15 @@ class SeatSweep {
     leave(at, length, left, unbilled);
   }
 
-  // Of a part that was scaled down, that of what was used of it.
+  // Of a part that was scaled down, that of what was used of it. Where a holder is charged by what
+  // it used that is all of it; which of both it is can't be guessed, so it is computed either way.
   std::uint64_t used_of(std::size_t axis, std::size_t i) const {
-    if (use_[i] == charged_[i]) return parts_[i];
-    if (charged_[i] == in_.claims[active_[i]].asked[axis]) {
-      return by_asked_[i][axis].scaled_down(parts_[i], use_[i]);
+    const bool all_used = use_[i] == charged_[i];
+    if (!all_used && charged_[i] != in_.claims[active_[i]].asked[axis]) {
+      return Divisor(charged_[i]).scaled_down(parts_[i], use_[i]);
     }
-    return Divisor(charged_[i]).scaled_down(parts_[i], use_[i]);
+    const std::uint64_t of_asked = by_asked_[i][axis].scaled_down(parts_[i], use_[i]);
+    return all_used ? parts_[i] : of_asked;
   }
 
   void give(std::size_t axis, std::size_t i, std::uint64_t given, std::uint64_t used) {
