@@ -95,6 +95,9 @@ std::vector<DistributionInput::Elsewhere> owners_of(std::span<const Posting> pos
 WorkloadId owner_workload(const Labels& owner);
 // The way back; nothing for any text that owner_workload() doesn't write.
 std::optional<Labels> owner_of(const WorkloadId& workload);
+// For people: "team=nlp, user=ann", without dimensions that nothing settled ("(none)"); another
+// workload is its name.
+std::string owner_text(const WorkloadId& workload);
 
 // The id that a transfer's postings carry for their charge.
 FactId transfer_id(const ClusterId& cluster, const std::string& month, const std::string& what);

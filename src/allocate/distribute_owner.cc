@@ -9,7 +9,7 @@ namespace {
 
 bool is_plain(char c) {
   const auto byte = static_cast<unsigned char>(c);
-  return byte >= 0x20 && byte != 0x7f && std::string_view("%,=()").find(c) == std::string::npos;
+  return byte >= 0x20 && byte != 0x7f && std::string_view("%,=").find(c) == std::string::npos;
 }
 
 std::string encode(std::string_view text) {
@@ -82,6 +82,17 @@ std::optional<Labels> owner_of(const WorkloadId& workload) {
   // Keys out of order, keys twice, a comma at the end: not what owner_workload() writes.
   if (owner_workload(owner) != workload) return std::nullopt;
   return owner;
+}
+
+std::string owner_text(const WorkloadId& workload) {
+  const auto owner = owner_of(workload);
+  if (!owner) return workload.text();
+  std::string text;
+  for (const auto& [key, value] : owner->entries()) {
+    if (value.starts_with('(')) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key, value);
+  }
+  return text.empty() ? workload.text() : text;
 }
 
 FactId transfer_id(const ClusterId& cluster, const std::string& month, const std::string& what) {

@@ -12,7 +12,7 @@ TEST(OwnerWorkload, SaysItsDimensionsAndReadsBack) {
   EXPECT_EQ(owner_workload({}).text(), "()");
   EXPECT_EQ(owner_workload(owner({{"user", "ann"}, {"team", "nlp"}})).text(),
             "(team=nlp,user=ann)");
-  EXPECT_EQ(owner_workload(owner({{"a,b", "(x=1)%\n"}})).text(), "(a%2Cb=%28x%3D1%29%25%0A)");
+  EXPECT_EQ(owner_workload(owner({{"a,b", "(x=1)%\n"}})).text(), "(a%2Cb=(x%3D1)%25%0A)");
   for (const char* bad : {"", "(", ")", "team=nlp", "(team)", "(team=nlp", "(b=1,a=2)", "(a=1,a=1)",
                           "(a=1,)", "(a=%2c)", "(a=%41)", "(a=%4)", "(a=%)", "(a=b=c)"}) {
     EXPECT_FALSE(owner_of(WorkloadId(bad)).has_value()) << bad;

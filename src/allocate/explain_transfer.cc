@@ -130,8 +130,8 @@ class Teller {
       const bool mine = &other == &posting_;
       if (!mine && shown >= kOwnersShown) continue;
       ++shown;
-      const std::string name =
-          other.workload.empty() ? fmt::format("({})", to_text(other.kind)) : other.workload.text();
+      const std::string name = other.workload.empty() ? fmt::format("({})", to_text(other.kind))
+                                                      : owner_text(other.workload);
       facts.emplace_back(
           name + (mine ? " (this one)" : ""),
           fmt::format("weight {}: {}", to_text(other.weight), money(other.costs.effective)));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "allocate/allocate.h"
+#include "allocate/distribute.h"
 #include "allocate/explain.h"
 #include "allocate/explain_transfer.h"
 #include "app/catalog_file.h"
@@ -111,7 +112,7 @@ Table table_of(const std::vector<Posting>& postings) {
       {"charge", "charge", ColumnKind::kId}};
   for (const Posting& posting : postings) {
     if (posting.costs.currency() != currency) continue;
-    table.rows.push_back({text_of(posting.day), posting.node.text(), posting.workload.text(),
+    table.rows.push_back({text_of(posting.day), posting.node.text(), owner_text(posting.workload),
                           std::string(to_text(posting.kind)),
                           std::string(to_text(posting.component)), posting.costs.effective,
                           posting.gpu_time, to_text(posting.charge)});
