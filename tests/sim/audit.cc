@@ -43,7 +43,8 @@ class Audit {
 
   Finding run() const {
     for (const auto check : {&Audit::every_line_is_whole, &Audit::nobody_pays_without_holding,
-                             &Audit::the_oracle_agrees, &Audit::time_is_what_was_asked}) {
+                             &Audit::the_oracle_agrees, &Audit::time_is_what_was_asked,
+                             &Audit::pools_give_no_more_than_was_asked}) {
       if (const Finding found = (this->*check)()) return found;
     }
     return std::nullopt;
@@ -222,6 +223,39 @@ class Audit {
       if (in_pools.contains(h) || told[h] == asked[h]) continue;
       return fmt::format("{} asked for {} GPU units x ms where there is a bill, and is told {}",
                          world_.holdings[h].workload.text(), to_text(asked[h]), to_text(told[h]));
+    }
+    return std::nullopt;
+  }
+
+  // A holder in a pool has a part of every free device, and of all of them together no more than it
+  // asked for; laying it over machines cuts to whole units, once a posting. Held line by line of
+  // equal period, since a part is told by the average of a period.
+  Finding pools_give_no_more_than_was_asked() const {
+    for (const SharingRule& rule : world_.policy.sharing) {
+      if (rule.weights) return std::nullopt;  // its weight is then another on each model
+    }
+    const ShareWeights& weights = world_.policy.weights;
+    for (const PoolAsk& ask : world_.pool_asks) {
+      const Holding& holding = world_.holdings[ask.holding];
+      const UInt128 units =
+          UInt128{ask.units[0]} * weights.compute + UInt128{ask.units[1]} * weights.memory;
+      std::map<Interval, std::pair<UInt128, UInt128>> by_period;  // weight, postings
+      for (const Posting& posting : outcome_.postings) {
+        if (posting.holding != holding.id || posting.component != Component::kGpu) continue;
+        // Of a node's lines for one hour only one tells its time; the others weigh the same again.
+        const BillLine& line = *lines_.at(posting.charge);
+        if (line.target != Target::kNode || !tells_time(world_, line)) continue;
+        auto& [weight, postings] = by_period[line.charge.charge_period];
+        weight += posting.weight;
+        postings += 1;
+      }
+      for (const auto& [period, sum] : by_period) {
+        const auto both = period.overlap(holding.held);
+        const UInt128 asked = both ? units * both->length_ms() : 0;
+        if (sum.first <= asked + sum.second) continue;
+        return fmt::format("{} asked a pool for {} and weighs {} over {}", holding.workload.text(),
+                           to_text(asked), to_text(sum.first), to_text(period));
+      }
     }
     return std::nullopt;
   }

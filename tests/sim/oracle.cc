@@ -423,19 +423,6 @@ bool is_plain(const BillLine& line) {
          !line.charge.costs.list.is_negative();
 }
 
-// GPU time is told once: by the dearest plain line of the node at that time, of equals the first.
-bool tells_time(const World& world, const BillLine& line) {
-  if (!is_plain(line)) return false;
-  const auto rank = [](const BillLine& l) {
-    return std::pair(-l.charge.costs.list.ticks(), l.charge.id);
-  };
-  return std::none_of(world.bill.begin(), world.bill.end(), [&](const BillLine& other) {
-    return is_plain(other) && other.node == line.node && other.cluster == line.cluster &&
-           rank(other) < rank(line) &&
-           other.charge.charge_period.overlap(line.charge.charge_period);
-  });
-}
-
 template <class Amounts>
 Weight weigh(const Amounts& amounts, Component component, const Rules& rules) {
   if constexpr (std::tuple_size_v<Amounts> == kAxisCount) {
@@ -585,6 +572,18 @@ std::vector<Costs> divide_costs(const Costs& costs, const std::vector<Weight>& w
 }
 
 }  // namespace
+
+bool tells_time(const World& world, const BillLine& line) {
+  if (!is_plain(line)) return false;
+  const auto rank = [](const BillLine& l) {
+    return std::pair(-l.charge.costs.list.ticks(), l.charge.id);
+  };
+  return std::none_of(world.bill.begin(), world.bill.end(), [&](const BillLine& other) {
+    return is_plain(other) && other.node == line.node && other.cluster == line.cluster &&
+           rank(other) < rank(line) &&
+           other.charge.charge_period.overlap(line.charge.charge_period);
+  });
+}
 
 std::vector<std::size_t> holder_order(const World& world, const ClusterId& cluster) {
   std::vector<std::size_t> order;

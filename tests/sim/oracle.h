@@ -15,6 +15,10 @@ namespace pennyweight::sim {
 // The holdings of a cluster in the order in which the last tick is given out.
 std::vector<std::size_t> holder_order(const World& world, const ClusterId& cluster);
 
+// Whether a line tells the GPU time of its node: the dearest plain one at that time, of equals the
+// first.
+bool tells_time(const World& world, const BillLine& line);
+
 // The postings of one bill line, in the engine's order.
 // REQUIRES: the line is not for a pool. Where the cluster has holders in a pool, only the weights
 // and times of holders on nodes and cards mean anything, since the others are not laid out here.
