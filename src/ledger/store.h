@@ -1,6 +1,6 @@
 // Store: where the ledger is kept. Coarse on purpose, so that heavy work happens in the engine.
 //
-// Promises of every keeper (store/contract_test.cc holds them to it):
+// Promises of every keeper (store/contract holds them to it):
 //   - an import is all or nothing, a run is all or nothing, and what commit() acknowledged survives
 //     kill -9;
 //   - the same facts in any order and any number of times give the same ledger;

@@ -13,8 +13,9 @@ SummaryRow row(std::vector<std::string> keys, std::int64_t units, Currency curre
   costs.effective = Money::from_units(units, currency);
   costs.billed = Money::from_units(2 * units, currency);
   const bool held = keys.back() == "used";
-  return {{}, std::move(keys), costs, held ? kGpuHour : GpuTime(), held ? GpuTime() : kGpuHour, {},
-          1};
+  return {
+      {}, std::move(keys), costs, held ? kGpuHour : GpuTime(), held ? GpuTime() : kGpuHour, {}, {},
+      1};
 }
 
 std::vector<std::string> first_cells(const Table& table) {
