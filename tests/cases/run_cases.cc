@@ -4,7 +4,8 @@
 //   node NAME gpus=8 [model= pool= vcpu= memory_gib= type=] [shards= mps=]
 //       [sharing=time-slicing|mps replicas=4 [renamed]]
 //   gpu UUID node=NAME index=0 [model= mig=ID:PROFILE,ID:PROFILE] [from= to=]
-//   charge NAME FROM..TO USD 96.00 [node=NAME | pool=NAME] [per_hour= category= status= service=]
+//   charge NAME FROM..TO USD 96.00 [effective=0] [node=NAME | pool=NAME]
+//       [per_hour= category= status= service=]
 //   use KEY=VALUE… (n1:6 | gpu:UUID,UUID | pool:NAME:3 | anywhere:3) FROM..TO [cpu= memory_gib=]
 //       [fraction=1/4 | compute=1/2 memory=1/4 | mig=3g.20gb | shards | mps | replica |
 //        vgpu [cores=30] [vmem_gib=4 | vmem_percent=50]] [claim= | group= [reservation]]
@@ -197,6 +198,10 @@ class Case {
     const Money amount = Money::from_decimal(parse_exact_decimal(plain.at(3)).value(), currency);
     const Interval period = interval_of(plain.at(1));
     Charge charge(period, period, {amount, amount, amount, amount});
+    if (options.contains("effective")) {
+      charge.costs.effective =
+          Money::from_decimal(parse_exact_decimal(options["effective"]).value(), currency);
+    }
     charge.charge_description = plain.at(0);
     charge.resource_id = options["node"];
     charge.pool = options["pool"];
