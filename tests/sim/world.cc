@@ -1,5 +1,4 @@
-// The fleet and the jobs of a world. What a device is of its card is stated here a second time, by
-// hand from the vendors' tables, so that the engine's own tables are held against it.
+// The fleet and the jobs of a world.
 #include "world.h"
 
 #include <fmt/format.h>
@@ -7,129 +6,15 @@
 #include <algorithm>
 #include <map>
 
+#include "asks.h"
 #include "core/check.h"
+#include "device_truth.h"
 #include "simulate/random.h"
 
 namespace pennyweight::sim {
 namespace {
 
 constexpr std::uint64_t kCard = CardShare::kUnitsPerCard;
-
-struct Profile {
-  const char* name;
-  std::uint64_t compute, memory;  // slices
-};
-struct Layout {
-  std::vector<std::size_t> profiles;                        // by index
-  std::uint64_t stranded_compute = 0, stranded_memory = 0;  // slices that nothing more can use
-  bool is_watched = true;
-};
-struct Model {
-  const char* name;
-  std::uint64_t memory_gib;
-  std::uint64_t compute_slices, memory_slices;  // 0: no MIG
-  std::vector<Profile> profiles;
-  std::vector<Layout> layouts;
-};
-
-// NVIDIA MIG user guide, "supported profiles"; the layouts are those of mig-parted's defaults, and
-// some that leave a part of the card unusable: by hand, since this is the truth. An A100 with a 1g
-// beside larger instances is known to measure them wrongly (DCGM issues 138, 248, 152).
-const std::vector<Model>& models() {
-  static const std::vector<Model> all = {
-      {"A100-SXM4-40GB",
-       40,
-       7,
-       8,
-       {{"1g.5gb", 1, 1},
-        {"1g.10gb", 1, 2},
-        {"2g.10gb", 2, 2},
-        {"3g.20gb", 3, 4},
-        {"4g.20gb", 4, 4},
-        {"7g.40gb", 7, 8}},
-       {{{0, 0, 0, 0, 0, 0, 0}, 0, 1},
-        {{3, 3}, 1, 0},
-        {{4, 3}},
-        {{2, 2, 2}},
-        {{0, 0, 2, 3}, 0, 0, false},
-        {{1, 1, 1, 1}, 3, 0},
-        {{5}}}},
-      {"H100-SXM5-80GB",
-       80,
-       7,
-       8,
-       {{"1g.10gb", 1, 1},
-        {"1g.20gb", 1, 2},
-        {"2g.20gb", 2, 2},
-        {"3g.40gb", 3, 4},
-        {"4g.40gb", 4, 4},
-        {"7g.80gb", 7, 8}},
-       {{{0, 0, 0, 0, 0, 0, 0}, 0, 1},
-        {{3, 3}, 1, 0},
-        {{4, 3}},
-        {{2, 2, 2, 0}, 0, 1},
-        {{0, 0, 2, 3}},
-        {{3}},
-        {{5}}}},
-      {"A30",
-       24,
-       4,
-       4,
-       {{"1g.6gb", 1, 1}, {"2g.12gb", 2, 2}, {"4g.24gb", 4, 4}},
-       {{{0, 0, 0, 0}}, {{1, 1}}, {{1, 0, 0}}, {{2}}}},
-      {"T4", 16, 0, 0, {}, {}},
-      {"L4", 24, 0, 0, {}, {}},
-  };
-  return all;
-}
-
-const Model& model_named(const std::string& name) {
-  for (const Model& model : models()) {
-    if (name == model.name) return model;
-  }
-  CHECK(false, "a world has only the models above");
-}
-
-const Profile& profile_named(const Model& model, const std::string& name) {
-  for (const Profile& profile : model.profiles) {
-    if (name == profile.name) return profile;
-  }
-  CHECK(false, "a world has only the profiles above");
-}
-
-struct CardUnits {
-  std::uint64_t compute, memory;
-};
-
-// The truth about one device, whatever the engine's tables say.
-CardUnits truth_of(const Device& device, const Node& node) {
-  const auto even = [](std::uint64_t parts, std::uint64_t whole) {
-    return CardUnits{kCard * parts / whole, kCard * parts / whole};
-  };
-  if (const auto* part = std::get_if<CardFraction>(&device)) {
-    return {part->compute.units(), part->memory.units()};
-  }
-  if (const auto* slice = std::get_if<MigSlice>(&device)) {
-    const Model& model = model_named(node.gpu_model);
-    const Profile& profile = profile_named(model, slice->profile);
-    return {kCard * profile.compute / model.compute_slices,
-            kCard * profile.memory / model.memory_slices};
-  }
-  if (std::holds_alternative<Shard>(device)) return even(node.gpu_count, node.shard_count);
-  if (std::holds_alternative<MpsUnit>(device)) return even(node.gpu_count, node.mps_count);
-  if (std::holds_alternative<Replica>(device)) return even(1, node.gpu_replicas);
-  if (const auto* vgpu = std::get_if<VirtualGpu>(&device)) {
-    std::uint64_t memory = kCard;
-    if (vgpu->memory_percent) memory = kCard * *vgpu->memory_percent / 100;
-    if (vgpu->memory_bytes) {
-      // The worlds ask for whole 64ths of a card's memory, of which a card has whole units.
-      const std::uint64_t slice = (model_named(node.gpu_model).memory_gib << 30) / 64;
-      memory = kCard / 64 * (*vgpu->memory_bytes / slice);
-    }
-    return {vgpu->cores_percent ? kCard * *vgpu->cores_percent / 100 : memory, memory};
-  }
-  return {kCard, kCard};
-}
 
 enum class Mode {
   kWhole,
@@ -154,16 +39,6 @@ struct Site {
   const Model* model;
   std::vector<GpuId> cards;
   bool is_loose = false;  // only telemetry tells on which cards its jobs are
-};
-
-// What a holding shares with whom over a part of its time.
-struct Turn {
-  Interval during;
-  std::uint64_t party = 0, parties = 1;
-  const Holding* reserved = nullptr;
-  std::uint64_t mine(std::uint64_t units) const {
-    return units / parties + (party < units % parties ? 1 : 0);
-  }
 };
 
 class WorldMaker {
@@ -191,7 +66,7 @@ class WorldMaker {
   }
 
   World make() {
-    make_policy();
+    world_.policy = any_policy(random_);
     const std::uint64_t clusters = 1 + (below(4) == 0 ? 1 : 0);
     for (std::uint64_t c = 0; c < clusters; ++c) {
       world_.clusters.emplace_back(fmt::format("c{}", c));
@@ -221,78 +96,6 @@ class WorldMaker {
   template <class T>
   const T& any_of(const std::vector<T>& all) {
     return all[below(all.size())];
-  }
-
-  void make_policy() {
-    static const std::vector<ShareWeights> kWeights = {{500, 500}, {600, 400}, {1000, 0},
-                                                       {0, 1},     {800, 200}, {1, 2}};
-    static const std::vector<Basis> kBases = {{Basis::Kind::kRequest, 500},
-                                              {Basis::Kind::kUsage, 500},
-                                              {Basis::Kind::kMax, 500},
-                                              {Basis::Kind::kBlend, 500},
-                                              {Basis::Kind::kBlend, 333}};
-    Policy& policy = world_.policy;
-    policy.basis = any_of(kBases);
-    policy.weights = any_of(kWeights);
-    if (below(4) == 0) {
-      policy.sharing.push_back({.cluster = below(2) == 0 ? "c0" : "",
-                                .gpu_model = below(2) == 0 ? "A100-SXM4-40GB" : "",
-                                .workload = {},
-                                .weights = any_of(kWeights),
-                                .basis = {}});
-    }
-    if (below(4) == 0) {
-      std::optional<ShareWeights> weights;
-      if (below(3) == 0) weights = any_of(kWeights);
-      policy.sharing.push_back({.cluster = {},
-                                .gpu_model = {},
-                                .workload = {{"team", LabelMatch::Op::kIn, {"nlp", "inf*"}}},
-                                .weights = weights,
-                                .basis = any_of(kBases)});
-    }
-    policy.node_split = below(3) == 0 ? NodeSplit::kWholeNode : NodeSplit::kResidual;
-    const auto parts = [](std::int64_t gpu, std::int64_t cpu, std::int64_t memory) {
-      const auto tenths = [](std::int64_t n) {
-        return Decimal::from_ticks(Int128{Decimal::kTicksPerUnit} / 10 * n);
-      };
-      return std::array{tenths(gpu), tenths(cpu), tenths(memory)};
-    };
-    const auto ratio = parts(90, 9, 1), stated = parts(7, 2, 1);
-    policy.node_splits = {{"sim.ratio", NodeSplit::kRatio, ratio[0], ratio[1], ratio[2]},
-                          {"sim.explicit*", NodeSplit::kExplicit, stated[0], stated[1], stated[2]}};
-    policy.overhead = {{"namespace", LabelMatch::Op::kIn, {"kube-system"}}};
-    make_spread(policy);
-    static const std::vector<std::uint64_t> kIntervals = {600'000, 1'800'000, 3'600'000};
-    policy.usage.interval_ms = any_of(kIntervals);
-    if (below(3) == 0) policy.usage.shift_ms = 90'000 - static_cast<std::int64_t>(below(180'000));
-    static const std::vector<std::string> kZones = {"UTC", "UTC", "America/New_York",
-                                                    "Asia/Kolkata"};
-    policy.time_zone = TimeZone::parse(any_of(kZones)).value();
-    policy.dimensions = {{"team", {"team", "namespace"}, "(unowned)"}, {"user", {"user"}, ""}};
-  }
-
-  // What becomes of idle and shared cost: one rule a kind at most, so that what is left is known.
-  void make_spread(Policy& policy) {
-    for (const PostingKind kind :
-         {PostingKind::kUnallocated, PostingKind::kStranded, PostingKind::kUnavailable,
-          PostingKind::kHeldIdle, PostingKind::kOverhead, PostingKind::kShared}) {
-      if (below(2) == 0) continue;
-      SpreadRule rule;
-      rule.kind = kind;
-      rule.how = static_cast<Spread>(below(4));
-      rule.within = static_cast<SpreadWithin>(below(3));
-      rule.over = static_cast<SpreadOver>(below(2));
-      static const std::vector<SpreadMeasure> kMeasures = {
-          SpreadMeasure::kGpuCost, SpreadMeasure::kCost, SpreadMeasure::kGpuTime,
-          SpreadMeasure::kMemoryTime, SpreadMeasure::kCpuCost};
-      rule.measure = any_of(kMeasures);
-      if (rule.how == Spread::kEven || rule.how == Spread::kFixed) rule.dimension = "team";
-      if (rule.how == Spread::kFixed) {
-        rule.parts = {{"nlp", Decimal::from_units(2)},
-                      {"sales, and (others)", Decimal::from_ticks(Decimal::kTicksPerUnit / 2)}};
-      }
-      policy.spread.push_back(rule);
-    }
   }
 
   void make_corrections() {
@@ -768,151 +571,10 @@ class WorldMaker {
       return std::tie(x.held, x.workload, x.attempt, x.id) <
              std::tie(y.held, y.workload, y.attempt, y.id);
     });
-    std::vector<Ask> asks;
-    for (std::size_t j = 0; j < jobs.size(); ++j) {
-      if (jobs[j].is_reservation) continue;  // its fractions ask for it
-      for (const Turn& turn : turns_of(jobs, j)) {
-        const auto more = asks_of(jobs[j], turn, world_.holdings.size() + j);
-        asks.insert(asks.end(), more.begin(), more.end());
-      }
-    }
-    if (site.orderly && !fits(asks)) return false;
+    const std::vector<Ask> asks = asks_of(world_, jobs, world_.holdings.size());
+    if (site.orderly && !fits(world_, asks)) return false;
     world_.asks.insert(world_.asks.end(), asks.begin(), asks.end());
     world_.holdings.insert(world_.holdings.end(), jobs.begin(), jobs.end());
-    return true;
-  }
-
-  // Its time, cut where those with whom it shares come and go.
-  static std::vector<Turn> turns_of(const std::vector<Holding>& jobs, std::size_t index) {
-    const Holding& job = jobs[index];
-    std::vector<Instant> cuts;
-    for (const Holding& other : jobs) {
-      if (job.claim.empty() && !other.is_reservation && &other != &job) continue;
-      for (const Instant at : {other.held.begin(), other.held.end()}) {
-        if (job.held.begin() <= at && at <= job.held.end()) cuts.push_back(at);
-      }
-    }
-    std::sort(cuts.begin(), cuts.end());
-    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-    std::vector<Turn> turns;
-    for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
-      Turn turn{.during = Interval(cuts[c], cuts[c + 1]), .parties = job.claim.empty() ? 1u : 0u};
-      for (std::size_t other = 0; other < jobs.size(); ++other) {
-        if (!jobs[other].held.overlap(turn.during)) continue;
-        if (jobs[other].is_reservation) turn.reserved = &jobs[other];
-        if (job.claim.empty()) continue;
-        if (other == index) turn.party = turn.parties;
-        ++turn.parties;
-      }
-      turns.push_back(turn);
-    }
-    return turns;
-  }
-
-  std::vector<Ask> asks_of(const Holding& job, const Turn& turn, std::size_t index) const {
-    std::vector<Ask> asks;
-    const auto add = [&](std::size_t machine, std::size_t card, std::size_t seat,
-                         std::optional<Interval> during, const CardUnits& gpu,
-                         std::optional<std::uint64_t> cpu, std::optional<std::uint64_t> memory) {
-      const auto present = world_.presence_of_node(machine);
-      if (during) during = during->overlap(turn.during);
-      if (!during || !present) return;
-      during = during->overlap(*present);
-      if (!during) return;
-      const Node& node = world_.nodes[machine];
-      const CardUnits mine = {turn.mine(gpu.compute), turn.mine(gpu.memory)};
-      // Who does not say what they need of the host has the part of it that they have of its GPUs.
-      const auto like_gpus = [&](std::uint64_t capacity) -> std::uint64_t {
-        if (node.gpu_count == 0) return 0;
-        return static_cast<std::uint64_t>(UInt128{capacity} * mine.compute /
-                                          (world_.card_units(node) * node.gpu_count));
-      };
-      asks.push_back(
-          {.holding = index,
-           .machine = machine,
-           .card = card,
-           .seat = seat,
-           .during = *during,
-           .units = {mine.compute, mine.memory, cpu.value_or(like_gpus(node.cpu_milli.value_or(0))),
-                     memory.value_or(like_gpus(node.memory_bytes.value_or(0)))}});
-    };
-    const auto of = [](std::uint64_t units, std::uint64_t part) {
-      return static_cast<std::uint64_t>(UInt128{units} * part / kCard);
-    };
-    const Placement& where = turn.reserved ? turn.reserved->placement : job.placement;
-    if (const auto* on = std::get_if<OnNodes>(&where)) {
-      for (std::size_t p = 0; p < on->parts.size(); ++p) {
-        const std::uint64_t parts = on->parts.size();
-        const auto part_of = [&](const std::optional<std::uint64_t>& whole) {
-          return whole ? std::optional(*whole / parts + (p < *whole % parts ? 1 : 0)) : whole;
-        };
-        for (std::size_t m = 0; m < world_.nodes.size(); ++m) {
-          const Node& node = world_.nodes[m];
-          if (node.name != on->parts[p].node) continue;
-          const std::uint64_t devices = on->parts[p].devices;
-          const CardUnits each = devices == 0 ? CardUnits{0, 0} : truth_of(job.device, node);
-          const std::uint64_t units = world_.card_units(node);
-          add(m, kAnywhere, 0, job.held,
-              {of(units, each.compute) * devices, of(units, each.memory) * devices},
-              part_of(job.cpu_milli), part_of(job.memory_bytes));
-        }
-      }
-      return asks;
-    }
-    bool first = true;  // what it states for the host, it states for all of its devices together
-    for (const GpuId& id : std::get<OnGpus>(where).gpus) {
-      for (std::size_t g = 0; g < world_.gpus.size(); ++g) {
-        const auto present = world_.presence_of_gpu(g);
-        const auto& seats = world_.cards[g].seats;
-        const bool is_named = world_.gpus[g].uuid == id ||
-                              std::any_of(seats.begin(), seats.end(),
-                                          [&](const Seat& seat) { return seat.id == id; });
-        if (!present || !is_named) continue;
-        const auto held = job.held.overlap(*present);
-        for (std::size_t m = 0; m < world_.nodes.size(); ++m) {
-          if (world_.nodes[m].name != world_.gpus[g].node) continue;
-          const CardUnits each = truth_of(job.device, world_.nodes[m]);
-          bool first_seat = first;
-          for (std::size_t s = 0; s < world_.cards[g].seats.size(); ++s) {
-            const Seat& seat = world_.cards[g].seats[s];
-            if (seat.id != id && world_.gpus[g].uuid != id) continue;
-            const auto host = [&](const std::optional<std::uint64_t>& whole) {
-              return whole && !first_seat ? std::optional<std::uint64_t>(0) : whole;
-            };
-            add(m, g, s, held, {of(seat.units[0], each.compute), of(seat.units[1], each.memory)},
-                host(job.cpu_milli), host(job.memory_bytes));
-            first_seat = false;
-          }
-        }
-      }
-      first = false;
-    }
-    return asks;
-  }
-
-  // Whether there is room even if everything that overlaps an ask at any time came together.
-  bool fits(const std::vector<Ask>& asks) const {
-    for (const Ask& ask : asks) {
-      const Node& node = world_.nodes[ask.machine];
-      const std::uint64_t gpus = world_.card_units(node) * node.gpu_count;
-      const Units capacity = {gpus, gpus, node.cpu_milli.value_or(~std::uint64_t{0} >> 2),
-                              node.memory_bytes.value_or(~std::uint64_t{0} >> 2)};
-      Units on_node{}, on_seat{};
-      const auto take = [&](const Ask& other) {
-        if (other.machine != ask.machine || !other.during.overlap(ask.during)) return;
-        for (std::size_t axis = 0; axis < kAxisCount; ++axis) {
-          on_node[axis] += other.units[axis];
-          if (other.card == ask.card && other.seat == ask.seat) on_seat[axis] += other.units[axis];
-        }
-      };
-      for (const Ask& other : world_.asks) take(other);
-      for (const Ask& other : asks) take(other);
-      for (std::size_t axis = 0; axis < kAxisCount; ++axis) {
-        if (on_node[axis] > capacity[axis]) return false;
-        if (axis >= 2 || ask.card == kAnywhere) continue;
-        if (on_seat[axis] > world_.cards[ask.card].seats[ask.seat].units[axis]) return false;
-      }
-    }
     return true;
   }
 

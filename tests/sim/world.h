@@ -20,6 +20,7 @@
 #include "ledger/usage.h"
 #include "policy/policy.h"
 #include "pricing/catalog.h"
+#include "simulate/random.h"
 
 namespace pennyweight::sim {
 
@@ -117,5 +118,6 @@ World make_world(std::uint64_t seed);
 // The steps of make_world(), each in a file of its own.
 void add_bill(World& world);
 void add_telemetry(World& world);
+Policy any_policy(Random& random);
 
 }  // namespace pennyweight::sim
