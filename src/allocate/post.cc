@@ -138,6 +138,7 @@ class Poster {
         into.weight += shares[i].weight;
         into.gpu_time += shares[i].gpu_time;
         into.memory_time += shares[i].memory_time;
+        into.observed_time += shares[i].observed_time;
         into.during = {std::min(into.during.begin(), shares[i].during.begin()),
                        std::max(into.during.end(), shares[i].during.end())};
         continue;
