@@ -21,46 +21,40 @@
 namespace pennyweight {
 namespace {
 
-// Postings of finished lines: handed on, or kept until all are there.
+// Postings of finished lines: handed on at once, or made at the end in the order of the lines.
+// Until then their shares are kept, which are a third as large.
 class Postings {
  public:
-  Postings(const AllocationInput& input, const Lines& lines, const Fleet& fleet,
+  Postings(const AllocationInput& input, const Lines& lines, const Days& days, const Fleet& fleet,
            std::span<const Holding* const> holdings)
-      : input_(input), lines_(lines), fleet_(fleet), holdings_(holdings), held_(holdings.size()) {
-    if (!input_.postings) by_line_.resize(lines.all.size());
-  }
+      : input_(input),
+        lines_(lines),
+        days_(days),
+        fleet_(fleet),
+        holdings_(holdings),
+        held_(holdings.size()) {}
 
-  Result<void> add(std::vector<FinishedLine> finished,
-                   std::span<const std::chrono::sys_days> days) {
-    // Few at a time where they are handed on: they are larger than what they are made of.
-    const std::size_t step = input_.postings ? kLinesAtOnce : finished.size();
-    for (std::size_t first = 0; first < finished.size(); first += step) {
-      const std::size_t count = std::min(step, finished.size() - first);
-      std::vector<std::vector<Posting>> some(count);
-      for_each_index(count, input_.threads, [&](std::size_t i) {
-        auto& [line, shares] = finished[first + i];
-        some[i] = post(lines_.all[line], std::move(shares), lines_, days, fleet_, holdings_, held_);
-      });
-      for (std::size_t i = 0; i < count; ++i) {
-        if (!input_.postings) {
-          by_line_[finished[first + i].line] = std::move(some[i]);
-        } else if (auto ok = input_.postings(std::move(some[i])); !ok) {
-          return ok;
-        }
-      }
-    }
+  Result<void> add(std::vector<FinishedLine> finished) {
+    if (input_.postings) return post_all(finished, input_.postings);
+    std::move(finished.begin(), finished.end(), std::back_inserter(kept_));
     return {};
   }
 
+  // Those that were not handed on.
   std::vector<Posting> take() {
-    std::size_t count = 0;
-    for (const auto& postings : by_line_) count += postings.size();
-    std::vector<Posting> all;
-    all.reserve(count);
-    for (auto& postings : by_line_) {
-      std::move(postings.begin(), postings.end(), std::back_inserter(all));
-      postings = {};
+    std::sort(kept_.begin(), kept_.end(),
+              [](const FinishedLine& a, const FinishedLine& b) { return a.line < b.line; });
+    std::size_t most = 0;
+    for (const FinishedLine& each : kept_) {
+      most += each.shares.size() + lines_.all[each.line].stretches.size() * 3;
     }
+    std::vector<Posting> all;
+    all.reserve(most);
+    const auto posted = post_all(kept_, [&](std::vector<Posting> some) -> Result<void> {
+      std::move(some.begin(), some.end(), std::back_inserter(all));
+      return {};
+    });
+    CHECK(posted.has_value(), "nothing that is kept in memory can fail");
     return all;
   }
 
@@ -77,8 +71,8 @@ class Postings {
     std::vector<const Holding*> by_workload;
     by_workload.reserve(latest.size());
     for (const auto& [workload, holding] : latest) by_workload.push_back(holding);
-    std::sort(by_workload.begin(), by_workload.end(),
-              [](const Holding* a, const Holding* b) { return a->workload < b->workload; });
+    sort_by(by_workload, input_.threads,
+            [](const Holding* a, const Holding* b) { return a->workload < b->workload; });
     std::vector<WorkloadDimensions> dimensions;
     dimensions.reserve(by_workload.size());
     for (const Holding* holding : by_workload) dimensions.push_back({holding->workload, {}});
@@ -91,14 +85,30 @@ class Postings {
   }
 
  private:
-  static constexpr std::size_t kLinesAtOnce = 512;
+  // Few lines at a time, since postings are larger than what they are made of.
+  Result<void> post_all(std::span<FinishedLine> finished, const PostingSink& sink) {
+    constexpr std::size_t kAtOnce = 512;
+    for (std::size_t first = 0; first < finished.size(); first += kAtOnce) {
+      std::vector<std::vector<Posting>> some(std::min(kAtOnce, finished.size() - first));
+      for_each_index(some.size(), input_.threads, [&](std::size_t i) {
+        auto& [line, shares] = finished[first + i];
+        some[i] = post(lines_.all[line], std::move(shares), lines_, days_.dates(), fleet_,
+                       holdings_, held_);
+      });
+      for (auto& postings : some) {
+        if (auto ok = sink(std::move(postings)); !ok) return ok;
+      }
+    }
+    return {};
+  }
 
   const AllocationInput& input_;
   const Lines& lines_;
+  const Days& days_;
   const Fleet& fleet_;
   std::span<const Holding* const> holdings_;
   std::vector<std::atomic<bool>> held_;  // those that have a posting
-  std::vector<std::vector<Posting>> by_line_;
+  std::vector<FinishedLine> kept_;
 };
 
 std::vector<AllocationNote> notes_of(const Demands& demands, const Lines& lines,
@@ -166,10 +176,9 @@ Result<Allocation> allocate(const AllocationInput& input) {
   const Lines lines = lines_of(input.charges, fleet, input.policy, input.catalog, input.changed);
   const Surroundings around{fleet, demands.selectors, *rules, holdings};
   Days days(input, lines, around, demands);
-  Postings postings(input, lines, fleet, holdings);
-  const auto done = days.run([&](std::vector<FinishedLine> finished) {
-    return postings.add(std::move(finished), days.dates());
-  });
+  Postings postings(input, lines, days, fleet, holdings);
+  const auto done = days.run(
+      [&](std::vector<FinishedLine> finished) { return postings.add(std::move(finished)); });
   if (!done) return std::unexpected(done.error());
   return Allocation{.postings = postings.take(),
                     .dimensions = postings.dimensions(),

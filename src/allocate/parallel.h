@@ -2,6 +2,7 @@
 // the result does not depend on the number of threads.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -35,6 +36,19 @@ void for_each_index(std::size_t count, unsigned threads, const Work& work) {
     for (std::thread& thread : pool) thread.join();
   }
   if (failure) std::rethrow_exception(failure);
+}
+
+// Sorts with several threads. REQUIRES: no two items are equal, or the result would depend on them.
+template <class Item, class Before>
+void sort_by(std::vector<Item>& items, unsigned threads, const Before& before) {
+  const std::size_t parts = std::max(1u, threads);
+  const auto at = [&](std::size_t part) {
+    return items.begin() + static_cast<std::ptrdiff_t>(items.size() * part / parts);
+  };
+  for_each_index(parts, threads, [&](std::size_t p) { std::sort(at(p), at(p + 1), before); });
+  for (std::size_t p = 1; p < parts; ++p) {
+    std::inplace_merge(items.begin(), at(p), at(p + 1), before);
+  }
 }
 
 }  // namespace pennyweight
