@@ -157,11 +157,8 @@ class Audit {
     return std::nullopt;
   }
 
-  static Finding difference(std::vector<Posting> expected, std::vector<Posting> said) {
-    if (!kObservedTimeAddsUp) {
-      for (Posting& posting : expected) posting.observed_time = {};
-      for (Posting& posting : said) posting.observed_time = {};
-    }
+  static Finding difference(const std::vector<Posting>& expected,
+                            const std::vector<Posting>& said) {
     for (std::size_t i = 0; i < std::max(expected.size(), said.size()); ++i) {
       if (i >= said.size()) return "the oracle also has " + describe(expected[i]);
       if (i >= expected.size()) return "the oracle lacks " + describe(said[i]);
@@ -228,8 +225,8 @@ class Audit {
   }
 
   // A holder in a pool has a part of every free device, and of all of them together no more than it
-  // asked for; laying it over machines cuts to whole units, once a posting. Held line by line of
-  // equal period, since a part is told by the average of a period.
+  // asked for; laying it over pools and machines cuts to whole units, of compute and of memory.
+  // Held line by line of equal period, since a part is told by the average of a period.
   Finding pools_give_no_more_than_was_asked() const {
     for (const SharingRule& rule : world_.policy.sharing) {
       if (rule.weights) return std::nullopt;  // its weight is then another on each model
@@ -252,7 +249,8 @@ class Audit {
       for (const auto& [period, sum] : by_period) {
         const auto both = period.overlap(holding.held);
         const UInt128 asked = both ? units * both->length_ms() : 0;
-        if (sum.first <= asked + sum.second) continue;
+        const UInt128 unit = UInt128{weights.compute} + weights.memory;
+        if (sum.first <= asked + unit * (sum.second + world_.nodes.size())) continue;
         return fmt::format("{} asked a pool for {} and weighs {} over {}", holding.workload.text(),
                            to_text(asked), to_text(sum.first), to_text(period));
       }

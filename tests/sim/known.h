@@ -4,10 +4,6 @@
 
 namespace pennyweight::sim {
 
-// Parts of a holder on one card and day that become one posting lose observed time (post.cc,
-// merge). With it true: sim --seeds 1 --from 3.
-inline constexpr bool kObservedTimeAddsUp = false;
-
 // With AllocationInput::changed the GPU time of a holder in a pool is divided among fewer lines of
 // a day, and may differ by a unit (share.cc, tell_pool_time). With it true: sim --seeds 1
 // --from 563.
