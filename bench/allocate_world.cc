@@ -117,8 +117,11 @@ void World::add_charges(std::uint64_t number) {
   for (std::uint64_t line = 0; line < options.days * lines; ++line) {
     const Instant begin = after(kBegin, line * 24 / lines * kHourMs);
     const Money cost = Money::from_ticks(hour.ticks() * static_cast<Int128>(24 / lines), kUsd);
+    // Above what is paid, as in most bills.
+    const Decimal list = Decimal::from_ticks(Int128{Decimal::kTicksPerUnit} / 100 * 9832);
+    const Money at_list = Money::from_ticks(list.ticks() * static_cast<Int128>(24 / lines), kUsd);
     Charge charge(Interval(kBegin, kBegin + std::chrono::days(31)),
-                  Interval(begin, after(begin, 24 / lines * kHourMs)), {cost, cost, cost, cost});
+                  Interval(begin, after(begin, 24 / lines * kHourMs)), {cost, cost, at_list, cost});
     charge.service_category = "Compute";
     charge.resource_id = nodes[number].provider_id;
     charge.instance_type = nodes[number].instance_type;

@@ -101,7 +101,7 @@ void Days::share_day(const Day& day, const SeenIndex& seen) {
 }
 
 std::vector<Occupancy> Days::occupy(const Day& day, const SeenIndex& seen) const {
-  constexpr std::size_t kBlock = 16;
+  constexpr std::size_t kBlock = 4;
   const auto stretches = stretches_of(day);
   const std::size_t machines = around_.fleet.machines().size();
   const std::size_t blocks = (machines + kBlock - 1) / kBlock;
@@ -140,7 +140,7 @@ void Days::share_stretches(const Day& day, std::vector<Occupancy>& occupancies) 
     std::uint32_t stretch;
     std::span<const LineStretch> lines;
   };
-  constexpr std::size_t kLines = 64;
+  constexpr std::size_t kLines = 16;
   std::vector<Part> parts;
   for (std::uint32_t s = day.begin; s < day.end; ++s) {
     const std::span<const LineStretch> all = here_[s];

@@ -406,7 +406,7 @@ void sort_selectors(Demands& demands) {
 }  // namespace
 
 Demands resolve(std::span<const Holding* const> holdings, const Fleet& fleet, unsigned threads) {
-  constexpr std::size_t kAtOnce = 4096;
+  constexpr std::size_t kAtOnce = 1024;
   const Together together(holdings);
   std::vector<Demands> parts((holdings.size() + kAtOnce - 1) / kAtOnce);
   for_each_index(parts.size(), threads, [&](std::size_t i) {
