@@ -99,13 +99,16 @@ struct EngineRun {
 };
 
 EngineRun allocate_once(const World& world, unsigned threads, Keep keep,
-                        std::optional<Interval> changed = {}) {
+                        std::optional<Interval> changed = {}, SetDigest* handed_on = nullptr) {
   Took making;
   EngineRun run;
   PostingSink sink;
   if (keep == Keep::kNothing) {
     sink = [&](std::vector<Posting> postings) -> Result<void> {
       run.postings += postings.size();
+      if (handed_on != nullptr) {
+        for (const Posting& posting : postings) handed_on->add(content_hash(posting));
+      }
       return {};
     };
   }
@@ -247,6 +250,19 @@ Took least(const Took& a, const Took& b) {
   return {std::min(a.wall, b.wall), std::min(a.cpu, b.cpu), std::min(a.serial, b.serial)};
 }
 
+// What is handed on, by all threads, is what is kept by one.
+bool hands_on_the_same(const World& world, const EngineRun& kept, unsigned threads) {
+  SetDigest expected, handed_on;
+  for (const Posting& posting : kept.allocation.postings) expected.add(content_hash(posting));
+  const EngineRun run = allocate_once(world, threads, Keep::kNothing, {}, &handed_on);
+  if (handed_on.digest() == expected.digest() &&
+      run.allocation.dimensions == kept.allocation.dimensions) {
+    return true;
+  }
+  std::printf("what is handed on differs from what is kept\n");
+  return false;
+}
+
 // One changed hour in the middle: what is posted for it is what the full run posted.
 bool run_changed_hour(const World& world, const EngineRun& full, unsigned runs) {
   const Instant begin = world.during().begin() + std::chrono::hours(world.options.days * 12);
@@ -292,6 +308,7 @@ int run(const Options& options) {
     std::printf("note: %s: %llu\n", note.what.c_str(), static_cast<unsigned long long>(note.count));
   }
   std::fflush(stdout);
+  if (options.keep == Keep::kAll && !hands_on_the_same(world, first, options.threads)) return 1;
   if (options.world.hourly && !run_changed_hour(world, first, options.runs)) return 1;
 
   std::optional<SqlAllocation> sql;
