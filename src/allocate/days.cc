@@ -164,7 +164,8 @@ std::vector<FinishedLine> Days::lines_ending_on(const Day& day) {
   for (std::uint32_t s = day.begin; s < day.end; ++s) {
     for (const LineStretch& at : here_[s]) {
       if (at.position + 1 < lines_.all[at.line].stretches.size()) continue;
-      finished.push_back({at.line, std::move(by_line_[at.line])});
+      auto shares = std::move(by_line_[at.line]);
+      if (lines_.all[at.line].is_posted) finished.push_back({at.line, std::move(shares)});
     }
   }
   std::sort(finished.begin(), finished.end(),

@@ -170,13 +170,13 @@ void cut_stretches(Lines& lines, const TimeZone& zone) {
   }
 }
 
-// Which line carries time is settled among all of them; then those that can't change are dropped.
+// Which line carries time is settled among all of them; then stretches that can't change are
+// dropped, and with them the lines that have no other.
 void leave_only(Lines& lines, const Interval& changed) {
-  std::erase_if(lines.all, [&](const Line& line) {
-    return !line.charge->charge_period.overlap(changed).has_value();
-  });
   std::vector<std::uint32_t> place(lines.stretches.size(), kNone);
-  for (const Line& line : lines.all) {
+  for (Line& line : lines.all) {
+    line.is_posted = line.charge->charge_period.overlap(changed).has_value();
+    if (!line.is_posted) continue;
     for (const std::uint32_t stretch : line.stretches) place[stretch] = 0;
   }
   std::vector<Interval> kept;
@@ -187,8 +187,17 @@ void leave_only(Lines& lines, const Interval& changed) {
   }
   lines.stretches = std::move(kept);
   for (Line& line : lines.all) {
-    for (std::uint32_t& stretch : line.stretches) stretch = place[stretch];
+    std::vector<std::uint32_t> left;
+    std::vector<bool> carries;
+    for (std::size_t s = 0; s < line.stretches.size(); ++s) {
+      if (place[line.stretches[s]] == kNone) continue;
+      left.push_back(place[line.stretches[s]]);
+      carries.push_back(line.carries_time[s]);
+    }
+    line.stretches = std::move(left);
+    line.carries_time = std::move(carries);
   }
+  std::erase_if(lines.all, [](const Line& line) { return line.stretches.empty(); });
 }
 
 }  // namespace

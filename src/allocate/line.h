@@ -30,6 +30,9 @@ struct Line {
   ComponentSplit split;                  // kMachine, kPool
   std::vector<std::uint32_t> stretches;  // indices of Lines::stretches: its period, cut by day
   std::vector<bool> carries_time;        // for each stretch: its postings carry the GPU time
+  // Not posted: it can't change, and is there since holders in a pool are told their time once over
+  // all lines of a stretch.
+  bool is_posted = true;
 };
 
 struct Lines {
@@ -48,8 +51,8 @@ std::optional<Interval> reach_of(std::span<const Charge> charges, const Interval
 //
 // A node may have several lines for the same hours (usage, a refund, a support fee). Its GPU time
 // must be told once: by the plain usage line with the largest list cost that covers the stretch.
-// With `changed`, stretches of charges whose period does not overlap it are left out: these charges
-// have none, and nothing is posted for them.
+// With `changed`, charges whose period does not overlap it are not posted, and of their stretches
+// only those are kept that a posted one has too.
 Lines lines_of(std::span<const Charge> charges, const Fleet& fleet, const Policy& policy,
                const Catalog& catalog, const std::optional<Interval>& changed);
 

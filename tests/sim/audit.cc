@@ -7,7 +7,6 @@
 #include <random>
 #include <set>
 
-#include "known.h"
 #include "oracle.h"
 #include "simulate/random.h"
 
@@ -343,14 +342,7 @@ Finding changed_hours_agree(const World& world, const FactsByCluster& facts, con
     }
     std::vector<Posting> all = whole.postings;
     std::erase_if(all, [&](const Posting& p) { return !touched.contains(p.charge); });
-    std::vector<Posting> now = part->postings;
-    if (!kChangedKeepsPoolTime && !world.pool_asks.empty()) {
-      for (std::vector<Posting>* postings : {&all, &now}) {
-        for (Posting& posting : *postings) posting.gpu_time = posting.observed_time = {};
-        for (Posting& posting : *postings) posting.memory_time = {};
-      }
-    }
-    if (const Finding found = same_outcome({all, {}, {}}, {now, {}, {}},
+    if (const Finding found = same_outcome({all, {}, {}}, {part->postings, {}, {}},
                                            fmt::format("with only {} changed", to_text(hour)))) {
       return found;
     }
