@@ -3,28 +3,11 @@
 #include <algorithm>
 #include <compare>
 
+#include "allocate/split_costs.h"
 #include "core/check.h"
 
 namespace pennyweight {
 namespace {
-
-// The four costs of a part, each split by the same weights. Most bills state some cost more than
-// once, and what is equal is split the same.
-std::vector<Costs> split_costs(const Costs& costs, std::span<const Weight> weights) {
-  const auto billed = split(costs.billed, weights);
-  const auto other = [&](Money cost) {
-    return cost == costs.billed ? billed : split(cost, weights);
-  };
-  const auto effective = other(costs.effective);
-  const auto contracted = costs.contracted == costs.effective ? effective : other(costs.contracted);
-  const auto list = costs.list == costs.contracted ? contracted : other(costs.list);
-  std::vector<Costs> parts;
-  parts.reserve(weights.size());
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    parts.push_back({billed[i], effective[i], list[i], contracted[i]});
-  }
-  return parts;
-}
 
 struct ComponentAmount {
   Component component;

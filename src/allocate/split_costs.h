@@ -9,12 +9,16 @@
 
 namespace pennyweight {
 
+// Most bills state some cost more than once, and what is equal is split the same.
 // REQUIRES: a positive weight. ENSURES: the parts add up to `costs` in all four, as split() does.
 inline std::vector<Costs> split_costs(const Costs& costs, std::span<const Weight> weights) {
   const auto billed = split(costs.billed, weights);
-  const auto effective = split(costs.effective, weights);
-  const auto list = split(costs.list, weights);
-  const auto contracted = split(costs.contracted, weights);
+  const auto other = [&](Money cost) {
+    return cost == costs.billed ? billed : split(cost, weights);
+  };
+  const auto effective = other(costs.effective);
+  const auto contracted = costs.contracted == costs.effective ? effective : other(costs.contracted);
+  const auto list = costs.list == costs.contracted ? contracted : other(costs.list);
   std::vector<Costs> parts;
   parts.reserve(weights.size());
   for (std::size_t i = 0; i < weights.size(); ++i) {
