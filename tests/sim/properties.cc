@@ -174,11 +174,11 @@ class Properties {
     if (counts_.empty()) {
       for (const auto& property : kAll) counts_.push_back({property.name, 0});
     }
-    for (std::size_t i = 0; i < std::size(kAll); ++i) {
-      if (const Finding found = (this->*kAll[i].check)()) {
-        return fmt::format("{}: {}", kAll[i].name, *found);
-      }
-      counts_[i].cases += 1;
+    auto count = counts_.begin();
+    for (const auto& property : kAll) {
+      const Finding found = (this->*property.check)();
+      if (found) return fmt::format("{}: {}", property.name, *found);
+      (count++)->cases += 1;
     }
     return std::nullopt;
   }
