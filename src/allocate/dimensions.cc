@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -58,12 +59,6 @@ Labels dimensions_of(const ClusterId& cluster, const WorkloadId& workload, const
     }
   }
   settle_by_labels(dimensions, labels, policy.dimensions);
-  return dimensions;
-}
-
-Labels dimensions_of(const Labels& labels, std::span<const DimensionRule> rules) {
-  Labels dimensions;
-  settle_by_labels(dimensions, labels, rules);
   return dimensions;
 }
 

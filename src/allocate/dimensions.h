@@ -6,8 +6,6 @@
 // cluster say, fills in what none above it has set, and never overrides.
 #pragma once
 
-#include <span>
-
 #include "core/id.h"
 #include "core/label.h"
 #include "policy/policy.h"
@@ -20,8 +18,5 @@ namespace pennyweight {
 // An empty value, of a label or in a rule, is none: a dimension without a value is left out.
 Labels dimensions_of(const ClusterId& cluster, const WorkloadId& workload, const Labels& labels,
                      const Policy& policy);
-
-// By labels alone.
-Labels dimensions_of(const Labels& labels, std::span<const DimensionRule> rules);
 
 }  // namespace pennyweight

@@ -74,12 +74,6 @@ TEST(Dimensions, TheFirstThatHasAValueDecides) {
   }
 }
 
-TEST(Dimensions, ByLabelsAlone) {
-  const Policy rules = policy();
-  EXPECT_EQ(dimensions_of(labels({{"namespace", "nlp-1"}, {"account", "a"}}), rules.dimensions),
-            labels({{"client", "nobody"}, {"team", "a"}}));
-}
-
 TEST(Dimensions, AnEmptyValueSetsNothing) {
   Policy rules = policy();
   rules.owners = {{.priority = 0, .when = {}, .set = {{"team", ""}}}};

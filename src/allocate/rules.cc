@@ -22,10 +22,10 @@ std::string model_name(const std::string& reported) {
 }  // namespace
 
 std::optional<std::string_view> label_of(const Holding& holding, std::string_view key) {
-  if (const auto label = holding.labels.find(key)) return label;
+  // As in owner rules (dimensions.h), these names hide labels of the same name.
   if (key == "workload") return holding.workload.text();
   if (key == "cluster") return holding.cluster.text();
-  return std::nullopt;
+  return holding.labels.find(key);
 }
 
 Result<SharingRules> SharingRules::of(const Policy& policy, const ClusterId& cluster,
