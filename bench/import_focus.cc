@@ -26,7 +26,8 @@
 #include "core/decimal.h"
 #include "core/int128.h"
 #include "duckdb/database.h"
-#include "ingest/focus/csv_import.h"
+#include "ingest/bill/csv_import.h"
+#include "ingest/focus/focus_bill.h"
 #include "store/duckdb/duckdb_store.h"
 
 namespace pennyweight {
@@ -183,7 +184,7 @@ class Keep : public focus::ImportSink {
 Result<Totals> read_bill(const std::filesystem::path& path, ImportSession* session) {
   std::ifstream in(path, std::ios::binary);
   Keep keep(session);
-  focus::CsvImport import(path.string(), keep);
+  bill::CsvImport import(path.string(), focus::focus_bill(), keep);
   std::vector<char> chunk(kChunkBytes);
   while (in) {
     in.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));

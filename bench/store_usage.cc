@@ -66,11 +66,11 @@ int run(std::uint64_t gpus, std::uint32_t threads, const std::string& folder) {
   for (int round = 0; round < 3; ++round) {
     std::uint64_t rows = 0;
     const auto begin = std::chrono::steady_clock::now();
-    const auto scanned =
-        (*store)->scan_usage(ClusterId("prod"), day, [&](std::span<const Usage> some) {
-          rows += some.size();
-          return true;
-        });
+    const auto scanned = (*store)->scan_usage(ClusterId("prod"), day, UsageDetail::kShares,
+                                              [&](std::span<const Usage> some) {
+                                                rows += some.size();
+                                                return true;
+                                              });
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
     if (!scanned || rows != gpus * kMinutes) return 1;
     rusage use{};

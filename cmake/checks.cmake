@@ -1,9 +1,4 @@
 # The program, and the checks that are bigger than a room.
-# Fuzzing builds have the fuzzers for tests and nothing else.
-if(FUZZ)
-  return()
-endif()
-
 if(EXISTS ${PROJECT_SOURCE_DIR}/src/app/main.cc)
   add_executable(pennyweight ${PROJECT_SOURCE_DIR}/src/app/main.cc)
   target_link_libraries(pennyweight PRIVATE room_app)

@@ -1,18 +1,20 @@
-# room(name [DEPS room…] [LIBS library…] [TESTS_ONLY]): the folder src/<name>, one library.
+# room(name [DEPS room…] [LIBS library…] [TEST_LIBS library…] [TESTS_ONLY]): the folder src/<name>,
+# one library; TEST_LIBS are what its tests alone need.
 #   x.cc, x.h      the library room_<name>
 #   x_test.cc      all together one program, <name>_test, run by ctest as <name>
-#   x_fuzz.cc      a fuzzer each, <name>_x_fuzz; without FUZZ it only replays its corpus
+#   x_fuzz.cc      a fuzzer each, <name>_x_fuzz; without FUZZ it can only replay its corpus
 #   main.cc        not in the library: a program of the room's own
-# TESTS_ONLY: no other room may depend on it, and a fuzzing build leaves it out.
+# TESTS_ONLY: no other room may depend on it.
 set(ROOMS_FILE ${PROJECT_BINARY_DIR}/rooms.txt)
 file(WRITE ${ROOMS_FILE} "")
 
 if(NOT FUZZ)
+  # What gives a fuzzer a main() where libFuzzer does not.
   add_library(fuzz_replay OBJECT ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cc)
 endif()
 
 function(room name)
-  cmake_parse_arguments(ROOM "TESTS_ONLY" "" "DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ROOM "TESTS_ONLY" "" "DEPS;LIBS;TEST_LIBS" ${ARGN})
   string(REPLACE "/" "_" id ${name})
   set(deps)
   foreach(dep IN LISTS ROOM_DEPS)
@@ -30,9 +32,6 @@ function(room name)
 
   if(ROOM_TESTS_ONLY)
     set(ROOMS_FOR_TESTS ${ROOMS_FOR_TESTS} ${name} PARENT_SCOPE)
-    if(FUZZ)
-      return()
-    endif()
   endif()
 
   set(folder ${PROJECT_SOURCE_DIR}/src/${name})
@@ -52,12 +51,17 @@ function(room name)
   target_include_directories(room_${id} ${scope} ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(room_${id} ${scope} ${deps} ${ROOM_LIBS})
 
-  if(tests AND NOT FUZZ)
+  if(tests)
     add_executable(${id}_test ${tests})
-    target_link_libraries(${id}_test PRIVATE room_${id} GTest::gtest GTest::gmock GTest::gtest_main rapidcheck)
-    target_compile_definitions(${id}_test PRIVATE TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
-                                                  PROJECT_ROOT="${PROJECT_SOURCE_DIR}")
-    add_test(NAME ${name} COMMAND ${id}_test)
+    target_link_libraries(${id}_test PRIVATE room_${id} GTest::gtest GTest::gmock GTest::gtest_main rapidcheck
+                          ${ROOM_TEST_LIBS})
+    if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+      # What is tested is optimised; the tests themselves need not be, and take half as long to build.
+      target_compile_options(${id}_test PRIVATE -O0)
+    endif()
+    # Relative, so that every clone compiles the same bytes: tests run at the top of the tree.
+    target_compile_definitions(${id}_test PRIVATE TEST_DATA="tests/data" PROJECT_ROOT=".")
+    add_test(NAME ${name} COMMAND ${id}_test WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   endif()
   foreach(fuzzer IN LISTS fuzzers)
     get_filename_component(base ${fuzzer} NAME_WE)
@@ -67,8 +71,10 @@ function(room name)
     target_link_libraries(${target} PRIVATE room_${id})
     if(FUZZ)
       target_link_options(${target} PRIVATE -fsanitize=fuzzer)
-      # A short run from the seeds, as part of CI; FUZZ_SECONDS=600 for real.
+      add_test(NAME fuzz_replay/${target} COMMAND ${target} -runs=0 ${corpus})
+      # A short run from the seeds, for script/fuzz; FUZZ_SECONDS=600 for real.
       add_test(NAME fuzz/${target} COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz/run $<TARGET_FILE:${target}> ${corpus})
+      set_tests_properties(fuzz/${target} PROPERTIES LABELS fuzz)
     else()
       target_link_libraries(${target} PRIVATE fuzz_replay)
       add_test(NAME fuzz_replay/${target} COMMAND ${target} ${corpus})

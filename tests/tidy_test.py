@@ -162,6 +162,12 @@ class TidyTest(unittest.TestCase):
         self.tree.write("src/ingest/csv/good.cc", "double seconds;\n")
         self.tree.write("src/core/money_test.cc", 'auto seed = std::getenv("SEED");\n')
         self.assert_clean()
+        # One file of a room may, the room may not.
+        self.tree.write("src/app/live_source.cc", "double value;\n")
+        self.assert_clean()
+        self.tree.write("src/app/live_sources.cc", "double value;\n")
+        self.assert_refused("src/app/live_sources.cc:1:", "core/quantity.h")
+        self.tree.write("src/app/live_sources.cc", "\n")
         self.tree.write("src/core/money_test.cc", "double seconds;\n")
         self.assert_refused("src/core/money_test.cc:1:", "core/quantity.h")
         self.tree.write("src/core/money_test.cc", "\n")

@@ -11,10 +11,10 @@
 #include "allocate/dimensions.h"
 #include "allocate/holding_order.h"
 #include "allocate/line.h"
+#include "allocate/node_index.h"
 #include "allocate/occupancy.h"
 #include "allocate/parallel.h"
 #include "allocate/post.h"
-#include "allocate/resource_name.h"
 #include "allocate/rules.h"
 #include "allocate/share.h"
 
@@ -121,6 +121,13 @@ std::vector<AllocationNote> notes_of(const Demands& demands, const Lines& lines,
     notes.push_back({"lines whose node has no known hourly list price went to the GPUs whole",
                      lines.without_price});
   }
+  if (lines.ambiguous > 0) {
+    notes.push_back(
+        {fmt::format("lines whose resource fits several nodes went to none of them, such "
+                     "as '{}'",
+                     lines.ambiguous_example),
+         lines.ambiguous});
+  }
   const auto note = [&](const char* what, std::uint64_t count) {
     if (count > 0) notes.push_back({what, count});
   };
@@ -134,30 +141,23 @@ std::vector<AllocationNote> notes_of(const Demands& demands, const Lines& lines,
 }  // namespace
 
 std::vector<ClusterId> cluster_of_charges(std::span<const Charge> charges,
-                                          std::span<const Node> nodes) {
-  // A name that nodes of two clusters bear says nothing.
-  std::map<std::string, std::optional<ClusterId>, std::less<>> owner;
-  const auto own = [&](std::string_view id, const ClusterId& cluster) {
-    if (id.empty()) return;
-    const auto [found, is_new] = owner.try_emplace(std::string(id), cluster);
-    if (!is_new && found->second != cluster) found->second = std::nullopt;
-  };
-  for (const Node& node : nodes) {
-    own(node.provider_id, node.cluster);
-    own(last_segment(node.provider_id), node.cluster);
-    own(node.name.text(), node.cluster);
-  }
+                                          std::span<const Node> nodes,
+                                          std::span<const JoinRule> rules) {
+  std::vector<const Node*> all;
+  for (const Node& node : nodes) all.push_back(&node);
+  const NodeIndex index(std::move(all), rules);
   std::vector<ClusterId> clusters;
   clusters.reserve(charges.size());
   for (const Charge& charge : charges) {
-    if (!charge.cluster.empty()) {
-      clusters.emplace_back(charge.cluster);
-      continue;
-    }
-    auto found = owner.find(charge.resource_id);
-    if (found == owner.end()) found = owner.find(last_segment(charge.resource_id));
-    const bool known = found != owner.end() && found->second;
-    clusters.push_back(known ? *found->second : ClusterId(""));
+    clusters.emplace_back(charge.cluster);
+    if (!charge.cluster.empty()) continue;
+    // The best key decides; a name that nodes of two clusters bear says nothing.
+    const auto candidates = index.candidates(charge);
+    if (candidates.empty()) continue;
+    const ClusterId& first = index.node(candidates.front().front()).cluster;
+    const bool is_one = std::ranges::all_of(
+        candidates.front(), [&](std::uint32_t at) { return index.node(at).cluster == first; });
+    if (is_one) clusters.back() = first;
   }
   return clusters;
 }
@@ -173,7 +173,8 @@ Result<Allocation> allocate(const AllocationInput& input) {
   const Demands demands = resolve(holdings, fleet, input.threads);
   const auto rules = SharingRules::of(input.policy, input.cluster, fleet, holdings);
   if (!rules) return std::unexpected(rules.error());
-  const Lines lines = lines_of(input.charges, fleet, input.policy, input.catalog, input.changed);
+  const Lines lines =
+      lines_of(input.charges, fleet, input.policy, input.catalog, input.changed, input.join_rules);
   const Surroundings around{fleet, demands.selectors, *rules, holdings};
   Days days(input, lines, around, demands);
   Postings postings(input, lines, days, fleet, holdings);

@@ -17,6 +17,7 @@
 
 #include "allocate/seen.h"
 #include "core/error.h"
+#include "fleet/cloud_resource.h"
 #include "ledger/charge.h"
 #include "ledger/holding.h"
 #include "ledger/node.h"
@@ -29,10 +30,12 @@
 namespace pennyweight {
 
 // To which cluster each charge belongs, in the order of the charges: its x_ClusterId; else the
-// cluster of the node that its resource id names (whole, or after its last '/'); else none (an
-// empty id).
+// cluster of the node that it means (allocate/node_index.h); else none (an empty id), as where
+// nodes of two clusters fit.
+// REQUIRES: the rules have passed check_join_rule.
 std::vector<ClusterId> cluster_of_charges(std::span<const Charge> charges,
-                                          std::span<const Node> nodes);
+                                          std::span<const Node> nodes,
+                                          std::span<const JoinRule> rules = {});
 
 // Takes the postings of one charge, all of them. Charges come by their last local day, then by id.
 // An error ends the run.
@@ -52,6 +55,9 @@ struct AllocationInput {
   // Only charges whose period overlaps this; nothing: all. What comes out for them is what a run
   // over all charges would say.
   std::optional<Interval> changed = {};
+  // Where a bill says which node a line is for in words of its own. REQUIRES: they have passed
+  // check_join_rule.
+  std::span<const JoinRule> join_rules = {};
   // Where postings go as days are done, so that no month of them is in memory; nothing: they are
   // all in Allocation::postings.
   PostingSink postings = {};

@@ -502,6 +502,23 @@ TEST(Allocate, WithoutWeightsThereIsNoAllocation) {
   EXPECT_EQ(allocation.error().code, ErrorCode::kConfig);
 }
 
+TEST(Allocate, ALineThatFitsTwoNodesGoesToNeitherAndIsTold) {
+  World world = world_of(2);
+  Node twin = world.nodes.front();
+  twin.name = NodeId("twin");
+  twin.provider_id = "i-twin";
+  world.nodes.push_back(twin);
+  world.nodes.front().provider_id = "i-twin";
+  for (Charge& charge : world.charges) charge.resource_id = "i-twin";
+  const auto allocation = world.allocate();
+  ASSERT_TRUE(allocation) << allocation.error().message;
+  EXPECT_TRUE(std::any_of(allocation->notes.begin(), allocation->notes.end(), [](const auto& note) {
+    return note.what ==
+           "lines whose resource fits several nodes went to none of them, such as 'i-twin'";
+  }));
+  for (const Posting& posting : allocation->postings) EXPECT_NE(posting.node, NodeId("twin"));
+}
+
 TEST(ClusterOfCharges, ByColumnThenByNodeAndNeverByGuess) {
   World world = world_of(2);
   Charge charge = world.charges.front();

@@ -33,9 +33,13 @@ std::vector<const OwnerRule*> by_priority(std::span<const OwnerRule> rules) {
 
 void settle_by_labels(Labels& dimensions, const Labels& labels,
                       std::span<const DimensionRule> rules) {
+  const LabelLookup lookup = [&](std::string_view key) { return labels.find(key); };
   for (const DimensionRule& rule : rules) {
     for (const std::string& key : rule.labels) {
       settle(dimensions, rule.dimension, labels.find(key).value_or(""));
+    }
+    if (!rule.derive.empty() && !dimensions.find(rule.dimension)) {
+      settle(dimensions, rule.dimension, derive(rule.derive, lookup).value_or(""));
     }
     settle(dimensions, rule.dimension, rule.fallback);
   }

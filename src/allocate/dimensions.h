@@ -2,8 +2,9 @@
 //
 // A dimension is settled once, by the first that has a value for it: the owner rules, those of a
 // higher priority first and among equals the earlier; then the labels of its dimension rule, in
-// their order; then that rule's fallback. So a rule of a lower priority, a default for the whole
-// cluster say, fills in what none above it has set, and never overrides.
+// their order; then what that rule derives of a label; then its fallback. So a rule of a lower
+// priority, a default for the whole cluster say, fills in what none above it has set, and never
+// overrides.
 #pragma once
 
 #include "core/id.h"

@@ -74,6 +74,23 @@ TEST(Dimensions, TheFirstThatHasAValueDecides) {
   }
 }
 
+TEST(Dimensions, WhatNoLabelSaysIsDerived) {
+  Policy rules = policy();
+  rules.dimensions[0].derive = {{"image", *LabelPattern::parse(".*/([^/]+)/[^/]+"), "$1"},
+                                {"namespace", *LabelPattern::parse("lab-.*"), "lab"}};
+  const auto team = [&](const Labels& workload) {
+    return std::string(
+        dimensions_of(ClusterId("c"), WorkloadId("1"), workload, rules).find("team").value_or(""));
+  };
+  const Labels image = labels({{"image", "registry/vision/train:3"}, {"namespace", "lab-1"}});
+  EXPECT_EQ(team(image), "vision");
+  EXPECT_EQ(team(labels({{"image", "train:3"}, {"namespace", "lab-1"}})), "lab");
+  EXPECT_EQ(team(labels({{"image", "train:3"}, {"namespace", "x"}})), "(unowned)");
+  Labels stated = image;
+  ASSERT_TRUE(stated.set("account", "speech"));
+  EXPECT_EQ(team(stated), "speech");
+}
+
 TEST(Dimensions, AnEmptyValueSetsNothing) {
   Policy rules = policy();
   rules.owners = {{.priority = 0, .when = {}, .set = {{"team", ""}}}};

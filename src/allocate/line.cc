@@ -5,83 +5,41 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
-#include "allocate/resource_name.h"
+#include "allocate/charge_kind.h"
+#include "allocate/node_index.h"
 #include "core/billing_period.h"
 #include "core/check.h"
 
 namespace pennyweight {
 namespace {
 
-// Which machines a resource id can mean.
-class ResourceIndex {
- public:
-  explicit ResourceIndex(const Fleet& fleet) {
-    for (std::uint32_t i = 0; i < fleet.machines().size(); ++i) {
-      const Node& node = *fleet.machines()[i].node;
-      add(node.provider_id, i);
-      add(last_segment(node.provider_id), i);
-      add(node.name.text(), i);
-    }
-  }
-
-  std::vector<std::uint32_t> machines_of(const std::string& resource_id) const {
-    auto found = by_id_.find(resource_id);
-    if (found == by_id_.end()) found = by_id_.find(last_segment(resource_id));
-    return found == by_id_.end() ? std::vector<std::uint32_t>{} : found->second;
-  }
-
- private:
-  void add(std::string_view id, std::uint32_t machine) {
-    if (id.empty()) return;
-    auto& machines = by_id_[std::string(id)];
-    if (machines.empty() || machines.back() != machine) machines.push_back(machine);
-  }
-  std::map<std::string, std::vector<std::uint32_t>, std::less<>> by_id_;
-};
-
-// A fee that names a node as its resource, such as data transfer, is not the price of its devices.
-bool is_for_devices(const Charge& charge) {
-  if (charge.charge_category == ChargeCategory::kPurchase ||
-      charge.charge_category == ChargeCategory::kTax) {
-    return false;
-  }
-  return charge.service_category.empty() || charge.service_category == "Compute" ||
-         charge.service_category == "AI and Machine Learning";
-}
-
-bool is_unused(const Charge& charge) {
-  return charge.commitment_discount_status == UsedOrUnused::kUnused ||
-         charge.capacity_reservation_status == UsedOrUnused::kUnused;
-}
-
-void find_target(Line& line, const ResourceIndex& index, const Fleet& fleet) {
+// Whether the line's resource fits several nodes, so that it is given to none.
+bool find_target(Line& line, const NodeIndex& index, const Fleet& fleet) {
   const Charge& charge = *line.charge;
-  for (const std::uint32_t machine : index.machines_of(charge.resource_id)) {
+  FoundNode found = find_node(index, charge, [&](std::uint32_t machine) {
     const auto& present = fleet.machines()[machine].present;
-    if (present && present->overlap(charge.charge_period)) line.machines.push_back(machine);
-  }
-  if (!line.machines.empty()) {
-    line.node = fleet.machines()[line.machines.front()].node->name;
-    const bool one_node =
-        std::all_of(line.machines.begin(), line.machines.end(),
-                    [&](std::uint32_t m) { return fleet.machines()[m].node->name == line.node; });
-    if (is_for_devices(charge) && !is_unused(charge) && one_node) {
+    return present && present->overlap(charge.charge_period);
+  });
+  if (!found.places.empty()) {
+    line.node = fleet.machines()[found.places.front()].node->name;
+    if (is_for_devices(charge) && !is_unused(charge)) {
+      line.machines = std::move(found.places);
       line.kind = TargetKind::kMachine;
-      return;
+      return false;
     }
-    line.machines.clear();
-    if (!one_node) line.node = NodeId("");
   }
   if (is_unused(charge)) {
     line.kind = TargetKind::kIdle;
-    return;
+    return found.is_ambiguous;
   }
-  if (charge.pool.empty() || !is_for_devices(charge)) return;
+  if (charge.pool.empty() || !is_for_devices(charge)) return found.is_ambiguous;
   for (std::uint32_t leaf = 0; leaf < fleet.leaves().size(); ++leaf) {
     if (fleet.leaves()[leaf].pool.text() == charge.pool) line.leaves.push_back(leaf);
   }
   if (!line.leaves.empty()) line.kind = TargetKind::kPool;
+  return found.is_ambiguous;
 }
 
 const NodeShape& shape_behind(const Line& line, const Fleet& fleet) {
@@ -91,10 +49,17 @@ const NodeShape& shape_behind(const Line& line, const Fleet& fleet) {
   return fleet.machines()[machine].shape;
 }
 
+// Its month was closed when it came, and the time of that month was told then.
+bool is_booked_late(const Charge& charge) {
+  return !charge.booked_month.empty() &&
+         charge.booked_month !=
+             BillingPeriod::containing(charge.billing_period.begin(), TimeZone::utc()).text();
+}
+
 // The plain price of the device's hours, of which a node should have one.
 bool is_plain_usage(const Charge& charge) {
   return charge.charge_category == ChargeCategory::kUsage && !charge.is_correction &&
-         !charge.costs.list.is_negative();
+         !charge.costs.list.is_negative() && !is_booked_late(charge);
 }
 
 // Which stretches of time have been told already, by node or pool. What is told never overlaps.
@@ -218,8 +183,11 @@ std::optional<Interval> reach_of(std::span<const Charge> charges, const Interval
 }
 
 Lines lines_of(std::span<const Charge> charges, const Fleet& fleet, const Policy& policy,
-               const Catalog& catalog, const std::optional<Interval>& changed) {
-  const ResourceIndex index(fleet);
+               const Catalog& catalog, const std::optional<Interval>& changed,
+               std::span<const JoinRule> rules) {
+  std::vector<const Node*> nodes;
+  for (const Fleet::Machine& machine : fleet.machines()) nodes.push_back(machine.node);
+  const NodeIndex index(std::move(nodes), rules);
   Lines lines;
   // A line of one of these days may carry the GPU time of another's; lines beyond them can't.
   const auto reach = changed ? reach_of(charges, *changed, policy.time_zone) : std::nullopt;
@@ -228,7 +196,13 @@ Lines lines_of(std::span<const Charge> charges, const Fleet& fleet, const Policy
     if (changed && !(reach && charge.charge_period.overlap(*reach))) continue;
     Line& line = lines.all.emplace_back();
     line.charge = &charge;
-    find_target(line, index, fleet);
+    if (find_target(line, index, fleet)) {
+      std::string& example = lines.ambiguous_example;
+      const std::string& named =
+          charge.resource_id.empty() ? charge.resource_name : charge.resource_id;
+      if (lines.ambiguous == 0 || named < example) example = named;
+      lines.ambiguous += 1;
+    }
     if (line.kind == TargetKind::kMachine || line.kind == TargetKind::kPool) {
       line.split = component_split(charge, shape_behind(line, fleet), policy, catalog);
       if (line.split.price_missing) lines.without_price += 1;

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "allocate/components.h"
 #include "allocate/fleet_index.h"
 #include "core/instant.h"
+#include "fleet/cloud_resource.h"
 #include "ledger/charge.h"
 
 namespace pennyweight {
@@ -39,6 +41,8 @@ struct Lines {
   std::vector<Line> all;            // by charge id
   std::vector<Interval> stretches;  // all that occur, by begin, then end
   std::uint64_t without_price = 0;  // residual was asked for and no hourly price was known
+  std::uint64_t ambiguous = 0;      // their resource fits several nodes, and they got none
+  std::string ambiguous_example;    // the first of those resources by name
 };
 
 // What a run over the changed time has to look at: the local days on which a charge lies whose
@@ -54,6 +58,7 @@ std::optional<Interval> reach_of(std::span<const Charge> charges, const Interval
 // With `changed`, charges whose period does not overlap it are not posted, and of their stretches
 // only those are kept that a posted one has too.
 Lines lines_of(std::span<const Charge> charges, const Fleet& fleet, const Policy& policy,
-               const Catalog& catalog, const std::optional<Interval>& changed);
+               const Catalog& catalog, const std::optional<Interval>& changed,
+               std::span<const JoinRule> rules);
 
 }  // namespace pennyweight

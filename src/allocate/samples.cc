@@ -156,14 +156,16 @@ class Reader {
         rules_(rules),
         util_counts_(std::ranges::find(rules.activity, UsageRules::Activity::kGpuUtil) !=
                      rules.activity.end()),
-        begin_(unix_ms(during.begin()) - static_cast<std::int64_t>(rules.hold_ms())),
+        first_(unix_ms(during.begin())),
+        begin_(first_ - static_cast<std::int64_t>(rules.hold_ms())),
         end_(unix_ms(during.end())) {}
 
   SampledDevices read(std::span<const Usage> usages) && {
     rows_.reserve(usages.size());
     for (const Usage& usage : usages) {
       const std::int64_t at = unix_ms(usage.at) + rules_.shift_ms;
-      if (at > begin_ && at < end_) row(usage, at);
+      if (at >= end_) continue;
+      if (usage.span_ms == 0 ? at > begin_ : at + usage.span_ms > first_) row(usage, at);
     }
     return sorted();
   }
@@ -180,7 +182,10 @@ class Reader {
     if (at < source.from || at >= source.to || (!source.any_model && source.model != usage.model)) {
       look_up(source, usage, at);
     }
-    Sample sample{.at = static_cast<std::uint32_t>(at - begin_),
+    // Of a span only what lies behind begin_ matters.
+    const std::int64_t cut = usage.span_ms > 0 ? std::max<std::int64_t>(begin_ - at, 0) : 0;
+    Sample sample{.at = static_cast<std::uint32_t>(at + cut - begin_),
+                  .span = static_cast<std::uint32_t>(usage.span_ms - cut),
                   .compute = Seen::kUnknown,
                   .util = Seen::kUnknown,
                   .memory = Seen::kUnknown};
@@ -318,7 +323,8 @@ class Reader {
   const Layouts layouts_;
   const UsageRules& rules_;
   const bool util_counts_;
-  const std::int64_t begin_;
+  const std::int64_t first_;  // of the stretch
+  const std::int64_t begin_;  // hold_ms before
   const std::int64_t end_;
   const std::optional<std::uint64_t> nothing_;
   std::vector<Row> rows_;

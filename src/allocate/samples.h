@@ -21,6 +21,7 @@ namespace pennyweight {
 // Values in units of CardShare of the device, or Seen::kUnknown.
 struct Sample {
   std::uint32_t at;       // milliseconds behind SampledDevices::begin
+  std::uint32_t span;     // for how long it holds, in milliseconds; 0: until the next one
   std::uint32_t compute;  // the first of rules.activity that is known
   std::uint32_t util;     // GPU_UTIL, where rules.activity has it
   std::uint32_t memory;

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "allocate/samples.h"
+#include "allocate/spans.h"
 
 namespace pennyweight {
 namespace {
@@ -22,6 +23,7 @@ constexpr std::uint32_t kUnknown = Seen::kUnknown;
 // What a series says from `at` on; with both values unknown, that it says nothing any more.
 struct Event {
   std::uint32_t at;
+  std::uint32_t span;  // as of a Sample
   std::uint32_t compute;
   std::uint32_t memory;
   bool told;  // by comparing rows with a pod's name; else the row itself says whose it is
@@ -105,6 +107,7 @@ class Weaver {
 
   // REQUIRES: all of one device, in the order of SampledDevices.
   void device(std::span<SampleSeries> series) {
+    cut_spans(series, cut_);
     for (const SampleSeries& each : series) {
       if (!each.workload.empty()) {
         usage_.placed.emplace_back(WorkloadId(each.workload), GpuId(each.device));
@@ -122,7 +125,8 @@ class Weaver {
       const auto samples = distinct(each.samples, usage_.copies);
       if (each.label == SampleLabel::kWorkload) {
         for (const Sample& sample : samples) {
-          parties_.back().events.push_back({sample.at, sample.compute, sample.memory, false});
+          parties_.back().events.push_back(
+              {sample.at, sample.span, sample.compute, sample.memory, false});
         }
       } else {
         const auto party = static_cast<std::uint32_t>(parties_.size() - 1);
@@ -166,26 +170,26 @@ class Weaver {
     std::vector<Event>& device = parties_.front().events;
     const Sample& first = rows.front().sample;
     if (rows.size() == 1 && rows.front().party == 0) {
-      device.push_back({at, first.compute, first.memory, false});
+      device.push_back({at, first.span, first.compute, first.memory, false});
       return;
     }
     const Moment moment(rows);
     if (moment.repeats()) {
-      device.push_back({at, first.compute, first.memory, moment.device() == nullptr});
+      device.push_back({at, first.span, first.compute, first.memory, moment.device() == nullptr});
       usage_.copies += rows.size() - 1;
       for (const Row& pod : moment.pods()) {
-        parties_[pod.party].events.push_back({at, kUnknown, kUnknown, true});
+        parties_[pod.party].events.push_back({at, 0, kUnknown, kUnknown, true});
       }
       return;
     }
     if (moment.device() != nullptr) {
-      device.push_back({at, first.compute, first.memory, false});
+      device.push_back({at, first.span, first.compute, first.memory, false});
     } else {
-      device.push_back({at, kUnknown, kUnknown, true});
+      device.push_back({at, 0, kUnknown, kUnknown, true});
     }
     for (const Row& pod : moment.pods()) {
       parties_[pod.party].events.push_back(
-          {at, moment.compute_of(pod.sample), moment.memory_of(pod.sample), true});
+          {at, pod.sample.span, moment.compute_of(pod.sample), moment.memory_of(pod.sample), true});
     }
   }
 
@@ -217,7 +221,8 @@ class Weaver {
   template <class Values>
   void hold(const Values& values, std::uint64_t next, std::vector<Seen>& seen) const {
     const std::uint64_t begin = std::max<std::uint64_t>(values.at, hold_);
-    const std::uint64_t end = std::min({next, values.at + hold_, end_});
+    const std::uint64_t until = values.at + (values.span > 0 ? values.span : hold_);
+    const std::uint64_t end = std::min({next, until, end_});
     if (begin >= end) return;
     seen.push_back({static_cast<std::uint32_t>(begin - hold_),
                     static_cast<std::uint32_t>(end - hold_), values.compute, values.memory});
@@ -232,6 +237,7 @@ class Weaver {
   const std::uint64_t end_;
   SeenUsage& usage_;
   std::vector<Party> parties_;  // the device, and then by workload
+  CutSamples cut_;
 };
 
 }  // namespace

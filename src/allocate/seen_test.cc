@@ -144,6 +144,52 @@ TEST(Seen, HoldsToTheNextSampleAndTwoAndAHalfIntervalsAtMost) {
             (Texts{"A - 0-60 100 250", "A - 60-210 200 500", "A - 600-750 0 0"}));
 }
 
+Usage over(std::int64_t length, Usage usage) {
+  usage.span_ms = static_cast<std::uint32_t>(length * 1000);
+  return usage;
+}
+Usage without_compute(Usage usage) {
+  usage.engine_active_ppm.reset();
+  return usage;
+}
+Usage without_memory(Usage usage) {
+  usage.memory_used_bytes.reset();
+  return usage;
+}
+
+TEST(Seen, ASpanHoldsForItsTimeAndNotALongerOne) {
+  EXPECT_EQ(texts(seen({over(60, card("A", 0, 100, 250)), over(30, card("A", 60, 200, 500)),
+                        over(60, card("A", 120, 0, 0))})),
+            (Texts{"A - 0-60 100 250", "A - 60-90 200 500", "A - 120-180 0 0"}));
+  // One that began long before the stretch, and one that ends behind it.
+  EXPECT_EQ(texts(seen({over(900, card("A", -600, 100, 250)), over(600, card("A", 300, 200, 500))},
+                       {}, between(0, 400))),
+            (Texts{"A - 0-300 100 250", "A - 300-400 200 500"}));
+}
+
+TEST(Seen, PartsOfASpanAreOne) {
+  // Memory came later than compute; then memory of half of the time.
+  EXPECT_EQ(texts(seen({over(60, without_memory(card("A", 0, 100, 0))),
+                        over(60, without_compute(card("A", 0, 0, 250)))})),
+            (Texts{"A - 0-60 100 250"}));
+  EXPECT_EQ(texts(seen({over(60, without_memory(card("A", 0, 100, 0))),
+                        over(30, without_compute(card("A", 15, 0, 250)))})),
+            (Texts{"A - 0-15 100 ?", "A - 15-45 100 250", "A - 45-60 100 ?"}));
+}
+
+TEST(Seen, SpansOfPodsAreHeldAgainstThoseOfTheirDevice) {
+  // Two pods repeat their device's values; the second began in the middle of the minute.
+  EXPECT_EQ(texts(seen({over(60, pod("p", card("A", 0, 300, 500))),
+                        over(30, pod("q", card("A", 30, 300, 500)))})),
+            (Texts{"A - 0-30 300 500", "A - 30-60 300 500"}));
+  // A pod's own values beside its device's.
+  EXPECT_EQ(
+      texts(seen({over(60, card("A", 0, 300, 500)), over(60, pod("p", card("A", 0, 200, 100))),
+                  over(30, pod("q", card("A", 30, 100, 400)))})),
+      (Texts{"A - 0-30 300 500", "A - 30-60 300 500", "A p 0-30 200 100", "A p 30-60 200 100",
+             "A q 30-60 100 400"}));
+}
+
 TEST(Seen, TakesTheSampleBeforeTheStretchAndCutsAtBothEnds) {
   const std::vector<Usage> usages = {card("A", -150, 100, 0), card("A", -149, 200, 0),
                                      card("A", 100, 300, 0)};

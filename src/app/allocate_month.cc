@@ -7,9 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "app/telemetry.h"
+#include "app/reversals.h"
 #include "app/version.h"
 #include "ledger/keeping.h"
+#include "questions/telemetry.h"
 
 namespace pennyweight {
 namespace {
@@ -41,7 +42,8 @@ Result<Kept> keep(Store& store, const Scope& scope, const std::vector<Charge>& c
   std::set<FactId> stay;
   Kept kept;
   for (const Charge& charge : charges) {
-    if (charge.charge_period.overlap(changed)) {
+    // What takes a line back is posted whole, whenever it was.
+    if (charge.takes_back || charge.charge_period.overlap(changed)) {
       kept.left_out.push_back(charge.id);
     } else {
       stay.insert(charge.id);
@@ -70,7 +72,7 @@ Result<Kept> keep(Store& store, const Scope& scope, const std::vector<Charge>& c
   return kept;
 }
 
-// The dimensions of both; an entry of both is the same in both, or the store says no.
+// The dimensions of both; of a workload of both, those of the first.
 std::vector<WorkloadDimensions> merged(const std::vector<WorkloadDimensions>& kept,
                                        const std::vector<WorkloadDimensions>& made) {
   std::vector<WorkloadDimensions> all;
@@ -131,8 +133,11 @@ bool has_rules_for_distribution(const Policy& policy) {
 Result<AllocatedScope> allocate_scope(Store& store, LedgerMonth& month, const ClusterId& cluster,
                                       const ScopeRules& rules, bool elsewhere_wanted,
                                       std::vector<DistributionInput::Elsewhere>& elsewhere) {
-  const auto facts = month.facts_of(store, cluster);
+  auto facts = month.facts_of(store, cluster);
   if (!facts) return std::unexpected(facts.error());
+  const std::vector<Charge> reversals = take_reversals(facts->charges);
+  const auto reversed = postings_of_reversals(store, reversals);
+  if (!reversed) return std::unexpected(reversed.error());
   AllocatedScope done{.run = {.scope = {cluster, month.name()},
                               .policy = rules.policy.text(),
                               .policy_version = rules.policy.version(),
@@ -141,7 +146,7 @@ Result<AllocatedScope> allocate_scope(Store& store, LedgerMonth& month, const Cl
                               .program_version = kProgramVersion,
                               .at = rules.at,
                               .postings_digest = {}},
-                      .lines = facts->charges.size(),
+                      .lines = facts->charges.size() + reversals.size(),
                       .effective = {},
                       .moved = {},
                       .gpu_time = {},
@@ -166,8 +171,14 @@ Result<AllocatedScope> allocate_scope(Store& store, LedgerMonth& month, const Cl
                               .catalog = rules.catalog,
                               .threads = rules.threads,
                               .seen = std::move(seen),
-                              .changed = changed});
+                              .changed = changed,
+                              .join_rules = rules.join_rules});
   if (!allocation) return std::unexpected(allocation.error());
+  allocation->postings.insert(allocation->postings.end(), reversed->postings.begin(),
+                              reversed->postings.end());
+  // Whom this month's rules know is told by them.
+  allocation->dimensions = merged(allocation->dimensions, reversed->dimensions);
+  facts->charges.insert(facts->charges.end(), reversals.begin(), reversals.end());
   for (const AllocationNote& note : allocation->notes) {
     done.notes.push_back(fmt::format("{} ({} times)", note.what, note.count));
   }
@@ -218,6 +229,25 @@ Result<AllocatedScope> allocate_scope(Store& store, LedgerMonth& month, const Cl
   add_moved(distribution, done);
   if (const auto added = add_summary(store, done); !added) return std::unexpected(added.error());
   return done;
+}
+
+Result<std::vector<AllocatedScope>> allocate_whole_month(Store& store, LedgerMonth& month,
+                                                         const ScopeRules& rules) {
+  std::vector<ClusterId> clusters = month.clusters();
+  const auto no_cluster = std::ranges::find_if(clusters, &ClusterId::empty);
+  const bool elsewhere_wanted = no_cluster != clusters.end() && !rules.policy.spread.empty();
+  if (no_cluster != clusters.end()) std::rotate(no_cluster, no_cluster + 1, clusters.end());
+  std::vector<AllocatedScope> all;
+  std::vector<DistributionInput::Elsewhere> elsewhere;
+  for (const ClusterId& cluster : clusters) {
+    auto done = allocate_scope(store, month, cluster, rules, elsewhere_wanted, elsewhere);
+    if (!done) {
+      return std::unexpected(
+          done.error().during(fmt::format("cannot allocate {} {}", month.name(), cluster.text())));
+    }
+    all.push_back(std::move(*done));
+  }
+  return all;
 }
 
 }  // namespace pennyweight

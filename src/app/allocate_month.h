@@ -3,13 +3,14 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "allocate/allocate.h"
 #include "allocate/distribute.h"
-#include "app/ledger_month.h"
 #include "ledger/store.h"
+#include "questions/ledger_month.h"
 
 namespace pennyweight {
 
@@ -17,8 +18,9 @@ struct ScopeRules {
   const Policy& policy;
   const Catalog& catalog;
   unsigned threads;
-  Instant at;                       // when the run is made
-  std::optional<Interval> changed;  // only bill lines that overlap it are divided again
+  std::span<const JoinRule> join_rules;  // which have passed check_join_rule
+  Instant at;                            // when the run is made
+  std::optional<Interval> changed;       // only bill lines that overlap it are divided again
 };
 
 // What one run did.
@@ -40,5 +42,10 @@ struct AllocatedScope {
 Result<AllocatedScope> allocate_scope(Store& store, LedgerMonth& month, const ClusterId& cluster,
                                       const ScopeRules& rules, bool elsewhere_wanted,
                                       std::vector<DistributionInput::Elsewhere>& elsewhere);
+
+// Every scope of a month, that of no cluster last: its tax and support may be spread over the
+// owners of all clusters.
+Result<std::vector<AllocatedScope>> allocate_whole_month(Store& store, LedgerMonth& month,
+                                                         const ScopeRules& rules);
 
 }  // namespace pennyweight

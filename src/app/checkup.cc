@@ -7,6 +7,7 @@
 #include <set>
 
 #include "allocate/allocate.h"
+#include "app/price_files.h"
 #include "report/number_format.h"
 
 namespace pennyweight {
@@ -18,10 +19,10 @@ Finding facts_found(const StoreOverview& overview) {
   const bool empty = overview.charges + overview.holdings + overview.nodes == 0;
   return {empty ? Verdict::kNote : Verdict::kFine, "facts",
           fmt::format("{} bill lines, {} holdings, {} nodes, {} GPUs, {} usage samples, "
-                      "{} outages, {} corrections",
+                      "{} outages, {} corrections, {} outcomes",
                       number(overview.charges), number(overview.holdings), number(overview.nodes),
                       number(overview.gpus), number(overview.usages), number(overview.outages),
-                      number(overview.corrections)),
+                      number(overview.corrections), number(overview.outcomes)),
           empty ? "import a bill, an inventory and job or pod records" : ""};
 }
 
@@ -72,16 +73,27 @@ std::vector<Finding> clusters_found(const Config& config, const StoreOverview& o
 
 Result<Finding> month_found(Store& store, const std::string& month, const Config& config,
                             const Catalog& catalog, const std::vector<Node>& nodes,
-                            const std::vector<Run>& runs,
-                            const std::vector<ImportRecord>& imports) {
+                            const std::vector<Run>& runs, const std::vector<ImportRecord>& imports,
+                            const std::vector<Closing>& closings) {
   std::uint64_t lines = 0;
   std::set<ClusterId> clusters;
   const auto scanned = store.scan_charges(month, [&](std::span<const Charge> charges) {
     lines += charges.size();
-    for (const ClusterId& cluster : cluster_of_charges(charges, nodes)) clusters.insert(cluster);
+    for (const ClusterId& cluster : cluster_of_charges(charges, nodes, config.join_rules)) {
+      clusters.insert(cluster);
+    }
     return true;
   });
   if (!scanned) return std::unexpected(scanned.error());
+
+  // What comes later is booked in the next open month, so there is nothing to do for it.
+  const auto closing = std::ranges::find(closings, month, &Closing::month);
+  if (closing != closings.end()) {
+    return Finding{Verdict::kFine, "month " + month,
+                   fmt::format("{} bill lines, closed by {} on {}", number(lines), closing->by,
+                               to_text(closing->at).substr(0, 10)),
+                   ""};
+  }
 
   const std::string allocate = "'pennyweight allocate --month " + month + "'";
   bool stale = false;
@@ -133,14 +145,62 @@ Result<std::vector<Finding>> check_ledger(Store& store, const Config& config,
   const auto runs = store.runs();
   if (!runs) return std::unexpected(runs.error());
 
+  const auto closings = store.closings();
+  if (!closings) return std::unexpected(closings.error());
+
   std::vector<Finding> findings = {facts_found(*overview), imports_found(*imports)};
   for (Finding& finding : clusters_found(config, *overview, *nodes)) {
     findings.push_back(std::move(finding));
   }
   for (const std::string& month : overview->months) {
-    auto finding = month_found(store, month, config, catalog, *nodes, *runs, *imports);
+    auto finding = month_found(store, month, config, catalog, *nodes, *runs, *imports, *closings);
     if (!finding) return std::unexpected(finding.error());
     findings.push_back(std::move(*finding));
+  }
+  return findings;
+}
+
+std::vector<Finding> check_pricing(const Config& config) {
+  std::vector<Finding> findings;
+  const auto look = [&](const std::string& path, const char* key, auto load, auto tell) {
+    if (path.empty()) return;
+    const auto loaded = load(path);
+    findings.push_back(loaded ? Finding{Verdict::kFine, key, path + ": " + tell(*loaded), ""}
+                              : Finding{Verdict::kWrong, key, loaded.error().message,
+                                        fmt::format("mend the file or {}", key)});
+  };
+  look(config.rate_card_file, "prices.rate_card", load_rate_card,
+       [](const RateCard& card) { return fmt::format("{} prices", number(card.rates().size())); });
+  look(config.owned_file, "prices.owned", load_owned_assets,
+       [](const std::vector<OwnedAsset>& assets) {
+         return fmt::format("{} machines", number(assets.size()));
+       });
+  look(config.energy_file, "prices.energy", load_energy, [](const EnergyByDay& energy) {
+    return fmt::format("{} days of nodes", number(energy.size()));
+  });
+  look(config.currencies.rates_file, "currencies.rates", load_exchange_rates,
+       [](const ExchangeRates& rates) {
+         if (rates.rates().empty()) return std::string("no rate");
+         const auto last = std::ranges::max(rates.rates(), {}, &ExchangeRate::date);
+         return fmt::format("{} rates, the last of {}", number(rates.rates().size()),
+                            to_text(last.date));
+       });
+  if (config.currencies.report && config.currencies.rates_file.empty()) {
+    findings.push_back({Verdict::kNote, "currencies.report",
+                        fmt::format("{}, and no exchange rates", config.currencies.report->text()),
+                        "set currencies.rates"});
+  }
+  if (!config.join_rules.empty()) {
+    findings.push_back(
+        {Verdict::kFine, "join",
+         fmt::format("{} rules find nodes in bills' own words", number(config.join_rules.size())),
+         ""});
+  }
+  for (const BillConfig& bill : config.bills) {
+    const auto delivery = bill.delivery.value_or(DeliveryStyle::kGuarded);
+    std::string text = fmt::format("delivered as {}", to_text(delivery));
+    if (!bill.azure_metric.empty()) text += ", metric " + bill.azure_metric;
+    findings.push_back({Verdict::kFine, "bills of " + bill.format, text, ""});
   }
   return findings;
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,8 +47,17 @@ Result<InputFile> InputFile::open(const std::string& path) {
   return file;
 }
 
+InputFile::InputFile(int descriptor, std::string name, std::uint64_t bytes_all)
+    : descriptor_(descriptor), name_(std::move(name)), bytes_all_(bytes_all) {}
+
 InputFile::InputFile(InputFile&& other) noexcept
-    : descriptor_(other.descriptor_), name_(std::move(other.name_)), bytes_all_(other.bytes_all_) {
+    : descriptor_(other.descriptor_),
+      name_(std::move(other.name_)),
+      bytes_all_(other.bytes_all_),
+      bytes_read_(other.bytes_read_),
+      begun_(other.begun_),
+      ahead_(std::move(other.ahead_)),
+      decompressor_(std::move(other.decompressor_)) {
   other.descriptor_ = -1;
 }
 
@@ -55,12 +65,62 @@ InputFile::~InputFile() {
   if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
 }
 
-Result<std::size_t> InputFile::read(std::span<char> buffer) {
+Result<std::size_t> InputFile::read_raw(std::span<char> buffer) {
+  if (!ahead_.empty()) {
+    const std::size_t count = std::min(ahead_.size(), buffer.size());
+    std::copy_n(ahead_.data(), count, buffer.data());
+    ahead_.erase(0, count);
+    return count;
+  }
   for (;;) {
     const ssize_t got = ::read(descriptor_, buffer.data(), buffer.size());
-    if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR) return io_error("read", name_, errno);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return io_error("read", name_, errno);
+    bytes_read_ += static_cast<std::uint64_t>(got);
+    return static_cast<std::size_t>(got);
   }
+}
+
+Result<void> InputFile::begin() {
+  begun_ = true;
+  std::string first(kMagicBytes, '\0');
+  std::size_t filled = 0;
+  while (filled < first.size()) {
+    const auto got = read_raw(std::span(first).subspan(filled));
+    if (!got) return std::unexpected(got.error());
+    if (*got == 0) break;
+    filled += *got;
+  }
+  first.resize(filled);
+  decompressor_ = decompressor_for(first);
+  ahead_ = std::move(first);
+  return {};
+}
+
+Result<std::size_t> InputFile::read(std::span<char> buffer) {
+  if (!begun_) {
+    if (auto done = begin(); !done) return std::unexpected(done.error());
+  }
+  if (!decompressor_) return read_raw(buffer);
+  auto got = decompressor_->read(buffer, [this](std::span<char> raw) { return read_raw(raw); });
+  if (!got) return std::unexpected(got.error().during("cannot read " + name_));
+  return got;
+}
+
+Result<Hash128> hash_of_file(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return io_error("read", path, errno);
+  StreamHash hash;
+  std::vector<char> chunk(kChunkBytes);
+  ssize_t got = 0;
+  do {
+    got = ::read(descriptor, chunk.data(), chunk.size());
+    if (got > 0) hash.add({chunk.data(), static_cast<std::size_t>(got)});
+  } while (got > 0 || (got < 0 && errno == EINTR));
+  const int problem = errno;
+  ::close(descriptor);
+  if (got < 0) return io_error("read", path, problem);
+  return hash.hash();
 }
 
 Result<std::string> InputFile::read_rest(std::size_t bytes_max) {
@@ -119,15 +179,37 @@ Result<void> OutputFile::commit() {
   return {};
 }
 
-Result<std::vector<std::string>> files_of(const std::string& folder) {
-  std::vector<std::string> files;
-  std::error_code problem;
-  for (auto at = std::filesystem::directory_iterator(folder, problem);
-       !problem && at != std::filesystem::directory_iterator(); at.increment(problem)) {
+namespace {
+
+template <class Iterator>
+void collect_files(Iterator at, std::error_code& problem, std::vector<std::string>& files) {
+  for (; !problem && at != Iterator(); at.increment(problem)) {
     std::error_code ignored;  // a dangling link is not a regular file
     if (at->is_regular_file(ignored) && !at->path().filename().string().starts_with('.')) {
       files.push_back(at->path().string());
     }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> files_matching(const std::string& pattern) {
+  std::vector<std::string> files;
+  ::glob_t found{};
+  if (::glob(pattern.c_str(), GLOB_ERR, nullptr, &found) == 0) {
+    files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  ::globfree(&found);
+  return files;
+}
+
+Result<std::vector<std::string>> files_of(const std::string& folder, bool deep) {
+  std::vector<std::string> files;
+  std::error_code problem;
+  if (deep) {
+    collect_files(std::filesystem::recursive_directory_iterator(folder, problem), problem, files);
+  } else {
+    collect_files(std::filesystem::directory_iterator(folder, problem), problem, files);
   }
   if (problem) {
     return fail(ErrorCode::kIo, fmt::format("cannot read {}: {}", folder, problem.message()));

@@ -6,13 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "app/decompress.h"
 #include "core/error.h"
+#include "core/hash.h"
 
 namespace pennyweight {
 
 inline constexpr const char* kStandardInput = "standard input";  // the name of "-"
 
-// A file that is read from front to end in chunks. "-" is standard input.
+// A file that is read from front to end in chunks. "-" is standard input. What is compressed by
+// gzip or zstd, as its first bytes tell, is read as what it holds.
 class InputFile {
  public:
   // Refuses what is not there, not readable, or a directory.
@@ -22,21 +25,33 @@ class InputFile {
   InputFile& operator=(InputFile&&) = delete;
   ~InputFile();
 
-  // Fills `buffer` from the front; how many bytes, 0 at the end.
+  // Fills `buffer` from the front; how many bytes, 0 at the end. An Error too where what is
+  // compressed is damaged or cut short.
   Result<std::size_t> read(std::span<char> buffer);
   // The rest of the file. An error past `bytes_max`.
   Result<std::string> read_rest(std::size_t bytes_max);
 
   const std::string& name() const { return name_; }
-  std::uint64_t bytes_all() const { return bytes_all_; }  // 0 where that can't be known
+  std::uint64_t bytes_all() const { return bytes_all_; }    // 0 where that can't be known
+  std::uint64_t bytes_read() const { return bytes_read_; }  // of bytes_all
 
  private:
-  InputFile(int descriptor, std::string name, std::uint64_t bytes_all)
-      : descriptor_(descriptor), name_(std::move(name)), bytes_all_(bytes_all) {}
+  InputFile(int descriptor, std::string name, std::uint64_t bytes_all);
+  Result<std::size_t> read_raw(std::span<char> buffer);
+  // Reads the first bytes and finds out whether they are compressed.
+  Result<void> begin();
+
   int descriptor_;
   std::string name_;
   std::uint64_t bytes_all_;
+  std::uint64_t bytes_read_ = 0;
+  bool begun_ = false;
+  std::string ahead_;  // what begin() read and read() has not handed on
+  std::unique_ptr<Decompressor> decompressor_;
 };
+
+// The fingerprint of a file's bytes as they lie there. Standard input has none.
+Result<Hash128> hash_of_file(const std::string& path);
 
 Result<std::string> read_file(const std::string& path, std::size_t bytes_max);
 
@@ -61,7 +76,10 @@ class OutputFile {
   std::string part_;  // empty for standard output
 };
 
-// The regular files of a folder, not of its subfolders, sorted by name; hidden ones left out.
-Result<std::vector<std::string>> files_of(const std::string& folder);
+// The regular files of a folder, sorted by name; hidden ones left out. Of its subfolders too where
+// `deep`.
+Result<std::vector<std::string>> files_of(const std::string& folder, bool deep = false);
+// The paths that a pattern with * and ? means, sorted; nothing where none does.
+std::vector<std::string> files_matching(const std::string& pattern);
 
 }  // namespace pennyweight

@@ -1,4 +1,4 @@
-// One file into the ledger: format, parser, session. All of its good rows are in, or nothing is.
+// Files into the ledger: format, parser, session. All of their good rows are in, or nothing is.
 #pragma once
 
 #include <optional>
@@ -20,6 +20,12 @@ struct ImportOptions {
   std::string node;                   // of nvidia-smi and DCGM files; empty: as the file says
   std::optional<Instant> origin;      // of traces that count seconds; else the configured one
   std::optional<Instant> from, to;    // of inventories that say neither
+  // Of bills. What is nothing or empty is as the configuration says.
+  std::optional<DeliveryStyle> style;
+  std::string reason;        // why a bill is sent again
+  std::string azure_metric;  // "actual", "amortized", "purchases"; or empty
+  std::string rate_card;     // a file: prices of bills without money
+  std::string bucket;        // of RunPod's records: "hour", "day", "month"
 };
 
 struct FileImport {
@@ -32,8 +38,19 @@ struct FileImport {
   std::vector<std::string> remarks;    // "18 jobs were still pending", a sentence each
 };
 
-// REQUIRES: no other session is open.
+// What a file is: as told, or as its first bytes tell.
+Result<InputFormat> format_of_file(const std::string& path, const ImportOptions& options);
+// How files of the format are delivered: as told, as configured, else guarded.
+DeliveryStyle delivery_style(InputFormat format, const ImportOptions& options,
+                             const Config& config);
+
+// One file in a session of its own. REQUIRES: no other session is open.
 Result<FileImport> import_file(Store& store, const std::string& path, const ImportOptions& options,
                                const Config& config, const Console& console, Clock& clock);
+
+// Several files, all of one format, as one delivery: what a provider cuts into parts.
+Result<FileImport> import_files(Store& store, const std::vector<std::string>& paths,
+                                const ImportOptions& options, const Config& config,
+                                const Console& console, Clock& clock);
 
 }  // namespace pennyweight

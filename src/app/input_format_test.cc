@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <set>
+#include <string_view>
+
 #include "app/examples.h"
+#include "config/bill_config.h"
 
 namespace pennyweight {
 namespace {
@@ -16,6 +21,17 @@ TEST(DetectFormat, TellsByContent) {
       {"BilledCost,ChargePeriodStart\n", InputFormat::kFocus},
       {"\xEF\xBB\xBF\"AvailabilityZone\",\"BilledCost\"\r\n", InputFormat::kFocus},
       {"PAR1....", InputFormat::kFocusParquet},
+      {"SkuId,ChargePeriodStart,ConsumedQuantity\n", InputFormat::kFocus},
+      {R"([{"BillingPeriodStart": "2026-03-01", "ChargePeriodStart": "2026-03-01"}])",
+       InputFormat::kFocusJson},
+      {R"({"data": [{"BillingPeriodStart": "a", "ChargePeriodStart": "b", "Tags": {"jobs": 1}}]})",
+       InputFormat::kFocusJson},
+      {"amount,time,timeBilledMs,podId,gpuTypeId\n", InputFormat::kRunpod},
+      {"time,amount,endpointId\n", InputFormat::kRunpod},
+      {R"([{"amount": 1, "time": "2026-03-01T00:00:00Z", "timeBilledMs": 5}])",
+       InputFormat::kRunpodJson},
+      {R"([{"amount": 1, "time": "2026-03-01T00:00:00Z", "diskSpaceBilledGb": 5}])",
+       InputFormat::kRunpodJson},
       {"JobIDRaw|Partition|Account\n", InputFormat::kSlurm},
       {"JobID|State|\n", InputFormat::kSlurm},
       {"{\"meta\": {}, \"jobs\": []}", InputFormat::kSlurmJson},
@@ -28,6 +44,7 @@ TEST(DetectFormat, TellsByContent) {
       {"cluster,node,gpu,begin,end,reason\n", InputFormat::kOutages},
       {"node,begin,end\n", InputFormat::kOutages},
       {"cluster,name,begin,end,from,to,amount,currency,reason\n", InputFormat::kCorrections},
+      {"workload,measure,begin,end,count\n", InputFormat::kOutcomes},
       {"index, uuid, memory.total [MiB]\n", InputFormat::kNvidiaSmi},
       {"GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n", InputFormat::kNvidiaSmi},
       {"# HELP DCGM_FI_DEV_GPU_UTIL x\n", InputFormat::kDcgm},
@@ -51,10 +68,12 @@ TEST(DetectFormat, SaysWhyNot) {
       {"\xFF\xFE"
        "a",
        "UTF-16"},
-      {"\x1F\x8B", "compressed"},
       {"hello, world\n", "its first line is 'hello, world'"},
       {"\x1b[2J\n", "\\x1b[2J"},
       {"{\"a\": 1}", "no kind"},
+      {"[1, 2]", "no kind"},
+      {R"([{"amount": 1, "time": 2}])", "no kind"},
+      {"time,amount\n", "no kind"},
   };
   for (const auto& [text, want] : kCases) {
     const auto format = detect_format(text);
@@ -68,6 +87,17 @@ TEST(InputFormat, NamesReadBack) {
     EXPECT_EQ(to_text(parse_input_format(name).value()), name);
   }
   EXPECT_FALSE(parse_input_format("csv"));
+}
+
+TEST(InputFormat, BillsHaveTheNamesOfTheConfiguration) {
+  std::set<std::string_view> seen;
+  for (const std::string& name : input_format_names()) {
+    const InputFormat format = parse_input_format(name).value();
+    const std::string_view bill = bill_format_of(format);
+    EXPECT_EQ(bill.empty(), !is_bill(format)) << name;
+    if (!bill.empty()) seen.insert(bill);
+  }
+  EXPECT_EQ(seen, std::set<std::string_view>(std::begin(kBillFormats), std::end(kBillFormats)));
 }
 
 TEST(Examples, AreASectionsCommentsAndCommands) {

@@ -140,9 +140,14 @@ int run_program(int argc, char** argv) {
   GlobalOptions options;
   add_global_options(app, options);
   const std::vector<Verb> verbs = {
-      declare_import(app),    declare_allocate(app), declare_report(app), declare_compare(app),
-      declare_reconcile(app), declare_explain(app),  declare_export(app), declare_generate(app),
-      declare_doctor(app),    declare_policy(app)};
+      declare_import(app),   declare_allocate(app),  declare_report(app),
+      declare_compare(app),  declare_reconcile(app), declare_explain(app),
+      declare_export(app),   declare_generate(app),  declare_doctor(app),
+      declare_policy(app),   declare_close(app),     declare_restatements(app),
+      declare_invoice(app),  declare_price(app),     declare_audit(app),
+      declare_serve(app),    declare_top(app),       declare_units(app),
+      declare_backfill(app), declare_user(app),      declare_token(app),
+      declare_backup(app),   declare_restore(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -8,18 +8,27 @@
 #include "app/file.h"
 #include "core/check.h"
 #include "core/limits.h"
+#include "ingest/aws/aws_bill.h"
+#include "ingest/azure/azure_bill.h"
+#include "ingest/bill/csv_import.h"
+#include "ingest/bill/parquet_import.h"
 #include "ingest/dcgm/dcgm.h"
-#include "ingest/focus/csv_import.h"
-#include "ingest/focus/parquet_import.h"
+#include "ingest/gcp/gcp_bill.h"
+#include "ingest/gcp/json_import.h"
 #include "ingest/inventory/corrections.h"
 #include "ingest/inventory/gpus.h"
 #include "ingest/inventory/holdings.h"
 #include "ingest/inventory/nodes.h"
 #include "ingest/inventory/outages.h"
+#include "ingest/inventory/outcomes.h"
 #include "ingest/inventory/usage.h"
 #include "ingest/nvidia_smi/nvidia_smi.h"
+#include "ingest/oci/oci_bill.h"
 #include "ingest/openb/nodes.h"
 #include "ingest/openb/pods.h"
+#include "ingest/rated/any_focus.h"
+#include "ingest/rated/json_import.h"
+#include "ingest/rated/runpod.h"
 #include "ingest/slurm/sacct_json.h"
 #include "ingest/slurm/sacct_text.h"
 #include "ingest/slurm/scontrol_nodes.h"
@@ -42,10 +51,13 @@ void remark_on(const slurm::SacctCounts& counts, std::vector<std::string>& remar
          "jobs fit two lengths at the end of summer time; the shorter was taken");
 }
 
-void remark_on(const focus::ImportSummary& summary, std::vector<std::string>& remarks) {
-  remarks.push_back(fmt::format("FOCUS {}", focus::name_of(summary.version)));
+void remark_on(const bill::ImportSummary& summary, std::vector<std::string>& remarks) {
+  remarks.push_back(summary.kind);
+  for (const auto& [reason, count] : summary.passed_over) {
+    remark(remarks, count, "rows were passed over: " + reason);
+  }
   remark(remarks, summary.rounded_numbers, "numbers had digits beyond the 18th and were rounded");
-  remark(remarks, summary.unread_json, "values of Tags or SkuPriceDetails were kept as text");
+  remark(remarks, summary.unread_json, "values of JSON columns were kept as text");
   remarks.insert(remarks.end(), summary.warnings.begin(), summary.warnings.end());
 }
 
@@ -103,8 +115,8 @@ slurm::SacctSink sacct_sink(SessionSink& sink) {
   return {into<Holding>(sink, &SessionSink::holdings), rejected_into(sink)};
 }
 
-Reading read_focus(const ReadingInput& input) {
-  const auto reader = std::make_shared<focus::CsvImport>(input.file, input.sink);
+Reading read_gcp_json(const ReadingInput& input) {
+  const auto reader = std::make_shared<gcp::JsonImport>(input.file, input.sink);
   return {[reader](std::string_view chunk) { return reader->feed(chunk); },
           [reader, &remarks = input.remarks]() -> Result<void> {
             const auto summary = reader->finish();
@@ -112,6 +124,49 @@ Reading read_focus(const ReadingInput& input) {
             remark_on(*summary, remarks);
             return {};
           }};
+}
+
+std::unique_ptr<bill::BillReader> azure_format(const ReadingInput& input) {
+  const std::string& metric = input.options.azure_metric;
+  if (metric == "actual") return azure::azure_bill({azure::CostMetric::kActual});
+  if (metric == "amortized") return azure::azure_bill({azure::CostMetric::kAmortised});
+  if (metric == "purchases") return azure::azure_bill({azure::CostMetric::kActualPurchases});
+  return azure::azure_bill({std::nullopt});
+}
+
+// A bill as CSV.
+Reading read_bill(const ReadingInput& input, std::unique_ptr<bill::BillReader> format) {
+  const auto reader = std::make_shared<bill::CsvImport>(input.file, std::move(format), input.sink);
+  return {[reader](std::string_view chunk) { return reader->feed(chunk); },
+          [reader, &remarks = input.remarks]() -> Result<void> {
+            const auto summary = reader->finish();
+            if (!summary) return std::unexpected(summary.error());
+            remark_on(*summary, remarks);
+            return {};
+          }};
+}
+
+// A bill as records of JSON.
+Reading read_json_bill(const ReadingInput& input, std::shared_ptr<bill::BillReader> format) {
+  return gathered([file = input.file, format = std::move(format), &sink = input.sink,
+                   &remarks = input.remarks](const std::string& document) -> Result<void> {
+    const auto summary = rated::import_json(document, file, *format, sink);
+    if (!summary) return std::unexpected(summary.error());
+    remark_on(*summary, remarks);
+    return {};
+  });
+}
+
+Result<std::unique_ptr<bill::BillReader>> runpod_format(const ReadingInput& input) {
+  static const RateCard kNoPrices;
+  const auto bucket = rated::parse_bucket_size(input.options.bucket);
+  if (!bucket) {
+    return fail(ErrorCode::kConfig,
+                "RunPod's records do not say how long their time buckets are; give --bucket hour, "
+                "day or month, as bucketSize of the query was (RunPod's own default is day)");
+  }
+  return rated::runpod_bill(input.card == nullptr ? kNoPrices : *input.card,
+                            {.bucket = *bucket, .account = {}});
 }
 
 Reading read_slurm(const ReadingInput& input) {
@@ -215,10 +270,11 @@ Reading read_scontrol(const ReadingInput& input, Instant from) {
 }
 
 // DuckDB reads the file by its name, so its bytes are not fed but passed over.
-Reading read_parquet(const ReadingInput& input) {
+Reading read_parquet(const ReadingInput& input, std::shared_ptr<bill::BillReader> format) {
   return {[](std::string_view) -> Result<void> { return {}; },
-          [file = input.file, &sink = input.sink, &remarks = input.remarks]() -> Result<void> {
-            const auto summary = focus::import_parquet(file, sink);
+          [file = input.file, format = std::move(format), &sink = input.sink,
+           &remarks = input.remarks]() -> Result<void> {
+            const auto summary = bill::import_parquet(file, *format, sink);
             if (!summary) return std::unexpected(summary.error());
             remark_on(*summary, remarks);
             return {};
@@ -265,7 +321,35 @@ Result<Reading> begin_reading(InputFormat format, const ReadingInput& input) {
   const inventory::Options table{input.file, input.cluster.name};
   switch (format) {
     case InputFormat::kFocus:
-      return read_focus(input);
+      return read_bill(input, rated::any_focus_bill(input.card));
+    case InputFormat::kFocusJson:
+      return read_json_bill(input, rated::any_focus_bill(input.card));
+    case InputFormat::kRunpod: {
+      auto bill = runpod_format(input);
+      if (!bill) return std::unexpected(bill.error());
+      return read_bill(input, std::move(*bill));
+    }
+    case InputFormat::kRunpodJson: {
+      auto bill = runpod_format(input);
+      if (!bill) return std::unexpected(bill.error());
+      return read_json_bill(input, std::move(*bill));
+    }
+    case InputFormat::kAws:
+      return read_bill(input, aws::aws_bill({}));
+    case InputFormat::kAwsParquet:
+      return read_parquet(input, aws::aws_bill({}));
+    case InputFormat::kOci:
+      return read_bill(input, oci::oci_bill());
+    case InputFormat::kAzure:
+      return read_bill(input, azure_format(input));
+    case InputFormat::kAzureParquet:
+      return read_parquet(input, azure_format(input));
+    case InputFormat::kGcp:
+      return read_bill(input, gcp::gcp_bill());
+    case InputFormat::kGcpParquet:
+      return read_parquet(input, gcp::gcp_bill());
+    case InputFormat::kGcpJson:
+      return read_gcp_json(input);
     case InputFormat::kSlurm:
       return read_slurm(input);
     case InputFormat::kSlurmJson:
@@ -292,6 +376,9 @@ Result<Reading> begin_reading(InputFormat format, const ReadingInput& input) {
       return streamed(std::make_shared<inventory::CorrectionReader>(
           table, into<Correction>(input.sink, &SessionSink::corrections),
           rejected_into(input.sink)));
+    case InputFormat::kOutcomes:
+      return streamed(std::make_shared<inventory::OutcomeReader>(
+          table, into<Outcome>(input.sink, &SessionSink::outcomes), rejected_into(input.sink)));
     case InputFormat::kOpenbPods: {
       if (auto named = need_cluster(format, input); !named) return std::unexpected(named.error());
       const auto origin = need_origin(input.options.origin, input, "--origin");
@@ -328,7 +415,7 @@ Result<Reading> begin_reading(InputFormat format, const ReadingInput& input) {
         return fail(ErrorCode::kConfig,
                     "Parquet is read by its file's name, not from standard input");
       }
-      return read_parquet(input);
+      return read_parquet(input, rated::any_focus_bill(input.card));
   }
   CHECK(false, "every format has a reader");
   return Reading{};

@@ -10,6 +10,7 @@
 #include "app/session_sink.h"
 #include "config/config.h"
 #include "core/error.h"
+#include "pricing/rate_card.h"
 
 namespace pennyweight {
 
@@ -23,7 +24,8 @@ struct ReadingInput {
   const ImportOptions& options;
   ClusterConfig cluster;  // its name may be empty
   Instant now;
-  SessionSink& sink;  // these three outlive the reading
+  const RateCard* card;  // of bills without money; null: none. Outlives the reading
+  SessionSink& sink;     // these three outlive the reading
   Store& store;
   std::vector<std::string>& remarks;
 };

@@ -76,4 +76,9 @@ Result<void> SessionSink::corrections(std::span<const Correction> corrections) {
   return session_.append_corrections(corrections);
 }
 
+Result<void> SessionSink::outcomes(std::span<const Outcome> outcomes) {
+  rows_ += outcomes.size();
+  return session_.append_outcomes(outcomes);
+}
+
 }  // namespace pennyweight

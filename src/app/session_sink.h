@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "ingest/focus/import.h"
+#include "ingest/bill/import.h"
 #include "ledger/store.h"
 
 namespace pennyweight {
 
-class SessionSink : public focus::ImportSink {
+class SessionSink : public bill::ImportSink {
  public:
   static constexpr std::size_t kRejectedShown = 5;
 
@@ -26,6 +26,7 @@ class SessionSink : public focus::ImportSink {
   Result<void> usages(std::span<const Usage> usages);
   Result<void> outages(std::span<const Outage> outages);
   Result<void> corrections(std::span<const Correction> corrections);
+  Result<void> outcomes(std::span<const Outcome> outcomes);
 
   std::uint64_t rows() const { return rows_; }
   std::uint64_t holding_count() const { return holdings_; }

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/selection.h"
 #include "app/verb.h"
+#include "questions/selection.h"
 #include "report/table.h"
 
 namespace pennyweight {

@@ -47,6 +47,19 @@ Verb declare_export(CLI::App& app);
 Verb declare_generate(CLI::App& app);
 Verb declare_doctor(CLI::App& app);
 Verb declare_policy(CLI::App& app);
+Verb declare_close(CLI::App& app);
+Verb declare_restatements(CLI::App& app);
+Verb declare_invoice(CLI::App& app);
+Verb declare_price(CLI::App& app);
+Verb declare_audit(CLI::App& app);
+Verb declare_units(CLI::App& app);
+Verb declare_top(CLI::App& app);
+Verb declare_serve(CLI::App& app);
+Verb declare_backfill(CLI::App& app);
+Verb declare_backup(CLI::App& app);
+Verb declare_restore(CLI::App& app);
+Verb declare_user(CLI::App& app);
+Verb declare_token(CLI::App& app);
 
 // The "Examples:" of a verb's --help: its section of docs/guide/cli-examples.txt, which
 // tests/cli/examples.py runs line by line.
@@ -58,5 +71,8 @@ Result<std::unique_ptr<Store>> create_ledger(const Config& config);
 
 // An Error of wrong usage, which ends the program with exit code 2.
 std::unexpected<Error> wrong_usage(std::string message);
+// What a question says of words that mean nothing (kBadValue) is wrong usage where they come from a
+// command line; every other error stays what it is.
+std::unexpected<Error> as_usage(Error error);
 
 }  // namespace pennyweight

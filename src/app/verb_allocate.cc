@@ -2,13 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <thread>
 
 #include "app/allocate_month.h"
 #include "app/catalog_file.h"
 #include "app/table_options.h"
+#include "app/told_changes.h"
 #include "app/verb.h"
+#include "ledger/keeping.h"
 
 namespace pennyweight {
 namespace {
@@ -26,7 +29,7 @@ Result<std::vector<std::string>> months_of(const AllocateOptions& options,
                                            const std::vector<std::string>& known) {
   for (const std::string* text : {&options.month, &options.from, &options.to}) {
     if (text->empty()) continue;
-    if (const auto month = check_month(*text); !month) return std::unexpected(month.error());
+    if (const auto month = check_month(*text); !month) return as_usage(month.error());
   }
   // "2026-03" sorts as time does.
   std::vector<std::string> months;
@@ -156,28 +159,6 @@ std::vector<Table> tables_of(const std::vector<AllocatedScope>& all) {
   return tables;
 }
 
-// Every scope of a month, that of no cluster last: its tax and support may be spread over the
-// owners of all clusters.
-Result<void> allocate_month(Store& store, const std::string& name, const ScopeRules& rules,
-                            std::vector<AllocatedScope>& all) {
-  auto month = LedgerMonth::load(store, name);
-  if (!month) return std::unexpected(month.error());
-  std::vector<ClusterId> clusters = month->clusters();
-  const auto no_cluster = std::ranges::find_if(clusters, &ClusterId::empty);
-  const bool elsewhere_wanted = no_cluster != clusters.end() && !rules.policy.spread.empty();
-  if (no_cluster != clusters.end()) std::rotate(no_cluster, no_cluster + 1, clusters.end());
-  std::vector<DistributionInput::Elsewhere> elsewhere;
-  for (const ClusterId& cluster : clusters) {
-    auto done = allocate_scope(store, *month, cluster, rules, elsewhere_wanted, elsewhere);
-    if (!done) {
-      return std::unexpected(
-          done.error().during(fmt::format("cannot allocate {} {}", name, cluster.text())));
-    }
-    all.push_back(std::move(*done));
-  }
-  return {};
-}
-
 Result<ExitCode> run(const AllocateOptions& options, Context& context) {
   const auto changed = changed_of(options.changed);
   if (!changed) return std::unexpected(changed.error());
@@ -202,13 +183,32 @@ Result<ExitCode> run(const AllocateOptions& options, Context& context) {
   const ScopeRules rules{.policy = context.config.policy,
                          .catalog = *catalog,
                          .threads = threads,
+                         .join_rules = context.config.join_rules,
                          .at = context.clock.now(),
                          .changed = *changed};
   std::vector<AllocatedScope> all;
+  const auto closings = (*store)->closings();
+  if (!closings) return std::unexpected(closings.error());
+  std::uint64_t closed = 0;
   for (const std::string& name : *months) {
-    if (const auto done = allocate_month(**store, name, rules, all); !done) {
-      return std::unexpected(done.error());
+    if (std::ranges::find(*closings, name, &Closing::month) != closings->end()) {
+      if (name == options.month) return fail(ErrorCode::kConflict, month_is_closed(name));
+      ++closed;
+      continue;
     }
+    auto month = LedgerMonth::load(**store, name, rules.join_rules);
+    if (!month) return std::unexpected(month.error());
+    auto scopes = allocate_whole_month(**store, *month, rules);
+    if (!scopes) return std::unexpected(scopes.error());
+    if (const auto told = tell_allocated(context, *scopes); !told) {
+      return std::unexpected(told.error());
+    }
+    std::ranges::move(*scopes, std::back_inserter(all));
+  }
+  if (closed > 0) {
+    context.console.say(fmt::format("{} closed {} left as {}", closed,
+                                    closed == 1 ? "month was" : "months were",
+                                    closed == 1 ? "it is" : "they are"));
   }
   print_tables(tables_of(all), options.table, context);
   return ExitCode::kDone;

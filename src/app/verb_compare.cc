@@ -7,13 +7,13 @@
 #include "app/catalog_file.h"
 #include "app/comparison_table.h"
 #include "app/file.h"
-#include "app/ledger_month.h"
 #include "app/table_options.h"
-#include "app/telemetry.h"
 #include "app/verb.h"
 #include "compare/comparison.h"
 #include "config/policy_document.h"
 #include "core/limits.h"
+#include "questions/ledger_month.h"
+#include "questions/telemetry.h"
 
 namespace pennyweight {
 namespace {
@@ -104,9 +104,7 @@ Result<std::vector<std::string>> dimensions_of(const CompareOptions& options,
 
 Result<std::string> month_of(const CompareOptions& options, Store& store) {
   if (!options.month.empty()) {
-    if (const auto month = check_month(options.month); !month) {
-      return std::unexpected(month.error());
-    }
+    if (const auto month = check_month(options.month); !month) return as_usage(month.error());
   }
   const auto overview = store.overview();
   if (!overview) return std::unexpected(overview.error());
@@ -154,7 +152,7 @@ Result<ExitCode> run(const CompareOptions& options, Context& context) {
   if (!store) return std::unexpected(store.error());
   const auto name = month_of(options, **store);
   if (!name) return std::unexpected(name.error());
-  auto month = LedgerMonth::load(**store, *name);
+  auto month = LedgerMonth::load(**store, *name, context.config.join_rules);
   if (!month) return std::unexpected(month.error());
 
   const std::vector<ClusterId> ids = month->clusters();
@@ -170,7 +168,8 @@ Result<ExitCode> run(const CompareOptions& options, Context& context) {
                                   .nodes = here.nodes,
                                   .gpus = here.gpus,
                                   .holdings = here.holdings,
-                                  .catalog = *catalog},
+                                  .catalog = *catalog,
+                                  .join_rules = context.config.join_rules},
                         .outages = here.outages,
                         .corrections = here.corrections,
                         .seen = telemetry(**store, id, here.gpus)});

@@ -67,6 +67,7 @@ Result<ExitCode> run(const TableOptions& options, Context& context) {
     findings.push_back(
         {Verdict::kWrong, "prices", catalog.error().message, "mend the file or prices.override"});
   }
+  for (Finding& finding : check_pricing(context.config)) findings.push_back(std::move(finding));
   for (Finding& finding :
        ledger_findings(context.config, catalog ? *catalog : Catalog::built_in())) {
     findings.push_back(std::move(finding));

@@ -3,10 +3,11 @@
 
 #include <limits>
 
-#include "app/selection.h"
+#include "app/focus_export.h"
 #include "app/table_options.h"
 #include "app/verb.h"
 #include "duckdb/table_writer.h"
+#include "questions/selection.h"
 #include "report/number_format.h"
 
 namespace pennyweight {
@@ -24,6 +25,7 @@ struct ExportOptions {
   std::vector<std::string> by = {"cluster,team"};
   std::string every = "day";
   DateOptions dates;
+  FocusExportOptions focus;
 };
 
 Cell text_or_null(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
@@ -174,11 +176,11 @@ Result<std::uint64_t> write_summary(Store& store, TableWriter& writer, const Sum
 Result<SummaryQuery> query_of(const ExportOptions& options, const Policy& policy) {
   SummaryQuery query;
   if (const auto dates = select_dates(options.dates, query); !dates) {
-    return std::unexpected(dates.error());
+    return as_usage(dates.error());
   }
   if (options.what != "summary") return query;
   auto dimensions = parse_dimensions(options.by, policy);
-  if (!dimensions) return std::unexpected(dimensions.error());
+  if (!dimensions) return as_usage(dimensions.error());
   query.group_by = std::move(*dimensions);
   if (std::find(query.group_by.begin(), query.group_by.end(), "kind") == query.group_by.end()) {
     query.group_by.emplace_back("kind");
@@ -189,6 +191,19 @@ Result<SummaryQuery> query_of(const ExportOptions& options, const Policy& policy
                  : options.every == "month" ? TimeBucket::kMonth
                                             : TimeBucket::kNone;
   return query;
+}
+
+// What only `focus` has, and what it shares with the others.
+Result<ExitCode> run_focus(const ExportOptions& options, bool is_grouped, Context& context) {
+  if (!(options.dates.from.empty() && options.dates.to.empty())) {
+    return wrong_usage("bill lines are exported by --month, since a line may span days");
+  }
+  FocusExportOptions focus = options.focus;
+  focus.format = options.format;
+  focus.month = options.dates.month;
+  focus.out = options.out;
+  if (is_grouped) focus.by = options.by;
+  return export_focus(focus, context);
 }
 
 Result<ExitCode> run(const ExportOptions& options, Context& context) {
@@ -222,21 +237,40 @@ Result<ExitCode> run(const ExportOptions& options, Context& context) {
 
 Verb declare_export(CLI::App& app) {
   const auto options = std::make_shared<ExportOptions>();
-  CLI::App* command = app.add_subcommand("export", "Write postings, bill lines or sums to a file");
-  command->add_option("WHAT", options->what, "postings, charges (the bill lines) or summary")
+  CLI::App* command =
+      app.add_subcommand("export", "Write postings, bill lines, sums or FOCUS to a file");
+  command->add_option("WHAT", options->what, "postings, charges (the bill lines), summary or focus")
       ->required()
-      ->check(CLI::IsMember({"postings", "charges", "summary"}));
+      ->check(CLI::IsMember({"postings", "charges", "summary", "focus"}));
   command->add_option("--format", options->format, "csv or parquet")
       ->check(CLI::IsMember({"csv", "parquet"}))
       ->capture_default_str();
   command->add_option("--out", options->out, "The file to write")->required();
-  command->add_option("--by", options->by, "Of a summary: its dimensions")->capture_default_str();
+  const CLI::Option* by = command
+                              ->add_option("--by", options->by,
+                                           "Of a summary: its dimensions; of focus: the owners, "
+                                           "where not by workload")
+                              ->capture_default_str();
   command->add_option("--every", options->every, "Of a summary: one row for each")
       ->check(CLI::IsMember({"none", "day", "week", "month"}))
       ->capture_default_str();
   add_date_options(*command, options->dates);
+  FocusExportOptions& focus = options->focus;
+  command->add_option("--focus-version", focus.version, "Of focus: the version")
+      ->check(CLI::IsMember({"1.2", "1.3", "1.4"}))
+      ->capture_default_str();
+  command->add_option("--rows", focus.rows, "Of focus: bill lines as allocated, or as billed")
+      ->check(CLI::IsMember({"allocated", "charges"}))
+      ->capture_default_str();
+  command->add_option("--metadata", focus.metadata,
+                      "Of focus: the metadata file; else --out with .metadata.json behind");
+  command->add_flag("--with-transfers", focus.with_transfers,
+                    "Of focus: also what was spread and corrected, as rows of their own");
   command->footer(examples_of("export"));
-  return {command, [options](Context& context) { return run(*options, context); }};
+  return {command, [options, by](Context& context) {
+            return options->what == "focus" ? run_focus(*options, by->count() > 0, context)
+                                            : run(*options, context);
+          }};
 }
 
 }  // namespace pennyweight

@@ -1,13 +1,20 @@
-// generate: a FOCUS bill for an inventory, at real list prices, that says that it is generated.
+// generate: a bill for an inventory, at real list prices, that says that it is generated: in FOCUS,
+// or as one of the providers sends it, with the truth about it in a file beside.
 #include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
 
 #include "app/catalog_file.h"
 #include "app/file.h"
 #include "app/importer.h"
-#include "app/selection.h"
 #include "app/verb.h"
-#include "report/focus_csv.h"
+#include "export/focus_csv.h"
+#include "questions/selection.h"
 #include "report/number_format.h"
+#include "simulate/bills/made_up_fleet.h"
+#include "simulate/bills/native_bill.h"
+#include "simulate/bills/native_parquet.h"
 #include "simulate/generate_bill.h"
 #include "store/memory/memory_store.h"
 
@@ -24,17 +31,25 @@ struct GenerateArguments {
   std::string prices_as_of;
   std::string provider = "aws";
   std::string region;
+  std::string as = "focus";
   std::string focus = "1.4";
+  std::string edp = "lines";
+  std::string agreement = "ea";
+  std::string truth;
+  std::uint32_t made_up_nodes = 0;
+  std::uint32_t clusters = 2;
+  bool hostile = false;
+  bool parquet = false;
   std::string out = "-";
   std::uint64_t seed = 1;
   bool hourly = false;
 };
 
 Result<BillOptions> bill_options(const GenerateArguments& arguments) {
-  const auto first = parse_date(arguments.from);
-  if (!first) return std::unexpected(first.error().during("--from"));
-  const auto last = parse_date(arguments.to);
-  if (!last) return std::unexpected(last.error().during("--to"));
+  const auto first = parse_day(arguments.from);
+  if (!first) return as_usage(first.error().during("--from"));
+  const auto last = parse_day(arguments.to);
+  if (!last) return as_usage(last.error().during("--to"));
   BillOptions options;
   options.seed = arguments.seed;
   options.first_day = *first;
@@ -43,8 +58,8 @@ Result<BillOptions> bill_options(const GenerateArguments& arguments) {
   options.provider = arguments.provider;
   options.region = arguments.region;
   if (!arguments.prices_as_of.empty()) {
-    const auto date = parse_date(arguments.prices_as_of);
-    if (!date) return std::unexpected(date.error().during("--prices-as-of"));
+    const auto date = parse_day(arguments.prices_as_of);
+    if (!date) return as_usage(date.error().during("--prices-as-of"));
     options.prices_as_of = Instant(*date);
   }
   if (options.last_day < options.first_day) {
@@ -104,12 +119,99 @@ Result<BillTotals> write_bill(const std::vector<Node>& nodes, const Catalog& cat
   return totals;
 }
 
-Result<ExitCode> run_bill(const GenerateArguments& arguments, Context& context) {
+// As the provider would send it. The instance types that a made-up fleet has are those that have a
+// price at the same date as the bill.
+Result<bills::NativeBillOptions> native_options(const GenerateArguments& arguments,
+                                                bills::NativeForm form) {
+  auto options = bill_options(arguments);
+  if (!options) return std::unexpected(options.error());
+  bills::NativeBillOptions native;
+  native.bill = *std::move(options);
+  native.form = form;
+  native.hostile = arguments.hostile;
+  native.aws_discount = arguments.edp == "none"  ? bills::AwsDiscount::kNone
+                        : arguments.edp == "net" ? bills::AwsDiscount::kNetColumns
+                                                 : bills::AwsDiscount::kLines;
+  native.azure_agreement = arguments.agreement == "mca" ? bills::AzureAgreement::kCustomer
+                                                        : bills::AzureAgreement::kEnterprise;
+  return native;
+}
+
+Result<std::vector<Node>> nodes_of(const GenerateArguments& arguments, std::string_view provider,
+                                   const BillOptions& options, const Catalog& catalog,
+                                   Context& context) {
+  if (arguments.made_up_nodes == 0) return read_nodes(arguments, context);
+  return bills::made_up_fleet(
+      {.seed = arguments.seed,
+       .provider = std::string(provider.empty() ? std::string_view(options.provider) : provider),
+       .nodes = arguments.made_up_nodes,
+       .clusters = arguments.clusters,
+       .prices_at = options.prices_as_of.value_or(Instant(options.first_day)),
+       .from = Instant(options.first_day)},
+      catalog);
+}
+
+Result<void> write_text(const std::string& path, std::string_view text) {
+  auto file = OutputFile::create(path);
+  if (!file) return std::unexpected(file.error());
+  if (auto written = file->write(text); !written) return written;
+  return file->commit();
+}
+
+Result<bills::BillTruth> write_native(const std::vector<Node>& nodes, const Catalog& catalog,
+                                      const bills::NativeBillOptions& options,
+                                      const std::string& path) {
+  auto file = OutputFile::create(path);
+  if (!file) return std::unexpected(file.error());
+  auto truth = bills::write_native_bill(nodes, catalog, options,
+                                        [&](std::string_view text) { return file->write(text); });
+  if (!truth) return truth;
+  if (auto committed = file->commit(); !committed) return std::unexpected(committed.error());
+  return truth;
+}
+
+Result<ExitCode> run_native(const GenerateArguments& arguments, bills::NativeForm form,
+                            Context& context) {
+  const auto options = native_options(arguments, form);
+  if (!options) return std::unexpected(options.error());
+  if (arguments.parquet && !bills::can_be_parquet(form)) {
+    return wrong_usage(fmt::format("--parquet is for {}", bills::parquet_forms()));
+  }
+  if (arguments.parquet && arguments.out == "-") return wrong_usage("--parquet needs --out FILE");
+  const auto catalog = load_catalog(context.config);
+  if (!catalog) return std::unexpected(catalog.error());
+  const auto nodes =
+      nodes_of(arguments, bills::provider_of(form), options->bill, *catalog, context);
+  if (!nodes) return std::unexpected(nodes.error());
+  const std::string path = arguments.parquet ? arguments.out + ".text" : arguments.out;
+  const auto truth = write_native(*nodes, *catalog, *options, path);
+  if (!truth) return std::unexpected(truth.error());
+  if (arguments.parquet) {
+    const auto done = bills::text_to_parquet(path, *options, arguments.out);
+    std::error_code ignored;  // what is left behind harms nobody
+    std::filesystem::remove(path, ignored);
+    if (!done) return std::unexpected(done.error());
+  }
+  if (!arguments.truth.empty()) {
+    if (auto done = write_text(arguments.truth, bills::to_json(*truth)); !done) {
+      return std::unexpected(done.error());
+    }
+  }
+  context.console.say(
+      fmt::format("generated {} rows of {} for {} nodes: billed {} {}, effective {}",
+                  format_count(truth->rows, Thousands::kSeparated), arguments.as,
+                  format_count(nodes->size(), Thousands::kSeparated),
+                  format_rounded(truth->billed(), 2, Thousands::kSeparated), truth->currency.text(),
+                  format_rounded(truth->effective(), 2, Thousands::kSeparated)));
+  return ExitCode::kDone;
+}
+
+Result<ExitCode> run_focus(const GenerateArguments& arguments, Context& context) {
   const auto options = bill_options(arguments);
   if (!options) return std::unexpected(options.error());
   const auto catalog = load_catalog(context.config);
   if (!catalog) return std::unexpected(catalog.error());
-  const auto nodes = read_nodes(arguments, context);
+  const auto nodes = nodes_of(arguments, "", *options, *catalog, context);
   if (!nodes) return std::unexpected(nodes.error());
   const auto totals = write_bill(*nodes, *catalog, *options, arguments);
   if (!totals) return std::unexpected(totals.error());
@@ -122,15 +224,47 @@ Result<ExitCode> run_bill(const GenerateArguments& arguments, Context& context) 
   return ExitCode::kDone;
 }
 
+Result<ExitCode> run_bill(const GenerateArguments& arguments, Context& context) {
+  if (arguments.nodes.empty() == (arguments.made_up_nodes == 0)) {
+    return wrong_usage("give either --nodes FILE or --made-up-nodes COUNT");
+  }
+  if (const auto form = bills::parse_native_form(arguments.as)) {
+    return run_native(arguments, *form, context);
+  }
+  if (!arguments.truth.empty()) return wrong_usage("--truth is for the providers' own formats");
+  if (arguments.parquet) return wrong_usage("--parquet is for the providers' own formats");
+  return run_focus(arguments, context);
+}
+
 }  // namespace
 
 Verb declare_generate(CLI::App& app) {
   const auto options = std::make_shared<GenerateArguments>();
   CLI::App* command = app.add_subcommand("generate", "Make a bill for demonstrations and tests");
-  CLI::App* bill =
-      command->add_subcommand("bill", "A FOCUS bill for an inventory, at real list prices");
+  CLI::App* bill = command->add_subcommand("bill", "A bill for an inventory, at real list prices");
   command->require_subcommand(1);
-  bill->add_option("--nodes", options->nodes, "Inventories of nodes")->required();
+  bill->add_option("--nodes", options->nodes, "Inventories of nodes");
+  bill->add_option("--made-up-nodes", options->made_up_nodes,
+                   "Without an inventory: so many GPU machines of the provider");
+  bill->add_option("--made-up-clusters", options->clusters, "In so many clusters")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  bill->add_option("--as", options->as, "FOCUS, or as a provider sends it")
+      ->check(CLI::IsMember({"focus", "aws-cur", "aws-cur2", "azure-actual", "azure-amortized",
+                             "gcp-csv", "gcp-json", "oci", "usage-only"}))
+      ->capture_default_str();
+  bill->add_option("--edp", options->edp,
+                   "AWS's enterprise discount: lines of its own, net columns, or none")
+      ->check(CLI::IsMember({"lines", "net", "none"}))
+      ->capture_default_str();
+  bill->add_option("--agreement", options->agreement, "Azure's contract: ea or mca")
+      ->check(CLI::IsMember({"ea", "mca"}))
+      ->capture_default_str();
+  bill->add_option("--truth", options->truth,
+                   "Also write what the bill comes to, by team and all else, as JSON");
+  bill->add_flag("--hostile", options->hostile,
+                 "Tags with quotes, commas, line breaks and letters of all kinds");
+  bill->add_flag("--parquet", options->parquet, "aws-cur2 and gcp-json as Parquet");
   bill->add_option("--cluster", options->cluster, "The cluster of nodes that name none");
   bill->add_option("--from", options->from, "The first day (UTC), such as 2026-03-01")->required();
   bill->add_option("--to", options->to, "The last day, inclusive")->required();

@@ -3,120 +3,85 @@
 
 #include "app/table_options.h"
 #include "app/verb.h"
+#include "questions/reconcile.h"
 #include "report/number_format.h"
-#include "report/reconcile_report.h"
 
 namespace pennyweight {
 namespace {
 
-constexpr std::uint64_t kRejectedShown = 20;
-
 struct ReconcileOptions {
   std::string month;
   bool lines = false;
+  std::string by;  // empty: totals and lines
   std::uint64_t top = 10'000;
   TableOptions table;
 };
 
-struct Month {
-  std::vector<ReconcileTotals> totals;
-  std::vector<LineCheck> lines;  // the first `top`
-  std::uint64_t hidden = 0;
-};
+// Both ledgers by what lines say of themselves.
+Result<ExitCode> run_by(const ReconcileOptions& options, Store& store, Context& context) {
+  const auto by = parse_reconcile_by(options.by);
+  if (!by) return wrong_usage("--by takes invoice, account, service or day");
+  if (options.lines) return wrong_usage("--lines shows lines, and --by their sums; choose one");
+  const auto answer = ask_two_ledgers(store, options.month, *by, context.config.policy.time_zone);
+  if (!answer) return as_usage(answer.error());
+  print_tables(answer->tables, options.table, context);
+  if (answer->exact) return ExitCode::kDone;
+  return fail(ErrorCode::kConflict,
+              "the postings do not add up to some of the bill lines; 'pennyweight reconcile' names "
+              "them, and 'pennyweight allocate' posts what is missing");
+}
 
-Result<Month> check(Store& store, const std::string& month, const ReconcileOptions& options) {
-  Month result;
-  const auto totals = store.reconcile(month, !options.lines, [&](const LineCheck& line) {
-    if (result.lines.size() < options.top) {
-      result.lines.push_back(line);
-    } else {
-      ++result.hidden;
+// The tables of lines of all months.
+std::vector<Table> tables_of_lines(const ReconcileAnswer& answer, const ReconcileOptions& options) {
+  std::vector<Table> all;
+  for (const ReconciledMonth& month : answer.months) {
+    for (Table& table :
+         line_tables(fmt::format("{}: {}", month.month,
+                                 options.lines ? "bill lines" : "bill lines that are off"),
+                     month.lines)) {
+      if (month.hidden > 0) {
+        table.notes.push_back(fmt::format("{} further lines; --top shows more", month.hidden));
+      }
+      all.push_back(std::move(table));
     }
-    return true;
-  });
-  if (!totals) return std::unexpected(totals.error());
-  result.totals = *totals;
-  return result;
-}
-
-bool is_exact(const Month& month) {
-  for (const ReconcileTotals& totals : month.totals) {
-    if (totals.lines_off > 0 || totals.transfers_off > 0) return false;
   }
-  return true;
+  return all;
 }
 
-std::string about_transfers(const ReconcileTotals& totals) {
-  return totals.transfers_off == 0
-             ? fmt::format("{} transfers between owners and buckets, each adding up to zero",
-                           format_count(totals.transfers, Thousands::kSeparated))
-             : fmt::format("{} of {} transfers do not add up to zero",
-                           format_count(totals.transfers_off, Thousands::kSeparated),
-                           format_count(totals.transfers, Thousands::kSeparated));
+// A CSV has one header, so it has one kind of table: the lines where they were asked for.
+std::vector<Table> tables_of(const ReconcileAnswer& answer, const ReconcileOptions& options) {
+  const bool csv = options.table.format == "csv";
+  std::vector<Table> shown;
+  if (!csv || !options.lines) {
+    for (const ReconciledMonth& month : answer.months) {
+      for (Table& table : month.tables()) shown.push_back(std::move(table));
+    }
+  }
+  if (!csv || options.lines) {
+    for (Table& table : tables_of_lines(answer, options)) shown.push_back(std::move(table));
+  }
+  if (!csv && !answer.rejected.empty()) {
+    Table kept_aside = rejected_table(answer.rejected);
+    if (answer.rejected_all > answer.rejected.size()) {
+      kept_aside.notes.push_back(
+          fmt::format("{} of {} rows kept aside", answer.rejected.size(), answer.rejected_all));
+    }
+    shown.push_back(std::move(kept_aside));
+  }
+  return shown;
 }
 
 Result<ExitCode> run(const ReconcileOptions& options, Context& context) {
   const auto store = open_ledger(context.config);
   if (!store) return std::unexpected(store.error());
-  const auto overview = (*store)->overview();
-  if (!overview) return std::unexpected(overview.error());
-  std::vector<std::string> months = overview->months;
-  if (!options.month.empty()) {
-    if (const auto month = check_month(options.month); !month) {
-      return std::unexpected(month.error());
-    }
-    months = {options.month};
-  }
-
-  std::vector<Table> tables;
-  std::vector<Table> lines;
-  bool exact = true;
-  std::uint64_t lines_all = 0;
-  for (const std::string& month : months) {
-    auto checked = check(**store, month, options);
-    if (!checked) return std::unexpected(checked.error());
-    exact = exact && is_exact(*checked);
-    for (const ReconcileTotals& totals : checked->totals) lines_all += totals.lines;
-    std::vector<Table> of_month = reconcile_tables(month, checked->totals);
-    for (std::size_t i = 0; i < of_month.size(); ++i) {
-      const ReconcileTotals& totals = checked->totals[i];
-      if (totals.transfers > 0) of_month[i].notes.push_back(about_transfers(totals));
-      tables.push_back(std::move(of_month[i]));
-    }
-    for (Table& table : line_tables(
-             fmt::format("{}: {}", month, options.lines ? "bill lines" : "bill lines that are off"),
-             checked->lines)) {
-      if (checked->hidden > 0) {
-        table.notes.push_back(fmt::format("{} further lines; --top shows more", checked->hidden));
-      }
-      lines.push_back(std::move(table));
-    }
-  }
-  if (lines_all == 0) {
-    return fail(ErrorCode::kNotFound,
-                months.empty() ? "there are no bill lines yet; import a bill first"
-                               : fmt::format("there are no bill lines of {}", options.month));
-  }
-  const auto rejected = (*store)->rejected_rows(kRejectedShown);
-  if (!rejected) return std::unexpected(rejected.error());
-
-  // A CSV has one header, so it has one kind of table: the lines where they were asked for.
-  const bool csv = options.table.format == "csv";
-  std::vector<Table> shown;
-  if (!csv || !options.lines) shown = std::move(tables);
-  if (!csv || options.lines) shown.insert(shown.end(), lines.begin(), lines.end());
-  if (!csv && !rejected->empty()) {
-    Table kept_aside = rejected_table(*rejected);
-    if (overview->rejected > rejected->size()) {
-      kept_aside.notes.push_back(
-          fmt::format("{} of {} rows kept aside", rejected->size(), overview->rejected));
-    }
-    shown.push_back(std::move(kept_aside));
-  }
-  print_tables(shown, options.table, context);
-  if (exact) {
+  if (!options.by.empty()) return run_by(options, **store, context);
+  const auto answer =
+      ask_reconcile(**store, {.month = options.month, .lines = options.lines, .top = options.top});
+  if (!answer) return as_usage(answer.error());
+  print_tables(tables_of(*answer, options), options.table, context);
+  if (answer->exact()) {
     context.console.say(fmt::format("every bill line is posted to its last digit ({} lines)",
-                                    format_count(lines_all, Thousands::kSeparated)));
+                                    format_count(answer->lines(), Thousands::kSeparated)));
     return ExitCode::kDone;
   }
   return fail(ErrorCode::kConflict,
@@ -133,6 +98,8 @@ Verb declare_reconcile(CLI::App& app) {
       app.add_subcommand("reconcile", "Check that every bill line is posted to its last digit");
   command->add_option("--month", options->month, "A bill's month, such as 2026-03");
   command->add_flag("--lines", options->lines, "Show every line, not only those that are off");
+  command->add_option("--by", options->by, "Both ledgers, billed and effective, for each of these")
+      ->check(CLI::IsMember({"invoice", "account", "service", "day"}));
   command->add_option("--top", options->top, "How many lines at most")->capture_default_str();
   add_table_options(*command, options->table);
   command->footer(examples_of("reconcile"));

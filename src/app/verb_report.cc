@@ -1,92 +1,73 @@
 // report: postings added up by any dimensions.
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "app/selection.h"
+#include "app/price_files.h"
 #include "app/table_options.h"
 #include "app/verb.h"
-#include "report/cost_report.h"
+#include "questions/costs.h"
 
 namespace pennyweight {
 namespace {
 
 struct ReportOptions {
-  std::vector<std::string> by = {"team"};
-  std::vector<std::string> filters;
-  DateOptions dates;
-  std::string every = "none";
-  std::string cost = "effective";
-  std::string sort = "cost";
-  std::uint64_t top = 0;  // 0: all
+  CostQuestion question;
+  std::string as_of;
+  std::string currency;
+  std::string rates;
   TableOptions table;
 };
 
-TimeBucket bucket_of(const std::string& every) {
-  if (every == "day") return TimeBucket::kDay;
-  if (every == "week") return TimeBucket::kWeek;
-  if (every == "month") return TimeBucket::kMonth;
-  return TimeBucket::kNone;
+constexpr std::string_view kOriginal = "original";
+
+// Into which currency: as told, else as configured; nothing: each stays what it is.
+Result<std::optional<Currency>> currency_of(const ReportOptions& options, const Config& config) {
+  if (options.currency == kOriginal) return std::nullopt;
+  if (options.currency.empty()) return config.currencies.report;
+  const auto parsed = Currency::parse(options.currency);
+  if (!parsed) {
+    return wrong_usage(
+        fmt::format("--currency: {}; or write '{}'", parsed.error().message, kOriginal));
+  }
+  return *parsed;
 }
 
-std::vector<CostColumn> costs_of(const std::string& cost) {
-  if (cost == "billed") return {CostColumn::kBilled};
-  if (cost == "list") return {CostColumn::kList};
-  if (cost == "contracted") return {CostColumn::kContracted};
-  if (cost == "all") {
-    return {CostColumn::kEffective, CostColumn::kBilled, CostColumn::kList,
-            CostColumn::kContracted};
+Result<CostPlan> plan_of(const ReportOptions& options, const Config& config) {
+  CostQuestion question = options.question;
+  if (!options.as_of.empty()) {
+    const auto as_of = parse_instant(options.as_of);
+    if (!as_of) return wrong_usage("--as-of: " + as_of.error().message);
+    question.as_of = *as_of;
   }
-  return {CostColumn::kEffective};
+  const auto currency = currency_of(options, config);
+  if (!currency) return std::unexpected(currency.error());
+  question.currency = *currency;
+  auto plan = plan_costs(question, config.policy);
+  if (!plan) return as_usage(plan.error());
+  return plan;
 }
 
-std::string title_of(const ReportOptions& options, const CostReport& report) {
-  std::string title = "Cost by ";
-  for (std::size_t i = 0; i < report.dimensions.size(); ++i) {
-    title += (i == 0 ? "" : ", ") + report.dimensions[i];
-  }
-  if (report.bucket != TimeBucket::kNone) title += ", every " + options.every;
-  if (!options.dates.month.empty()) title += ", " + options.dates.month;
-  if (!options.dates.from.empty()) title += ", from " + options.dates.from;
-  if (!options.dates.to.empty()) title += ", to " + options.dates.to;
-  for (const std::string& filter : options.filters) title += ", " + filter;
-  return title;
+Result<ExchangeRates> rates_for(const Currency& foreign, const ReportOptions& options,
+                                const CostPlan& plan, const Config& config) {
+  const std::string& file = options.rates.empty() ? config.currencies.rates_file : options.rates;
+  if (!file.empty()) return load_exchange_rates(file);
+  return fail(ErrorCode::kConfig,
+              fmt::format("there are costs in {}, and no exchange rates to show them in {}: give "
+                          "--rates FILE, or set currencies.rates in the configuration",
+                          foreign.text(), plan.currency->text()));
 }
 
 Result<ExitCode> run(const ReportOptions& options, Context& context) {
-  const Policy& policy = context.config.policy;
-  const auto dimensions = parse_dimensions(options.by, policy);
-  if (!dimensions) return std::unexpected(dimensions.error());
-  if (std::find(dimensions->begin(), dimensions->end(), "currency") != dimensions->end()) {
-    return wrong_usage("every currency has a table of its own already; leave it out of --by");
-  }
-  CostReport report{.title = "",
-                    .dimensions = *dimensions,
-                    .costs = costs_of(options.cost),
-                    .bucket = bucket_of(options.every),
-                    .sort = options.sort == "key" ? CostSort::kKey : CostSort::kCost};
-  if (options.top > 0) report.top = options.top;
-  report.title = title_of(options, report);
-
-  SummaryQuery query;
-  query.bucket = report.bucket;
-  query.group_by = query_dimensions(report);
-  if (const auto dates = select_dates(options.dates, query); !dates) {
-    return std::unexpected(dates.error());
-  }
-  for (const std::string& text : options.filters) {
-    const auto filters = parse_filter(text, policy);
-    if (!filters) return std::unexpected(filters.error());
-    query.filters.insert(query.filters.end(), filters->begin(), filters->end());
-  }
-
+  const auto plan = plan_of(options, context.config);
+  if (!plan) return std::unexpected(plan.error());
   const auto store = open_ledger(context.config);
   if (!store) return std::unexpected(store.error());
-  const auto rows = (*store)->summarise(query);
-  if (!rows) return std::unexpected(rows.error());
-  const auto tables = cost_tables(*rows, report);
-  print_tables(tables, options.table, context);
-  if (!tables.empty()) return ExitCode::kDone;
+  const auto tables = ask_costs(
+      *plan, [&](const SummaryQuery& query) { return (*store)->summarise(query); },
+      [&](const Currency& foreign) { return rates_for(foreign, options, *plan, context.config); },
+      rate_search(context.config));
+  if (!tables) return std::unexpected(tables.error());
+  print_tables(*tables, options.table, context);
+  if (!tables->empty()) return ExitCode::kDone;
 
   const auto overview = (*store)->overview();
   if (!overview) return std::unexpected(overview.error());
@@ -102,21 +83,30 @@ Result<ExitCode> run(const ReportOptions& options, Context& context) {
 Verb declare_report(CLI::App& app) {
   const auto options = std::make_shared<ReportOptions>();
   CLI::App* command = app.add_subcommand("report", "Show costs by team, cluster, or any dimension");
-  command->add_option("--by", options->by, "Dimensions, separated by commas")
+  command->add_option("--by", options->question.by, "Dimensions, separated by commas")
       ->capture_default_str();
-  command->add_option("--filter", options->filters,
+  command->add_option("--filter", options->question.filters,
                       "DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated");
-  add_date_options(*command, options->dates);
+  add_date_options(*command, options->question.dates);
   command
-      ->add_option("--every", options->every, "One row for each day, week (from Monday) or month")
+      ->add_option("--every", options->question.step,
+                   "One row for each day, week (from Monday) or month")
       ->check(CLI::IsMember({"none", "day", "week", "month"}));
-  command->add_option("--cost", options->cost, "Which of the bill's costs")
+  command->add_option("--cost", options->question.cost, "Which of the bill's costs")
       ->check(CLI::IsMember({"effective", "billed", "list", "contracted", "all"}))
       ->capture_default_str();
-  command->add_option("--sort", options->sort, "The largest first, or by name")
+  command->add_option("--sort", options->question.sort, "The largest first, or by name")
       ->check(CLI::IsMember({"cost", "key"}))
       ->capture_default_str();
-  command->add_option("--top", options->top, "Show the first N owners and the others as one row");
+  command->add_option("--top", options->question.top,
+                      "Show the first N owners and the others as one row");
+  command->add_option("--as-of", options->as_of,
+                      "What a report of that time showed, such as 2026-04-05 or "
+                      "2026-04-05T10:00:00Z");
+  command->add_option("--currency", options->currency,
+                      "Everything in this currency, such as EUR, and at which rates; 'original': "
+                      "each as billed. Else as currencies.report");
+  command->add_option("--rates", options->rates, "Dated exchange rates; else currencies.rates");
   add_table_options(*command, options->table);
   command->footer(examples_of("report"));
   return {command, [options](Context& context) { return run(*options, context); }};

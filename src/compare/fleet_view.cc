@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "allocate/components.h"
-#include "allocate/resource_name.h"
 
 namespace pennyweight {
 namespace {
@@ -31,10 +30,18 @@ bool is_there(const Node& node, const Interval& during) {
   return node.from < during.end() && (!node.to || *node.to > during.begin());
 }
 
+std::vector<const Node*> pointers_to(std::span<const Node> nodes) {
+  std::vector<const Node*> pointers;
+  pointers.reserve(nodes.size());
+  for (const Node& node : nodes) pointers.push_back(&node);
+  return pointers;
+}
+
 }  // namespace
 
-FleetView::FleetView(std::span<const Node> nodes, std::span<const Gpu> gpus,
-                     const Catalog& catalog) {
+FleetView::FleetView(std::span<const Node> nodes, std::span<const Gpu> gpus, const Catalog& catalog,
+                     std::span<const JoinRule> join_rules)
+    : resources_(pointers_to(nodes), join_rules) {
   std::map<std::string, std::vector<const Node*>> by_name;
   for (const Node& node : nodes) by_name[node.name.text()].push_back(&node);
   for (auto& [name, facts] : by_name) {
@@ -43,12 +50,6 @@ FleetView::FleetView(std::span<const Node> nodes, std::span<const Gpu> gpus,
     const auto index = static_cast<std::uint32_t>(nodes_.size());
     const NodeShape shape = shape_of(*facts.front(), catalog);
     by_name_[name] = index;
-    by_resource_.try_emplace(name, index);
-    for (const Node* node : facts) {
-      if (node->provider_id.empty()) continue;
-      by_resource_.try_emplace(node->provider_id, index);
-      by_resource_.try_emplace(std::string(last_segment(node->provider_id)), index);
-    }
     nodes_.push_back(
         {std::move(facts),
          {shape.gpu_count, shape.cpu_milli.value_or(0), shape.memory_bytes.value_or(0)},
@@ -66,12 +67,11 @@ FleetView::FleetView(std::span<const Node> nodes, std::span<const Gpu> gpus,
 
 std::vector<std::uint32_t> FleetView::nodes_of(const Charge& charge) const {
   if (!is_price_of_devices(charge)) return {};
-  auto node = found(by_resource_, charge.resource_id);
-  if (!node) node = found(by_resource_, last_segment(charge.resource_id));
-  if (node && !charge.resource_id.empty()) {
-    for (const Node* fact : nodes_[*node].facts) {
-      if (is_there(*fact, charge.charge_period)) return {*node};
-    }
+  const FoundNode machine = find_node(resources_, charge, [&](std::uint32_t at) {
+    return is_there(resources_.node(at), charge.charge_period);
+  });
+  if (!machine.places.empty()) {
+    return {*node_of(resources_.node(machine.places.front()).name)};
   }
   if (charge.pool.empty()) return {};
   return pool({.pools = {PoolId(charge.pool)}, .devices = 0}, "");

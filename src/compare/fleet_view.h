@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "allocate/node_index.h"
 #include "compare/preset.h"
 #include "fleet/gpu_model.h"
 #include "ledger/charge.h"
@@ -25,10 +26,12 @@ struct NodeView {
 class FleetView {
  public:
   // What is viewed must outlive it.
-  FleetView(std::span<const Node> nodes, std::span<const Gpu> gpus, const Catalog& catalog);
+  FleetView(std::span<const Node> nodes, std::span<const Gpu> gpus, const Catalog& catalog,
+            std::span<const JoinRule> join_rules);
 
   const std::vector<NodeView>& nodes() const { return nodes_; }
-  // Indices of nodes. A line for a node names one; a line for a pool its nodes; others none.
+  // Indices of nodes, found as the allocation finds them. A line for a node names one; a line for a
+  // pool its nodes; others none.
   std::vector<std::uint32_t> nodes_of(const Charge& charge) const;
   std::optional<std::uint32_t> node_of(const NodeId& name) const;
   std::optional<std::uint32_t> node_of_gpu(const GpuId& gpu) const;  // or MIG instance
@@ -39,7 +42,7 @@ class FleetView {
  private:
   std::vector<NodeView> nodes_;  // by name
   std::map<std::string, std::uint32_t, std::less<>> by_name_;
-  std::map<std::string, std::uint32_t, std::less<>> by_resource_;
+  NodeIndex resources_;  // of the facts, as the allocation has it
   std::map<std::string, std::uint32_t, std::less<>> by_gpu_;
 };
 

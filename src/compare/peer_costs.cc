@@ -11,7 +11,7 @@ PeerCosts peer_costs(Preset preset, const ClusterMonth& month, Money Costs::* co
   PartSum sum;
   std::vector<bool> covered(month.charges.size(), false);
   for (const Currency& currency : currencies) {
-    const Places places = places_of(preset, month, currency, cost);
+    const SlotPlaces places = places_of(preset, month, currency, cost);
     for (std::size_t c = 0; c < covered.size(); ++c) {
       covered[c] = covered[c] || places.covered[c];
     }

@@ -110,9 +110,9 @@ class PlaceMaker {
         month_(month),
         currency_(currency),
         cost_(cost),
-        fleet_(month.nodes, month.gpus, month.catalog) {}
+        fleet_(month.nodes, month.gpus, month.catalog, month.join_rules) {}
 
-  Places run() {
+  SlotPlaces run() {
     std::map<Nodes, std::uint32_t> pools;
     for (const Holding& holding : month_.holdings) {
       Asked& asked = asked_.emplace_back(asked_of(holding, fleet_));
@@ -120,7 +120,7 @@ class PlaceMaker {
       asked.pool_number = pools.try_emplace(asked.pool, number).first->second;
     }
     group_nodes();
-    Places places{{}, std::vector<bool>(month_.charges.size(), false)};
+    SlotPlaces places{{}, std::vector<bool>(month_.charges.size(), false)};
     for (std::size_t c = 0; c < month_.charges.size(); ++c) {
       if (month_.charges[c].costs.currency() == currency_) places.covered[c] = add_charge(c);
     }
@@ -221,8 +221,8 @@ class PlaceMaker {
   }
 
   // What a holding is allocated of a slot; nothing where it has nothing there.
-  std::optional<Claim> claim_of(std::uint32_t h, const Drafted& slot,
-                                const std::set<std::uint32_t>& members, std::uint64_t ms) {
+  std::optional<SlotClaim> claim_of(std::uint32_t h, const Drafted& slot,
+                                    const std::set<std::uint32_t>& members, std::uint64_t ms) {
     const Holding& holding = month_.holdings[h];
     const Asked& asked = asked_[h];
     UInt128 part = 0;  // of the holding's devices, CPU and memory, those that are here
@@ -252,7 +252,7 @@ class PlaceMaker {
     const HeldAs how = held_as(holding, node ? &fleet_.any_fact(*node) : nullptr);
     const GpuModel* model = node ? fleet_.nodes()[*node].model : nullptr;
     const auto share = counted_share(preset_, how, holding.device, model);
-    Claim claim{h, std::nullopt, 0, 0};
+    SlotClaim claim{h, std::nullopt, 0, 0};
     if (share) claim.gpu = scaled(devices_ms * share->units(), part, whole);
     claim.cpu = scaled(UInt128{holding.cpu_milli.value_or(0)} * ms, part, whole);
     claim.memory = scaled(UInt128{holding.memory_bytes.value_or(0)} * ms, part, whole);
@@ -311,12 +311,13 @@ class PlaceMaker {
 
 }  // namespace
 
-Places places_of(Preset preset, const ClusterMonth& month, Currency currency, Money Costs::* cost) {
+SlotPlaces places_of(Preset preset, const ClusterMonth& month, Currency currency,
+                     Money Costs::* cost) {
   return PlaceMaker(preset, month, currency, cost).run();
 }
 
 std::vector<HeldAs> ways_of_holding(const ClusterMonth& month) {
-  const FleetView fleet(month.nodes, month.gpus, month.catalog);
+  const FleetView fleet(month.nodes, month.gpus, month.catalog, month.join_rules);
   std::vector<HeldAs> ways;
   for (const Holding& holding : month.holdings) {
     const auto node = first_node(asked_of(holding, fleet));

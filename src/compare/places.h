@@ -1,5 +1,5 @@
-// Places: the bill's lines for nodes and pools, each with who asked for what there and when, as a
-// preset sees them.
+// SlotPlaces: the bill's lines for nodes and pools, each with who asked for what there and when, as
+// a preset sees them.
 //
 // A place is a node, or all the nodes of a pool that no holding names: holdings that ask for a
 // number of devices somewhere in a pool are spread over its nodes, so they pay the pool's mean
@@ -12,6 +12,7 @@
 #include "compare/held_as.h"
 #include "compare/slot.h"
 #include "core/id.h"
+#include "fleet/cloud_resource.h"
 #include "ledger/charge.h"
 #include "ledger/holding.h"
 #include "ledger/node.h"
@@ -27,6 +28,7 @@ struct ClusterMonth {
   std::span<const Gpu> gpus;
   std::span<const Holding> holdings;
   const Catalog& catalog;
+  std::span<const JoinRule> join_rules = {};  // as the allocation's
 };
 
 struct Place {
@@ -34,13 +36,14 @@ struct Place {
   std::vector<Slot> slots;
 };
 
-struct Places {
+struct SlotPlaces {
   std::vector<Place> all;     // of one currency
   std::vector<bool> covered;  // by charge: a line for a node or pool. Others no preset divides
 };
 
 // Lines of `currency` only. `cost` says which of their four costs.
-Places places_of(Preset preset, const ClusterMonth& month, Currency currency, Money Costs::* cost);
+SlotPlaces places_of(Preset preset, const ClusterMonth& month, Currency currency,
+                     Money Costs::* cost);
 
 // How each holding has its GPUs, by its index.
 std::vector<HeldAs> ways_of_holding(const ClusterMonth& month);

@@ -36,7 +36,8 @@ class ClusterCosts {
                   .catalog = facts.catalog,
                   .threads = options_.threads,
                   .seen = cluster_.seen ? cluster_.seen(policy_.usage) : SeenSource{},
-                  .changed = {}});
+                  .changed = {},
+                  .join_rules = facts.join_rules});
     if (!allocation) return std::unexpected(allocation.error());
     const bool nowhere = facts.cluster.empty();
     const Distribution distribution = distribute({.cluster = facts.cluster,

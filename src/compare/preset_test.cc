@@ -169,7 +169,7 @@ TEST(OneCard, InEveryMode) {
     const auto price = [&](Preset preset) {
       Slot slot = slot_of(preset, "4", {.gpus = 1});
       for (std::uint64_t i = 0; i < mode.devices; ++i) {
-        Claim claim;
+        SlotClaim claim;
         const auto share = counted_share(preset, mode.how, mode.device, model);
         if (share) claim.gpu = UInt128{share->units()} * kHourMs;
         slot.claims.push_back(claim);

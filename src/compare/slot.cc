@@ -44,24 +44,24 @@ std::vector<Money> at_unit_price(Money cost, std::vector<Weight> parts, UInt128 
 template <class Amount>
 std::vector<Weight> amounts(const Slot& slot, Amount amount) {
   std::vector<Weight> weights;
-  for (const Claim& claim : slot.claims) weights.push_back(amount(claim));
+  for (const SlotClaim& claim : slot.claims) weights.push_back(amount(claim));
   return weights;
 }
 
 SlotCosts opencost(const Slot& slot) {
   SlotCosts result = nothing_yet(slot);
   result.idle = slot.costs.sum();
-  const auto requested = [](const Claim& claim) {
+  const auto requested = [](const SlotClaim& claim) {
     CHECK(claim.gpu, "OpenCost counts every request, if only as none");
     return *claim.gpu;
   };
   const auto gpu = at_unit_price(slot.costs.gpu, amounts(slot, requested), slot.capacity.gpu);
   const auto cpu =
-      at_unit_price(slot.costs.cpu, amounts(slot, [](const Claim& claim) { return claim.cpu; }),
+      at_unit_price(slot.costs.cpu, amounts(slot, [](const SlotClaim& claim) { return claim.cpu; }),
                     slot.capacity.cpu);
-  const auto memory = at_unit_price(slot.costs.memory,
-                                    amounts(slot, [](const Claim& claim) { return claim.memory; }),
-                                    slot.capacity.memory);
+  const auto memory = at_unit_price(
+      slot.costs.memory, amounts(slot, [](const SlotClaim& claim) { return claim.memory; }),
+      slot.capacity.memory);
   for (std::size_t i = 0; i < slot.claims.size(); ++i) {
     result.claims[i] = {gpu[i], cpu[i], memory[i]};
     result.idle = result.idle - result.claims[i].sum();
@@ -85,7 +85,7 @@ void share_all(Money cost, const Slot& slot, Money& idle, Amount amount, Give gi
 std::uint64_t busy_nodes(const Slot& slot) {
   if (slot.nodes == 1 || slot.claims.empty()) return slot.nodes;
   ResourceTime asked;
-  for (const Claim& claim : slot.claims) {
+  for (const SlotClaim& claim : slot.claims) {
     asked.gpu += claim.gpu.value_or(0);
     asked.cpu += claim.cpu;
     asked.memory += claim.memory;
@@ -113,19 +113,19 @@ SlotCosts aws_scad(const Slot& all) {
     result.idle += costs[1];
   }
   const bool documented = std::all_of(slot.claims.begin(), slot.claims.end(),
-                                      [](const Claim& claim) { return claim.gpu.has_value(); });
+                                      [](const SlotClaim& claim) { return claim.gpu.has_value(); });
   if (documented) {
     share_all(
-        slot.costs.gpu, slot, result.idle, [](const Claim& claim) { return *claim.gpu; },
+        slot.costs.gpu, slot, result.idle, [](const SlotClaim& claim) { return *claim.gpu; },
         [&](std::size_t i, Money share) { result.claims[i].gpu = share; });
   } else {
     result.undocumented += slot.costs.gpu;
   }
   share_all(
-      slot.costs.cpu, slot, result.idle, [](const Claim& claim) { return claim.cpu; },
+      slot.costs.cpu, slot, result.idle, [](const SlotClaim& claim) { return claim.cpu; },
       [&](std::size_t i, Money share) { result.claims[i].cpu = share; });
   share_all(
-      slot.costs.memory, slot, result.idle, [](const Claim& claim) { return claim.memory; },
+      slot.costs.memory, slot, result.idle, [](const SlotClaim& claim) { return claim.memory; },
       [&](std::size_t i, Money share) { result.claims[i].memory = share; });
   return result;
 }
@@ -133,7 +133,7 @@ SlotCosts aws_scad(const Slot& all) {
 SlotCosts koku(const Slot& slot) {
   SlotCosts result = nothing_yet(slot);
   if (slot.capacity.gpu == 0) return result;
-  const auto held = amounts(slot, [](const Claim& claim) { return claim.gpu.value_or(0); });
+  const auto held = amounts(slot, [](const SlotClaim& claim) { return claim.gpu.value_or(0); });
   const std::vector<Money> costs = at_unit_price(slot.costs.gpu, held, slot.capacity.gpu);
   Money sum = Money::zero(slot.costs.gpu.currency());
   UInt128 all = 0;

@@ -20,7 +20,7 @@ struct ResourceTime {
 
 // What one holding is allocated in a slot: the larger of its request and its use. The ledger knows
 // no use of CPU and host memory; both AWS and OpenCost then take the request.
-struct Claim {
+struct SlotClaim {
   std::uint32_t holding = 0;   // its index
   std::optional<UInt128> gpu;  // as the preset counts; nothing: the product does not say
   UInt128 cpu = 0;
@@ -31,7 +31,7 @@ struct Slot {
   std::uint64_t nodes = 1;  // several where holders name no node but a pool
   ComponentCosts costs;     // of them, by the preset's own split
   ResourceTime capacity;
-  std::vector<Claim> claims;
+  std::vector<SlotClaim> claims;
 };
 
 struct SlotCosts {

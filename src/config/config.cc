@@ -25,15 +25,38 @@ class ConfigReader {
   std::vector<Problem> read(const YamlNode& root) {
     const YamlNode* clusters = nullptr;
     const YamlNode* policy = nullptr;
-    yaml_.mapping(root, "the configuration",
-                  {{"store", [&](const YamlNode& at) { store(at); }},
-                   {"time_zone",
-                    [&](const YamlNode& at) { config_.time_zone = zone(at, config_.time_zone); }},
-                   {"threads", [&](const YamlNode& at) { threads(at); }},
-                   {"clusters", [&](const YamlNode& at) { clusters = &at; }},
-                   {"dimensions", [&](const YamlNode& at) { dimensions(at); }},
-                   {"policy", [&](const YamlNode& at) { policy = &at; }},
-                   {"prices", [&](const YamlNode& at) { prices(at); }}});
+    yaml_.mapping(
+        root, "the configuration",
+        {{"store", [&](const YamlNode& at) { store(at); }},
+         {"time_zone",
+          [&](const YamlNode& at) { config_.time_zone = zone(at, config_.time_zone); }},
+         {"threads", [&](const YamlNode& at) { threads(at); }},
+         {"clusters", [&](const YamlNode& at) { clusters = &at; }},
+         {"dimensions", [&](const YamlNode& at) { dimensions(at); }},
+         {"policy", [&](const YamlNode& at) { policy = &at; }},
+         {"invoice", [&](const YamlNode& at) { config_.invoice = read_invoice_config(yaml_, at); }},
+         {"labels", [&](const YamlNode& at) { config_.labels = read_label_config(yaml_, at); }},
+         {"prices", [&](const YamlNode& at) { prices(at); }},
+         {"bills", [&](const YamlNode& at) { config_.bills = read_bill_configs(yaml_, at); }},
+         {"join", [&](const YamlNode& at) { config_.join_rules = read_join_rules(yaml_, at); }},
+         {"serve",
+          [&](const YamlNode& at) {
+            read_serve_config(yaml_, at, path_reader(), config_.live.serve);
+          }},
+         {"scrape",
+          [&](const YamlNode& at) {
+            config_.live.scrape = read_scrape_configs(yaml_, at, path_reader());
+          }},
+         {"kubernetes",
+          [&](const YamlNode& at) {
+            config_.live.kubernetes = read_kubernetes_configs(yaml_, at, path_reader());
+          }},
+         {"slurm", [&](const YamlNode& at) { config_.live.slurm = read_slurm_configs(yaml_, at); }},
+         {"outcomes",
+          [&](const YamlNode& at) { config_.live.outcomes = read_outcome_rules(yaml_, at); }},
+         {"currencies", [&](const YamlNode& at) {
+            config_.currencies = read_currency_config(yaml_, at, path_reader());
+          }}});
     // These two build on other keys, wherever they stand.
     if (clusters != nullptr) this->clusters(*clusters);
     config_.policy.time_zone = config_.time_zone;
@@ -62,6 +85,10 @@ class ConfigReader {
     const std::filesystem::path given(*text);
     if (given.is_absolute()) return given.string();
     return (std::filesystem::path(yaml_.name()).parent_path() / given).string();
+  }
+
+  PathReader path_reader() {
+    return [this](const YamlNode& node, std::string_view what) { return path(node, what); };
   }
 
   void store(const YamlNode& node) {
@@ -178,9 +205,25 @@ class ConfigReader {
   }
 
   void prices(const YamlNode& node) {
-    yaml_.mapping(node, "prices", {{"override", [&](const YamlNode& at) {
-                                      config_.price_file = path(at, "prices.override");
-                                    }}});
+    const auto file = [&](std::string key, std::string& target) {
+      std::string what = "prices." + key;
+      return std::pair(std::move(key), YamlReader::Reader([&, what](const YamlNode& at) {
+                         target = path(at, what);
+                       }));
+    };
+    yaml_.mapping(node, "prices",
+                  {file("override", config_.price_file),
+                   file("rate_card", config_.rate_card_file),
+                   file("owned", config_.owned_file),
+                   file("energy", config_.energy_file),
+                   {"organisation", [&](const YamlNode& at) {
+                      if (auto name = yaml_.text(at, "prices.organisation")) {
+                        config_.organisation = std::move(*name);
+                      }
+                    }}});
+    if (!config_.energy_file.empty() && config_.owned_file.empty()) {
+      yaml_.refuse(node, "prices.energy is of the nodes of prices.owned, which is not there");
+    }
   }
 
   YamlReader yaml_;
@@ -252,10 +295,162 @@ const std::vector<ConfigKey>& config_keys() {
        "Where the dimension's value comes from: the first label that a workload has."},
       {"dimensions.NAME.fallback", "text", "(none)",
        "The value of a workload without any of them."},
+      {"dimensions.NAME.derive", "list of label, matches, value", "",
+       "What to make of another label where there is none of them; see [policy.md](policy.md)."},
+      {"labels.required[]", "key, or the keys below", "project-id, team-id, user-id",
+       "What every workload should say of itself; see [labels.md](labels.md)."},
+      {"labels.required[].key", "text", "", "The requirement's name. Required."},
+      {"labels.required[].labels", "list of labels", "the key",
+       "Any of these states it. The three usual keys have their usual names."},
+      {"labels.required[].derive", "list of label, matches, value", "",
+       "What may stand for it where none of them is there."},
+      {"labels.required[].dimension", "dimension", "",
+       "Its value may stand for it too, but for the fallback. Of the usual keys: project, team, "
+       "user."},
+      {"labels.required[].allowed", "list of values", "",
+       "Which values count, `*` allowed at the end. Without: all."},
+      {"labels.required[].allowed_pattern", "regular expression", "",
+       "Values that match as a whole count too."},
+      {"labels.required[].in_force_from", "date", "labels.in_force_from",
+       "Days before it are not judged."},
+      {"labels.in_force_from", "date", "", "The same for all of them."},
       {"policy", "path, or the document", "",
        "How charges are divided: a policy file, or its keys; see [policy.md](policy.md)."},
       {"prices.override", "path", "",
        "A CSV file whose prices take the place of, or add to, the built-in lists."},
+      {"prices.rate_card", "path", "",
+       "A contract's prices, for bills without money and for nodes without a bill; see "
+       "[rate-cards.md](../bills/rate-cards.md)."},
+      {"prices.owned", "path", "",
+       "Owned machines, which `price` makes lines of; see "
+       "[owned-hardware.md](../bills/owned-hardware.md)."},
+      {"prices.energy", "path", "", "Their measured energy, by node and day."},
+      {"prices.organisation", "text", "Own organisation",
+       "Who the lines of `price` say provides it."},
+      {"bills[].format", "focus, aws, azure, gcp, oci, runpod", "",
+       "Whose bills the item is about, be they CSV, Parquet or JSON. Required."},
+      {"bills[].delivery", "guarded, replacement, delta, ledger", "guarded",
+       "How they meet what was sent before, where `import` has no `--delivery`."},
+      {"bills[].azure_metric", "actual, amortized, purchases", "",
+       "Which of Azure's exports they are, where `import` has no `--azure-metric`."},
+      {"join[].pattern", "text with `{node}`", "{node}",
+       "Where a bill's resource names the node; see [join.md](../bills/join.md)."},
+      {"join[].label", "tag", "", "The tag whose value names it, in place of the resource."},
+      {"currencies.rates", "path", "",
+       "Dated exchange rates; see [currencies.md](../bills/currencies.md)."},
+      {"currencies.report", "currency", "",
+       "Into which `report` converts where it has no `--currency`. Without: every currency has a "
+       "table of its own."},
+      {"currencies.pivot", "currency", "",
+       "Through which to cross where there is no rate between two."},
+      {"currencies.days_valid_max", "days", "31", "How old a rate may be."},
+      {"invoice.prefix", "text", "INV", "What the numbers of invoices begin with."},
+      {"invoice.by", "dimension", "team", "Whose values the customers are."},
+      {"invoice.cost", "effective, billed", "effective", "Which cost of the bill is charged."},
+      {"invoice.detail", "list of dimensions", "", "A section of the invoice for each value."},
+      {"invoice.not_customers", "list of values", "",
+       "Who gets no invoice: what they cost is told as charged to nobody."},
+      {"invoice.showback", "true, false", "false", "Statements for information: nothing is due."},
+      {"invoice.issuer", "name, address, tax_id, contact", "",
+       "Who sends the invoices; `address` is a list of lines."},
+      {"invoice.customers.VALUE", "name, address, tax_id, contact", "",
+       "Who gets them, by the dimension's value; others go by that value."},
+      {"invoice.terms_days", "days", "", "From the day of issue to the day by which to pay."},
+      {"invoice.tax", "name, percent", "", "On top of the net total."},
+      {"invoice.note", "text", "", "At the end of every invoice."},
+      {"invoice.logo", "data URI", "", "An image: `data:image/png;base64,…`."},
+      {"invoice.paper", "a4, letter", "a4", "For what the HTML is made."},
+      {"serve.listen", "address:port", "127.0.0.1:9595",
+       "Where `serve` answers. Port 0: any that is free; the log says which."},
+      {"serve.data", "path", "STORE.live",
+       "Its folder: what was acknowledged and is not in the ledger yet."},
+      {"serve.cluster", "text", "default", "The cluster of samples that name none."},
+      {"serve.cluster_label", "label", "cluster",
+       "The label of samples that names the cluster: an external label of Prometheus."},
+      {"serve.resolution", "duration", "1m", "Over which usage is averaged and kept."},
+      {"serve.grace", "duration", "2m",
+       "How long a span waits for what is late of it; what is later is a further part of it."},
+      {"serve.flush_every", "duration", "1m",
+       "How often what is finished goes from the journal into the ledger."},
+      {"serve.allocate_every", "duration", "5m",
+       "How often the day that is not over is divided anew; more seldom where that takes long."},
+      {"serve.reading_every", "duration", "1h",
+       "How often the ledger is told of a holding that goes on."},
+      {"serve.token_file", "path", "",
+       "Tokens of machines, one a line: who bears one (`Authorization: Bearer`) may send "
+       "telemetry, "
+       "read `/metrics` and what runs now. People and programs that ask for costs have accounts; "
+       "see "
+       "[access.md](access.md)."},
+      {"serve.trust_loopback", "true, false", "true",
+       "Whether the same is allowed to who asks from this machine itself and through no proxy; "
+       "not where there is a `token_file`."},
+      {"serve.tls.cert_file", "path", "", "Its certificate chain, PEM; with key_file."},
+      {"serve.tls.key_file", "path", "", "Its private key, PEM."},
+      {"serve.limits.body", "bytes", "32MiB", "Of a request, unpacked; larger ones are refused."},
+      {"serve.limits.journal", "bytes", "4GiB",
+       "What may wait for the ledger; more is refused for now, with 503."},
+      {"serve.limits.series", "count", "4000000", "Series known at once; others are dropped."},
+      {"serve.limits.requests", "count", "64", "Requests at once; others wait."},
+      {"serve.openid.issuer", "URL", "",
+       "Who vouches for people, to the letter as he writes it: what comes before "
+       "`/.well-known/openid-configuration`. See [sign-in.md](sign-in.md)."},
+      {"serve.openid.client_id", "text", "", "Who we are to him. Required."},
+      {"serve.openid.client_secret_file", "path", "",
+       "What proves it, read at each sign-in; without: a public client, with PKCE alone."},
+      {"serve.openid.redirect_url", "URL", "",
+       "Where he sends people back: this server's address and `/api/v1/session/openid/callback`. "
+       "Required."},
+      {"serve.openid.name", "text", "OpenID Connect", "Of the button at sign-in."},
+      {"serve.openid.ca_file", "path", "", "Who signed his certificate; without: the system's."},
+      {"serve.openid.scopes", "list of words", "openid, profile, email", "What is asked for."},
+      {"serve.openid.user_claims", "list of claims", "preferred_username, email, sub",
+       "The first that is there names the user."},
+      {"serve.openid.role_claim", "claim", "",
+       "Whose values give a role: `groups`, `realm_access.roles`."},
+      {"serve.openid.roles.VALUE", "viewer, team_lead, finance, operator, admin", "",
+       "The role of who has that value; the first of the file counts."},
+      {"serve.openid.default_role", "viewer, team_lead, finance, operator, admin", "",
+       "Of who has none of them; without: he is refused."},
+      {"serve.openid.scope_claim", "claim", "", "Whose values say what somebody sees."},
+      {"serve.openid.scope[].match", "text with one `*`", "",
+       "Of the scope claim's values; the `*` is a value of the dimension."},
+      {"serve.openid.scope[].dimension", "dimension", "", "Of which somebody sees that value."},
+      {"serve.openid.unscoped_roles", "list of roles", "admin, finance, operator",
+       "Who sees everything; others must match `scope` where there is one."},
+      {"scrape[].job", "text", "", "Its name, as the label `job`. Required."},
+      {"scrape[].cluster", "text", "serve.cluster", "Whose devices they are."},
+      {"scrape[].targets", "list of host:port", "", "Whom to ask."},
+      {"scrape[].targets_file", "path", "", "Prometheus' `file_sd`, JSON or YAML; read again."},
+      {"scrape[].kubernetes", "true, false", "false",
+       "Pods with `prometheus.io/scrape: \"true\"` of the cluster's watched API."},
+      {"scrape[].scheme", "http, https", "http", "How to ask."},
+      {"scrape[].path", "text", "/metrics", "What to ask for."},
+      {"scrape[].interval", "duration", "30s", "How often."},
+      {"scrape[].timeout", "duration", "10s", "How long to wait for an answer."},
+      {"scrape[].honor_labels", "true, false", "false",
+       "Whether a target's labels go before ours; else they become `exported_…`."},
+      {"scrape[].bearer_token_file", "path", "", "A token, read for each request."},
+      {"scrape[].basic_auth", "username, password_file", "", "Who asks."},
+      {"scrape[].tls", "ca_file, cert_file, key_file, server_name, insecure_skip_verify", "",
+       "How the target proves itself, and we."},
+      {"kubernetes[].cluster", "text", "", "The cluster whose API is watched. Required."},
+      {"kubernetes[].kubeconfig", "path", "",
+       "How to reach it; without: the service account of our own pod."},
+      {"kubernetes[].context", "text", "", "Of the kubeconfig; without: its current one."},
+      {"kubernetes[].annotations", "list of keys", "",
+       "Annotations of pods that become labels whatever their length: `team`, `example.com/*`."},
+      {"kubernetes[].gpu_nodes_only", "true, false", "false",
+       "Leave out pods without a GPU on nodes without one."},
+      {"slurm[].cluster", "text", "", "The cluster whose jobs are asked for. Required."},
+      {"slurm[].sacct", "path", "sacct", "The program that tells of jobs."},
+      {"slurm[].scontrol", "path", "scontrol", "The program that tells of nodes, and what runs."},
+      {"slurm[].interval", "duration", "30s", "How often."},
+      {"outcomes[].metric", "metric", "", "A counter of what was done for somebody. Required."},
+      {"outcomes[].measure", "text", "", "What it counts: `requests`, `images`, … Required."},
+      {"outcomes[].labels", "list of labels", "", "Which of its labels are kept: model, user, …"},
+      {"outcomes[].per", "count", "1", "How many of the measure one of the counter is."},
+      {"outcomes[].where", "labels and values", "", "Only series with these."},
   };
   return kKeys;
 }

@@ -9,6 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "config/bill_config.h"
+#include "config/invoice_config.h"
+#include "config/label_config.h"
+#include "config/live_config.h"
 #include "config/yaml_reader.h"
 #include "core/billing_period.h"
 #include "core/error.h"
@@ -35,10 +39,22 @@ struct Config {
   unsigned threads = 0;  // 0: one for each core
   std::vector<ClusterConfig> clusters;
   std::string price_file;  // empty: list prices only
+  // Of what nobody bills, and of bills without money. Files may be empty: none.
+  std::string rate_card_file;
+  std::string owned_file;
+  std::string energy_file;
+  std::string organisation = "Own organisation";  // who the lines say provides it
+  std::vector<BillConfig> bills;
+  CurrencyConfig currencies;
+  std::vector<JoinRule> join_rules;  // they have passed check_join_rule
   TimeZone time_zone = TimeZone::utc();
   std::string policy_file;  // `policy: path.yaml`; empty: the policy was in the configuration
   bool states_dimensions = false;  // other than the built-in ones
-  Policy policy;                   // its time_zone is `time_zone` where it states none
+  InvoiceConfig invoice;
+  LiveConfig live;
+  // What every workload should say of itself.
+  LabelPolicy labels = default_label_policy();
+  Policy policy;  // its time_zone is `time_zone` where it states none
 };
 
 Config default_config();

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "config/condition_reader.h"
+#include "config/derive_reader.h"
 #include "config/nearest.h"
 #include "config/spread_reader.h"
 #include "core/limits.h"
@@ -448,6 +449,10 @@ void read_dimension(YamlReader& yaml, const YamlNode::Entry& entry, const std::s
                {{"from",
                  [&](const YamlNode& at) {
                    rule.labels = yaml.texts(at, "from", limits::kPolicyValuesMax);
+                 }},
+                {"derive",
+                 [&](const YamlNode& at) {
+                   rule.derive = read_derive_rules(yaml, at, what + ".NAME.derive");
                  }},
                 {"fallback", [&](const YamlNode& at) {
                    if (auto text = yaml.any_text(at, "fallback")) rule.fallback = std::move(*text);

@@ -61,6 +61,8 @@ TEST(PolicyDocument, TheExampleOfTheGuideMeansWhatItsRemarksSay) {
   EXPECT_EQ(policy.owners[1].when[1].op, LabelMatch::Op::kAbsent);
   ASSERT_EQ(policy.dimensions.size(), 3U);
   EXPECT_EQ(policy.dimensions[2], (DimensionRule{"user", {"user", "owner"}, "(none)"}));
+  ASSERT_EQ(policy.dimensions[0].derive.size(), 1U);
+  EXPECT_EQ(policy.dimensions[0].derive[0].pattern.text(), "customer-([^-]+)-.*");
   EXPECT_EQ(policy.time_zone.name(), "Europe/Berlin");
 
   EXPECT_NE(read_text("docs/guide/policy.md").find("```yaml\n" + example + "```"),
@@ -164,6 +166,12 @@ TEST(PolicyDocument, RefusesWithPlaceAndReason) {
       {"dimensions: {cluster: {from: [x]}}", "p.yaml:2:14: 'cluster' is a built-in dimension"},
       {"dimensions: {\"a,b\": {from: [x]}}", "p.yaml:2:14: 'a,b' can't be a dimension's name"},
       {"dimensions: {a: {from: []}}", "p.yaml:2:14: the dimension 'a' needs from: [label, …]"},
+      {"dimensions: {a: {from: [x], derive: [{label: y}]}}",
+       "p.yaml:2:38: policy.dimensions.NAME.derive[] needs label, matches and value"},
+      {"dimensions: {a: {from: [x], derive: [{label: y, matches: \"(\", value: z}]}}",
+       "p.yaml:2:58: policy.dimensions.NAME.derive[].matches: '(' is not a regular expression"},
+      {"dimensions: {a: {from: [x], derive: [{label: y, matches: b, value: $1}]}}",
+       "p.yaml:2:38: policy.dimensions.NAME.derive[].value: $1 asks for a group that 'b' does not"},
       {"time_zone: Mars/Olympus", "p.yaml:2:12: "},
       {"name: \"\\0\"", "p.yaml:2:7: policy.name is not plain text"},
   };

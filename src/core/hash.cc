@@ -4,6 +4,8 @@
 #include <xxhash.h>
 
 #include <charconv>
+#include <cstring>
+#include <new>
 
 namespace pennyweight {
 
@@ -12,17 +14,39 @@ Hash128 hash_of(std::string_view bytes) {
   return {.high = hash.high64, .low = hash.low64};
 }
 
+struct StreamHash::State {
+  XXH3_state_t* xxh = XXH3_createState();
+  ~State() { XXH3_freeState(xxh); }
+};
+
+StreamHash::StreamHash() : state_(std::make_unique<State>()) {
+  if (state_->xxh == nullptr) throw std::bad_alloc();
+  XXH3_128bits_reset(state_->xxh);
+}
+StreamHash::~StreamHash() = default;
+
+void StreamHash::add(std::string_view bytes) {
+  XXH3_128bits_update(state_->xxh, bytes.data(), bytes.size());
+}
+
+Hash128 StreamHash::hash() const {
+  const XXH128_hash_t hash = XXH3_128bits_digest(state_->xxh);
+  return {.high = hash.high64, .low = hash.low64};
+}
+
 Fingerprint& Fingerprint::add(std::string_view field) {
   const std::uint64_t size = field.size();
-  bytes_.push_back('s');
-  bytes_.append(reinterpret_cast<const char*>(&size), sizeof size);
+  char head[1 + sizeof size] = {'s'};
+  std::memcpy(head + 1, &size, sizeof size);
+  bytes_.append(head, sizeof head);
   bytes_.append(field);
   return *this;
 }
 
 Fingerprint& Fingerprint::add(std::int64_t number) {
-  bytes_.push_back('n');
-  bytes_.append(reinterpret_cast<const char*>(&number), sizeof number);
+  char field[1 + sizeof number] = {'n'};
+  std::memcpy(field + 1, &number, sizeof number);
+  bytes_.append(field, sizeof field);
   return *this;
 }
 

@@ -7,6 +7,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,21 @@ struct Hash128 {
 
 Hash128 hash_of(std::string_view bytes);
 
+// hash_of() of bytes that come in pieces.
+class StreamHash {
+ public:
+  StreamHash();
+  ~StreamHash();
+  StreamHash(const StreamHash&) = delete;
+  StreamHash& operator=(const StreamHash&) = delete;
+  void add(std::string_view bytes);
+  Hash128 hash() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 // Collects fields one after another and hashes them once.
 class Fingerprint {
  public:
@@ -30,6 +46,12 @@ class Fingerprint {
   // Present and absent differ whatever the value is.
   Fingerprint& add(const std::optional<std::uint64_t>& count);
   Hash128 hash() const { return hash_of(bytes_); }
+
+  // For those who hash much: fields that several fingerprints begin with are added once, and the
+  // memory is used again.
+  std::size_t size() const { return bytes_.size(); }
+  void cut(std::size_t size) { bytes_.resize(size); }  // REQUIRES: a size() of before
+  void clear() { bytes_.clear(); }
 
  private:
   std::string bytes_;

@@ -21,8 +21,9 @@ TEST(Quantity, AddsSubtractsToARestAndNeverWraps) {
 
 TEST(CardShare, HoldsEveryCutThatIsUsed) {
   // MIG's sevenths and eighths, thousandths of a card, percent, and the usual numbers of replicas.
-  for (const std::uint64_t n : {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13,  14,
-                                15, 16, 20, 24, 25, 28, 30, 32, 40, 48, 50, 64, 100, 1000}) {
+  for (const std::uint64_t n :
+       {1u,  2u,  3u,  4u,  5u,  6u,  7u,  8u,  9u,  10u, 11u, 12u, 13u,  14u,
+        15u, 16u, 20u, 24u, 25u, 28u, 30u, 32u, 40u, 48u, 50u, 64u, 100u, 1000u}) {
     const auto part = CardShare::of(1, n);
     ASSERT_TRUE(part.has_value()) << n;
     EXPECT_EQ(*part * n, CardShare::whole()) << n;
@@ -33,7 +34,7 @@ TEST(CardShare, HoldsEveryCutThatIsUsed) {
 }
 
 TEST(CardShare, RefusesWhatItCannotHold) {
-  for (const std::uint64_t n : {0, 17, 19, 27, 128, 72'072'001}) {
+  for (const std::uint64_t n : {0u, 17u, 19u, 27u, 128u, 72'072'001u}) {
     EXPECT_FALSE(CardShare::of(1, n).has_value()) << n;
   }
   EXPECT_FALSE(CardShare::of(~std::uint64_t{0}, 1).has_value());

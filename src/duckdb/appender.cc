@@ -1,6 +1,10 @@
 #include "duckdb/appender.h"
 
+#include <condition_variable>
 #include <cstring>
+#include <deque>
+#include <mutex>
+#include <thread>
 
 namespace pennyweight::duckdb {
 namespace {
@@ -31,6 +35,14 @@ std::size_t utf8_sequence(std::string_view bytes) {
 
 bool is_utf8(std::string_view bytes) {
   while (!bytes.empty()) {
+    std::uint64_t words[4];
+    if (bytes.size() >= sizeof words) {
+      std::memcpy(words, bytes.data(), sizeof words);
+      if (((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080) == 0) {
+        bytes.remove_prefix(sizeof words);
+        continue;
+      }
+    }
     std::uint64_t word = 0;
     if (bytes.size() >= sizeof word) {
       std::memcpy(&word, bytes.data(), sizeof word);
@@ -53,11 +65,25 @@ void ColumnWriter::set_null(std::uint64_t row) {
 
 void ColumnWriter::set_text(std::uint64_t row, std::string_view text) {
   CHECK(type_ == DUCKDB_TYPE_VARCHAR, "the column is text");
+  duckdb_string_t* const strings = static_cast<duckdb_string_t*>(data_);
+  duckdb_string_t& string = strings[row];
+  // Neighbouring rows often say the same: an account, a service. They then share the bytes.
+  if (has_last_) {
+    const duckdb_string_t& last = strings[last_row_];
+    const std::uint32_t size = last.value.inlined.length;
+    const char* const bytes = size <= sizeof last.value.inlined.inlined ? last.value.inlined.inlined
+                                                                        : last.value.pointer.ptr;
+    if (text.size() == size && (size == 0 || std::memcmp(bytes, text.data(), size) == 0)) {
+      string = last;
+      return;
+    }
+  }
   if (!is_utf8(text)) {
     *valid_utf8_ = false;
     text = {};
   }
-  duckdb_string_t& string = static_cast<duckdb_string_t*>(data_)[row];
+  has_last_ = true;
+  last_row_ = row;
   if (text.size() <= sizeof string.value.inlined.inlined) {
     // Short texts lie in the vector itself, padded with zeros.
     std::memset(&string, 0, sizeof string);
@@ -86,6 +112,97 @@ void ColumnWriter::set_pairs(std::uint64_t row, const std::vector<Pair>& pairs) 
   }
 }
 
+// The thread behind an appender. One lock guards what both threads see; the chunk that is being
+// filled is the caller's alone, the one that is being appended the thread's.
+class Appender::Behind {
+ public:
+  Behind(duckdb_appender handle, std::vector<Chunk> free, std::uint64_t flush_rows)
+      : handle_(handle),
+        flush_rows_(flush_rows),
+        free_(std::move(free)),
+        thread_([this] { run(); }) {}
+  ~Behind() { stop(); }
+  Behind(const Behind&) = delete;
+  Behind& operator=(const Behind&) = delete;
+
+  // Takes a filled chunk and gives an empty one, when there is one.
+  Chunk exchange(Chunk filled) {
+    std::unique_lock lock(mutex_);
+    waiting_.push_back(std::move(filled));
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !free_.empty(); });
+    Chunk empty = std::move(free_.back());
+    free_.pop_back();
+    return empty;
+  }
+  bool has_failed() {
+    const std::lock_guard lock(mutex_);
+    return failed_;
+  }
+  // Waits until every chunk is appended. Whether all went well.
+  bool wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return waiting_.empty() && !busy_; });
+    return !failed_;
+  }
+
+ private:
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+      changed_.notify_all();
+    }
+    thread_.join();
+  }
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return !waiting_.empty() || ended_; });
+      if (waiting_.empty()) return;
+      Chunk chunk = std::move(waiting_.front());
+      waiting_.pop_front();
+      busy_ = true;
+      bool good = !failed_ && !ended_;
+      lock.unlock();
+      good = !good || append(chunk.get());  // after a failure chunks are only emptied
+      duckdb_data_chunk_reset(chunk.get());
+      lock.lock();
+      failed_ |= !good;
+      busy_ = false;
+      free_.push_back(std::move(chunk));
+      changed_.notify_all();
+    }
+  }
+  bool append(duckdb_data_chunk chunk) {
+    const std::uint64_t rows = duckdb_data_chunk_get_size(chunk);
+    if (duckdb_append_data_chunk(handle_, chunk) == DuckDBError) return false;
+    unflushed_ += rows;
+    if (unflushed_ < flush_rows_) return true;
+    unflushed_ = 0;
+    return duckdb_appender_flush(handle_) != DuckDBError;
+  }
+
+  duckdb_appender handle_;
+  std::uint64_t flush_rows_;
+  std::uint64_t unflushed_ = 0;  // the thread's
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Chunk> free_;
+  std::deque<Chunk> waiting_;
+  bool busy_ = false, failed_ = false, ended_ = false;
+  std::thread thread_;  // last: it begins with all of the above in place
+};
+
+Appender::Appender(Handle handle, Chunk chunk, std::vector<duckdb_type> types, std::string table)
+    : handle_(std::move(handle)),
+      chunk_(std::move(chunk)),
+      types_(std::move(types)),
+      table_(std::move(table)),
+      valid_utf8_(std::make_unique<bool>(true)) {}
+Appender::Appender(Appender&&) noexcept = default;
+Appender::~Appender() = default;
+
 Result<Appender> Appender::open(Connection& connection, const std::string& catalog,
                                 const std::string& table) {
   duckdb_appender raw = nullptr;
@@ -109,6 +226,24 @@ Result<Appender> Appender::open(Connection& connection, const std::string& catal
   return Appender(std::move(handle), std::move(chunk), std::move(types), table);
 }
 
+Result<Appender> Appender::open_behind(Connection& connection, const std::string& catalog,
+                                       const std::string& table, std::uint64_t flush_rows) {
+  Result<Appender> appender = open(connection, catalog, table);
+  if (!appender) return appender;
+  const duckdb_appender raw = appender->handle_.get();
+  std::vector<duckdb_logical_type> logical;
+  for (std::uint64_t i = 0; i < appender->column_count(); ++i) {
+    logical.push_back(duckdb_appender_column_type(raw, i));
+  }
+  std::vector<Chunk> chunks;
+  for (std::size_t i = 0; i < kChunksBehind; ++i) {
+    chunks.emplace_back(duckdb_create_data_chunk(logical.data(), logical.size()));
+  }
+  for (duckdb_logical_type& type : logical) duckdb_destroy_logical_type(&type);
+  appender->behind_ = std::make_unique<Behind>(raw, std::move(chunks), flush_rows);
+  return appender;
+}
+
 ColumnWriter Appender::column(std::uint64_t index) {
   CHECK(index < types_.size(), "the table has this column");
   return {duckdb_data_chunk_get_vector(chunk_.get(), index), types_[index], valid_utf8_.get()};
@@ -119,6 +254,10 @@ Result<void> Appender::append(std::uint64_t rows) {
   const bool valid = std::exchange(*valid_utf8_, true);
   if (valid && rows > 0) {
     duckdb_data_chunk_set_size(chunk_.get(), rows);
+    if (behind_) {
+      chunk_ = behind_->exchange(std::move(chunk_));
+      return behind_->has_failed() && !behind_->wait() ? failure() : Result<void>{};
+    }
     if (duckdb_append_data_chunk(handle_.get(), chunk_.get()) == DuckDBError) return failure();
   }
   duckdb_data_chunk_reset(chunk_.get());
@@ -127,11 +266,13 @@ Result<void> Appender::append(std::uint64_t rows) {
 }
 
 Result<void> Appender::flush() {
+  if (behind_ && !behind_->wait()) return failure();
   if (duckdb_appender_flush(handle_.get()) == DuckDBError) return failure();
   return {};
 }
 
 Result<void> Appender::close() {
+  if (behind_ && !behind_->wait()) return failure();
   if (duckdb_appender_close(handle_.get()) == DuckDBError) return failure();
   return {};
 }

@@ -11,6 +11,10 @@
 //   }
 //   appender.close();
 //
+// An appender opened with `behind` hands full chunks to a thread of its own, which appends and
+// flushes them in the order in which they came while the next is filled; at most kChunksBehind
+// wait.
+//
 // What is appended is buffered by the engine, and in the table after flush(), close() or the
 // destructor. Only close() says whether that went well; whoever must be able to take rows back
 // appends within a transaction.
@@ -102,18 +106,28 @@ class ColumnWriter {
   void* data_;
   duckdb_type type_;
   bool* valid_utf8_;
+  // The last text that was set; the bytes are the chunk's, so they live as long as the writer.
+  std::uint64_t last_row_ = 0;
+  bool has_last_ = false;
 };
 
 class Appender {
  public:
   static constexpr std::uint64_t kChunkRows = 2048;
 
+  static constexpr std::size_t kChunksBehind = 4;
+
   // `catalog` is "temp" for a temporary table; empty for the connection's own database.
   // REQUIRES: the connection outlives the appender.
   static Result<Appender> open(Connection& connection, const std::string& catalog,
                                const std::string& table);
-  Appender(Appender&&) noexcept = default;
-  Appender& operator=(Appender&&) noexcept = default;
+  // As open(), on a thread of its own, which flushes after every `flush_rows` rows. An error is
+  // that of an earlier chunk; after it nothing more is taken.
+  static Result<Appender> open_behind(Connection& connection, const std::string& catalog,
+                                      const std::string& table, std::uint64_t flush_rows);
+  Appender(Appender&&) noexcept;
+  ~Appender();
+  Appender& operator=(Appender&&) = delete;  // a thread may use what would be replaced
 
   std::uint64_t column_count() const { return types_.size(); }
   ColumnWriter column(std::uint64_t index);
@@ -130,12 +144,8 @@ class Appender {
   };
   using Handle = std::unique_ptr<std::remove_pointer_t<duckdb_appender>, DestroyAppender>;
   using Chunk = std::unique_ptr<std::remove_pointer_t<duckdb_data_chunk>, DestroyChunk>;
-  Appender(Handle handle, Chunk chunk, std::vector<duckdb_type> types, std::string table)
-      : handle_(std::move(handle)),
-        chunk_(std::move(chunk)),
-        types_(std::move(types)),
-        table_(std::move(table)),
-        valid_utf8_(std::make_unique<bool>(true)) {}
+  class Behind;
+  Appender(Handle handle, Chunk chunk, std::vector<duckdb_type> types, std::string table);
   std::unexpected<Error> failure() const;
 
   Handle handle_;
@@ -143,6 +153,7 @@ class Appender {
   std::vector<duckdb_type> types_;
   std::string table_;
   std::unique_ptr<bool> valid_utf8_;  // of this chunk; on the heap, since writers point at it
+  std::unique_ptr<Behind> behind_;    // ends before the handle that it uses
 };
 
 // Whether the bytes are UTF-8 as RFC 3629 has it: no surrogates, nothing overlong.

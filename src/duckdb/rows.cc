@@ -90,13 +90,22 @@ Column Rows::column(std::uint64_t index) const {
   return Column(duckdb_data_chunk_get_vector(chunk_.get(), index));
 }
 
+namespace {
+constexpr std::string_view kHasItOpen = "another process has the file open";
+}
+
+bool is_locked_by_another(const Error& error) {
+  return error.message.find(kHasItOpen) != std::string::npos;
+}
+
 Error to_error(duckdb_error_type type, std::string_view message) {
   const auto says = [&](std::string_view words) {
     return message.find(words) != std::string_view::npos;
   };
   std::string text(message);
   if (says("Could not set lock on file")) {
-    return {ErrorCode::kStore, text + " (another process has the file open; stop it, or wait)"};
+    text += " (" + std::string(kHasItOpen) + "; stop it, or wait)";
+    return {ErrorCode::kStore, text};
   }
   if (says("not a valid DuckDB database file") || says("Could not read enough bytes") ||
       says("Corrupt database file")) {

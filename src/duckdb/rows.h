@@ -145,5 +145,7 @@ class Rows {
 
 // The engine's words for what went wrong, with our code for it and, where we know one, a remedy.
 Error to_error(duckdb_error_type type, std::string_view message);
+// Whether a file could not be opened since another process has it open: it may be free soon.
+bool is_locked_by_another(const Error& error);
 
 }  // namespace pennyweight::duckdb

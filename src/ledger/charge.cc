@@ -175,16 +175,18 @@ std::vector<Column> amounts_of(const Charge& c) {
 
 }  // namespace
 
-Hash128 natural_key(const Charge& charge) {
-  Fingerprint print;
-  add_identity(print, charge);
-  add_identity_of(print, charge.other_columns);
-  return print.hash();
-}
+Hash128 natural_key(const Charge& charge) { return hashes_of(charge).natural_key; }
+Hash128 content_hash(const Charge& charge) { return hashes_of(charge).content; }
 
-Hash128 content_hash(const Charge& charge) {
-  Fingerprint print;
+ChargeHashes hashes_of(const Charge& charge) {
+  // Of one thread, so that no line pays for memory.
+  static thread_local Fingerprint print;
+  print.clear();
   add_identity(print, charge);
+  const std::size_t identity = print.size();
+  add_identity_of(print, charge.other_columns);
+  const Hash128 natural = print.hash();
+  print.cut(identity);
   add(print, charge.costs.billed.amount());
   add(print, charge.costs.effective.amount());
   add(print, charge.costs.list.amount());
@@ -194,7 +196,7 @@ Hash128 content_hash(const Charge& charge) {
   add(print, charge.contracted_unit_price);
   add(print, charge.consumed_quantity);
   print.add(charge.other_columns);
-  return print.hash();
+  return {natural, print.hash()};
 }
 
 std::string difference(const Charge& there, const Charge& here) {

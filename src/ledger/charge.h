@@ -5,6 +5,7 @@
 // columns, are kept word for word in `other_columns`, so that nothing of the bill is lost.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -100,6 +101,10 @@ struct Charge {
   // Set by the store when the charge is read back; not content.
   FactId id;
   SourceLine source;
+  std::uint64_t import_number = 0;   // of the delivery that brought it
+  std::string booked_month;          // whose accounts it is in: that of its billing period, or a
+                                     // later one where that was closed when it came
+  std::optional<FactId> takes_back;  // the line of a closed month that this one takes back
 
   explicit Charge(Interval billing, Interval charged, Costs amounts)
       : billing_period(billing), charge_period(charged), costs(amounts) {}
@@ -111,6 +116,12 @@ struct Charge {
 Hash128 natural_key(const Charge& charge);
 // Everything the line says.
 Hash128 content_hash(const Charge& charge);
+// Both at once, which costs half as much.
+struct ChargeHashes {
+  Hash128 natural_key;
+  Hash128 content;
+};
+ChargeHashes hashes_of(const Charge& charge);
 // The columns in which two lines with one natural key differ, with both values:
 // "BilledCost 1.5 there, 2.5 here".
 std::string difference(const Charge& there, const Charge& here);

@@ -162,6 +162,68 @@ bool comes_before(const SummaryRow& a, const SummaryRow& b) {
   return a.costs.currency() < b.costs.currency();
 }
 
+std::string month_is_closed(std::string_view month) {
+  return fmt::format(
+      "{} is closed and does not change; what came later is booked in the first open month", month);
+}
+
+Result<void> must_be_exact(std::string_view month, std::span<const ReconcileTotals> totals) {
+  std::uint64_t lines = 0, off = 0, unposted = 0, gone = 0, transfers_off = 0;
+  for (const ReconcileTotals& total : totals) {
+    lines += total.lines;
+    off += total.lines_off;
+    unposted += total.lines_unposted;
+    gone += total.lines_gone;
+    transfers_off += total.transfers_off;
+  }
+  if (lines == 0) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{} has no bill lines; there is nothing to close", month));
+  }
+  if (off + gone + transfers_off == 0) return {};
+  return fail(ErrorCode::kConflict,
+              fmt::format("{} can't be closed: {} bill lines do not add up to their postings ({} "
+                          "were never allocated), {} that are posted were taken back, {} transfers "
+                          "do not add up to zero; run 'pennyweight allocate --month {}', then "
+                          "'pennyweight reconcile --month {}'",
+                          month, off, unposted, gone, transfers_off, month, month));
+}
+
+std::string replacement_is_incomplete(std::uint64_t rejected) {
+  return fmt::format(
+      "{} rows could not be read, and a replacement takes what it does not say for gone; mend "
+      "them, or import with another --delivery",
+      rejected);
+}
+
+std::string invoice_exists(std::string_view number) {
+  return fmt::format("an invoice {} was issued already and says something else", number);
+}
+
+RejectedRow late_correction_row(std::string_view file, const Correction& correction,
+                                std::string_view month) {
+  return {.file = std::string(file),
+          .line = correction.source.line,
+          .column = {},
+          .reason = fmt::format("the correction '{}' would change {}, which is closed; date it in "
+                                "an open month",
+                                correction.name, month),
+          .text = {}};
+}
+
+Hash128 closing_member(const FactId& line) {
+  return Fingerprint().add("line").add(to_text(line)).hash();
+}
+
+Hash128 closing_member(const Run& run) {
+  return Fingerprint()
+      .add("run")
+      .add(run.scope.cluster.text())
+      .add(static_cast<std::int64_t>(run.number))
+      .add(to_text(run.postings_digest))
+      .hash();
+}
+
 bool is_built_in_dimension(std::string_view name) {
   return std::ranges::any_of(kBuiltInDimensions,
                              [&](const char* built_in) { return name == built_in; });

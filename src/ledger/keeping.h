@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,10 +11,13 @@
 #include "core/hash.h"
 #include "core/instant.h"
 #include "ledger/charge.h"
+#include "ledger/correction.h"
+#include "ledger/delivery.h"
 #include "ledger/holding.h"
 #include "ledger/posting.h"
 #include "ledger/rejected_row.h"
 #include "ledger/run.h"
+#include "ledger/store.h"
 #include "ledger/summary.h"
 
 namespace pennyweight {
@@ -67,8 +71,35 @@ std::chrono::sys_days bucket_of(std::chrono::sys_days day, TimeBucket bucket);
 bool comes_before(const SummaryRow& a, const SummaryRow& b);
 bool is_built_in_dimension(std::string_view name);
 
+// Why a month can't be closed, allocated or closed again.
+std::string month_is_closed(std::string_view month);
+// An error where there is nothing to close, or something does not add up.
+Result<void> must_be_exact(std::string_view month, std::span<const ReconcileTotals> totals);
+std::string replacement_is_incomplete(std::uint64_t rejected);
+std::string invoice_exists(std::string_view number);
+
+// The digest of a closing: of its lines and runs, in any order.
+Hash128 closing_member(const FactId& line);
+Hash128 closing_member(const Run& run);
+
+// The closed month in which a correction would be booked, if any; and why it is kept aside.
+template <class IsClosed>
+std::optional<std::string> closed_month_of(const Correction& correction, const IsClosed& is_closed);
+RejectedRow late_correction_row(std::string_view file, const Correction& correction,
+                                std::string_view month);
+
 // Why a fact was kept aside: `difference` as the fact's own difference() says it.
 RejectedRow conflict_row(std::string_view file, std::uint64_t line, std::string_view fact,
                          std::string_view difference);
+
+template <class IsClosed>
+std::optional<std::string> closed_month_of(const Correction& correction,
+                                           const IsClosed& is_closed) {
+  const std::string last = month_of(correction.during.end() - std::chrono::milliseconds(1));
+  for (std::string month = month_of(correction.during.begin());; month = month_after(month)) {
+    if (is_closed(month)) return month;
+    if (month >= last) return std::nullopt;
+  }
+}
 
 }  // namespace pennyweight

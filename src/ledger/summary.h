@@ -17,14 +17,14 @@ enum class TimeBucket { kNone, kDay, kWeek, kMonth };  // weeks begin on Monday
 
 // A dimension is one of the built-in names below, or any dimension that label rules gave to
 // workloads (team, user, …). A workload without it, and a bucket, have the value "" there.
-//   cluster, month, kind, component, node, gpu, workload, currency,
-//   service (ServiceName), category (ChargeCategory), pricing (PricingCategory),
-//   instance_type, region, account (BillingAccountId), sub_account (SubAccountId),
-//   resource (ResourceId), charge (fact id)
+//   cluster, month (whose accounts), billing_month (of the bill line), kind, component, node, gpu,
+//   workload, currency, service (ServiceName), category (ChargeCategory), pricing
+//   (PricingCategory), instance_type, region, account (BillingAccountId), sub_account
+//   (SubAccountId), resource (ResourceId), charge (fact id)
 inline constexpr const char* kBuiltInDimensions[] = {
-    "cluster",  "month",    "kind",        "component", "node",    "gpu",
-    "workload", "currency", "service",     "category",  "pricing", "instance_type",
-    "region",   "account",  "sub_account", "resource",  "charge"};
+    "cluster",       "month",    "billing_month", "kind",        "component", "node",
+    "gpu",           "workload", "currency",      "service",     "category",  "pricing",
+    "instance_type", "region",   "account",       "sub_account", "resource",  "charge"};
 
 struct SummaryFilter {
   std::string dimension;
@@ -38,6 +38,8 @@ struct SummaryQuery {
   TimeBucket bucket = TimeBucket::kNone;
   std::vector<std::string> group_by = {};
   std::vector<SummaryFilter> filters = {};  // all must hold
+  // The runs that were current at this instant; nothing: now.
+  std::optional<Instant> as_of = {};
 };
 
 struct SummaryRow {

@@ -364,9 +364,14 @@ PolicySection owners_section(const Policy& policy) {
       dimensions.begin(), dimensions.end(),
       [](const DimensionRule& a, const DimensionRule& b) { return a.dimension < b.dimension; });
   for (const DimensionRule& rule : dimensions) {
+    std::string derived;
+    for (const DeriveRule& each : rule.derive) {
+      derived += fmt::format(", or else {} where the label {} matches {}", quoted(each.value),
+                             each.label, quoted(each.pattern.text()));
+    }
     section.sentences.push_back(fmt::format(
-        "{} {} is the label {}; {}.", policy.owners.empty() ? "The" : "Else the", rule.dimension,
-        join(rule.labels, "or else"),
+        "{} {} is the label {}{}; {}.", policy.owners.empty() ? "The" : "Else the", rule.dimension,
+        join(rule.labels, "or else"), derived,
         rule.fallback.empty() ? "a workload without has none"
                               : fmt::format("a workload without has {}", quoted(rule.fallback))));
   }

@@ -144,8 +144,16 @@ std::string dimensions_block(std::vector<DimensionRule> rules) {
   if (rules.empty()) return "dimensions: {}\n";
   std::string text = "dimensions:\n";
   for (const DimensionRule& rule : rules) {
-    text += fmt::format("  {}: {{from: {}, fallback: {}}}\n", yaml_text(rule.dimension),
-                        yaml_list(rule.labels), yaml_text(rule.fallback));
+    // Left out where there is none: policies of before keep their fingerprint.
+    std::string derive;
+    for (const DeriveRule& each : rule.derive) {
+      derive +=
+          fmt::format("{}{{label: {}, matches: {}, value: {}}}", derive.empty() ? "" : ", ",
+                      yaml_text(each.label), yaml_text(each.pattern.text()), yaml_text(each.value));
+    }
+    if (!derive.empty()) derive = fmt::format(", derive: [{}]", derive);
+    text += fmt::format("  {}: {{from: {}{}, fallback: {}}}\n", yaml_text(rule.dimension),
+                        yaml_list(rule.labels), derive, yaml_text(rule.fallback));
   }
   return text;
 }

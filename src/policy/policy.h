@@ -17,6 +17,7 @@
 #include "core/hash.h"
 #include "ledger/posting.h"
 #include "policy/label_match.h"
+#include "policy/label_pattern.h"
 
 namespace pennyweight {
 
@@ -144,11 +145,13 @@ struct OwnerRule {
   bool operator==(const OwnerRule&) const = default;
 };
 
-// Where a dimension's value comes from where no rule sets it: the first label that a workload has.
+// Where a dimension's value comes from where no rule sets it: the first label that a workload has,
+// else what the first of `derive` makes of one.
 struct DimensionRule {
   std::string dimension;            // "team"
   std::vector<std::string> labels;  // {"team", "account", "namespace"}
   std::string fallback;             // when it has none of them: "(unowned)"
+  std::vector<DeriveRule> derive = {};
   bool operator==(const DimensionRule&) const = default;
 };
 

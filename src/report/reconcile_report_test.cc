@@ -43,6 +43,26 @@ TEST(LineTables, SayExactOrWhatIsOff) {
             "billed off by 1, effective off by 1, list off by 1, contracted off by 1");
 }
 
+TEST(TwoLedgers, AddUpByWhatLinesSayOfThemselves) {
+  TwoLedgers ledgers(ReconcileBy::kService, TimeZone::utc());
+  LineCheck compute = line("1.25", "1.25", 1);
+  compute.charge.service_name = "Compute";
+  ledgers.add(compute);
+  ledgers.add(compute);
+  EXPECT_TRUE(ledgers.exact());
+  ledgers.add(line("3", "0", 0));
+  EXPECT_FALSE(ledgers.exact());
+  EXPECT_EQ(render_csv(ledgers.tables("2026-03")),
+            "service,lines,off,currency,billed_lines,billed_difference,effective_lines,"
+            "effective_difference\n"
+            "(no service),1,1,USD,3,-3,3,-3\nCompute,2,0,USD,2.5,0,2.5,0\n");
+}
+
+TEST(ParseReconcileBy, TakesItsFourNames) {
+  EXPECT_EQ(parse_reconcile_by("day"), ReconcileBy::kDay);
+  EXPECT_EQ(parse_reconcile_by("team"), std::nullopt);
+}
+
 TEST(RejectedTable, HasFileLineAndReason) {
   const Table table = rejected_table(std::vector{RejectedRow{"a.csv", 7, "Start", "no time", "x"}});
   EXPECT_EQ(render_csv({table}), "file,line,column,reason\na.csv,7,Start,no time\n");

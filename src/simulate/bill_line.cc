@@ -17,20 +17,25 @@ struct ProviderNames {
   std::string_view issuer;
   std::string_view compute_service;
   std::string_view commitment_type;
+  std::string_view billing_account_type;
+  std::string_view sub_account_type;
 };
 constexpr ProviderNames kProviders[] = {
-    {"aws", "AWS", "Amazon Web Services, Inc.", "Amazon Elastic Compute Cloud",
-     "Reserved Instance"},
-    {"gcp", "Google Cloud", "Google Cloud", "Compute Engine", "Committed Use Discount"},
-    {"azure", "Microsoft", "Microsoft", "Virtual Machines", "Reservation"},
-    {"oci", "Oracle", "Oracle", "Compute", "Commitment"},
+    {"aws", "AWS", "Amazon Web Services, Inc.", "Amazon Elastic Compute Cloud", "Reserved Instance",
+     "Management Account", "Member Account"},
+    {"gcp", "Google Cloud", "Google Cloud", "Compute Engine", "Committed Use Discount",
+     "Billing Account", "Project"},
+    {"azure", "Microsoft", "Microsoft", "Virtual Machines", "Reservation", "Billing Profile",
+     "Subscription"},
+    {"oci", "Oracle", "Oracle", "Compute", "Commitment", "Subscription", "Tenancy"},
 };
 
 ProviderNames names_of(std::string_view provider) {
   for (const ProviderNames& names : kProviders) {
     if (names.key == provider) return names;
   }
-  return {provider, provider, provider, "Virtual Machines", "Commitment"};
+  return {provider,     provider,          provider,     "Virtual Machines",
+          "Commitment", "Billing Account", "Sub Account"};
 }
 
 // The names of regions that bills print; others are printed as their id.
@@ -111,7 +116,9 @@ BillLine BillLines::begin_line(const Product& product, ChargeCategory category,
   Charge& charge = line.charge;
   charge.billing_account_id = plan_.account_id;
   charge.billing_account_name = "Generated account";
+  line.other_columns["BillingAccountType"] = names.billing_account_type;
   if (!cluster.empty()) {
+    line.other_columns["SubAccountType"] = names.sub_account_type;
     charge.sub_account_id = account_number(options_.seed, cluster);
     charge.sub_account_name = cluster;
     set_tag(charge, "cluster", cluster);

@@ -47,7 +47,7 @@ def bad_files():
     write(cwd, "good.txt", SACCT + JOB)
     for name, reason in [("missing.csv", "No such file"), ("empty.csv", "is empty"),
                          ("blank.csv", "is empty"), ("binary.csv", "binary"),
-                         ("utf16.csv", "UTF-16"), ("zipped.csv", "compressed"),
+                         ("utf16.csv", "UTF-16"), ("zipped.csv", "ends too early"),
                          ("poem.txt", "Shall I compare thee")]:
         # The good file beside it is taken in all the same.
         out, err = expect_run(["import", "--cluster", "c", name, "good.txt"], cwd, 1,

@@ -77,7 +77,7 @@ Facts facts_in(Store& store, const World& world) {
       facts.holdings.insert(facts.holdings.end(), some.begin(), some.end());
       return true;
     }));
-    must(store.scan_usage(cluster, ever, [&](std::span<const Usage> some) {
+    must(store.scan_usage(cluster, ever, UsageDetail::kAll, [&](std::span<const Usage> some) {
       facts.usages.insert(facts.usages.end(), some.begin(), some.end());
       return true;
     }));

@@ -137,8 +137,8 @@ class Gatherer {
   using UsageKey = std::tuple<Instant, std::string, std::string, std::string>;
 
   Result<void> gather(std::uint64_t number, const Sample& sample) {
-    const auto field = find_field(sample.metric);
-    if (!field) {
+    const DcgmMetric* const metric = find_field(sample.metric);
+    if (metric == nullptr) {
       ++counts_.other_metrics;
       // Any metric of a device shows that the device is there, where its labels are in order.
       if (sample.metric.starts_with("DCGM_FI_")) {
@@ -152,7 +152,7 @@ class Gatherer {
     if (!value) return std::unexpected(value.error());
     std::optional<std::uint64_t> measured;
     if (*value) {
-      const auto in_scale = measure(*field, **value);
+      const auto in_scale = measure(*metric, **value);
       if (!in_scale) return std::unexpected(in_scale.error());
       measured = *in_scale;
     }
@@ -161,7 +161,7 @@ class Gatherer {
       ++counts_.blank;
       return {};
     }
-    return keep(number, *device, sample.at.value_or(options_.at), *field, *measured);
+    return keep(number, *device, sample.at.value_or(options_.at), metric->field, *measured);
   }
 
   // A device is there from its earliest sample on.

@@ -4,65 +4,10 @@
 
 #include <algorithm>
 
-#include "core/check.h"
 #include "core/whole_count.h"
 
 namespace pennyweight::dcgm {
 namespace {
-
-// dcgm_fields.h of DCGM 4.6, whose older names are aliases there; the names in lower case are those
-// of dcgm-exporter 1.x.
-struct Name {
-  std::string_view metric;
-  Field field;
-};
-constexpr Name kNames[] = {
-    {"DCGM_FI_DEV_GPU_UTIL", Field::kGpuUtil},
-    {"DCGM_FI_DEV_GPU_UTIL_RATIO", Field::kGpuUtil},
-    {"dcgm_gpu_utilization", Field::kGpuUtil},
-    {"DCGM_FI_PROF_GR_ENGINE_ACTIVE", Field::kEngineActive},
-    {"DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO", Field::kEngineActive},
-    {"DCGM_FI_PROF_SM_ACTIVE", Field::kSmActive},
-    {"DCGM_FI_PROF_SM_UTIL_RATIO", Field::kSmActive},
-    {"DCGM_FI_DEV_FB_USED", Field::kMemoryUsed},
-    {"dcgm_fb_used", Field::kMemoryUsed},
-    {"DCGM_FI_DEV_FB_FREE", Field::kMemoryFree},
-    {"dcgm_fb_free", Field::kMemoryFree},
-    {"DCGM_FI_DEV_FB_RESERVED", Field::kMemoryReserved},
-    {"DCGM_FI_DEV_FB_TOTAL", Field::kMemoryTotal},
-    {"DCGM_FI_DEV_POWER_USAGE", Field::kPower},
-    {"DCGM_FI_DEV_BOARD_POWER_WATTS", Field::kPower},
-    {"dcgm_power_usage", Field::kPower},
-    {"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", Field::kEnergy},
-    {"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION_total", Field::kEnergy},  // OpenMetrics' counters
-    {"dcgm_total_energy_consumption", Field::kEnergy},
-};
-
-struct Scale {
-  std::uint64_t units;  // of the field's unit in one of the metric's
-  std::int64_t most;    // the largest value in the metric's own unit
-  std::string_view text;
-};
-
-Scale scale_of(Field field) {
-  switch (field) {
-    case Field::kGpuUtil:
-      return {10'000, 100, "0 to 100 %"};
-    case Field::kEngineActive:
-    case Field::kSmActive:
-      return {1'000'000, 1, "0 to 1"};
-    case Field::kMemoryUsed:
-    case Field::kMemoryFree:
-    case Field::kMemoryReserved:
-    case Field::kMemoryTotal:
-      return {1u << 20, 1 << 26, "0 to 64 TiB, in MiB"};
-    case Field::kPower:
-      return {1000, 100'000, "0 to 100 kW, in W"};
-    case Field::kEnergy:
-      return {1, std::int64_t{1} << 53, "0 to 2^53 mJ"};
-  }
-  CHECK(false, "every field has a scale");
-}
 
 // dcgm_structs.h: a base, and +1 not found, +2 not supported, +3 not permitted. The int64 ones are
 // also read as they look after a passage through a double.
@@ -83,22 +28,24 @@ bool is_blank(Field field, Decimal value) {
 
 }  // namespace
 
-std::optional<Field> find_field(std::string_view metric) {
-  const auto* const at = std::ranges::find(kNames, metric, &Name::metric);
-  if (at == std::end(kNames)) return std::nullopt;
-  return at->field;
+const DcgmMetric* find_field(std::string_view metric) {
+  constexpr Field kRead[] = {Field::kGpuUtil,     Field::kEngineActive, Field::kSmActive,
+                             Field::kMemoryUsed,  Field::kMemoryFree,   Field::kMemoryReserved,
+                             Field::kMemoryTotal, Field::kPower,        Field::kEnergy};
+  const DcgmMetric* const found = find_dcgm_metric(metric);
+  if (found == nullptr || !found->variant.empty()) return nullptr;
+  return std::ranges::find(kRead, found->field) == std::end(kRead) ? nullptr : found;
 }
 
-Result<std::optional<std::uint64_t>> measure(Field field, Decimal value) {
-  if (is_blank(field, value)) return std::nullopt;
-  const Scale scale = scale_of(field);
-  if (value.is_negative() || value > Decimal::from_units(scale.most)) {
+Result<std::optional<std::uint64_t>> measure(const DcgmMetric& metric, Decimal value) {
+  if (is_blank(metric.field, value)) return std::nullopt;
+  if (value.is_negative() || value > Decimal::from_units(metric.most)) {
     return fail(ErrorCode::kBadValue,
                 fmt::format("{} lies outside of the metric's documented scale, {}; it is not "
                             "clamped, so look at the driver or the exporter that wrote it",
-                            to_text(value), scale.text));
+                            to_text(value), metric.scale));
   }
-  const auto count = nearest_count(value, scale.units);
+  const auto count = nearest_count(value, metric.units);
   if (!count) return std::unexpected(count.error());
   return *count;
 }

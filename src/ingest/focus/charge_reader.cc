@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/check.h"
-#include "ingest/focus/currency_code.h"
-#include "ingest/focus/number.h"
+#include "ingest/bill/currency_code.h"
+#include "ingest/bill/number.h"
 
 namespace pennyweight::focus {
 namespace {
@@ -18,6 +18,7 @@ constexpr std::size_t kJsonRemembered = 4096;
 
 constexpr std::string_view kCostColumns[] = {"BilledCost", "EffectiveCost", "ListCost",
                                              "ContractedCost"};
+constexpr std::size_t kContracted = 3;
 constexpr std::string_view kPeriodColumns[] = {"BillingPeriodStart", "BillingPeriodEnd",
                                                "ChargePeriodStart", "ChargePeriodEnd"};
 
@@ -77,7 +78,7 @@ Fault must_be_one_of(std::string_view column, std::string_view text, std::string
 }
 
 Result<ParsedDecimal> number_of(std::string_view column, std::string_view text) {
-  auto parsed = parse_number(text);
+  auto parsed = bill::parse_number(text);
   if (parsed) return parsed;
   return fail(parsed.error().code,
               fmt::format("{}: {}; write digits with a point, at most a '-' before them, and no "
@@ -88,11 +89,6 @@ Result<ParsedDecimal> number_of(std::string_view column, std::string_view text) 
 bool has_custom_name(std::string_view name) { return name.starts_with("x_"); }
 
 }  // namespace
-
-Charge ChargeReader::blank() {
-  const Interval any(Instant{}, Instant{std::chrono::milliseconds{1}});
-  return Charge(any, any, Costs::zero(kUsd));
-}
 
 std::optional<std::size_t> ChargeReader::find(std::string_view name) const {
   const auto at = places_.find(std::string(name));
@@ -118,7 +114,10 @@ Result<ChargeReader> ChargeReader::of(const csv::Header& header) {
   reader.version_ = detect_version(header.names());
 
   for (std::size_t i = 0; i < 4; ++i) {
-    reader.costs_[i] = *header.find(kCostColumns[i]);
+    const auto cost = header.find(kCostColumns[i]);
+    CHECK(cost || i == kContracted, "the other three are needed");
+    reader.costs_[i] = cost.value_or(reader.costs_[0]);
+    reader.lacks_contracted_ = !cost;
     reader.periods_[i] = *header.find(kPeriodColumns[i]);
   }
   reader.currency_ = *header.find("BillingCurrency");
@@ -169,7 +168,7 @@ void ChargeReader::plan_other_columns(const csv::Header& header) {
     if (i == instance_type_) keep = Keep::kIfNotInstanceType;
     if (name == "ProviderName" || name == "PublisherName") keep = Keep::kUnlessProvider;
     std::string key;
-    append_json_string(key, name);
+    bill::append_json_string(key, name);
     others_.push_back({name, key + ":", i, keep});
   }
   std::ranges::sort(others_, {}, &OtherColumn::name);
@@ -199,6 +198,15 @@ void ChargeReader::note_warnings(const csv::Header& header) {
   }
 }
 
+std::vector<std::string> ChargeReader::warnings() const {
+  std::vector<std::string> all = warnings_;
+  if (lacks_contracted_ && rows_ > 0) {
+    all.push_back(
+        fmt::format("the file has no ContractedCost; in {} rows BilledCost took its place", rows_));
+  }
+  return all;
+}
+
 std::string_view ChargeReader::value_of(const RowState& row, std::optional<std::size_t> at) const {
   if (!at || is_null(row.fields[*at])) return {};
   return row.fields[*at];
@@ -216,6 +224,7 @@ std::optional<Fault> ChargeReader::read(std::span<const std::string_view> fields
   read_texts(row, charge);
   read_json(row, charge);
   keep_others(row, charge);
+  ++rows_;
   rounded_numbers_ += row.rounded;
   unread_json_ += (row.tags_unread ? 1u : 0u) + (row.details_unread ? 1u : 0u);
   return std::nullopt;
@@ -225,7 +234,7 @@ std::optional<Fault> ChargeReader::read_costs(RowState& row, Charge& charge) {
   const std::string_view code = row.fields[currency_];
   if (code != last_currency_text_ || last_currency_text_.empty()) {
     const auto currency = Currency::parse(code);
-    if (!currency || !is_iso_currency(code)) {
+    if (!currency || !bill::is_iso_currency(code)) {
       return Fault{"BillingCurrency",
                    fmt::format("BillingCurrency '{}' is not a currency of ISO 4217; "
                                "write a code such as USD",
@@ -237,6 +246,10 @@ std::optional<Fault> ChargeReader::read_costs(RowState& row, Charge& charge) {
   Money* const amounts[] = {&charge.costs.billed, &charge.costs.effective, &charge.costs.list,
                             &charge.costs.contracted};
   for (std::size_t i = 0; i < 4; ++i) {
+    if (i == kContracted && lacks_contracted_) {
+      *amounts[i] = charge.costs.billed;
+      continue;
+    }
     const std::string_view text = row.fields[costs_[i]];
     const std::string_view column = kCostColumns[i];
     if (is_null(text)) {
@@ -431,7 +444,7 @@ void ChargeReader::keep_others(const RowState& row, Charge& charge) const {
     }
     out += out.empty() ? '{' : ',';
     out += other.json_key;
-    append_json_string(out, text);
+    bill::append_json_string(out, text);
   }
   if (!out.empty()) out += '}';
 }

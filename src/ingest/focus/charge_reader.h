@@ -23,17 +23,15 @@
 #include <vector>
 
 #include "core/error.h"
+#include "ingest/bill/bill_reader.h"
+#include "ingest/bill/json_column.h"
 #include "ingest/csv/header.h"
 #include "ingest/focus/column.h"
-#include "ingest/focus/json_column.h"
 #include "ledger/charge.h"
 
 namespace pennyweight::focus {
 
-struct Fault {
-  std::string column;
-  std::string reason;  // what is wrong and what to do
-};
+using bill::Fault;
 
 class ChargeReader {
  public:
@@ -41,7 +39,8 @@ class ChargeReader {
   static Result<ChargeReader> of(const csv::Header& header);
 
   Version version() const { return version_; }
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  // About the header, and how often something took the place of what it lacks.
+  std::vector<std::string> warnings() const;
   std::uint64_t rounded_numbers() const { return rounded_numbers_; }
   std::uint64_t unread_json() const { return unread_json_; }
 
@@ -49,9 +48,6 @@ class ChargeReader {
   // filled by this reader. ENSURES: every field of `charge` is set when nothing is returned.
   std::optional<Fault> read(std::span<const std::string_view> fields,
                             std::span<const std::uint8_t> quoted, Charge& charge);
-
-  // A Charge to be filled by read().
-  static Charge blank();
 
  private:
   using Text = std::string Charge::*;
@@ -102,9 +98,11 @@ class ChargeReader {
   std::vector<std::string> warnings_;
   std::uint64_t rounded_numbers_ = 0;
   std::uint64_t unread_json_ = 0;
+  std::uint64_t rows_ = 0;  // taken
 
   std::unordered_map<std::string, std::size_t> places_;  // names of today → column of the file
-  std::array<std::size_t, 4> costs_{};
+  std::array<std::size_t, 4> costs_{};  // the last is the first again where the file lacks it
+  bool lacks_contracted_ = false;
   std::array<std::size_t, 4> periods_{};
   std::size_t currency_ = 0;
   std::size_t category_ = 0;
@@ -119,7 +117,7 @@ class ChargeReader {
   std::array<LastInstant, 4> last_instants_;
   std::string last_currency_text_;
   Currency last_currency_ = kUsd;
-  JsonColumns json_;
+  bill::JsonColumns json_;
   std::unordered_map<std::string, std::optional<Labels>> tags_seen_;
   std::unordered_map<std::string, std::optional<std::string>> details_seen_;
 };

@@ -29,11 +29,12 @@ const Column* find_column(std::string_view name);
 // 1.3 where the columns that 1.4 removed are not there.
 Version detect_version(std::span<const std::string> names);
 
-// Without these no line of a bill can be taken.
+// Without these no line of a bill can be taken. ContractedCost, which FOCUS wants too, may be
+// missing: reports of its drafts (Oracle's) lack it, and BilledCost takes its place.
 inline constexpr std::string_view kNeededColumns[] = {
-    "BilledCost",        "EffectiveCost",  "ListCost",           "ContractedCost",
-    "BillingCurrency",   "ChargeCategory", "BillingPeriodStart", "BillingPeriodEnd",
-    "ChargePeriodStart", "ChargePeriodEnd"};
+    "BilledCost",       "EffectiveCost",     "ListCost",
+    "BillingCurrency",  "ChargeCategory",    "BillingPeriodStart",
+    "BillingPeriodEnd", "ChargePeriodStart", "ChargePeriodEnd"};
 
 // The name of today for a column of an older version or draft ("Region" → "RegionId"); else empty.
 std::string_view renamed(std::string_view old_name);

@@ -4,7 +4,7 @@
 
 #include "core/check.h"
 #include "core/limits.h"
-#include "ingest/focus/csv_import.h"
+#include "ingest/focus/focus_bill.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "ingest/focus/csv_import.h"
+#include "ingest/bill/csv_import.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,10 +12,11 @@
 
 #include "core/limits.h"
 #include "core/plain_text.h"
-#include "ingest/focus/collect_test.h"
+#include "ingest/bill/collect_test.h"
+#include "ingest/bill/currency_code.h"
+#include "ingest/bill/number.h"
 #include "ingest/focus/column.h"
-#include "ingest/focus/currency_code.h"
-#include "ingest/focus/number.h"
+#include "ingest/focus/focus_bill.h"
 
 namespace pennyweight::focus {
 namespace {
@@ -60,7 +61,7 @@ std::string one_line(const Columns& changes) {
 }
 
 Charge taken(const Columns& changes) {
-  Collected seen;
+  bill::Collected seen;
   const auto summary = import_csv(one_line(changes), "bill.csv", seen);
   EXPECT_TRUE(summary) << (summary ? "" : summary.error().message);
   EXPECT_EQ(seen.lines.size(), 1u) << (seen.bad.empty() ? "" : seen.bad[0].reason);
@@ -164,7 +165,7 @@ TEST(CsvImport, BadJsonIsKeptAsTextAndCounted) {
        {R"({"a":{"b":1}})", R"({"a":[1]})", R"({"a":"x")", R"([1])", R"("a":"b")",
         R"({"a":1,"a":2})", R"({"a":1.2.3})", R"({"a":01})", R"({"a":1} x)", R"({"a":tru})",
         R"({"a":nul})", R"({"a":n5ll})", R"({"":"x"})", "7"}) {
-    Collected seen;
+    bill::Collected seen;
     const auto summary = import_csv(one_line({{"Tags", quoted_json(json)}}), "bill.csv", seen);
     ASSERT_TRUE(summary) << json;
     EXPECT_EQ(summary->unread_json, 1u) << json;
@@ -216,7 +217,7 @@ TEST(CsvImport, RejectsLinesThatCannotBeRight) {
       {"PricingQuantity", "many", "PricingQuantity: 'many' is not a decimal number"},
   };
   for (const Case& c : cases) {
-    Collected seen;
+    bill::Collected seen;
     const auto summary = import_csv(one_line({{c.column, c.value}}), "bill.csv", seen);
     ASSERT_TRUE(summary) << summary.error().message;
     EXPECT_EQ(summary->rejected, 1u) << c.column << "=" << c.value;
@@ -232,8 +233,8 @@ TEST(CsvImport, RowsAreTakenPlusRejected) {
   const std::string good = "1,1,1,1,USD,Usage,2026-03-01,2026-04-01,2026-03-01,2026-03-02\n";
   std::string text = std::string(kHeader) + "\n";
   for (int i = 0; i < 10'000; ++i) text += i % 7 == 3 ? "1,2\n" : i % 7 == 5 ? "\xFF" + good : good;
-  Collected seen;
-  CsvImport import("bill.csv", seen);
+  bill::Collected seen;
+  bill::CsvImport import("bill.csv", focus_bill(), seen);
   for (std::size_t at = 0; at < text.size(); at += 1000) {
     ASSERT_TRUE(import.feed(std::string_view(text).substr(at, 1000)));
   }
@@ -250,7 +251,7 @@ TEST(CsvImport, RowsAreTakenPlusRejected) {
 TEST(CsvImport, RejectedRowsCanBeKept) {
   std::string long_text(59, 'x');
   while (long_text.size() < 5000) long_text += "é";
-  Collected seen;
+  bill::Collected seen;
   ASSERT_TRUE(import_csv(one_line({{"BillingCurrency", long_text}}), "bill.csv", seen));
   ASSERT_TRUE(import_csv(one_line({{"x_Any", "caf\xE9"}}), "bill.csv", seen));
   ASSERT_EQ(seen.bad.size(), 2u);
@@ -262,7 +263,7 @@ TEST(CsvImport, RejectedRowsCanBeKept) {
 }
 
 TEST(CsvImport, AFileWithoutTheCostsIsRefused) {
-  Collected seen;
+  bill::Collected seen;
   const auto summary = import_csv("BilledCost,billingcurrency\n1,USD\n", "bill.csv", seen);
   ASSERT_FALSE(summary);
   EXPECT_EQ(summary.error().code, ErrorCode::kBadFile);
@@ -270,19 +271,57 @@ TEST(CsvImport, AFileWithoutTheCostsIsRefused) {
   EXPECT_THAT(summary.error().message, HasSubstr("there is 'billingcurrency'"));
 }
 
+TEST(CsvImport, WithoutAColumnOfContractedCostTheBilledTakesItsPlaceAndIsCounted) {
+  const std::string columns =
+      "BilledCost,EffectiveCost,ListCost,BillingCurrency,ChargeCategory,BillingPeriodStart,"
+      "BillingPeriodEnd,ChargePeriodStart,ChargePeriodEnd";
+  const std::string cells =
+      ",USD,Usage,2026-03-01T00:00:00Z,2026-04-01T00:00:00Z,2026-03-05T00:00:00Z,"
+      "2026-03-05T01:00:00Z\n";
+  bill::Collected seen;
+  const auto summary =
+      import_csv(columns + "\n0.1234567890123456785,2,3" + cells + "5,6,7" + cells + ",6,7" + cells,
+                 "b.csv", seen);
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(summary->taken, 2u);
+  EXPECT_EQ(summary->rejected, 1u);
+  EXPECT_EQ(summary->rounded_numbers, 1u) << "one number, though it stands twice in the charge";
+  EXPECT_THAT(seen.totals(),
+              ElementsAre("5.123456789012345678", "8", "10", "5.123456789012345678"));
+  EXPECT_THAT(summary->warnings,
+              testing::Contains("the file has no ContractedCost; in 2 rows BilledCost took its "
+                                "place"));
+  // A cell that is empty is no such thing.
+  bill::Collected empty;
+  ASSERT_TRUE(import_csv(one_line({{"ContractedCost", ""}}), "b.csv", empty));
+  ASSERT_EQ(empty.bad.size(), 1u);
+  EXPECT_EQ(empty.bad[0].column, "ContractedCost");
+}
+
+TEST(CsvImport, AHeaderWithoutRowsIsABillOfNothingAndSaysSo) {
+  const std::string text = one_line({});
+  bill::Collected seen;
+  const auto summary = import_csv(text.substr(0, text.find('\n') + 1), "b.csv", seen);
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(summary->rows, 0u);
+  EXPECT_THAT(summary->warnings, testing::Contains(HasSubstr("a header and no rows")));
+  EXPECT_FALSE(import_csv("", "b.csv", seen));
+  EXPECT_FALSE(import_csv("BilledCost\n", "b.csv", seen)) << "it must be the header of a bill";
+}
+
 TEST(CsvImport, SaysWhatTheVersionWouldHaveHad) {
-  Collected seen;
+  bill::Collected seen;
   const auto summary =
       import_csv(one_line({{"HostProviderName", "AWS"}, {"Id", "1"}}), "b.csv", seen);
   ASSERT_TRUE(summary);
-  EXPECT_EQ(summary->version, Version::k1_4);
+  EXPECT_EQ(summary->kind, "FOCUS 1.4");
   EXPECT_THAT(summary->warnings,
               ElementsAre(HasSubstr("FOCUS 1.4 has columns that this file lacks: BillingAccountId"),
                           HasSubstr("as they are: Id")));
 }
 
 TEST(CsvImport, CountsNumbersBeyondTheLastDigitKept) {
-  Collected seen;
+  bill::Collected seen;
   const auto summary =
       import_csv(one_line({{"BilledCost", "0.1234567890123456785"}, {"ListUnitPrice", "1e-19"}}),
                  "b.csv", seen);
@@ -311,9 +350,10 @@ TEST(Column, VersionsAreToldByTheirColumns) {
 }
 
 TEST(CurrencyCode, KnowsIso4217) {
-  for (const char* code : {"USD", "EUR", "JPY", "AED", "ZWL"}) EXPECT_TRUE(is_iso_currency(code));
+  for (const char* code : {"USD", "EUR", "JPY", "AED", "ZWL"})
+    EXPECT_TRUE(bill::is_iso_currency(code));
   for (const char* code : {"", "US", "usd", "SD ", "D A", "XXY", "USDE"})
-    EXPECT_FALSE(is_iso_currency(code));
+    EXPECT_FALSE(bill::is_iso_currency(code));
 }
 
 TEST(Number, EqualsTheExactParserForEveryText) {
@@ -325,7 +365,7 @@ TEST(Number, EqualsTheExactParserForEveryText) {
             [](const std::tuple<std::int64_t, std::uint64_t>& parts) {
               return std::to_string(std::get<0>(parts)) + "." + std::to_string(std::get<1>(parts));
             }));
-    const auto fast = parse_number(text);
+    const auto fast = bill::parse_number(text);
     const auto exact = parse_decimal(text);
     RC_ASSERT(fast.has_value() == exact.has_value());
     if (fast) {

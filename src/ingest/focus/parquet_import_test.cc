@@ -1,5 +1,3 @@
-#include "ingest/focus/parquet_import.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,8 +9,8 @@
 
 #include "core/limits.h"
 #include "duckdb/database.h"
-#include "ingest/focus/collect_test.h"
-#include "ingest/focus/csv_import.h"
+#include "ingest/bill/collect_test.h"
+#include "ingest/focus/focus_bill.h"
 
 namespace pennyweight::focus {
 namespace {
@@ -54,7 +52,7 @@ TEST_F(Parquet, ReadsEveryTypeExactly) {
         "{'InstanceType': 'p5.48xlarge', 'GpuCount': 8} AS SkuPriceDetails, "
         "NULL::VARCHAR AS ResourceName, 'NULL' AS ResourceId, 'raw'::BLOB AS RegionId, "
         "[1, 2] AS x_List, true AS x_Flag");
-  Collected seen;
+  bill::Collected seen;
   const auto summary = import_parquet(path_.string(), seen);
   ASSERT_TRUE(summary) << summary.error().message;
   ASSERT_EQ(seen.lines.size(), 1u) << (seen.bad.empty() ? "" : seen.bad[0].reason);
@@ -78,7 +76,7 @@ TEST_F(Parquet, RejectsRowsByTheirNumber) {
         "CASE WHEN i = 3 THEN 'nan'::DOUBLE WHEN i = 4 THEN NULL ELSE 0.5 END AS ListCost"
         ", CASE i WHEN 1 THEN 'a' || chr(0) WHEN 2 THEN repeat('x', 2000000) END AS x_Text "
         "FROM range(1, 8) AS t(i)");
-  Collected seen;
+  bill::Collected seen;
   const auto summary = import_parquet(path_.string(), seen);
   ASSERT_TRUE(summary) << summary.error().message;
   EXPECT_EQ(summary->taken, 3u);
@@ -100,12 +98,12 @@ TEST_F(Parquet, EqualsTheCsvOfTheSameBill) {
   std::ifstream in(csv, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
-  Collected from_csv;
-  Collected from_parquet;
+  bill::Collected from_csv;
+  bill::Collected from_parquet;
   ASSERT_TRUE(import_csv(text.str(), csv, from_csv));
   const auto summary = import_parquet(path_.string(), from_parquet);
   ASSERT_TRUE(summary) << summary.error().message;
-  EXPECT_EQ(summary->version, Version::k1_3);
+  EXPECT_EQ(summary->kind, "FOCUS 1.3");
   ASSERT_EQ(from_parquet.lines.size(), 25u);
   for (std::size_t i = 0; i < 25; ++i) {
     from_csv.lines[i].source = {};
@@ -115,7 +113,7 @@ TEST_F(Parquet, EqualsTheCsvOfTheSameBill) {
 }
 
 TEST_F(Parquet, FilesThatAreNotAreErrors) {
-  Collected seen;
+  bill::Collected seen;
   EXPECT_EQ(import_parquet("/", seen).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(import_parquet("/no/such.parquet", seen).error().code, ErrorCode::kNotFound);
   for (const char* bytes : {"", "PAR1", "a,b\n1,2\n"}) {

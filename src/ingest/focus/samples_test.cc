@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "ingest/focus/collect_test.h"
-#include "ingest/focus/csv_import.h"
+#include "ingest/bill/collect_test.h"
+#include "ingest/focus/column.h"
+#include "ingest/focus/focus_bill.h"
 
 namespace pennyweight::focus {
 namespace {
@@ -52,12 +53,12 @@ TEST(Samples, ThreeProvidersInTwoVersionsSumToTheLastDigit) {
        {"195.30688799351503", "195.30688799351503", "217.60062446889232", "195.92476405711503"}},
   };
   for (const Case& c : cases) {
-    Collected seen;
+    bill::Collected seen;
     const auto summary = import_csv(file_text(c.file), c.file, seen);
     ASSERT_TRUE(summary) << c.file << ": " << summary.error().message;
     EXPECT_EQ(summary->rows, 25u) << c.file;
     EXPECT_EQ(summary->taken, 25u) << c.file;
-    EXPECT_EQ(summary->version, c.version) << c.file;
+    EXPECT_EQ(summary->kind, "FOCUS " + std::string(name_of(c.version))) << c.file;
     EXPECT_EQ(summary->unread_json, 0u) << c.file;
     EXPECT_EQ(summary->rounded_numbers, 0u) << c.file;
     EXPECT_THAT(summary->warnings, IsEmpty()) << c.file;
@@ -66,7 +67,7 @@ TEST(Samples, ThreeProvidersInTwoVersionsSumToTheLastDigit) {
 }
 
 TEST(Samples, ALineOfAwsIsReadFieldByField) {
-  Collected seen;
+  bill::Collected seen;
   ASSERT_TRUE(import_csv(file_text("aws_1_2.csv"), "aws_1_2.csv", seen));
   const Charge& line = seen.lines[1];
   EXPECT_EQ(line.source.line, 3u);
@@ -88,11 +89,11 @@ TEST(Samples, ALineOfAwsIsReadFieldByField) {
 }
 
 TEST(Samples, TheOfficialSampleIsTakenOrRejectedRowByRow) {
-  Collected seen;
+  bill::Collected seen;
   const auto summary =
       import_csv(file_text("official_1_0_sample.csv"), "official_1_0_sample.csv", seen);
   ASSERT_TRUE(summary) << summary.error().message;
-  EXPECT_EQ(summary->version, Version::k1_0);
+  EXPECT_EQ(summary->kind, "FOCUS 1.0");
   EXPECT_EQ(summary->rows, 1000u);
   EXPECT_EQ(summary->taken, 993u);
   EXPECT_EQ(summary->rejected, 7u);
@@ -119,7 +120,7 @@ TEST(Samples, ExamplesOfTheSpecificationAreTakenOrRefusedWithAReason) {
        std::filesystem::directory_iterator(std::string(TEST_DATA) + "/focus/spec_examples")) {
     const std::string name = "spec_examples/" + entry.path().filename().string();
     ++tables;
-    Collected seen;
+    bill::Collected seen;
     const auto summary = import_csv(file_text(name), name, seen);
     if (!summary) {
       ++refused;
@@ -140,7 +141,7 @@ TEST(Samples, ExamplesOfTheSpecificationAreTakenOrRefusedWithAReason) {
 
 TEST(Samples, PartialScenariosAreRefusedWithTheColumnsTheyLack) {
   for (const std::string name : {"scenarios_correction_set.csv", "scenarios_sca_equal.csv"}) {
-    Collected seen;
+    bill::Collected seen;
     const auto summary = import_csv(file_text(name), name, seen);
     ASSERT_FALSE(summary) << name;
     EXPECT_THAT(summary.error().message, HasSubstr("missing columns: EffectiveCost, ListCost"));

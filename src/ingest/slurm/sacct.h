@@ -30,6 +30,7 @@ struct SacctOptions {
   // Jobs without a list of nodes are somewhere in their partition. Otherwise: in the cluster, since
   // partitions overlap on most clusters.
   bool partitions_are_pools = false;
+  char delimiter = '|';  // of sacct's --delimiter; not of JSON
 };
 
 // What became of the rows. Every job is exactly one of held, pending, never_started, zero_length

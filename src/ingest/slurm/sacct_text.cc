@@ -6,6 +6,7 @@
 
 #include "core/limits.h"
 #include "ingest/slurm/duration.h"
+#include "ingest/slurm/recorded_time.h"
 #include "ingest/slurm/utf8.h"
 
 namespace pennyweight::slurm {
@@ -106,7 +107,7 @@ Result<void> SacctText::read_header(std::string_view line) {
         fmt::format("line {} is not the column names of sacct --parsable2: {}", line_number_, why));
   };
   if (line.find('\0') != std::string_view::npos) return refuse("it is binary");
-  if (line.find('|') == std::string_view::npos) {
+  if (line.find(options_.delimiter) == std::string_view::npos) {
     return refuse(
         fmt::format("there is no '|' in '{}'; export with --parsable2 and without "
                     "--noheader and --delimiter",
@@ -117,7 +118,7 @@ Result<void> SacctText::read_header(std::string_view line) {
       "state",   "start",     "end",         "elapsed",   "elapsedraw",  "suspended",
       "ncpus",   "alloccpus", "alloctres",   "nodelist",  "qos",         "cluster",
       "comment", "wckey",     "reservation", "timelimit", "timelimitraw"};
-  has_trailing_bar_ = line.ends_with('|');
+  has_trailing_bar_ = line.ends_with(options_.delimiter);
   if (!split(line) || fields_.size() > limits::kColumnsMax) {
     return refuse(fmt::format("there are more than {} columns", limits::kColumnsMax));
   }
@@ -150,9 +151,9 @@ Result<void> SacctText::read_header(std::string_view line) {
 // False when there are more fields than any table may have.
 bool SacctText::split(std::string_view line) {
   fields_.clear();
-  if (has_trailing_bar_ && line.ends_with('|')) line.remove_suffix(1);
+  if (has_trailing_bar_ && line.ends_with(options_.delimiter)) line.remove_suffix(1);
   while (fields_.size() <= limits::kColumnsMax) {
-    const std::size_t bar = line.find('|');
+    const std::size_t bar = line.find(options_.delimiter);
     fields_.push_back(line.substr(0, bar));
     if (bar == std::string_view::npos) return true;
     line.remove_prefix(bar + 1);
@@ -169,7 +170,7 @@ Result<void> SacctText::read_row(std::string_view line) {
     ++batches_.counts.repeated_headers;
     return {};
   }
-  const bool lacks_bar = has_trailing_bar_ && !line.ends_with('|');
+  const bool lacks_bar = has_trailing_bar_ && !line.ends_with(options_.delimiter);
   if (!split(line) || fields_.size() != field_count_ || lacks_bar) {
     return batches_.reject(
         line_number_, "",
@@ -210,6 +211,10 @@ std::expected<std::optional<Recorded>, Rejection> SacctText::time_of(Column colu
   const std::string_view text = field(column);
   if (is_unknown(text)) return std::nullopt;
   const std::string name = column == kStart ? "Start" : "End";
+  if (auto at = parse_absolute_time(text)) {
+    if (!*at) return rejection(name, at->error());
+    return Recorded{.earlier = **at, .later = **at};
+  }
   const auto earlier = parse_local_time(text, options_.zone, Ambiguous::kEarlier);
   if (!earlier) return rejection(name, earlier.error());
   const auto later = parse_local_time(text, options_.zone, Ambiguous::kLater);

@@ -13,6 +13,7 @@
 #include "ingest/slurm/hostlist.h"
 #include "ingest/slurm/mig_type.h"
 #include "ingest/slurm/node_gres.h"
+#include "ingest/slurm/recorded_time.h"
 #include "ingest/slurm/rejection.h"
 #include "ingest/slurm/utf8.h"
 
@@ -71,42 +72,119 @@ std::unexpected<Rejection> reject(std::string column, std::string_view reason) {
   return std::unexpected(Rejection{std::move(column), shown_as_utf8(reason)});
 }
 
-std::expected<void, Rejection> read_gres(std::string_view text, Node& node) {
+// The "3" of "3g.20gb" and of "1c.3g.20gb": its sevenths of a card.
+std::uint64_t sevenths_of(std::string_view profile) {
+  const std::size_t g = profile.find("g.");
+  if (g == std::string_view::npos || g == 0) return 0;
+  const std::size_t dot = profile.substr(0, g).rfind('.');
+  const std::size_t begin = dot == std::string_view::npos ? 0 : dot + 1;
+  return parse_count(profile.substr(begin, g - begin)).value_or(0);
+}
+
+std::expected<void, Rejection> read_gres(std::string_view text, Node& node,
+                                         std::vector<std::string>& notes) {
   const auto gres = parse_node_gres(text);
   if (!gres) return reject("Gres", gres.error().message);
   std::uint64_t gpus = 0;
   std::uint64_t shards = 0;
-  std::optional<std::string> model;
+  std::uint64_t mps = 0;
+  std::uint64_t instances = 0;
+  std::map<std::string, std::uint64_t> sevenths;  // of MIG instances, by model
+  std::vector<std::string> models;
+  const auto add_model = [&](const std::string& model) {
+    if (std::find(models.begin(), models.end(), model) == models.end()) models.push_back(model);
+  };
   for (const Gres& entry : *gres) {
     if (entry.name == "shard") shards += entry.count;
+    if (entry.name == "mps") mps += entry.count;
     if (entry.name != "gpu" || entry.count == 0) continue;
-    if (parse_mig_type(entry.type)) {
-      return reject("Gres", fmt::format("gpu:{} are MIG instances, which do not tell the number of "
-                                        "cards: describe the node in an inventory file",
-                                        entry.type));
+    if (const auto mig = parse_mig_type(entry.type)) {
+      add_model(mig->model);
+      sevenths[mig->model] += sevenths_of(mig->profile) * entry.count;
+      instances += entry.count;
+    } else {
+      add_model(entry.type);
+      gpus += entry.count;
     }
-    if (model && *model != entry.type) {
-      return reject("Gres",
-                    fmt::format("the node has GPUs of two models, '{}' and '{}': describe it "
-                                "in an inventory file",
-                                *model, entry.type));
-    }
-    model = entry.type;
-    gpus += entry.count;
   }
+  std::uint64_t cut_cards = 0;
+  for (const auto& [model, parts] : sevenths) {
+    cut_cards += std::max<std::uint64_t>((parts + 6) / 7, 1);
+  }
+  gpus += cut_cards;
   if (gpus > limits::kGpusPerNodeMax) {
     return reject("Gres", fmt::format("{} GPUs on one node, more than the limit of {}", gpus,
                                       limits::kGpusPerNodeMax));
   }
   if (shards > UINT32_MAX) return reject("Gres", "the number of shards is out of range");
-  node.gpu_model = model.value_or("");
+  if (mps > UINT32_MAX) return reject("Gres", "the number of MPS units is out of range");
+  if (models.size() > 1) {
+    notes.push_back(
+        fmt::format("node {}: its {} GPUs are of {} models, and '{}' stands for all of "
+                    "them; describe the node in an inventory file to tell them apart",
+                    node.name.text(), gpus, models.size(), models.front()));
+  }
+  if (instances > 0) {
+    notes.push_back(
+        fmt::format("node {}: its {} MIG instances are taken for {} card{}, the fewest "
+                    "that hold them; if there are more, describe the node in an "
+                    "inventory file",
+                    node.name.text(), instances, cut_cards, cut_cards == 1 ? "" : "s"));
+  }
+  node.gpu_model = models.empty() ? "" : models.front();
   node.gpu_count = static_cast<std::uint32_t>(gpus);
   node.shard_count = static_cast<std::uint32_t>(shards);
+  node.mps_count = static_cast<std::uint32_t>(mps);
   return {};
 }
 
+bool is_out_of_use(std::string_view state) {
+  bool out = false;
+  while (!state.empty()) {
+    const std::size_t plus = state.find('+');
+    std::string_view word = state.substr(0, plus);
+    // Marks behind the word: '*' does not answer, '~' saving power, '$' maintenance, …
+    const bool silent = word.ends_with('*');
+    while (!word.empty() && (word.back() < 'A' || word.back() > 'Z')) word.remove_suffix(1);
+    if (word.starts_with("POWER")) return false;  // POWERED_DOWN, POWERING_UP, POWER_DOWN …
+    for (const std::string_view one :
+         {"DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "ERROR", "MAINT", "INVAL",
+          "INVALID_REG", "NOT_RESPONDING", "UNKNOWN", "REBOOT_ISSUED"}) {
+      out |= word == one;
+    }
+    out |= silent;
+    state.remove_prefix(plus == std::string_view::npos ? state.size() : plus + 1);
+  }
+  return out;
+}
+
+// "Reason=replace fan [root@1795294099]", to the end of its line: the last of the node's words.
+void read_reason(std::string_view record, const TimeZone& zone, NodeState& state) {
+  constexpr std::string_view kReason = " Reason=";
+  const std::size_t at = record.find(kReason);
+  if (at == std::string_view::npos) return;
+  std::string_view text = record.substr(at + kReason.size());
+  text = text.substr(0, text.find_first_of("\r\n"));
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  const std::size_t by = text.rfind(" [");
+  const std::size_t sign = text.rfind('@');
+  if (by != std::string_view::npos && text.ends_with(']') && sign != std::string_view::npos &&
+      sign > by) {
+    const std::string_view since = text.substr(sign + 1, text.size() - sign - 2);
+    if (const auto absolute = parse_absolute_time(since)) {
+      if (*absolute) state.reason_since = **absolute;
+    } else if (const auto local = parse_local_time(since, zone, Ambiguous::kLater)) {
+      state.reason_since = *local;
+    }
+    text = text.substr(0, by);
+  }
+  constexpr std::size_t kReasonBytesMax = 400;
+  state.reason = shown_as_utf8(text.substr(0, kReasonBytesMax));
+}
+
 std::expected<Node, Rejection> node_of(const std::map<std::string_view, std::string_view>& words,
-                                       const ScontrolOptions& options) {
+                                       const ScontrolOptions& options,
+                                       std::vector<std::string>& notes) {
   const auto word = [&](std::string_view key) -> std::string_view {
     const auto at = words.find(key);
     return at == words.end() || at->second == "(null)" ? std::string_view() : at->second;
@@ -156,7 +234,7 @@ std::expected<Node, Rejection> node_of(const std::map<std::string_view, std::str
     }
     node.pool = PoolId(std::string(first));
   }
-  if (auto read = read_gres(word("Gres"), node); !read) return std::unexpected(read.error());
+  if (auto read = read_gres(word("Gres"), node, notes); !read) return std::unexpected(read.error());
   return node;
 }
 
@@ -190,11 +268,21 @@ Result<ScontrolNodes> parse_scontrol_nodes(std::string_view text, const Scontrol
       ++found.future;
       continue;
     }
-    auto node = node_of(words, options);
+    std::vector<std::string> notes;
+    auto node = node_of(words, options, notes);
     if (node) {
       node->source = {.line = record.line};
       const auto [at, is_new] = positions.emplace(node->name.text(), found.nodes.size());
       if (is_new) {
+        const auto state = words.find("State");
+        const std::string_view now = state == words.end() ? std::string_view() : state->second;
+        found.states.push_back({.node = node->name,
+                                .is_out = is_out_of_use(now),
+                                .state = shown_as_utf8(now.substr(0, 100)),
+                                .reason = "",
+                                .reason_since = {}});
+        read_reason(record.text, options.zone, found.states.back());
+        found.notes.insert(found.notes.end(), notes.begin(), notes.end());
         found.nodes.push_back(std::move(*node));
         continue;
       }

@@ -4,16 +4,24 @@
 // cloud nodes the instance (InstanceId, InstanceType, Slurm 24 and later). It does not say since
 // when a node has been there, nor the name of the cluster: the caller does.
 //
-// A node fact has one GPU model. A node of several models, or of MIG instances alone, whose number
-// of cards Slurm does not tell, is rejected with that reason: describe it in an inventory file.
+// A node fact has one GPU model and one number of GPUs. So of a node of several models the first
+// stands for all of them; and MIG instances, of which Slurm does not tell the number of cards, are
+// taken for the least number of cards that has as many sevenths. Either makes a note that names
+// the node: if it is not so, describe the node in an inventory file.
 // Nodes in state FUTURE do not exist yet and are passed over.
+//
+// Whether a node can be used now stands in its State, in words joined by '+' ("IDLE+DRAIN",
+// "DOWN*+CLOUD"). A node that is drained (also while its last jobs run), failed, in maintenance or
+// down is out of use; one that Slurm has powered down is not, since it is not there to be paid.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/billing_period.h"
 #include "core/error.h"
 #include "core/id.h"
 #include "core/instant.h"
@@ -31,12 +39,27 @@ struct ScontrolOptions {
   // A node is in the pool of its first partition; otherwise in the cluster's nameless one. To be
   // set like SacctOptions::partitions_are_pools.
   bool partitions_are_pools = false;
+  // Of the machine that ran scontrol; only for since when a node is down, where scontrol was not
+  // told to write epoch seconds (recorded_time.h).
+  TimeZone zone = TimeZone::utc();
+};
+
+// A node as it is now.
+struct NodeState {
+  NodeId node;
+  bool is_out;         // nobody can begin to use it
+  std::string state;   // "IDLE+DRAIN"
+  std::string reason;  // that somebody gave; may be empty
+  std::optional<Instant> reason_since;
+  bool operator==(const NodeState&) const = default;
 };
 
 struct ScontrolNodes {
   std::vector<Node> nodes;            // in the order of the file, each name once
   std::vector<RejectedRow> rejected;  // also a node that is there twice and differs
   std::uint64_t future = 0;           // passed over
+  std::vector<NodeState> states;      // of `nodes`, in their order
+  std::vector<std::string> notes;     // what of a node is less than certain
 };
 
 // An error when the text is not scontrol's, or is beyond a limit.

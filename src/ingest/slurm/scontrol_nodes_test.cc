@@ -78,8 +78,6 @@ TEST(ScontrolNodes, BadNodesAreKeptAside) {
       {"NodeName=n1 Gres=gpu:a100:four", "Gres", "is not a resource"},
       {"NodeName=n1 Gres=gpu:a100:4,", "Gres", "ends with a comma"},
       {"NodeName=n1 Gres=gpu:a100:4,gpu:a100:4", "Gres", "is there twice"},
-      {"NodeName=n1 Gres=gpu:a100:2,gpu:v100:2", "Gres", "two models, 'a100' and 'v100'"},
-      {"NodeName=n1 Gres=gpu:a100_3g.20gb:2", "Gres", "MIG instances"},
       {"NodeName=n1 Gres=gpu:a100:4000", "Gres", "more than the limit of 1024"},
       {"NodeName=n0 CPUTot=9", "NodeName", "there twice and differs"},
   };
@@ -95,6 +93,83 @@ TEST(ScontrolNodes, BadNodesAreKeptAside) {
     EXPECT_EQ(rejected.line, 2u);
     EXPECT_EQ(rejected.file, "nodes.txt");
   }
+}
+
+TEST(ScontrolNodes, SeveralModelsAndMigWithANote) {
+  const auto found = parse_scontrol_nodes(
+      "NodeName=n1 Gres=gpu:a100:2,gpu:v100:3 State=IDLE\n"
+      "NodeName=n2 Gres=gpu:a100_3g.20gb:4,gpu:a100_1g.5gb:2 State=IDLE\n"
+      "NodeName=n3 Gres=gpu:h100:2,gpu:a100_3g.20gb:2,mps:h100:200 State=IDLE\n"
+      "NodeName=n4 Gres=gpu:h100:2 State=IDLE\n",
+      options());
+  ASSERT_TRUE(found.has_value());
+  ASSERT_EQ(found->nodes.size(), 4u);
+  EXPECT_TRUE(found->rejected.empty());
+  EXPECT_EQ(found->nodes[0].gpu_model, "a100");
+  EXPECT_EQ(found->nodes[0].gpu_count, 5u);
+  EXPECT_EQ(found->nodes[1].gpu_model, "a100");
+  EXPECT_EQ(found->nodes[1].gpu_count, 2u) << "4 x 3/7 and 2 x 1/7 are two cards";
+  EXPECT_EQ(found->nodes[2].gpu_model, "h100");
+  EXPECT_EQ(found->nodes[2].gpu_count, 3u);
+  EXPECT_EQ(found->nodes[2].mps_count, 200u);
+  ASSERT_EQ(found->notes.size(), 4u);
+  EXPECT_EQ(found->notes[0],
+            "node n1: its 5 GPUs are of 2 models, and 'a100' stands for all of them; describe the "
+            "node in an inventory file to tell them apart");
+  EXPECT_EQ(found->notes[1],
+            "node n2: its 6 MIG instances are taken for 2 cards, the fewest that hold them; if "
+            "there are more, describe the node in an inventory file");
+}
+
+TEST(ScontrolNodes, WhetherANodeCanBeUsed) {
+  const struct {
+    std::string_view state;
+    bool is_out;
+  } table[] = {
+      {"IDLE", false},
+      {"MIXED", false},
+      {"ALLOCATED+CLOUD", false},
+      {"IDLE+PLANNED", false},
+      {"MIXED+DRAIN", true},
+      {"IDLE+DRAIN", true},
+      {"DOWN", true},
+      {"DOWN*+CLOUD", true},
+      {"IDLE*", true},
+      {"RESERVED", false},
+      {"MAINT", true},
+      {"IDLE+MAINT+RESERVED", true},
+      {"IDLE+CLOUD~", false},
+      {"FAIL", true},
+      {"IDLE+CLOUD+POWERED_DOWN", false},
+      {"DOWN+POWERED_DOWN", false},
+      {"IDLE+NOT_RESPONDING", true},
+      {"", false},
+  };
+  for (const auto& row : table) {
+    const auto found = parse_scontrol_nodes(
+        "NodeName=n1 State=" + std::string(row.state) + " Gres=gpu:1\n", options());
+    ASSERT_TRUE(found.has_value());
+    ASSERT_EQ(found->states.size(), 1u);
+    EXPECT_EQ(found->states[0].is_out, row.is_out) << row.state;
+    EXPECT_EQ(found->states[0].state, row.state);
+  }
+}
+
+TEST(ScontrolNodes, ReasonsAndSinceWhen) {
+  const auto reason = [](std::string_view text) {
+    ScontrolOptions in_berlin = options();
+    in_berlin.zone = *TimeZone::parse("Europe/Berlin");
+    return parse_scontrol_nodes("NodeName=n1 State=DOWN\n   " + std::string(text) + "\n", in_berlin)
+        ->states[0];
+  };
+  EXPECT_EQ(reason("Reason=replace fan [root@1795294099]").reason, "replace fan");
+  EXPECT_EQ(reason("Reason=replace fan [root@1795294099]").reason_since,
+            from_unix_seconds(1'795'294'099));
+  EXPECT_EQ(reason("Reason=Not responding [slurm@2026-03-29T03:30:00]").reason_since,
+            *parse_instant("2026-03-29T01:30:00Z"));
+  EXPECT_EQ(reason("Reason=by ops [team] at noon").reason, "by ops [team] at noon");
+  EXPECT_EQ(reason("Reason=by ops [team] at noon").reason_since, std::nullopt);
+  EXPECT_EQ(reason("Weight=1").reason, "");
 }
 
 TEST(ScontrolNodes, RefusesWhatIsNotScontrols) {

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+
+#include "ledger/keeping.h"
 #include "store/contract/sample.h"
 
 namespace pennyweight {
@@ -38,6 +41,7 @@ struct OtherFacts {
   std::vector<Outage> outages;
   std::vector<Correction> corrections;
   std::vector<Usage> usages;
+  std::vector<Outcome> outcomes;
 };
 
 OtherFacts any_other_facts() {
@@ -59,7 +63,16 @@ OtherFacts any_other_facts() {
     made.node = NodeId(pick({"n1", "n2"}));
     made.workload = WorkloadId(pick({"", "a", "b"}));
     made.sm_active_ppm = static_cast<std::uint64_t>(below(3));
+    if (below(2) == 0) {
+      made.span_ms = below(2) == 0 ? 30'000 : 60'000;
+      made.part = static_cast<std::uint64_t>(below(3));
+      made.throttled_ms = static_cast<std::uint64_t>(below(2));
+    }
     facts.usages.push_back(std::move(made));
+  }
+  for (int i = below(10); i > 0; --i) {
+    facts.outcomes.push_back(outcome(pick({"a", "b"}), below(2) == 0 ? "2026-03-04" : "2026-03-05",
+                                     static_cast<std::uint64_t>(below(3))));
   }
   return facts;
 }
@@ -69,6 +82,7 @@ ImportOutcome import_others(Store& store, const OtherFacts& facts) {
   must(session->append_outages(facts.outages));
   must(session->append_corrections(facts.corrections));
   must(session->append_usages(facts.usages));
+  must(session->append_outcomes(facts.outcomes));
   return must(session->commit());
 }
 
@@ -130,18 +144,37 @@ SummaryQuery any_query() {
   return query;
 }
 
+std::vector<SummaryRow> scanned(Store& store, const SummaryQuery& query) {
+  std::vector<SummaryRow> rows;
+  must(store.scan_summary(query, [&](std::span<const SummaryRow> some) {
+    rows.insert(rows.end(), some.begin(), some.end());
+    return true;
+  }));
+  std::ranges::sort(rows,
+                    [](const SummaryRow& a, const SummaryRow& b) { return comes_before(a, b); });
+  return rows;
+}
+
 void expect_agreement(Store& a, Store& b) {
   RC_ASSERT(charges_of(a) == charges_of(b));
   RC_ASSERT(must(a.rejected_rows(1000)) == must(b.rejected_rows(1000)));
   const Interval during = any_interval();
   RC_ASSERT(usages_of(a, during) == usages_of(b, during));
+  RC_ASSERT(usages_of(a, during, "philly", UsageDetail::kShares) ==
+            usages_of(b, during, "philly", UsageDetail::kShares));
+  RC_ASSERT(outcomes_of(a, during) == outcomes_of(b, during));
   const ClusterId philly("philly");
   RC_ASSERT(must(a.outages(philly, during)) == must(b.outages(philly, during)));
   RC_ASSERT(must(a.corrections(philly, during)) == must(b.corrections(philly, during)));
   for (int i = 0; i < 4; ++i) {
-    const SummaryQuery query = any_query();
+    SummaryQuery query = any_query();
     RC_ASSERT(must(a.summarise(query)) == must(b.summarise(query)));
     RC_ASSERT(must(a.largest_postings(query, 5)) == must(b.largest_postings(query, 5)));
+    for (Store* store : {&a, &b}) {
+      RC_ASSERT(scanned(*store, query) == must(store->summarise(query)));
+      query.group_by.assign(dimensions().begin(), dimensions().end() - 1);
+      RC_ASSERT(scanned(*store, query) == must(store->summarise(query)));
+    }
   }
   for (const char* cluster : {"philly", "openb"}) {
     const Scope scope = run(cluster).scope;

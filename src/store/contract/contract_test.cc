@@ -100,6 +100,8 @@ TEST_P(StoreContract, EveryFieldOfAChargeComesBack) {
   EXPECT_EQ(tuple(outcome.charges), Counts(2, 0, 0, 0));
   full.id = FactId{content_hash(full)};
   bare.id = FactId{content_hash(bare)};
+  full.import_number = bare.import_number = 1;
+  full.booked_month = bare.booked_month = "2026-03";
   std::vector<Charge> want = {full, bare};
   std::ranges::sort(want, {}, &Charge::id);
   EXPECT_EQ(charges_of(*store_), want);
@@ -189,6 +191,60 @@ TEST_P(StoreContract, EveryFieldOfTheOtherFactsComesBack) {
   EXPECT_EQ(must(store_->imports())[0].outages, 2u);
   EXPECT_EQ(must(store_->imports())[0].corrections, 2u);
   EXPECT_THAT(view.clusters, ElementsAre("philly"));
+}
+
+TEST_P(StoreContract, SpansOfOneTimeAreToldApartByTheirPart) {
+  Usage first = usage("GPU-1", "2026-03-05");
+  first.span_ms = 60'000;
+  first.part = 1;
+  first.tensor_active_ppm = 5;
+  first.ecc_errors = 0;
+  Usage late = first;
+  late.part = 2;
+  late.sm_active_ppm.reset();
+  late.xid_errors = 1;
+  late.last_xid = 79;
+  const auto deliver = [&](const std::vector<Usage>& usages) {
+    const auto session = must(store_->begin_import(source()));
+    must(session->append_usages(usages));
+    return must(session->commit());
+  };
+  EXPECT_EQ(tuple(deliver({late, first}).usages), Counts(2, 0, 0, 0));
+  EXPECT_EQ(tuple(deliver({first, late}).usages), Counts(0, 2, 0, 0));
+  EXPECT_THAT(usages_of(*store_, march()), ElementsAre(first, late));
+  EXPECT_THAT(usages_of(*store_, march(), "philly", UsageDetail::kShares),
+              ElementsAre(shares_of(first), shares_of(late)));
+  Usage other = first;
+  other.tensor_active_ppm = 6;
+  const ImportOutcome outcome = deliver({other});
+  EXPECT_EQ(tuple(outcome.usages), Counts(0, 0, 0, 1));
+  EXPECT_THAT(outcome.conflict_rows[0].reason, HasSubstr("tensor active ppm 5 there, 6 here"));
+}
+
+TEST_P(StoreContract, OutcomesAreFoundByClusterAndBegin) {
+  Outcome elsewhere = outcome("ml/chat-0", "2026-03-02", 1);
+  elsewhere.cluster = ClusterId("earth");
+  const std::vector<Outcome> all = {outcome("ml/chat-0", "2026-03-02T10:01:00Z", 3),
+                                    outcome("ml/chat-0", "2026-03-02T10:00:00Z", 7),
+                                    outcome("ml/chat-0", "2026-04-01", 9), elsewhere};
+  const auto deliver = [&](const std::vector<Outcome>& outcomes) {
+    const auto session = must(store_->begin_import(source()));
+    must(session->append_outcomes(outcomes));
+    return must(session->commit());
+  };
+  EXPECT_EQ(tuple(deliver(all).outcomes), Counts(4, 0, 0, 0));
+  EXPECT_EQ(tuple(deliver(all).outcomes), Counts(0, 4, 0, 0));
+  EXPECT_EQ(must(store_->overview()).outcomes, 4u);
+  EXPECT_EQ(must(store_->imports())[0].outcomes, 4u);
+  std::vector<std::uint64_t> counts;
+  for (const Outcome& found : outcomes_of(*store_, march())) counts.push_back(found.count);
+  EXPECT_THAT(counts, ElementsAre(7, 3));
+  Outcome found = outcomes_of(*store_, march())[0];
+  found.id = {};
+  EXPECT_EQ(found, all[1]);
+  const ImportOutcome conflict = deliver({outcome("ml/chat-0", "2026-03-02T10:00:00Z", 8)});
+  EXPECT_EQ(tuple(conflict.outcomes), Counts(0, 0, 0, 1));
+  EXPECT_THAT(conflict.conflict_rows[0].reason, HasSubstr("count 7 there, 8 here"));
 }
 
 TEST_P(StoreContract, TheSameBillTwiceIsOneBill) {
@@ -452,20 +508,22 @@ TEST_P(StoreContract, UsageComesInAStreamByDeviceAndTime) {
   EXPECT_EQ(usages_of(*store_, hour), want);
 
   std::set<std::string> cards;
-  must(store_->scan_usage(ClusterId("philly"), march(), [&](std::span<const Usage> some) {
-    std::set<std::string> here;
-    for (const Usage& sample : some) here.insert(sample.gpu.text());
-    for (const std::string& card : here) {
-      EXPECT_TRUE(cards.insert(card).second) << card << " is in two batches";
-    }
-    return true;
-  }));
+  must(store_->scan_usage(
+      ClusterId("philly"), march(), UsageDetail::kAll, [&](std::span<const Usage> some) {
+        std::set<std::string> here;
+        for (const Usage& sample : some) here.insert(sample.gpu.text());
+        for (const std::string& card : here) {
+          EXPECT_TRUE(cards.insert(card).second) << card << " is in two batches";
+        }
+        return true;
+      }));
   EXPECT_EQ(cards.size(), 3u);
   int batches = 0;
-  must(store_->scan_usage(ClusterId("philly"), march(), [&](std::span<const Usage> some) {
-    EXPECT_FALSE(some.empty());
-    return ++batches < 1;
-  }));
+  must(store_->scan_usage(ClusterId("philly"), march(), UsageDetail::kAll,
+                          [&](std::span<const Usage> some) {
+                            EXPECT_FALSE(some.empty());
+                            return ++batches < 1;
+                          }));
   EXPECT_EQ(batches, 1);
 }
 

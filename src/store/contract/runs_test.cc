@@ -331,7 +331,7 @@ TEST_P(RunContract, APostingsScanIsOfTheCurrentRunInOrder) {
   EXPECT_THAT(must(store_->dimensions_of(scope)), IsEmpty());
   keep_run(*store_, run(), postings_of_charge(3, 9));
   std::vector<Posting> want;
-  for (const std::uint64_t charge : {5, 1, 2}) {
+  for (const std::uint64_t charge : {5u, 1u, 2u}) {
     std::ranges::copy(postings_of_charge(charge, 1), std::back_inserter(want));
   }
   keep_run(*store_, run(), want, dimensions_of_postings(want));

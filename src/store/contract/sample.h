@@ -133,6 +133,14 @@ inline Correction correction(const std::string& name, std::int64_t units) {
   return made;
 }
 
+inline Outcome outcome(const std::string& workload, const char* from, std::uint64_t count) {
+  Outcome made(ClusterId("philly"), WorkloadId(workload), "requests",
+               Interval(at(from), at(from) + std::chrono::minutes(1)), count);
+  CHECK(made.labels.set("model", "llama"), "a short label");
+  made.part = 9;
+  return made;
+}
+
 inline Posting posting(const FactId& charge, const std::string& workload, const Costs& amounts,
                        const char* day = "2026-03-04") {
   return {.charge = charge,
@@ -209,9 +217,20 @@ inline std::vector<Holding> holdings_of(Store& store, const Interval& during) {
 }
 
 inline std::vector<Usage> usages_of(Store& store, const Interval& during,
-                                    const std::string& cluster = "philly") {
+                                    const std::string& cluster = "philly",
+                                    UsageDetail detail = UsageDetail::kAll) {
   std::vector<Usage> found;
-  must(store.scan_usage(ClusterId(cluster), during, [&](std::span<const Usage> some) {
+  must(store.scan_usage(ClusterId(cluster), during, detail, [&](std::span<const Usage> some) {
+    found.insert(found.end(), some.begin(), some.end());
+    return true;
+  }));
+  return found;
+}
+
+inline std::vector<Outcome> outcomes_of(Store& store, const Interval& during,
+                                        const std::string& cluster = "philly") {
+  std::vector<Outcome> found;
+  must(store.scan_outcomes(ClusterId(cluster), during, [&](std::span<const Outcome> some) {
     found.insert(found.end(), some.begin(), some.end());
     return true;
   }));

@@ -9,6 +9,7 @@
 #include "ledger/holding.h"
 #include "ledger/node.h"
 #include "ledger/outage.h"
+#include "ledger/outcome.h"
 #include "ledger/posting.h"
 #include "ledger/usage.h"
 
@@ -216,6 +217,43 @@ struct Table<Usage> {
     io.optional_count("energy_millijoules", &Usage::energy_millijoules);
     io.id("workload", &Usage::workload);
     io.boolean("of_workload", &Usage::of_workload);
+    io.small_count("span_ms", &Usage::span_ms);
+    io.count("part", &Usage::part);
+    io.optional_count("tensor_active_ppm", &Usage::tensor_active_ppm);
+    io.optional_count("dram_active_ppm", &Usage::dram_active_ppm);
+    io.optional_count("memory_reserved_bytes", &Usage::memory_reserved_bytes);
+    io.optional_count("temperature_celsius", &Usage::temperature_celsius);
+    io.optional_count("sm_clock_mhz", &Usage::sm_clock_mhz);
+    io.optional_count("pcie_bytes_per_second", &Usage::pcie_bytes_per_second);
+    io.optional_count("nvlink_bytes_per_second", &Usage::nvlink_bytes_per_second);
+    io.optional_count("energy_used_millijoules", &Usage::energy_used_millijoules);
+    io.optional_count("activity_max_ppm", &Usage::activity_max_ppm);
+    io.optional_count("memory_used_max_bytes", &Usage::memory_used_max_bytes);
+    io.optional_count("power_max_milliwatts", &Usage::power_max_milliwatts);
+    io.optional_count("throttled_ms", &Usage::throttled_ms);
+    io.optional_count("xid_errors", &Usage::xid_errors);
+    io.optional_count("last_xid", &Usage::last_xid);
+    io.optional_count("ecc_errors", &Usage::ecc_errors);
+  }
+};
+
+template <>
+struct Table<Outcome> {
+  static constexpr const char* kName = "outcomes";
+  static constexpr const char* kId = "outcome_id";
+  static constexpr const char* kFact = "outcome";
+  static Outcome blank() {
+    return Outcome(ClusterId(""), WorkloadId(""), "",
+                   Interval(Instant(), Instant(std::chrono::milliseconds(1))), 0);
+  }
+  static void list(auto& io) {
+    io.id("cluster", &Outcome::cluster);
+    io.id("workload", &Outcome::workload);
+    io.text("measure", &Outcome::measure);
+    io.labels("labels", &Outcome::labels);
+    io.interval("counted_from", "counted_to", &Outcome::during);
+    io.count("counted", &Outcome::count);
+    io.count("part", &Outcome::part);
   }
 };
 

@@ -1,5 +1,8 @@
 #include "store/duckdb/duckdb_store.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -8,6 +11,7 @@
 #include <utility>
 
 #include "ledger/keeping.h"
+#include "store/duckdb/books.h"
 #include "store/duckdb/fact_table.h"
 #include "store/duckdb/import_session.h"
 #include "store/duckdb/reconcile.h"
@@ -41,10 +45,12 @@ class DuckdbStore : public Store {
                              const HoldingSink& sink) override;
   Result<std::vector<Node>> nodes() override;
   Result<std::vector<Gpu>> gpus() override;
-  Result<void> scan_usage(const ClusterId& cluster, const Interval& during,
+  Result<void> scan_usage(const ClusterId& cluster, const Interval& during, UsageDetail detail,
                           const UsageSink& sink) override {
-    return pennyweight::scan_usage(database_, cluster, during, sink);
+    return pennyweight::scan_usage(database_, cluster, during, detail, sink);
   }
+  Result<void> scan_outcomes(const ClusterId& cluster, const Interval& during,
+                             const OutcomeSink& sink) override;
   Result<std::vector<Outage>> outages(const ClusterId& cluster, const Interval& during) override;
   Result<std::vector<Correction>> corrections(const ClusterId& cluster,
                                               const Interval& during) override;
@@ -62,11 +68,34 @@ class DuckdbStore : public Store {
   Result<std::vector<RejectedRow>> rejected_rows(std::uint64_t at_most) override;
   Result<StoreOverview> overview() override;
   Result<std::vector<SummaryRow>> summarise(const SummaryQuery& query) override;
+  Result<void> scan_summary(const SummaryQuery& query, const SummarySink& sink) override;
   Result<std::vector<ReconcileTotals>> reconcile(const std::string& month, bool only_off,
                                                  const LineSink& sink) override {
     Result<Connection> connection = database_.connect();
     if (!connection) return std::unexpected(std::move(connection.error()));
     return pennyweight::reconcile(*connection, month, only_off, sink);
+  }
+  Result<Closing> close_month(const Closing& closing) override;
+  Result<std::vector<Closing>> closings() override {
+    Result<Connection> connection = database_.connect();
+    if (!connection) return std::unexpected(std::move(connection.error()));
+    return pennyweight::closings(*connection);
+  }
+  Result<std::vector<RetiredCharge>> retired_charges(const std::string& month) override {
+    Result<Connection> connection = database_.connect();
+    if (!connection) return std::unexpected(std::move(connection.error()));
+    return pennyweight::retired_charges(*connection, month);
+  }
+  Result<std::vector<Charge>> restated_charges(const std::string& month) override {
+    Result<Connection> connection = database_.connect();
+    if (!connection) return std::unexpected(std::move(connection.error()));
+    return pennyweight::restated_charges(*connection, month);
+  }
+  Result<void> issue_invoices(std::span<const IssuedInvoice> invoices) override;
+  Result<std::vector<IssuedInvoice>> issued_invoices() override {
+    Result<Connection> connection = database_.connect();
+    if (!connection) return std::unexpected(std::move(connection.error()));
+    return pennyweight::issued_invoices(*connection);
   }
 
  private:
@@ -120,7 +149,7 @@ Result<bool> hand_over(const Rows& chunk, const Sink& sink) {
 Result<void> DuckdbStore::scan_charges(const std::string& month, const ChargeSink& sink) {
   return visit(
       "SELECT " + fact_columns<Charge>("") +
-          " FROM charges WHERE $1 = '' OR billing_month = $1 ORDER BY charge_id",
+          " FROM booked_charges WHERE $1 = '' OR booked_month = $1 ORDER BY charge_id",
       [&](Statement& statement) { statement.bind_text(1, month); },
       [&](const Rows& chunk) { return hand_over<Charge>(chunk, sink); });
 }
@@ -139,6 +168,19 @@ Result<void> DuckdbStore::scan_holdings(const ClusterId& cluster, const Interval
         statement.bind_timestamp_ms(2, during.begin()).bind_timestamp_ms(3, during.end());
       },
       [&](const Rows& chunk) { return hand_over<Holding>(chunk, sink); });
+}
+
+Result<void> DuckdbStore::scan_outcomes(const ClusterId& cluster, const Interval& during,
+                                        const OutcomeSink& sink) {
+  return visit(
+      "SELECT " + fact_columns<Outcome>("") +
+          " FROM outcomes WHERE cluster = $1 AND counted_from >= $2 AND counted_from < $3 "
+          "ORDER BY counted_from, outcome_id",
+      [&](Statement& statement) {
+        statement.bind_text(1, cluster.text());
+        statement.bind_timestamp_ms(2, during.begin()).bind_timestamp_ms(3, during.end());
+      },
+      [&](const Rows& chunk) { return hand_over<Outcome>(chunk, sink); });
 }
 
 Result<std::vector<Node>> DuckdbStore::nodes() {
@@ -270,7 +312,13 @@ Result<std::vector<ImportRecord>> DuckdbStore::imports() {
                        .usages = count(9),
                        .outages = count(10),
                        .corrections = count(11),
-                       .rejected = count(12)});
+                       .outcomes = count(18),
+                       .rejected = count(12),
+                       .restated = {count(15), count(16), count(17)}});
+      const auto style = parse_delivery_style(chunk.column(13).text(row));
+      if (!style) return fail(ErrorCode::kStore, "an import is of a style that no version wrote");
+      found.back().source.style = *style;
+      found.back().source.reason = chunk.column(14).text(row);
     }
     return true;
   };
@@ -315,56 +363,87 @@ Result<StoreOverview> DuckdbStore::overview() {
   const auto count = [](const char* table) {
     return std::string("(SELECT count(*)::UBIGINT FROM ") + table + "), ";
   };
-  const Result<void> read =
-      visit("SELECT " + count("charges") + count("holdings") + count("nodes") + count("gpus") +
-                count("usages") + count("outages") + count("corrections") + count("imports") +
-                count("rejected_rows") +
-                "(SELECT coalesce(sum(postings), 0)::UBIGINT FROM runs WHERE is_current)",
-            kNothing, [&](const Rows& chunk) -> Result<bool> {
-              std::uint64_t column = 0;
-              for (std::uint64_t* into : {&view.charges, &view.holdings, &view.nodes, &view.gpus,
-                                          &view.usages, &view.outages, &view.corrections,
-                                          &view.imports, &view.rejected, &view.postings}) {
-                *into = chunk.column(column++).uint64(0);
-              }
-              return true;
-            });
+  const Result<void> read = visit(
+      "SELECT " + count("charges") + count("holdings") + count("nodes") + count("gpus") +
+          count("usages") + count("outages") + count("corrections") + count("outcomes") +
+          count("imports") + count("rejected_rows") +
+          "(SELECT coalesce(sum(postings), 0)::UBIGINT FROM runs WHERE is_current)",
+      kNothing, [&](const Rows& chunk) -> Result<bool> {
+        std::uint64_t column = 0;
+        for (std::uint64_t* into :
+             {&view.charges, &view.holdings, &view.nodes, &view.gpus, &view.usages, &view.outages,
+              &view.corrections, &view.outcomes, &view.imports, &view.rejected, &view.postings}) {
+          *into = chunk.column(column++).uint64(0);
+        }
+        return true;
+      });
   if (!read) return std::unexpected(read.error());
   Result<std::vector<std::string>> clusters =
       texts("SELECT cluster FROM nodes UNION SELECT cluster FROM holdings ORDER BY cluster");
   if (!clusters) return std::unexpected(std::move(clusters.error()));
   Result<std::vector<std::string>> months =
-      texts("SELECT DISTINCT billing_month FROM charges ORDER BY billing_month");
+      texts("SELECT DISTINCT booked_month FROM charges ORDER BY booked_month");
   if (!months) return std::unexpected(std::move(months.error()));
   view.clusters = std::move(*clusters);
   view.months = std::move(*months);
   return view;
 }
 
+// The rows of a chunk, whose columns are those of SummarySql.
+Result<std::vector<SummaryRow>> summary_rows_of(const Rows& chunk, std::uint64_t keys) {
+  std::vector<SummaryRow> rows;
+  rows.reserve(chunk.size());
+  const duckdb::Column currencies = chunk.column(keys + 1);
+  const duckdb::Column billed = chunk.column(keys + 2), effective = chunk.column(keys + 3);
+  const duckdb::Column list = chunk.column(keys + 4), contracted = chunk.column(keys + 5);
+  for (std::uint64_t row = 0; row < chunk.size(); ++row) {
+    const Result<Currency> currency = Currency::parse(currencies.text(row));
+    if (!currency) return std::unexpected(currency.error());
+    const auto money = [&](const duckdb::Column& column) {
+      return Money::from_ticks(column.unscaled(row), *currency);
+    };
+    rows.push_back({{},
+                    {},
+                    {money(billed), money(effective), money(list), money(contracted)},
+                    {},
+                    {},
+                    {},
+                    {},
+                    0});
+    rows.back().keys.reserve(keys);
+  }
+  const duckdb::Column buckets = chunk.column(0);
+  const duckdb::Column held = chunk.column(keys + 6), idle = chunk.column(keys + 7);
+  const duckdb::Column memory = chunk.column(keys + 8), observed = chunk.column(keys + 9);
+  const duckdb::Column postings = chunk.column(keys + 10);
+  for (std::uint64_t row = 0; row < chunk.size(); ++row) {
+    const auto amount = [&](const duckdb::Column& column) {
+      return static_cast<UInt128>(column.hugeint(row));
+    };
+    SummaryRow& sum = rows[row];
+    if (!buckets.is_null(row)) sum.bucket = buckets.date(row);
+    sum.gpu_time = GpuTime::of(amount(held));
+    sum.idle_time = GpuTime::of(amount(idle));
+    sum.memory_time = MemoryTime::of(amount(memory));
+    sum.observed_time = GpuTime::of(amount(observed));
+    sum.postings = postings.uint64(row);
+  }
+  for (std::uint64_t i = 0; i < keys; ++i) {
+    const duckdb::Column texts = chunk.column(i + 1);
+    for (std::uint64_t row = 0; row < chunk.size(); ++row) {
+      rows[row].keys.emplace_back(texts.text(row));
+    }
+  }
+  return rows;
+}
+
 Result<std::vector<SummaryRow>> DuckdbStore::summarise(const SummaryQuery& query) {
   const SummarySql sql(query);
-  const std::uint64_t keys = query.group_by.size();
   std::vector<SummaryRow> rows;
   const auto take = [&](const Rows& chunk) -> Result<bool> {
-    for (std::uint64_t row = 0; row < chunk.size(); ++row) {
-      const Result<Currency> currency = Currency::parse(chunk.column(keys + 1).text(row));
-      if (!currency) return std::unexpected(currency.error());
-      const auto money = [&](std::uint64_t i) {
-        return Money::from_ticks(chunk.column(keys + 2 + i).unscaled(row), *currency);
-      };
-      const auto amount = [&](std::uint64_t i) {
-        return static_cast<UInt128>(chunk.column(keys + 6 + i).hugeint(row));
-      };
-      SummaryRow& sum = rows.emplace_back(
-          SummaryRow{{}, {}, {money(0), money(1), money(2), money(3)}, {}, {}, {}, {}, 0});
-      if (!chunk.column(0).is_null(row)) sum.bucket = chunk.column(0).date(row);
-      for (std::uint64_t i = 0; i < keys; ++i) sum.keys.emplace_back(chunk.column(i + 1).text(row));
-      sum.gpu_time = GpuTime::of(amount(0));
-      sum.idle_time = GpuTime::of(amount(1));
-      sum.memory_time = MemoryTime::of(amount(2));
-      sum.observed_time = GpuTime::of(amount(3));
-      sum.postings = chunk.column(keys + 10).uint64(row);
-    }
+    Result<std::vector<SummaryRow>> some = summary_rows_of(chunk, query.group_by.size());
+    if (!some) return std::unexpected(std::move(some.error()));
+    std::ranges::move(*some, std::back_inserter(rows));
     return true;
   };
   const Result<void> read =
@@ -373,6 +452,35 @@ Result<std::vector<SummaryRow>> DuckdbStore::summarise(const SummaryQuery& query
   std::ranges::sort(rows,
                     [](const SummaryRow& a, const SummaryRow& b) { return comes_before(a, b); });
   return rows;
+}
+
+Result<void> DuckdbStore::scan_summary(const SummaryQuery& query, const SummarySink& sink) {
+  const SummarySql sql(query);
+  return visit(
+      sql.scan(), [&](Statement& statement) { sql.bind(statement); },
+      [&](const Rows& chunk) -> Result<bool> {
+        const Result<std::vector<SummaryRow>> some = summary_rows_of(chunk, query.group_by.size());
+        if (!some) return std::unexpected(some.error());
+        return sink(*some);
+      });
+}
+
+Result<Closing> DuckdbStore::close_month(const Closing& closing) {
+  if (read_only_) return refuse_to_write();
+  Result<SessionLock> lock = SessionLock::begin(database_, session_open_);
+  if (!lock) return std::unexpected(std::move(lock.error()));
+  auto closed = pennyweight::close_month(lock->connection(), closing);
+  if (!closed) return closed;
+  if (auto done = lock->commit(); !done) return std::unexpected(done.error());
+  return closed;
+}
+
+Result<void> DuckdbStore::issue_invoices(std::span<const IssuedInvoice> invoices) {
+  if (read_only_) return refuse_to_write();
+  Result<SessionLock> lock = SessionLock::begin(database_, session_open_);
+  if (!lock) return std::unexpected(std::move(lock.error()));
+  if (auto done = pennyweight::issue_invoices(lock->connection(), invoices); !done) return done;
+  return lock->commit();
 }
 
 // The engine opens files of several other kinds too, a CSV say, as a view in memory, in which
@@ -392,6 +500,9 @@ Result<void> check_magic(const std::filesystem::path& path) {
 Result<void> check_path(const DuckdbOptions& options) {
   namespace fs = std::filesystem;
   if (options.path.empty()) return fail(ErrorCode::kConfig, "the store has no path");
+  if (options.path.starts_with(":memory:")) {
+    return fail(ErrorCode::kConfig, "DuckDB does not take this for the name of a file");
+  }
   std::error_code code;
   const fs::path path(options.path);
   if (fs::is_directory(path, code)) {
@@ -408,26 +519,66 @@ Result<void> check_path(const DuckdbOptions& options) {
   return {};
 }
 
-Result<std::unique_ptr<Store>> open(const DuckdbOptions& options) {
-  if (Result<void> good = check_path(options); !good) return std::unexpected(good.error());
+// The file at `path`, with our tables.
+Result<duckdb::Database> open_file(const DuckdbOptions& options, const std::string& path) {
   Result<duckdb::Database> database =
-      duckdb::Database::open({.path = options.path,
+      duckdb::Database::open({.path = path,
                               .read_only = options.read_only,
                               .memory_bytes_max = options.memory_bytes_max,
                               .threads = options.threads,
                               .temp_directory = options.temp_directory,
                               .keeps_insertion_order = false});
-  if (!database) return std::unexpected(std::move(database.error()));
+  if (!database) return database;
   std::error_code code;
-  if (!std::filesystem::exists(options.path, code)) {
+  if (!std::filesystem::exists(path, code)) {
     return fail(ErrorCode::kConfig, "DuckDB does not take this for the name of a file");
   }
-  {
-    Result<Connection> connection = database->connect();
-    if (!connection) return std::unexpected(std::move(connection.error()));
-    const Result<void> ready = prepare_schema(*connection, options.read_only);
-    if (!ready) return std::unexpected(ready.error());
+  Result<Connection> connection = database->connect();
+  if (!connection) return std::unexpected(std::move(connection.error()));
+  if (const Result<void> ready = prepare_schema(*connection, options.read_only); !ready) {
+    return std::unexpected(ready.error());
   }
+  return database;
+}
+
+// DuckDB makes a file step by step, and one that was killed between two of them is none that it
+// opens again. So a new ledger is made beside its place, and put there when it is whole; where
+// somebody else was faster, his counts.
+Result<void> make_file(const DuckdbOptions& options) {
+  namespace fs = std::filesystem;
+  const std::string making = fmt::format("{}.making-{}", options.path, ::getpid());
+  std::error_code code;
+  fs::remove(making, code);
+  {
+    Result<duckdb::Database> made = open_file(options, making);
+    if (!made) {
+      fs::remove(making, code);
+      return std::unexpected(made.error());
+    }
+    Result<Connection> connection = made->connect();
+    if (!connection) return std::unexpected(std::move(connection.error()));
+    if (Result<void> whole = connection->execute("CHECKPOINT"); !whole) return whole;
+  }
+  // Unlike a renaming, a link never takes the place of what is there.
+  std::error_code linking;
+  fs::create_hard_link(making, options.path, linking);
+  if (linking && !fs::exists(options.path, code)) fs::rename(making, options.path, linking);
+  fs::remove(making, code);
+  fs::remove(making + ".wal", code);
+  if (!fs::exists(options.path, code)) {
+    return fail(ErrorCode::kIo, "cannot put a new file there: " + linking.message());
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Store>> open(const DuckdbOptions& options) {
+  if (Result<void> good = check_path(options); !good) return std::unexpected(good.error());
+  std::error_code code;
+  if (!options.read_only && !std::filesystem::exists(options.path, code)) {
+    if (Result<void> made = make_file(options); !made) return std::unexpected(made.error());
+  }
+  Result<duckdb::Database> database = open_file(options, options.path);
+  if (!database) return std::unexpected(std::move(database.error()));
   return std::make_unique<DuckdbStore>(std::move(*database), options.read_only);
 }
 

@@ -27,8 +27,23 @@ Result<void> append(duckdb::Appender& appender, std::span<const Fact* const> fac
   filler.each(
       [&](auto& writer, auto row, const Fact& fact) { writer.set_uint64(row, fact.source.line); });
   if constexpr (std::is_same_v<Fact, Charge>) {
+    std::optional<Instant> begin;  // of the line before
+    std::string month;
     filler.each([&](auto& writer, auto row, const Charge& charge) {
-      writer.set_text(row, month_of(charge.billing_period.begin()));
+      if (begin != charge.billing_period.begin()) {
+        begin = charge.billing_period.begin();
+        month = month_of(*begin);
+      }
+      writer.set_text(row, month);
+    });
+    filler.each([&](auto& writer, auto row, const Charge&) {
+      writer.set_text(row, keys[row].booked_month);
+    });
+    filler.each(
+        [&](auto& writer, auto row, const Charge&) { writer.set_uuid(row, keys[row].content); });
+    filler.each([&](auto& writer, auto row, const Charge&) { writer.set_uint64(row, 0u); });
+    filler.each([&](auto& writer, auto row, const Charge&) {
+      keys[row].takes_back ? writer.set_uuid(row, *keys[row].takes_back) : writer.set_null(row);
     });
   }
   Table<Fact>::list(filler);
@@ -62,6 +77,11 @@ Result<void> append_facts(duckdb::Appender& appender, std::span<const Outage* co
   return append(appender, facts, keys, import);
 }
 Result<void> append_facts(duckdb::Appender& appender, std::span<const Correction* const> facts,
+                          std::span<const FactKeys> keys, std::uint64_t import) {
+  return append(appender, facts, keys, import);
+}
+
+Result<void> append_facts(duckdb::Appender& appender, std::span<const Outcome* const> facts,
                           std::span<const FactKeys> keys, std::uint64_t import) {
   return append(appender, facts, keys, import);
 }

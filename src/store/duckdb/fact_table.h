@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,10 @@ namespace pennyweight {
 struct FactKeys {
   Hash128 id;
   Hash128 second;
+  // Of charges only. Identical lines have one content and are numbered by `ordinal`, as they came.
+  Hash128 content = {};
+  std::string_view booked_month = {};  // lives as long as the keys
+  std::optional<Hash128> takes_back = {};
 };
 
 template <class Fact>
@@ -32,7 +37,13 @@ std::string table_definition() {
   schema.add(second_key_name<Fact>(), "UUID");
   schema.add("import_number", "UBIGINT");
   schema.add("source_line", "UBIGINT");
-  if constexpr (std::is_same_v<Fact, Charge>) schema.add("billing_month", "VARCHAR");
+  if constexpr (std::is_same_v<Fact, Charge>) {
+    schema.add("billing_month", "VARCHAR");
+    schema.add("booked_month", "VARCHAR");
+    schema.add("content", "UUID");
+    schema.add("ordinal", "UBIGINT");
+    schema.add("takes_back", "UUID");
+  }
   Table<Fact>::list(schema);
   return schema.definition();
 }
@@ -52,14 +63,24 @@ Result<void> append_facts(duckdb::Appender& appender, std::span<const Outage* co
                           std::span<const FactKeys> keys, std::uint64_t import);
 Result<void> append_facts(duckdb::Appender& appender, std::span<const Correction* const> facts,
                           std::span<const FactKeys> keys, std::uint64_t import);
+Result<void> append_facts(duckdb::Appender& appender, std::span<const Outcome* const> facts,
+                          std::span<const FactKeys> keys, std::uint64_t import);
 Result<void> append_postings(duckdb::Appender& appender, std::span<const Posting* const> postings,
                              std::uint64_t run_id);
 
 // "c.charge_id, c.source_line, c.…": what facts_of and postings_of read.
 template <class Fact>
 std::string fact_columns(const std::string& prefix) {
-  return prefix + Table<Fact>::kId + ", " + prefix + "source_line, " +
-         Schema::of<Fact>().names(prefix);
+  std::string columns = prefix + Table<Fact>::kId + ", " + prefix + "source_line, ";
+  if constexpr (std::is_same_v<Fact, Charge>) {
+    columns += prefix + "import_number, " + prefix + "booked_month, " + prefix + "takes_back, ";
+  }
+  return columns + Schema::of<Fact>().names(prefix);
+}
+// How many columns these are before the fact's own.
+template <class Fact>
+constexpr std::uint64_t kept_columns() {
+  return std::is_same_v<Fact, Charge> ? 5 : 2;
 }
 inline std::string posting_columns(const std::string& prefix) {
   return Schema::of<Posting>().names(prefix);
@@ -75,7 +96,16 @@ Result<std::vector<Fact>> facts_of(const duckdb::Rows& chunk) {
     facts[row].id = FactId{ids.uuid(row)};
     facts[row].source.line = lines.uint64(row);
   }
-  ColumnReader<Fact> reader(chunk, 2, facts);
+  if constexpr (std::is_same_v<Fact, Charge>) {
+    const duckdb::Column imports = chunk.column(2), months = chunk.column(3);
+    const duckdb::Column takes_back = chunk.column(4);
+    for (std::size_t row = 0; row < facts.size(); ++row) {
+      facts[row].import_number = imports.uint64(row);
+      facts[row].booked_month = months.text(row);
+      if (!takes_back.is_null(row)) facts[row].takes_back = FactId{takes_back.uuid(row)};
+    }
+  }
+  ColumnReader<Fact> reader(chunk, kept_columns<Fact>(), facts);
   Table<Fact>::list(reader);
   if (reader.failed_column() != nullptr) {
     return fail(ErrorCode::kStore, std::string("the column ") + reader.failed_column() + " of " +

@@ -29,10 +29,10 @@ lines AS (
          own.postings IS NULL OR strange.currency IS NOT NULL OR own.billed <> c.billed_cost OR
          own.effective <> c.effective_cost OR own.list <> c.list_cost OR
          own.contracted <> c.contracted_cost AS is_off
-  FROM charges c
+  FROM booked_charges c
   LEFT JOIN posted own ON own.charge_id = c.charge_id AND own.currency = c.currency
   LEFT JOIN strange ON strange.charge_id = c.charge_id
-  WHERE $1 = '' OR c.billing_month = $1)
+  WHERE $1 = '' OR c.booked_month = $1)
 )sql";
 
 // Four columns from `first` on.
@@ -59,24 +59,54 @@ SELECT currency, count(*)::UBIGINT,
        (count(*) FILTER (billed <> 0 OR effective <> 0 OR list <> 0 OR contracted <> 0))::UBIGINT
 FROM sums GROUP BY currency ORDER BY currency)sql";
 
-// Into the totals of their currency, which may have no bill line.
+// What is posted to lines that have left the accounts since.
+constexpr const char* kGone = R"sql(
+SELECT p.currency, (count(DISTINCT p.charge_id))::UBIGINT
+FROM postings p JOIN runs r ON r.run_id = p.run_id
+WHERE r.is_current AND ($1 = '' OR r.month = $1)
+  AND p.charge_id IN (SELECT charge_id FROM retired_charges WHERE reversal IS NULL)
+GROUP BY p.currency ORDER BY p.currency)sql";
+
+// The totals of a currency, which may have no bill line.
+Result<ReconcileTotals*> totals_of(std::string_view currency,
+                                   std::vector<ReconcileTotals>& totals) {
+  const Result<Currency> code = Currency::parse(currency);
+  if (!code) return std::unexpected(code.error());
+  auto place = std::ranges::lower_bound(
+      totals, *code, {}, [](const ReconcileTotals& t) { return t.billed_lines.currency(); });
+  if (place == totals.end() || place->billed_lines.currency() != *code) {
+    const Costs zero = Costs::zero(*code);
+    place = totals.insert(place, ReconcileTotals{zero, zero, 0, 0, 0, 0, 0});
+  }
+  return &*place;
+}
+
+Result<void> add_gone(duckdb::Connection& connection, const std::string& month,
+                      std::vector<ReconcileTotals>& totals) {
+  Result<duckdb::Statement> select = connection.prepare(kGone);
+  if (!select) return std::unexpected(std::move(select.error()));
+  const auto take = [&](const duckdb::Rows& chunk) -> Result<bool> {
+    for (std::uint64_t row = 0; row < chunk.size(); ++row) {
+      const auto place = totals_of(chunk.column(0).text(row), totals);
+      if (!place) return std::unexpected(place.error());
+      (*place)->lines_gone = chunk.column(1).uint64(row);
+    }
+    return true;
+  };
+  return each_chunk(select->bind_text(1, month).query(), take);
+}
+
+// Into the totals of their currency.
 Result<void> add_transfers(duckdb::Connection& connection, const std::string& month,
                            std::vector<ReconcileTotals>& totals) {
   Result<duckdb::Statement> select = connection.prepare(kTransfers);
   if (!select) return std::unexpected(std::move(select.error()));
   const auto take = [&](const duckdb::Rows& chunk) -> Result<bool> {
     for (std::uint64_t row = 0; row < chunk.size(); ++row) {
-      const Result<Currency> currency = Currency::parse(chunk.column(0).text(row));
-      if (!currency) return std::unexpected(currency.error());
-      auto place = std::ranges::lower_bound(totals, *currency, {}, [](const ReconcileTotals& t) {
-        return t.billed_lines.currency();
-      });
-      if (place == totals.end() || place->billed_lines.currency() != *currency) {
-        const Costs zero = Costs::zero(*currency);
-        place = totals.insert(place, ReconcileTotals{zero, zero, 0, 0, 0, 0, 0});
-      }
-      place->transfers = chunk.column(1).uint64(row);
-      place->transfers_off = chunk.column(2).uint64(row);
+      const auto place = totals_of(chunk.column(0).text(row), totals);
+      if (!place) return std::unexpected(place.error());
+      (*place)->transfers = chunk.column(1).uint64(row);
+      (*place)->transfers_off = chunk.column(2).uint64(row);
     }
     return true;
   };
@@ -108,6 +138,9 @@ Result<std::vector<ReconcileTotals>> totals(duckdb::Connection& connection,
       });
   if (!read) return std::unexpected(read.error());
   if (const Result<void> added = add_transfers(connection, month, found); !added) {
+    return std::unexpected(added.error());
+  }
+  if (const Result<void> added = add_gone(connection, month, found); !added) {
     return std::unexpected(added.error());
   }
   return found;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ledger/keeping.h"
+#include "store/duckdb/books.h"
 #include "store/duckdb/fact_table.h"
 
 namespace pennyweight {
@@ -279,6 +280,9 @@ Result<std::unique_ptr<RunSession>> begin_duckdb_run(duckdb::Database& database,
                                                      const Run& run) {
   Result<SessionLock> lock = SessionLock::begin(database, open);
   if (!lock) return std::unexpected(std::move(lock.error()));
+  const auto closed = is_closed(lock->connection(), run.scope.month);
+  if (!closed) return std::unexpected(closed.error());
+  if (*closed) return fail(ErrorCode::kConflict, month_is_closed(run.scope.month));
   const Result<std::array<std::uint64_t, 1>> last =
       counts_of<1>(lock->connection().query("SELECT coalesce(max(run_id), 0)::UBIGINT FROM runs"));
   if (!last) return std::unexpected(last.error());

@@ -1,6 +1,7 @@
 #include "store/duckdb/schema.h"
 
 #include "store/duckdb/fact_table.h"
+#include "store/duckdb/upgrade.h"
 
 namespace pennyweight {
 namespace {
@@ -14,7 +15,8 @@ std::string create_tables() {
   return "BEGIN;" + create_fact_table<Charge>() + create_fact_table<Holding>() +
          create_fact_table<Node>() + create_fact_table<Gpu>() + create_fact_table<Usage>() +
          create_fact_table<Outage>() + create_fact_table<Correction>() +
-         "CREATE TABLE postings (run_id UBIGINT, " + Schema::of<Posting>().definition() + ");" +
+         create_fact_table<Outcome>() + "CREATE TABLE postings (run_id UBIGINT, " +
+         Schema::of<Posting>().definition() + ");" +
          R"sql(
 CREATE TABLE runs (
   run_id UBIGINT, cluster VARCHAR, month VARCHAR, number UBIGINT, is_current BOOLEAN,
@@ -25,10 +27,22 @@ CREATE TABLE run_dimensions (run_id UBIGINT, workload VARCHAR, dimension VARCHAR
 CREATE TABLE imports (
   number UBIGINT, format VARCHAR, name VARCHAR, file_hash UUID, imported_at TIMESTAMP_MS,
   charges UBIGINT, holdings UBIGINT, nodes UBIGINT, gpus UBIGINT, usages UBIGINT,
-  outages UBIGINT, corrections UBIGINT, rejected UBIGINT);
+  outages UBIGINT, corrections UBIGINT, rejected UBIGINT, style VARCHAR, reason VARCHAR,
+  removed UBIGINT, reversed UBIGINT, late UBIGINT, outcomes UBIGINT);
+CREATE TABLE retired_charges (charge_id UUID, import_number UBIGINT, reversal UUID);
+CREATE TABLE closings (
+  month VARCHAR, closed_at TIMESTAMP_MS, closed_by VARCHAR, reason VARCHAR, last_import UBIGINT,
+  lines UBIGINT, runs UBIGINT, digest UUID);
+CREATE TABLE invoices (
+  number VARCHAR, month VARCHAR, customer VARCHAR, issued_at TIMESTAMP_MS, document VARCHAR,
+  digest UUID, refers_to VARCHAR);
 CREATE TABLE rejected_rows (
   row_id UUID, import_number UBIGINT, file VARCHAR, line UBIGINT, column_name VARCHAR,
   reason VARCHAR, row_text VARCHAR);
+-- Lines in the accounts of their month: those that a delivery took back while it was open are not.
+CREATE VIEW booked_charges AS
+  SELECT * FROM charges WHERE charge_id NOT IN (
+    SELECT charge_id FROM retired_charges WHERE reversal IS NULL);
 CREATE VIEW current_postings AS
   SELECT r.cluster, r.month, p.* FROM postings p JOIN runs r USING (run_id) WHERE r.is_current;
 CREATE TABLE schema_version (version UBIGINT);
@@ -66,6 +80,12 @@ Result<void> prepare_schema(duckdb::Connection& connection, bool read_only) {
       count(connection, "SELECT max(version)::UBIGINT FROM schema_version");
   if (!version) return std::unexpected(version.error());
   if (*version == kSchemaVersion) return {};
+  if (can_upgrade(*version)) {
+    if (!read_only) return upgrade_schema(connection, *version);
+    return fail(ErrorCode::kStore, "its tables have the earlier version " +
+                                       std::to_string(*version) +
+                                       "; open it once for writing, and they are brought to this");
+  }
   return fail(ErrorCode::kStore, "its tables have version " + std::to_string(*version) +
                                      ", this program knows version " +
                                      std::to_string(kSchemaVersion) +

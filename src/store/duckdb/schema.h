@@ -9,9 +9,10 @@
 namespace pennyweight {
 
 // Raised with every change that an older program could not read.
-inline constexpr std::uint64_t kSchemaVersion = 2;
+inline constexpr std::uint64_t kSchemaVersion = 4;
 
-// Makes the tables of an empty file; refuses a file of something else, or of a newer version.
+// Makes the tables of an empty file; brings those of an earlier version to this one; refuses a file
+// of something else, or of a newer version.
 Result<void> prepare_schema(duckdb::Connection& connection, bool read_only);
 
 }  // namespace pennyweight

@@ -1,5 +1,8 @@
 #include "store/duckdb/settle.h"
 
+#include <algorithm>
+
+#include "duckdb/appender.h"
 #include "ledger/keeping.h"
 #include "store/duckdb/fact_table.h"
 
@@ -72,6 +75,7 @@ Result<Settled> settle_in_parts(const SettleOrder& order, const JudgePart& judge
     all.counts.existing += settled->counts.existing;
     all.counts.repeated += settled->counts.repeated;
     all.counts.conflicts += settled->counts.conflicts;
+    all.late += settled->late;
     rest.conflict_rows_max -= settled->conflict_rows.size();
     for (RejectedRow& row : settled->conflict_rows) all.conflict_rows.push_back(std::move(row));
   }
@@ -91,6 +95,7 @@ template std::string staged_table<Gpu>();
 template std::string staged_table<Usage>();
 template std::string staged_table<Outage>();
 template std::string staged_table<Correction>();
+template std::string staged_table<Outcome>();
 
 namespace {
 
@@ -99,47 +104,64 @@ Result<Settled> settle_charges_of(duckdb::Connection& connection, const SettleOr
   const std::string import = std::to_string(order.import);
   const std::string staged_here = parts.holds("s.natural_key", part);
   const std::string ledger_here = parts.holds("c.natural_key", part);
+  const bool adds = order.style == DeliveryStyle::kDelta || order.style == DeliveryStyle::kLedger;
   // A staged line's charge_id is still its content. The first of several identical lines may have
-  // gone straight into the table; it has ordinal 0, then.
+  // gone straight into the table; it has ordinal 0, then. `delivered` counts identical lines as
+  // they came; as many as the ledger has live are there already, the others are numbered on.
   const Result<void> judged = connection.execute(
       "CREATE OR REPLACE TEMP TABLE charge_verdicts AS "
-      "WITH numbered AS (SELECT s.rowid AS staged_row, s.natural_key, s.charge_id AS content, "
-      "row_number() OVER (PARTITION BY s.charge_id ORDER BY s.rowid) - 1 + "
-      "CASE WHEN d.charge_id IS NULL THEN 0 ELSE 1 END AS ordinal "
-      "FROM staged_charges s LEFT JOIN (SELECT c.charge_id FROM charges c WHERE import_number = " +
-      import + " AND " + ledger_here +
-      " AND c.charge_id IN (SELECT s.charge_id FROM staged_charges s WHERE " + staged_here +
-      ")) d USING (charge_id) WHERE " + staged_here +
-      "), "
-      "named AS (SELECT staged_row, natural_key, ordinal, " +
-      kNumberedId +
-      " AS charge_id FROM numbered) "
-      "SELECT n.*, c.charge_id IS NOT NULL AS existing FROM named n LEFT JOIN "
-      "(SELECT c.charge_id FROM charges c WHERE " +
+      "WITH mine AS (SELECT s.rowid AS staged_row, s.natural_key, s.charge_id AS content, "
+      "row_number() OVER (PARTITION BY s.charge_id ORDER BY s.rowid) - 1 AS delivered "
+      "FROM staged_charges s WHERE " +
+      staged_here +
+      "), there AS (SELECT c.content, count(*) AS ever, "
+      "count(*) FILTER (c.import_number = " +
+      import + ") AS direct, count(*) FILTER (c.import_number <> " + import +
+      " AND c.charge_id NOT IN (SELECT charge_id FROM retired_charges)) AS live "
+      "FROM charges c WHERE c.takes_back IS NULL AND " +
       ledger_here +
-      " AND c.charge_id IN (SELECT charge_id FROM named)) c ON c.charge_id = n.charge_id; "
-      // A key conflicts when the delivery brings a line that the ledger lacks and lacks one that
-      // the ledger has.
-      "CREATE OR REPLACE TEMP TABLE conflicting_keys AS "
-      "SELECT c.natural_key, min(c.charge_id) AS left_out FROM charges c "
-      "WHERE c.import_number <> " +
-      import + " AND " + ledger_here +
-      " AND c.natural_key IN (SELECT natural_key FROM charge_verdicts WHERE NOT existing) "
-      "AND c.charge_id NOT IN (SELECT charge_id FROM charge_verdicts WHERE existing) "
-      "GROUP BY c.natural_key");
+      " AND c.content IN (SELECT content FROM mine) GROUP BY c.content), "
+      "counted AS (SELECT m.*, coalesce(t.ever, 0) AS ever, coalesce(t.direct, 0) AS direct, " +
+      (adds ? "0" : "coalesce(t.live, 0)") +
+      " AS live FROM mine m LEFT JOIN there t USING (content)), "
+      "numbered AS (SELECT staged_row, natural_key, content, delivered + direct > 0 AS repeated, "
+      "delivered < live AS existing, greatest(ever + delivered - live, 0) AS ordinal FROM counted) "
+      "SELECT *, " +
+      kNumberedId +
+      " AS charge_id FROM numbered; "
+      "CREATE OR REPLACE TEMP TABLE conflicting_keys (natural_key UUID, left_out UUID)");
   if (!judged) return std::unexpected(judged.error());
+  if (order.style == DeliveryStyle::kGuarded) {
+    // A key conflicts when the delivery brings a line that the ledger lacks and lacks one that the
+    // ledger has.
+    const Result<void> found = connection.execute(
+        "INSERT INTO conflicting_keys WITH there AS (SELECT c.charge_id, c.natural_key, c.content, "
+        "row_number() OVER (PARTITION BY c.content ORDER BY c.ordinal) - 1 AS place "
+        "FROM charges c WHERE c.import_number <> " +
+        import + " AND c.takes_back IS NULL AND " + ledger_here +
+        " AND c.natural_key IN (SELECT natural_key FROM charge_verdicts WHERE NOT existing) "
+        "AND c.charge_id NOT IN (SELECT charge_id FROM retired_charges)), "
+        "here AS (SELECT content, count(*) AS delivered FROM charge_verdicts GROUP BY content) "
+        "SELECT natural_key, min(charge_id) FROM there LEFT JOIN here USING (content) "
+        "WHERE place >= coalesce(delivered, 0) GROUP BY natural_key");
+    if (!found) return std::unexpected(found.error());
+  }
   const Result<std::uint64_t> created = connection.change(
-      "INSERT INTO charges SELECT v.charge_id, s.* EXCLUDE (charge_id) "
-      "FROM staged_charges s JOIN charge_verdicts v ON v.staged_row = s.rowid "
+      "INSERT INTO charges SELECT v.charge_id, s.* EXCLUDE (charge_id) REPLACE (v.ordinal AS "
+      "ordinal) FROM staged_charges s JOIN charge_verdicts v ON v.staged_row = s.rowid "
       "WHERE NOT v.existing AND v.natural_key NOT IN (SELECT natural_key FROM conflicting_keys)");
   if (!created) return std::unexpected(created.error());
-  const Result<std::array<std::uint64_t, 3>> counts = counts_of<3>(connection.query(
-      "SELECT (count(*) FILTER (existing))::UBIGINT, (count(*) FILTER (ordinal > 0))::UBIGINT, "
+  const Result<std::array<std::uint64_t, 4>> counts = counts_of<4>(connection.query(
+      "SELECT (count(*) FILTER (existing))::UBIGINT, (count(*) FILTER (repeated))::UBIGINT, "
       "(count(*) FILTER (NOT existing AND "
-      "natural_key IN (SELECT natural_key FROM conflicting_keys)))::UBIGINT FROM charge_verdicts"));
+      "v.natural_key IN (SELECT natural_key FROM conflicting_keys)))::UBIGINT, "
+      "(count(*) FILTER (NOT existing AND v.natural_key NOT IN (SELECT natural_key FROM "
+      "conflicting_keys) AND s.booked_month <> s.billing_month))::UBIGINT "
+      "FROM charge_verdicts v JOIN staged_charges s ON s.rowid = v.staged_row"));
   if (!counts) return std::unexpected(counts.error());
   Settled settled;
   settled.counts = {*created, (*counts)[0], (*counts)[1], (*counts)[2]};
+  settled.late = (*counts)[3];
   if (settled.counts.conflicts > 0) {
     const std::string conflicts =
         " FROM charge_verdicts v JOIN conflicting_keys k USING (natural_key) ";
@@ -167,6 +189,136 @@ Result<Settled> settle_charges(duckdb::Connection& connection, const SettleOrder
 
 namespace {
 
+// ledger/delivery.h's delivery_scope(), in SQL.
+std::string scope_of(const std::string& prefix) {
+  const std::string part = std::string("regexp_extract(") + prefix + "other_columns, '\"" +
+                           kDeliveryPartColumn + "\":\"([^\"]*)\"', 1)";
+  return prefix + "billing_month || CASE " + prefix +
+         "billing_account_id WHEN '' THEN ' issuer ' || " + prefix +
+         "invoice_issuer_name ELSE ' account ' || " + prefix + "billing_account_id END || " +
+         "CASE contains(" + prefix + "other_columns, '" + kDeliveryPartColumn +
+         "') WHEN true THEN "
+         "CASE " +
+         part + " WHEN '' THEN '' ELSE ' part ' || " + part + " END ELSE '' END";
+}
+
+// What a replacement leaves out of its scope, into the temporary table left_out: lines of other
+// imports that are live and of which fewer are delivered. Numbered, to be read in pieces.
+Result<std::uint64_t> find_left_out(duckdb::Connection& connection, const ReplaceOrder& order) {
+  const Result<std::array<std::uint64_t, 1>> live = counts_of<1>(
+      connection.query("SELECT count(*)::UBIGINT FROM charges WHERE import_number <> " +
+                       std::to_string(order.import) + " AND " + scope_of("") +
+                       " IN (SELECT scope FROM delivered_scopes)"));
+  if (!live) return std::unexpected(live.error());
+  Result<void> made = connection.execute(
+      "CREATE OR REPLACE TEMP TABLE left_out (charge_id UUID, booked_month VARCHAR)");
+  const Parts parts(std::max((*live)[0], order.staged_rows));
+  for (std::uint64_t part = 0; made && part < parts.count(); ++part) {
+    made = connection.execute(
+        "INSERT INTO left_out WITH there AS (SELECT c.charge_id, c.booked_month, c.content, "
+        "row_number() OVER (PARTITION BY c.content ORDER BY c.ordinal) - 1 AS place "
+        "FROM charges c WHERE c.import_number <> " +
+        std::to_string(order.import) + " AND c.takes_back IS NULL AND " +
+        parts.holds("c.natural_key", part) +
+        " AND c.charge_id NOT IN (SELECT charge_id FROM retired_charges) "
+        "AND " +
+        scope_of("c.") +
+        " IN (SELECT scope FROM delivered_scopes)), here AS (SELECT s.charge_id AS content, "
+        "count(*) AS delivered FROM " +
+        (order.staged_rows > 0 ? staged_table<Charge>()
+                               : std::string("(SELECT NULL::UUID AS charge_id, NULL::UUID AS "
+                                             "natural_key WHERE false)")) +
+        " s WHERE " + parts.holds("s.natural_key", part) +
+        " GROUP BY 1) SELECT charge_id, booked_month FROM there LEFT JOIN here USING (content) "
+        "WHERE place >= coalesce(delivered, 0)");
+  }
+  if (!made) return std::unexpected(made.error());
+  const Result<std::array<std::uint64_t, 1>> found =
+      counts_of<1>(connection.query("SELECT count(*)::UBIGINT FROM left_out"));
+  if (!found) return std::unexpected(found.error());
+  return (*found)[0];
+}
+
+// The lines that take back what is left out of closed months, a piece after another.
+Result<std::uint64_t> take_back(duckdb::Connection& connection, const ReplaceOrder& order) {
+  Result<void> done = connection.execute(
+      "CREATE OR REPLACE TEMP TABLE closed_left_out AS SELECT charge_id, "
+      "row_number() OVER (ORDER BY charge_id) - 1 AS number FROM left_out WHERE booked_month IN "
+      "(SELECT month FROM closings)");
+  std::uint64_t taken = 0;
+  while (done) {
+    const std::string piece = "number >= " + std::to_string(taken) + " AND number < " +
+                              std::to_string(taken + duckdb::Appender::kChunkRows);
+    const auto lines = all_facts<Charge>(connection.query(
+        "SELECT " + fact_columns<Charge>("c.") +
+        " FROM charges c JOIN closed_left_out l ON l.charge_id = c.charge_id WHERE " + piece +
+        " ORDER BY number"));
+    if (!lines) return std::unexpected(lines.error());
+    if (lines->empty()) return taken;
+    std::vector<Charge> reversals;
+    for (const Charge& line : *lines) {
+      reversals.push_back(reversal_of(line, order.open_month(line.booked_month)));
+    }
+    std::vector<const Charge*> facts;
+    std::vector<FactKeys> keys;
+    for (const Charge& reversal : reversals) {
+      facts.push_back(&reversal);
+      keys.push_back({reversal.id.hash, natural_key(reversal), reversal.id.hash,
+                      reversal.booked_month, reversal.takes_back->hash});
+    }
+    auto appender = duckdb::Appender::open(connection, "", Table<Charge>::kName);
+    if (!appender) return std::unexpected(appender.error());
+    done = append_facts(*appender, facts, keys, order.import);
+    if (done) done = appender->close();
+    auto retired = duckdb::Appender::open(connection, "", "retired_charges");
+    if (!retired) return std::unexpected(retired.error());
+    if (done) {
+      duckdb::ColumnWriter ids = retired->column(0), imports = retired->column(1),
+                           reversal_ids = retired->column(2);
+      for (std::size_t row = 0; row < reversals.size(); ++row) {
+        ids.set_uuid(row, reversals[row].takes_back->hash);
+        imports.set_uint64(row, order.import);
+        reversal_ids.set_uuid(row, reversals[row].id.hash);
+      }
+      done = retired->append(reversals.size());
+    }
+    if (done) done = retired->close();
+    taken += reversals.size();
+  }
+  return std::unexpected(done.error());
+}
+
+}  // namespace
+
+Result<Restated> retire_left_out(duckdb::Connection& connection, const ReplaceOrder& order) {
+  const Result<std::uint64_t> left_out = find_left_out(connection, order);
+  if (!left_out) return std::unexpected(left_out.error());
+  if (*left_out == 0) return Restated{};
+  const Result<std::uint64_t> reversed = take_back(connection, order);
+  if (!reversed) return std::unexpected(reversed.error());
+  const Result<std::uint64_t> removed = connection.change(
+      "INSERT INTO retired_charges SELECT charge_id, " + std::to_string(order.import) +
+      ", NULL FROM left_out WHERE booked_month NOT IN (SELECT month FROM closings)");
+  if (!removed) return std::unexpected(removed.error());
+  return Restated{.removed = *removed, .reversed = *reversed, .late = 0};
+}
+
+namespace {
+
+// Facts that come by the million every hour are part of their time, so that only the ledger's rows
+// of the same time need to be looked at: tables are in the order in which facts came, and the
+// engine passes over what lies outside.
+template <class Fact>
+std::string of_staged_time() {
+  const char* time = std::is_same_v<Fact, Usage>     ? "observed_at"
+                     : std::is_same_v<Fact, Outcome> ? "counted_from"
+                                                     : nullptr;
+  if (time == nullptr) return "";
+  const std::string column = time;
+  return " AND l." + column + " BETWEEN (SELECT min(" + column + ") FROM " + staged_table<Fact>() +
+         ") AND (SELECT max(" + column + ") FROM " + staged_table<Fact>() + ")";
+}
+
 template <class Fact>
 Result<Settled> settle_keyed_of(duckdb::Connection& connection, const SettleOrder& order,
                                 const Parts& parts, std::uint64_t part) {
@@ -183,8 +335,8 @@ Result<Settled> settle_keyed_of(duckdb::Connection& connection, const SettleOrde
       " ORDER BY s.content, s.rowid) = 1 AS created "
       "FROM " +
       staged + " s LEFT JOIN (SELECT l." + id + ", l.content FROM " + table + " l WHERE " +
-      parts.holds("l." + id, part) + ") l ON l." + id + " = s." + id + " WHERE " +
-      parts.holds("s." + id, part));
+      parts.holds("l." + id, part) + of_staged_time<Fact>() + ") l ON l." + id + " = s." + id +
+      " WHERE " + parts.holds("s." + id, part));
   if (!judged) return std::unexpected(judged.error());
   const Result<std::uint64_t> created =
       connection.change("INSERT INTO " + table + " SELECT s.* FROM " + staged + " s JOIN " +
@@ -225,5 +377,6 @@ template Result<Settled> settle_keyed<Gpu>(duckdb::Connection&, const SettleOrde
 template Result<Settled> settle_keyed<Usage>(duckdb::Connection&, const SettleOrder&);
 template Result<Settled> settle_keyed<Outage>(duckdb::Connection&, const SettleOrder&);
 template Result<Settled> settle_keyed<Correction>(duckdb::Connection&, const SettleOrder&);
+template Result<Settled> settle_keyed<Outcome>(duckdb::Connection&, const SettleOrder&);
 
 }  // namespace pennyweight

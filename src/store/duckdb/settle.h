@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,15 +14,25 @@
 namespace pennyweight {
 
 struct SettleOrder {
-  std::uint64_t import = 0;             // the import's number
-  std::uint64_t staged_rows = 0;        // in the staged table
-  std::string file;                     // for conflict rows
+  std::uint64_t import = 0;                       // the import's number
+  std::uint64_t staged_rows = 0;                  // in the staged table
+  std::string file;                               // for conflict rows
+  DeliveryStyle style = DeliveryStyle::kGuarded;  // of charges
   std::uint64_t conflict_rows_max = 0;  // how many conflicts are described; all are counted
 };
 
 struct Settled {
   FactCounts counts;
   std::vector<RejectedRow> conflict_rows;  // by part of the keys, then id
+  std::uint64_t late = 0;                  // of what is created: booked in another month
+};
+
+// What a replacement does with the lines that it leaves out of its scopes, which stand in the
+// temporary table delivered_scopes (scope VARCHAR).
+struct ReplaceOrder {
+  std::uint64_t import = 0;
+  std::uint64_t staged_rows = 0;
+  std::function<std::string(const std::string&)> open_month;  // the first from a month on
 };
 
 // Facts are judged in parts of this many staged rows, cut by their keys, so that the joins of any
@@ -33,6 +44,8 @@ template <class Fact>
 std::string staged_table();
 
 Result<Settled> settle_charges(duckdb::Connection& connection, const SettleOrder& order);
+// REQUIRES: the staged charges are settled.
+Result<Restated> retire_left_out(duckdb::Connection& connection, const ReplaceOrder& order);
 // REQUIRES: Fact is any other than Charge.
 template <class Fact>
 Result<Settled> settle_keyed(duckdb::Connection& connection, const SettleOrder& order);

@@ -18,21 +18,29 @@ class SummarySql {
   // Columns: the bucket's day (null for none), the keys, then currency, four costs, GPU time held
   // and idle, memory time, time observed, and the number of postings.
   std::string summarise() const;
+  // The same rows, for those who ask for every dimension at once: the columns of charges stand for
+  // few distinct lines, so that sums are made by the number of such a line and not by its texts.
+  std::string scan() const;
   // The postings themselves, the largest first.
   std::string largest(std::uint64_t at_most) const;
   void bind(duckdb::Statement& statement) const;
 
  private:
   std::string value_of(const std::string& dimension);
-  std::string parameter(std::variant<std::string, std::chrono::sys_days> value);
+  std::string sums() const;
+  using Parameter = std::variant<std::string, std::chrono::sys_days, Instant>;
+  std::string parameter(Parameter value);
 
   TimeBucket bucket_;
+  std::vector<std::string> group_by_;
   std::vector<std::string> keys_;  // SQL expressions
+  std::string runs_ = "r.is_current";
   std::string joins_;
-  std::string where_ = "r.is_current";
+  std::string where_;  // beside runs_
   bool joins_charges_ = false;
+  bool filters_charges_ = false;
   std::vector<std::pair<std::string, std::string>> joined_;  // dimension of labels, its alias
-  std::vector<std::variant<std::string, std::chrono::sys_days>> parameters_;
+  std::vector<Parameter> parameters_;
 };
 
 // comes_before(Posting, Posting) of ledger/keeping.h as the terms of an ORDER BY.

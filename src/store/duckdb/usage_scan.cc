@@ -5,6 +5,8 @@
 #include "store/duckdb/usage_scan.h"
 
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,13 +20,45 @@ constexpr const char* kWanted = "WHERE cluster = $1 AND observed_at >= $2 AND ob
 // `place` is the rank by which samples are ordered; series of one place differ in what is not part
 // of the order, such as a GPU that moved to another node.
 constexpr const char* kTexts = "gpu, mig_instance, workload, node, mig_profile, model, of_workload";
-constexpr const char* kNumbers =
-    "gpu_util_ppm, engine_active_ppm, sm_active_ppm, memory_used_bytes, memory_total_bytes, "
-    "power_milliwatts, energy_millijoules";
-constexpr std::optional<std::uint64_t> Usage::* kNumberFields[] = {
-    &Usage::gpu_util_ppm,      &Usage::engine_active_ppm,  &Usage::sm_active_ppm,
-    &Usage::memory_used_bytes, &Usage::memory_total_bytes, &Usage::power_milliwatts,
-    &Usage::energy_millijoules};
+// What cost is divided by first, then the rest: UsageDetail.
+struct Number {
+  const char* column;
+  std::optional<std::uint64_t> Usage::* field;
+};
+constexpr Number kNumbers[] = {{"gpu_util_ppm", &Usage::gpu_util_ppm},
+                               {"engine_active_ppm", &Usage::engine_active_ppm},
+                               {"sm_active_ppm", &Usage::sm_active_ppm},
+                               {"memory_used_bytes", &Usage::memory_used_bytes},
+                               {"memory_total_bytes", &Usage::memory_total_bytes},
+                               {"power_milliwatts", &Usage::power_milliwatts},
+                               {"energy_millijoules", &Usage::energy_millijoules},
+                               {"tensor_active_ppm", &Usage::tensor_active_ppm},
+                               {"dram_active_ppm", &Usage::dram_active_ppm},
+                               {"memory_reserved_bytes", &Usage::memory_reserved_bytes},
+                               {"temperature_celsius", &Usage::temperature_celsius},
+                               {"sm_clock_mhz", &Usage::sm_clock_mhz},
+                               {"pcie_bytes_per_second", &Usage::pcie_bytes_per_second},
+                               {"nvlink_bytes_per_second", &Usage::nvlink_bytes_per_second},
+                               {"energy_used_millijoules", &Usage::energy_used_millijoules},
+                               {"activity_max_ppm", &Usage::activity_max_ppm},
+                               {"memory_used_max_bytes", &Usage::memory_used_max_bytes},
+                               {"power_max_milliwatts", &Usage::power_max_milliwatts},
+                               {"throttled_ms", &Usage::throttled_ms},
+                               {"xid_errors", &Usage::xid_errors},
+                               {"last_xid", &Usage::last_xid},
+                               {"ecc_errors", &Usage::ecc_errors}};
+constexpr std::size_t kShareNumbers = 5;
+
+std::span<const Number> numbers_of(UsageDetail detail) {
+  return std::span(kNumbers).first(detail == UsageDetail::kShares ? kShareNumbers
+                                                                  : std::size(kNumbers));
+}
+
+std::string columns_of(std::span<const Number> numbers) {
+  std::string columns;
+  for (const Number& number : numbers) columns += std::string(", ") + number.column;
+  return columns;
+}
 
 Result<duckdb::Rows> ask(duckdb::Connection& connection, const std::string& sql,
                          const ClusterId& cluster, const Interval& during) {
@@ -65,16 +99,16 @@ Result<std::vector<Usage>> series_of(duckdb::Connection& connection, const Clust
 // Gathers rows into batches of whole cards.
 class Batches {
  public:
-  Batches(const std::vector<Usage>& series, const Store::UsageSink& sink)
-      : series_(series), sink_(sink) {}
+  Batches(const std::vector<Usage>& series, std::span<const Number> numbers,
+          const Store::UsageSink& sink)
+      : series_(series), numbers_(numbers), sink_(sink) {}
 
   // Whether the sink wants more.
   bool take(const duckdb::Rows& chunk) {
     const duckdb::Column number = chunk.column(0), at = chunk.column(1);
+    const duckdb::Column span = chunk.column(2), part = chunk.column(3);
     std::vector<duckdb::Column> values;
-    for (std::uint64_t i = 0; i < std::size(kNumberFields); ++i) {
-      values.push_back(chunk.column(2 + i));
-    }
+    for (std::uint64_t i = 0; i < numbers_.size(); ++i) values.push_back(chunk.column(4 + i));
     // Row by row and not column by column: a chunk of samples is larger than a core's cache.
     for (std::uint64_t row = 0; row < chunk.size(); ++row) {
       const Usage& of_series = series_[number.uint64(row)];
@@ -85,8 +119,10 @@ class Batches {
       Usage& usage = batch_[size_++];
       usage = of_series;
       usage.at = at.timestamp_ms(row);
+      usage.span_ms = span.uint32(row);
+      usage.part = part.uint64(row);
       for (std::size_t i = 0; i < values.size(); ++i) {
-        if (!values[i].is_null(row)) usage.*kNumberFields[i] = values[i].uint64(row);
+        if (!values[i].is_null(row)) usage.*numbers_[i].field = values[i].uint64(row);
       }
     }
     return true;
@@ -105,6 +141,7 @@ class Batches {
   }
 
   const std::vector<Usage>& series_;
+  const std::span<const Number> numbers_;
   const Store::UsageSink& sink_;
   std::vector<Usage> batch_;  // kept from batch to batch, for the memory of its texts
   std::size_t size_ = 0;      // of it, how many are of this batch
@@ -114,7 +151,7 @@ class Batches {
 }  // namespace
 
 Result<void> scan_usage(duckdb::Database& database, const ClusterId& cluster,
-                        const Interval& during, const Store::UsageSink& sink) {
+                        const Interval& during, UsageDetail detail, const Store::UsageSink& sink) {
   Result<duckdb::Connection> connection = database.connect();
   if (!connection) return std::unexpected(std::move(connection.error()));
   const std::string texts = kTexts;
@@ -130,12 +167,13 @@ Result<void> scan_usage(duckdb::Database& database, const ClusterId& cluster,
   if (!made) return std::unexpected(made.error());
   const Result<std::vector<Usage>> series = series_of(*connection, cluster);
   if (!series) return std::unexpected(series.error());
-  Batches batches(*series, sink);
+  const std::span<const Number> numbers = numbers_of(detail);
+  Batches batches(*series, numbers, sink);
   const Result<void> read =
       each_chunk(ask(*connection,
-                     std::string("SELECT series, observed_at, ") + kNumbers +
+                     "SELECT series, observed_at, span_ms, part" + columns_of(numbers) +
                          " FROM usages JOIN usage_series USING (" + texts + ") " + kWanted +
-                         "ORDER BY place, observed_at",
+                         "ORDER BY place, observed_at, span_ms, part",
                      cluster, during),
                  [&](const duckdb::Rows& chunk) -> Result<bool> { return batches.take(chunk); });
   if (read) batches.finish();

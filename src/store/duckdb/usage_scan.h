@@ -8,6 +8,6 @@ namespace pennyweight {
 
 // As Store::scan_usage. Speed and how it is measured: bench/store_usage.cc.
 Result<void> scan_usage(duckdb::Database& database, const ClusterId& cluster,
-                        const Interval& during, const Store::UsageSink& sink);
+                        const Interval& during, UsageDetail detail, const Store::UsageSink& sink);
 
 }  // namespace pennyweight

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -24,19 +25,38 @@ struct KeptRejectedRow {
   RejectedRow row;
 };
 
+// That a delivery said a line is no longer so.
+struct Retirement {
+  std::uint64_t import = 0;
+  std::optional<FactId> reversal;  // by which it is taken back; nothing: it left the accounts
+};
+
 struct MemoryBook {
+  // Every line that ever came, and the lines that take some back.
   std::map<FactId, Charge> charges;
-  std::map<Hash128, std::set<FactId>> charges_by_key;  // natural key to ids
+  std::map<Hash128, std::vector<FactId>> charges_by_content;  // as they came; none that take back
+  std::map<Hash128, std::set<FactId>> charges_by_key;         // natural key to the same
+  std::map<FactId, Retirement> retired;
+  std::map<std::string, Closing> closings;        // by month
+  std::map<std::string, IssuedInvoice> invoices;  // by number
   std::map<FactId, Holding> holdings;
   std::map<FactId, Node> nodes;
   std::map<FactId, Gpu> gpus;
   std::map<FactId, Usage> usages;
   std::map<FactId, Outage> outages;
   std::map<FactId, Correction> corrections;
+  std::map<FactId, Outcome> outcomes;
   std::map<Hash128, KeptRejectedRow> rejected;  // by numbered content
   std::vector<ImportRecord> imports;
   std::vector<KeptRun> runs;
   bool session_open = false;
+
+  bool is_closed(const std::string& month) const { return closings.contains(month); }
+  // Whether a line is in the accounts of its month.
+  bool is_booked(const FactId& line) const {
+    const auto found = retired.find(line);
+    return found == retired.end() || found->second.reversal.has_value();
+  }
 };
 
 // Moves the staged facts of one import into the book, and what conflicts into rejected rows.
@@ -49,10 +69,12 @@ struct StagedImport {
   std::vector<Usage> usages;
   std::vector<Outage> outages;
   std::vector<Correction> corrections;
+  std::vector<Outcome> outcomes;
   std::vector<RejectedRow> rejected;  // the first kRejectedRowsKeptMax
   std::uint64_t rejected_count = 0;   // all of them
 };
-ImportOutcome settle(MemoryBook& book, StagedImport staged);
+// An Error where a replacement is not complete; the book is as it was, then.
+Result<ImportOutcome> settle(MemoryBook& book, StagedImport staged);
 
 // The current run of a scope, or nothing.
 KeptRun* current_run(MemoryBook& book, const Scope& scope);

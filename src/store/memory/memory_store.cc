@@ -63,6 +63,10 @@ class MemoryImport : public ImportSession {
     append(staged_.corrections, corrections);
     return {};
   }
+  Result<void> append_outcomes(std::span<const Outcome> outcomes) override {
+    append(staged_.outcomes, outcomes);
+    return {};
+  }
   Result<void> append_rejected(std::span<const RejectedRow> rows) override {
     staged_.rejected_count += rows.size();
     const std::size_t room = limits::kRejectedRowsKeptMax - staged_.rejected.size();
@@ -158,10 +162,15 @@ std::vector<Fact> values(const std::map<FactId, Fact>& facts, const auto& wanted
   return found;
 }
 
-auto in_month(const std::string& month) {
-  return [&month](const Charge& charge) {
-    return month.empty() || month_of(charge.billing_period.begin()) == month;
+// Whether a line is in the accounts of a month; empty: of any.
+auto booked_in(const MemoryBook& book, const std::string& month) {
+  return [&book, &month](const Charge& charge) {
+    return (month.empty() || charge.booked_month == month) && book.is_booked(charge.id);
   };
+}
+
+std::string billing_month_of(const Charge& charge) {
+  return month_of(charge.billing_period.begin());
 }
 
 class MemoryStore : public Store {
@@ -172,11 +181,14 @@ class MemoryStore : public Store {
   }
   Result<std::unique_ptr<RunSession>> begin_run(const Run& run) override {
     if (book_.session_open) return fail(ErrorCode::kStore, kOneSession);
+    if (book_.is_closed(run.scope.month)) {
+      return fail(ErrorCode::kConflict, month_is_closed(run.scope.month));
+    }
     return std::make_unique<MemoryRun>(book_, run);
   }
 
   Result<void> scan_charges(const std::string& month, const ChargeSink& sink) override {
-    return hand_over(values(book_.charges, in_month(month)), sink);
+    return hand_over(values(book_.charges, booked_in(book_, month)), sink);
   }
 
   Result<void> scan_holdings(const ClusterId& cluster, const Interval& during,
@@ -208,17 +220,18 @@ class MemoryStore : public Store {
     });
     return found;
   }
-  Result<void> scan_usage(const ClusterId& cluster, const Interval& during,
+  Result<void> scan_usage(const ClusterId& cluster, const Interval& during, UsageDetail detail,
                           const UsageSink& sink) override {
     auto found = values(book_.usages, [&](const Usage& u) {
       return u.cluster == cluster && during.contains(u.at);
     });
     std::ranges::sort(found, {}, [](const Usage& u) {
-      return std::tie(u.gpu, u.mig_instance, u.workload, u.at);
+      return std::tie(u.gpu, u.mig_instance, u.workload, u.at, u.span_ms, u.part);
     });
     for (Usage& usage : found) {
       usage.id = {};
       usage.source = {};
+      if (detail == UsageDetail::kShares) usage = shares_of(usage);
     }
     for (auto card = found.begin(); card != found.end();) {
       const auto next = std::find_if(card, found.end(),
@@ -227,6 +240,15 @@ class MemoryStore : public Store {
       card = next;
     }
     return {};
+  }
+  Result<void> scan_outcomes(const ClusterId& cluster, const Interval& during,
+                             const OutcomeSink& sink) override {
+    auto found = values(book_.outcomes, [&](const Outcome& o) {
+      return o.cluster == cluster && during.contains(o.during.begin());
+    });
+    std::ranges::sort(found, {},
+                      [](const Outcome& o) { return std::tuple(o.during.begin(), o.id); });
+    return hand_over(found, sink);
   }
   Result<std::vector<Outage>> outages(const ClusterId& cluster, const Interval& during) override {
     auto found = values(book_.outages, [&](const Outage& o) {
@@ -301,8 +323,27 @@ class MemoryStore : public Store {
     return rows;
   }
   Result<StoreOverview> overview() override;
+  Result<Closing> close_month(const Closing& closing) override;
+  Result<std::vector<Closing>> closings() override {
+    std::vector<Closing> found;
+    for (const auto& [month, closing] : book_.closings) found.push_back(closing);
+    return found;
+  }
+  Result<std::vector<RetiredCharge>> retired_charges(const std::string& month) override;
+  Result<std::vector<Charge>> restated_charges(const std::string& month) override;
+  Result<void> issue_invoices(std::span<const IssuedInvoice> invoices) override;
+  Result<std::vector<IssuedInvoice>> issued_invoices() override {
+    std::vector<IssuedInvoice> found;
+    for (const auto& [number, invoice] : book_.invoices) found.push_back(invoice);
+    return found;
+  }
   Result<std::vector<SummaryRow>> summarise(const SummaryQuery& query) override {
     return pennyweight::summarise(book_, query);
+  }
+  Result<void> scan_summary(const SummaryQuery& query, const SummarySink& sink) override {
+    const std::vector<SummaryRow> rows = pennyweight::summarise(book_, query);
+    if (!rows.empty()) sink(rows);
+    return {};
   }
   Result<std::vector<ReconcileTotals>> reconcile(const std::string& month, bool only_off,
                                                  const LineSink& sink) override;
@@ -337,6 +378,7 @@ Result<StoreOverview> MemoryStore::overview() {
                      .usages = book_.usages.size(),
                      .outages = book_.outages.size(),
                      .corrections = book_.corrections.size(),
+                     .outcomes = book_.outcomes.size(),
                      .postings = 0,
                      .imports = book_.imports.size(),
                      .rejected = book_.rejected.size(),
@@ -346,7 +388,7 @@ Result<StoreOverview> MemoryStore::overview() {
   for (const auto& [id, node] : book_.nodes) clusters.insert(node.cluster.text());
   for (const auto& [id, holding] : book_.holdings) clusters.insert(holding.cluster.text());
   for (const auto& [id, charge] : book_.charges) {
-    months.insert(month_of(charge.billing_period.begin()));
+    months.insert(charge.booked_month);
   }
   for (const KeptRun& kept : book_.runs) view.postings += kept.run.current ? kept.run.postings : 0;
   view.clusters.assign(clusters.begin(), clusters.end());
@@ -361,8 +403,12 @@ Result<std::vector<ReconcileTotals>> MemoryStore::reconcile(const std::string& m
   };
   std::map<FactId, std::vector<const Posting*>> postings;
   std::map<std::pair<FactId, Currency>, Costs> transfers;
+  std::map<Currency, std::set<FactId>> gone;
   visit_postings(book_, {}, [&](const KeptRun& kept, const Posting& posting) {
     if (book_.charges.contains(posting.charge)) {
+      if (!book_.is_booked(posting.charge) && (month.empty() || kept.run.scope.month == month)) {
+        gone[posting.costs.currency()].insert(posting.charge);
+      }
       postings[posting.charge].push_back(&posting);
     } else if (month.empty() || kept.run.scope.month == month) {
       const Currency currency = posting.costs.currency();
@@ -376,9 +422,12 @@ Result<std::vector<ReconcileTotals>> MemoryStore::reconcile(const std::string& m
     ++total.transfers;
     total.transfers_off += sum == Costs::zero(id.second) ? 0 : 1;
   }
+  for (const auto& [currency, lines] : gone) {
+    totals.try_emplace(currency, no_totals(currency)).first->second.lines_gone = lines.size();
+  }
   bool wants_more = true;
   for (const auto& [id, charge] : book_.charges) {
-    if (!in_month(month)(charge)) continue;
+    if (!booked_in(book_, month)(charge)) continue;
     const Currency currency = charge.costs.currency();
     LineCheck line{charge, Costs::zero(currency), 0};
     // Amounts in another currency than the line's don't add up to anything.
@@ -403,6 +452,73 @@ Result<std::vector<ReconcileTotals>> MemoryStore::reconcile(const std::string& m
   std::vector<ReconcileTotals> sorted;
   for (const auto& [currency, total] : totals) sorted.push_back(total);
   return sorted;
+}
+
+Result<Closing> MemoryStore::close_month(const Closing& asked) {
+  if (book_.session_open) return fail(ErrorCode::kStore, kOneSession);
+  if (book_.is_closed(asked.month)) {
+    return fail(ErrorCode::kConflict, month_is_closed(asked.month));
+  }
+  Closing closing = asked;
+  const auto totals = reconcile(asked.month, true, [](const LineCheck&) { return false; });
+  if (!totals) return std::unexpected(totals.error());
+  if (auto exact = must_be_exact(asked.month, *totals); !exact) {
+    return std::unexpected(exact.error());
+  }
+  SetDigest digest;
+  closing.lines = 0;
+  for (const auto& [id, charge] : book_.charges) {
+    if (!booked_in(book_, asked.month)(charge)) continue;
+    ++closing.lines;
+    digest.add(closing_member(id));
+  }
+  closing.runs = 0;
+  for (const KeptRun& kept : book_.runs) {
+    if (!kept.run.current || kept.run.scope.month != asked.month) continue;
+    ++closing.runs;
+    digest.add(closing_member(kept.run));
+  }
+  closing.digest = digest.digest();
+  closing.last_import = book_.imports.size();
+  book_.closings.emplace(closing.month, closing);
+  return closing;
+}
+
+Result<std::vector<RetiredCharge>> MemoryStore::retired_charges(const std::string& month) {
+  std::vector<RetiredCharge> found;
+  for (const auto& [id, retirement] : book_.retired) {
+    const Charge& charge = book_.charges.at(id);
+    if (!month.empty() && billing_month_of(charge) != month) continue;
+    RetiredCharge& retired = found.emplace_back(charge, retirement.import, std::nullopt);
+    if (retirement.reversal) retired.taken_back = book_.charges.at(*retirement.reversal);
+  }
+  std::ranges::stable_sort(found, {}, &RetiredCharge::import_number);
+  return found;
+}
+
+Result<std::vector<Charge>> MemoryStore::restated_charges(const std::string& month) {
+  std::set<std::uint64_t> imports;
+  for (const auto& [id, retirement] : book_.retired) imports.insert(retirement.import);
+  auto found = values(book_.charges, [&](const Charge& charge) {
+    const std::string own = billing_month_of(charge);
+    if (charge.takes_back || !(month.empty() || own == month)) return false;
+    return charge.booked_month != own || imports.contains(charge.import_number);
+  });
+  std::ranges::stable_sort(found, {}, &Charge::import_number);
+  return found;
+}
+
+Result<void> MemoryStore::issue_invoices(std::span<const IssuedInvoice> invoices) {
+  for (const IssuedInvoice& invoice : invoices) {
+    const auto there = book_.invoices.find(invoice.number);
+    if (there != book_.invoices.end() && there->second.digest != invoice.digest) {
+      return fail(ErrorCode::kConflict, invoice_exists(invoice.number));
+    }
+  }
+  for (const IssuedInvoice& invoice : invoices) {
+    book_.invoices.try_emplace(invoice.number, invoice);
+  }
+  return {};
 }
 
 }  // namespace

@@ -56,50 +56,178 @@ FactCounts settle_keyed(std::map<FactId, Fact>& ledger, std::vector<Fact> staged
   return counts;
 }
 
-FactCounts settle_charges(MemoryBook& book, std::vector<Charge> staged, Conflicts& conflicts) {
-  FactCounts counts;
-  // Number identical lines in the order in which they came.
-  std::map<Hash128, std::uint64_t> seen;
-  std::map<Hash128, std::map<FactId, Charge>> deliveries;  // by natural key
-  for (Charge& charge : staged) {
-    const Hash128 content = content_hash(charge);
-    const std::uint64_t ordinal = seen[content]++;
-    if (ordinal > 0) ++counts.repeated;
-    charge.id = numbered(content, ordinal);
-    deliveries[natural_key(charge)].emplace(charge.id, std::move(charge));
-  }
-  std::vector<std::pair<const Charge*, const Charge*>> rejected;  // there, here
-  for (auto& [key, delivered] : deliveries) {
-    std::set<FactId>& known = book.charges_by_key[key];
-    const auto left_out =
-        std::ranges::find_if(known, [&](const FactId& id) { return !delivered.contains(id); });
-    const bool conflicting = left_out != known.end();
-    for (const auto& [id, charge] : delivered) {
-      if (known.contains(id)) {
-        ++counts.existing;
-      } else if (conflicting) {
-        rejected.emplace_back(&book.charges.at(*left_out), &charge);
-      } else {
-        ++counts.created;
-        book.charges.emplace(id, charge);
-      }
+// The lines of one content: what the delivery brings, and what the ledger has.
+struct Content {
+  std::vector<Charge> delivered;  // in the order in which they came
+  std::vector<FactId> live;       // in the ledger, and not taken back; as they came
+  std::uint64_t ever = 0;         // in the ledger, taken back or not
+};
+
+class ChargeSettling {
+ public:
+  ChargeSettling(MemoryBook& book, const ImportSource& source, std::uint64_t import,
+                 Conflicts& conflicts)
+      : book_(book), source_(source), import_(import), conflicts_(conflicts) {}
+
+  FactCounts settle(std::vector<Charge> staged) {
+    for (Charge& charge : staged) {
+      scopes_.insert(delivery_scope(charge));
+      const Hash128 content = content_hash(charge);
+      contents_[content].delivered.push_back(std::move(charge));
     }
-    if (conflicting) continue;
-    for (const auto& [id, charge] : delivered) known.insert(id);
+    for (auto& [hash, content] : contents_) look_up(hash, content);
+    const bool adds =
+        source_.style == DeliveryStyle::kDelta || source_.style == DeliveryStyle::kLedger;
+    if (source_.style == DeliveryStyle::kReplacement) retire_what_is_left_out();
+    if (source_.style == DeliveryStyle::kGuarded) find_conflicts();
+    for (auto& [hash, content] : contents_) take(hash, content, adds);
+    tell_conflicts();
+    return counts_;
   }
-  std::ranges::sort(rejected, {}, [](const auto& pair) { return pair.second->id; });
-  for (const auto& [there, here] : rejected) conflicts.add("charge", *there, *here);
-  counts.conflicts = rejected.size();
-  return counts;
+  const Restated& restated() const { return restated_; }
+
+ private:
+  void look_up(const Hash128& hash, Content& content) const {
+    const auto ever = book_.charges_by_content.find(hash);
+    if (ever == book_.charges_by_content.end()) return;
+    content.ever = ever->second.size();
+    std::ranges::copy_if(ever->second, std::back_inserter(content.live),
+                         [&](const FactId& id) { return !book_.retired.contains(id); });
+  }
+
+  // Of each key that is delivered, the first line that the ledger has and the delivery has not.
+  void find_conflicts() {
+    for (const auto& [hash, content] : contents_) {
+      const Hash128 key = natural_key(content.delivered.front());
+      const auto known = book_.charges_by_key.find(key);
+      if (known == book_.charges_by_key.end() || left_out_.contains(key)) continue;
+      std::optional<FactId> first;
+      for (const FactId& id : known->second) {
+        if (book_.retired.contains(id)) continue;
+        if (!is_delivered(id) && (!first || id < *first)) first = id;
+      }
+      if (first) left_out_.emplace(key, *first);
+    }
+  }
+
+  // The first so many live lines of a content, as many as are delivered, are those that are.
+  bool is_delivered(const FactId& id) const {
+    const auto content = contents_.find(content_hash(book_.charges.at(id)));
+    if (content == contents_.end()) return false;
+    const auto& live = content->second.live;
+    const auto at = static_cast<std::size_t>(std::ranges::find(live, id) - live.begin());
+    return at < content->second.delivered.size();
+  }
+
+  void retire_what_is_left_out() {
+    std::vector<FactId> gone;
+    for (const auto& [id, charge] : book_.charges) {
+      if (charge.takes_back || book_.retired.contains(id)) continue;
+      if (scopes_.contains(delivery_scope(charge)) && !is_delivered(id)) gone.push_back(id);
+    }
+    for (const FactId& id : gone) retire(id);
+  }
+
+  void retire(const FactId& id) {
+    const Charge& charge = book_.charges.at(id);
+    Retirement retirement{import_, std::nullopt};
+    if (book_.is_closed(charge.booked_month)) {
+      Charge reversal = reversal_of(charge, open_month(charge.booked_month));
+      reversal.import_number = import_;
+      retirement.reversal = reversal.id;
+      book_.charges.emplace(reversal.id, reversal);
+      ++restated_.reversed;
+    } else {
+      ++restated_.removed;
+    }
+    book_.retired.emplace(id, retirement);
+  }
+
+  std::string open_month(const std::string& month) const {
+    return open_month_from(month, [&](const std::string& m) { return book_.is_closed(m); });
+  }
+
+  void take(const Hash128& hash, Content& content, bool adds) {
+    const std::size_t existing = adds ? 0 : std::min(content.live.size(), content.delivered.size());
+    counts_.existing += existing;
+    counts_.repeated += content.delivered.size() - 1;
+    for (std::size_t i = existing; i < content.delivered.size(); ++i) {
+      Charge& charge = content.delivered[i];
+      charge.id = numbered(hash, content.ever + i - existing);
+      const Hash128 key = natural_key(charge);
+      if (left_out_.contains(key)) {
+        rejected_.emplace_back(left_out_.at(key), std::move(charge));
+        continue;
+      }
+      const std::string month = month_of(charge.billing_period.begin());
+      charge.import_number = import_;
+      charge.takes_back.reset();
+      charge.booked_month = open_month(month);
+      restated_.late += charge.booked_month == month ? 0 : 1;
+      ++counts_.created;
+      book_.charges_by_content[hash].push_back(charge.id);
+      book_.charges_by_key[key].insert(charge.id);
+      book_.charges.emplace(charge.id, std::move(charge));
+    }
+  }
+
+  void tell_conflicts() {
+    std::ranges::sort(rejected_, {}, [](const auto& pair) { return pair.second.id; });
+    for (const auto& [there, here] : rejected_) {
+      conflicts_.add("charge", book_.charges.at(there), here);
+    }
+    counts_.conflicts = rejected_.size();
+  }
+
+  MemoryBook& book_;
+  const ImportSource& source_;
+  std::uint64_t import_;
+  Conflicts& conflicts_;
+  std::set<std::string> scopes_;
+  std::map<Hash128, Content> contents_;
+  std::map<Hash128, FactId> left_out_;               // by natural key
+  std::vector<std::pair<FactId, Charge>> rejected_;  // there, here
+  FactCounts counts_;
+  Restated restated_;
+};
+
+// A file of differences that was taken before.
+bool is_known(const MemoryBook& book, const ImportSource& source) {
+  if (source.style != DeliveryStyle::kDelta && source.style != DeliveryStyle::kLedger) return false;
+  if (source.file_hash == Hash128{}) return false;
+  return std::ranges::any_of(book.imports, [&](const ImportRecord& import) {
+    return import.source.file_hash == source.file_hash;
+  });
+}
+
+// New corrections of closed months, which can't be made.
+void reject_late(const MemoryBook& book, StagedImport& staged) {
+  std::erase_if(staged.corrections, [&](const Correction& correction) {
+    if (book.corrections.contains(FactId{natural_key(correction)})) return false;
+    const auto month =
+        closed_month_of(correction, [&](const std::string& m) { return book.is_closed(m); });
+    if (!month) return false;
+    ++staged.rejected_count;
+    staged.rejected.push_back(late_correction_row(staged.source.name, correction, *month));
+    return true;
+  });
 }
 
 }  // namespace
 
-ImportOutcome settle(MemoryBook& book, StagedImport staged) {
+Result<ImportOutcome> settle(MemoryBook& book, StagedImport staged) {
+  if (staged.source.style == DeliveryStyle::kReplacement && staged.rejected_count > 0) {
+    return fail(ErrorCode::kBadFile, replacement_is_incomplete(staged.rejected_count));
+  }
   Conflicts conflicts(staged.source.name);
   ImportOutcome outcome;
   outcome.number = book.imports.size() + 1;
-  outcome.charges = settle_charges(book, std::move(staged.charges), conflicts);
+  outcome.known_file = is_known(book, staged.source);
+  if (outcome.known_file) staged.charges.clear();
+  ChargeSettling charges(book, staged.source, outcome.number, conflicts);
+  outcome.charges = charges.settle(std::move(staged.charges));
+  outcome.restated = charges.restated();
+  reject_late(book, staged);
   outcome.holdings = settle_keyed(book.holdings, std::move(staged.holdings), "holding", conflicts);
   outcome.nodes = settle_keyed(book.nodes, std::move(staged.nodes), "node", conflicts);
   outcome.gpus = settle_keyed(book.gpus, std::move(staged.gpus), "GPU", conflicts);
@@ -107,6 +235,7 @@ ImportOutcome settle(MemoryBook& book, StagedImport staged) {
   outcome.outages = settle_keyed(book.outages, std::move(staged.outages), "outage", conflicts);
   outcome.corrections =
       settle_keyed(book.corrections, std::move(staged.corrections), "correction", conflicts);
+  outcome.outcomes = settle_keyed(book.outcomes, std::move(staged.outcomes), "outcome", conflicts);
   outcome.rejected = staged.rejected_count + conflicts.rows().size();
 
   const auto shown = std::min<std::size_t>(conflicts.rows().size(), 100);
@@ -131,7 +260,9 @@ ImportOutcome settle(MemoryBook& book, StagedImport staged) {
                           .usages = outcome.usages.created,
                           .outages = outcome.outages.created,
                           .corrections = outcome.corrections.created,
-                          .rejected = outcome.rejected});
+                          .outcomes = outcome.outcomes.created,
+                          .rejected = outcome.rejected,
+                          .restated = outcome.restated});
   return outcome;
 }
 

@@ -14,6 +14,9 @@ std::string built_in(const KeptRun& kept, const Posting& posting, const Charge* 
                      std::string_view name) {
   if (name == "cluster") return kept.run.scope.cluster.text();
   if (name == "month") return kept.run.scope.month;
+  if (name == "billing_month") {
+    return charge == nullptr ? kept.run.scope.month : month_of(charge->billing_period.begin());
+  }
   if (name == "kind") return std::string(to_text(posting.kind));
   if (name == "component") return std::string(to_text(posting.component));
   if (name == "node") return posting.node.text();
@@ -72,10 +75,22 @@ void add(SummaryRow& row, const Posting& posting) {
 
 }  // namespace
 
+namespace {
+
+// Whether a run was the last of its scope at an instant.
+bool was_current(const MemoryBook& book, const Run& run, Instant at) {
+  return run.at <= at && std::ranges::none_of(book.runs, [&](const KeptRun& other) {
+           return other.run.scope == run.scope && other.run.number > run.number &&
+                  other.run.at <= at;
+         });
+}
+
+}  // namespace
+
 void visit_postings(const MemoryBook& book, const SummaryQuery& query,
                     const std::function<void(const KeptRun&, const Posting&)>& visit) {
   for (const KeptRun& kept : book.runs) {
-    if (!kept.run.current) continue;
+    if (!(query.as_of ? was_current(book, kept.run, *query.as_of) : kept.run.current)) continue;
     for (const Posting& posting : kept.postings) {
       if (passes(book, kept, posting, query)) visit(kept, posting);
     }

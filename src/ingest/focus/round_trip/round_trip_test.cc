@@ -2,17 +2,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "ingest/focus/collect_test.h"
-#include "ingest/focus/csv_import.h"
-#include "ingest/focus/json_column.h"
-#include "report/focus_csv.h"
+#include "export/focus_csv.h"
+#include "export/focus_parquet.h"
+#include "export/null_rules.h"
+#include "ingest/bill/collect_test.h"
+#include "ingest/bill/json_column.h"
+#include "ingest/focus/focus_bill.h"
 
 namespace pennyweight {
 namespace {
@@ -59,9 +63,9 @@ std::string any_other_columns() {
   std::string json;
   for (const auto& [name, text] : columns) {
     json += json.empty() ? '{' : ',';
-    focus::append_json_string(json, name);
+    bill::append_json_string(json, name);
     json += ':';
-    focus::append_json_string(json, text);
+    bill::append_json_string(json, text);
   }
   return json.empty() ? json : json + "}";
 }
@@ -127,7 +131,7 @@ Charge any_charge() {
 std::string changed_on_the_way(const std::vector<Charge>& charges, FocusVersion version) {
   const auto csv = focus_csv(version, charges);
   if (!csv) return csv.error().message;
-  focus::Collected seen;
+  bill::Collected seen;
   const auto summary = focus::import_csv(*csv, "written.csv", seen);
   if (!summary) return summary.error().message;
   if (!seen.bad.empty()) return seen.bad[0].reason;
@@ -156,12 +160,83 @@ TEST(RoundTrip, PublicSamplesSurviveToo) {
     std::ifstream in(std::string(TEST_DATA) + "/focus/" + name + ".csv", std::ios::binary);
     std::ostringstream text;
     text << in.rdbuf();
-    focus::Collected seen;
+    bill::Collected seen;
     ASSERT_TRUE(focus::import_csv(text.str(), name, seen)) << name;
     for (const FocusVersion version : {FocusVersion::k1_3, FocusVersion::k1_4}) {
       EXPECT_EQ(changed_on_the_way(seen.lines, version), "") << name;
     }
   }
+}
+
+// The table of `export focus --rows charges`: the letter of the specification.
+struct Exported {
+  std::vector<FocusColumn> columns;
+  std::vector<FocusRow> rows;
+  std::string csv;
+};
+
+Exported exported(const std::vector<Charge>& charges, FocusVersion version) {
+  FocusTable table(version, Fidelity::kToTheLetter);
+  EXPECT_TRUE(table.note(charges));
+  table.settle();
+  NullRules rules(table);
+  Exported out{.columns = table.columns(), .rows = {}, .csv = {}};
+  append_csv_header(out.csv, out.columns);
+  for (const Charge& charge : charges) {
+    FocusRow row;
+    EXPECT_TRUE(table.fill(charge, row));
+    rules.apply(row);
+    rules.fill_in(row);
+    append_csv_row(out.csv, row);
+    out.rows.push_back(std::move(row));
+  }
+  return out;
+}
+
+std::vector<Charge> read_back(const std::string& csv) {
+  bill::Collected seen;
+  const auto summary = focus::import_csv(csv, "written.csv", seen);
+  EXPECT_TRUE(summary) << (summary ? "" : summary.error().message);
+  EXPECT_TRUE(seen.bad.empty()) << seen.bad[0].reason;
+  return seen.lines;
+}
+
+constexpr FocusVersion kVersions[] = {FocusVersion::k1_2, FocusVersion::k1_3, FocusVersion::k1_4};
+
+TEST(RoundTrip, ExportOfAnImportedExportIsTheSameBytes) {
+  EXPECT_TRUE(rc::check("export(import(export(charges))) == export(charges)", [] {
+    std::vector<Charge> charges;
+    const int count = *rc::gen::inRange(1, 4);
+    for (int i = 0; i < count; ++i) charges.push_back(any_charge());
+    const auto version =
+        *rc::gen::elementOf(std::vector<FocusVersion>(std::begin(kVersions), std::end(kVersions)));
+    const std::string first = exported(charges, version).csv;
+    RC_ASSERT(exported(read_back(first), version).csv == first);
+  }));
+}
+
+TEST(RoundTrip, ParquetSaysWhatCsvSays) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("pennyweight_" + std::to_string(getpid()) + "_focus.parquet");
+  for (const std::string name : {"aws_1_2", "azure_1_3", "gcp_1_3", "official_1_0_sample"}) {
+    std::ifstream in(std::string(TEST_DATA) + "/focus/" + name + ".csv", std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    bill::Collected bill;
+    ASSERT_TRUE(focus::import_csv(text.str(), name, bill)) << name;
+    for (const FocusVersion version : kVersions) {
+      const Exported out = exported(bill.lines, version);
+      auto parquet = FocusParquet::create(out.columns, "");
+      ASSERT_TRUE(parquet) << parquet.error().message;
+      for (const FocusRow& row : out.rows) ASSERT_TRUE(parquet->append(row));
+      ASSERT_TRUE(parquet->write(path.string()));
+      bill::Collected seen;
+      ASSERT_TRUE(focus::import_parquet(path.string(), seen)) << name;
+      ASSERT_TRUE(seen.bad.empty()) << seen.bad[0].reason;
+      EXPECT_EQ(exported(seen.lines, version).csv, out.csv) << name;
+    }
+  }
+  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+# The Debian package: `cpack` in a build folder. The program, DuckDB's library beside it, the unit,
+# and a configuration that listens on loopback only. What else it needs, dpkg-shlibdeps finds.
+if(NOT TARGET pennyweight OR NOT DUCKDB_LIBRARY)
+  return()
+endif()
+
+# The program finds DuckDB in the build's node_modules, and installed in the package's own folder.
+set_target_properties(pennyweight PROPERTIES INSTALL_RPATH /usr/lib/pennyweight)
+set(package_files ${PROJECT_SOURCE_DIR}/deploy)
+# Relative to the root of the file system, which is what CPACK_PACKAGING_INSTALL_PREFIX says.
+install(TARGETS pennyweight RUNTIME DESTINATION usr/bin)
+install(PROGRAMS ${DUCKDB_LIBRARY} DESTINATION usr/lib/pennyweight)
+install(FILES ${package_files}/systemd/pennyweight.service DESTINATION usr/lib/systemd/system)
+install(FILES ${package_files}/debian/pennyweight.yaml DESTINATION etc/pennyweight)
+install(DIRECTORY ${package_files}/grafana DESTINATION usr/share/pennyweight
+        FILES_MATCHING PATTERN "*.json" PATTERN "*.yaml")
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/docs/guide/configuration.md
+              ${PROJECT_SOURCE_DIR}/docs/guide/deploy.md
+        DESTINATION usr/share/doc/pennyweight)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION usr/share/doc/pennyweight RENAME copyright)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME pennyweight)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "attributes every cent of a GPU bill to whom it worked for")
+set(CPACK_PACKAGE_CONTACT "pennyweight maintainers <root@localhost>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION admin)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Where dpkg-shlibdeps finds the library that is in the package itself.
+get_filename_component(duckdb_folder ${DUCKDB_LIBRARY} DIRECTORY)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${duckdb_folder})
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "adduser, tzdata, ca-certificates")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
+    ${package_files}/debian/postinst ${package_files}/debian/prerm ${package_files}/debian/postrm
+    ${package_files}/debian/conffiles)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+include(CPack)

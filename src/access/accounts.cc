@@ -1,0 +1,139 @@
+#include "access/accounts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "access/accounts_file.h"
+#include "access/password.h"
+#include "access/private_file.h"
+#include "access/schema.h"
+#include "core/plain_text.h"
+
+namespace pennyweight::access {
+namespace {
+
+constexpr std::size_t kDummyBytes = 32;
+constexpr std::size_t kPartNameBytes = 8;
+
+Result<void> log_writes_ahead(SqlDatabase& database) {
+  std::string mode;
+  auto set = database.query("PRAGMA journal_mode = WAL", {},
+                            [&](const SqlRow& row) { mode = row.text(0); });
+  if (!set) return std::unexpected(set.error());
+  if (mode != "wal") {
+    return fail(ErrorCode::kIo, database.path() +
+                                    ": its file system can't share memory; put it on "
+                                    "a local disk");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string in_small_letters(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+Result<void> check_line(std::string_view text, std::string_view what, std::size_t bytes_max) {
+  if (text.size() > bytes_max) {
+    return fail(ErrorCode::kBadValue, fmt::format("{} has at most {} bytes", what, bytes_max));
+  }
+  const bool is_line = is_plain_text(text) && std::ranges::none_of(text, [](char c) {
+                         return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+                       });
+  if (!is_line) return fail(ErrorCode::kBadValue, fmt::format("{} is a line of text", what));
+  return {};
+}
+
+Result<std::unique_ptr<Accounts>> Accounts::open(const AccountsOptions& options, Clock& clock) {
+  const auto doing = "cannot open the accounts";
+  if (auto made = ensure_private_file(options.path); !made) {
+    return std::unexpected(made.error().during(doing));
+  }
+  auto key = SealingKey::open(options.path + ".key");
+  if (!key) return std::unexpected(key.error().during(doing));
+  auto database = SqlDatabase::open(options.path);
+  if (!database) return std::unexpected(database.error().during(doing));
+  // First whether it is ours, then anything that changes it.
+  if (auto done = bring_up_to_date(*database); !done) {
+    return std::unexpected(done.error().during(doing));
+  }
+  if (auto done = log_writes_ahead(*database); !done) {
+    return std::unexpected(done.error().during(doing));
+  }
+  const auto nobody = random_bytes(kDummyBytes);
+  if (!nobody) return std::unexpected(nobody.error().during(doing));
+  auto dummy = hash_password(*nobody, {.kib = options.argon2_kib, .rounds = options.argon2_rounds});
+  if (!dummy) return std::unexpected(dummy.error().during(doing));
+  return std::make_unique<AccountsFile>(options, clock, *std::move(database), *std::move(key),
+                                        *std::move(dummy));
+}
+
+AccountsFile::AccountsFile(const AccountsOptions& options, Clock& clock, SqlDatabase database,
+                           SealingKey key, std::string dummy_hash)
+    : options_(options),
+      clock_(clock),
+      key_(std::move(key)),
+      attempts_key_(key_.derive("attempts")),
+      dummy_hash_(std::move(dummy_hash)),
+      database_(std::move(database)) {}
+
+Result<std::string> AccountsFile::hash(std::string_view password) {
+  return turn([&] {
+    return hash_password(password, {.kib = options_.argon2_kib, .rounds = options_.argon2_rounds});
+  });
+}
+
+Result<bool> AccountsFile::fits(std::string_view password, const std::string& hash) {
+  return turn([&] { return fits_password(password, hash); });
+}
+
+Result<void> AccountsFile::put(std::string_view name, std::string_view value) {
+  if (auto checked = check_line(name, "a name", kNameBytesMax); !checked) return checked;
+  if (value.size() > kTextBytesMax || !is_plain_text(value)) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("what is kept as {} is text of at most {} bytes", name, kTextBytesMax));
+  }
+  const std::lock_guard lock(mutex_);
+  const auto done = database_.change(
+      "INSERT INTO texts (name, value) VALUES (?1, ?2) "
+      "ON CONFLICT (name) DO UPDATE SET value = ?2",
+      {name, value});
+  if (!done) return std::unexpected(done.error());
+  return {};
+}
+
+Result<std::optional<std::string>> AccountsFile::get(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  std::optional<std::string> value;
+  auto done = database_.query("SELECT value FROM texts WHERE name = ?", {name},
+                              [&](const SqlRow& row) { value = row.text(0); });
+  if (!done) return std::unexpected(done.error());
+  return value;
+}
+
+Result<void> AccountsFile::copy_to(const std::string& path) {
+  const auto random = random_bytes(kPartNameBytes);
+  if (!random) return std::unexpected(random.error());
+  const std::string part = fmt::format("{}.{}.part", path, hexadecimal(*random));
+  if (auto made = create_private_file(part, ""); !made) return std::unexpected(made.error());
+  // A connection of its own: others go on meanwhile. SQLite takes an empty file for a new one.
+  auto source = SqlDatabase::open(options_.path);
+  if (!source) return std::unexpected(source.error());
+  const auto copied = source->change("VACUUM INTO ?", {std::string_view(part)});
+  if (!copied) {
+    static_cast<void>(remove_file(part));  // the copy's own Error says more
+    return std::unexpected(copied.error().during("cannot copy the accounts"));
+  }
+  const auto named = name_private_file(part, path);
+  if (!named) return std::unexpected(named.error());
+  if (!*named) return fail(ErrorCode::kConflict, path + " is there already");
+  return key_.copy_to(path + ".key");
+}
+
+}  // namespace pennyweight::access

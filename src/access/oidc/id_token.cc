@@ -1,0 +1,174 @@
+#include "access/oidc/id_token.h"
+
+#include <cjose/cjose.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+
+#include "access/oidc/encoding.h"
+
+namespace pennyweight::access::oidc {
+namespace {
+
+constexpr std::size_t kRsaBitsMin = 2048;
+
+struct ReleaseJws {
+  void operator()(cjose_jws_t* jws) const { cjose_jws_release(jws); }
+};
+using Jws = std::unique_ptr<cjose_jws_t, ReleaseJws>;
+
+std::unexpected<Error> refuse(std::string_view why) {
+  return fail(ErrorCode::kBadValue, fmt::format("the ID token can't be taken: {}", why));
+}
+
+Result<Jws> parse(std::string_view token) {
+  if (token.size() > kTokenBytesMax) {
+    return refuse(fmt::format("it has more than {} bytes", kTokenBytesMax));
+  }
+  cjose_err ignored = {};
+  Jws jws(cjose_jws_import(token.data(), token.size(), &ignored));
+  if (!jws) return refuse("it is not a signed token");
+  return jws;
+}
+
+std::string header_text(cjose_jws_t& jws, const char* name) {
+  cjose_err ignored = {};
+  const char* value = cjose_header_get(cjose_jws_get_protected(&jws), name, &ignored);
+  return value == nullptr ? "" : value;
+}
+
+bool header_has(cjose_jws_t& jws, const char* name) {
+  cjose_err ignored = {};
+  char* raw = cjose_header_get_raw(cjose_jws_get_protected(&jws), name, &ignored);
+  const bool has = raw != nullptr;
+  std::free(raw);  // cjose's default allocator
+  return has;
+}
+
+Result<TokenHeader> header_of(cjose_jws_t& jws) {
+  TokenHeader header{.alg = header_text(jws, CJOSE_HDR_ALG),
+                     .kid = header_text(jws, CJOSE_HDR_KID)};
+  // Never "none", and never a shared secret: whoever knows our public keys could sign with those.
+  if (header.alg != "RS256" && header.alg != "ES256") {
+    return refuse("it is not signed with RS256 or ES256");
+  }
+  if (header_has(jws, "crit")) return refuse("its header asks for what we don't understand");
+  return header;
+}
+
+// RS256, ES256, or "" for a key that can't be used.
+std::string algorithm_of(const cjose_jwk_t& key) {
+  cjose_err ignored = {};
+  switch (cjose_jwk_get_kty(&key, &ignored)) {
+    case CJOSE_JWK_KTY_RSA:
+      return cjose_jwk_get_keysize(&key, &ignored) >= kRsaBitsMin ? "RS256" : "";
+    case CJOSE_JWK_KTY_EC:
+      return cjose_jwk_EC_get_curve(&key, &ignored) == CJOSE_JWK_EC_P_256 ? "ES256" : "";
+    case CJOSE_JWK_KTY_OCT:
+      return "";
+  }
+  return "";
+}
+
+}  // namespace
+
+void KeySet::Release::operator()(cjose_jwk_t* key) const { cjose_jwk_release(key); }
+
+Result<KeySet> KeySet::read(std::string_view json) {
+  const auto document = JsonObject::read(json);
+  if (!document) return std::unexpected(document.error().during("the provider's keys"));
+  const std::vector<std::string> all = document->objects("keys");
+  if (all.size() > kKeysMax) {
+    return fail(ErrorCode::kLimit, fmt::format("the provider has more than {} keys", kKeysMax));
+  }
+  KeySet set;
+  for (const std::string& each : all) {
+    const auto about = JsonObject::read(each);
+    if (!about || about->text("use").value_or("sig") != "sig") continue;
+    cjose_err ignored = {};
+    Key key{.kid = about->text("kid").value_or(""), .alg = {}, .key = {}};
+    key.key.reset(cjose_jwk_import(each.data(), each.size(), &ignored));
+    if (!key.key) continue;
+    key.alg = algorithm_of(*key.key);
+    if (key.alg.empty() || about->text("alg").value_or(key.alg) != key.alg) continue;
+    set.keys_.push_back(std::move(key));
+  }
+  return set;
+}
+
+const cjose_jwk_t* KeySet::find(const TokenHeader& header) const {
+  const cjose_jwk_t* found = nullptr;
+  for (const Key& key : keys_) {
+    if (key.alg != header.alg || (!header.kid.empty() && key.kid != header.kid)) continue;
+    if (found != nullptr) return nullptr;
+    found = key.key.get();
+  }
+  return found;
+}
+
+Result<TokenHeader> read_token_header(std::string_view token) {
+  const auto jws = parse(token);
+  if (!jws) return std::unexpected(jws.error());
+  return header_of(**jws);
+}
+
+Result<JsonObject> verify_id_token(std::string_view token, const KeySet& keys,
+                                   const Expected& expected) {
+  const auto jws = parse(token);
+  if (!jws) return std::unexpected(jws.error());
+  const auto header = header_of(**jws);
+  if (!header) return std::unexpected(header.error());
+  const cjose_jwk_t* key = keys.find(*header);
+  if (key == nullptr) return refuse("it is signed with a key that the provider does not publish");
+  cjose_err ignored = {};
+  if (!cjose_jws_verify(jws->get(), key, &ignored)) return refuse("its signature is not right");
+  std::uint8_t* bytes = nullptr;  // stays the token's
+  std::size_t size = 0;
+  if (!cjose_jws_get_plaintext(jws->get(), &bytes, &size, &ignored)) return refuse("it is empty");
+  auto claims = JsonObject::read({reinterpret_cast<const char*>(bytes), size});
+  if (!claims) return refuse(claims.error().message);
+  if (auto right = check_claims(*claims, expected); !right) return std::unexpected(right.error());
+  return claims;
+}
+
+Result<void> check_claims(const JsonObject& claims, const Expected& expected) {
+  if (claims.text("iss") != expected.issuer) return refuse("it is of another issuer");
+  const std::vector<std::string> audience = claims.texts("aud");
+  if (std::ranges::find(audience, expected.client_id) == audience.end()) {
+    return refuse("it is for another client");
+  }
+  const auto party = claims.text("azp");
+  if (claims.has("azp") ? party != expected.client_id : audience.size() > 1) {
+    return refuse("it was given to another client");
+  }
+  const Instant now = expected.now;
+  const std::int64_t now_s = unix_ms(now) / 1000;
+  const std::int64_t skew = kClockSkew.count();
+  const auto expires = claims.integer("exp");
+  if (!expires) return refuse("it does not say when it expires");
+  if (*expires <= now_s - skew) return refuse("it has expired; are both clocks right?");
+  const auto issued = claims.integer("iat");
+  if (!issued) return refuse("it does not say when it was issued");
+  if (*issued > now_s + skew) return refuse("it is of the future; are both clocks right?");
+  if (claims.has("nbf") &&
+      claims.integer("nbf").value_or(std::numeric_limits<std::int64_t>::max()) > now_s + skew) {
+    return refuse("it does not hold yet; are both clocks right?");
+  }
+  const std::string nonce = claims.text("nonce").value_or("");
+  if (expected.nonce.empty() || !same_secret(nonce, expected.nonce)) {
+    return refuse("it is of another sign-in");
+  }
+  const std::string subject = claims.text("sub").value_or("");
+  if (subject.empty() || subject.size() > 255) return refuse("it says of nobody");
+  // Of the access token that came with it; both our algorithms take SHA-256, and its first half.
+  if (claims.has("at_hash") &&
+      claims.text("at_hash") != base64url(sha256(expected.access_token).substr(0, 16))) {
+    return refuse("it came with another's access token");
+  }
+  return {};
+}
+
+}  // namespace pennyweight::access::oidc

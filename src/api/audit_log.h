@@ -1,0 +1,27 @@
+// The audit log: what people change is written into it, and read and proved by the API.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "access/principal.h"
+#include "api/parts.h"
+#include "server/server.h"
+#include "trail/trail.h"
+
+namespace pennyweight::api {
+
+// "ana", or "token t_1a2b (ana)".
+std::string actor_of(const access::Principal& who);
+
+// Appends what was done, or refused, and keeps the log's head among the accounts: so that a log
+// whose end was cut off is found out.
+Result<void> append(const Parts& parts, trail::Entry entry);
+// By who asks. `before` and `after` are JSON, or empty; never a secret.
+Result<void> append(const Parts& parts, const server::Request& request, std::string_view action,
+                    std::string subject, std::string before, std::string after);
+
+server::Response get_audit(const Parts& parts, const server::Request& request);
+server::Response verify_audit(const Parts& parts, const server::Request& request);
+
+}  // namespace pennyweight::api

@@ -1,0 +1,228 @@
+// The Desk adds the scope of who asks to every question, and nothing gets by it.
+#include "api/desk.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "access/accounts.h"
+#include "api/data_routes.h"
+#include "api/live_for_tests.h"
+#include "config/config.h"
+#include "ledger/store.h"
+#include "pricing/catalog.h"
+#include "trail/trail.h"
+
+namespace pennyweight::api {
+namespace {
+
+using access::Principal;
+
+bool has_scope(const SummaryQuery& query) {
+  for (const SummaryFilter& filter : query.filters) {
+    if (filter.dimension == "team" && filter.values == std::vector<std::string>{"nlp"} &&
+        !filter.negate) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Answers with what it is told, and remembers what it was asked.
+class FakeRollup : public rollup::Rollup {
+ public:
+  Result<bool> refresh(Store&) override { return false; }
+  Result<std::optional<std::vector<SummaryRow>>> summarise(const SummaryQuery& query) override {
+    asked.push_back(query);
+    if (!keeps) return std::nullopt;
+    return std::vector<SummaryRow>();
+  }
+  Result<std::vector<Value>> values_of(const SummaryQuery& query, const std::string&,
+                                       const std::string&, std::size_t) override {
+    asked.push_back(query);
+    return std::vector<Value>{{"nlp", Money::from_units(3, kUsd)}};
+  }
+  std::uint64_t version() const override { return number; }
+
+  std::vector<SummaryQuery> asked;
+  bool keeps = true;
+  std::uint64_t number = 1;
+};
+
+class DeskTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::path(testing::TempDir()) / (std::string("desk_") + info->name());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    accounts_ = *access::Accounts::open({.path = (folder_ / "accounts").string()}, clock_);
+    trail_ = *trail::Trail::open((folder_ / "trail").string(), clock_);
+    parts_.emplace(Parts{.config = config_,
+                         .catalog = Catalog::built_in(),
+                         .clock = clock_,
+                         .ledger = [this](const auto&) -> Result<void> {
+                           ++ledger_asked_;
+                           return fail(ErrorCode::kStore, "no ledger here");
+                         },
+                         .rollup = rollup_,
+                         .accounts = *accounts_,
+                         .trail = *trail_});
+    ana_.name = "ana";
+    ana_.scope = {{"team", {"nlp"}, false}};
+    all_.name = "root";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // Of the route with this path.
+  server::Response ask(const std::string& path, const Principal& who,
+                       std::multimap<std::string, std::string> query = {},
+                       std::map<std::string, std::string> params = {}) {
+    server::Request request;
+    request.method = "GET";
+    request.path = path;
+    request.query = std::move(query);
+    request.params = std::move(params);
+    request.who = who;
+    for (const server::Route& route : data_routes(*parts_)) {
+      if (route.path == path) return route.handler(request);
+    }
+    ADD_FAILURE() << "no route " << path;
+    return {};
+  }
+
+  SimulatedClock clock_{kLook};
+  Config config_ = default_config();
+  FakeRollup rollup_;
+  std::filesystem::path folder_;
+  std::unique_ptr<access::Accounts> accounts_;
+  std::unique_ptr<trail::Trail> trail_;
+  std::optional<Parts> parts_;
+  int ledger_asked_ = 0;
+  Principal ana_, all_;
+};
+
+TEST_F(DeskTest, EveryQueryIsNarrowed) {
+  const std::vector<std::pair<std::string, std::multimap<std::string, std::string>>> routes = {
+      {"/api/v1/costs", {{"by", "team"}, {"filter", "team=cv"}}},
+      {"/api/v1/costs", {{"by", "node"}, {"currency", "original"}}},
+      {"/api/v1/summary", {{"month", "2026-03"}}},
+      {"/api/v1/summary", {}},
+      {"/api/v1/workloads", {{"month", "2026-03"}}},
+      {"/api/v1/workload", {{"workload", "7"}, {"month", "2026-03"}}}};
+  for (const auto& [path, query] : routes) {
+    rollup_.asked.clear();
+    ask(path, ana_, query);
+    EXPECT_FALSE(rollup_.asked.empty()) << path;
+    for (const SummaryQuery& asked : rollup_.asked) EXPECT_TRUE(has_scope(asked)) << path;
+    rollup_.asked.clear();
+    ask(path, all_, query);
+    for (const SummaryQuery& asked : rollup_.asked) EXPECT_FALSE(has_scope(asked)) << path;
+  }
+  rollup_.asked.clear();
+  const auto values = ask("/api/v1/dimensions/{name}/values", ana_, {}, {{"name", "team"}});
+  EXPECT_EQ(values.body,
+            R"({"data":[{"value":"nlp","currency":"USD","effective_cost":"3"}],"next":null})"
+            "\n");
+  EXPECT_TRUE(has_scope(rollup_.asked.at(0)));
+}
+
+TEST_F(DeskTest, WhatTheRollupDoesNotKeepIsAskedOfTheLedger) {
+  rollup_.keeps = false;
+  const auto costs = ask("/api/v1/costs", all_, {{"by", "charge"}});
+  EXPECT_EQ(ledger_asked_, 1);
+  EXPECT_EQ(costs.status, 503);
+  EXPECT_TRUE(costs.retry_after);
+}
+
+TEST_F(DeskTest, AScopeThatCutsThroughWorkloadsIsRefused) {
+  ana_.scope = {{"node", {"n1"}, false}};
+  EXPECT_EQ(ask("/api/v1/units", ana_).status, 422);
+  EXPECT_EQ(ask("/api/v1/coverage", ana_).status, 422);
+  EXPECT_EQ(ledger_asked_, 0);
+}
+
+TEST_F(DeskTest, WhatIsNotThereAndWhatIsNotHisAreOne) {
+  const auto none = ask("/api/v1/workload", ana_, {{"workload", "7"}, {"month", "2026-03"}});
+  EXPECT_EQ(none.status, 404);
+  EXPECT_EQ(ledger_asked_, 0) << "nothing of it is read";
+}
+
+TEST_F(DeskTest, AnEtagDiffersByVersionQuestionAndScope) {
+  const auto etag = [&](const Principal& who, const std::string& by) {
+    return ask("/api/v1/costs", who, {{"by", by}}).etag;
+  };
+  const std::string first = etag(all_, "team");
+  EXPECT_FALSE(first.empty());
+  EXPECT_EQ(etag(all_, "team"), first);
+  EXPECT_NE(etag(all_, "user"), first);
+  EXPECT_NE(etag(ana_, "team"), first);
+  rollup_.number = 2;
+  EXPECT_NE(etag(all_, "team"), first);
+}
+
+TEST_F(DeskTest, WhoHasTheAnswerCostsNothing) {
+  const std::string etag = ask("/api/v1/costs", all_).etag;
+  rollup_.asked.clear();
+  server::Request request;
+  request.path = "/api/v1/costs";
+  request.who = all_;
+  request.headers.emplace("if-none-match", etag);
+  EXPECT_EQ(cost_routes(*parts_).front().handler(request).etag, etag);
+  EXPECT_TRUE(rollup_.asked.empty());
+}
+
+TEST_F(DeskTest, TheLiveViewIsCut) {
+  const auto view = std::make_shared<const LiveView>(
+      live_view({live_share("a", "nlp", "n1", 2), live_share("b", "cv", "n1", 3)}));
+  parts_->live = [view] { return view; };
+  EXPECT_EQ(Desk(*parts_, all_).live(), view);
+  EXPECT_EQ(Desk(*parts_, ana_).live()->clusters.at(ClusterId("lab")).recent.shares.size(), 1U);
+  const std::string body = ask("/api/v1/live", ana_).body;
+  EXPECT_NE(body.find("\"workload\":\"a\""), std::string::npos) << body;
+  EXPECT_EQ(body.find("\"workload\":\"b\""), std::string::npos) << body;
+  EXPECT_EQ(body.find("n9"), std::string::npos) << "notes are of the whole cluster";
+}
+
+TEST_F(DeskTest, EventsAreCutAndEnd) {
+  const auto view = std::make_shared<const LiveView>(
+      live_view({live_share("a", "nlp", "n1", 2), live_share("b", "cv", "n1", 3)}));
+  parts_->live = [view] { return view; };
+  std::string told;
+  const server::Response events = ask("/api/v1/events", ana_);
+  EXPECT_EQ(events.content_type, "text/event-stream");
+  // Reads until it is asked the first time whether it still does.
+  EXPECT_TRUE(events.stream([&](std::string_view piece) {
+    told += piece;
+    return !piece.empty();
+  }));
+  EXPECT_NE(told.find("event: live\ndata: {\"at\":"), std::string::npos) << told;
+  EXPECT_NE(told.find("\"gpus_held\":2,"), std::string::npos) << told;
+  EXPECT_NE(told.find("event: rollup\ndata: {\"version\":1}\n\n"), std::string::npos) << told;
+}
+
+TEST_F(DeskTest, WrongWordsAreNamed) {
+  for (const auto& [path, query] :
+       std::vector<std::pair<std::string, std::multimap<std::string, std::string>>>{
+           {"/api/v1/costs", {{"by", "taem"}}},
+           {"/api/v1/costs", {{"by", "currency"}}},
+           {"/api/v1/explain", {}},
+           {"/api/v1/explain", {{"charge", "1"}, {"key", "nlp"}}},
+           {"/api/v1/workload", {{"workload", "7"}}},
+           {"/api/v1/workloads", {{"cursor", "x"}}},
+           {"/api/v1/units", {{"by", "taem"}}},
+           {"/api/v1/coverage", {{"by", "node"}}},
+           {"/api/v1/live", {{"sort", "colour"}}},
+           {"/api/v1/live", {{"filter", "team"}}},
+           {"/api/v1/live", {{"filter", "team!=nlp"}}},
+           {"/api/v1/live/now", {{"x", "y"}}},
+           {"/api/v1/events", {{"x", "y"}}},
+           {"/api/v1/fleet", {{"limit", "0"}}}}) {
+    EXPECT_EQ(ask(path, all_, query).status, 422) << path;
+  }
+  EXPECT_EQ(ask("/api/v1/dimensions/{name}/values", all_, {}, {{"name", "taem"}}).status, 404);
+  EXPECT_EQ(ask("/api/v1/live", all_).status, 503) << "nobody has looked yet";
+}
+
+}  // namespace
+}  // namespace pennyweight::api

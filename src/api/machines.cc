@@ -1,0 +1,56 @@
+#include "api/machines.h"
+
+#include <algorithm>
+#include <array>
+
+#include "access/secrets.h"
+
+namespace pennyweight::api {
+namespace {
+
+using access::Permission;
+using access::Principal;
+
+Principal machine(access::SignedInBy by) {
+  return {.name = "machine",
+          .display_name = "A machine",
+          .role = access::Role::kOperator,
+          .scope = {},
+          .only = std::vector{Permission::kSendTelemetry, Permission::kReadMetrics,
+                              Permission::kReadLive},
+          .by = by,
+          .session = {},
+          .csrf = {},
+          .must_change_password = false};
+}
+
+bool is_loopback(std::string_view peer) {
+  return peer.starts_with("127.") || peer == "::1" || peer.starts_with("::ffff:127.");
+}
+
+// Headers that a program on this machine has no reason to send: those of browsers and proxies.
+constexpr std::array<std::string_view, 7> kOfOthers = {
+    "origin", "referer", "sec-fetch-site", "sec-fetch-mode", "forwarded", "x-forwarded-for", "via"};
+
+}  // namespace
+
+std::optional<Principal> machine_of(const Machines& machines, const server::Request& request,
+                                    std::string_view token) {
+  if (!token.empty()) {
+    // All of them are compared, so that the time says nothing of which it was.
+    bool known = false;
+    for (const std::string& one : machines.tokens) known = access::same_bytes(one, token) || known;
+    if (!known) return std::nullopt;
+    return machine(access::SignedInBy::kToken);
+  }
+  if (!machines.trust_loopback || !machines.tokens.empty() || !is_loopback(request.peer)) {
+    return std::nullopt;
+  }
+  const bool of_others = std::ranges::any_of(kOfOthers, [&](std::string_view name) {
+    return request.headers.contains(std::string(name));
+  });
+  if (of_others) return std::nullopt;
+  return machine(access::SignedInBy::kLoopback);
+}
+
+}  // namespace pennyweight::api

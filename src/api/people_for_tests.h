@@ -1,0 +1,201 @@
+// A real server with the routes about people, over real accounts and a real audit log.
+#pragma once
+
+#include <fmt/format.h>
+#include <httplib.h>
+#include <simdjson.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "access/accounts_for_tests.h"
+#include "access/oidc/provider.h"
+#include "access/totp.h"
+#include "api/guard.h"
+#include "api/people_routes.h"
+#include "config/config.h"
+#include "pricing/catalog.h"
+#include "rollup/rollup.h"
+#include "server/server.h"
+#include "trail/trail.h"
+
+namespace pennyweight::api {
+
+// People's routes ask no rollup.
+class NoRollup : public rollup::Rollup {
+ public:
+  Result<bool> refresh(Store&) override { return false; }
+  Result<std::optional<std::vector<SummaryRow>>> summarise(const SummaryQuery&) override {
+    return std::nullopt;
+  }
+  Result<std::vector<Value>> values_of(const SummaryQuery&, const std::string&, const std::string&,
+                                       std::size_t) override {
+    return std::vector<Value>();
+  }
+  std::uint64_t version() const override { return 0; }
+};
+
+// Vouches for whom it is told to, where the browser brings its cookie and the state.
+class FakeProvider : public access::oidc::Provider {
+ public:
+  const std::string& name() const override { return name_; }
+  Result<access::oidc::Begun> begin(std::string_view next) override {
+    next_ = next;
+    return access::oidc::Begun{.url = "https://sso.example/authorize?state=s1", .cookie = "c1"};
+  }
+  Result<access::oidc::Finished> finish(const std::multimap<std::string, std::string>& query,
+                                        std::string_view cookie) override {
+    const auto state = query.find("state");
+    if (state == query.end() || state->second != "s1" || cookie != "c1") {
+      return fail(ErrorCode::kNotFound, "this sign-in was not begun here");
+    }
+    return access::oidc::Finished{.who = vouched, .next = next_};
+  }
+
+  access::oidc::Vouched vouched;
+
+ private:
+  std::string name_ = "Example SSO";
+  std::string next_;
+};
+
+class PeopleTest : public access::AccountsTest {
+ protected:
+  PeopleTest() {
+    auto opened = trail::Trail::open(trail_path(), clock_);
+    if (!opened) ADD_FAILURE() << opened.error().message;
+    trail_ = opened ? *std::move(opened) : nullptr;
+    add(user("ada", access::Role::kAdmin));
+    add(user("vic", access::Role::kViewer));
+    add(user("fin", access::Role::kFinance));
+    add(user("tea", access::Role::kTeamLead, {{.dimension = "team", .values = {"nlp"}}}));
+    add(user("sam", access::Role::kAdmin, {{.dimension = "team", .values = {"nlp"}}}));
+  }
+
+  std::string trail_path() const { return folder_ + "/trail.audit"; }
+  Parts parts() {
+    return {.config = config_,
+            .catalog = Catalog::built_in(),
+            .clock = clock_,
+            .ledger = [](const std::function<Result<void>(Store&)>&) -> Result<void> {
+              return fail(ErrorCode::kStore, "no ledger here");
+            },
+            .rollup = rollup_,
+            .accounts = *accounts_,
+            .trail = *trail_,
+            .oidc = &provider_,
+            .version = "1.2.3",
+            .trail_path = trail_path(),
+            .machines = machines_};
+  }
+  void serve(std::vector<server::Route> more = {}, const GuardLimits& limits = {}) {
+    server::Settings settings;
+    settings.guard = guard(parts(), limits);
+    settings.failed = [](std::string_view path, std::string_view what) {
+      ADD_FAILURE() << path << " threw: " << what;
+    };
+    std::vector<server::Route> routes = people_routes(parts());
+    for (server::Route& route : more) routes.push_back(std::move(route));
+    auto started = server::Server::start(settings, std::move(routes));
+    ASSERT_TRUE(started) << started.error().message;
+    server_ = *std::move(started);
+  }
+
+  struct Answer {
+    int status = 0;
+    std::string body;
+    httplib::Headers headers;
+  };
+  // A browser of its own: it keeps the cookie and the CSRF token.
+  struct Browser {
+    std::string cookie = {};
+    std::string csrf = {};
+    std::string bearer = {};
+  };
+
+  Answer ask(const Browser& browser, const std::string& method, const std::string& path,
+             const std::string& body = "", httplib::Headers headers = {}) {
+    httplib::Client client("127.0.0.1", server_->port());
+    if (!browser.cookie.empty()) headers.emplace("Cookie", browser.cookie);
+    if (!browser.csrf.empty()) headers.emplace("X-CSRF-Token", browser.csrf);
+    if (!browser.bearer.empty()) headers.emplace("Authorization", "Bearer " + browser.bearer);
+    httplib::Request request;
+    request.method = method;
+    request.path = "/api/v1" + path;
+    request.headers = std::move(headers);
+    request.body = body;
+    if (!body.empty()) request.set_header("Content-Type", "application/json");
+    const auto result = client.send(request);
+    if (!result) {
+      ADD_FAILURE() << method << " " << path << ": no answer";
+      return {};
+    }
+    return {result->status, result->body, result->headers};
+  }
+
+  // REQUIRES: he has the usual password, and no second factor.
+  Browser browser_of(const std::string& name) {
+    const Answer answer =
+        ask({}, "POST", "/session",
+            fmt::format(R"({{"user":"{}","password":"{}"}})", name, access::kPassword));
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return browser_from(answer);
+  }
+  static Browser browser_from(const Answer& answer) {
+    const auto set = answer.headers.find("Set-Cookie");
+    Browser browser;
+    if (set != answer.headers.end()) browser.cookie = set->second.substr(0, set->second.find(';'));
+    browser.csrf = text_in(answer.body, "/csrf");
+    return browser;
+  }
+
+  // What a JSON pointer leads to, as minified JSON, a text without its quotes; "" where nothing.
+  static std::string text_in(const std::string& json, const std::string& pointer) {
+    simdjson::dom::parser parser;
+    simdjson::dom::element element;
+    if (parser.parse(json).at_pointer(pointer).get(element) != simdjson::SUCCESS) return "";
+    std::string_view text;
+    if (element.get(text) == simdjson::SUCCESS) return std::string(text);
+    return simdjson::minify(element);
+  }
+  static std::size_t entries_in(const std::string& json) {
+    simdjson::dom::parser parser;
+    simdjson::dom::array data;
+    return parser.parse(json)["data"].get(data) == simdjson::SUCCESS ? data.size() : 0;
+  }
+
+  // What an app that was given the secret shows now.
+  std::string code_of_base32(const std::string& secret) {
+    static constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    std::string bytes;
+    std::uint32_t held = 0, bits = 0;
+    for (const char c : secret) {
+      held = held << 5 | static_cast<std::uint32_t>(kLetters.find(c));
+      for (bits += 5; bits >= 8; bits -= 8) bytes += static_cast<char>(held >> (bits - 8) & 255);
+    }
+    return access::totp_code(bytes, access::totp_step(clock_.now()));
+  }
+
+  // The newest entry of the audit log.
+  trail::Entry last_entry() {
+    const auto entries = trail_->entries(0, 1, [](const trail::Entry&) { return true; });
+    if (!entries || entries->empty()) {
+      ADD_FAILURE() << "the audit log is empty";
+      return {};
+    }
+    return entries->front();
+  }
+  std::uint64_t entries() { return trail_->head().value_or(trail::Head{}).number; }
+
+  Config config_ = default_config();
+  Machines machines_;
+  NoRollup rollup_;
+  FakeProvider provider_;
+  std::unique_ptr<trail::Trail> trail_;
+  std::unique_ptr<server::Server> server_;
+};
+
+}  // namespace pennyweight::api

@@ -1,0 +1,400 @@
+// GET /api/v1/workloads and /api/v1/workload: what each cost, and what became of one.
+#include "api/workloads.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "api/cost_asked.h"
+#include "api/data_routes.h"
+#include "api/desk.h"
+#include "api/tables.h"
+#include "config/config.h"
+#include "ledger/posting.h"
+#include "report/number_format.h"
+#include "report/unit_cost_jobs.h"
+
+namespace pennyweight::api {
+namespace {
+
+using server::Request;
+using server::Response;
+using std::chrono::sys_days;
+
+constexpr std::string_view kList = "workloads";
+constexpr std::size_t kFirstDimension = 3;  // after cluster, workload and kind
+
+std::vector<std::string> names_of(const Policy& policy) {
+  std::vector<std::string> names;
+  for (const DimensionRule& rule : policy.dimensions) names.push_back(rule.dimension);
+  return names;
+}
+
+std::string key_of(const WorkloadSums& sums) {
+  return fmt::format("{}\n{}\n{}", sums.cluster, sums.workload, sums.effective.currency().text());
+}
+
+WorkloadOrder order_of(const std::string& name) {
+  if (name == "idle") return WorkloadOrder::kIdle;
+  if (name == "gpu_hours") return WorkloadOrder::kGpuHours;
+  if (name == "workload") return WorkloadOrder::kName;
+  return WorkloadOrder::kCost;
+}
+
+// For programs, which take all of them: without their days, which are asked for page by page.
+Table table_of(const std::vector<WorkloadSums>& all, const std::vector<std::string>& names,
+               Currency currency) {
+  Table table;
+  table.title = "Workloads";
+  table.currency = currency;
+  table.columns = {{"cluster", "cluster", ColumnKind::kText},
+                   {"workload", "workload", ColumnKind::kId}};
+  for (const std::string& name : names) table.columns.push_back({name, name, ColumnKind::kText});
+  table.columns.push_back({"effective_cost", "effective", ColumnKind::kMoney});
+  table.columns.push_back({"used_cost", "used", ColumnKind::kMoney});
+  table.columns.push_back({"held_idle_cost", "held idle", ColumnKind::kMoney});
+  table.columns.push_back({"gpu_hours", "GPU-hours", ColumnKind::kGpuHours});
+  table.columns.push_back({"observed_share", "observed", ColumnKind::kPercent});
+  for (const WorkloadSums& sums : all) {
+    if (sums.effective.currency() != currency) continue;
+    Row row = {sums.cluster, sums.workload};
+    row.insert(row.end(), sums.dimensions.begin(), sums.dimensions.end());
+    row.emplace_back(sums.effective);
+    row.emplace_back(sums.used);
+    row.emplace_back(sums.idle);
+    row.emplace_back(sums.held);
+    row.emplace_back(
+        Ratio{static_cast<Int128>(sums.observed.count()), static_cast<Int128>(sums.held.count())});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+using Days = std::map<std::pair<std::string, std::string>, std::pair<sys_days, sys_days>>;
+
+// The first and last day of each of a page.
+Result<Days> days_of(const Desk& desk, const SummaryQuery& asked,
+                     std::span<const WorkloadSums> page) {
+  SummaryQuery query = asked;
+  query.bucket = TimeBucket::kDay;
+  query.group_by = {"cluster", "workload"};
+  std::set<std::string> names;
+  for (const WorkloadSums& sums : page) names.insert(sums.workload);
+  query.filters.push_back({"workload", {names.begin(), names.end()}, false});
+  const auto rows = desk.summarise(query);
+  if (!rows) return std::unexpected(rows.error());
+  Days days;
+  for (const SummaryRow& row : *rows) {
+    const auto [at, is_new] =
+        days.try_emplace({row.keys[0], row.keys[1]}, std::pair(*row.bucket, *row.bucket));
+    at->second.first = std::min(at->second.first, *row.bucket);
+    at->second.second = std::max(at->second.second, *row.bucket);
+  }
+  return days;
+}
+
+void write_dimensions(JsonWriter& out, const std::vector<std::string>& names,
+                      const std::vector<std::string>& values) {
+  out.key("dimensions").begin_object();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!values[i].empty()) out.field(names[i], values[i]);
+  }
+  out.end_object();
+}
+
+void write_hours(JsonWriter& out, GpuTime time) {
+  out.field("gpu_hours", format_gpu_hours(time, 4, Thousands::kPlain))
+      .field("gpu_hours_exact", exact_gpu_hours(time));
+}
+
+std::string amount(const Money& money) { return to_text(money.amount()); }
+
+Response page_of(const Desk& desk, const SummaryQuery& query, const std::vector<WorkloadSums>& all,
+                 const std::vector<std::string>& names, const Page& page, const std::string& etag) {
+  auto begin = all.begin();
+  if (page.after) {
+    begin = std::ranges::find(all, *page.after, key_of);
+    if (begin == all.end()) {
+      return bad_parameter("cursor", "what it stands for is not in the list any more; begin anew");
+    }
+    ++begin;
+  }
+  const auto count = std::min<std::size_t>(page.limit, static_cast<std::size_t>(all.end() - begin));
+  const std::span<const WorkloadSums> shown(begin, count);
+  const auto days = shown.empty() ? Result<Days>() : days_of(desk, query, shown);
+  if (!days) return refusal(days.error());
+  std::optional<std::string> next;
+  if (!shown.empty() && begin + static_cast<std::ptrdiff_t>(count) != all.end()) {
+    next = to_cursor(kList, key_of(shown.back()));
+  }
+  return list(
+      shown, next,
+      [&](JsonWriter& out, const WorkloadSums& sums) {
+        out.begin_object().field("cluster", sums.cluster).field("workload", sums.workload);
+        const auto known = days->find({sums.cluster, sums.workload});
+        if (known != days->end()) {
+          out.field("first", Date(known->second.first)).field("last", Date(known->second.second));
+        }
+        out.field("effective_cost", amount(sums.effective))
+            .field("used_cost", amount(sums.used))
+            .field("held_idle_cost", amount(sums.idle))
+            .field("currency", sums.effective.currency().text());
+        write_hours(out, sums.held);
+        out.field("observed_share", format_percent(static_cast<Int128>(sums.observed.count()),
+                                                   static_cast<Int128>(sums.held.count()), 4));
+        write_dimensions(out, names, sums.dimensions);
+        out.end_object();
+      },
+      etag);
+}
+
+Response list_workloads(const Parts& parts, const Request& request) {
+  const Desk desk(parts, request);
+  const Policy& policy = parts.config.policy;
+  Asked asked(request);
+  SummaryQuery query;
+  select(asked, policy, query);
+  const WorkloadOrder order =
+      order_of(asked.choice("sort", {"cost", "idle", "gpu_hours", "workload"}));
+  const Page page = asked.page(kList);
+  const AnswerFormat format = format_of(asked, request, false);
+  if (auto no = asked.refused()) return *std::move(no);
+  const std::string etag = desk.etag(request);
+  if (has_already(request, etag)) return unchanged(etag);
+
+  const std::vector<std::string> names = names_of(policy);
+  query.filters.push_back({"workload", {""}, true});
+  SummaryQuery whole = query;
+  whole.group_by = workload_keys(names);
+  const auto rows = desk.summarise(whole);
+  if (!rows) return refusal(rows.error());
+  if (rows->size() > kStreamedRowsMax) {
+    return refusal({ErrorCode::kUnsupported, "too many workloads; choose a month, or filter"});
+  }
+  const std::vector<WorkloadSums> all = workload_sums(*rows, order);
+  if (format == AnswerFormat::kJson) return page_of(desk, query, all, names, page, etag);
+  std::set<Currency> currencies;
+  for (const WorkloadSums& sums : all) currencies.insert(sums.effective.currency());
+  std::vector<Table> tables;
+  for (const Currency& currency : currencies) tables.push_back(table_of(all, names, currency));
+  return answer(std::move(tables), format, etag);
+}
+
+// ---- one workload
+
+struct DaySums {
+  Money used, idle, other;
+  GpuTime held;
+};
+
+std::string_view word_of(AttemptEnd end) {
+  switch (end) {
+    case AttemptEnd::kUseful:
+      return "useful";
+    case AttemptEnd::kLost:
+      return "lost";
+    case AttemptEnd::kRunning:
+      return "running";
+    case AttemptEnd::kUnknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+// How it ended, in the words of who ran it.
+std::string end_of(const Holding& holding) {
+  if (!holding.ended) return "running";
+  for (const char* label : {"state", "phase"}) {
+    const auto value = holding.labels.find(label);
+    if (value && !value->empty()) return std::string(*value);
+  }
+  return "ended";
+}
+
+std::vector<std::string> nodes_of(const Holding& holding, const std::vector<Gpu>& gpus) {
+  std::set<std::string> nodes;
+  if (const auto* named = std::get_if<OnNodes>(&holding.placement)) {
+    for (const OnNodes::Part& part : named->parts) nodes.insert(part.node.text());
+  }
+  if (const auto* cards = std::get_if<OnGpus>(&holding.placement)) {
+    for (const Gpu& gpu : gpus) {
+      const bool is_held = std::ranges::any_of(cards->gpus, [&](const GpuId& id) {
+        return id == gpu.uuid || std::ranges::find(gpu.mig_instances, id, &MigInstance::id) !=
+                                     gpu.mig_instances.end();
+      });
+      if (is_held) nodes.insert(gpu.node.text());
+    }
+  }
+  return {nodes.begin(), nodes.end()};
+}
+
+void write_attempts(JsonWriter& out, const WorkloadFacts& facts) {
+  out.key("attempts").begin_list();
+  std::uint64_t number = 0;
+  for (const Holding& holding : facts.holdings) {
+    out.begin_object()
+        .field("attempt", ++number)
+        .field("name", holding.attempt)
+        .field("from", holding.held.begin())
+        .key("to");
+    if (holding.ended) {
+      out.value(holding.held.end());
+    } else {
+      out.null();
+    }
+    out.field("ended", end_of(holding))
+        .field("placement", to_text(holding.placement))
+        .field("device", to_text(holding.device))
+        .texts("nodes", nodes_of(holding, facts.gpus))
+        .end_object();
+  }
+  out.end_list();
+}
+
+void write_days(JsonWriter& out, std::span<const SummaryRow> rows) {
+  std::map<std::pair<sys_days, Currency>, DaySums> days;
+  for (const SummaryRow& row : rows) {
+    const Currency currency = row.costs.currency();
+    const Money zero = Money::zero(currency);
+    DaySums& sums =
+        days.try_emplace({*row.bucket, currency}, DaySums{zero, zero, zero, {}}).first->second;
+    const auto kind = parse_posting_kind(row.keys[2]);
+    (kind == PostingKind::kUsed       ? sums.used
+     : kind == PostingKind::kHeldIdle ? sums.idle
+                                      : sums.other) += row.costs.effective;
+    sums.held += row.gpu_time;
+  }
+  out.key("days").begin_list();
+  for (const auto& [key, sums] : days) {
+    out.begin_object()
+        .field("day", Date(key.first))
+        .field("used_cost", amount(sums.used))
+        .field("held_idle_cost", amount(sums.idle))
+        .field("other_cost", amount(sums.other))
+        .field("currency", key.second.text());
+    write_hours(out, sums.held);
+    out.end_object();
+  }
+  out.end_list();
+}
+
+void write_labels(JsonWriter& out, const WorkloadFacts& facts) {
+  out.key("labels").begin_object();
+  if (!facts.holdings.empty()) {
+    for (const auto& [name, value] : facts.holdings.back().labels.entries()) out.field(name, value);
+  }
+  out.end_object();
+}
+
+Response one_workload(const Parts& parts, const Request& request) {
+  const Desk desk(parts, request);
+  Asked asked(request);
+  const std::string cluster = asked.text("cluster").value_or("");
+  const std::string workload = asked.need("workload");
+  const std::string month = asked.month("month").value_or("");
+  if (month.empty()) asked.wrong("month", "it is missing");
+  if (auto no = asked.refused()) return *std::move(no);
+
+  const std::vector<std::string> names = names_of(parts.config.policy);
+  SummaryQuery query;
+  query.bucket = TimeBucket::kDay;
+  query.group_by = workload_keys(names);
+  query.filters = {
+      {"cluster", {cluster}, false}, {"workload", {workload}, false}, {"month", {month}, false}};
+  const auto rows = desk.summarise(query);
+  if (!rows) return refusal(rows.error());
+  // In the words of a workload that there is not, also where it is somebody else's.
+  if (rows->empty()) {
+    return not_found(fmt::format("'{}' has no cost in {}", workload, month));
+  }
+  const auto facts = desk.workload(ClusterId(cluster), WorkloadId(workload), month);
+  if (!facts) return refusal(facts.error());
+
+  JsonWriter out;
+  out.begin_object().field("cluster", cluster).field("workload", workload);
+  const auto& keys = rows->back().keys;
+  write_dimensions(out, names, {keys.begin() + kFirstDimension, keys.end()});
+  write_labels(out, *facts);
+  write_attempts(out, *facts);
+  write_days(out, *rows);
+  if (!facts->holdings.empty()) {
+    out.field("outcome", word_of(attempt_end(facts->holdings.back())));
+  }
+  if (facts->lost && facts->lost->size() == 1) {
+    out.field("lost_cost", amount(facts->lost->front()));
+    out.field("currency", facts->lost->front().currency().text());
+  }
+  out.end_object();
+  return json(out);
+}
+
+}  // namespace
+
+std::vector<std::string> workload_keys(const std::vector<std::string>& dimensions) {
+  std::vector<std::string> keys = {"cluster", "workload", "kind"};
+  keys.insert(keys.end(), dimensions.begin(), dimensions.end());
+  return keys;
+}
+
+std::vector<WorkloadSums> workload_sums(std::span<const SummaryRow> rows, WorkloadOrder order) {
+  std::map<std::tuple<std::string, std::string, Currency>, WorkloadSums> found;
+  for (const SummaryRow& row : rows) {
+    if (row.keys[1].empty()) continue;
+    const Money zero = Money::zero(row.costs.currency());
+    WorkloadSums& sums =
+        found
+            .try_emplace(
+                {row.keys[0], row.keys[1], row.costs.currency()},
+                WorkloadSums{.cluster = row.keys[0],
+                             .workload = row.keys[1],
+                             .dimensions = {row.keys.begin() + kFirstDimension, row.keys.end()},
+                             .effective = zero,
+                             .used = zero,
+                             .idle = zero,
+                             .held = {},
+                             .observed = {}})
+            .first->second;
+    const auto kind = parse_posting_kind(row.keys[2]);
+    sums.effective += row.costs.effective;
+    if (kind == PostingKind::kUsed) sums.used += row.costs.effective;
+    if (kind == PostingKind::kHeldIdle) sums.idle += row.costs.effective;
+    sums.held += row.gpu_time;
+    sums.observed += row.observed_time;
+  }
+  std::vector<WorkloadSums> all;
+  all.reserve(found.size());
+  for (auto& [key, sums] : found) all.push_back(std::move(sums));
+  // They stand by name already, which is kept among equals.
+  std::ranges::stable_sort(all, [&](const WorkloadSums& a, const WorkloadSums& b) {
+    switch (order) {
+      case WorkloadOrder::kCost:
+        return a.effective.ticks() > b.effective.ticks();
+      case WorkloadOrder::kIdle:
+        return a.idle.ticks() > b.idle.ticks();
+      case WorkloadOrder::kGpuHours:
+        return a.held > b.held;
+      case WorkloadOrder::kName:
+        return a.workload < b.workload;
+    }
+    return false;
+  });
+  return all;
+}
+
+std::vector<server::Route> workload_routes(const Parts& parts) {
+  return {{.method = "GET",
+           .path = "/api/v1/workloads",
+           .handler = [&parts](const Request& request) { return list_workloads(parts, request); },
+           .needs = "read_costs"},
+          {.method = "GET",
+           .path = "/api/v1/workload",
+           .handler = [&parts](const Request& request) { return one_workload(parts, request); },
+           .needs = "read_costs"}};
+}
+
+}  // namespace pennyweight::api

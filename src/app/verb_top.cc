@@ -1,0 +1,140 @@
+// top: what runs now and what it costs, asked of a running `serve`.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "app/file.h"
+#include "app/verb.h"
+#include "http/client.h"
+#include "live/view/live_table.h"
+#include "report/table.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::size_t kTokenBytesMax = 1u << 16;
+
+struct TopOptions {
+  std::string server;
+  std::string token_file;
+  std::string sort = "cost";
+  std::string by;
+  std::vector<std::string> filters;
+  std::uint32_t limit = 20;
+  std::string format = "text";
+  bool ended = false;
+  bool watch = false;
+  std::uint32_t every = 5;
+};
+
+std::string encoded(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ||
+                       c == '.' || c == '~';
+    if (plain) {
+      out += c;
+    } else {
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return out;
+}
+
+std::string server_of(const TopOptions& options, const Config& config) {
+  if (!options.server.empty()) return options.server;
+  const ServeConfig& serve = config.live.serve;
+  const std::string host = serve.host == "0.0.0.0" ? "127.0.0.1" : serve.host;
+  return fmt::format("{}://{}:{}", serve.tls_cert_file.empty() ? "http" : "https", host,
+                     serve.port);
+}
+
+std::string address_of(const TopOptions& options, const Context& context) {
+  std::string address =
+      server_of(options, context.config) + "/api/v1/top?sort=" + encoded(options.sort) +
+      "&limit=" + std::to_string(options.limit) + "&format=" + encoded(options.format);
+  if (!options.by.empty()) address += "&by=" + encoded(options.by);
+  for (const std::string& filter : options.filters) address += "&filter=" + encoded(filter);
+  if (options.ended) address += "&ended=true";
+  if (options.format == "text") {
+    const TextStyle style = context.console.style(2);
+    if (style.width) address += "&width=" + std::to_string(*style.width);
+    if (style.colour) address += "&colour=true";
+    if (!style.unicode) address += "&plain=true";
+  }
+  return address;
+}
+
+Result<http::Settings> settings_of(const TopOptions& options, const Config& config) {
+  http::Settings settings;
+  const std::string& file =
+      options.token_file.empty() ? config.live.serve.token_file : options.token_file;
+  if (!file.empty()) {
+    const auto text = read_file(file, kTokenBytesMax);
+    if (!text) return std::unexpected(text.error().during("the token"));
+    settings.bearer_token = text->substr(0, text->find_first_of("\r\n"));
+  }
+  return settings;
+}
+
+Result<std::string> ask(http::Client& client, const std::string& address) {
+  const auto response = client.send({.url = address});
+  if (!response) {
+    return std::unexpected(
+        Error{response.error().code,
+              response.error().message + "; is 'pennyweight serve' running there? (--server)"});
+  }
+  if (response->status == 200) return response->body;
+  return fail(response->status == 400 ? ErrorCode::kConfig : ErrorCode::kNotFound,
+              fmt::format("{} answered {}: {}", address.substr(0, address.find('?')),
+                          response->status, response->body.substr(0, 1000)));
+}
+
+Result<ExitCode> run(const TopOptions& options, Context& context) {
+  const auto settings = settings_of(options, context.config);
+  if (!settings) return std::unexpected(settings.error());
+  http::Client client(*settings);
+  bool is_first = true;
+  while (true) {
+    const auto text = ask(client, address_of(options, context));
+    if (!text && (!options.watch || is_first)) return std::unexpected(text.error());
+    is_first = false;
+    // Home, clear below, and what is now: nothing flickers. A `serve` that is started anew is
+    // waited for.
+    const std::string shown = text ? *text : text.error().message + "\n";
+    context.console.print(options.watch ? "\x1b[H\x1b[J" + shown : shown);
+    std::fflush(stdout);
+    if (!options.watch) return ExitCode::kDone;
+    std::this_thread::sleep_for(std::chrono::seconds(options.every));
+  }
+}
+
+}  // namespace
+
+Verb declare_top(CLI::App& app) {
+  const auto options = std::make_shared<TopOptions>();
+  CLI::App* command = app.add_subcommand("top", "What runs now, whose it is and what it costs");
+  command->add_option("--server", options->server,
+                      "Of `pennyweight serve`, such as http://127.0.0.1:9595; else serve.listen");
+  command->add_option("--token-file", options->token_file, "A token for it; else serve.token_file");
+  command->add_option("--sort", options->sort, "By what, the most first")
+      ->check(CLI::IsMember(kLiveOrders))
+      ->capture_default_str();
+  command->add_option("--by", options->by, "Dimensions that have a column: team,user");
+  command->add_option("--filter", options->filters, "DIMENSION=VALUE; also cluster, workload");
+  command->add_option("--limit", options->limit, "How many rows; 0: all")->capture_default_str();
+  command->add_flag("--ended", options->ended, "Also what ran today and has ended");
+  command->add_flag("--watch", options->watch, "Go on showing it");
+  command->add_option("--every", options->every, "Seconds, of --watch")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+  command->add_option("--format", options->format, "text, csv or json")
+      ->check(CLI::IsMember({"text", "csv", "json"}))
+      ->capture_default_str();
+  command->footer(examples_of("top"));
+  return {command, [options](Context& context) { return run(*options, context); }};
+}
+
+}  // namespace pennyweight

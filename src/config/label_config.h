@@ -1,0 +1,14 @@
+// The `labels:` of the configuration: which labels a workload must have, and which values count.
+#pragma once
+
+#include "config/yaml_reader.h"
+#include "labels/label_policy.h"
+
+namespace pennyweight {
+
+inline constexpr std::size_t kRequiredLabelsMax = 100;
+
+// Without `required` it is default_label_policy().
+LabelPolicy read_label_config(YamlReader& reader, const YamlNode& node);
+
+}  // namespace pennyweight

@@ -1,0 +1,325 @@
+#include "config/live_config.h"
+
+#include <charconv>
+#include <optional>
+#include <set>
+
+#include "config/config.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::size_t kListMax = 10'000;
+constexpr std::int64_t kSecond = 1000;
+constexpr std::int64_t kDay = 86'400 * kSecond;
+constexpr std::int64_t kSeriesMax = 100'000'000;
+constexpr std::int64_t kRequestsMax = 10'000;
+
+void read_duration(YamlReader& yaml, const YamlNode& node, std::string_view what,
+                   std::int64_t min_ms, std::int64_t max_ms, std::uint32_t& into) {
+  const auto given = yaml.duration(node, what, min_ms, max_ms);
+  if (given) into = static_cast<std::uint32_t>(*given);
+}
+
+void read_bytes(YamlReader& yaml, const YamlNode& node, std::string_view what,
+                std::uint64_t& into) {
+  const auto text = yaml.text(node, what);
+  if (!text) return;
+  const auto bytes = parse_bytes(*text);
+  if (!bytes) return yaml.refuse(node, std::string(what) + ": " + bytes.error().message);
+  into = *bytes;
+}
+
+void read_text(YamlReader& yaml, const YamlNode& node, std::string_view what, std::string& into) {
+  if (const auto text = yaml.text(node, what)) into = *text;
+}
+
+void read_cluster(YamlReader& yaml, const YamlNode& node, std::string_view what, ClusterId& into) {
+  if (const auto text = yaml.text(node, what)) into = ClusterId(*text);
+}
+
+void read_listen(YamlReader& yaml, const YamlNode& node, ServeConfig& serve) {
+  const auto text = yaml.text(node, "serve.listen");
+  if (!text) return;
+  const std::size_t colon = text->rfind(':');
+  std::uint32_t port = 0;
+  const char* const end = text->data() + text->size();
+  const bool has_port = colon != std::string::npos && colon + 1 < text->size() &&
+                        std::from_chars(text->data() + colon + 1, end, port).ptr == end &&
+                        port < 65536;
+  if (!has_port || colon == 0) {
+    return yaml.refuse(node, "serve.listen: write it as 127.0.0.1:9595");
+  }
+  serve.host = text->substr(0, colon);
+  serve.port = static_cast<std::uint16_t>(port);
+}
+
+void read_tls_of_server(YamlReader& yaml, const YamlNode& node, const PathReader& path,
+                        ServeConfig& serve) {
+  yaml.mapping(
+      node, "serve.tls",
+      {{"cert_file",
+        [&](const YamlNode& at) { serve.tls_cert_file = path(at, "serve.tls.cert_file"); }},
+       {"key_file",
+        [&](const YamlNode& at) { serve.tls_key_file = path(at, "serve.tls.key_file"); }}});
+  if (serve.tls_cert_file.empty() != serve.tls_key_file.empty()) {
+    yaml.refuse(node, "serve.tls: give both cert_file and key_file");
+  }
+}
+
+void read_tls(YamlReader& yaml, const YamlNode& node, const PathReader& path,
+              http::Settings& settings) {
+  yaml.mapping(
+      node, "tls",
+      {{"ca_file", [&](const YamlNode& at) { settings.ca_file = path(at, "tls.ca_file"); }},
+       {"cert_file", [&](const YamlNode& at) { settings.cert_file = path(at, "tls.cert_file"); }},
+       {"key_file", [&](const YamlNode& at) { settings.key_file = path(at, "tls.key_file"); }},
+       {"server_name",
+        [&](const YamlNode& at) { read_text(yaml, at, "tls.server_name", settings.server_name); }},
+       {"insecure_skip_verify", [&](const YamlNode& at) {
+          settings.insecure_skip_verify =
+              yaml.yes_or_no(at, "tls.insecure_skip_verify").value_or(false);
+        }}});
+}
+
+void read_basic_auth(YamlReader& yaml, const YamlNode& node, const PathReader& path,
+                     http::Settings& settings) {
+  yaml.mapping(node, "basic_auth",
+               {{"username",
+                 [&](const YamlNode& at) {
+                   read_text(yaml, at, "basic_auth.username", settings.basic_user);
+                 }},
+                {"password_file", [&](const YamlNode& at) {
+                   settings.basic_password_file = path(at, "basic_auth.password_file");
+                 }}});
+}
+
+ScrapeConfig read_scrape(YamlReader& yaml, const YamlNode& node, const PathReader& path) {
+  ScrapeConfig scrape;
+  yaml.mapping(
+      node, "scrape[]",
+      {{"job", [&](const YamlNode& at) { read_text(yaml, at, "scrape[].job", scrape.job); }},
+       {"cluster",
+        [&](const YamlNode& at) { read_cluster(yaml, at, "scrape[].cluster", scrape.cluster); }},
+       {"targets",
+        [&](const YamlNode& at) { scrape.targets = yaml.texts(at, "scrape[].targets", kListMax); }},
+       {"targets_file",
+        [&](const YamlNode& at) { scrape.targets_file = path(at, "scrape[].targets_file"); }},
+       {"kubernetes",
+        [&](const YamlNode& at) {
+          scrape.kubernetes = yaml.yes_or_no(at, "scrape[].kubernetes").value_or(false);
+        }},
+       {"scheme",
+        [&](const YamlNode& at) {
+          static constexpr std::string_view kSchemes[] = {"http", "https"};
+          const auto which = yaml.choice(at, "scrape[].scheme", kSchemes);
+          if (which) scrape.scheme = kSchemes[*which];
+        }},
+       {"path", [&](const YamlNode& at) { read_text(yaml, at, "scrape[].path", scrape.path); }},
+       {"interval",
+        [&](const YamlNode& at) {
+          read_duration(yaml, at, "scrape[].interval", kSecond, 300 * kSecond, scrape.interval_ms);
+        }},
+       {"timeout",
+        [&](const YamlNode& at) {
+          const auto given = yaml.duration(at, "scrape[].timeout", 100, 300 * kSecond);
+          if (given) scrape.http.timeout = std::chrono::milliseconds(*given);
+        }},
+       {"honor_labels",
+        [&](const YamlNode& at) {
+          scrape.honor_labels = yaml.yes_or_no(at, "scrape[].honor_labels").value_or(false);
+        }},
+       {"bearer_token_file",
+        [&](const YamlNode& at) {
+          scrape.http.bearer_token_file = path(at, "scrape[].bearer_token_file");
+        }},
+       {"basic_auth", [&](const YamlNode& at) { read_basic_auth(yaml, at, path, scrape.http); }},
+       {"tls", [&](const YamlNode& at) { read_tls(yaml, at, path, scrape.http); }}});
+  if (scrape.job.empty()) yaml.refuse(node, "scrape[]: give it a name with `job:`");
+  if (scrape.targets.empty() && scrape.targets_file.empty() && !scrape.kubernetes) {
+    yaml.refuse(node, "scrape[]: say whom to ask: targets, targets_file or kubernetes");
+  }
+  return scrape;
+}
+
+KubernetesConfig read_kubernetes(YamlReader& yaml, const YamlNode& node, const PathReader& path) {
+  KubernetesConfig kubernetes;
+  yaml.mapping(
+      node, "kubernetes[]",
+      {{"cluster",
+        [&](const YamlNode& at) {
+          read_cluster(yaml, at, "kubernetes[].cluster", kubernetes.cluster);
+        }},
+       {"kubeconfig",
+        [&](const YamlNode& at) { kubernetes.kubeconfig = path(at, "kubernetes[].kubeconfig"); }},
+       {"annotations",
+        [&](const YamlNode& at) {
+          kubernetes.annotations = yaml.texts(at, "kubernetes[].annotations", kListMax);
+        }},
+       {"gpu_nodes_only",
+        [&](const YamlNode& at) {
+          kubernetes.gpu_nodes_only =
+              yaml.yes_or_no(at, "kubernetes[].gpu_nodes_only").value_or(false);
+        }},
+       {"context", [&](const YamlNode& at) {
+          read_text(yaml, at, "kubernetes[].context", kubernetes.context);
+        }}});
+  if (kubernetes.cluster.empty()) {
+    yaml.refuse(node, "kubernetes[]: name the cluster with `cluster:`");
+  }
+  return kubernetes;
+}
+
+SlurmConfig read_slurm(YamlReader& yaml, const YamlNode& node) {
+  SlurmConfig slurm;
+  yaml.mapping(
+      node, "slurm[]",
+      {{"cluster",
+        [&](const YamlNode& at) { read_cluster(yaml, at, "slurm[].cluster", slurm.cluster); }},
+       {"sacct", [&](const YamlNode& at) { read_text(yaml, at, "slurm[].sacct", slurm.sacct); }},
+       {"scontrol",
+        [&](const YamlNode& at) { read_text(yaml, at, "slurm[].scontrol", slurm.scontrol); }},
+       {"interval", [&](const YamlNode& at) {
+          read_duration(yaml, at, "slurm[].interval", kSecond, 3600 * kSecond, slurm.interval_ms);
+        }}});
+  if (slurm.cluster.empty()) yaml.refuse(node, "slurm[]: name the cluster with `cluster:`");
+  return slurm;
+}
+
+telemetry::OutcomeRule read_outcome_rule(YamlReader& yaml, const YamlNode& node) {
+  telemetry::OutcomeRule rule;
+  yaml.mapping(
+      node, "outcomes[]",
+      {{"metric",
+        [&](const YamlNode& at) { read_text(yaml, at, "outcomes[].metric", rule.metric); }},
+       {"measure",
+        [&](const YamlNode& at) { read_text(yaml, at, "outcomes[].measure", rule.measure); }},
+       {"labels", [&](const YamlNode& at) { rule.keep = yaml.texts(at, "outcomes[].labels", 32); }},
+       {"per",
+        [&](const YamlNode& at) {
+          const auto per = yaml.integer(at, "outcomes[].per", 1, 1'000'000'000);
+          if (per) rule.per = static_cast<std::uint64_t>(*per);
+        }},
+       {"where", [&](const YamlNode& at) {
+          if (!yaml.is(at, YamlNode::Kind::kMapping, "outcomes[].where")) return;
+          for (const auto& entry : at.entries) {
+            if (const auto value = yaml.any_text(entry.value, "outcomes[].where")) {
+              rule.where.push_back({entry.key, *value});
+            }
+          }
+        }}});
+  if (rule.metric.empty() || rule.measure.empty()) {
+    yaml.refuse(node,
+                "outcomes[]: give `metric:`, a counter's name, and `measure:`, what it counts");
+  }
+  return rule;
+}
+
+template <class Item, class Read>
+std::vector<Item> read_list(YamlReader& yaml, const YamlNode& node, std::string_view what,
+                            const Read& read) {
+  std::vector<Item> items;
+  yaml.sequence(node, what, kListMax, [&](const YamlNode& at) { items.push_back(read(at)); });
+  return items;
+}
+
+}  // namespace
+
+void read_serve_config(YamlReader& yaml, const YamlNode& node, const PathReader& path,
+                       ServeConfig& serve) {
+  yaml.mapping(
+      node, "serve",
+      {{"listen", [&](const YamlNode& at) { read_listen(yaml, at, serve); }},
+       {"data", [&](const YamlNode& at) { serve.data = path(at, "serve.data"); }},
+       {"cluster",
+        [&](const YamlNode& at) { read_cluster(yaml, at, "serve.cluster", serve.cluster); }},
+       {"cluster_label",
+        [&](const YamlNode& at) {
+          const auto text = yaml.any_text(at, "serve.cluster_label");
+          if (text) serve.cluster_label = *text;
+        }},
+       {"resolution",
+        [&](const YamlNode& at) {
+          read_duration(yaml, at, "serve.resolution", kSecond, 900 * kSecond, serve.resolution_ms);
+          if (86'400'000 % serve.resolution_ms != 0) {
+            yaml.refuse(at, "serve.resolution: a day must be a whole number of them");
+          }
+        }},
+       {"grace",
+        [&](const YamlNode& at) {
+          read_duration(yaml, at, "serve.grace", kSecond, 600 * kSecond, serve.grace_ms);
+        }},
+       {"flush_every",
+        [&](const YamlNode& at) {
+          read_duration(yaml, at, "serve.flush_every", 200, 600 * kSecond, serve.flush_ms);
+        }},
+       {"allocate_every",
+        [&](const YamlNode& at) {
+          read_duration(yaml, at, "serve.allocate_every", kSecond, kDay, serve.allocate_ms);
+        }},
+       {"reading_every",
+        [&](const YamlNode& at) {
+          read_duration(yaml, at, "serve.reading_every", kSecond, kDay, serve.reading_ms);
+        }},
+       {"token_file", [&](const YamlNode& at) { serve.token_file = path(at, "serve.token_file"); }},
+       {"trust_loopback",
+        [&](const YamlNode& at) {
+          const auto trusts = yaml.yes_or_no(at, "serve.trust_loopback");
+          if (trusts) serve.trust_loopback = *trusts;
+        }},
+       {"tls", [&](const YamlNode& at) { read_tls_of_server(yaml, at, path, serve); }},
+       {"openid", [&](const YamlNode& at) { serve.openid = read_openid_config(yaml, at, path); }},
+       {"limits", [&](const YamlNode& at) {
+          yaml.mapping(at, "serve.limits",
+                       {{"body",
+                         [&](const YamlNode& n) {
+                           read_bytes(yaml, n, "serve.limits.body", serve.body_bytes_max);
+                         }},
+                        {"journal",
+                         [&](const YamlNode& n) {
+                           read_bytes(yaml, n, "serve.limits.journal", serve.journal_bytes_max);
+                         }},
+                        {"series",
+                         [&](const YamlNode& n) {
+                           const auto count = yaml.integer(n, "serve.limits.series", 1, kSeriesMax);
+                           if (count) serve.series_max = static_cast<std::uint64_t>(*count);
+                         }},
+                        {"requests", [&](const YamlNode& n) {
+                           const auto count =
+                               yaml.integer(n, "serve.limits.requests", 1, kRequestsMax);
+                           if (count) serve.requests_max = static_cast<std::uint32_t>(*count);
+                         }}});
+        }}});
+}
+
+std::vector<ScrapeConfig> read_scrape_configs(YamlReader& yaml, const YamlNode& node,
+                                              const PathReader& path) {
+  auto all = read_list<ScrapeConfig>(
+      yaml, node, "scrape", [&](const YamlNode& at) { return read_scrape(yaml, at, path); });
+  std::set<std::string> jobs;
+  for (const ScrapeConfig& scrape : all) {
+    if (!scrape.job.empty() && !jobs.insert(scrape.job).second) {
+      yaml.refuse(node, "scrape: two entries have the job " + scrape.job);
+    }
+  }
+  return all;
+}
+
+std::vector<KubernetesConfig> read_kubernetes_configs(YamlReader& yaml, const YamlNode& node,
+                                                      const PathReader& path) {
+  return read_list<KubernetesConfig>(yaml, node, "kubernetes", [&](const YamlNode& at) {
+    return read_kubernetes(yaml, at, path);
+  });
+}
+
+std::vector<SlurmConfig> read_slurm_configs(YamlReader& yaml, const YamlNode& node) {
+  return read_list<SlurmConfig>(yaml, node, "slurm",
+                                [&](const YamlNode& at) { return read_slurm(yaml, at); });
+}
+
+std::vector<telemetry::OutcomeRule> read_outcome_rules(YamlReader& yaml, const YamlNode& node) {
+  return read_list<telemetry::OutcomeRule>(
+      yaml, node, "outcomes", [&](const YamlNode& at) { return read_outcome_rule(yaml, at); });
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,124 @@
+#include "config/live_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/config.h"
+
+namespace pennyweight {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+LiveConfig read(std::string_view yaml) {
+  const auto config = parse_config(yaml, "etc/p.yaml");
+  EXPECT_TRUE(config) << (config ? "" : config.error().message);
+  return config ? config->live : LiveConfig();
+}
+
+std::string mistake(std::string_view yaml) {
+  const auto config = parse_config(yaml, "p.yaml");
+  return config ? "" : config.error().message;
+}
+
+TEST(LiveConfig, HasDefaults) {
+  const LiveConfig live = default_config().live;
+  EXPECT_EQ(live.serve.host, "127.0.0.1");
+  EXPECT_EQ(live.serve.port, 9595);
+  EXPECT_EQ(live.serve.resolution_ms, 60'000u);
+  EXPECT_TRUE(live.scrape.empty());
+}
+
+TEST(LiveConfig, ReadsAllOfServe) {
+  const ServeConfig serve = read(R"(
+serve:
+  listen: 0.0.0.0:8080
+  data: live
+  cluster: prod
+  cluster_label: ""
+  resolution: 30s
+  grace: 30s
+  flush_every: 5s
+  allocate_every: 1m
+  reading_every: 10m
+  token_file: tokens
+  trust_loopback: false
+  tls: {cert_file: c.pem, key_file: k.pem}
+  limits: {body: 1MiB, journal: 2GiB, series: 10, requests: 3}
+)")
+                                .serve;
+  EXPECT_EQ(serve.host, "0.0.0.0");
+  EXPECT_EQ(serve.port, 8080);
+  EXPECT_EQ(serve.data, "etc/live");
+  EXPECT_EQ(serve.cluster, ClusterId("prod"));
+  EXPECT_EQ(serve.cluster_label, "");
+  EXPECT_EQ(serve.resolution_ms, 30'000u);
+  EXPECT_EQ(serve.grace_ms, 30'000u);
+  EXPECT_EQ(serve.flush_ms, 5'000u);
+  EXPECT_EQ(serve.allocate_ms, 60'000u);
+  EXPECT_EQ(serve.reading_ms, 600'000u);
+  EXPECT_EQ(serve.token_file, "etc/tokens");
+  EXPECT_FALSE(serve.trust_loopback);
+  EXPECT_EQ(serve.tls_cert_file, "etc/c.pem");
+  EXPECT_EQ(serve.tls_key_file, "etc/k.pem");
+  EXPECT_EQ(serve.body_bytes_max, 1u << 20);
+  EXPECT_EQ(serve.journal_bytes_max, std::uint64_t{2} << 30);
+  EXPECT_EQ(serve.series_max, 10u);
+  EXPECT_EQ(serve.requests_max, 3u);
+}
+
+TEST(LiveConfig, ReadsSources) {
+  const LiveConfig live = read(R"(
+scrape:
+  - job: dcgm
+    cluster: prod
+    targets: [n1:9400, "https://n2:9400/m"]
+    interval: 15s
+    timeout: 5s
+    honor_labels: true
+    bearer_token_file: token
+    tls: {ca_file: ca.pem, insecure_skip_verify: true}
+    basic_auth: {username: u, password_file: pw}
+  - {job: file, targets_file: sd.yaml, scheme: https, path: /m}
+kubernetes:
+  - {cluster: prod, kubeconfig: kc, context: x}
+slurm:
+  - {cluster: hpc, sacct: /opt/sacct, scontrol: /opt/scontrol, interval: 1m}
+outcomes:
+  - {metric: images_total, measure: images, labels: [user], per: 4, where: {status: ok}}
+)");
+  ASSERT_EQ(live.scrape.size(), 2u);
+  EXPECT_THAT(live.scrape[0].targets, ElementsAre("n1:9400", "https://n2:9400/m"));
+  EXPECT_EQ(live.scrape[0].interval_ms, 15'000u);
+  EXPECT_EQ(live.scrape[0].http.timeout, std::chrono::seconds(5));
+  EXPECT_TRUE(live.scrape[0].honor_labels);
+  EXPECT_TRUE(live.scrape[0].http.insecure_skip_verify);
+  EXPECT_EQ(live.scrape[0].http.basic_password_file, "etc/pw");
+  EXPECT_EQ(live.scrape[1].targets_file, "etc/sd.yaml");
+  ASSERT_EQ(live.kubernetes.size(), 1u);
+  EXPECT_EQ(live.kubernetes[0].kubeconfig, "etc/kc");
+  ASSERT_EQ(live.slurm.size(), 1u);
+  EXPECT_EQ(live.slurm[0].scontrol, "/opt/scontrol");
+  ASSERT_EQ(live.outcomes.size(), 1u);
+  EXPECT_EQ(live.outcomes[0].per, 4u);
+  EXPECT_EQ(live.outcomes[0].where[0].value, "ok");
+}
+
+TEST(LiveConfig, SaysWhatIsWrong) {
+  EXPECT_THAT(mistake("serve: {listen: here}"), HasSubstr("write it as 127.0.0.1:9595"));
+  EXPECT_THAT(mistake("serve: {listen: \"h:70000\"}"), HasSubstr("write it as 127.0.0.1:9595"));
+  EXPECT_THAT(mistake("serve: {resolution: 7s}"), HasSubstr("a whole number of them"));
+  EXPECT_THAT(mistake("serve: {tls: {cert_file: a}}"), HasSubstr("both cert_file and key_file"));
+  EXPECT_THAT(mistake("serve: {limits: {body: much}}"), HasSubstr("serve.limits.body"));
+  EXPECT_THAT(mistake("scrape: [{targets: [a]}]"), HasSubstr("give it a name"));
+  EXPECT_THAT(mistake("scrape: [{job: a}]"), HasSubstr("say whom to ask"));
+  EXPECT_THAT(mistake("scrape: [{job: a, targets: [x]}, {job: a, targets: [y]}]"),
+              HasSubstr("two entries have the job a"));
+  EXPECT_THAT(mistake("kubernetes: [{}]"), HasSubstr("name the cluster"));
+  EXPECT_THAT(mistake("slurm: [{}]"), HasSubstr("name the cluster"));
+  EXPECT_THAT(mistake("outcomes: [{metric: a}]"), HasSubstr("what it counts"));
+}
+
+}  // namespace
+}  // namespace pennyweight

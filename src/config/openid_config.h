@@ -1,0 +1,44 @@
+// Configuration of signing in by OpenID Connect: the section `serve.openid`.
+//
+// What the values mean is said where they are used, in access/oidc/settings.h.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/yaml_reader.h"
+
+namespace pennyweight {
+
+struct OpenIdConfig {
+  struct ScopeRule {
+    std::string match;      // with one '*'
+    std::string dimension;  // of which the '*' is a value
+  };
+
+  std::string issuer;  // empty: nobody signs in so
+  std::string name = "OpenID Connect";
+  std::string client_id;
+  std::string client_secret_file;
+  std::string redirect_url;
+  std::string ca_file;
+  std::vector<std::string> scopes = {"openid", "profile", "email"};
+  std::vector<std::string> user_claims = {"preferred_username", "email", "sub"};
+  std::string role_claim;
+  std::vector<std::pair<std::string, std::string>> roles;  // value and role, in the file's order
+  std::string default_role;                                // empty: who has no role is refused
+  std::string scope_claim;
+  std::vector<ScopeRule> scope_rules;
+  std::vector<std::string> unscoped_roles = {"admin", "finance", "operator"};
+};
+
+// Gives a path of the document, relative to its folder.
+using OpenIdPathReader = std::function<std::string(const YamlNode&, std::string_view what)>;
+
+OpenIdConfig read_openid_config(YamlReader& yaml, const YamlNode& node,
+                                const OpenIdPathReader& path);
+
+}  // namespace pennyweight

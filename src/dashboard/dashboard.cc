@@ -1,0 +1,78 @@
+#include "dashboard/dashboard.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "core/check.h"
+#include "dashboard/pack.h"
+
+namespace pennyweight::embedded {
+std::string_view dashboard_pack();
+}
+
+namespace pennyweight::dashboard {
+namespace {
+
+// As web/src/pages/registry.ts has them; dashboard_test holds the two together.
+constexpr std::array kPagePaths = {"/",         "/explore",  "/live",    "/fleet",
+                                   "/workload", "/coverage", "/bills",   "/invoices",
+                                   "/policies", "/admin",    "/account", "/signin"};
+constexpr std::string_view kPage = "/index.html";
+
+std::string_view encoding_header(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::kIdentity:
+      return "";
+    case Encoding::kGzip:
+      return "gzip";
+    case Encoding::kBrotli:
+      return "br";
+  }
+  return "";
+}
+
+server::Response answer(const PackedFile& file, const server::Request& request) {
+  const Variant& variant = choose_variant(file, request.header("accept-encoding"));
+  const std::string_view encoding = encoding_header(variant.encoding);
+  server::Response response{.content_type = std::string(file.content_type),
+                            .body = std::string(variant.bytes)};
+  response.headers = {
+      {"Cache-Control", file.immutable ? "public, max-age=31536000, immutable" : "no-cache"},
+      {"Vary", "Accept-Encoding"}};
+  // The bytes differ by their encoding, and so does what names them.
+  response.etag = '"' + std::string(file.etag);
+  if (!encoding.empty()) {
+    response.headers.emplace_back("Content-Encoding", encoding);
+    response.etag += '-' + std::string(encoding);
+  }
+  response.etag += '"';
+  return response;
+}
+
+server::Route route_of(const std::string& path, PackedFile file) {
+  server::Route route;
+  route.method = "GET";
+  route.path = path;
+  route.open = true;
+  route.handler = [file = std::move(file)](const server::Request& request) {
+    return answer(file, request);
+  };
+  return route;
+}
+
+}  // namespace
+
+std::vector<server::Route> dashboard_routes() {
+  auto files = read_pack(embedded::dashboard_pack());
+  CHECK(files.has_value(), "the pack is made by our own build");
+  std::vector<server::Route> routes;
+  for (const PackedFile& file : *files) routes.push_back(route_of(std::string(file.path), file));
+  const auto page = std::ranges::find(*files, kPage, &PackedFile::path);
+  CHECK(page != files->end(), "the build writes the page");
+  for (const char* path : kPagePaths) routes.push_back(route_of(path, *page));
+  return routes;
+}
+
+}  // namespace pennyweight::dashboard

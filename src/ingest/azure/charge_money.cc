@@ -1,0 +1,177 @@
+// The money of a row: what it costs in both ledgers, its quantities and its prices.
+#include <fmt/format.h>
+
+#include "ingest/azure/charge_reader.h"
+#include "ingest/azure/words.h"
+#include "ingest/bill/currency_code.h"
+#include "ingest/bill/number.h"
+
+namespace pennyweight::azure {
+
+using bill::Fault;
+
+Result<std::optional<Decimal>> ChargeReader::number(Row& row, Column column) const {
+  const std::string_view written = text(row, column);
+  if (written.empty()) return std::optional<Decimal>{};
+  const auto parsed = bill::parse_number(written);
+  if (!parsed) {
+    return fail(parsed.error().code,
+                fmt::format("{}; write digits with a point, at most a '-' before them, and no "
+                            "separators or symbols",
+                            parsed.error().message));
+  }
+  row.counts.rounded_numbers += parsed->rounded ? 1 : 0;
+  return std::optional(parsed->value);
+}
+
+std::optional<Fault> ChargeReader::read_costs(Row& row, Charge& charge) {
+  const std::string_view code = text(row, Column::kCurrency);
+  if (code != last_currency_text_ || last_currency_text_.empty()) {
+    const auto currency = Currency::parse(code);
+    if (!currency || !bill::is_iso_currency(code)) {
+      return bad(Column::kCurrency,
+                 fmt::format("'{}' is not a currency of ISO 4217; write a code such as USD",
+                             code.substr(0, 60)));
+    }
+    last_currency_text_ = code;
+    last_currency_ = *currency;
+  }
+  const auto parsed = number(row, Column::kCost);
+  if (!parsed) return bad(Column::kCost, parsed.error().message);
+  if (!*parsed) return bad(Column::kCost, "is empty; a line that costs nothing has 0");
+  const Money cost = Money::from_decimal(**parsed, last_currency_);
+  const Money none = Money::zero(last_currency_);
+  charge.costs = {.billed = cost, .effective = cost, .list = cost, .contracted = cost};
+
+  const bool is_unused =
+      row.type == ChargeType::kUnusedReservation || row.type == ChargeType::kUnusedSavingsPlan;
+  const bool buys_commitment =
+      row.of_commitment && (row.type == ChargeType::kPurchase || row.type == ChargeType::kRefund);
+  const bool is_covered = row.of_commitment && row.type == ChargeType::kUsage;
+  if (row.of_commitment) row.counts.commitment_lines = 1;
+  switch (metric_) {
+    case CostMetric::kActual:
+    case CostMetric::kActualPurchases:
+      if (is_unused) {
+        return bad(Column::kChargeType,
+                   "only an amortised export has unused commitments, and this file is read as an "
+                   "actual one; read it as amortised");
+      }
+      if (metric_ == CostMetric::kActual) break;
+      charge.costs.effective = none;
+      // What covered usage was billed nevertheless is missing in the amortised export; all else
+      // about it stands there.
+      row.billed_alone = is_covered;
+      if (is_covered) charge.costs.list = charge.costs.contracted = none;
+      break;
+    case CostMetric::kAmortised:
+      if (buys_commitment && !cost.is_zero()) {
+        return bad(Column::kChargeType,
+                   "only an actual export has purchases and refunds of commitments, and this file "
+                   "is read as an amortised one; read it as actual");
+      }
+      if (is_unused || is_covered) charge.costs.billed = none;
+      break;
+  }
+  return std::nullopt;
+}
+
+const UnitOfMeasure& ChargeReader::unit(std::string_view written) {
+  if (written != last_unit_.text) {
+    last_unit_ = {std::string(written), parse_unit_of_measure(written)};
+  }
+  return last_unit_.measure;
+}
+
+std::optional<Fault> ChargeReader::read_quantities(Row& row, Charge& charge) {
+  keep(row, Column::kUnitOfMeasure);
+  const auto quantity = number(row, Column::kQuantity);
+  if (!quantity) return bad(Column::kQuantity, quantity.error().message);
+  if (charge.sku_price_id.empty() || row.billed_alone) {
+    keep(row, Column::kQuantity);
+    return std::nullopt;
+  }
+  if (!*quantity) return std::nullopt;
+  const UnitOfMeasure& measure = unit(text(row, Column::kUnitOfMeasure));
+  const ParsedDecimal blocks = pricing_quantity(**quantity, measure);
+  if (blocks.rounded) {
+    row.counts.rounded_numbers += 1;
+    keep(row, Column::kQuantity);
+  }
+  charge.pricing_quantity = blocks.value;
+  charge.pricing_unit = measure.pricing_unit;
+  if (charge.charge_category != ChargeCategory::kUsage ||
+      charge.commitment_discount_status == UsedOrUnused::kUnused) {
+    return std::nullopt;
+  }
+  const auto units = consumed_quantity(**quantity, measure);
+  if (!units) return bad(Column::kQuantity, units.error().message);
+  charge.consumed_quantity = *units;
+  charge.consumed_unit = measure.unit;
+  return std::nullopt;
+}
+
+// A price in the pricing currency, in the billing currency; `is_known` is false without a rate.
+Result<Decimal> ChargeReader::in_billing_currency(const Row& row, Decimal price,
+                                                  bool& is_known) const {
+  is_known = true;
+  const std::string_view pricing = text(row, Column::kPricingCurrency);
+  if (pricing.empty() || pricing == text(row, Column::kCurrency)) return price;
+  const std::string_view written = text(row, Column::kExchangeRate);
+  if (written.empty()) {
+    is_known = false;
+    return price;
+  }
+  const auto rate = bill::parse_number(written);
+  if (!rate) return std::unexpected(rate.error());
+  return multiply(price, rate->value, Rounding::kHalfEven);
+}
+
+std::optional<Fault> ChargeReader::read_prices(Row& row, Charge& charge) const {
+  keep(row, Column::kPricingCurrency);
+  keep(row, Column::kExchangeRate);
+  const Currency currency = charge.costs.currency();
+  // Azure writes 0 for a price that it does not tell, and the price of a refund has no sign.
+  const bool has_prices =
+      charge.pricing_quantity && !charge.is_correction && !charge.sku_price_id.empty();
+  const auto price = [&](Column column, std::optional<Decimal>& unit_price,
+                         Money& cost) -> std::optional<Fault> {
+    const auto written = number(row, column);
+    if (!written) return bad(column, written.error().message);
+    if (!*written) return std::nullopt;
+    const bool is_told = **written > Decimal();
+    bool is_known = false;
+    const auto billing = in_billing_currency(row, **written, is_known);
+    if (!billing) return bad(Column::kExchangeRate, billing.error().message);
+    if (!has_prices || !is_told || !is_known) {
+      keep(row, column);
+      return std::nullopt;
+    }
+    if (*billing != **written || columns_.agreement() == Agreement::kCustomer) keep(row, column);
+    const auto product = multiply(*billing, *charge.pricing_quantity, Rounding::kHalfEven);
+    if (!product) return bad(column, product.error().message);
+    unit_price = *billing;
+    cost = Money::from_decimal(*product, currency);
+    return std::nullopt;
+  };
+  if (auto fault =
+          price(Column::kUnitPrice, charge.contracted_unit_price, charge.costs.contracted)) {
+    return fault;
+  }
+  if (!row.billed_alone) charge.costs.list = charge.costs.contracted;
+  if (auto fault = price(Column::kPaygPrice, charge.list_unit_price, charge.costs.list)) {
+    return fault;
+  }
+  const auto list = number(row, Column::kPaygCost);
+  if (!list) return bad(Column::kPaygCost, list.error().message);
+  if (!*list) return std::nullopt;
+  const bool is_told = **list != Decimal() || charge.costs.list.is_zero();
+  if (is_told && !row.billed_alone) {
+    charge.costs.list = Money::from_decimal(**list, currency);
+  } else {
+    keep(row, Column::kPaygCost);
+  }
+  return std::nullopt;
+}
+
+}  // namespace pennyweight::azure

@@ -1,0 +1,168 @@
+// What a row is about: whose it is, which commitment, SKU and resource.
+#include <utility>
+
+#include "ingest/azure/charge_reader.h"
+#include "ingest/azure/service.h"
+#include "ingest/azure/words.h"
+
+namespace pennyweight::azure {
+namespace {
+
+// How many different texts of Tags are remembered; then the memory is given back.
+constexpr std::size_t kTagsRemembered = 4096;
+
+}  // namespace
+
+void ChargeReader::read_accounts(Row& row, Charge& charge) const {
+  const bool by_profile =
+      columns_.agreement() == Agreement::kCustomer && !text(row, Column::kBillingProfileId).empty();
+  charge.billing_account_id =
+      text(row, by_profile ? Column::kBillingProfileId : Column::kBillingAccountId);
+  charge.billing_account_name =
+      text(row, by_profile ? Column::kBillingProfileName : Column::kBillingAccountName);
+  keep(row, by_profile ? Column::kBillingAccountId : Column::kBillingProfileId);
+  keep(row, by_profile ? Column::kBillingAccountName : Column::kBillingProfileName);
+  charge.sub_account_id = text(row, Column::kSubscriptionId);
+  charge.sub_account_name = text(row, Column::kSubscriptionName);
+  // Pay-as-you-go exports know no account; what is invoiced is the subscription.
+  if (charge.billing_account_id.empty()) charge.billing_account_id = charge.sub_account_id;
+  charge.invoice_id = text(row, Column::kInvoiceId);
+  const std::string_view partner = text(row, Column::kPartnerName);
+  charge.invoice_issuer_name = partner.empty() ? "Microsoft" : partner;
+  charge.service_provider_name = "Microsoft";
+}
+
+void ChargeReader::read_commitment(Row& row, Charge& charge) const {
+  if (!row.of_commitment) return;
+  const std::string_view benefit = text(row, Column::kBenefitId);
+  const std::string_view reservation = text(row, Column::kReservationId);
+  charge.commitment_discount_id = benefit.empty() ? reservation : benefit;
+  const std::string_view name = text(row, Column::kBenefitName);
+  row.commitment_name = name.empty() ? text(row, Column::kReservationName) : name;
+  if (reservation != charge.commitment_discount_id) keep(row, Column::kReservationId);
+  if (text(row, Column::kReservationName) != row.commitment_name) {
+    keep(row, Column::kReservationName);
+  }
+  if (charge.commitment_discount_id.empty()) return;
+  const bool is_plan =
+      row.model == PricingModel::kSavingsPlan || row.type == ChargeType::kUnusedSavingsPlan ||
+      (row.model != PricingModel::kReservation && row.type != ChargeType::kUnusedReservation &&
+       find_letters(benefit, "/microsoft.billingbenefits/") != std::string_view::npos);
+  charge.commitment_discount_category = is_plan ? "Spend" : "Usage";
+  charge.commitment_discount_type = is_plan ? "Savings Plan" : "Reservation";
+  if (row.type == ChargeType::kUsage) {
+    charge.commitment_discount_status = UsedOrUnused::kUsed;
+  } else if (charge.charge_category == ChargeCategory::kUsage && !charge.is_correction) {
+    charge.commitment_discount_status = UsedOrUnused::kUnused;
+  }
+}
+
+void ChargeReader::read_sku(Row& row, Charge& charge) const {
+  charge.charge_description = text(row, Column::kProductName);
+  const std::string_view category = text(row, Column::kMeterCategory);
+  charge.service_name = category;
+  for (const Column other : {Column::kServiceName, Column::kConsumedService}) {
+    if (charge.service_name.empty()) charge.service_name = text(row, other);
+  }
+  if (charge.service_name.empty()) charge.service_name = "Azure";
+  for (const Column other : {Column::kServiceName, Column::kConsumedService}) {
+    if (text(row, other) != charge.service_name) keep(row, other);
+  }
+  const Service service = service_of(category, text(row, Column::kServiceFamily));
+  charge.service_category = service.category;
+  charge.service_subcategory = service.subcategory;
+  keep(row, Column::kServiceFamily);
+
+  const std::string_view meter = text(row, Column::kMeterId);
+  const std::string_view product = text(row, Column::kProductId);
+  const std::string_view part = text(row, Column::kPartNumber);
+  const bool has_sku = charge.charge_category == ChargeCategory::kUsage ||
+                       charge.charge_category == ChargeCategory::kPurchase;
+  if (has_sku) {
+    charge.sku_id = product.empty() ? meter : product;
+    charge.sku_price_id = part.empty() ? meter : part;
+    if (charge.sku_id.empty()) charge.sku_id = charge.sku_price_id;
+    if (charge.sku_price_id.empty()) charge.sku_price_id = charge.sku_id;
+  }
+  // FOCUS knows no SKU of taxes, credits and adjustments, and no meter without a SKU.
+  if (!charge.sku_id.empty()) {
+    charge.sku_meter = text(row, Column::kMeterName);
+  } else {
+    keep(row, Column::kMeterName);
+  }
+  if (meter != charge.sku_id && meter != charge.sku_price_id) keep(row, Column::kMeterId);
+  if (product != charge.sku_id) keep(row, Column::kProductId);
+  if (part != charge.sku_price_id) keep(row, Column::kPartNumber);
+}
+
+void ChargeReader::read_json(Row& row, Charge& charge) {
+  if (const std::string_view tags = text(row, Column::kTags); !tags.empty()) {
+    auto seen = tags_seen_.find(std::string(tags));
+    if (seen == tags_seen_.end()) {
+      if (tags_seen_.size() >= kTagsRemembered) tags_seen_.clear();
+      auto parsed = json_.parse_tags(with_braces(tags));
+      seen =
+          tags_seen_.emplace(tags, parsed ? std::optional(std::move(*parsed)) : std::nullopt).first;
+    }
+    if (seen->second) {
+      charge.tags = *seen->second;
+    } else {
+      row.counts.unread_json += 1;
+      keep(row, Column::kTags);
+    }
+  }
+}
+
+// Runs last of those that fill fields, since a commitment is the resource of its own lines.
+void ChargeReader::read_resource(Row& row, Charge& charge) {
+  charge.region_id = text(row, Column::kRegion);
+  charge.availability_zone = text(row, Column::kAvailabilityZone);
+  const std::string_view id = text(row, Column::kResourceId);
+  const std::string_view name = text(row, Column::kResourceName);
+  const std::string_view type = text(row, Column::kResourceType);
+
+  AdditionalInfo info;
+  if (const std::string_view json = text(row, Column::kAdditionalInfo); !json.empty()) {
+    keep(row, Column::kAdditionalInfo);
+    if (auto read = info_reader_.read(json)) {
+      info = std::move(*read);
+    } else {
+      row.counts.unread_json += 1;
+    }
+  }
+  // Other services put other words there; sizes of machines begin like this.
+  if (starts_with_letters(info.service_type, "Standard_") ||
+      starts_with_letters(info.service_type, "Basic_")) {
+    charge.instance_type = info.service_type;
+    if (!charge.sku_price_id.empty()) {
+      charge.sku_price_details = "{\"InstanceType\":";
+      bill::append_json_string(charge.sku_price_details, info.service_type);
+      charge.sku_price_details += '}';
+    }
+  }
+
+  // FOCUS: the resource of a commitment's purchase and of its unused part is the commitment.
+  const bool is_commitment = !charge.commitment_discount_id.empty() &&
+                             charge.commitment_discount_status != UsedOrUnused::kUsed;
+  if (is_commitment) {
+    charge.resource_id = charge.commitment_discount_id;
+    charge.resource_name = row.commitment_name;
+    charge.resource_type = charge.commitment_discount_type;
+  } else if (!id.empty()) {
+    charge.resource_id = id;
+    charge.resource_name = name.empty() ? last_segment(id) : name;
+    charge.resource_type = type.empty() ? resource_type_of(id) : std::string(type);
+    // The line of a scale set names the machine only here: "<scale set>_<number>".
+    const std::string_view set = last_segment(id);
+    if (info.vm_name.size() > set.size() && starts_with_letters(info.vm_name, set) &&
+        info.vm_name[set.size()] == '_') {
+      charge.resource_name = info.vm_name;
+    }
+    if (charge.resource_name == charge.resource_id) charge.resource_name.clear();
+  }
+  if (id != charge.resource_id) keep(row, Column::kResourceId);
+  if (name != charge.resource_name) keep(row, Column::kResourceName);
+  if (type != charge.resource_type) keep(row, Column::kResourceType);
+}
+
+}  // namespace pennyweight::azure

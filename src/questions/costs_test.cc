@@ -1,0 +1,86 @@
+// The cost question: words into a query, and whatever answers it into tables.
+#include "questions/costs.h"
+
+#include <gtest/gtest.h>
+
+#include "config/config.h"
+
+namespace pennyweight {
+namespace {
+
+const Policy kPolicy = default_config().policy;
+
+SummaryRow row(std::vector<std::string> keys, std::int64_t units, Currency currency) {
+  Costs costs = Costs::zero(currency);
+  costs.effective = Money::from_units(units, currency);
+  return {{}, std::move(keys), costs, {}, {}, {}, {}, 1};
+}
+
+TEST(PlanCosts, WordsIntoAQuery) {
+  CostQuestion question;
+  question.by = {"team,user"};
+  question.filters = {"team=nlp"};
+  question.dates.month = "2026-03";
+  question.step = "day";
+  question.as_of = *parse_instant("2026-04-01");
+  question.currency = kEur;
+  const CostPlan plan = plan_costs(question, kPolicy).value();
+  EXPECT_EQ(plan.query.group_by, (std::vector<std::string>{"month", "team", "user", "kind"}));
+  EXPECT_EQ(plan.query.bucket, TimeBucket::kDay);
+  ASSERT_EQ(plan.query.filters.size(), 2U);
+  EXPECT_EQ(plan.report.title,
+            "Cost by team, user, every day, 2026-03, team=nlp, as of 2026-04-01T00:00:00Z, in "
+            "EUR");
+}
+
+TEST(PlanCosts, WrongWordsAreBadValues) {
+  const std::vector<CostQuestion> wrong = {
+      {.by = {"taem"}}, {.by = {"currency"}}, {.filters = {"team"}}, {.dates = {"2026-3", "", ""}},
+      {.step = "hour"}, {.cost = "cheap"},    {.sort = "name"}};
+  for (const CostQuestion& question : wrong) {
+    const auto plan = plan_costs(question, kPolicy);
+    ASSERT_FALSE(plan);
+    EXPECT_EQ(plan.error().code, ErrorCode::kBadValue) << plan.error().message;
+  }
+}
+
+TEST(AskCosts, RatesAreAskedForOnlyWhereARowIsForeign) {
+  CostQuestion question;
+  question.currency = kEur;
+  const CostPlan plan = plan_costs(question, kPolicy).value();
+  std::vector<SummaryRow> rows = {row({"2026-03", "nlp", "used"}, 5, kEur)};
+  const auto summarise = [&](const SummaryQuery& query) -> Result<std::vector<SummaryRow>> {
+    EXPECT_EQ(query.group_by, plan.query.group_by);
+    return rows;
+  };
+  int asked = 0;
+  const auto rates = [&](const Currency& foreign) -> Result<ExchangeRates> {
+    ++asked;
+    EXPECT_EQ(foreign, kUsd);
+    return ExchangeRates::parse("date,from,to,rate\n2026-03-31,USD,EUR,0.5\n", "rates");
+  };
+  auto tables = ask_costs(plan, summarise, rates, {}).value();
+  EXPECT_EQ(asked, 0);
+  EXPECT_TRUE(tables.front().notes.empty());
+  rows.push_back(row({"2026-03", "cv", "used"}, 8, kUsd));
+  tables = ask_costs(plan, summarise, rates, {}).value();
+  EXPECT_EQ(asked, 1);
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_EQ(std::get<Money>((*tables[0].total)[1]), Money::from_units(9, kEur));
+  EXPECT_EQ(tables[0].notes.size(), 1U) << "at which rate";
+}
+
+TEST(AskCosts, TellsWhoAnswersWhatWentWrong) {
+  const CostPlan plan = plan_costs({}, kPolicy).value();
+  const auto tables = ask_costs(
+      plan,
+      [](const SummaryQuery&) -> Result<std::vector<SummaryRow>> {
+        return fail(ErrorCode::kStore, "broken");
+      },
+      [](const Currency&) -> Result<ExchangeRates> { return ExchangeRates(); }, {});
+  ASSERT_FALSE(tables);
+  EXPECT_EQ(tables.error().code, ErrorCode::kStore);
+}
+
+}  // namespace
+}  // namespace pennyweight

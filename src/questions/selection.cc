@@ -1,0 +1,131 @@
+#include "questions/selection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/nearest.h"
+#include "core/billing_period.h"
+#include "core/instant.h"
+#include "ledger/posting.h"
+
+namespace pennyweight {
+namespace {
+
+std::vector<std::string> split_at_commas(std::string_view text) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    parts.emplace_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+std::vector<std::string> known_dimensions(const Policy& policy) {
+  std::vector<std::string> names;
+  for (const DimensionRule& rule : policy.dimensions) names.push_back(rule.dimension);
+  names.insert(names.end(), std::begin(kBuiltInDimensions), std::end(kBuiltInDimensions));
+  return names;
+}
+
+Result<void> check_dimension(const std::string& name, const Policy& policy) {
+  const std::vector<std::string> known = known_dimensions(policy);
+  if (std::find(known.begin(), known.end(), name) != known.end()) return {};
+  std::string list;
+  for (const std::string& dimension : known) list += (list.empty() ? "" : ", ") + dimension;
+  return fail(ErrorCode::kBadValue, fmt::format("there is no dimension '{}'{}; there are {}", name,
+                                                suggestion(name, known), list));
+}
+
+// "unallocated" of "(unallocated)".
+std::optional<std::string> kind_of_value(std::string_view value) {
+  if (value.size() < 2 || value.front() != '(' || value.back() != ')') return std::nullopt;
+  const std::string_view kind = value.substr(1, value.size() - 2);
+  return parse_posting_kind(kind) ? std::optional(std::string(kind)) : std::nullopt;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> parse_dimensions(const std::vector<std::string>& texts,
+                                                  const Policy& policy) {
+  std::vector<std::string> dimensions;
+  for (const std::string& text : texts) {
+    for (std::string& name : split_at_commas(text)) {
+      if (const auto known = check_dimension(name, policy); !known) {
+        return std::unexpected(known.error());
+      }
+      if (std::find(dimensions.begin(), dimensions.end(), name) != dimensions.end()) {
+        return fail(ErrorCode::kBadValue, fmt::format("the dimension '{}' is there twice", name));
+      }
+      dimensions.push_back(std::move(name));
+    }
+  }
+  return dimensions;
+}
+
+Result<std::vector<SummaryFilter>> parse_filter(std::string_view text, const Policy& policy) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("'{}' is not a filter; write it as team=nlp,cv or team!=nlp", text));
+  }
+  const bool negate = text[equals - 1] == '!';
+  const std::string dimension(text.substr(0, negate ? equals - 1 : equals));
+  if (const auto known = check_dimension(dimension, policy); !known) {
+    return std::unexpected(known.error());
+  }
+  std::vector<std::string> values = split_at_commas(text.substr(equals + 1));
+  if (values.size() == 1 && !negate) return filters_of_key(dimension, values[0]);
+  for (const std::string& value : values) {
+    if (dimension == "kind" || !kind_of_value(value)) continue;
+    return fail(
+        ErrorCode::kBadValue,
+        fmt::format("'{}': {} is a kind and stands for itself only; filter by kind{}={} instead",
+                    text, value, negate ? "!" : "", *kind_of_value(value)));
+  }
+  return std::vector{SummaryFilter{dimension, std::move(values), negate}};
+}
+
+std::vector<SummaryFilter> filters_of_key(const std::string& dimension, const std::string& key) {
+  if (dimension == "cluster" && key == "(no cluster)") return {{dimension, {""}, false}};
+  const auto kind = kind_of_value(key);
+  if (kind && dimension == "kind") return {{dimension, {*kind}, false}};
+  if (kind) return {{dimension, {""}, false}, {"kind", {*kind}, false}};
+  return {{dimension, {key}, false}};
+}
+
+Result<void> select_dates(const DateOptions& dates, SummaryQuery& query) {
+  if (!dates.month.empty()) {
+    if (const auto month = check_month(dates.month); !month) return month;
+    query.filters.push_back({"month", {dates.month}, false});
+  }
+  if (!dates.from.empty()) {
+    const auto day = parse_day(dates.from);
+    if (!day) return std::unexpected(day.error());
+    query.first_day = *day;
+  }
+  if (!dates.to.empty()) {
+    const auto day = parse_day(dates.to);
+    if (!day) return std::unexpected(day.error());
+    query.last_day = *day;
+  }
+  if (query.first_day && query.last_day && *query.last_day < *query.first_day) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("the last day {} is before the first, {}", dates.to, dates.from));
+  }
+  return {};
+}
+
+Result<void> check_month(std::string_view text) {
+  if (BillingPeriod::parse(text, TimeZone::utc())) return {};
+  return fail(ErrorCode::kBadValue, fmt::format("'{}' is not a month; write it as 2026-03", text));
+}
+
+Result<Date> parse_day(std::string_view text) {
+  auto date = parse_date(text);
+  if (!date) return fail(ErrorCode::kBadValue, date.error().message);
+  return date;
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,75 @@
+#include "rollup/answers.h"
+
+#include <utility>
+
+#include "core/hash.h"
+
+namespace pennyweight::rollup {
+namespace {
+
+std::uint64_t bytes_of(const std::vector<SummaryRow>& rows) {
+  std::uint64_t bytes = rows.size() * sizeof(SummaryRow);
+  for (const SummaryRow& row : rows) {
+    bytes += row.keys.size() * sizeof(std::string);
+    for (const std::string& key : row.keys) bytes += key.size() < 16 ? 0 : key.size() + 1;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+// Lengths before texts, so that no two queries look alike.
+std::string fingerprint(const SummaryQuery& query) {
+  std::string text;
+  const auto add = [&](const std::string& part) {
+    text += std::to_string(part.size()) + ":" + part;
+  };
+  const auto add_day = [&](const std::optional<std::chrono::sys_days>& day) {
+    text += day ? std::to_string(day->time_since_epoch().count()) : "-";
+    text += ";";
+  };
+  add_day(query.first_day);
+  add_day(query.last_day);
+  text += std::to_string(static_cast<int>(query.bucket)) + ";";
+  for (const std::string& dimension : query.group_by) add(dimension);
+  for (const SummaryFilter& filter : query.filters) {
+    text += filter.negate ? "|!" : "|=";
+    add(filter.dimension);
+    for (const std::string& value : filter.values) add(value);
+  }
+  if (query.as_of) text += "@" + std::to_string(query.as_of->time_since_epoch().count());
+  return text;
+}
+
+Answer Answers::find(const std::string& query, std::uint64_t version) {
+  const std::lock_guard lock(mutex_);
+  if (version != version_) return nullptr;
+  const auto found = found_.find(query);
+  if (found == found_.end()) return nullptr;
+  by_use_.splice(by_use_.begin(), by_use_, found->second);
+  return found->second->answer;
+}
+
+void Answers::keep(const std::string& query, std::uint64_t version, Answer answer) {
+  const std::uint64_t bytes = bytes_of(*answer) + query.size();
+  if (bytes > bytes_max_ / 4) return;
+  const std::lock_guard lock(mutex_);
+  if (version < version_) return;
+  if (version > version_) {
+    while (!by_use_.empty()) drop_last();
+    version_ = version;
+  }
+  if (found_.contains(query)) return;
+  by_use_.push_front({query, std::move(answer), bytes});
+  found_[query] = by_use_.begin();
+  bytes_ += bytes;
+  while (bytes_ > bytes_max_) drop_last();
+}
+
+void Answers::drop_last() {
+  bytes_ -= by_use_.back().bytes;
+  found_.erase(by_use_.back().query);
+  by_use_.pop_back();
+}
+
+}  // namespace pennyweight::rollup

@@ -1,0 +1,441 @@
+#include "rollup/rollup.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "core/check.h"
+#include "duckdb/database.h"
+#include "ledger/keeping.h"
+#include "rollup/answers.h"
+#include "rollup/fold.h"
+#include "rollup/question.h"
+#include "rollup/rollup_file.h"
+
+namespace pennyweight::rollup {
+namespace {
+
+namespace fs = std::filesystem;
+using duckdb::Connection;
+using duckdb::Database;
+
+constexpr std::uint64_t kAnswerBytesMax = std::uint64_t{64} << 20;
+// Of the version that a reader sees, until its state is there: it follows its transaction at once.
+constexpr int kStateTriesMax = 100'000;
+
+// Whether a file can't be read, rather than not now.
+bool is_damage(const Error& error) {
+  if (error.code == ErrorCode::kBadFile) return true;
+  for (const std::string_view sign :
+       {"invalidated", "orrupt", "checksum", "INTERNAL Error", "FATAL Error", "erialization"}) {
+    if (error.message.find(sign) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// An open file: as many connections as may read at once, and one that writes.
+struct Opened {
+  Database database;
+  Connection writer;
+  std::vector<Connection> readers;
+};
+
+class DuckdbRollup : public Rollup {
+ public:
+  explicit DuckdbRollup(const Options& options) : options_(options) {}
+  Result<void> open_file();
+
+  Result<bool> refresh(Store& store) override;
+  Result<std::optional<std::vector<SummaryRow>>> summarise(const SummaryQuery& query) override;
+  Result<std::vector<Value>> values_of(const SummaryQuery& query, const std::string& dimension,
+                                       const std::string& prefix, std::size_t at_most) override;
+  std::uint64_t version() const override { return version_; }
+
+ private:
+  // A connection on loan.
+  class Reader {
+   public:
+    explicit Reader(DuckdbRollup& of) : of_(of) {
+      std::unique_lock lock(of_.readers_mutex_);
+      of_.reader_is_free_.wait(lock, [&] { return !of_.free_readers_.empty(); });
+      number_ = of_.free_readers_.back();
+      of_.free_readers_.pop_back();
+    }
+    ~Reader() {
+      {
+        const std::lock_guard lock(of_.readers_mutex_);
+        of_.free_readers_.push_back(number_);
+      }
+      of_.reader_is_free_.notify_one();
+    }
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+    Connection& connection() { return of_.opened_->readers[number_]; }
+
+   private:
+    DuckdbRollup& of_;
+    std::size_t number_ = 0;
+  };
+
+  Result<Opened> open_database() const;
+  Result<void> begin_anew(const char* ending);
+  void publish(std::shared_ptr<const State> state);
+  std::shared_ptr<const State> current() const;
+  Result<Answer> answer(const SummaryQuery& query);
+  Result<Answer> read(Connection& connection, const SummaryQuery& query);
+  Result<std::shared_ptr<const State>> state_of(Connection& connection) const;
+  Result<Answer> read_state(Connection& connection, const State& state, const SummaryQuery& query);
+  Result<bool> copy_changes(Store& store);
+
+  const Options options_;
+  std::mutex refresh_mutex_;        // one refresh at a time
+  std::shared_mutex opened_mutex_;  // guards opened_: held by all who read, alone to begin anew
+  std::optional<Opened> opened_;
+  std::mutex readers_mutex_;  // guards free_readers_
+  std::condition_variable reader_is_free_;
+  std::vector<std::size_t> free_readers_;
+  mutable std::mutex state_mutex_;  // guards state_
+  std::shared_ptr<const State> state_;
+  std::atomic<std::uint64_t> version_ = 0;
+  std::atomic<bool> damaged_ = false;
+  Answers answers_{kAnswerBytesMax};
+};
+
+// Later than any version of a file that lay here before: versions count from when a file was made,
+// in milliseconds, and grow by one with each change.
+std::uint64_t first_version(const fs::path& path) {
+  std::error_code code;
+  const auto written = fs::last_write_time(path, code);
+  const auto since = std::chrono::file_clock::to_sys(written).time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::max<std::int64_t>(1, std::chrono::floor<std::chrono::milliseconds>(since).count()));
+}
+
+Result<Opened> DuckdbRollup::open_database() const {
+  Result<Database> database = Database::open({.path = options_.path,
+                                              .memory_bytes_max = options_.memory_bytes_max,
+                                              .threads = options_.threads,
+                                              .temp_directory = options_.path + ".tmp",
+                                              .keeps_insertion_order = false});
+  if (!database) return std::unexpected(std::move(database.error()));
+  Result<Connection> writer = database->connect();
+  if (!writer) return std::unexpected(std::move(writer.error()));
+  std::vector<Connection> readers;
+  for (unsigned i = 0; i < std::max(options_.threads, 2u); ++i) {
+    Result<Connection> reader = database->connect();
+    if (!reader) return std::unexpected(std::move(reader.error()));
+    readers.push_back(std::move(*reader));
+  }
+  return Opened{std::move(*database), std::move(*writer), std::move(readers)};
+}
+
+// REQUIRES: nobody reads.
+Result<void> DuckdbRollup::begin_anew(const char* ending) {
+  const std::uint64_t version = version_;
+  opened_.reset();
+  std::error_code code;
+  const fs::path path(options_.path);
+  if (ending == nullptr) {
+    fs::remove(path, code);
+  } else if (fs::exists(path, code)) {
+    fs::rename(path, options_.path + ending, code);
+  }
+  if (code) return fail(ErrorCode::kIo, "cannot put the old file away: " + code.message());
+  fs::remove(options_.path + ".wal", code);
+  Result<Opened> opened = open_database();
+  if (!opened) return std::unexpected(std::move(opened.error()));
+  const std::uint64_t first = std::max(first_version(path), version + 1);
+  if (auto made = make_tables(opened->writer, first); !made) return made;
+  auto state = load_state(opened->writer);
+  if (!state) return std::unexpected(std::move(state.error()));
+  opened_ = std::move(*opened);
+  publish(std::make_shared<const State>(std::move(*state)));
+  return {};
+}
+
+Result<void> DuckdbRollup::open_file() {
+  for (unsigned i = 0; i < std::max(options_.threads, 2u); ++i) free_readers_.push_back(i);
+  std::error_code code;
+  const bool is_there = fs::exists(options_.path, code) && fs::file_size(options_.path, code) > 0;
+  if (!is_there) return begin_anew(nullptr);
+  Result<Opened> opened = open_database();
+  if (!opened) {
+    if (duckdb::is_locked_by_another(opened.error())) return std::unexpected(opened.error());
+    return begin_anew(".set-aside");
+  }
+  const Result<bool> ours = has_our_tables(opened->writer);
+  if (!ours || !*ours) {
+    opened = fail(ErrorCode::kBadFile, "closed before its file is moved");
+    return begin_anew(".set-aside");
+  }
+  auto state = load_state(opened->writer);
+  if (!state) {
+    opened = fail(ErrorCode::kBadFile, "closed before its file is removed");
+    return begin_anew(nullptr);
+  }
+  opened_ = std::move(*opened);
+  publish(std::make_shared<const State>(std::move(*state)));
+  return {};
+}
+
+void DuckdbRollup::publish(std::shared_ptr<const State> state) {
+  const std::lock_guard lock(state_mutex_);
+  version_ = state->version;
+  state_ = std::move(state);
+}
+
+std::shared_ptr<const State> DuckdbRollup::current() const {
+  const std::lock_guard lock(state_mutex_);
+  return state_;
+}
+
+Result<bool> DuckdbRollup::refresh(Store& store) {
+  const std::lock_guard one(refresh_mutex_);
+  if (damaged_) {
+    const std::unique_lock alone(opened_mutex_);
+    if (auto begun = begin_anew(".set-aside"); !begun) return std::unexpected(begun.error());
+    damaged_ = false;
+  }
+  const std::shared_lock lock(opened_mutex_);
+  if (!opened_) return fail(ErrorCode::kStore, "the rollup has no file");
+  Result<bool> changed = copy_changes(store);
+  if (changed) return changed;
+  if (is_damage(changed.error())) damaged_ = true;
+  return std::unexpected(changed.error().during("cannot bring the rollup up to the ledger"));
+}
+
+Result<bool> DuckdbRollup::copy_changes(Store& store) {
+  const Result<std::vector<Run>> runs = store.runs();
+  if (!runs) return std::unexpected(runs.error());
+  std::map<Scope, const Run*> wanted;
+  for (const Run& run : *runs) {
+    if (run.current) wanted[run.scope] = &run;
+  }
+  bool changed = false;
+  const auto change = [&](const auto& write) -> Result<void> {
+    auto next = std::make_shared<State>(*current());
+    ScopeWriter writer(opened_->writer, *next);
+    if (Result<void> done = write(writer); !done) return done;
+    publish(std::move(next));
+    changed = true;
+    return {};
+  };
+  const auto before = current();
+  for (const KeptScope& kept : before->scopes) {
+    if (wanted.contains(kept.scope)) continue;
+    const auto done = change([&](ScopeWriter& writer) { return writer.remove(kept.scope); });
+    if (!done) return std::unexpected(done.error());
+  }
+  for (const auto& [scope, run] : wanted) {
+    const auto kept = std::ranges::find(before->scopes, scope, &KeptScope::scope);
+    if (kept != before->scopes.end() && kept->is_of(*run)) continue;
+    const auto done = change([&](ScopeWriter& writer) { return writer.replace(store, *run); });
+    if (!done) return std::unexpected(done.error());
+  }
+  if (!current()->complete) {
+    const auto done = change([](ScopeWriter& writer) { return writer.set_complete(); });
+    if (!done) return std::unexpected(done.error());
+  }
+  return changed;
+}
+
+// The state of the version that the connection's transaction sees.
+Result<std::shared_ptr<const State>> DuckdbRollup::state_of(Connection& connection) const {
+  Result<duckdb::Rows> rows = connection.query("SELECT version FROM kept");
+  if (!rows) return std::unexpected(std::move(rows.error()));
+  const Result<bool> more = rows->next();
+  if (!more) return std::unexpected(more.error());
+  if (!*more) return fail(ErrorCode::kBadFile, "the rollup has no version");
+  const std::uint64_t seen = rows->column(0).uint64(0);
+  std::shared_ptr<const State> state = current();
+  // A change is published right after it is committed.
+  for (int tries = 0; state->version < seen && tries < kStateTriesMax; ++tries) {
+    std::this_thread::yield();
+    state = current();
+  }
+  if (state->version != seen) return std::shared_ptr<const State>();
+  return state;
+}
+
+Result<Answer> DuckdbRollup::answer(const SummaryQuery& query) {
+  if (damaged_) return Answer();
+  const std::string asked = fingerprint(query);
+  if (Answer known = answers_.find(asked, version_)) return known;
+  const std::shared_lock lock(opened_mutex_);
+  if (!opened_) return Answer();
+  Reader reader(*this);
+  // Somebody else may have asked the same meanwhile.
+  if (Answer known = answers_.find(asked, version_)) return known;
+  Result<Answer> found = read(reader.connection(), query);
+  if (!found && is_damage(found.error())) {
+    damaged_ = true;  // the next refresh begins anew; till then the ledger answers
+    return Answer();
+  }
+  return found;
+}
+
+Result<Answer> DuckdbRollup::read(Connection& connection, const SummaryQuery& query) {
+  for (int tries = 0; tries < kStateTriesMax; ++tries) {
+    if (auto begun = connection.execute("BEGIN TRANSACTION"); !begun) {
+      return std::unexpected(begun.error());
+    }
+    const auto state = state_of(connection);
+    Result<Answer> found = Answer();
+    if (!state) {
+      found = std::unexpected(state.error());
+    } else if (*state) {
+      found = read_state(connection, **state, query);
+    }
+    const Result<void> ended = connection.execute("ROLLBACK");
+    if (!found) return found;
+    if (!ended) return std::unexpected(ended.error());
+    if (!*state) continue;  // a newer version was published before this one was read
+    if (*found) answers_.keep(fingerprint(query), (*state)->version, *found);
+    return found;
+  }
+  return Answer();
+}
+
+// Ids of workloads by name, or names by id, as `sql` selects them.
+Result<std::unordered_map<Number, std::string>> workload_names(
+    Connection& connection, const std::string& where, const std::vector<std::string>& bound) {
+  std::unordered_map<Number, std::string> names;
+  Result<duckdb::Statement> statement =
+      connection.prepare("SELECT id, name FROM workloads WHERE " + where);
+  if (!statement) return std::unexpected(std::move(statement.error()));
+  for (std::size_t i = 0; i < bound.size(); ++i) statement->bind_text(i + 1, bound[i]);
+  Result<duckdb::Rows> rows = statement->query();
+  if (!rows) return std::unexpected(std::move(rows.error()));
+  while (true) {
+    const Result<bool> more = rows->next();
+    if (!more) return std::unexpected(more.error());
+    if (!*more) return names;
+    const duckdb::Column ids = rows->column(0), texts = rows->column(1);
+    for (std::uint64_t row = 0; row < rows->size(); ++row) {
+      names.emplace(ids.uint32(row), texts.text(row));
+    }
+  }
+}
+
+std::string list_of(const auto& numbers) {
+  std::string list;
+  for (const Number number : numbers) list += (list.empty() ? "" : ", ") + std::to_string(number);
+  return list;
+}
+
+Result<Answer> DuckdbRollup::read_state(Connection& connection, const State& state,
+                                        const SummaryQuery& query) {
+  if (!state.complete) return Answer();
+  const std::optional<Question> question = Question::of(state, query);
+  if (!question) return Answer();
+  Fold fold(*question);
+  if (fold.is_too_wide()) return Answer();
+  std::string where;
+  if (!question->all_scopes) where += " AND scope IN (" + list_of(question->scopes) + ")";
+  for (const SummaryFilter& filter : question->workload_filters) {
+    std::string places;
+    for (std::size_t i = 0; i < filter.values.size(); ++i) {
+      places += (i == 0 ? "$" : ", $") + std::to_string(i + 1);
+    }
+    std::vector<Number> ids;
+    if (!filter.values.empty()) {
+      const auto found = workload_names(connection, "name IN (" + places + ")", filter.values);
+      if (!found) return std::unexpected(found.error());
+      for (const auto& [id, name] : *found) ids.push_back(id);
+    }
+    if (!ids.empty()) {
+      where += std::string(" AND workload ") + (filter.negate ? "NOT IN (" : "IN (") +
+               list_of(ids) + ")";
+    } else if (!filter.negate) {
+      where += " AND false";
+    }
+  }
+  for (const Reading& reading : question->readings) {
+    std::string sql = "SELECT " + fold.columns(reading) + " FROM " + reading.grain->table +
+                      " WHERE t >= " + std::to_string(reading.first) +
+                      " AND t <= " + std::to_string(reading.last) + where;
+    if (reading.grain->has_value) {
+      sql += " AND dimension = " + std::to_string(*question->dimension);
+    }
+    Result<duckdb::Rows> rows = connection.query(sql);
+    if (!rows) return std::unexpected(std::move(rows.error()));
+    while (true) {
+      const Result<bool> more = rows->next();
+      if (!more) return std::unexpected(more.error());
+      if (!*more) break;
+      fold.add(reading, *rows);
+    }
+  }
+  std::unordered_map<Number, std::string> names;
+  if (const std::vector<Number> workloads = fold.workloads(); !workloads.empty()) {
+    // Few are asked for by number; of many, all that lie between.
+    constexpr std::size_t kFew = 1000;
+    auto found = workload_names(connection,
+                                workloads.size() <= kFew
+                                    ? "id IN (" + list_of(workloads) + ")"
+                                    : "id >= " + std::to_string(workloads.front()) +
+                                          " AND id <= " + std::to_string(workloads.back()),
+                                {});
+    if (!found) return std::unexpected(std::move(found.error()));
+    names = std::move(*found);
+  }
+  return std::make_shared<const std::vector<SummaryRow>>(
+      fold.rows([&](Number workload) { return names.at(workload); }));
+}
+
+Result<std::optional<std::vector<SummaryRow>>> DuckdbRollup::summarise(const SummaryQuery& query) {
+  const Result<Answer> found = answer(query);
+  if (!found) return std::unexpected(found.error().during("cannot ask the rollup"));
+  if (!*found) return std::nullopt;
+  return **found;
+}
+
+Result<std::vector<Rollup::Value>> DuckdbRollup::values_of(const SummaryQuery& query,
+                                                           const std::string& dimension,
+                                                           const std::string& prefix,
+                                                           std::size_t at_most) {
+  SummaryQuery by_value = query;
+  by_value.bucket = TimeBucket::kNone;
+  by_value.group_by = {dimension};
+  const Result<Answer> found = answer(by_value);
+  if (!found) return std::unexpected(found.error().during("cannot ask the rollup"));
+  std::vector<Value> values;
+  if (!*found) return values;
+  for (const SummaryRow& row : **found) {
+    if (row.keys[0].starts_with(prefix)) values.push_back({row.keys[0], row.costs.effective});
+  }
+  const auto costlier = [](const Value& a, const Value& b) {
+    if (a.effective.ticks() != b.effective.ticks()) {
+      return a.effective.ticks() > b.effective.ticks();
+    }
+    if (a.value != b.value) return a.value < b.value;
+    return a.effective.currency() < b.effective.currency();
+  };
+  const auto middle =
+      values.begin() + static_cast<std::ptrdiff_t>(std::min(at_most, values.size()));
+  std::partial_sort(values.begin(), middle, values.end(), costlier);
+  values.erase(middle, values.end());
+  return values;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Rollup>> Rollup::open(const Options& options) {
+  auto rollup = std::make_unique<DuckdbRollup>(options);
+  if (Result<void> opened = rollup->open_file(); !opened) {
+    return std::unexpected(opened.error().during("cannot open the rollup " + options.path));
+  }
+  return rollup;
+}
+
+}  // namespace pennyweight::rollup

@@ -1,0 +1,21 @@
+// Numbers as providers' exports print them. They come out of floating point over there, so that
+// small ones have an exponent and every provider writes it differently; the value is always exactly
+// that of the decimal given here.
+#pragma once
+
+#include <string>
+
+#include "core/decimal.h"
+
+namespace pennyweight::bills {
+
+// AWS: "24.0", "0.0416", "5.28E-6".
+std::string java_double(Decimal value);
+// Google's CSV: "24.0", "2e-06", "1.385e-05".
+std::string python_double(Decimal value);
+// Azure: "24", "0.011199923", "5.64902E-05".
+std::string dotnet_double(Decimal value);
+// Oracle, always eighteen digits: "0.083333333333000000", "2.323760000E-9".
+std::string eighteen_digits(Decimal value);
+
+}  // namespace pennyweight::bills

@@ -1,0 +1,142 @@
+#include "store/duckdb/upgrade.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/check.h"
+#include "duckdb/appender.h"
+#include "store/duckdb/fact_table.h"
+#include "store/duckdb/schema.h"
+
+namespace pennyweight {
+namespace {
+
+// Version 4 tells deliveries apart, closes months, issues invoices, and counts outcomes.
+constexpr const char* kNewTables = R"sql(
+CREATE TABLE retired_charges (charge_id UUID, import_number UBIGINT, reversal UUID);
+CREATE TABLE closings (
+  month VARCHAR, closed_at TIMESTAMP_MS, closed_by VARCHAR, reason VARCHAR, last_import UBIGINT,
+  lines UBIGINT, runs UBIGINT, digest UUID);
+CREATE TABLE invoices (
+  number VARCHAR, month VARCHAR, customer VARCHAR, issued_at TIMESTAMP_MS, document VARCHAR,
+  digest UUID, refers_to VARCHAR);
+ALTER TABLE imports ADD COLUMN style VARCHAR DEFAULT 'guarded';
+ALTER TABLE imports ADD COLUMN reason VARCHAR DEFAULT '';
+ALTER TABLE imports ADD COLUMN removed UBIGINT DEFAULT 0;
+ALTER TABLE imports ADD COLUMN reversed UBIGINT DEFAULT 0;
+ALTER TABLE imports ADD COLUMN late UBIGINT DEFAULT 0;
+ALTER TABLE imports ADD COLUMN outcomes UBIGINT DEFAULT 0;
+)sql";
+
+// An identical line's id is that of the first, plus how many came before it (kNumberedId in
+// settle.cc). So the first of them, and each one's number, can be told from the ids.
+constexpr const char* kPlaces = R"sql(
+CREATE TEMP TABLE upgrade_places AS
+  WITH halves AS (
+    SELECT charge_id, natural_key, left(replace(charge_id::VARCHAR, '-', ''), 16) AS high,
+      ('0x' || right(replace(charge_id::VARCHAR, '-', ''), 16))::UBIGINT::HUGEINT AS low
+    FROM charges)
+  SELECT charge_id, min(charge_id) OVER alike AS content,
+    (low - min(low) OVER alike)::HUGEINT AS place,
+    row_number() OVER (alike ORDER BY low) - 1 AS counted
+  FROM halves WINDOW alike AS (PARTITION BY natural_key, high);
+)sql";
+
+constexpr const char* kMoveCharges = R"sql(
+INSERT INTO charges_upgraded BY NAME
+  SELECT c.*, c.billing_month AS booked_month, p.content AS content,
+    p.place::UBIGINT AS ordinal, NULL::UUID AS takes_back
+  FROM charges c JOIN upgrade_places p USING (charge_id);
+DROP TABLE upgrade_places;
+DROP TABLE charges;
+ALTER TABLE charges_upgraded RENAME TO charges;
+-- Lines in the accounts of their month: those that a delivery took back while it was open are not.
+CREATE VIEW booked_charges AS
+  SELECT * FROM charges WHERE charge_id NOT IN (
+    SELECT charge_id FROM retired_charges WHERE reversal IS NULL);
+)sql";
+
+Result<void> upgrade_charges(duckdb::Connection& connection) {
+  if (auto done = connection.execute(kPlaces); !done) return done;
+  const Result<std::array<std::uint64_t, 1>> odd = counts_of<1>(
+      connection.query("SELECT (count(*) FILTER (place <> counted))::UBIGINT FROM upgrade_places"));
+  if (!odd) return std::unexpected(odd.error());
+  if ((*odd)[0] > 0) {
+    return fail(ErrorCode::kBadFile,
+                std::to_string((*odd)[0]) + " bill lines have ids that no program gave them");
+  }
+  if (auto made =
+          connection.execute("CREATE TABLE charges_upgraded (" + table_definition<Charge>() + ")");
+      !made) {
+    return made;
+  }
+  return connection.execute(kMoveCharges);
+}
+
+// A sample says more now, and its fingerprint is of all that it says: of what it did not say, too.
+Result<void> upgrade_usages(duckdb::Connection& connection) {
+  std::string columns =
+      "ALTER TABLE usages ADD COLUMN span_ms UINTEGER DEFAULT 0; "
+      "ALTER TABLE usages ADD COLUMN part UBIGINT DEFAULT 0; ";
+  for (const char* name :
+       {"tensor_active_ppm", "dram_active_ppm", "memory_reserved_bytes", "temperature_celsius",
+        "sm_clock_mhz", "pcie_bytes_per_second", "nvlink_bytes_per_second",
+        "energy_used_millijoules", "activity_max_ppm", "memory_used_max_bytes",
+        "power_max_milliwatts", "throttled_ms", "xid_errors", "last_xid", "ecc_errors"}) {
+    columns += std::string("ALTER TABLE usages ADD COLUMN ") + name + " UBIGINT; ";
+  }
+  columns += "CREATE TEMP TABLE upgrade_contents (usage_id UUID, content UUID)";
+  if (auto done = connection.execute(columns); !done) return done;
+  const Result<std::array<std::uint64_t, 1>> rows =
+      counts_of<1>(connection.query("SELECT coalesce(max(rowid) + 1, 0)::UBIGINT FROM usages"));
+  if (!rows) return std::unexpected(rows.error());
+  constexpr std::uint64_t kPiece = duckdb::Appender::kChunkRows;
+  for (std::uint64_t from = 0; from < (*rows)[0]; from += kPiece) {
+    const auto usages =
+        all_facts<Usage>(connection.query("SELECT " + fact_columns<Usage>("u.") +
+                                          " FROM usages u WHERE rowid >= " + std::to_string(from) +
+                                          " AND rowid < " + std::to_string(from + kPiece)));
+    if (!usages) return std::unexpected(usages.error());
+    auto appender = duckdb::Appender::open(connection, "temp", "upgrade_contents");
+    if (!appender) return std::unexpected(appender.error());
+    duckdb::ColumnWriter ids = appender->column(0);
+    duckdb::ColumnWriter contents = appender->column(1);
+    for (std::size_t row = 0; row < usages->size(); ++row) {
+      ids.set_uuid(row, (*usages)[row].id.hash);
+      contents.set_uuid(row, content_hash((*usages)[row]));
+    }
+    Result<void> done = appender->append(usages->size());
+    if (done) done = appender->close();
+    if (!done) return done;
+  }
+  return connection.execute(
+      "UPDATE usages SET content = n.content FROM upgrade_contents n WHERE usages.usage_id = "
+      "n.usage_id; DROP TABLE upgrade_contents");
+}
+
+Result<void> upgrade_from_2(duckdb::Connection& connection) {
+  Result<void> done = connection.execute(std::string(kNewTables) + "CREATE TABLE outcomes (" +
+                                         table_definition<Outcome>() + ")");
+  if (done) done = upgrade_charges(connection);
+  if (done) done = upgrade_usages(connection);
+  if (!done) return done;
+  return connection.execute("UPDATE schema_version SET version = " +
+                            std::to_string(kSchemaVersion));
+}
+
+}  // namespace
+
+Result<void> upgrade_schema(duckdb::Connection& connection, std::uint64_t version) {
+  CHECK(can_upgrade(version), "the caller has asked");
+  if (auto begun = connection.execute("BEGIN"); !begun) return begun;
+  Result<void> done = upgrade_from_2(connection);
+  if (done) done = connection.execute("COMMIT");
+  if (done) return connection.execute("CHECKPOINT");
+  static_cast<void>(connection.execute("ROLLBACK"));  // its own Error says more
+  return std::unexpected(done.error().during("cannot bring the ledger from version " +
+                                             std::to_string(version) + " to " +
+                                             std::to_string(kSchemaVersion)));
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,391 @@
+#include "trail/trail.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "trail/line.h"
+
+namespace pennyweight::trail {
+namespace {
+
+constexpr std::size_t kBlockBytes = 64u << 10;
+constexpr mode_t kOnlyMine = S_IRUSR | S_IWUSR;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  int number() const { return number_; }
+  bool is_open() const { return number_ >= 0; }
+
+ private:
+  int number_;
+};
+
+std::unexpected<Error> io_failure(std::string_view doing, const std::string& path) {
+  const int why = errno;
+  return fail(ErrorCode::kIo, fmt::format("cannot {} the audit log {}: {}", doing, path,
+                                          std::generic_category().message(why)));
+}
+
+// flock() until the end of the scope; it orders processes, and threads by their open files.
+class FileLock {
+ public:
+  static Result<FileLock> take(int file, int how, const std::string& path) {
+    int done = ::flock(file, how);
+    while (done != 0 && errno == EINTR) done = ::flock(file, how);
+    if (done != 0) return io_failure("lock", path);
+    return FileLock(file);
+  }
+  ~FileLock() {
+    if (file_ >= 0) ::flock(file_, LOCK_UN);
+  }
+  FileLock(FileLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  FileLock& operator=(FileLock&&) = delete;
+
+ private:
+  explicit FileLock(int file) : file_(file) {}
+  int file_;
+};
+
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+Result<std::uint64_t> size_of(int file, const std::string& path) {
+  struct stat about = {};
+  if (::fstat(file, &about) != 0) return io_failure("read", path);
+  return static_cast<std::uint64_t>(about.st_size);
+}
+
+// The bytes of [begin, end).
+Result<std::string> read_range(int file, std::uint64_t begin, std::uint64_t end,
+                               const std::string& path) {
+  std::string bytes(end - begin, '\0');
+  std::size_t got = 0;
+  while (got < bytes.size()) {
+    const auto read =
+        ::pread(file, bytes.data() + got, bytes.size() - got, static_cast<off_t>(begin + got));
+    if (read < 0 && errno == EINTR) continue;
+    if (read < 0) return io_failure("read", path);
+    if (read == 0) {
+      return fail(ErrorCode::kConflict,
+                  fmt::format("the audit log {} was cut while it was read", path));
+    }
+    got += static_cast<std::size_t>(read);
+  }
+  return bytes;
+}
+
+// A folder's entries survive a crash from here on.
+bool sync_folder_of(const std::string& path) {
+  const auto folder = std::filesystem::absolute(path).parent_path();
+  const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return opened.is_open() && ::fsync(opened.number()) == 0;
+}
+
+// The lines of [0, end) from the last to the first. REQUIRES: bytes before `end` don't change.
+class LinesBackwards {
+ public:
+  LinesBackwards(int file, std::uint64_t end, const std::string& path)
+      : file_(file), begin_(end), path_(path) {}
+
+  // Without its end; nothing when there is none before. The first of a file whose last line does
+  // not end is what follows the last end.
+  Result<std::optional<std::string>> next() {
+    while (true) {
+      const std::size_t newline = held_.find_last_of('\n');
+      if (newline != std::string::npos) {
+        std::string line = held_.substr(newline + 1);
+        held_.resize(newline);
+        if (!std::exchange(begun_, true) && line.empty()) continue;  // after the last end
+        return line;
+      }
+      if (begin_ == 0) {
+        begun_ = true;
+        if (std::exchange(is_over_, true) || held_.empty()) return std::nullopt;
+        return std::exchange(held_, {});
+      }
+      if (held_.size() > kLineBytesMax) {
+        return fail(
+            ErrorCode::kBadFile,
+            fmt::format("a line of the audit log {} has more than {} bytes", path_, kLineBytesMax));
+      }
+      const std::uint64_t from = begin_ - std::min<std::uint64_t>(begin_, kBlockBytes);
+      auto block = read_range(file_, from, begin_, path_);
+      if (!block) return std::unexpected(block.error());
+      held_.insert(0, *block);
+      begin_ = from;
+    }
+  }
+
+ private:
+  int file_;
+  std::uint64_t begin_;  // of what is held
+  const std::string& path_;
+  std::string held_;
+  bool begun_ = false;
+  bool is_over_ = false;
+};
+
+Error damaged(const std::string& path, const Error& why) {
+  return Error{ErrorCode::kBadFile,
+               fmt::format("the audit log {} is damaged at its end: {}; see it with 'pennyweight "
+                           "audit verify', and move it aside to begin a new one",
+                           path, why.message)};
+}
+
+class FileTrail : public Trail {
+ public:
+  FileTrail(Descriptor file, std::string path, Clock& clock)
+      : file_(std::move(file)), path_(std::move(path)), clock_(clock) {}
+
+  Result<void> begin() {
+    const std::scoped_lock guard(mutex_);
+    const auto lock = FileLock::take(file_.number(), LOCK_EX, path_);
+    if (!lock) return std::unexpected(lock.error());
+    const auto size = size_of(file_.number(), path_);
+    if (!size) return std::unexpected(size.error());
+    auto torn = set_torn_aside(*size);
+    if (!torn) return std::unexpected(torn.error());
+    if (auto read = read_head(*torn); !read) return read;
+    return tell_of_torn(*size - *torn);
+  }
+
+  Result<Head> append(Entry entry) override {
+    const std::scoped_lock guard(mutex_);
+    const auto lock = FileLock::take(file_.number(), LOCK_EX, path_);
+    if (!lock) return std::unexpected(lock.error());
+    if (auto caught_up = catch_up(true); !caught_up) return std::unexpected(caught_up.error());
+    return append_locked(std::move(entry));
+  }
+
+  Result<Head> head() override {
+    const std::scoped_lock guard(mutex_);
+    const auto lock = FileLock::take(file_.number(), LOCK_SH, path_);
+    if (!lock) return std::unexpected(lock.error());
+    if (auto caught_up = catch_up(false); !caught_up) return std::unexpected(caught_up.error());
+    return head_;
+  }
+
+  Result<std::vector<Entry>> entries(std::uint64_t before, std::size_t at_most,
+                                     const std::function<bool(const Entry&)>& passes) override {
+    std::uint64_t end = 0;
+    {
+      const std::scoped_lock guard(mutex_);
+      const auto lock = FileLock::take(file_.number(), LOCK_SH, path_);
+      if (!lock) return std::unexpected(lock.error());
+      if (auto caught_up = catch_up(false); !caught_up) return std::unexpected(caught_up.error());
+      end = size_;
+    }
+    // What is written stays as it is, so that nobody has to wait while it is read.
+    std::vector<Entry> found;
+    LinesBackwards lines(file_.number(), end, path_);
+    while (found.size() < at_most) {
+      auto line = lines.next();
+      if (!line) return std::unexpected(line.error());
+      if (!*line) break;
+      auto entry = read_line(**line);
+      if (!entry) return std::unexpected(damaged(path_, entry.error()));
+      if ((before == 0 || entry->number < before) && (!passes || passes(*entry))) {
+        found.push_back(*std::move(entry));
+      }
+    }
+    return found;
+  }
+
+ private:
+  // Where the lines end that are whole. What follows, half of a line after a crash, goes to a file
+  // of its own with all its bytes.
+  Result<std::uint64_t> set_torn_aside(std::uint64_t size) {
+    std::uint64_t end = size;
+    std::string torn;
+    while (end > 0) {
+      const std::uint64_t from = end - std::min<std::uint64_t>(end, kBlockBytes);
+      auto block = read_range(file_.number(), from, end, path_);
+      if (!block) return std::unexpected(block.error());
+      const std::size_t newline = block->find_last_of('\n');
+      const std::size_t keep = newline == std::string::npos ? 0 : newline + 1;
+      torn.insert(0, block->substr(keep));
+      end = from + keep;
+      if (newline != std::string::npos) break;
+      if (torn.size() > 2 * kLineBytesMax) {
+        return fail(ErrorCode::kBadFile, path_ + " is no audit log: it has no lines");
+      }
+    }
+    if (torn.empty()) return end;
+    const std::string aside = path_ + ".torn";
+    const Descriptor file(
+        ::open(aside.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, kOnlyMine));
+    if (!file.is_open() || !write_all(file.number(), torn + "\n") || ::fsync(file.number()) != 0 ||
+        !sync_folder_of(aside)) {
+      return io_failure("keep a half-written line beside", path_);
+    }
+    if (::ftruncate(file_.number(), static_cast<off_t>(end)) != 0 || ::fsync(file_.number()) != 0) {
+      return io_failure("take a half-written line out of", path_);
+    }
+    return end;
+  }
+
+  // Sets head_ and size_ from the lines before `end`; the last one is held against the one before.
+  Result<void> read_head(std::uint64_t end) {
+    LinesBackwards lines(file_.number(), end, path_);
+    const auto last = lines.next();
+    if (!last) return std::unexpected(last.error());
+    size_ = end;
+    head_ = {};
+    if (!*last) return {};
+    const auto before = lines.next();
+    if (!before) return std::unexpected(before.error());
+    Head known;
+    if (*before) {
+      const auto entry = read_line(**before);
+      if (!entry) return std::unexpected(damaged(path_, entry.error()));
+      known = {entry->number, entry->hash};
+    }
+    Chain chain(known);
+    if (const auto entry = chain.add(**last); !entry) {
+      return std::unexpected(damaged(path_, entry.error()));
+    }
+    head_ = chain.head();
+    return {};
+  }
+
+  Result<void> tell_of_torn(std::uint64_t bytes) {
+    if (bytes == 0) return {};
+    const auto told = append_locked({.number = 0,
+                                     .at = {},
+                                     .actor = "system",
+                                     .peer = "",
+                                     .action = "trail.torn",
+                                     .subject = "a half-written line",
+                                     .before = "",
+                                     .after = fmt::format("{{\"bytes\":{}}}", bytes),
+                                     .hash = ""});
+    if (!told) return std::unexpected(told.error());
+    return {};
+  }
+
+  // Reads what others have appended since, and holds it to our own last line. `may_mend` where the
+  // lock is ours alone: half a line that another process left when it was killed is set aside.
+  Result<void> catch_up(bool may_mend) {
+    struct stat ours = {};
+    struct stat named = {};
+    if (::fstat(file_.number(), &ours) != 0) return io_failure("read", path_);
+    const auto size = static_cast<std::uint64_t>(ours.st_size);
+    const bool is_named = ::stat(path_.c_str(), &named) == 0 && named.st_ino == ours.st_ino &&
+                          named.st_dev == ours.st_dev;
+    if (!is_named || size < size_) {
+      return fail(ErrorCode::kConflict,
+                  fmt::format("the audit log {} was cut or replaced while it was in use", path_));
+    }
+    if (size == size_) return {};
+    std::uint64_t end = size;
+    if (may_mend) {
+      const auto whole = set_torn_aside(size);
+      if (!whole) return std::unexpected(whole.error());
+      end = *whole;
+      if (end < size_) {
+        return fail(ErrorCode::kConflict,
+                    fmt::format("the audit log {} was changed while it was in use", path_));
+      }
+    }
+    const auto bytes = read_range(file_.number(), size_, end, path_);
+    if (!bytes) return std::unexpected(bytes.error());
+    Chain chain(head_);
+    std::size_t begin = 0;
+    for (std::size_t newline = bytes->find('\n'); newline != std::string::npos;
+         newline = bytes->find('\n', begin)) {
+      const auto entry = chain.add(std::string_view(*bytes).substr(begin, newline - begin));
+      if (!entry) return std::unexpected(damaged(path_, entry.error()));
+      begin = newline + 1;
+    }
+    head_ = chain.head();
+    size_ += begin;
+    return tell_of_torn(may_mend ? size - end : 0);
+  }
+
+  Result<Head> append_locked(Entry entry) {
+    entry.number = head_.number + 1;
+    entry.at = clock_.now();
+    auto line = write_line(entry, head_.number == 0 ? kNoHash : std::string_view(head_.hash));
+    if (!line) return std::unexpected(line.error());
+    *line += '\n';
+    if (!write_all(file_.number(), *line) || ::fdatasync(file_.number()) != 0) {
+      const auto failure = io_failure("write to", path_);
+      // Nothing was promised of it. Where this fails too, the next one finds it as half a line.
+      static_cast<void>(::ftruncate(file_.number(), static_cast<off_t>(size_)) == 0);
+      return failure;
+    }
+    size_ += line->size();
+    head_ = {entry.number, entry.hash};
+    return head_;
+  }
+
+  const Descriptor file_;
+  const std::string path_;
+  Clock& clock_;
+  std::mutex mutex_;        // of the following
+  std::uint64_t size_ = 0;  // of the lines that we know
+  Head head_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Trail>> Trail::open(const std::string& path, Clock& clock) {
+  const bool is_new = !std::filesystem::exists(path);
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, kOnlyMine));
+  if (!file.is_open()) return io_failure("open", path);
+  if (is_new && !sync_folder_of(path)) return io_failure("make", path);
+  auto trail = std::make_unique<FileTrail>(std::move(file), path, clock);
+  if (auto begun = trail->begin(); !begun) return std::unexpected(begun.error());
+  return trail;
+}
+
+Result<Verdict> verify(const std::string& path, const std::optional<Head>& known) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) {
+    if (errno == ENOENT) return fail(ErrorCode::kNotFound, "there is no audit log " + path);
+    return io_failure("open", path);
+  }
+  std::uint64_t size = 0;
+  {
+    // A line is either all there or not begun.
+    const auto lock = FileLock::take(file.number(), LOCK_SH, path);
+    if (!lock) return std::unexpected(lock.error());
+    const auto now = size_of(file.number(), path);
+    if (!now) return std::unexpected(now.error());
+    size = *now;
+  }
+  Verification verification(known);
+  for (std::uint64_t at = 0; at < size; at += kBlockBytes) {
+    const auto block =
+        read_range(file.number(), at, std::min<std::uint64_t>(size, at + kBlockBytes), path);
+    if (!block) return std::unexpected(block.error());
+    if (!verification.add(*block)) break;
+  }
+  return verification.finish();
+}
+
+}  // namespace pennyweight::trail

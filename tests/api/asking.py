@@ -1,0 +1,260 @@
+"""A right request for every operation of the API: what is answered 2xx where the asker may.
+
+ASKING[(method, path)] is a function of (server, asker) that prepares what the request needs, as the
+admin, and returns (target, body). What changes the asker himself (his password, his session) is
+among OWN: it is asked by somebody who is made for it.
+"""
+import base64
+import hashlib
+import hmac
+import struct
+import time
+
+from serving import PASSWORD, SCOPE, instant, quoted
+
+MONTH = "2026-03"
+CLOSED = "2026-02"
+OWN = {("DELETE", "/api/v1/session"), ("PUT", "/api/v1/session/password"),
+       ("POST", "/api/v1/session/totp"), ("PUT", "/api/v1/session/totp"),
+       ("DELETE", "/api/v1/session/totp")}
+_numbers = iter(range(1, 1_000_000))
+
+
+def plain(path, **query):
+    """Nothing to prepare."""
+    def ask(_server, _asker):
+        return (path + ("?" + "&".join(f"{name}={quoted(value)}" for name, value in query.items())
+                        if query else "")), None
+    return ask
+
+
+def posted(path, **body):
+    def ask(_server, _asker):
+        return path, body
+    return ask
+
+
+# ------------------------------------------------------------------------------ of the ledger
+
+def first_policy(server):
+    return server.sign_in_admin().get("/api/v1/policies").json()["data"][0]["version"]
+
+
+def policy(server, _asker):
+    return f"/api/v1/policies/{first_policy(server)}", None
+
+
+def two_policies(server, _asker):
+    all_of_them = server.sign_in_admin().get("/api/v1/policies").json()["data"]
+    return f"/api/v1/policies/compare?a={all_of_them[0]['version']}&b={all_of_them[-1]['version']}", None
+
+
+def rejected_rows(server, _asker):
+    imports = server.sign_in_admin().get("/api/v1/imports").json()["data"]
+    number = next(one["number"] for one in imports if one["rejected"] > 0)
+    return f"/api/v1/imports/{number}/rejected", None
+
+
+def invoice(server, _asker):
+    data = server.sign_in_admin().get("/api/v1/invoices", {"customer": "nlp"}).json()["data"]
+    return f"/api/v1/invoices/{data[0]['number']}", None
+
+
+def close_month(server, _asker):
+    """The earliest month that is open: there are as many as may close one here, and March."""
+    periods = server.sign_in_admin().get("/api/v1/periods").json()["data"]
+    opened = [one["month"] for one in periods if one["state"] == "open"]
+    return f"/api/v1/periods/{min(opened)}/close", {"reason": "the books are right"}
+
+
+def workload(server, _asker):
+    """One that every scope of these tests may see."""
+    data = server.sign_in_admin().get(
+        "/api/v1/workloads", {"month": MONTH, "filter": "team=nlp", "limit": "1"}).json()["data"]
+    return (f"/api/v1/workload?cluster={quoted(data[0]['cluster'])}"
+            f"&workload={quoted(data[0]['workload'])}&month={MONTH}"), None
+
+
+# ------------------------------------------------------------------------------ people
+
+def new_user(server, **more):
+    name = f"person-{next(_numbers)}"
+    made = server.sign_in_admin().post(
+        "/api/v1/users", {"name": name, "display_name": "P", "role": "viewer", "scope": [], **more})
+    assert made.status == 201, made
+    return name
+
+
+def add_user(_server, _asker):
+    return "/api/v1/users", {"name": f"person-{next(_numbers)}", "display_name": "New",
+                             "role": "viewer", "scope": SCOPE}
+
+
+def one_user(server, _asker):
+    return f"/api/v1/users/{new_user(server)}", None
+
+
+def change_user(server, _asker):
+    return f"/api/v1/users/{new_user(server)}", {"display_name": "Changed"}
+
+
+def new_password(server, _asker):
+    return f"/api/v1/users/{new_user(server)}/password", None
+
+
+def add_token(_server, _asker):
+    return "/api/v1/tokens", {"name": "for a test", "expires_at": instant(time.time() + 3600)}
+
+
+def who_makes(server, asker):
+    """Who makes what the asker is to remove: himself, or the admin where he can make nothing."""
+    who = asker.session_of or asker
+    return who if who.role else server.sign_in_admin()
+
+
+def revoke_token(server, asker):
+    return f"/api/v1/tokens/{server.add_token(who_makes(server, asker)).token_id}", None
+
+
+def add_view(_server, _asker):
+    return "/api/v1/views", {"name": f"view {next(_numbers)}",
+                             "query": f"/explore?by=team&month={MONTH}", "shared": False}
+
+
+def remove_view(server, asker):
+    made = who_makes(server, asker).post(*add_view(server, asker))
+    assert made.status == 201, made
+    return f"/api/v1/views/{made.json()['id']}", None
+
+
+# ------------------------------------------------------------------------------ oneself
+
+def sign_in(server, _asker):
+    return "/api/v1/session", {"user": new_user_signed_in(server), "password": PASSWORD}
+
+
+def new_user_signed_in(server):
+    return server.add_person("viewer", name=f"signed-{next(_numbers)}").name
+
+
+def change_password(_server, _asker):
+    return "/api/v1/session/password", {"old": PASSWORD, "new": PASSWORD + " and more"}
+
+
+def totp_code(secret, at):
+    key = base64.b32decode(secret + "=" * (-len(secret) % 8))
+    digest = hmac.new(key, struct.pack(">Q", int(at) // 30), hashlib.sha1).digest()
+    offset = digest[-1] & 15
+    return f"{(struct.unpack('>I', digest[offset:offset + 4])[0] & 0x7fffffff) % 1_000_000:06}"
+
+
+def confirm_totp(_server, asker):
+    begun = asker.post("/api/v1/session/totp")
+    # Who may not begin has nothing to confirm either, and is refused before that matters.
+    secret = begun.json()["secret"] if begun.status == 200 else "A" * 32
+    return "/api/v1/session/totp", {"code": totp_code(secret, time.time())}
+
+
+def remove_totp(server, asker):
+    session = asker.get("/api/v1/session").json()["user"]
+    if session is not None and not session["has_totp"]:
+        asker.put(*confirm_totp(server, asker))
+    return "/api/v1/session/totp", {"password": PASSWORD}
+
+
+SAMPLES = b"# TYPE up gauge\nup{instance=\"gpu-01\"} 1\n"
+
+
+def exposition(_server, _asker):
+    return "/api/v1/import/prometheus", SAMPLES
+
+
+def remote_write(_server, _asker):
+    # A WriteRequest without series, packed by snappy: one byte says how long it is.
+    return "/api/v1/write", b"\x00"
+
+
+ASKING = {
+    ("GET", "/api/v1/openapi.json"): plain("/api/v1/openapi.json"),
+    ("GET", "/healthz"): plain("/healthz"),
+    ("GET", "/readyz"): plain("/readyz"),
+    ("GET", "/metrics"): plain("/metrics"),
+    ("POST", "/api/v1/write"): remote_write,
+    ("POST", "/api/v1/import/prometheus"): exposition,
+    ("GET", "/api/v1/top"): plain("/api/v1/top"),
+    # Money
+    ("GET", "/api/v1/dimensions"): plain("/api/v1/dimensions"),
+    ("GET", "/api/v1/dimensions/{name}/values"): plain("/api/v1/dimensions/team/values",
+                                                       month=MONTH),
+    ("GET", "/api/v1/costs"): plain("/api/v1/costs", by="team,user", month=MONTH),
+    ("GET", "/api/v1/summary"): plain("/api/v1/summary", month=MONTH),
+    ("GET", "/api/v1/explain"): plain("/api/v1/explain", by="team", key="nlp", month=MONTH),
+    ("GET", "/api/v1/workloads"): plain("/api/v1/workloads", month=MONTH),
+    ("GET", "/api/v1/workload"): workload,
+    ("GET", "/api/v1/units"): plain("/api/v1/units", month=MONTH, jobs="true"),
+    ("GET", "/api/v1/coverage"): plain("/api/v1/coverage", month=MONTH, by="team"),
+    ("GET", "/api/v1/live"): plain("/api/v1/live"),
+    ("GET", "/api/v1/live/now"): plain("/api/v1/live/now"),
+    ("GET", "/api/v1/events"): plain("/api/v1/events"),
+    ("GET", "/api/v1/fleet"): plain("/api/v1/fleet"),
+    # The books
+    ("GET", "/api/v1/runs"): plain("/api/v1/runs"),
+    ("GET", "/api/v1/policies"): plain("/api/v1/policies"),
+    ("GET", "/api/v1/policies/{version}"): policy,
+    ("GET", "/api/v1/policies/compare"): two_policies,
+    ("GET", "/api/v1/imports"): plain("/api/v1/imports"),
+    ("GET", "/api/v1/imports/{number}/rejected"): rejected_rows,
+    ("GET", "/api/v1/reconcile"): plain("/api/v1/reconcile", month=MONTH),
+    ("GET", "/api/v1/reconcile/lines"): plain("/api/v1/reconcile/lines", month=MONTH),
+    ("GET", "/api/v1/restatements"): plain("/api/v1/restatements"),
+    ("GET", "/api/v1/periods"): plain("/api/v1/periods"),
+    ("POST", "/api/v1/periods/{month}/close"): close_month,
+    ("GET", "/api/v1/invoices"): plain("/api/v1/invoices"),
+    ("GET", "/api/v1/invoices/{number}"): invoice,
+    ("POST", "/api/v1/invoices/preview"): posted("/api/v1/invoices/preview", month=MONTH),
+    ("POST", "/api/v1/invoices"): posted("/api/v1/invoices", month=CLOSED),
+    # People
+    ("GET", "/api/v1/session"): plain("/api/v1/session"),
+    ("POST", "/api/v1/session"): sign_in,
+    ("DELETE", "/api/v1/session"): plain("/api/v1/session"),
+    ("PUT", "/api/v1/session/password"): change_password,
+    ("POST", "/api/v1/session/totp"): plain("/api/v1/session/totp"),
+    ("PUT", "/api/v1/session/totp"): confirm_totp,
+    ("DELETE", "/api/v1/session/totp"): remove_totp,
+    ("GET", "/api/v1/session/openid"): plain("/api/v1/session/openid"),
+    ("GET", "/api/v1/session/openid/callback"): plain("/api/v1/session/openid/callback",
+                                                      code="x", state="y"),
+    ("GET", "/api/v1/users"): plain("/api/v1/users"),
+    ("POST", "/api/v1/users"): add_user,
+    ("GET", "/api/v1/users/{name}"): one_user,
+    ("PATCH", "/api/v1/users/{name}"): change_user,
+    ("DELETE", "/api/v1/users/{name}"): one_user,
+    ("POST", "/api/v1/users/{name}/password"): new_password,
+    ("GET", "/api/v1/tokens"): plain("/api/v1/tokens"),
+    ("POST", "/api/v1/tokens"): add_token,
+    ("DELETE", "/api/v1/tokens/{id}"): revoke_token,
+    ("GET", "/api/v1/roles"): plain("/api/v1/roles"),
+    ("GET", "/api/v1/audit"): plain("/api/v1/audit"),
+    ("GET", "/api/v1/audit/verify"): plain("/api/v1/audit/verify"),
+    ("GET", "/api/v1/views"): plain("/api/v1/views"),
+    ("POST", "/api/v1/views"): add_view,
+    ("DELETE", "/api/v1/views/{id}"): remove_view,
+}
+HEADERS = {
+    ("POST", "/api/v1/import/prometheus"): {"Content-Type": "text/plain"},
+    ("POST", "/api/v1/write"): {"Content-Type": "application/x-protobuf",
+                                "Content-Encoding": "snappy",
+                                "X-Prometheus-Remote-Write-Version": "0.1.0"},
+}
+# Without an end: so many bytes of it are enough.
+ENDLESS = {("GET", "/api/v1/events"): 10}
+
+
+def ask(server, asker, operation, headers=None):
+    """Asks it in the right way; the answer."""
+    method, _ = operation
+    target, body = ASKING[operation](server, asker)
+    sent = dict(HEADERS.get(operation, {}))
+    sent.update(headers or {})
+    return asker.ask(method, target, body, headers=sent, keep_cookies=False,
+                     read=ENDLESS.get(operation))

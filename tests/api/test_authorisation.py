@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+"""Every line of authorisation.txt, asked of a running server as everybody.
+
+First all answers are collected, then they are held to the table. So the check can check itself: with
+any one cell of the table turned round it has to find something.
+"""
+import collections
+import time
+from decimal import Decimal
+
+import asking
+import running
+from serving import (PASSWORD, ROLES, SCOPE, Server, expect, guarded, instant)
+
+TABLE = __file__.replace("test_authorisation.py", "authorisation.txt")
+Line = collections.namedtuple("Line", "operation needs scoped by allowed")
+# Who asks: a role, bound to the scope or not, by a session or a token; or one of the others.
+Who = collections.namedtuple("Who", "kind role scoped")
+UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
+# Answers of a right request that are neither 2xx nor a refusal, where a thing is not configured.
+NOT_CONFIGURED = {("GET", "/api/v1/session/openid"), ("GET", "/api/v1/session/openid/callback")}
+
+
+# ------------------------------------------------------------------------------ the table
+
+def read_table():
+    lines = []
+    for number, text in enumerate(open(TABLE, encoding="utf-8"), 1):
+        if text.startswith("#") or not text.strip():
+            continue
+        words = text.split()
+        assert len(words) == 5 + len(ROLES), f"authorisation.txt:{number}: {text}"
+        method, path, needs, scoped, by, *marks = words
+        assert scoped in ("cut", "same", "refused"), f"authorisation.txt:{number}: {scoped}"
+        assert by in ("any", "session"), f"authorisation.txt:{number}: {by}"
+        assert set(marks) <= {"+", "-"}, f"authorisation.txt:{number}: {marks}"
+        lines.append(Line((method, path), needs, scoped, by,
+                          tuple(role for role, mark in zip(ROLES, marks) if mark == "+")))
+    assert len({line.operation for line in lines}) == len(lines), "a line is there twice"
+    return lines
+
+
+def expected(line, who):
+    """"answered", or the status with which somebody is refused."""
+    if line.needs == "open":
+        return "answered"
+    if who.kind in ("anonymous", "expired", "revoked", "made_up"):
+        return 401
+    if who.kind in ("no_csrf", "wrong_csrf", "must_change"):
+        return 403
+    if line.by == "session" and who.kind in ("token", "narrow"):
+        return 403
+    if who.kind == "narrow":  # a token that may read costs and nothing else
+        return "answered" if line.needs in ("read_costs", "signed_in") else 403
+    if who.role not in line.allowed or (who.scoped and line.scoped == "refused"):
+        return 403
+    return "answered"
+
+
+def is_as_expected(line, who, status):
+    want = expected(line, who)
+    if want != "answered":
+        return status == want
+    if line.operation in NOT_CONFIGURED:
+        return status in (302, 400, 404)
+    return 200 <= status < 300
+
+
+def differences(table, answers):
+    """What of the answers is not as the table has it, in words."""
+    found = []
+    for line in table:
+        for who, status in answers[line.operation].items():
+            if not is_as_expected(line, who, status):
+                found.append(f"{' '.join(line.operation)} as {' '.join(map(str, who))}: {status}, "
+                             f"want {expected(line, who)}")
+    return found
+
+
+def self_check(table, answers):
+    """Each cell turned round, each scope read otherwise: the check notices all of them."""
+    turned = 0
+    for place, line in enumerate(table):
+        if line.needs == "open":
+            continue
+        others = [line._replace(allowed=tuple(r for r in ROLES if (r in line.allowed) != (r == role)))
+                  for role in ROLES]
+        others.append(line._replace(
+            scoped="same" if line.scoped == "refused" else "refused"))
+        others.append(line._replace(by="any" if line.by == "session" else "session"))
+        for other in others:
+            wrong = table[:place] + [other] + table[place + 1:]
+            turned += 1
+            expect(differences(wrong, answers),
+                   f"nothing is noticed with {' '.join(other.operation)} as {other}")
+    print(f"self-check: {turned} cells turned round, each is noticed")
+
+
+# ------------------------------------------------------------------------------ asking
+
+def everybody(server):
+    """(who, asker) of all that ask everything."""
+    people = []
+    for role in ROLES:
+        for scoped in (False, True):
+            asker = server.add_person(role, SCOPE if scoped else ())
+            people.append((Who("session", role, scoped), asker))
+            people.append((Who("token", role, scoped), server.add_token(asker)))
+    admin = server.sign_in_admin()
+    people.append((Who("narrow", "admin", False), server.add_token(admin, only=["read_costs"])))
+    people.append((Who("anonymous", None, False), server.anonymous()))
+    made_up = server.anonymous()
+    made_up.token = "pwt_" + "a" * 43
+    people.append((Who("made_up", None, False), made_up))
+    revoked = server.add_token(admin)
+    assert admin.delete(f"/api/v1/tokens/{revoked.token_id}").status == 204
+    people.append((Who("revoked", "admin", False), revoked))
+    must_change = server.anonymous()
+    made = admin.post("/api/v1/users", {"name": "newcomer", "display_name": "N", "role": "admin",
+                                        "scope": []})
+    must_change.sign_in("newcomer", made.json()["password"])
+    people.append((Who("must_change", "admin", False), must_change))
+    expired = server.add_token(admin, expires_at=instant(time.time() + 2))
+    time.sleep(3)
+    people.append((Who("expired", "admin", False), expired))
+    return people
+
+
+def answers_of(server, table, people):
+    answers = collections.defaultdict(dict)
+    kept = {}  # the bodies of what was answered to sessions
+    for line in table:
+        if line.operation in asking.OWN:
+            continue
+        for who, asker in people:
+            answer = asking.ask(server, asker, line.operation)
+            answers[line.operation][who] = answer.status
+            if who.kind == "session" and answer.status == 200:
+                kept[line.operation, who] = answer
+        if line.operation[0] in UNSAFE:
+            admin = server.sign_in_admin()
+            for kind, token in (("no_csrf", None), ("wrong_csrf", "x" * len(admin.csrf))):
+                answer = asking.ask(server, admin, line.operation, {"X-CSRF-Token": token})
+                answers[line.operation][Who(kind, "admin", False)] = answer.status
+    return answers, kept
+
+
+def answers_about_oneself(server, table, answers):
+    """What changes the asker, in an order in which one person can do all of it."""
+    order = [("POST", "/api/v1/session/totp"), ("PUT", "/api/v1/session/totp"),
+             ("DELETE", "/api/v1/session/totp"), ("PUT", "/api/v1/session/password"),
+             ("DELETE", "/api/v1/session")]
+    assert set(order) == asking.OWN
+    for role in ROLES:
+        for scoped in (False, True):
+            asker = server.add_person(role, SCOPE if scoped else ())
+            for operation in order:
+                for kind, token in (("no_csrf", None), ("wrong_csrf", "x" * len(asker.csrf))):
+                    target, body = asking.ASKING[operation](server, asker)
+                    refused = asker.ask(operation[0], target, body, {"X-CSRF-Token": token},
+                                        keep_cookies=False)
+                    answers[operation][Who(kind, role, scoped)] = refused.status
+                answer = asking.ask(server, asker, operation)
+                answers[operation][Who("session", role, scoped)] = answer.status
+                if operation[1].endswith("/password"):
+                    asker = server.anonymous()
+                    asker.sign_in(f"{role}-{len(server.people) - 1}", PASSWORD + " and more")
+    bearer = server.add_token(server.sign_in_admin())
+    nobody = server.anonymous()
+    for operation in order:
+        target, body = asking.ASKING[operation](server, nobody)
+        for who, asker in ((Who("anonymous", None, False), nobody),
+                           (Who("token", "admin", False), bearer)):
+            answers[operation][who] = asker.ask(operation[0], target, body).status
+
+
+# ------------------------------------------------------------------------------ what is cut
+
+def texts_in(value):
+    """Every text of a JSON value, keys left out."""
+    if isinstance(value, dict):
+        for entry in value.values():
+            yield from texts_in(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from texts_in(entry)
+    elif isinstance(value, str):
+        yield value
+
+
+def rows_of(server, query):
+    return [row for table in server.sign_in_admin().get("/api/v1/costs", query).json()["tables"]
+            for row in table["rows"]]
+
+
+def foreign_words(server):
+    """Names of what is not in the scope: teams, users, workloads."""
+    words = set()
+    own = set()
+    for row in rows_of(server, {"by": "team,user,workload", "month": asking.MONTH}):
+        into = own if row["team"] == "nlp" else words
+        into.update(value for value in (row["team"], row["user"], row["workload"]) if value)
+    return {word for word in words - own if not word.startswith("(")}
+
+
+def check_cut(server, table, kept):
+    """No answer to somebody who is bound to a scope has a name of what is outside of it."""
+    foreign = foreign_words(server)
+    expect(len(foreign) > 10, f"there is something to be hidden: {sorted(foreign)[:5]}")
+    asked = 0
+    for line in table:
+        if line.scoped != "cut":
+            continue
+        for role in ROLES:
+            answer = kept.get((line.operation, Who("session", role, True)))
+            if answer is None or answer.kind != "application/json":
+                continue
+            asked += 1
+            seen = foreign.intersection(texts_in(answer.json()))
+            expect(not seen, f"{' '.join(line.operation)} tells {role} of {sorted(seen)[:5]}")
+            whole = kept.get((line.operation, Who("session", role, False)))
+            if whole and foreign.intersection(texts_in(whole.json())):
+                expect(whole.body != answer.body, f"{' '.join(line.operation)} is not cut")
+    expect(asked > 20, f"only {asked} answers were looked at")
+
+
+def money(tables, column="effective_cost"):
+    return sum((Decimal(row[column]) for table in tables for row in table["rows"]), Decimal(0))
+
+
+def check_sums(server):
+    """What somebody sees who is bound to a team is what the team's row says to others."""
+    scoped = server.add_person("team_lead", SCOPE)
+    query = {"by": "team", "month": asking.MONTH}
+    [row] = [row for row in rows_of(server, query) if row["team"] == "nlp"]
+    want = Decimal(row["effective_cost"])
+    expect(want > 0, "the team costs something")
+    for by in ("team", "user", "workload", "team,user", "kind", "node", "cluster", "component"):
+        tables = scoped.get("/api/v1/costs", {"by": by, "month": asking.MONTH}).json()["tables"]
+        expect(money(tables) == want, f"by {by} the scoped sum is {money(tables)}, want {want}")
+        expect(Decimal(tables[0]["total"]["effective_cost"]) == want, f"by {by} the total is off")
+    for step in ("day", "week", "month"):
+        tables = scoped.get("/api/v1/costs", {"by": "user", "month": asking.MONTH,
+                                              "step": step}).json()["tables"]
+        expect(money(tables) == want, f"step {step}: {money(tables)}, want {want}")
+    # Whatever he asks for besides, it is within his scope.
+    for given in ({"filter": "team=vision"}, {"filter": "team!=nlp"}):
+        answer = scoped.get("/api/v1/costs", {**query, **given})
+        rows = [row for table in answer.json()["tables"] for row in table["rows"]]
+        expect(not rows, f"{given} shows {rows[:2]}")
+    for target in ("/api/v1/explain?by=team&key=vision&month=2026-03",
+                   "/api/v1/explain?by=team&key=(unallocated)&month=2026-03"):
+        answer = scoped.get(target)
+        expect(answer.status in (403, 404), f"{target}: {answer}")
+    spent = Decimal(0)
+    cursor = None
+    while True:
+        page = {"month": asking.MONTH, "limit": "7", **({"cursor": cursor} if cursor else {})}
+        answer = scoped.get("/api/v1/workloads", page).json()
+        spent += sum((Decimal(one["effective_cost"]) for one in answer["data"]), Decimal(0))
+        cursor = answer["next"]
+        if cursor is None:
+            break
+    expect(spent == want, f"his workloads cost {spent}, want {want}")
+
+
+def check_invoices(server):
+    everything = server.sign_in_admin().get("/api/v1/invoices").json()["data"]
+    expect({one["customer"] for one in everything} > {"nlp"}, "there are others' invoices")
+    client = server.add_person("viewer", SCOPE)
+    own = client.get("/api/v1/invoices").json()["data"]
+    expect([one["customer"] for one in own] == ["nlp"] * len(own) and own, f"his are {own}")
+    for one in everything:
+        for format_name in ("json", "html", "text", "csv"):
+            answer = client.get(f"/api/v1/invoices/{one['number']}", {"format": format_name})
+            want = 200 if one["customer"] == "nlp" else 404
+            expect(answer.status == want, f"{one['number']}: {answer.status}, want {want}")
+    # By another dimension, or by one more, nobody is his customer.
+    for scope in ([{"dimension": "user", "values": ["ana"]}],
+                  SCOPE + [{"dimension": "user", "values": ["ana"]}]):
+        other = server.add_person("viewer", scope)
+        expect(other.get("/api/v1/invoices").json()["data"] == [], f"{scope} sees invoices")
+        expect(other.get(f"/api/v1/invoices/{own[0]['number']}").status == 404,
+               f"{scope} reads an invoice")
+
+
+def check_tokens(server):
+    """A token of somebody who is not bound, bound by itself: as cut as he would be."""
+    admin = server.sign_in_admin()
+    token = server.add_token(admin, scope=SCOPE)
+    tables = token.get("/api/v1/costs", {"by": "team", "month": asking.MONTH}).json()["tables"]
+    expect({row["team"] for table in tables for row in table["rows"]} == {"nlp"},
+           "a token's own scope cuts")
+    expect(token.get("/api/v1/periods").status == 403, "a bound token reads no books")
+    scoped = server.add_person("viewer", SCOPE)
+    wide = scoped.post("/api/v1/tokens", {
+        "name": "wider", "scope": [{"dimension": "team", "values": ["vision"]}],
+        "expires_at": instant(time.time() + 60)})
+    if wide.status == 201:
+        bearer = server.anonymous()
+        bearer.token = wide.json()["secret"]
+        answer = bearer.get("/api/v1/costs", {"by": "team", "month": asking.MONTH})
+        rows = [row for table in answer.json()["tables"] for row in table["rows"]]
+        expect(not rows, "a token shows no more than its owner sees")
+    more = scoped.post("/api/v1/tokens", {"name": "more", "only": ["manage_users"],
+                                          "expires_at": instant(time.time() + 60)})
+    if more.status == 201:
+        bearer = server.anonymous()
+        bearer.token = more.json()["secret"]
+        expect(bearer.get("/api/v1/users").status == 403, "a token may no more than its owner")
+
+
+def check_now(server):
+    """Of what runs he sees his own, and neither the price nor the size of the rest."""
+    admin = server.sign_in_admin()
+    scoped = server.add_person("viewer", SCOPE)
+    query = {"by": "team,user"}
+    for path in ("/api/v1/live", "/api/v1/top"):
+        whole, cut = admin.get(path, query).body.decode(), scoped.get(path, query).body.decode()
+        for pod, (team, user) in running.PODS.items():
+            expect(pod in whole, f"{path} shows {pod} to the admin")
+            expect((pod in cut) == (team == "nlp"), f"{path}: {pod} of {team} and {user}: {cut}")
+    for path in ("/api/v1/live/now", "/api/v1/fleet", "/api/v1/events"):
+        more = {"read": 20} if path.endswith("events") else {}
+        cut = scoped.get(path, **more).body.decode()
+        expect("detect-0" not in cut and "vision" not in cut, f"{path} tells of others: {cut}")
+    held = {one["cluster"]: one for one in admin.get("/api/v1/live/now").json()["clusters"]}
+    own = {one["cluster"]: one for one in scoped.get("/api/v1/live/now").json()["clusters"]}
+    expect(Decimal(own["now"]["held_per_hour"]) * 2 == Decimal(held["now"]["held_per_hour"]),
+           f"one of two pods is his: {own} of {held}")
+    nodes = scoped.get("/api/v1/fleet").json()["nodes"]
+    expect([one["node"] for one in nodes] == ["k1"], f"his nodes are {nodes}")
+    # Bound to a team that runs nothing: nothing is shown.
+    none = server.add_person("viewer", [{"dimension": "team", "values": ["search"]}])
+    expect(none.get("/api/v1/fleet").json()["nodes"] == [], "no node is of a team that runs nothing")
+
+
+def main():
+    table = read_table()
+    server = Server()
+    document = server.document()
+    described = {(method.upper(), path): operation
+                 for path, item in document["paths"].items() for method, operation in item.items()}
+    listed = {line.operation: line for line in table}
+    for operation in described.keys() - listed.keys():
+        expect(False, f"{' '.join(operation)} is a route and not in authorisation.txt")
+    for operation in listed.keys() - described.keys():
+        expect(False, f"{' '.join(operation)} is in authorisation.txt and no route")
+    for operation in described.keys() & listed.keys():
+        line = listed[operation]
+        says = described[operation]
+        expect((says["x-permission"], says["x-scoped"]) == (line.needs, line.scoped),
+               f"{' '.join(operation)}: the document says {says['x-permission']} "
+               f"{says['x-scoped']}, the table {line.needs} {line.scoped}")
+    table = [line for line in table if line.operation in described]
+    for line in table:
+        assert line.operation in asking.ASKING, f"asking.py has no request for {line.operation}"
+
+    now = running.Running(server)
+    now.wait()
+    people = everybody(server)
+    answers, kept = answers_of(server, table, people)
+    answers_about_oneself(server, table, answers)
+    found = differences(table, answers)
+    for one in found:
+        expect(False, one)
+    asked = sum(map(len, answers.values()))
+    print(f"{len(table)} routes, {asked} requests, {len(found)} answered otherwise than the table")
+    if not found:
+        self_check(table, answers)
+    check_cut(server, table, kept)
+    check_sums(server)
+    check_invoices(server)
+    check_tokens(server)
+    check_now(server)
+    now.end()
+    expect(not now.refused, f"what runs was told, and refused: {now.refused[:2]}")
+    expect(server.is_alive(), "the server is still there")
+
+
+if __name__ == "__main__":
+    guarded(main, "authorisation")

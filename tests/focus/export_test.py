@@ -1,0 +1,102 @@
+"""The program's own FOCUS exports, judged: every version, CSV and Parquet, with their bill and
+their metadata; and what is planted in them is found.
+
+Called as the tests of the command line are: export_test.py BINARY ROOT SQL_TOOL.
+"""
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "cli"))
+sys.path.insert(0, str(HERE))
+
+import json
+
+import rules
+import table as tables
+from harness import SQL_TOOL, expect, expect_run, folder, import_all, report
+
+
+def export(cwd, version, kind, rows):
+    name = f"{rows}-{version}.{kind}"
+    expect_run(["export", "focus", "--month", "2026-03", "--focus-version", version,
+                "--format", kind, "--rows", rows, "--out", name], cwd)
+    with open(cwd / (name + ".metadata.json"), encoding="utf-8") as file:
+        return tables.read(str(cwd / name), SQL_TOOL), json.load(file)
+
+
+def broken(version, table, bill, metadata=None):
+    return {outcome.rule for outcome in
+            rules.judge(version, table, metadata=metadata, origin=bill)
+            if outcome.status == "failed"}
+
+
+def usage(row):
+    return row["ChargeCategory"] == "Usage"
+
+
+def part(row):
+    return row.get("AllocatedResourceId") is not None
+
+
+def change(where, **values):
+    def plant(rows):
+        next(row for row in rows if where(row)).update(values)
+    return plant
+
+
+# What is planted in an export of 1.3 and 1.4, and the end of the name of a rule that finds it.
+PLANTED = (
+    ("a cost that is null", change(usage, BilledCost=None), ("BilledCost-C-003-M",
+                                                             "BilledCost-null")),
+    ("a cost as C++ prints it", change(usage, EffectiveCost="1e-06"), ("EffectiveCost-C-002-M",
+                                                                       "EffectiveCost-format")),
+    ("a local time", change(usage, ChargePeriodStart="2026-03-01T00:00:00+01:00"),
+     ("ChargePeriodStart-C-002-M", "ChargePeriodStart-format")),
+    ("a category of its own", change(usage, ChargeCategory="GPU"), ("ChargeCategory-C-003-M",
+                                                                   "ChargeCategory-allowed")),
+    ("an owner without name", change(part, AllocatedResourceName=None),
+     ("AllocatedResourceName-C-005-C",)),
+    ("a key of its own", change(part, AllocatedMethodDetails='{"Elements":[{"AllocatedRatio":1,'
+                                                            '"Team":"a"}]}'),
+     ("AllocatedMethodDetailsObject-O-009-C",)),
+    ("ratios that do not add up",
+     change(part, AllocatedMethodDetails='{"Elements":[{"AllocatedRatio":0.987654321}]}'),
+     ("own-Split-Ratios",)),
+    ("a nested tag", change(part, AllocatedTags='{"a":{"b":1}}'), ("AllocatedTags-C-001-M",
+                                                                  "AllocatedTags-format")),
+    ("a part in another region", change(part, RegionId="elsewhere", RegionName="Elsewhere"),
+     ("own-Split-Dimensions",)),
+    ("a part at another price", change(part, ListUnitPrice="123.0"), ("own-Split-Dimensions",)),
+    ("a part of nothing", change(part, x_OriginChargeId=None), ("own-Split-Origin",)),
+    ("a lost row", lambda rows: rows.remove(next(filter(part, rows))), ("own-Split-Ratios",)),
+    ("a tick", change(usage, ListCost="0.000000000000000001"), ("own-Bill-Totals",)),
+)
+
+
+def main():
+    cwd = folder()
+    import_all(cwd)
+    expect_run(["allocate", "--month", "2026-03"], cwd)
+    for version in ("1.2", "1.3", "1.4"):
+        for kind in ("csv", "parquet"):
+            bill, described = export(cwd, version, kind, "charges")
+            expect(broken(version, bill, None, described) == set(), f"charges {version} {kind}")
+            table, described = export(cwd, version, kind, "allocated")
+            found = broken(version, table, bill, described)
+            expect(found == set(), f"allocated {version} {kind}: {sorted(found)}")
+            expect(len(table.rows) > len(bill.rows), f"{version} {kind}: nothing is divided")
+        if version == "1.2":
+            continue
+        for what, plant, names in PLANTED:
+            rows = [dict(row) for row in table.rows]
+            plant(rows)
+            planted = tables.Table(table.columns, rows)
+            found = broken(version, planted, bill)
+            expect(any(rule.endswith(names) for rule in found),
+                   f"{version}: {what}: {sorted(found)}")
+    report("focus exports")
+
+
+if __name__ == "__main__":
+    main()

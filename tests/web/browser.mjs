@@ -1,0 +1,141 @@
+// What the tests of the dashboard share: a server, a browser, pages that are watched.
+//
+//   PENNYWEIGHT   the program; without it the stand-in web/dev/mock.mjs answers
+//   CACHE         a folder in which the ledger is made once for all tests
+//   CHROMIUM      the browser; without one a test ends with 77, skipped
+import {spawn} from 'node:child_process';
+import fs from 'node:fs';
+import {createRequire} from 'node:module';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import readline from 'node:readline';
+import {fileURLToPath} from 'node:url';
+
+export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+const tops = createRequire(path.join(root, 'package.json'));
+const {chromium} = tops('playwright-core');
+const axe_source = fs.readFileSync(tops.resolve('axe-core/axe.min.js'), 'utf8');
+
+export const SIZES = {phone: {width: 390, height: 844}, desk: {width: 1440, height: 900}};
+export const THEMES = ['light', 'dark'];
+export const program = process.env.PENNYWEIGHT || null;
+const executable = process.env.CHROMIUM || '/usr/bin/chromium';
+
+if (!fs.existsSync(executable)) {
+  console.log(`skipped: ${executable} is not installed`);
+  process.exit(77);
+}
+
+// Every page, and how its head reads.
+export const PAGES = [
+  ['/', 'Overview'], ['/explore', 'Explore'], ['/workload', 'Workloads'], ['/coverage', 'Coverage'],
+  ['/live', 'Live'], ['/fleet', 'Fleet'], ['/fleet?view=list', 'Fleet'],
+  ['/bills', 'Bills'], ['/bills?tab=imports', 'Bills'], ['/bills?tab=restatements', 'Bills'],
+  ['/bills?tab=runs', 'Bills'], ['/bills?tab=periods', 'Bills'],
+  ['/invoices', 'Invoices'], ['/invoices?tab=preview', 'Invoices'],
+  ['/policies', 'Policies'], ['/policies?tab=compare', 'Policies'],
+  ['/admin', 'Admin'], ['/admin?tab=tokens', 'Admin'], ['/admin?tab=roles', 'Admin'], ['/admin?tab=audit', 'Admin'],
+  ['/account', 'Account'],
+];
+
+async function free_port() {
+  const probe = net.createServer().listen(0, '127.0.0.1');
+  await new Promise((done) => probe.once('listening', done));
+  const {port} = probe.address();
+  await new Promise((done) => probe.close(done));
+  return port;
+}
+
+// {url, people, stop}. `what` is full or empty.
+export async function serve(what = 'full') {
+  let command;
+  if (program) {
+    const cache = process.env.CACHE || path.join(os.tmpdir(), `pennyweight-web-${process.getuid()}`);
+    command = ['python3', path.join(root, 'tests/web/serve_for_pages.py'), program, root, cache, what];
+  } else {
+    const port = String(await free_port());
+    command = [process.execPath, path.join(root, 'web/dev/mock.mjs'), '--port', port, '--scenario', what === 'empty' ? 'empty' : 'demo'];
+  }
+  const child = spawn(command[0], command.slice(1), {stdio: ['pipe', 'pipe', 'inherit']});
+  const lines = readline.createInterface({input: child.stdout});
+  const stop = () => new Promise((done) => {
+    child.once('exit', done);
+    if (child.exitCode !== null) return done();
+    child.stdin.end();
+    if (!program) child.kill();
+  });
+  for await (const line of lines) {
+    if (line.startsWith('{')) return {...JSON.parse(line), stop};
+    if (line.startsWith('http')) return {url: line.trim(), people: {ana: 'any password'}, stop};
+    console.log(line);
+  }
+  throw new Error('the server ended before it began');
+}
+
+export async function launch() {
+  return chromium.launch({executablePath: executable, args: ['--no-sandbox', '--disable-dev-shm-usage']});
+}
+
+// A page, and all that it complains of: what it throws, what its console says in red, what the
+// content security policy stopped, and requests that failed.
+export async function open(browser, {size = 'desk', theme = 'light', url}) {
+  const context = await browser.newContext({viewport: SIZES[size], colorScheme: theme, baseURL: url, reducedMotion: 'reduce'});
+  const page = await context.newPage();
+  const complaints = [];
+  await page.addInitScript(() => {
+    window.stopped = [];
+    document.addEventListener('securitypolicyviolation', (event) =>
+      window.stopped.push(`${event.violatedDirective} stopped ${event.blockedURI} at ${event.sourceFile}:${event.lineNumber}`));
+  });
+  page.on('pageerror', (error) => complaints.push(`threw ${error.message}`));
+  page.on('console', (message) => {
+    // A refused request is told in red too; those that a test wants are told by their status.
+    if (message.type() === 'error' && !/status of (401|404|409|422|428)/.test(message.text())) complaints.push(message.text());
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 500) complaints.push(`${response.status()} ${response.url()}`);
+  });
+  page.complaints = async () => [...complaints, ...(await page.evaluate(() => window.stopped ?? []))];
+  return page;
+}
+
+export async function sign_in(page, name, password) {
+  await page.goto('/signin');
+  const field = page.getByLabel(/^(user|name)/i).first();
+  await field.waitFor({timeout: 15_000}).catch(() => {});
+  if (!(await field.isVisible().catch(() => false))) return; // somebody is signed in already
+  await field.fill(name);
+  await page.locator('input[type=password]').first().fill(password);
+  await page.locator('button[type=submit]').first().click();
+  await page.locator('nav[aria-label="Pages"]').waitFor({state: 'attached', timeout: 30_000}); // on a phone it is out of sight
+}
+
+// Asked again and again from outside: a page whose policy forbids eval can't wait for a function.
+export async function until(page, holds, argument, wait_ms = 30_000) {
+  const end = Date.now() + wait_ms;
+  while (!(await page.evaluate(holds, argument))) {
+    if (Date.now() > end) throw new Error(`waited ${wait_ms} ms in vain for ${holds}`);
+    await page.waitForTimeout(50);
+  }
+}
+
+// Until what the page asks for is there: no skeleton, nothing dimmed.
+export async function settled(page, title) {
+  if (title) await page.locator('h1', {hasText: title}).first().waitFor({timeout: 30_000});
+  await until(page, () => !document.querySelector('.skeleton, .skeleton-lines, .is-loading'));
+  await page.waitForTimeout(150);
+}
+
+// How far the page is wider than the window; tables and texts scroll inside themselves.
+export const too_wide = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
+// What axe finds that is serious or critical, as lines.
+export async function axe(page) {
+  await page.evaluate(axe_source + '; 0');
+  const {violations} = await page.evaluate(() =>
+    window.axe.run(document, {resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']}));
+  return violations
+    .filter(({impact}) => impact === 'serious' || impact === 'critical')
+    .map(({id, help, nodes}) => `${id}: ${help}: ${nodes.slice(0, 3).map(({html}) => html.slice(0, 160)).join(' | ')}`);
+}

@@ -1,0 +1,221 @@
+// What people do: sign in, ask, look into a month's books, close and invoice it, let others in. On the
+// real program, one after the other, as the ledger changes on the way.
+import assert from 'node:assert/strict';
+import {after, before, describe, test} from 'node:test';
+import {launch, open, program, serve, settled, sign_in, until} from './browser.mjs';
+
+let browser;
+let server;
+before(async () => {
+  browser = await launch();
+  server = await serve('full');
+});
+after(async () => {
+  await browser.close();
+  await server.stop();
+});
+
+async function somebody(t, name, more = {}) {
+  const page = await open(browser, {url: server.url, ...more});
+  t.after(() => page.context().close());
+  if (name) await sign_in(page, name, server.people[name]);
+  return page;
+}
+const unharmed = async (page) => assert.deepEqual(await page.complaints(), []);
+const go = async (page, path, title) => {
+  await page.goto(path);
+  await settled(page, title);
+};
+const dialog = (page) => page.locator('dialog[open]');
+
+describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_000}, () => {
+  test('signs in, and out', async (t) => {
+    const page = await somebody(t);
+    await page.goto('/coverage?month=2026-03');
+    await page.getByLabel('Name').fill('admin');
+    await page.getByLabel('Password').fill('not the password');
+    await page.getByRole('button', {name: 'Sign in', exact: true}).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Password').fill(server.people.admin);
+    await page.getByRole('button', {name: 'Sign in', exact: true}).click();
+    await settled(page, 'Coverage'); // where he wanted to go
+    assert.match(page.url(), /month=2026-03/);
+    await page.getByRole('button', {name: 'Sign out'}).click();
+    await page.getByLabel('Name').waitFor();
+    await page.goto('/bills');
+    await page.waitForURL(/signin/);
+    await unharmed(page);
+  });
+
+  test('goes by keys, and keeps the theme', async (t) => {
+    const page = await somebody(t, 'admin');
+    await settled(page, 'Overview'); // who still signs in goes nowhere by keys
+    await page.keyboard.press('g');
+    await page.keyboard.press('f');
+    await settled(page, 'Fleet');
+    await page.keyboard.press('/');
+    await dialog(page).locator('input').fill('bil');
+    await page.keyboard.press('Enter');
+    await settled(page, 'Bills');
+    await page.getByRole('button', {name: 'Dark', exact: true}).click();
+    await page.reload();
+    await settled(page, 'Bills');
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+    assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), 'dark');
+    await unharmed(page);
+  });
+
+  test('explores, and exports what it shows', async (t) => {
+    const page = await somebody(t, 'admin');
+    await go(page, '/explore?by=team&month=2026-03', 'Explore');
+    const rows = page.locator('main table tbody tr');
+    assert.ok(await rows.count() > 1);
+    const csv = page.locator('main a[href*="format=csv"]').first();
+    const answer = await page.request.get(await csv.getAttribute('href'));
+    assert.equal(answer.status(), 200);
+    assert.match(await answer.text(), /team/);
+    await unharmed(page);
+  });
+
+  test('shows the fleet as tiles and as a list', async (t) => {
+    const page = await somebody(t, 'admin');
+    await go(page, '/fleet', 'Fleet');
+    await page.locator('.fleet-map canvas').first().focus();
+    await page.keyboard.press('ArrowRight');
+    await until(page, () => document.querySelector('.fleet-map [aria-live]')?.textContent.includes('GPU'));
+    await page.keyboard.press('Enter');
+    await dialog(page).getByText('Costs an hour', {exact: true}).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog(page).waitFor({state: 'detached'});
+    await page.getByRole('button', {name: 'List', exact: true}).click();
+    const rows = page.locator('main tbody tr');
+    const all = await rows.count();
+    assert.ok(all > 1);
+    await page.getByRole('searchbox', {name: 'Search GPUs'}).fill('gpu-01');
+    await until(page, (before) => document.querySelectorAll('main tbody tr').length < before, all);
+    assert.match(page.url(), /search=gpu-01/);
+    await unharmed(page);
+  });
+
+  test('says where the money stops', async (t) => {
+    const page = await somebody(t, 'admin');
+    await go(page, '/coverage?month=2026-03', 'Coverage');
+    assert.match(await page.locator('.coverage-headline').first().textContent(), /% ?of .* GPU spend reaches a team/);
+    assert.ok(await page.locator('.stops li').count() > 0);
+    await page.getByRole('group', {name: 'Dimension'}).getByRole('button', {name: 'User'}).click();
+    await until(page, () => document.querySelector('.coverage-headline').textContent.includes('reaches a user'));
+    await unharmed(page);
+  });
+
+  test('proves the bill, and shows what was kept aside', async (t) => {
+    const page = await somebody(t, 'finance-web');
+    await go(page, '/bills?month=2026-03', 'Bills');
+    await page.getByText('Reconciles to zero').first().waitFor();
+    const zeros = await page.locator('.proof tfoot td').allTextContents();
+    assert.deepEqual([...new Set(zeros)], ['0']);
+    await page.getByRole('button', {name: 'All', exact: true}).click();
+    await page.getByText('exact', {exact: true}).first().waitFor();
+    await page.getByRole('tab', {name: 'Imports'}).click();
+    await page.locator('tr', {hasText: 'bad.txt'}).first().click();
+    await dialog(page).locator('tbody tr').first().waitFor();
+    assert.ok(await dialog(page).locator('tbody tr').count() >= 1);
+    await page.getByRole('button', {name: 'Close', exact: true}).click();
+    await unharmed(page);
+  });
+
+  test('closes a month, and issues its invoices', async (t) => {
+    const page = await somebody(t, 'finance-web');
+    await go(page, '/bills?tab=periods', 'Bills');
+    await page.getByRole('button', {name: 'Close March 2026'}).click();
+    await dialog(page).getByText('reconciles to zero').waitFor();
+    const close = dialog(page).getByRole('button', {name: 'Close the month'});
+    assert.ok(await close.isDisabled());
+    await dialog(page).getByLabel('Why, for the books').fill('the bill is final');
+    await dialog(page).getByLabel(/can't be opened again/).check();
+    await close.click();
+    await dialog(page).waitFor({state: 'detached'});
+    await page.locator('tr', {hasText: 'March 2026'}).getByText('closed', {exact: true}).waitFor();
+    await go(page, '/invoices?tab=preview&month=2026-03', 'Invoices');
+    assert.ok(await page.locator('.drafts > li').count() > 1);
+    await page.getByRole('button', {name: 'Issue…'}).click();
+    await dialog(page).getByRole('button', {name: 'Issue', exact: true}).click();
+    await dialog(page).waitFor({state: 'detached'});
+    await go(page, '/invoices', 'Invoices');
+    await page.getByRole('link', {name: 'NW-2026-03-0001'}).click();
+    await settled(page, 'NW-2026-03-0001');
+    // The document stands in a shadow of the page, with its own style.
+    const paper = page.locator('.paper .paper-body');
+    await paper.getByText('Northwind Compute Ltd').first().waitFor();
+    assert.equal(await paper.locator('h1').evaluate((head) => getComputedStyle(head).textAlign), 'right');
+    await unharmed(page);
+  });
+
+  test('sets two policies side by side', async (t) => {
+    const page = await somebody(t, 'admin');
+    await go(page, '/policies', 'Policies');
+    assert.ok(await page.locator('.in-words dd').count() > 2);
+    await page.getByRole('tab', {name: 'Compare'}).click();
+    await page.locator('.diff-row').first().waitFor();
+    assert.ok(await page.locator('.differences tbody tr').count() > 0);
+    await unharmed(page);
+  });
+
+  test('lets others in, and keeps account of it', async (t) => {
+    const page = await somebody(t, 'admin');
+    await go(page, '/admin', 'Admin');
+    await page.getByRole('button', {name: 'New user'}).click();
+    await dialog(page).getByLabel('Name', {exact: true}).fill('nora');
+    await dialog(page).getByLabel('Role').selectOption('team_lead');
+    await dialog(page).getByRole('button', {name: /Bind to a team/}).click();
+    await dialog(page).getByLabel('Values of team').fill('nlp');
+    await dialog(page).getByRole('button', {name: 'Add', exact: true}).click();
+    const secret = await dialog(page).locator('.secret').textContent();
+    await dialog(page).getByRole('button', {name: 'I have it'}).click();
+    await page.locator('tr', {hasText: 'nora'}).getByText('team nlp').waitFor();
+
+    const nora = await somebody(t);
+    await nora.goto('/signin');
+    await nora.getByLabel('Name').fill('nora');
+    await nora.getByLabel('Password').fill(secret);
+    await nora.getByRole('button', {name: 'Sign in', exact: true}).click();
+    const fields = nora.locator('input[type=password]');
+    await until(nora, () => document.querySelectorAll('input[autocomplete="new-password"]').length > 0);
+    for (let i = 0; i < await fields.count(); ++i) {
+      const isOld = await fields.nth(i).getAttribute('autocomplete') === 'current-password';
+      await fields.nth(i).fill(isOld ? secret : 'her own long passphrase');
+    }
+    await nora.locator('button[type=submit]').click();
+    await settled(nora, 'Overview');
+
+    await page.getByRole('tab', {name: 'Tokens'}).click();
+    await page.getByRole('button', {name: 'New token'}).click();
+    await dialog(page).getByLabel('Name', {exact: true}).fill('grafana');
+    await dialog(page).getByLabel('Read costs').check();
+    await dialog(page).getByRole('button', {name: 'Make', exact: true}).click();
+    const token = await dialog(page).locator('.secret').textContent();
+    assert.match(token, /^pwt_/);
+    await dialog(page).getByRole('button', {name: 'I have it'}).click();
+    const bearer = (path) => fetch(server.url + path, {headers: {Authorization: `Bearer ${token}`}});
+    assert.equal((await bearer('/api/v1/costs?by=team&month=2026-03')).status, 200);
+    assert.equal((await bearer('/api/v1/users')).status, 403);
+
+    await page.getByRole('tab', {name: 'Audit log'}).click();
+    await page.locator('tr', {hasText: 'nora'}).first().waitFor();
+    await page.getByRole('button', {name: 'Verify'}).click();
+    await page.getByText(/^Whole: \d+ lines/).waitFor();
+    await unharmed(page);
+  });
+
+  test('shows a team lead the team, and no more', async (t) => {
+    const page = await somebody(t, 'team-lead-web');
+    await settled(page);
+    const names = (await page.getByRole('navigation', {name: 'Pages'}).getByRole('link').allTextContents()).map((name) => name.trim());
+    assert.ok(names.includes('Explore') && !names.includes('Bills') && !names.includes('Policies') && !names.includes('Admin'), names.join());
+    await go(page, '/explore?by=team&month=2026-03', 'Explore');
+    const rows = await page.locator('main table tbody tr').allTextContents();
+    assert.ok(rows.length > 0 && rows.every((row) => /nlp/.test(row)), rows.join());
+    await go(page, '/bills');
+    await page.getByText('You may not see this page').waitFor();
+    await unharmed(page);
+  });
+});

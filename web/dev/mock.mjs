@@ -1,0 +1,169 @@
+// A stand-in for the API, to look at pages without the program.
+//
+//   node web/dev/mock.mjs --port 8123 [--scenario demo|empty|huge|error|scoped]
+//
+// It serves the bundle, built anew when a source has changed, with the same headers as the program.
+// Sign in as ana with any password; as "totp" a code is asked for (any six digits), as "new" the
+// password must be changed, and the password "wrong" is wrong. A cookie scenario=NAME overrides.
+import { createServer } from "node:http";
+import { readdirSync, statSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { bundle } from "../build.mjs";
+import * as books from "./books.mjs";
+import * as costs from "./costs.mjs";
+import * as now from "./now.mjs";
+import { makePostings } from "./world.mjs";
+
+const option = (name, otherwise) => {
+  const at = process.argv.indexOf(`--${name}`);
+  return at < 0 ? otherwise : process.argv[at + 1];
+};
+const PORT = Number(option("port", "8123"));
+const SCENARIO = option("scenario", "demo");
+const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+const worlds = { demo: makePostings(), huge: makePostings({ teams: 42 }), empty: [] };
+const sourceFolder = path.join(path.dirname(fileURLToPath(import.meta.url)), "../src");
+
+let files = new Map();
+let builtAt = 0;
+const newest = (folder) =>
+  Math.max(...readdirSync(folder, { withFileTypes: true }).map((entry) => {
+    const name = path.join(folder, entry.name);
+    return entry.isDirectory() ? newest(name) : statSync(name).mtimeMs;
+  }));
+async function built() {
+  const changed = newest(sourceFolder);
+  if (changed > builtAt) {
+    files = new Map((await bundle({ dev: true })).map((file) => [file.path, file]));
+    builtAt = changed;
+  }
+  return files;
+}
+
+let user = process.argv.includes("--signed-out") ? null : "ana";
+let views = [{ id: 1, name: "Idle by user", query: "/explore?by=user&filter=kind=held_idle", shared: true, mine: true }];
+let look = 0;
+
+function session(scenario) {
+  const sign_in = { password: true, openid: { name: "Example SSO" } };
+  if (!user) return { user: null, sign_in, version: "0.1.0" };
+  const isScoped = scenario === "scoped";
+  const role = isScoped ? "team_lead" : "admin";
+  const permissions = books.roles().data.find((one) => one.role === role).permissions;
+  return {
+    user: { name: user, display_name: isScoped ? "Bo Karlsson" : "Ana Lima", role, scope: isScoped ? [{ dimension: "team", values: ["nlp"] }] : [], local: true, has_totp: false },
+    permissions, csrf: "mock-csrf", must_change_password: user === "new", version: "0.1.0", sign_in,
+  };
+}
+
+const problem = (status, title, detail, more = {}) => ({ status, body: { title, status, detail, ...more } });
+
+function signIn(body, scenario) {
+  if (body.password === "wrong") return problem(401, "Unauthorized", "The name or the password is wrong.");
+  if (body.user === "totp" && !body.code) return problem(401, "Unauthorized", "A second factor is needed.", { needs: "code" });
+  if (body.user === "locked") return problem(429, "Too many requests", "Too many failures; wait 15 minutes.");
+  user = body.user;
+  return { body: session(scenario) };
+}
+
+// METHOD path → (query, params, body, postings, scenario) → { status?, body }
+const routes = [
+  ["GET /session", (q, p, b, w, s) => ({ body: session(s) })],
+  ["POST /session", (q, p, b, w, s) => signIn(b, s)],
+  ["DELETE /session", () => ((user = null), { status: 204 })],
+  ["PUT /session/password", () => ((user = user === "new" ? "ana" : user), { status: 204 })],
+  ["POST /session/totp", () => ({ body: { secret: "JBSWY3DPEHPK3PXP", uri: "otpauth://totp/pennyweight:ana?secret=JBSWY3DPEHPK3PXP", qr_svg: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 4"><rect width="4" height="4" fill="#fff"/><path d="M0 0h2v2H0zM3 0h1v1H3zM2 3h2v1H2zM0 3h1v1H0z"/></svg>' } })],
+  ["PUT /session/totp", (q, p, b) => (b.code === "000000" ? problem(422, "Wrong code", "The code is wrong or too old.") : { status: 204 })],
+  ["DELETE /session/totp", () => ({ status: 204 })],
+  ["GET /views", () => ({ body: { data: views } })],
+  ["POST /views", (q, p, b) => { const view = { id: views.length + 1, mine: true, ...b }; views = [...views, view]; return { status: 201, body: view }; }],
+  ["DELETE /views/:id", (q, p) => ((views = views.filter((view) => String(view.id) !== p.id)), { status: 204 })],
+  ["GET /dimensions", () => ({ body: { data: [...["team", "user", "model"].map((name) => ({ name, kind: "policy" })), ...["cluster", "kind", "workload", "month", "node", "component", "service", "region", "instance_type"].map((name) => ({ name, kind: "built_in" }))] } })],
+  ["GET /dimensions/:name/values", (q, p, b, w) => ({ body: { data: costs.values(w, p.name, q), next: null } })],
+  ["GET /costs", (q, p, b, w) => ({ body: costs.costs(w, q) })],
+  ["GET /summary", (q, p, b, w) => ({ body: costs.summary(w, q) })],
+  ["GET /explain", (q, p, b, w) => ({ body: costs.explain(w, q) })],
+  ["GET /workloads", (q, p, b, w) => { const all = costs.workloads(w, q); const at = Number(q.get("cursor") ?? 0); const limit = Number(q.get("limit") ?? 100); return { body: { data: all.slice(at, at + limit), next: at + limit < all.length ? String(at + limit) : null } }; }],
+  ["GET /workload", (q, p, b, w) => { const found = costs.workload(w, q); return found ? { body: found } : problem(404, "Not found", "There is no such workload in that month."); }],
+  ["GET /units", () => ({ body: books.units() })],
+  ["GET /coverage", (q, p, b, w) => ({ body: w.length ? books.coverage() : { tables: [] } })],
+  ["GET /live", (q, p, b, w) => ({ body: now.live(w, q, look) })],
+  ["GET /live/now", (q, p, b, w) => ({ body: now.liveNow(w, look) })],
+  ["GET /fleet", (q, p, b, w) => ({ body: now.fleet(w, q) })],
+  ["GET /policies/compare", (q) => ({ body: books.compare(q.get("a"), q.get("b")) })],
+  ["GET /policies/:version", (q, p) => ({ body: books.policy(p.version) })],
+  ["GET /imports/:number/rejected", () => ({ body: books.rejected() })],
+  ["GET /reconcile", () => ({ body: books.reconcile() })],
+  ["GET /reconcile/lines", () => ({ body: books.reconcileLines() })],
+  ["GET /restatements", () => ({ body: books.restatements() })],
+  ["POST /periods/:month/close", (q, p, b) => ({ status: 201, body: { month: p.month, state: "closed", reason: b.reason } })],
+  ["POST /invoices/preview", () => ({ body: books.preview() })],
+  ["POST /invoices", () => ({ status: 201, body: books.invoices() })],
+  ["GET /invoices/:number", (q, p) => ({ body: books.invoice(p.number) })],
+  ["GET /users", () => ({ body: books.allUsers() })],
+  ["POST /users", (q, p, b) => ({ status: 201, body: { user: { ...books.allUsers().data[2], ...b }, password: "correct-horse-battery-4821" } })],
+  ["PATCH /users/:name", (q, p, b) => ({ body: { ...books.allUsers().data.find((one) => one.name === p.name), ...b } })],
+  ["DELETE /users/:name", () => ({ status: 204 })],
+  ["POST /users/:name/password", () => ({ body: { password: "one-time-3391-harbour" } })],
+  ["GET /tokens", () => ({ body: books.tokens() })],
+  ["POST /tokens", (q, p, b) => ({ status: 201, body: { token: { ...books.tokens().data[0], id: "t9", ...b }, secret: "pwt_7Qm2w8v0Zs4kT1yB6nXc" } })],
+  ["DELETE /tokens/:id", () => ({ status: 204 })],
+  ["GET /roles", () => ({ body: books.roles() })],
+  ["GET /audit", () => ({ body: books.audit() })],
+  ["GET /audit/verify", () => ({ body: books.auditVerify() })],
+  ...["runs", "policies", "imports", "periods", "invoices"].map((name) => [`GET /${name}`, (q, p, b, w) => ({ body: w.length ? books[name]() : { data: [], next: null } })]),
+].map(([key, handler]) => {
+  const [method, pattern] = key.split(" ");
+  return { method, pattern: new RegExp("^" + pattern.replace(/:(\w+)/g, "(?<$1>[^/]+)") + "$"), handler };
+});
+
+function events(request, response, postings) {
+  response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
+  const tell = () => response.write(`event: live\ndata: ${JSON.stringify(now.liveNow(postings, ++look))}\n\n`);
+  tell();
+  const timer = setInterval(tell, 3000);
+  request.on("close", () => clearInterval(timer));
+}
+
+async function bodyOf(request) {
+  let text = "";
+  for await (const piece of request) text += piece;
+  return text ? JSON.parse(text) : {};
+}
+
+async function answerApi(request, response, url) {
+  const scenario = /scenario=(\w+)/.exec(request.headers.cookie ?? "")?.[1] ?? SCENARIO;
+  const postings = worlds[scenario] ?? worlds.demo;
+  const name = url.pathname.slice("/api/v1".length);
+  if (name === "/events") return events(request, response, postings);
+  const found = routes.map((route) => ({ route, match: route.method === request.method && route.pattern.exec(name) })).find((one) => one.match);
+  let answer = problem(404, "Not found", `${request.method} ${url.pathname}`);
+  if (scenario === "error" && !name.startsWith("/session")) answer = problem(503, "Busy", "The ledger is being written; try again in a moment.");
+  else if (!user && !name.startsWith("/session")) answer = problem(401, "Unauthorized", "Sign in first.");
+  else if (found) {
+    const params = Object.fromEntries(Object.entries(found.match.groups ?? {}).map(([key, value]) => [key, decodeURIComponent(value)]));
+    answer = found.route.handler(url.searchParams, params, await bodyOf(request), postings, scenario);
+  }
+  const status = answer.status ?? 200;
+  response.writeHead(status, { "Content-Type": status >= 400 ? "application/problem+json" : "application/json", "Cache-Control": "no-store" });
+  response.end(answer.body === undefined ? "" : JSON.stringify(answer.body));
+}
+
+createServer((request, response) => {
+  void (async () => {
+    const url = new URL(request.url, "http://localhost");
+    response.setHeader("Content-Security-Policy", CSP);
+    if (url.pathname.startsWith("/api/v1/")) return answerApi(request, response, url);
+    const all = await built();
+    const file = all.get(url.pathname) ?? (path.extname(url.pathname) ? undefined : all.get("/index.html"));
+    response.writeHead(file ? 200 : 404, { "Content-Type": file?.type ?? "text/plain" });
+    response.end(file?.bytes ?? "not found");
+  })().catch((error) => {
+    response.writeHead(500, { "Content-Type": "text/plain" });
+    response.end(String(error.message));
+  });
+}).listen(PORT, "127.0.0.1", function listening() {
+  console.log(`http://127.0.0.1:${this.address().port}`);
+});

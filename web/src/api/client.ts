@@ -1,0 +1,129 @@
+// The API, asked: one place for addresses, errors, conditional requests and the sign of a session.
+import type { Problem } from "./types";
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly problem: Problem,
+  ) {
+    super(problem.detail || problem.title);
+  }
+}
+
+export type QueryParameters = Record<
+  string,
+  string | number | boolean | readonly string[] | null | undefined
+>;
+
+const ROOT = "/api/v1";
+let csrf = "";
+let signedOut: () => void = () => {};
+
+export function setCsrf(token: string): void {
+  csrf = token;
+}
+
+// Who is told when a session turns out to be over.
+export function onSignedOut(then: () => void): void {
+  signedOut = then;
+}
+
+// "/api/v1/costs?by=team&filter=a&filter=b"; what is empty is left out.
+export function address(path: string, parameters: QueryParameters = {}): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== null && one !== undefined && one !== "") query.append(name, String(one));
+    }
+  }
+  const text = query.toString();
+  return ROOT + path + (text ? "?" + text : "");
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const plain: Problem = {
+    title: response.statusText || "Error",
+    status: response.status,
+    detail: `The server answered ${response.status}.`,
+  };
+  try {
+    return { ...plain, ...((await response.json()) as Partial<Problem>) };
+  } catch {
+    return plain;
+  }
+}
+
+async function send(input: string, init: RequestInit): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(input, { credentials: "same-origin", ...init });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new ApiError(0, {
+      title: "No answer",
+      status: 0,
+      detail: "The server does not answer. Is it running, and are you connected?",
+    });
+  }
+  if (response.ok || response.status === 304) return response;
+  const problem = await problemOf(response);
+  if (response.status === 401 && !input.startsWith(ROOT + "/session")) signedOut();
+  throw new ApiError(response.status, problem);
+}
+
+interface Kept {
+  etag: string;
+  data: unknown;
+}
+const KEPT_MAX = 200;
+const kept = new Map<string, Kept>();
+
+export function keptAnswer<T>(input: string): T | undefined {
+  return kept.get(input)?.data as T | undefined;
+}
+
+export function forgetAnswers(): void {
+  kept.clear();
+}
+
+function keep(input: string, answer: Kept): void {
+  kept.delete(input);
+  kept.set(input, answer);
+  const oldest = kept.keys().next().value;
+  if (kept.size > KEPT_MAX && oldest !== undefined) kept.delete(oldest);
+}
+
+// GET of an address made by `address`. What has not changed is not sent again.
+export async function getAt<T>(input: string, signal?: AbortSignal): Promise<T> {
+  const before = kept.get(input);
+  const headers: Record<string, string> = { Accept: "application/json" };
+  if (before?.etag) headers["If-None-Match"] = before.etag;
+  const response = await send(input, { headers, signal: signal ?? null, cache: "no-store" });
+  if (response.status === 304 && before) return before.data as T;
+  const data = (await response.json()) as T;
+  keep(input, { etag: response.headers.get("ETag") ?? "", data });
+  return data;
+}
+
+export function get<T>(path: string, parameters?: QueryParameters, signal?: AbortSignal): Promise<T> {
+  return getAt<T>(address(path, parameters), signal);
+}
+
+async function change<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const headers: Record<string, string> = { Accept: "application/json" };
+  if (csrf) headers["X-CSRF-Token"] = csrf;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const response = await send(ROOT + path, {
+    method,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  if (response.status === 204) return undefined as T;
+  const text = await response.text();
+  return (text ? JSON.parse(text) : undefined) as T;
+}
+
+export const post = <T = void>(path: string, body?: unknown) => change<T>("POST", path, body);
+export const put = <T = void>(path: string, body?: unknown) => change<T>("PUT", path, body);
+export const patch = <T = void>(path: string, body?: unknown) => change<T>("PATCH", path, body);
+export const remove = <T = void>(path: string, body?: unknown) => change<T>("DELETE", path, body);

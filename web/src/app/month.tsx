@@ -1,0 +1,62 @@
+// The month that a page shows. It stands in the address (?month=2026-03); without it, it is the
+// newest month that has costs.
+import { createContext } from "preact";
+import { useContext, useMemo } from "preact/hooks";
+import { useQuery } from "../api/hooks";
+import type { DimensionValue, List } from "../api/types";
+import { IconButton } from "../components/controls";
+import { addMonths, monthName, thisMonth } from "../util/text";
+import { setQuery, useRoute } from "./router";
+
+interface Months {
+  month: string; // "2026-03"
+  known: string[]; // with costs, the newest first
+  ready: boolean; // false until it is known which month is the newest
+}
+
+const MonthContext = createContext<Months>({ month: thisMonth(), known: [], ready: false });
+
+export function useMonths(): Months {
+  const { query } = useRoute();
+  const asked = query.get("month");
+  const { data, error } = useQuery<List<DimensionValue>>("/dimensions/month/values", { limit: 1000 });
+  return useMemo(() => {
+    const known = [...new Set((data?.data ?? []).map((one) => one.value))]
+      .filter((one) => /^\d{4}-\d\d$/.test(one))
+      .sort()
+      .reverse();
+    const month = asked && /^\d{4}-\d\d$/.test(asked) ? asked : (known[0] ?? thisMonth());
+    return { month, known, ready: asked !== null || data !== undefined || error !== undefined };
+  }, [asked, data, error]);
+}
+
+export const MonthProvider = MonthContext.Provider;
+
+// For pages: the month to ask for.
+export function useMonth(): Months {
+  return useContext(MonthContext);
+}
+
+export function MonthPicker() {
+  const { month, known } = useMonth();
+  // A month takes the place of single days, where a page has any.
+  const choose = (month: string) => setQuery({ month, from: null, to: null });
+  const newest = known[0] && known[0] > thisMonth() ? known[0] : thisMonth();
+  const oldest = known[known.length - 1] ?? month;
+  const options = [...new Set([...known, month])].sort().reverse();
+  return (
+    <div class="month" role="group" aria-label="Month">
+      <IconButton icon="left" label="Month before" onClick={() => choose(addMonths(month, -1))} disabled={month <= oldest} />
+      <span class="select select-month">
+        <select aria-label="Month" value={month} onChange={(event) => choose(event.currentTarget.value)}>
+          {options.map((one) => (
+            <option key={one} value={one}>
+              {monthName(one)}
+            </option>
+          ))}
+        </select>
+      </span>
+      <IconButton icon="right" label="Month after" onClick={() => choose(addMonths(month, 1))} disabled={month >= newest} />
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+// The address is the state of a page: its path, and everything else in its query.
+//
+// Ordinary links work: a click on <a href="/…"> of ours changes the address without a load. A page
+// reads it by useRoute(), and writes by navigate() or setQuery().
+import { useEffect, useState } from "preact/hooks";
+
+export interface Route {
+  path: string;
+  query: URLSearchParams;
+}
+
+export type Changes = Record<string, string | string[] | null | undefined>;
+
+const listeners = new Set<(route: Route) => void>();
+
+export function currentRoute(): Route {
+  return { path: location.pathname, query: new URLSearchParams(location.search) };
+}
+
+function tell(): void {
+  const route = currentRoute();
+  for (const listener of [...listeners]) listener(route);
+}
+
+export function navigate(to: string, { replace = false } = {}): void {
+  if (to === location.pathname + location.search) return;
+  history[replace ? "replaceState" : "pushState"](null, "", to);
+  tell();
+}
+
+// The address with some of its query changed; null or "" takes a name out.
+export function withQuery(changes: Changes, route: Route = currentRoute()): string {
+  const query = new URLSearchParams(route.query);
+  for (const [name, value] of Object.entries(changes)) {
+    query.delete(name);
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== null && one !== undefined && one !== "") query.append(name, one);
+    }
+  }
+  return href(route.path, query);
+}
+
+export function setQuery(changes: Changes, options?: { replace?: boolean }): void {
+  navigate(withQuery(changes), options);
+}
+
+// An address with a query: href("/explore", { by: "team", filter: ["team=nlp"] }). Signs that a
+// query may bear are left readable.
+export function href(path: string, query?: URLSearchParams | Changes): string {
+  let search: URLSearchParams;
+  if (query instanceof URLSearchParams) {
+    search = query;
+  } else {
+    search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query ?? {})) {
+      for (const one of Array.isArray(value) ? value : [value]) {
+        if (one !== null && one !== undefined && one !== "") search.append(name, one);
+      }
+    }
+  }
+  const text = search
+    .toString()
+    .replace(/%3D/g, "=")
+    .replace(/%2C/g, ",")
+    .replace(/%3A/g, ":")
+    .replace(/%2F/g, "/")
+    .replace(/%28/g, "(")
+    .replace(/%29/g, ")");
+  return text ? `${path}?${text}` : path;
+}
+
+export function useRoute(): Route {
+  const [route, setRoute] = useState(currentRoute);
+  useEffect(() => {
+    listeners.add(setRoute);
+    setRoute(currentRoute());
+    return () => void listeners.delete(setRoute);
+  }, []);
+  return route;
+}
+
+function isOurs(link: HTMLAnchorElement): boolean {
+  return (
+    link.origin === location.origin &&
+    !link.target &&
+    !link.hasAttribute("download") &&
+    !link.pathname.startsWith("/api/")
+  );
+}
+
+export function followLinks(): void {
+  window.addEventListener("popstate", tell);
+  document.addEventListener("click", (event) => {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = (event.target as Element | null)?.closest?.("a[href]");
+    if (!(link instanceof HTMLAnchorElement) || !isOurs(link)) return;
+    if (link.hash && link.pathname === location.pathname) return;
+    event.preventDefault();
+    navigate(link.pathname + link.search);
+  });
+}

@@ -1,0 +1,234 @@
+// The frame around every page: navigation, month, search, theme, and the page itself.
+import { Component, type ComponentType } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { IconButton, Segments } from "../components/controls";
+import { Icon, Logo } from "../components/icons";
+import { Empty, ErrorBoundary, Skeleton } from "../components/states";
+import { mayOpen, pageAt, PAGES, type Page } from "../pages/registry";
+import { addMonths, words } from "../util/text";
+import { Help } from "./help";
+import { useKeys } from "./keyboard";
+import { MonthPicker, MonthProvider, useMonth, useMonths } from "./month";
+import { Palette, type Command } from "./palette";
+import { href, navigate, setQuery, useRoute } from "./router";
+import { useSession } from "./session";
+import { chooseTheme, useTheme, type Theme } from "./theme";
+import { toast } from "./toasts";
+
+const GROUPS = ["Spend", "Now", "Books"] as const;
+
+function useAllowed(): Page[] {
+  const { may, user } = useSession();
+  const isScoped = (user?.scope.length ?? 0) > 0;
+  return PAGES.filter((page) => mayOpen(page, may, isScoped));
+}
+
+function Navigation({ pages, path, onGo }: { pages: Page[]; path: string; onGo: () => void }) {
+  const { query } = useRoute();
+  const month = query.get("month");
+  return (
+    <nav aria-label="Pages">
+      {GROUPS.map((group) => {
+        const mine = pages.filter((page) => page.group === group && !page.hidden);
+        if (mine.length === 0) return null;
+        return (
+          <div key={group} class="nav-group">
+            <h2>{group}</h2>
+            <ul>
+              {mine.map((page) => (
+                <li key={page.path}>
+                  <a
+                    href={href(page.path, { month })}
+                    aria-current={page.path === path ? "page" : undefined}
+                    onClick={onGo}
+                  >
+                    <Icon name={page.icon} />
+                    {page.title}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        );
+      })}
+    </nav>
+  );
+}
+
+function ThemeSwitch() {
+  const [theme, choose] = useTheme();
+  return (
+    <Segments<Theme>
+      label="Theme"
+      chosen={theme}
+      onChoose={choose}
+      options={[
+        { key: "light", title: "Light", icon: "sun" },
+        { key: "system", title: "As the system", icon: "system" },
+        { key: "dark", title: "Dark", icon: "moon" },
+      ]}
+    />
+  );
+}
+
+function Who() {
+  const { user, signOut } = useSession();
+  if (!user) return null;
+  const scope = user.scope.map((one) => `${one.dimension} ${one.values.join(", ")}`).join("; ");
+  return (
+    <div class="who">
+      <a href="/account" class="who-name" title={scope ? `sees ${scope}` : undefined}>
+        <span class="avatar" aria-hidden="true">
+          {(user.display_name || user.name).slice(0, 1).toUpperCase()}
+        </span>
+        <span class="who-text">
+          <strong class="cut">{user.display_name || user.name}</strong>
+          <small class="cut">{words(user.role)}{scope && ` · ${scope}`}</small>
+        </span>
+      </a>
+      <IconButton
+        icon="out"
+        label="Sign out"
+        onClick={() => void signOut().catch((error: Error) => toast(error.message, "bad"))}
+      />
+    </div>
+  );
+}
+
+// A page's code, fetched when it is first shown.
+class LazyPage extends Component<{ page: Page }, { path?: string; View?: ComponentType; error?: Error }> {
+  override state: { path?: string; View?: ComponentType; error?: Error } = {};
+  fetch() {
+    const { page } = this.props;
+    page
+      .load()
+      .then((module) => this.setState({ path: page.path, View: module.default, error: undefined }))
+      .catch((error: Error) => this.setState({ path: page.path, View: undefined, error }));
+  }
+  override componentDidMount() {
+    this.fetch();
+  }
+  override componentDidUpdate(before: { page: Page }) {
+    if (before.page !== this.props.page) this.fetch();
+  }
+  override render() {
+    const { path, View, error } = this.state;
+    if (error && path === this.props.page.path) throw error;
+    if (!View || path !== this.props.page.path) return <Skeleton lines={8} />;
+    return <View />;
+  }
+}
+
+function Content({ path, pages }: { path: string; pages: Page[] }) {
+  const { ready } = useMonth();
+  const page = pageAt(path);
+  if (!page) {
+    return <Empty icon="search" title="There is no such page" action={{ href: "/", title: "To the overview" }} />;
+  }
+  if (!pages.includes(page)) {
+    return (
+      <Empty icon="key" title="You may not see this page">
+        Your role does not reach it. Who manages users can change that.
+      </Empty>
+    );
+  }
+  if (!ready) return <Skeleton lines={8} />;
+  return (
+    <ErrorBoundary resetKey={path}>
+      <LazyPage page={page} />
+    </ErrorBoundary>
+  );
+}
+
+// Who comes to another page hears its title, and goes on from its beginning.
+function useArrival(path: string, title: string) {
+  const main = useRef<HTMLElement>(null);
+  const first = useRef(true);
+  useEffect(() => {
+    document.title = `${title} · pennyweight`;
+    if (first.current) {
+      first.current = false;
+      return;
+    }
+    scrollTo(0, 0);
+    main.current?.focus({ preventScroll: true });
+  }, [path]);
+  return main;
+}
+
+export function Shell() {
+  const { path } = useRoute();
+  const pages = useAllowed();
+  const months = useMonths();
+  const { signOut } = useSession();
+  const [dialog, setDialog] = useState<"" | "search" | "help">("");
+  const [drawer, setDrawer] = useState(false);
+  const title = pageAt(path)?.title ?? "Not found";
+  const main = useArrival(path, title);
+
+  const keys = useMemo(
+    () => ({
+      go: (letter: string) => {
+        const page = pages.find((one) => one.key === letter);
+        if (page) navigate(href(page.path, { month: months.month }));
+      },
+      search: () => setDialog("search"),
+      help: () => setDialog("help"),
+      month: (step: number) => setQuery({ month: addMonths(months.month, step), from: null, to: null }),
+    }),
+    [pages.length, months.month],
+  );
+  useKeys(keys);
+
+  const actions: Command[] = [
+    { title: "Light theme", group: "Do", icon: "sun", run: () => chooseTheme("light") },
+    { title: "Dark theme", group: "Do", icon: "moon", run: () => chooseTheme("dark") },
+    { title: "Theme of the system", group: "Do", icon: "system", run: () => chooseTheme("system") },
+    { title: "Keys", group: "Do", icon: "help", detail: "?", run: () => setDialog("help") },
+    { title: "Print", group: "Do", icon: "invoices", run: () => print() },
+    { title: "Sign out", group: "Do", icon: "out", run: () => void signOut() },
+  ];
+
+  return (
+    <MonthProvider value={months}>
+      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
+        To the content
+      </a>
+      <div class={drawer ? "shell drawer-open" : "shell"}>
+        <aside class="side" id="side">
+          <a class="brand" href="/" onClick={() => setDrawer(false)}>
+            <Logo />
+            pennyweight
+          </a>
+          <Navigation pages={pages} path={path} onGo={() => setDrawer(false)} />
+          <div class="side-foot">
+            <ThemeSwitch />
+            <Who />
+          </div>
+        </aside>
+        <button class="veil" type="button" tabIndex={-1} aria-hidden="true" onClick={() => setDrawer(false)} />
+        <div class="body">
+          <header class="top">
+            <span class="top-menu">
+              <IconButton icon="menu" label="Pages" expanded={drawer} onClick={() => setDrawer(!drawer)} />
+            </span>
+            <button class="search-button" type="button" aria-label="Search" onClick={() => setDialog("search")}>
+              <Icon name="search" />
+              <span>Search</span>
+              <kbd>/</kbd>
+            </button>
+            {pageAt(path)?.timeless ? <span class="top-space" /> : <MonthPicker />}
+            <span class="top-help">
+              <IconButton icon="help" label="Keys" onClick={() => setDialog("help")} />
+            </span>
+          </header>
+          <main id="main" class="main" ref={main} tabIndex={-1} aria-label={title}>
+            <Content path={path} pages={pages} />
+          </main>
+        </div>
+      </div>
+      <Palette open={dialog === "search"} onClose={() => setDialog("")} pages={pages} actions={actions} />
+      <Help open={dialog === "help"} onClose={() => setDialog("")} pages={pages} />
+    </MonthProvider>
+  );
+}

@@ -1,0 +1,121 @@
+// Chart.js with only what we draw. Loaded when the first chart is; nothing of it is in the first page.
+import {
+  BarController, BarElement, CategoryScale, Chart, Filler, LinearScale, LineController, LineElement,
+  PointElement, Tooltip,
+  type ChartConfiguration, type ChartDataset, type TooltipItem,
+} from "chart.js";
+import { colourOf } from "./colours";
+import type { ChartProps } from "./chart";
+
+Chart.register(
+  BarController, BarElement, CategoryScale, Filler, LinearScale, LineController, LineElement,
+  PointElement, Tooltip,
+);
+
+type Kind = "bar" | "line";
+
+function datasets(props: ChartProps): ChartDataset<Kind>[] {
+  return props.series.map((series) => {
+    const colour = colourOf(series.colour);
+    const data = props.labels.map((_, i) => {
+      const value = series.values[i];
+      return value === null || value === undefined ? null : Number(value);
+    });
+    if (props.kind === "bars") {
+      return { type: "bar", label: series.name, data, backgroundColor: colour, stack: series.stack ?? "all",
+        borderWidth: 0, borderRadius: 2, maxBarThickness: 56, categoryPercentage: 0.82, barPercentage: 0.94 };
+    }
+    const isArea = props.kind === "area";
+    return { type: "line", label: series.name, data, borderColor: colour, borderWidth: isArea ? 1.25 : 2,
+      backgroundColor: isArea ? `color-mix(in srgb, ${colour} 55%, transparent)` : colour,
+      fill: isArea ? (props.series.indexOf(series) === 0 ? "origin" : "-1") : false,
+      borderDash: series.dashed ? [5, 4] : [], pointRadius: props.labels.length === 1 ? 3 : 0,
+      pointHoverRadius: 4, pointHitRadius: 12, tension: 0, spanGaps: false };
+  });
+}
+
+function configuration(props: ChartProps): ChartConfiguration<Kind> {
+  const rem = Number.parseInt(getComputedStyle(document.documentElement).fontSize, 10);
+  const font = { family: getComputedStyle(document.body).fontFamily, size: 0.79 * rem };
+  const text = colourOf("text-3");
+  const line = colourOf("line");
+  const stacked = props.kind !== "line";
+  return {
+    type: props.kind === "bars" ? "bar" : "line",
+    data: { labels: props.labels, datasets: datasets(props) },
+    options: {
+      animation: false,
+      responsive: true,
+      maintainAspectRatio: false,
+      normalized: true,
+      interaction: { mode: "index", intersect: false },
+      onClick: (_, __, chart) => {
+        if (!props.onPick) return;
+        const active = chart.tooltip?.dataPoints?.[0];
+        if (active) props.onPick(active.dataIndex);
+      },
+      scales: {
+        x: {
+          stacked,
+          border: { color: colourOf("line-strong") },
+          grid: { display: false },
+          ticks: { color: text, font, maxRotation: 0, autoSkipPadding: 16 },
+        },
+        y: {
+          stacked,
+          beginAtZero: true,
+          border: { display: false },
+          grid: { color: line, tickLength: 0 },
+          ticks: { color: text, font, padding: 8, maxTicksLimit: 5,
+            callback: (value) => props.axis(String(value)) },
+        },
+      },
+      plugins: {
+        tooltip: {
+          backgroundColor: colourOf("tip"),
+          titleColor: colourOf("tip-text"),
+          bodyColor: colourOf("tip-text"),
+          footerColor: colourOf("tip-text"),
+          titleFont: { ...font, size: 0.86 * rem, weight: 600 },
+          bodyFont: { ...font, size: 0.86 * rem },
+          footerFont: { ...font, size: 0.86 * rem, weight: 600 },
+          padding: 10,
+          cornerRadius: 8,
+          boxWidth: 8,
+          boxHeight: 8,
+          boxPadding: 5,
+          usePointStyle: true,
+          filter: (item: TooltipItem<Kind>) => Number(item.raw ?? 0) !== 0,
+          itemSort: (a, b) => b.datasetIndex - a.datasetIndex,
+          callbacks: {
+            // The exact text of the API, and not the number that gave the height.
+            label: (item) => {
+              const series = props.series[item.datasetIndex];
+              return ` ${series?.name ?? ""}  ${props.tell(series?.values[item.dataIndex] ?? null)}`;
+            },
+            footer: (items) => {
+              const index = items[0]?.dataIndex;
+              return index === undefined || !props.sum || items.length < 2 ? "" : `Total  ${props.sum(index)}`;
+            },
+          },
+        },
+      },
+    },
+  };
+}
+
+export interface Drawn {
+  update: (props: ChartProps) => void;
+  destroy: () => void;
+}
+
+export function draw(canvas: HTMLCanvasElement, props: ChartProps): Drawn {
+  let chart = new Chart<Kind>(canvas, configuration(props));
+  return {
+    update(next) {
+      chart.destroy();
+      chart = new Chart<Kind>(canvas, configuration(next));
+    },
+    destroy: () => chart.destroy(),
+  };
+}

@@ -1,0 +1,180 @@
+// Table: rows that line up. Its head stays, its columns sort, its numbers stand right-aligned in
+// figures of one width, and a totals row stays below.
+//
+// A column says how a cell is told (`cell`) and what it is sorted by (`value`): a decimal string of
+// a column with `numeric` sorts as an exact number.
+import type { ComponentChildren } from "preact";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { compare, isAmount } from "../util/money";
+import { Button, LinkButton } from "./controls";
+import { Icon } from "./icons";
+
+export type SortValue = string | number | null | undefined;
+
+export interface Column<R> {
+  key: string;
+  title: ComponentChildren;
+  numeric?: boolean;
+  value?: (row: R) => SortValue; // none: the column does not sort
+  cell: (row: R) => ComponentChildren;
+  total?: ComponentChildren;
+  hideOnPhone?: boolean;
+  wide?: boolean; // takes what room is left
+  label?: string; // where the title is no text
+}
+
+export interface Sort {
+  key: string;
+  down: boolean;
+}
+
+export interface TableProps<R> {
+  caption: string; // for those who listen; not seen
+  columns: Column<R>[];
+  rows: R[];
+  rowKey: (row: R, index: number) => string;
+  sort?: Sort | null; // at first
+  csv?: string; // an address that gives the same rows as CSV
+  onRow?: ((row: R) => void) | undefined; // a click on a row, for the mouse; give a link in a cell too
+  current?: ((row: R) => boolean) | undefined;
+  dense?: boolean;
+  tall?: boolean; // as long as its rows, no scrolling inside
+  shown?: number; // rows at first; more by a button
+  empty?: ComponentChildren;
+}
+
+const SHOWN = 200;
+
+function order(a: SortValue, b: SortValue): number {
+  const [noA, noB] = [a === null || a === undefined || a === "", b === null || b === undefined || b === ""];
+  if (noA || noB) return noA === noB ? 0 : noA ? 1 : -1;
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  if (isAmount(a) && isAmount(b)) return compare(a, b);
+  return String(a).localeCompare(String(b), "en", { numeric: true });
+}
+
+function sorted<R>(rows: R[], columns: Column<R>[], sort: Sort | null): R[] {
+  const value = sort && columns.find((column) => column.key === sort.key)?.value;
+  if (!value || !sort) return rows;
+  const isNothing = (row: R) => value(row) === null || value(row) === undefined;
+  return rows.slice().sort((a, b) => {
+    // What has no value stands last either way.
+    if (isNothing(a) || isNothing(b)) return Number(isNothing(a)) - Number(isNothing(b));
+    return order(value(a), value(b)) * (sort.down ? -1 : 1);
+  });
+}
+
+function classes<R>(column: Column<R>): string {
+  return [column.numeric && "r", column.hideOnPhone && "no-phone", column.wide && "w"].filter(Boolean).join(" ");
+}
+
+function Head<R>({ column, sort, onSort }: { column: Column<R>; sort: Sort | null; onSort: () => void }) {
+  const isBy = sort?.key === column.key;
+  const direction = isBy ? (sort.down ? "descending" : "ascending") : undefined;
+  return (
+    <th scope="col" class={classes(column)} aria-sort={direction}>
+      {column.value ? (
+        <button type="button" class="sort" onClick={onSort} aria-label={column.label}>
+          {column.title}
+          <span class={isBy ? "sort-mark sort-by" : "sort-mark"}>
+            <Icon name={isBy && !sort.down ? "up" : "down"} size={11} />
+          </span>
+        </button>
+      ) : (
+        column.title || <span class="sr-only">{column.label}</span>
+      )}
+    </th>
+  );
+}
+
+// Up and down go through the rows, of which Tab reaches the first; Enter does what a click does.
+function moveRow(event: KeyboardEvent): void {
+  const row = (event.target as HTMLElement).closest<HTMLElement>("tbody tr[tabindex]");
+  if (!row) return;
+  if (event.key === "Enter" && event.target === row) row.click();
+  const next =
+    event.key === "ArrowDown" ? row.nextElementSibling : event.key === "ArrowUp" ? row.previousElementSibling : null;
+  if (!(next instanceof HTMLElement)) return;
+  event.preventDefault();
+  next.focus();
+}
+
+export function Table<R>(props: TableProps<R>) {
+  const { columns, rows, rowKey, onRow } = props;
+  const [sort, setSort] = useState<Sort | null>(props.sort ?? null);
+  const [shown, setShown] = useState(props.shown ?? SHOWN);
+  const region = useRef<HTMLDivElement>(null);
+  const inOrder = useMemo(() => sorted(rows, columns, sort), [rows, columns, sort]);
+  const hasTotal = columns.some((column) => column.total !== undefined);
+  const byKey = (column: Column<R>) => () =>
+    setSort((now) => ({
+      key: column.key,
+      down: now?.key === column.key ? !now.down : Boolean(column.numeric),
+    }));
+
+  if (rows.length === 0 && props.empty) return <>{props.empty}</>;
+  const hidden = inOrder.length - shown;
+  return (
+    <div class={props.tall ? "table-block table-tall" : "table-block"}>
+      <div class="table-scroll" ref={region} role="region" aria-label={props.caption} tabIndex={0}>
+        <table class={props.dense ? "table table-dense" : "table"} onKeyDown={onRow && moveRow}>
+          <caption class="sr-only">{props.caption}</caption>
+          <thead>
+            <tr>
+              {columns.map((column) => (
+                <Head key={column.key} column={column} sort={sort} onSort={byKey(column)} />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {inOrder.slice(0, shown).map((row, index) => (
+              <tr
+                key={rowKey(row, index)}
+                class={onRow ? "row-link" : undefined}
+                tabIndex={onRow ? (index === 0 ? 0 : -1) : undefined}
+                aria-current={props.current?.(row) ? "true" : undefined}
+                onClick={
+                  onRow &&
+                  ((event) => {
+                    if (!(event.target as Element).closest("a,button,input,summary")) onRow(row);
+                  })
+                }
+              >
+                {columns.map((column) => (
+                  <td key={column.key} class={classes(column)}>
+                    {column.cell(row)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+          {hasTotal && (
+            <tfoot>
+              <tr>
+                {columns.map((column) => (
+                  <td key={column.key} class={classes(column)}>
+                    {column.total}
+                  </td>
+                ))}
+              </tr>
+            </tfoot>
+          )}
+        </table>
+      </div>
+      {(hidden > 0 || props.csv) && (
+        <div class="table-foot">
+          {hidden > 0 && (
+            <Button small onClick={() => setShown(shown + 500)}>
+              Show {Math.min(500, hidden)} more of {hidden.toLocaleString("en")}
+            </Button>
+          )}
+          {props.csv && (
+            <LinkButton small tone="quiet" icon="download" href={props.csv} download>
+              CSV
+            </LinkButton>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}

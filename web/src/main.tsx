@@ -1,0 +1,64 @@
+// The dashboard begins: who is signed in, then the page of the address.
+import { render } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { ApiError, onSignedOut } from "./api/client";
+import type { Session } from "./api/types";
+import { followLinks, href, navigate, useRoute } from "./app/router";
+import { loadSession, SessionContext, sessionState } from "./app/session";
+import { Shell } from "./app/shell";
+import { Toasts } from "./app/toasts";
+import { ErrorNote } from "./components/states";
+import { pageAt } from "./pages/registry";
+import { SignIn } from "./pages/signin/index";
+
+function hereOrHome(): string {
+  const next = new URLSearchParams(location.search).get("next");
+  // Only an address of ours: "//elsewhere" is none.
+  return next && /^\/(?![/\\])/.test(next) ? next : "/";
+}
+
+function App() {
+  const [session, setSession] = useState<Session>();
+  const [error, setError] = useState<ApiError>();
+  const { path } = useRoute();
+  const load = () => {
+    setError(undefined);
+    loadSession().then(setSession).catch(setError);
+  };
+  useEffect(() => {
+    onSignedOut(load);
+    load();
+  }, []);
+  const state = useMemo(() => session && sessionState(session, setSession), [session]);
+  const isIn = Boolean(session?.user) && !session?.must_change_password;
+
+  useEffect(() => {
+    if (!session) return;
+    if (isIn && path === "/signin") navigate(hereOrHome(), { replace: true });
+    if (!session.user && path !== "/signin") {
+      const here = location.pathname + location.search;
+      navigate(href("/signin", { next: here === "/" ? null : here }), { replace: true });
+    }
+  }, [isIn, session, path]);
+
+  if (error && !session) {
+    return (
+      <main class="alone">
+        <ErrorNote error={error} retry={load} />
+      </main>
+    );
+  }
+  if (!state) return <main class="alone" aria-busy="true" />;
+  return (
+    <SessionContext.Provider value={state}>
+      {isIn ? <Shell /> : <SignIn />}
+      <Toasts />
+    </SessionContext.Provider>
+  );
+}
+
+followLinks();
+// What the page of the address needs comes while it is asked who is there.
+void pageAt(location.pathname)?.load().catch(() => undefined);
+const root = document.getElementById("app");
+if (root) render(<App />, root);

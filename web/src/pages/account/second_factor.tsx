@@ -1,0 +1,104 @@
+// The second factor: on by a picture that an authenticator app reads and a first code, off by the
+// password.
+import { useState } from "preact/hooks";
+import { ApiError, post, put, remove } from "../../api/client";
+import type { Enrolment } from "../../api/types";
+import { useSession } from "../../app/session";
+import { toast } from "../../app/toasts";
+import { Card } from "../../components/card";
+import { Badge, Button } from "../../components/controls";
+import { Dialog } from "../../components/dialog";
+import { FormError, TextField } from "../../components/form";
+
+// Four letters at a time, to be typed by hand.
+function grouped(secret: string): string {
+  return secret.replace(/(.{4})(?=.)/g, "$1 ");
+}
+
+function Enrol({ enrolment, onDone }: { enrolment: Enrolment; onDone: () => void }) {
+  const [code, setCode] = useState("");
+  const [error, setError] = useState<ApiError>();
+  const confirm = async (event: Event) => {
+    event.preventDefault();
+    setError(undefined);
+    try {
+      await put("/session/totp", { code });
+      onDone();
+    } catch (caught) {
+      setError(caught as ApiError);
+      setCode("");
+    }
+  };
+  return (
+    <form class="form" onSubmit={(event) => void confirm(event)}>
+      <p>Read this with an authenticator app, then type the code that it shows.</p>
+      <img class="qr" alt="QR code of the second factor; the same as text stands below" width={200} height={200}
+        src={`data:image/svg+xml;utf8,${encodeURIComponent(enrolment.qr_svg)}`} />
+      <p class="small muted qr-text">
+        or type <code>{grouped(enrolment.secret)}</code>
+      </p>
+      <div class="code-input">
+        <TextField label="Code" value={code} onValue={(value) => setCode(value.replace(/\D/g, "").slice(0, 6))} inputMode="numeric"
+          autoComplete="one-time-code" required />
+      </div>
+      <FormError error={error} />
+      <Button tone="primary" type="submit" disabled={code.length !== 6}>
+        Turn on
+      </Button>
+    </form>
+  );
+}
+
+function TurnOff({ onDone }: { onDone: () => void }) {
+  const [password, setPassword] = useState("");
+  const [error, setError] = useState<ApiError>();
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setError(undefined);
+    try {
+      await remove("/session/totp", { password });
+      onDone();
+    } catch (caught) {
+      setError(caught as ApiError);
+    }
+  };
+  return (
+    <form class="form" onSubmit={(event) => void submit(event)}>
+      <TextField label="Your password" type="password" value={password} onValue={setPassword} autoComplete="current-password" required />
+      <FormError error={error} />
+      <Button tone="danger" type="submit" disabled={!password}>
+        Turn off
+      </Button>
+    </form>
+  );
+}
+
+export function SecondFactor() {
+  const { user, refresh } = useSession();
+  const [enrolment, setEnrolment] = useState<Enrolment>();
+  const [off, setOff] = useState(false);
+  const isOn = user?.has_totp ?? false;
+  const begin = () => void post<Enrolment>("/session/totp").then(setEnrolment).catch((error: Error) => toast(error.message, "bad"));
+  const done = (text: string) => () => {
+    setEnrolment(undefined);
+    setOff(false);
+    toast(text);
+    void refresh();
+  };
+  return (
+    <Card title="Second factor" actions={<Badge tone={isOn ? "good" : "warn"}>{isOn ? "on" : "off"}</Badge>}>
+      <p class="muted account-text">
+        {isOn ? "A code from your authenticator app is asked for at each sign-in." : "With it, a password alone lets nobody in."}
+      </p>
+      {isOn ? <Button onClick={() => setOff(true)}>Turn off</Button> : <Button tone="primary" onClick={begin}>Turn on</Button>}
+      <Dialog title="Turn on the second factor" open={enrolment !== undefined} onClose={() => setEnrolment(undefined)}>
+        <div class="dialog-body">{enrolment && <Enrol enrolment={enrolment} onDone={done("The second factor is on.")} />}</div>
+      </Dialog>
+      <Dialog title="Turn off the second factor" open={off} onClose={() => setOff(false)}>
+        <div class="dialog-body">
+          <TurnOff onDone={done("The second factor is off.")} />
+        </div>
+      </Dialog>
+    </Card>
+  );
+}

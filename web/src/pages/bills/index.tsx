@@ -1,0 +1,37 @@
+// Bills: what came in, that it is posted to the last digit, what changed since, and which months
+// are closed.
+import { useMonth } from "../../app/month";
+import { setQuery, useRoute } from "../../app/router";
+import { PageHead } from "../../components/card";
+import { Tabs } from "../../components/controls";
+import { ImportsTab } from "./imports";
+import { PeriodsTab } from "./periods";
+import { ReconcileTab } from "./reconcile";
+import { RestatementsTab } from "./restatements";
+import { RunsTab } from "./runs";
+
+const TABS = [
+  { key: "reconcile", title: "Reconcile" },
+  { key: "imports", title: "Imports" },
+  { key: "restatements", title: "Restatements" },
+  { key: "runs", title: "Runs" },
+  { key: "periods", title: "Periods" },
+];
+
+export default function BillsPage() {
+  const { month } = useMonth();
+  const { query } = useRoute();
+  const asked = query.get("tab");
+  const tab = TABS.some((one) => one.key === asked) ? asked : "reconcile";
+  return (
+    <div class="stack">
+      <PageHead title="Bills" lead="What came in, whether it adds up, and which months are closed." />
+      <Tabs label="Of bills" tabs={TABS} chosen={tab ?? ""} onChoose={(key) => setQuery({ tab: key === "reconcile" ? null : key })} />
+      {tab === "reconcile" && <ReconcileTab month={month} />}
+      {tab === "imports" && <ImportsTab />}
+      {tab === "restatements" && <RestatementsTab month={month} />}
+      {tab === "runs" && <RunsTab month={month} />}
+      {tab === "periods" && <PeriodsTab />}
+    </div>
+  );
+}

@@ -1,0 +1,85 @@
+// The money from left to right: what arrives, and at which place the rest stops.
+import { Icon } from "../../components/icons";
+import { Money, Percent } from "../../components/money";
+import { money, percent, rounded, toHeight } from "../../util/money";
+import type { Reach, Stop } from "./read";
+
+const COLOURS: Record<string, string> = {
+  "nobody held the GPU": "unallocated",
+  "held, and charged to nobody": "idle",
+  "stranded beside a MIG layout": "stranded",
+  "in an outage": "unavailable",
+  "system workloads": "overhead",
+  "commitment that nothing used": "c9",
+  "line joins no node": "c7",
+  "line was never allocated": "c4",
+  "holder lacks the label": "c2",
+  "holder lacks the label (fallback)": "c2",
+};
+const colourOf = (reason: string) => COLOURS[reason] ?? "aside";
+
+function Part({ colour, amount, whole, label }: { colour: string; amount: string; whole: string; label: string }) {
+  const width = (toHeight(amount) / (toHeight(whole) || 1)) * 100;
+  if (width <= 0) return null;
+  return <span class={`flow-part mark-${colour}`} style={{ flexBasis: `${width}%` }} title={label} />;
+}
+
+export function Flow({ reach, stops, currency }: { reach: Reach; stops: Stop[]; currency: string }) {
+  const tell = (name: string, amount: string) => `${name}: ${money(amount, currency)} (${percent(amount, reach.spend) ?? "0"}%)`;
+  return (
+    <div
+      class="flow"
+      role="img"
+      aria-label={[
+        tell(`reaches a ${reach.dimension}`, reach.reached),
+        ...stops.map((stop) => tell(stop.reason, stop.amount)),
+      ].join("; ")}
+    >
+      <Part colour="used" amount={reach.reached} whole={reach.spend} label={tell(`reaches a ${reach.dimension}`, reach.reached)} />
+      <Part colour="shared" amount={reach.spread} whole={reach.spend} label={tell("by spreading", reach.spread)} />
+      {stops.map((stop) => (
+        <Part key={stop.reason} colour={colourOf(stop.reason)} amount={stop.amount} whole={reach.spend} label={tell(stop.reason, stop.amount)} />
+      ))}
+    </div>
+  );
+}
+
+export function Headline({ reach, currency }: { reach: Reach; currency: string }) {
+  const share = reach.share ?? percent(reach.reached, reach.spend, 4);
+  return (
+    <p class="coverage-headline">
+      <strong>{share === null ? "–" : `${rounded(share, 1)}%`}</strong>
+      <span>
+        of {money(reach.spend, currency)} GPU spend reaches a <em>{reach.dimension}</em>
+        {toHeight(reach.spread) > 0 && <>, {money(reach.spread, currency)} of it by spreading</>}.{" "}
+        {toHeight(reach.gap) === 0 ? "Nothing stops on the way." : <>{money(reach.gap, currency)} stops on the way.</>}
+      </span>
+    </p>
+  );
+}
+
+// Where it stops, the most expensive first, and what to do about it.
+export function Stops({ stops, currency }: { stops: Stop[]; currency: string }) {
+  return (
+    <ol class="stops">
+      {stops.map((stop) => (
+        <li key={stop.reason}>
+          <span class={`mark mark-${colourOf(stop.reason)}`} aria-hidden="true" />
+          <div>
+            <h3>{stop.reason.charAt(0).toUpperCase() + stop.reason.slice(1)}</h3>
+            {stop.advice && (
+              <p class="stop-advice">
+                <Icon name="right" size={12} />
+                <span>{stop.advice.charAt(0).toUpperCase() + stop.advice.slice(1)}</span>
+              </p>
+            )}
+          </div>
+          <div class="stop-figures">
+            <strong><Money amount={stop.amount} currency={currency} /></strong>
+            <span class="muted small"><Percent value={stop.share} /> of GPU spend</span>
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,134 @@
+// Filters as chips; a chooser with the values that there are, the costliest first.
+import { useEffect, useState } from "preact/hooks";
+import { useQuery } from "../../api/hooks";
+import type { Dimension, DimensionValue, List } from "../../api/types";
+import { setQuery } from "../../app/router";
+import { Button, Chip, Segments } from "../../components/controls";
+import { Dialog } from "../../components/dialog";
+import { CheckField, SelectField, TextField } from "../../components/form";
+import { Money } from "../../components/money";
+import { Loaded } from "../../components/states";
+import { shownKey } from "../../util/text";
+import { filterText, type Filter, type Question } from "./state";
+
+const PAUSE_MS = 200;
+const VALUES_MOST = 100;
+
+function usePaused(text: string): string {
+  const [paused, set] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => set(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return paused;
+}
+
+function Values({ dimension, question, chosen, onChosen }: {
+  dimension: string;
+  question: Question;
+  chosen: string[];
+  onChosen: (values: string[]) => void;
+}) {
+  const [text, setText] = useState("");
+  const prefix = usePaused(text);
+  const { from, to, month } = question;
+  const period = from || to ? { from, to } : { month };
+  const values = useQuery<List<DimensionValue>>(`/dimensions/${encodeURIComponent(dimension)}/values`, {
+    ...period,
+    prefix,
+    limit: VALUES_MOST,
+  });
+  const toggle = (value: string, on: boolean) => onChosen(on ? [...chosen, value] : chosen.filter((one) => one !== value));
+  return (
+    <>
+      <TextField label="Values" hint="Begin to type; the costliest stand first." value={text} onValue={setText} type="search" placeholder="All" />
+      <Loaded query={values}>
+        {({ data }) => (
+          <ul class="value-list">
+            {data.map((one) => (
+              <li key={`${one.value} ${one.currency}`}>
+                <CheckField label={shownKey(one.value) || "(empty)"} checked={chosen.includes(one.value)} onChecked={(on) => toggle(one.value, on)} />
+                <Money amount={one.effective_cost} currency={one.currency} digits={0} />
+              </li>
+            ))}
+            {data.length === 0 && <li class="muted">No value begins so.</li>}
+          </ul>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function Chooser({ question, dimensions, editing, onClose }: {
+  question: Question;
+  dimensions: Dimension[];
+  editing: number | "new";
+  onClose: () => void;
+}) {
+  const before = editing === "new" ? undefined : question.filters[editing];
+  const [dimension, setDimension] = useState(before?.dimension ?? dimensions[0]?.name ?? "team");
+  const [negate, setNegate] = useState(before?.negate ?? false);
+  const [chosen, setChosen] = useState<string[]>(before?.values ?? []);
+  const apply = () => {
+    const filter: Filter = { dimension, negate, values: chosen };
+    const all = editing === "new" ? [...question.filters, filter] : question.filters.map((one, i) => (i === editing ? filter : one));
+    setQuery({ filter: all.map(filterText) });
+    onClose();
+  };
+  return (
+    <Dialog title={before ? "Change the filter" : "Add a filter"} open onClose={onClose}>
+      <div class="dialog-body form">
+        <div class="form-row">
+          <SelectField
+            label="Dimension"
+            value={dimension}
+            onValue={(name) => (setDimension(name), setChosen([]))}
+            options={dimensions.filter((one) => one.name !== "currency").map((one) => ({ value: one.name, title: one.name }))}
+          />
+          <div class="field">
+            <span class="control-label">Rows whose value</span>
+            <Segments label="Rows whose value" chosen={negate ? "not" : "is"} onChoose={(key) => setNegate(key === "not")}
+              options={[{ key: "is", title: "is one of" }, { key: "not", title: "is none of" }]} />
+          </div>
+        </div>
+        <Values dimension={dimension} question={question} chosen={chosen} onChosen={setChosen} />
+      </div>
+      <footer class="dialog-foot">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button tone="primary" onClick={apply} disabled={chosen.length === 0}>
+          {chosen.length > 1 ? `Use ${chosen.length} values` : "Use it"}
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
+export function Filters({ question, dimensions }: { question: Question; dimensions: Dimension[] }) {
+  const [editing, setEditing] = useState<number | "new" | null>(null);
+  const { filters } = question;
+  const drop = (index: number) => setQuery({ filter: filters.filter((_, i) => i !== index).map(filterText) });
+  return (
+    <>
+      <div class="control control-filters">
+        <span class="control-label">Filter</span>
+        {filters.map((filter, i) => (
+          <Chip key={filterText(filter)} onRemove={() => drop(i)} removeLabel={`Take out the filter ${filterText(filter)}`}>
+            <button type="button" class="chip-button" onClick={() => setEditing(i)} title={filterText(filter)}>
+              <span class="muted">{filter.dimension}</span> {filter.negate ? "is not" : "is"}{" "}
+              <strong>{filter.values.map((one) => shownKey(one) || "(empty)").join(" or ")}</strong>
+            </button>
+          </Chip>
+        ))}
+        <Button small tone="quiet" icon="plus" onClick={() => setEditing("new")}>
+          Filter
+        </Button>
+        {filters.length > 1 && (
+          <Button small tone="quiet" onClick={() => setQuery({ filter: null })}>
+            Take out all
+          </Button>
+        )}
+      </div>
+      {editing !== null && <Chooser question={question} dimensions={dimensions} editing={editing} onClose={() => setEditing(null)} />}
+    </>
+  );
+}

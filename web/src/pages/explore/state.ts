@@ -1,0 +1,125 @@
+// What is asked on the page Explore, read from its address and written back to it. The address is
+// all of its state: whoever opens it sees the same.
+import { address } from "../../api/client";
+import type { Dimension } from "../../api/types";
+import { href } from "../../app/router";
+
+export const STEPS = ["none", "day", "week", "month"] as const;
+export const COSTS = ["effective", "billed", "list", "contracted"] as const;
+export const CHARTS = ["bars", "area", "line"] as const;
+export const DIMENSIONS_MOST = 3;
+
+export interface Filter {
+  dimension: string;
+  negate: boolean;
+  values: string[];
+}
+
+export interface Question {
+  by: string[];
+  filters: Filter[];
+  month: string; // used without from and to
+  from: string | null;
+  to: string | null;
+  step: (typeof STEPS)[number];
+  cost: (typeof COSTS)[number];
+  chart: (typeof CHARTS)[number];
+  currency: string | null;
+  asOf: string | null;
+}
+
+function oneOf<T extends string>(value: string | null, all: readonly T[], otherwise: T): T {
+  return all.find((one) => one === value) ?? otherwise;
+}
+
+// "team!=nlp,cv"
+export function parseFilter(text: string): Filter | null {
+  const parts = /^([^=!]+)(!?)=(.*)$/s.exec(text);
+  if (!parts) return null;
+  const [, dimension = "", not, values = ""] = parts;
+  return { dimension, negate: not === "!", values: values.split(",") };
+}
+
+export function filterText({ dimension, negate, values }: Filter): string {
+  return `${dimension}${negate ? "!=" : "="}${values.join(",")}`;
+}
+
+// By what, where an address does not say: the first owner that the filters leave open.
+const OWNERS = ["team", "project", "user"];
+
+export function usualBy(dimensions: Dimension[], filters: Filter[]): string {
+  const ofPolicy = dimensions.filter((one) => one.kind === "policy").map((one) => one.name);
+  const owners = [...OWNERS.filter((name) => ofPolicy.includes(name)), ...ofPolicy, "workload"];
+  const isOpen = (name: string) => !filters.some((one) => one.dimension === name && !one.negate && one.values.length === 1);
+  return owners.find(isOpen) ?? "workload";
+}
+
+export function readQuestion(query: URLSearchParams, month: string, dimensions: Dimension[]): Question {
+  const [from, to] = [query.get("from"), query.get("to")];
+  const filters = query.getAll("filter").map(parseFilter).filter((one) => one !== null);
+  return {
+    by: (query.get("by") ?? usualBy(dimensions, filters)).split(",").filter(Boolean).slice(0, DIMENSIONS_MOST),
+    filters,
+    month,
+    from,
+    to,
+    step: oneOf(query.get("step"), STEPS, from && from === to ? "none" : "day"),
+    cost: oneOf(query.get("cost"), COSTS, "effective"),
+    chart: oneOf(query.get("chart"), CHARTS, "bars"),
+    currency: query.get("currency"),
+    asOf: query.get("as_of"),
+  };
+}
+
+// What the API is asked for.
+export function parameters(question: Question) {
+  const { by, filters, month, from, to, cost, currency, asOf } = question;
+  const isRange = from !== null || to !== null;
+  return {
+    by: by.join(","),
+    filter: filters.map(filterText),
+    month: isRange ? null : month,
+    from,
+    to,
+    cost,
+    currency,
+    as_of: asOf,
+  };
+}
+
+export function exportAddress(question: Question, format: string, step = question.step): string {
+  return address("/costs", { ...parameters(question), step: step === "none" ? null : step, format });
+}
+
+// The address of one row: its keys as filters, and the next dimension that says more about it.
+const NEXT = ["team", "user", "workload", "node", "charge"];
+
+export function drillDown(question: Question, keys: Record<string, string>, dimensions: string[]): string | null {
+  const filters = [...question.filters];
+  for (const [dimension, value] of Object.entries(keys)) {
+    if (value === "" || /^\(\d+ others?\)$/.test(value) || value.includes(",")) return null;
+    // Without a name, but held by somebody.
+    if (value === "(none)") {
+      filters.push({ dimension, negate: false, values: [""] }, { dimension: "kind", negate: false, values: ["used", "held_idle"] });
+    } else if (!filters.some((one) => one.dimension === dimension && one.values.length === 1 && one.values[0] === value)) {
+      filters.push({ dimension, negate: false, values: [value] });
+    }
+  }
+  const fixed = new Set(filters.filter((one) => !one.negate && one.values.length === 1).map((one) => one.dimension));
+  const isNobody = Object.values(keys).some((value) => value.startsWith("(") && value !== "(none)");
+  const order = [...new Set([...NEXT, ...dimensions])].filter((one) => dimensions.includes(one) || ["workload", "node"].includes(one));
+  const next = isNobody ? (fixed.has("node") ? "component" : "node") : order.find((one) => !fixed.has(one));
+  if (!next) return null;
+  const isRange = question.from !== null || question.to !== null;
+  return href("/explore", {
+    by: next,
+    filter: filters.map(filterText),
+    month: isRange ? null : question.month,
+    from: question.from,
+    to: question.to,
+    step: question.step,
+    cost: question.cost === "effective" ? null : question.cost,
+    chart: question.chart === "bars" ? null : question.chart,
+    currency: question.currency,
+  });
+}

@@ -1,0 +1,186 @@
+// Fleet: every node and GPU as a tile. Who holds it, whether it works, and what an hour of it costs.
+import { useMemo, useState } from "preact/hooks";
+import { setQuery, useRoute } from "../../app/router";
+import { Card, Figure, Grid, PageHead } from "../../components/card";
+import { Button, Segments } from "../../components/controls";
+import { Select } from "../../components/form";
+import { Money } from "../../components/money";
+import { Empty, Loaded } from "../../components/states";
+import type { Fleet } from "../../api/types";
+import { add } from "../../util/money";
+import { instant, plural } from "../../util/text";
+import { GpuDialog } from "./details";
+import { useFleet } from "./fleet";
+import { sizeFor, type Size } from "./layout";
+import { FleetList } from "./list";
+import { FleetMap } from "./map";
+import { clustersOf, STATES, STATE_HINTS, STATE_TITLES, sumsOf, wantedOf, type ClusterTiles, type State, type Sums, type Tile } from "./model";
+
+const MARKS: Record<State, string> = { busy: "used", idle: "idle", unseen: "shared", free: "free", down: "unavailable" };
+
+function Figures({ sums }: { sums: Sums }) {
+  const held = sums.count.busy + sums.count.idle + sums.count.unseen;
+  // Nodes without a price have no currency, and cost nothing that is known.
+  const currencies = Object.keys(sums.cost).filter(Boolean);
+  const each = (states: State[]) =>
+    currencies.map((currency) => (
+      <div key={currency}>
+        <Money amount={add(...states.map((state) => sums.cost[currency]?.[state]))} currency={currency} />
+      </div>
+    ));
+  const hour = (state: State) => currencies.length > 0 && <>{each([state])} an hour</>;
+  return (
+    <Grid of="figures">
+      <Figure label="GPUs" value={sums.gpus.toLocaleString("en")} sub={`${held.toLocaleString("en")} held`} />
+      <Figure label="Cost per hour" value={currencies.length > 0 ? each([...STATES]) : "–"} sub={currencies.length === 0 && "no price is known"} />
+      <Figure label="Busy" mark="used" value={sums.count.busy.toLocaleString("en")} sub={hour("busy")} />
+      <Figure label="Held, idle" mark="idle" value={sums.count.idle.toLocaleString("en")} sub={hour("idle")} />
+      <Figure label="Free" mark="free" value={sums.count.free.toLocaleString("en")} sub={hour("free")} />
+      {sums.count.down > 0 ? (
+        <Figure label="Not available" mark="unavailable" value={sums.count.down.toLocaleString("en")} sub={hour("down")} />
+      ) : (
+        <Figure label="Held, not observed" mark="shared" value={sums.count.unseen.toLocaleString("en")} sub={hour("unseen")} />
+      )}
+    </Grid>
+  );
+}
+
+// The legend tells the colours and, pressed, shows only these.
+function Legend({ sums, chosen, onToggle }: { sums: Sums; chosen: ReadonlySet<State>; onToggle: (state: State) => void }) {
+  return (
+    <div class="fleet-legend" role="group" aria-label="Show only">
+      {STATES.filter((state) => sums.count[state] > 0 || chosen.has(state)).map((state) => (
+        <button
+          key={state}
+          type="button"
+          class="legend-button"
+          aria-pressed={chosen.has(state)}
+          title={STATE_HINTS[state]}
+          onClick={() => onToggle(state)}
+        >
+          <span class={`mark mark-${MARKS[state]}`} aria-hidden="true" />
+          {STATE_TITLES[state]} <span class="muted">{sums.count[state].toLocaleString("en")}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function useChoices() {
+  const { query } = useRoute();
+  const only = query.get("only") ?? "";
+  const states = useMemo(
+    () => new Set(only.split(",").filter((one): one is State => (STATES as readonly string[]).includes(one))),
+    [only],
+  );
+  const search = query.get("search") ?? "";
+  return {
+    view: query.get("view") === "list" ? "list" as const : "tiles" as const,
+    cluster: query.get("cluster") ?? "",
+    size: query.get("size") as Size | null,
+    wanted: useMemo(() => ({ states, search }), [states, search]),
+    toggle: (state: State) => {
+      const next = new Set(states);
+      if (!next.delete(state)) next.add(state);
+      setQuery({ only: [...next].join(",") || null });
+    },
+  };
+}
+
+function Shown({ fleet }: { fleet: Fleet }) {
+  const choices = useChoices();
+  const [chosen, setChosen] = useState<Tile>();
+  const all = useMemo(() => clustersOf(fleet.nodes), [fleet]);
+  const clusters = useMemo(
+    () => (choices.cluster ? all.filter((one) => one.cluster === choices.cluster) : all),
+    [all, choices.cluster],
+  );
+  const sums = useMemo(() => sumsOf(clusters), [clusters]);
+  const shown = useMemo(
+    () => (choices.wanted.search ? wantedOf(clusters, choices.wanted) : clusters),
+    [clusters, choices.wanted],
+  );
+  const size = choices.size ?? sizeFor(sums.gpus);
+  return (
+    <div class="stack">
+      <Figures sums={sums} />
+      <Card flush={choices.view === "list"}>
+        <Tools all={all} size={size} choices={choices} />
+        <Legend sums={sums} chosen={choices.wanted.states} onToggle={choices.toggle} />
+        {shown.length === 0 ? (
+          <Empty icon="search" title="No GPU is like that">
+            <Button onClick={() => setQuery({ search: null, only: null })}>Show all</Button>
+          </Empty>
+        ) : choices.view === "list" ? (
+          <FleetList clusters={shown} wanted={choices.wanted} onChoose={setChosen} />
+        ) : (
+          <FleetMap clusters={shown} size={size} wanted={choices.wanted} onChoose={setChosen} />
+        )}
+      </Card>
+      <GpuDialog tile={chosen} onClose={() => setChosen(undefined)} />
+    </div>
+  );
+}
+
+function Tools({ all, size, choices }: { all: ClusterTiles[]; size: Size; choices: ReturnType<typeof useChoices> }) {
+  return (
+    <div class="fleet-tools">
+      <input
+        type="search"
+        class="input"
+        placeholder="Node, team, workload, model…"
+        aria-label="Search GPUs"
+        value={choices.wanted.search}
+        onInput={(event) => setQuery({ search: event.currentTarget.value || null }, { replace: true })}
+      />
+      {all.length > 1 && (
+        <Select
+          label="Cluster"
+          value={choices.cluster}
+          onValue={(cluster) => setQuery({ cluster: cluster || null })}
+          options={[{ value: "", title: "All clusters" }, ...all.map(({ cluster }) => ({ value: cluster, title: cluster }))]}
+        />
+      )}
+      <span class="fleet-tools-end">
+        {choices.view === "tiles" && (
+          <Segments
+            label="Size of the tiles"
+            chosen={size}
+            onChoose={(next) => setQuery({ size: next }, { replace: true })}
+            options={[{ key: "small", title: "S" }, { key: "medium", title: "M" }, { key: "large", title: "L" }]}
+          />
+        )}
+        <Segments
+          label="View"
+          chosen={choices.view}
+          onChoose={(view) => setQuery({ view: view === "list" ? "list" : null })}
+          options={[{ key: "tiles", title: "Tiles" }, { key: "list", title: "List" }]}
+        />
+      </span>
+    </div>
+  );
+}
+
+export default function FleetPage() {
+  const fleet = useFleet();
+  const nodes = fleet.data?.nodes.length ?? 0;
+  return (
+    <div class="stack">
+      <PageHead title="Fleet" lead={nodes > 0 ? `${plural(nodes, "node")}, as of ${instant(fleet.data?.at)} UTC` : "Every node and GPU, and who holds it."} />
+      <Loaded query={fleet}>
+        {(data) =>
+          data.nodes.length === 0 ? (
+            <Card>
+              <Empty icon="fleet" title="No node is known yet" command={'kubernetes:\n  - {cluster: prod}'}>
+                Nodes come from a cluster that is watched, from an inventory that is imported, or from telemetry. Name a
+                cluster in pennyweight.yaml, or import a file: pennyweight import nodes.csv.
+              </Empty>
+            </Card>
+          ) : (
+            <Shown fleet={data} />
+          )
+        }
+      </Loaded>
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+// What the API says of invoices: the list, and the document as it was issued (pennyweight-invoice/1).
+
+export interface InvoiceLine {
+  number: string;
+  month: string;
+  customer: string;
+  issued_at: string;
+  digest: string;
+  refers_to: string | null;
+  total: string;
+  currency: string;
+}
+
+export interface DocumentLine {
+  key?: string;
+  description: string;
+  remark?: string;
+  quantity?: { shown: string } | null;
+  unit?: string;
+  rate?: string;
+  amount: string;
+  amount_shown: string;
+}
+export interface DocumentSection {
+  name: string;
+  title: string;
+  lines: DocumentLine[];
+  subtotal: string;
+  subtotal_shown: string;
+}
+export interface InvoiceDocument {
+  kind?: "invoice" | "credit_note" | "supplement" | "not_charged";
+  number?: string;
+  month: string;
+  customer: string;
+  currency: string;
+  sections?: DocumentSection[];
+  net?: string;
+  net_shown?: string;
+  total_shown?: string;
+  reconciliation?: { bill_shown: string; difference: string; bill_lines: number };
+}
+export interface Preview {
+  closed: boolean;
+  issued: InvoiceDocument[]; // before
+  drafts: InvoiceDocument[]; // free to change; of a closed month, what would be issued
+  not_charged: InvoiceDocument[];
+}
+
+export const KIND_TITLES: Record<string, string> = {
+  invoice: "Invoice",
+  credit_note: "Credit note",
+  supplement: "Supplementary invoice",
+  not_charged: "Not charged to anyone",
+};

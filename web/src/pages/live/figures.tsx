@@ -1,0 +1,34 @@
+// What an hour costs now, of each currency: all of it, what is held, what of that is idle.
+import type { LiveCluster, LiveNow } from "../../api/types";
+import { Figure, Grid } from "../../components/card";
+import { Money } from "../../components/money";
+import { add, number, percent } from "../../util/money";
+
+function gpus(clusters: LiveCluster[], name: "gpus" | "gpus_held" | "gpus_busy"): string {
+  return add(...clusters.map((one) => (one[name] === null ? "0" : String(one[name]))));
+}
+
+export function ClusterFigures({ now }: { now: LiveNow }) {
+  const currencies = [...new Set(now.clusters.map((one) => one.currency))];
+  return (
+    <>
+      {currencies.map((currency) => {
+        const mine = now.clusters.filter((one) => one.currency === currency);
+        const sum = (name: "cost_per_hour" | "held_per_hour" | "held_idle_per_hour" | "unallocated_per_hour") =>
+          mine.some((one) => one[name] !== null) ? add(...mine.map((one) => one[name])) : null;
+        const whole = sum("cost_per_hour");
+        const part = (amount: string | null) => (amount === null ? "no price is known" : `${percent(amount, whole) ?? "0"}% of it`);
+        const [all, held, busy] = [gpus(mine, "gpus"), gpus(mine, "gpus_held"), gpus(mine, "gpus_busy")];
+        return (
+          <Grid of="figures" key={currency}>
+            <Figure label="An hour costs" value={<Money amount={whole} currency={currency} />} sub={mine.map((one) => one.cluster).join(", ")} />
+            <Figure label="Held" mark="used" value={<Money amount={sum("held_per_hour")} currency={currency} />} sub={part(sum("held_per_hour"))} />
+            <Figure label="Held and idle" mark="idle" value={<Money amount={sum("held_idle_per_hour")} currency={currency} />} sub={part(sum("held_idle_per_hour"))} />
+            <Figure label="Held by nobody" mark="unallocated" value={<Money amount={sum("unallocated_per_hour")} currency={currency} />} sub={part(sum("unallocated_per_hour"))} />
+            <Figure label="GPUs held" value={<><span class="num">{number(held, 0)}</span><span class="unit"> of {number(all, 0)}</span></>} sub={`${number(busy, 0)} busy`} />
+          </Grid>
+        );
+      })}
+    </>
+  );
+}

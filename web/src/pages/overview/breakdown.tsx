@@ -1,0 +1,52 @@
+// Where the month's money went, by what became of it: one bar, and the parts below it.
+import type { SummaryMonth } from "../../api/types";
+import { Card } from "../../components/card";
+import { Money, Percent } from "../../components/money";
+import { compare, isZero, percent, toHeight } from "../../util/money";
+
+const PARTS = [
+  ["used", "used", "Used"],
+  ["held_idle", "idle", "Held and idle"],
+  ["unallocated", "unallocated", "Free, held by nobody"],
+  ["stranded", "stranded", "Stranded beside others"],
+  ["overhead", "overhead", "Overhead"],
+  ["unavailable", "unavailable", "Out of service"],
+  ["shared", "shared", "Shared, not spread"],
+] as const;
+
+export function Breakdown({ now }: { now: SummaryMonth }) {
+  const parts = PARTS.filter(([name]) => !isZero(now[name]));
+  const positive = parts.filter(([name]) => compare(now[name], "0") > 0);
+  return (
+    <Card title="What became of it">
+      <div class="parts" aria-hidden="true">
+        {positive.map(([name, mark]) => (
+          <span key={name} class={`mark-${mark}`} style={{ flexGrow: toHeight(percent(now[name], now.total, 4)) }} />
+        ))}
+      </div>
+      <ul class="part-list">
+        {parts.map(([name, mark, title]) => (
+          <li key={name}>
+            <a href={`/explore?month=${now.month}&filter=kind=${name}`}>
+              <span class={`mark mark-${mark}`} aria-hidden="true" />
+              {title}
+            </a>
+            <Money amount={now[name]} currency={now.currency} digits={0} />
+            <Percent value={percent(now[name], now.total, 4)} />
+          </li>
+        ))}
+      </ul>
+      {now.observed_share !== null && (
+        <p class="small muted part-note">
+          {isZero(now.observed_share) ? (
+            "No telemetry says what was done with the GPU time held; all of it counts as used."
+          ) : (
+            <>
+              Of <Percent value={now.observed_share} /> of the GPU time held, telemetry says what was done; the rest counts as used.
+            </>
+          )}
+        </p>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,95 @@
+// The strip of figures: money of the month, what of it works, and what an hour costs now.
+import { useQuery } from "../../api/hooks";
+import { useLive } from "../../api/events";
+import type { LiveNow, SummaryMonth } from "../../api/types";
+import { Figure, Grid } from "../../components/card";
+import { Badge } from "../../components/controls";
+import { Change, Money, Percent, Quantity } from "../../components/money";
+import { add, percent } from "../../util/money";
+
+export function wasted(one: SummaryMonth): string {
+  return add(one.unallocated, one.stranded, one.unavailable);
+}
+
+function NowFigure({ currency }: { currency: string }) {
+  const first = useQuery<LiveNow>("/live/now");
+  const { now, connected } = useLive();
+  const clusters = ((now ?? first.data)?.clusters ?? []).filter((one) => one.currency === currency);
+  if (clusters.length === 0) return null;
+  const gpus = clusters.reduce((sum, one) => sum + one.gpus, 0);
+  return (
+    <Figure
+      label="An hour costs now"
+      href="/live"
+      value={<Money amount={add(...clusters.map((one) => one.cost_per_hour))} currency={currency} />}
+      sub={
+        <>
+          {connected && <Badge tone="good">live</Badge>}
+          <span>{gpus.toLocaleString("en")} GPUs</span>
+        </>
+      }
+    />
+  );
+}
+
+export function Figures({ now, before, showLive }: {
+  now: SummaryMonth;
+  before: SummaryMonth | undefined;
+  showLive: boolean;
+}) {
+  const { currency } = now;
+  const share = (part: string) => percent(part, now.total);
+  const sub = (part: string, previous: string | undefined) => (
+    <>
+      <span>{share(part) ?? "0"}% of it</span>
+      <Change now={part} before={previous} currency={currency} />
+    </>
+  );
+  const efficiency = share(now.used);
+  const earlier = before && percent(before.used, before.total);
+  return (
+    <Grid of="figures">
+      <Figure
+        label="Spend"
+        value={<Money amount={now.total} currency={currency} digits={0} />}
+        sub={
+          before ? (
+            <>
+              <Change now={now.total} before={before.total} currency={currency} />
+              <span>
+                from <Money amount={before.total} currency={currency} digits={0} />
+              </span>
+            </>
+          ) : (
+            "nothing to compare with"
+          )
+        }
+      />
+      <Figure
+        label="Used"
+        mark="used"
+        value={<Percent value={efficiency} />}
+        sub={
+          <>
+            <Money amount={now.used} currency={currency} digits={0} />
+            {earlier && <span>from {earlier}%</span>}
+          </>
+        }
+      />
+      <Figure label="Held and idle" mark="idle" href={`/explore?month=${now.month}&filter=kind=held_idle`}
+        value={<Money amount={now.held_idle} currency={currency} digits={0} />} sub={sub(now.held_idle, before?.held_idle)} />
+      <Figure label="Not held" mark="unallocated" href={`/explore?month=${now.month}&by=node&filter=kind=unallocated,stranded,unavailable`}
+        value={<Money amount={wasted(now)} currency={currency} digits={0} />} sub={sub(wasted(now), before && wasted(before))} />
+      <Figure
+        label="GPU-hours held"
+        value={<Quantity value={now.gpu_hours_held} digits={0} />}
+        sub={
+          <span>
+            <Quantity value={now.gpu_hours_idle} digits={0} unit="h" /> more by nobody
+          </span>
+        }
+      />
+      {showLive && <NowFigure currency={currency} />}
+    </Grid>
+  );
+}

@@ -1,0 +1,74 @@
+// Spend over time by owner: the days of this month, or the months of the last year.
+import { useMemo } from "preact/hooks";
+import { useQuery, type Query } from "../../api/hooks";
+import type { Tables } from "../../api/types";
+import { href, navigate, setQuery, useRoute } from "../../app/router";
+import { Chart } from "../../charts/chart";
+import { Card } from "../../components/card";
+import { Segments } from "../../components/controls";
+import { Loaded, Skeleton } from "../../components/states";
+import { OTHERS, pivot } from "../../util/pivot";
+import { addMonths, bucketName, daysIn, daysOf } from "../../util/text";
+
+const MOST = 9;
+
+export interface Parts {
+  currency: string;
+  month: string;
+  owner: string;
+  days: Query<Tables>;
+  kinds: Query<Tables>;
+  past: Query<Tables>;
+}
+
+export function SpendChart({ currency, month, owner, days, last }: Parts & { last: number }) {
+  const { query } = useRoute();
+  const over = query.get("over") === "year" ? "year" : "month";
+  const first = addMonths(month, -11);
+  const year = useQuery<Tables>(over === "year" ? "/costs" : null, {
+    by: owner,
+    from: `${first}-01`,
+    to: `${month}-${daysIn(month)}`,
+    step: "month",
+    top: 30,
+  });
+  const shown = over === "year" ? year : days;
+  const step = over === "year" ? "month" : "day";
+  const chart = useMemo(() => {
+    const table = shown.data?.tables.find((one) => one.currency === currency);
+    const rows = table?.rows ?? [];
+    const months = Array.from({ length: 12 }, (_, i) => addMonths(first, i));
+    const isShort = (bucket: unknown) => String(bucket).slice(0, 7);
+    const asked = step === "month" ? rows.map((row) => ({ ...row, month: isShort(row["month"]) })) : rows;
+    const seen = months.slice(months.findIndex((one) => asked.some((row) => row["month"] === one)));
+    const buckets = step === "month" ? seen : daysOf(month, Math.max(last, 1));
+    return pivot(asked, { bucket: step, by: [owner], cost: "effective_cost", most: MOST, buckets });
+  }, [shown.data, currency, month, owner, step, last]);
+
+  const pick = (index: number) => {
+    const bucket = chart.buckets[index];
+    if (!bucket) return;
+    navigate(step === "month" ? href("/", { month: bucket }) : href("/explore", { by: owner, from: bucket, to: bucket }));
+  };
+  const pickSeries = (name: string) => {
+    const key = chart.series.find((one) => one.name === name)?.key;
+    if (key && key !== OTHERS && key !== "(none)") navigate(href("/explore", { filter: `${owner}=${key}`, month }));
+  };
+  return (
+    <Card
+      title={`Spend by ${owner}`}
+      note={step === "day" ? "each day" : "each month"}
+      actions={
+        <Segments label="Over" chosen={over} onChoose={(to) => setQuery({ over: to === "year" ? to : null })}
+          options={[{ key: "month", title: "This month" }, { key: "year", title: "Year" }]} />
+      }
+    >
+      <Loaded query={shown} skeleton={<Skeleton height="chart" />}>
+        {() => (
+          <Chart kind="bars" title={`Spend by ${owner}, ${step === "day" ? "each day" : "each month"}`} labels={chart.buckets.map(bucketName)}
+            series={chart.series} currency={currency} onPick={pick} onSeries={pickSeries} />
+        )}
+      </Loaded>
+    </Card>
+  );
+}

@@ -1,0 +1,126 @@
+// Sign-in: a name and password, a code where a second factor is asked for, or the OpenID provider;
+// then a new password where the one given was meant for once.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { address, ApiError, post } from "../../api/client";
+import type { Session } from "../../api/types";
+import { href } from "../../app/router";
+import { useSession } from "../../app/session";
+import { Button, LinkButton } from "../../components/controls";
+import { FormError, TextField } from "../../components/form";
+import { Logo } from "../../components/icons";
+import { PasswordForm } from "../account/password";
+
+function nextPath(): string {
+  return new URLSearchParams(location.search).get("next") ?? "/";
+}
+
+function Credentials() {
+  const { set } = useSession();
+  const [user, setUser] = useState("");
+  const [password, setPassword] = useState("");
+  const [code, setCode] = useState("");
+  const [needsCode, setNeedsCode] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  const [busy, setBusy] = useState(false);
+  const codeBox = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (needsCode) codeBox.current?.querySelector("input")?.focus();
+  }, [needsCode]);
+
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    try {
+      set(await post<Session>("/session", { user: user.trim(), password, ...(code ? { code } : {}) }));
+    } catch (caught) {
+      const problem = caught as ApiError;
+      if (problem.problem?.needs === "code" && !needsCode) setNeedsCode(true);
+      else setError(problem);
+      setCode("");
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <form class="form" onSubmit={(event) => void submit(event)}>
+      {needsCode ? (
+        <div class="code-input" ref={codeBox}>
+          <TextField
+            label="Code of your second factor"
+            hint="Six digits, from your authenticator app."
+            value={code}
+            onValue={(value) => setCode(value.replace(/\D/g, "").slice(0, 6))}
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            required
+          />
+        </div>
+      ) : (
+        <>
+          <TextField label="Name" value={user} onValue={setUser} autoComplete="username" autoFocus required autoCapitalize="none" spellcheck={false} />
+          <TextField label="Password" type="password" value={password} onValue={setPassword} autoComplete="current-password" required />
+        </>
+      )}
+      <FormError error={error} />
+      <Button tone="primary" type="submit" busy={busy}>
+        {needsCode ? "Confirm" : "Sign in"}
+      </Button>
+      {needsCode && (
+        <Button tone="quiet" onClick={() => (setNeedsCode(false), setError(undefined))}>
+          Back
+        </Button>
+      )}
+    </form>
+  );
+}
+
+function Ways() {
+  const { session } = useSession();
+  const { password, openid } = session.sign_in;
+  return (
+    <>
+      {openid && (
+        <LinkButton tone={password ? "plain" : "primary"} icon="key" href={address("/session/openid", { next: nextPath() })}>
+          Sign in with {openid.name}
+        </LinkButton>
+      )}
+      {openid && password && <div class="signin-or">or</div>}
+      {password && <Credentials />}
+    </>
+  );
+}
+
+export function SignIn() {
+  const { session, refresh, signOut } = useSession();
+  const mustChange = Boolean(session.user && session.must_change_password);
+  useEffect(() => {
+    document.title = "Sign in · pennyweight";
+  }, []);
+  return (
+    <main class="signin">
+      <div class="signin-box">
+        <header class="signin-head">
+          <Logo size={36} />
+          <h1>{mustChange ? "Choose a password" : "Sign in to pennyweight"}</h1>
+          <p class="muted">
+            {mustChange ? "Yours was meant for the first sign-in only." : "Every cent of the GPU bill, and why."}
+          </p>
+        </header>
+        <div class="signin-card">
+          {mustChange ? <PasswordForm onDone={() => void refresh()} /> : <Ways />}
+        </div>
+        <p class="signin-foot small muted">
+          {mustChange ? (
+            <Button tone="quiet" small onClick={() => void signOut().then(() => location.assign(href("/signin")))}>
+              Sign out
+            </Button>
+          ) : (
+            <>Version {session.version}</>
+          )}
+        </p>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,125 @@
+// One workload: what it cost, its attempts in time, its days, and why it costs what it does.
+import type { ComponentChildren } from "preact";
+import { useQuery } from "../../api/hooks";
+import type { List, WorkloadDay, WorkloadDetail, WorkloadLine } from "../../api/types";
+import { useMonth } from "../../app/month";
+import { href } from "../../app/router";
+import { Chart } from "../../charts/chart";
+import { Card, Facts, Figure, Grid, PageHead } from "../../components/card";
+import { Badge, LinkButton } from "../../components/controls";
+import { Money, Quantity } from "../../components/money";
+import { ErrorNote, Loaded, Skeleton } from "../../components/states";
+import { add, isAmount, isZero, percent } from "../../util/money";
+import { bucketName, monthName, shownWorkload } from "../../util/text";
+import { Explanation } from "./explain";
+import { Timeline } from "./timeline";
+
+function Sums({ detail, days, currency }: { detail: WorkloadDetail; days: WorkloadDay[]; currency: string }) {
+  const used = add(...days.map((day) => day.used_cost));
+  const idle = add(...days.map((day) => day.held_idle_cost));
+  const other = add(...days.map((day) => day.other_cost));
+  const total = add(used, idle, other);
+  const part = (amount: string) => `${percent(amount, total) ?? "0"}% of it`;
+  const amount = (value: string) => <Money amount={value} currency={currency} />;
+  return (
+    <Grid of="figures">
+      <Figure label="Cost" value={amount(total)} sub={`${days.length} days`} />
+      <Figure label="Used" mark="used" value={amount(used)} sub={part(used)} />
+      <Figure label="Held and idle" mark="idle" value={amount(idle)} sub={part(idle)} />
+      {!isZero(other) && <Figure label="Other" mark="overhead" value={amount(other)} sub="spread and shared" />}
+      {isAmount(detail.lost_cost) && (
+        <Figure label="Lost" mark="unavailable" value={amount(detail.lost_cost)} sub="in lost attempts" />
+      )}
+      <Figure label="GPU-hours" value={<Quantity value={add(...days.map((day) => day.gpu_hours))} />}
+        sub={`${detail.attempts.length} ${detail.attempts.length === 1 ? "attempt" : "attempts"}`} />
+    </Grid>
+  );
+}
+
+function Days({ days, currency }: { days: WorkloadDay[]; currency: string }) {
+  const other = days.map((day) => day.other_cost);
+  const series = [
+    { name: "Used", colour: "used", values: days.map((day) => day.used_cost) },
+    { name: "Held and idle", colour: "idle", values: days.map((day) => day.held_idle_cost) },
+    ...(other.every(isZero) ? [] : [{ name: "Other", colour: "overhead", values: other }]),
+  ];
+  return (
+    <Card title="Each day">
+      <Chart kind="bars" size="small" title="Cost of each day" labels={days.map((day) => bucketName(day.day))} series={series} currency={currency} />
+    </Card>
+  );
+}
+
+function About({ detail, month }: { detail: WorkloadDetail; month: string }) {
+  const dimensions = Object.entries(detail.dimensions).map(([name, value]): [string, ComponentChildren] => [
+    name,
+    value && value !== "(none)" ? <a href={href("/explore", { by: "workload", filter: `${name}=${value}`, month })}>{value}</a> : "–",
+  ]);
+  const labels = Object.entries(detail.labels).map(([name, value]): [string, string] => [name, value]);
+  return (
+    <Grid>
+      <Card title="Whose it is"><Facts facts={[["cluster", detail.cluster || "–"], ...dimensions]} /></Card>
+      {labels.length > 0 && <Card title="Labels" note="as the scheduler gave them"><Facts facts={labels} /></Card>}
+    </Grid>
+  );
+}
+
+// A name with a comma can't be one of several keys; alone it can.
+function explained({ cluster, workload }: WorkloadDetail): { by: string; key: string } {
+  if (cluster === "" || cluster.includes(",") || workload.includes(",")) return { by: "workload", key: workload };
+  return { by: "cluster,workload", key: `${cluster},${workload}` };
+}
+
+const OUTCOMES = { useful: "good", lost: "bad", running: "accent", unknown: "neutral" } as const;
+
+// Its cluster, where a link does not say it: the one in which it cost most.
+export function Find({ workload }: { workload: string }) {
+  const { month } = useMonth();
+  const found = useQuery<List<WorkloadLine>>("/workloads", { month, filter: `workload=${workload}`, limit: 1 });
+  return (
+    <Loaded query={found} skeleton={<Skeleton lines={8} />}>
+      {({ data }) => <Detail workload={workload} cluster={data[0]?.cluster ?? ""} />}
+    </Loaded>
+  );
+}
+
+export function Detail({ workload, cluster }: { workload: string; cluster: string }) {
+  const { month } = useMonth();
+  const query = useQuery<WorkloadDetail>("/workload", { cluster, workload, month });
+  const { data, error } = query;
+  return (
+    <>
+      <PageHead title={shownWorkload(workload)} lead={`${cluster ? `${cluster}, ` : ""}${monthName(month)}.`}>
+        {data?.outcome && <Badge tone={OUTCOMES[data.outcome]}>{data.outcome}</Badge>}
+        <LinkButton href={href("/workload", { month })} icon="left" tone="quiet">All workloads</LinkButton>
+      </PageHead>
+      {error?.status === 404 ? (
+        <ErrorNote error={error} />
+      ) : (
+        <Loaded query={query} skeleton={<Skeleton lines={8} />}>
+          {(detail) => {
+            const currencies = [...new Set(detail.days.map((day) => day.currency))];
+            return (
+              <div class="stack">
+                {currencies.map((currency) => {
+                  const days = detail.days.filter((day) => day.currency === currency);
+                  return (
+                    <div class="stack" key={currency}>
+                      <Sums detail={detail} days={days} currency={currency} />
+                      <Days days={days} currency={currency} />
+                    </div>
+                  );
+                })}
+                <Timeline attempts={detail.attempts} />
+                <Card title="Why it costs this much">
+                  <Explanation parameters={{ ...explained(detail), month }} />
+                </Card>
+                <About detail={detail} month={month} />
+              </div>
+            );
+          }}
+        </Loaded>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,108 @@
+// The workloads of a month, the costliest first.
+import { address } from "../../api/client";
+import { usePages } from "../../api/hooks";
+import type { WorkloadLine } from "../../api/types";
+import { useMonth } from "../../app/month";
+import { href, navigate, setQuery, useRoute } from "../../app/router";
+import { Card, PageHead } from "../../components/card";
+import { Button, Meter } from "../../components/controls";
+import { TextField } from "../../components/form";
+import { Money, Percent, Quantity } from "../../components/money";
+import { Empty, ErrorNote, Skeleton } from "../../components/states";
+import { Table, type Column } from "../../components/table";
+import { percent, toHeight } from "../../util/money";
+import { dayShort, monthName, shownWorkload, words } from "../../util/text";
+
+const PAGE = 200;
+const OWNERS = ["team", "user", "project"]; // before other dimensions
+
+function link(line: WorkloadLine, month: string): string {
+  return href("/workload", { cluster: line.cluster, workload: line.workload, month });
+}
+
+function nameOf(line: WorkloadLine, dimension: string): string {
+  const value = line.dimensions[dimension] ?? "";
+  return value === "(none)" ? "" : value;
+}
+
+function columnsOf(rows: WorkloadLine[], month: string): Column<WorkloadLine>[] {
+  const named = new Set(rows.flatMap((line) => Object.entries(line.dimensions).filter(([, value]) => value && value !== "(none)").map(([name]) => name)));
+  const names = [...OWNERS.filter((name) => named.has(name)), ...named].filter((name, i, all) => all.indexOf(name) === i).slice(0, 3);
+  const currencies = new Set(rows.map((line) => line.currency));
+  const own = currencies.size === 1 ? ` ${[...currencies][0]}` : "";
+  const used = (line: WorkloadLine) => percent(line.used_cost, line.effective_cost, 4);
+  return [
+    {
+      key: "workload", title: "Workload", wide: true, value: (line) => line.workload,
+      cell: (line) => <a class="cut" href={link(line, month)} title={line.workload}>{shownWorkload(line.workload)}</a>,
+    },
+    { key: "cluster", title: "Cluster", hideOnPhone: true, value: (line) => line.cluster, cell: (line) => line.cluster || <span class="nothing">–</span> },
+    ...names.map((name): Column<WorkloadLine> => ({
+      key: `d-${name}`, title: words(name), hideOnPhone: name !== names[0], value: (line) => line.dimensions[name] ?? "",
+      cell: (line) => <span class="cut" title={line.dimensions[name]}>{nameOf(line, name) || <span class="nothing">–</span>}</span>,
+    })),
+    {
+      key: "time", title: "Ran", hideOnPhone: true, value: (line) => line.first,
+      cell: (line) => <span class="num" title={`${line.first} to ${line.last}`}>{dayShort(line.first.slice(0, 10))} – {dayShort(line.last.slice(0, 10))}</span>,
+    },
+    { key: "hours", title: "GPU-hours", numeric: true, value: (line) => line.gpu_hours, cell: (line) => <Quantity value={line.gpu_hours} exactly={line.gpu_hours_exact} /> },
+    {
+      key: "used", title: "Used", numeric: true, value: used,
+      cell: (line) => <span class="share"><Meter percent={toHeight(used(line))} /><Percent value={used(line)} digits={0} /></span>,
+    },
+    { key: "idle", title: `Held, idle${own}`, numeric: true, hideOnPhone: true, value: (line) => line.held_idle_cost, cell: (line) => <Money amount={line.held_idle_cost} /> },
+    {
+      key: "cost", title: `Cost${own}`, numeric: true, value: (line) => line.effective_cost,
+      cell: (line) => <Money amount={line.effective_cost} currency={own ? null : line.currency} />,
+    },
+  ];
+}
+
+export function Workloads() {
+  const { month } = useMonth();
+  const { query } = useRoute();
+  const filter = query.getAll("filter");
+  const pages = usePages<WorkloadLine>("/workloads", { month, filter, limit: PAGE });
+  const text = (query.get("q") ?? "").toLowerCase();
+  const rows = pages.rows.filter((line) =>
+    [line.workload, line.cluster, ...Object.values(line.dimensions)].some((one) => one.toLowerCase().includes(text)),
+  );
+  return (
+    <>
+      <PageHead title="Workloads" lead={`What ran in ${monthName(month)}, and what each job and service cost.`} />
+      <Card flush>
+        <div class="live-controls">
+          <TextField label="Find" type="search" placeholder="a workload, a person, a cluster" value={query.get("q") ?? ""}
+            onValue={(q) => setQuery({ q }, { replace: true })} />
+          {filter.length > 0 && <Button onClick={() => setQuery({ filter: null })}>Take out the filter {filter.join(", ")}</Button>}
+        </div>
+        {pages.error && <ErrorNote error={pages.error} retry={pages.reload} />}
+        {pages.loading && pages.rows.length === 0 ? (
+          <Skeleton lines={10} />
+        ) : (
+          !pages.error && (
+            <Table
+              caption="Workloads"
+              columns={columnsOf(pages.rows, month)}
+              rows={rows}
+              rowKey={(line) => `${line.cluster}/${line.workload}/${line.currency}`}
+              onRow={(line) => navigate(link(line, month))}
+              csv={address("/workloads", { month, filter, format: "csv" })}
+              empty={
+                <Empty icon="workload" title={text ? "Nothing that is loaded is called so" : `Nothing ran in ${monthName(month)}`}
+                  {...(text ? {} : { command: "pennyweight import --cluster prod nodes.csv sacct.txt" })}>
+                  {text ? "Load more, or find it with the search above." : "Connect Slurm or Kubernetes, or import what sacct says."}
+                </Empty>
+              }
+            />
+          )
+        )}
+        {pages.hasMore && (
+          <div class="table-foot">
+            <Button busy={pages.loading} onClick={pages.loadMore}>Load more</Button>
+          </div>
+        )}
+      </Card>
+    </>
+  );
+}
