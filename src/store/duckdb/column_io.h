@@ -9,7 +9,7 @@
 
 #include "duckdb/appender.h"
 #include "duckdb/rows.h"
-#include "store/duckdb/columns.h"
+#include "store/columns/columns.h"
 
 namespace pennyweight {
 

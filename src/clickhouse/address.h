@@ -1,0 +1,41 @@
+// Address: which ClickHouse, in one text:
+//
+//   clickhouse://[user[:password]@]host[:port][,host[:port]…]/database[?option=value&…]
+//
+// Options: cluster (its name in the servers' remote_servers; empty: one server, no replicas),
+// tls=1, password_file, ca_file, connect_timeout_ms, timeout_ms, retry_ms, compress=0.
+// Source of the form: ClickHouse's own clients; several hosts as in its JDBC driver.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+
+namespace pennyweight::clickhouse {
+
+struct Address {
+  std::vector<std::string> endpoints =
+      {};  // "http://host:8123"; any of them may be asked; not empty
+  std::string user = "default";
+  std::string password = {};
+  std::string password_file = {};  // read for each connection; instead of `password`
+  std::string database = {};       // [A-Za-z_][A-Za-z0-9_]*, at most 128 bytes
+  std::string cluster = {};        // empty: one server; else written as `database`
+  std::string ca_file = {};        // for https; empty: the system's
+  std::chrono::milliseconds connect_timeout{3'000};
+  std::chrono::milliseconds timeout{300'000};  // of one statement; of rows: between two pieces
+  // For how long something that may be sent again is sent again, at one endpoint after the other.
+  std::chrono::milliseconds retry{60'000};
+  bool compress = true;  // what is sent and received, by gzip
+};
+
+// An error of kConfig that says which part is wrong, and never tells the password.
+Result<Address> parse_address(std::string_view text);
+bool is_clickhouse(std::string_view text);  // it begins with "clickhouse://"
+// Without user and password: for messages, logs and lists of ledgers.
+std::string shown(const Address& address);
+
+}  // namespace pennyweight::clickhouse

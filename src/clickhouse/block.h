@@ -1,0 +1,124 @@
+// Block: rows of a table, column by column, in ClickHouse's Native format as it is spoken over HTTP
+// (no block info, no revision): two varuints, columns and rows, then for each column its name, its
+// type and its values. The same from 18.16 to today's releases for the types that are listed here.
+//
+// Types: String, FixedString(16) (a Hash128, its big end first, so that its order is ours), UInt8,
+// UInt32, UInt64, Int32, Int64, Decimal(38, n) (sixteen bytes, the small end first), Nullable(any
+// of these), Array(String).
+// Source: ClickHouse documentation, "Formats", Native; dbms/src/DataStreams/Native* of 18.16.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/int128.h"
+
+namespace pennyweight::clickhouse {
+
+// One column on its way in. Each add_ REQUIRES the type it names; add_null a Nullable.
+class ColumnWriter {
+ public:
+  ColumnWriter(std::string name, std::string type);  // REQUIRES: a type that is listed above
+
+  void add_text(std::string_view value);
+  void add_hash(const Hash128& value);
+  void add_bool(bool value);  // UInt8
+  void add_uint32(std::uint32_t value);
+  void add_uint64(std::uint64_t value);
+  void add_int32(std::int32_t value);
+  void add_int64(std::int64_t value);
+  void add_wide(Int128 value);  // Decimal(38, n): the count of 10^-n
+  void add_texts(std::span<const std::string_view> values);
+  void add_null();
+
+  const std::string& name() const { return name_; }
+  const std::string& type() const { return type_; }
+  std::uint64_t rows() const { return rows_; }
+  std::size_t bytes() const { return nulls_.size() + offsets_.size() + values_.size(); }
+
+ private:
+  friend class BlockWriter;
+  void added(bool null);
+  std::string name_, type_;
+  std::string nulls_;    // a byte a row, of Nullable
+  std::string offsets_;  // of Array
+  std::string values_;
+  bool nullable_ = false, array_ = false;
+  std::size_t null_bytes_ = 0;  // how many bytes stand for a null
+  std::uint64_t rows_ = 0, elements_ = 0;
+};
+
+struct ColumnSpec {
+  std::string name, type;
+};
+
+class BlockWriter {
+ public:
+  explicit BlockWriter(std::span<const ColumnSpec> columns);
+  ColumnWriter& column(std::size_t index) { return columns_[index]; }
+  std::uint64_t rows() const { return columns_.empty() ? 0 : columns_.front().rows(); }
+  std::size_t bytes() const;
+  // The block as bytes; the writer is empty afterwards. REQUIRES: as many rows in each column.
+  std::string take();
+
+ private:
+  std::vector<ColumnSpec> specs_;
+  std::vector<ColumnWriter> columns_;
+};
+
+// One column that came. Each reader REQUIRES the type it names, and a row that is not null.
+class Column {
+ public:
+  const std::string& name() const { return name_; }
+  const std::string& type() const { return type_; }
+  bool is_null(std::uint64_t row) const { return !nulls_.empty() && nulls_[row] != 0; }
+  std::string_view text(std::uint64_t row) const;
+  Hash128 hash(std::uint64_t row) const;
+  bool boolean(std::uint64_t row) const;
+  std::uint32_t uint32(std::uint64_t row) const;
+  std::uint64_t uint64(std::uint64_t row) const;
+  std::int32_t int32(std::uint64_t row) const;
+  std::int64_t int64(std::uint64_t row) const;
+  Int128 wide(std::uint64_t row) const;
+  std::vector<std::string_view> texts(std::uint64_t row) const;
+
+ private:
+  friend class BlockReader;
+  template <class Number>
+  Number number(std::uint64_t row, const char* type) const;
+  std::string name_, type_, base_;  // base_: the type inside Nullable or Array
+  std::string nulls_, values_;
+  std::vector<std::uint64_t> ends_;      // of String: of each value (of Array: each element)
+  std::vector<std::uint64_t> elements_;  // of Array: the end of each row's elements
+};
+
+struct Block {
+  std::vector<Column> columns;
+  std::uint64_t rows = 0;
+};
+
+// Blocks out of bytes that come in pieces.
+class BlockReader {
+ public:
+  // Takes bytes; next() then gives the blocks that are whole. An Error of kStore for what is no
+  // Native block, has a type that is not listed, or goes over a limit.
+  void add(std::string_view bytes) { bytes_.append(bytes); }
+  // Nothing: more bytes are needed. A block may have no rows (the header of an empty answer).
+  Result<bool> next(Block& block);
+  bool at_end() const { return bytes_.size() == used_; }  // nothing is left of an unfinished block
+
+  static constexpr std::uint64_t kRowsMax = 1u << 24;  // of one block
+  static constexpr std::uint64_t kBlockBytesMax = 1u << 30;
+
+ private:
+  std::string bytes_;
+  std::size_t used_ = 0;
+  std::size_t wanted_ = 0;  // don't try again before so many bytes are there
+};
+
+}  // namespace pennyweight::clickhouse

@@ -1,0 +1,26 @@
+// The ledger on ClickHouse: one server, or shards and replicas, behind the Store that every keeper
+// is. docs/ARCHITECTURE.md "On a cluster" says how rows become visible.
+//
+// Several programs may have the same ledger open and write it at once. What one commits another
+// sees in the next call that it makes.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "clickhouse/address.h"
+#include "core/error.h"
+#include "ledger/store.h"
+
+namespace pennyweight {
+
+struct ClickhouseOptions {
+  clickhouse::Address address;
+  bool read_only = false;
+  std::chrono::milliseconds lease{30'000};  // of a writer that is silent while it commits
+};
+
+// Makes the database and its tables where there are none and the store may write.
+Result<std::unique_ptr<Store>> open_clickhouse_store(const ClickhouseOptions& options);
+
+}  // namespace pennyweight
