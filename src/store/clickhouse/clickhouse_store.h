@@ -6,9 +6,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 
 #include "clickhouse/address.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "ledger/store.h"
 
@@ -18,6 +20,9 @@ struct ClickhouseOptions {
   clickhouse::Address address;
   bool read_only = false;
   std::chrono::milliseconds lease{30'000};  // of a writer that is silent while it commits
+  Clock* clock = nullptr;                   // not null; lives longer than the store
+  // Of the numbers of sessions: one that no other store gets, in this program or another.
+  std::uint64_t seed = 0;
 };
 
 // Makes the database and its tables where there are none and the store may write.

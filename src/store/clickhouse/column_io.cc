@@ -1,0 +1,149 @@
+#include "store/clickhouse/column_io.h"
+
+#include "ledger/keeping.h"
+
+namespace pennyweight {
+namespace {
+
+template <class Fact>
+bool in_range(std::span<const Fact* const> facts) {
+  for (const Fact* fact : facts) {
+    clickhouse_io::RangeCheck<Fact> check(*fact);
+    Table<Fact>::list(check);
+    if (!check.in_range()) return false;
+  }
+  return true;
+}
+
+std::unexpected<Error> beyond_its_column(const char* table) {
+  return fail(ErrorCode::kLimit, std::string("a number for the table ") + table +
+                                     " is beyond DECIMAL(38,18) or 127 bits");
+}
+
+std::unexpected<Error> not_ours(const char* column, const char* table) {
+  return fail(ErrorCode::kStore, std::string("the column ") + column + " of " + table +
+                                     " holds what no version wrote");
+}
+
+std::int32_t day_of(Instant at) {
+  return static_cast<std::int32_t>(
+      std::chrono::floor<std::chrono::days>(at).time_since_epoch().count());
+}
+
+}  // namespace
+
+std::vector<clickhouse::ColumnSpec> clickhouse_posting_specs() {
+  clickhouse_io::Schema schema;
+  schema.add("session", "UInt64");
+  Table<Posting>::list(schema);
+  return schema.columns();
+}
+
+template <class Fact>
+Result<void> add_facts(clickhouse::BlockWriter& block, std::uint64_t session,
+                       std::span<const Fact* const> facts,
+                       std::span<const ClickhouseFactKeys> keys) {
+  CHECK(facts.size() == keys.size(), "every fact has its keys");
+  if (!in_range(facts)) return beyond_its_column(Table<Fact>::kName);
+  clickhouse_io::ColumnFiller<Fact> filler(block, facts);
+  filler.each([&](auto& column, auto, const Fact&) { column.add_uint64(session); });
+  filler.each([&](auto& column, auto row, const Fact&) { column.add_hash(keys[row].id); });
+  filler.each([&](auto& column, auto row, const Fact&) { column.add_hash(keys[row].second); });
+  filler.each([&](auto& column, auto, const Fact& fact) { column.add_uint64(fact.source.line); });
+  if constexpr (std::is_same_v<Fact, Charge>) {
+    std::optional<Instant> begin;  // of the line before
+    std::string month;
+    filler.each([&](auto& column, auto, const Charge& charge) {
+      if (begin != charge.billing_period.begin()) {
+        begin = charge.billing_period.begin();
+        month = month_of(*begin);
+      }
+      column.add_text(month);
+    });
+    filler.each(
+        [&](auto& column, auto row, const Charge&) { column.add_text(keys[row].booked_month); });
+    filler.each([&](auto& column, auto row, const Charge&) { column.add_hash(keys[row].content); });
+    filler.each(
+        [&](auto& column, auto row, const Charge&) { column.add_uint64(keys[row].ordinal); });
+    filler.each([&](auto& column, auto row, const Charge&) {
+      keys[row].takes_back ? column.add_hash(*keys[row].takes_back) : column.add_null();
+    });
+  }
+  if constexpr (std::is_same_v<Fact, Usage>) {
+    filler.each(
+        [&](auto& column, auto, const Usage& usage) { column.add_int32(day_of(usage.at)); });
+  }
+  if constexpr (std::is_same_v<Fact, Outcome>) {
+    filler.each([&](auto& column, auto, const Outcome& outcome) {
+      column.add_int32(day_of(outcome.during.begin()));
+    });
+  }
+  Table<Fact>::list(filler);
+  return {};
+}
+
+Result<void> add_postings(clickhouse::BlockWriter& block, std::uint64_t session,
+                          std::span<const Posting* const> postings) {
+  if (!in_range(postings)) return beyond_its_column(Table<Posting>::kName);
+  clickhouse_io::ColumnFiller<Posting> filler(block, postings);
+  filler.each([&](auto& column, auto, const Posting&) { column.add_uint64(session); });
+  Table<Posting>::list(filler);
+  return {};
+}
+
+template <class Fact>
+Result<std::vector<Fact>> facts_of(const clickhouse::Block& block, const ImportNumbers& numbers) {
+  std::vector<Fact> facts(block.rows, Table<Fact>::blank());
+  const clickhouse::Column& ids = block.columns[0];
+  const clickhouse::Column& lines = block.columns[1];
+  for (std::size_t row = 0; row < facts.size(); ++row) {
+    facts[row].id = FactId{ids.hash(row)};
+    facts[row].source.line = lines.uint64(row);
+  }
+  std::uint64_t first = 2;
+  if constexpr (std::is_same_v<Fact, Charge>) {
+    const clickhouse::Column& sessions = block.columns[2];
+    const clickhouse::Column& months = block.columns[3];
+    const clickhouse::Column& takes_back = block.columns[4];
+    for (std::size_t row = 0; row < facts.size(); ++row) {
+      facts[row].import_number = numbers.of(sessions.uint64(row));
+      facts[row].booked_month = months.text(row);
+      if (!takes_back.is_null(row)) facts[row].takes_back = FactId{takes_back.hash(row)};
+    }
+    first = 5;
+  }
+  clickhouse_io::ColumnReader<Fact> reader(block, first, facts);
+  Table<Fact>::list(reader);
+  if (reader.failed_column() != nullptr) {
+    return not_ours(reader.failed_column(), Table<Fact>::kName);
+  }
+  return facts;
+}
+
+Result<std::vector<Posting>> postings_of(const clickhouse::Block& block) {
+  std::vector<Posting> postings(block.rows, Table<Posting>::blank());
+  clickhouse_io::ColumnReader<Posting> reader(block, 0, postings);
+  Table<Posting>::list(reader);
+  if (reader.failed_column() != nullptr) {
+    return not_ours(reader.failed_column(), Table<Posting>::kName);
+  }
+  return postings;
+}
+
+#define PENNYWEIGHT_FACT(Fact)                                                      \
+  template Result<void> add_facts<Fact>(clickhouse::BlockWriter&, std::uint64_t,    \
+                                        std::span<const Fact* const>,               \
+                                        std::span<const ClickhouseFactKeys>);       \
+  template Result<std::vector<Fact>> facts_of<Fact>(const clickhouse::Block& block, \
+                                                    const ImportNumbers&);
+PENNYWEIGHT_FACT(Charge)
+PENNYWEIGHT_FACT(Holding)
+PENNYWEIGHT_FACT(Node)
+PENNYWEIGHT_FACT(Gpu)
+PENNYWEIGHT_FACT(Usage)
+PENNYWEIGHT_FACT(Outage)
+PENNYWEIGHT_FACT(Correction)
+PENNYWEIGHT_FACT(Outcome)
+#undef PENNYWEIGHT_FACT
+
+}  // namespace pennyweight

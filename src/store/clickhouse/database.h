@@ -1,0 +1,94 @@
+// Database: one ledger on ClickHouse, as the sessions and scans of a store see it: how it is
+// reached, how it is made, and with which settings it is read and written.
+//
+// Used by one thread at a time, but for a Loan that was lent, which is its borrower's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clickhouse/client.h"
+#include "core/error.h"
+#include "store/clickhouse/clickhouse_store.h"
+#include "store/clickhouse/log/commit_log.h"
+#include "store/clickhouse/tables.h"
+
+namespace pennyweight {
+
+// How many shards and replicas there are. One server is one of each.
+struct Topology {
+  std::uint64_t shards = 1;
+  std::uint64_t replicas = 1;  // of each shard: all have as many
+  std::uint64_t nodes() const { return shards * replicas; }
+};
+
+class ClickhouseDatabase {
+ public:
+  // A client that nobody else uses until it is given back: a statement that runs needs one of its
+  // own. Goes back by itself; lives no longer than the database.
+  class Loan {
+   public:
+    Loan(ClickhouseDatabase& database, std::unique_ptr<clickhouse::Client> client)
+        : database_(&database), client_(std::move(client)) {}
+    ~Loan();
+    Loan(Loan&& other) noexcept = default;
+    Loan& operator=(Loan&&) = delete;
+    clickhouse::Client& operator*() const { return *client_; }
+    clickhouse::Client* operator->() const { return client_.get(); }
+
+   private:
+    ClickhouseDatabase* database_;
+    std::unique_ptr<clickhouse::Client> client_;
+  };
+
+  // Reaches the servers, makes the ledger where there is none and it may, and checks its version.
+  static Result<std::unique_ptr<ClickhouseDatabase>> open(const ClickhouseOptions& options);
+  ~ClickhouseDatabase();
+  ClickhouseDatabase(const ClickhouseDatabase&) = delete;
+  ClickhouseDatabase& operator=(const ClickhouseDatabase&) = delete;
+
+  Loan lend();
+  const Layout& layout() const { return layout_; }
+  const Topology& topology() const { return topology_; }
+  const ClickhouseOptions& options() const { return options_; }
+  // "database.charges": what is asked and written.
+  std::string all(std::string_view table) const { return pennyweight::all(layout_, table); }
+
+  // What a SELECT and an INSERT need so that what was acknowledged is there for whoever asks
+  // afterwards, whichever replica answers.
+  clickhouse::Call reading() const;
+  clickhouse::Call writing(const TableSpec& table) const;
+  // Sends a block to a table: what BlockWriter::take() gave of column_names(table).
+  Result<void> insert(clickhouse::Client& client, const TableSpec& table,
+                      const std::string& block) const;
+
+  // A number that no other session has, in this program or another.
+  std::uint64_t fresh_session();
+  // The log of commits; a log each, since one is used by one thread, one session at a time. Lives
+  // no longer than the database.
+  std::unique_ptr<commit_log::CommitLog> log();
+  // What counts now.
+  Result<commit_log::View> view();
+
+ private:
+  friend class Loan;
+  explicit ClickhouseDatabase(const ClickhouseOptions& options);
+  Result<void> learn_servers();
+  Result<void> prepare();
+  Result<bool> is_complete();
+  Result<void> create();
+
+  ClickhouseOptions options_;
+  Layout layout_;
+  Topology topology_;
+  std::uint64_t server_version_ = 0;  // 18016001 for 18.16.1
+  std::uint64_t sessions_ = 0;        // how many numbers were given
+  std::vector<std::unique_ptr<clickhouse::Client>> idle_;
+  struct Log;
+  std::vector<std::unique_ptr<Log>> logs_;
+};
+
+}  // namespace pennyweight
