@@ -59,14 +59,14 @@ class Snapshot {
 };
 
 // A run as the tables keep it.
-struct KeptRun {
+struct LedgerRun {
   Run run;  // number and current are told from the order of commits
   std::uint64_t session = 0;
   Hash128 dimensions_digest;
   Hash128 postings_sum;  // SetDigest::sum() of its postings
 };
 // By scope, then number.
-Result<std::vector<KeptRun>> runs_of(clickhouse::Client& client, const Snapshot& snapshot);
+Result<std::vector<LedgerRun>> runs_of(clickhouse::Client& client, const Snapshot& snapshot);
 // By month.
 Result<std::vector<Closing>> closings_of(clickhouse::Client& client, const Snapshot& snapshot);
 
