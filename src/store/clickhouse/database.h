@@ -51,7 +51,7 @@ class ClickhouseDatabase {
   ClickhouseDatabase& operator=(const ClickhouseDatabase&) = delete;
 
   Loan lend();
-  const Layout& layout() const { return layout_; }
+  const TableLayout& layout() const { return layout_; }
   const Topology& topology() const { return topology_; }
   const ClickhouseOptions& options() const { return options_; }
   // "database.charges": what is asked and written.
@@ -82,7 +82,7 @@ class ClickhouseDatabase {
   Result<void> create();
 
   ClickhouseOptions options_;
-  Layout layout_;
+  TableLayout layout_;
   Topology topology_;
   std::uint64_t server_version_ = 0;  // 18016001 for 18.16.1
   std::uint64_t sessions_ = 0;        // how many numbers were given

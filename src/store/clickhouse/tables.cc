@@ -19,7 +19,7 @@ TableSpec fact_table(std::string order_by, std::string partition_by, std::string
           .columns = clickhouse_fact_specs<Fact>(),
           .order_by = std::move(order_by),
           .partition_by = std::move(partition_by),
-          .spread = Spread::kSharded,
+          .spread = TableSpread::kSharded,
           .shard_key = std::move(shard_key)};
 }
 
@@ -39,7 +39,7 @@ TableSpec everywhere(const char* name, const char* order_by,
           .columns = std::move(specs),
           .order_by = order_by,
           .partition_by = "",
-          .spread = Spread::kEverywhere,
+          .spread = TableSpread::kEverywhere,
           .shard_key = ""};
 }
 
@@ -63,7 +63,7 @@ std::vector<TableSpec> make_tables() {
                     .columns = clickhouse_posting_specs(),
                     .order_by = "session, charge_id",
                     .partition_by = month_number("posted_from"),
-                    .spread = Spread::kSharded,
+                    .spread = TableSpread::kSharded,
                     .shard_key = "charge_id"});
   constexpr const char* kHash = clickhouse_io::kHash;
   tables.push_back(everywhere("log", "turn, position, kind",
@@ -142,16 +142,17 @@ std::string column_names(const TableSpec& table) {
   return names;
 }
 
-std::string all(const Layout& layout, std::string_view table) {
+std::string all(const TableLayout& layout, std::string_view table) {
   return layout.database + "." + std::string(table);
 }
 
-std::string local(const Layout& layout, std::string_view table) {
-  const bool in_parts = layout.is_cluster() && clickhouse_table(table).spread == Spread::kSharded;
+std::string local(const TableLayout& layout, std::string_view table) {
+  const bool in_parts =
+      layout.is_cluster() && clickhouse_table(table).spread == TableSpread::kSharded;
   return all(layout, table) + (in_parts ? "_local" : "");
 }
 
-std::vector<std::string> creation_of(const TableSpec& table, const Layout& layout,
+std::vector<std::string> creation_of(const TableSpec& table, const TableLayout& layout,
                                      bool on_cluster) {
   std::string definition;
   for (const auto& column : table.columns) {
@@ -168,7 +169,7 @@ std::vector<std::string> creation_of(const TableSpec& table, const Layout& layou
   const std::string own = local(layout, table.name);
   if (!layout.is_cluster()) return {create(own, "MergeTree()" + order)};
   const std::string folder = "/" + layout.database + "/" + table.name;
-  if (table.spread == Spread::kEverywhere) {
+  if (table.spread == TableSpread::kEverywhere) {
     return {create(own, "ReplicatedMergeTree('/clickhouse/tables/everywhere" + folder +
                             "', '{shard}-{replica}')" + order)};
   }

@@ -21,14 +21,14 @@ namespace pennyweight {
 
 inline constexpr std::uint64_t kClickhouseSchemaVersion = 1;
 
-enum class Spread { kSharded, kEverywhere };
+enum class TableSpread { kSharded, kEverywhere };
 
 struct TableSpec {
   std::string name;
   std::vector<clickhouse::ColumnSpec> columns;  // the order of BlockWriter's columns
   std::string order_by;                         // "session, charge_id"
   std::string partition_by;                     // an expression; empty: none
-  Spread spread = Spread::kEverywhere;
+  TableSpread spread = TableSpread::kEverywhere;
   std::string shard_key;  // of kSharded: an expression that cityHash64 takes
 };
 
@@ -42,17 +42,18 @@ const TableSpec& clickhouse_table(std::string_view name);  // REQUIRES: one of t
 std::string column_names(const TableSpec& table);
 
 // Where the tables are.
-struct Layout {
+struct TableLayout {
   std::string database;
   std::string cluster;  // empty: one server
   bool is_cluster() const { return !cluster.empty(); }
 };
 // What is asked and written: "database.charges". The same on one server and on a cluster.
-std::string all(const Layout& layout, std::string_view table);
+std::string all(const TableLayout& layout, std::string_view table);
 // What one node holds of it: "database.charges_local".
-std::string local(const Layout& layout, std::string_view table);
+std::string local(const TableLayout& layout, std::string_view table);
 // The statements that make a table, in their order, each to be sent to every node, or to any with
 // `on_cluster`. Each may be sent again.
-std::vector<std::string> creation_of(const TableSpec& table, const Layout& layout, bool on_cluster);
+std::vector<std::string> creation_of(const TableSpec& table, const TableLayout& layout,
+                                     bool on_cluster);
 
 }  // namespace pennyweight
