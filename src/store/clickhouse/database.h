@@ -67,8 +67,8 @@ class ClickhouseDatabase {
 
   // A number that no other session has, in this program or another.
   std::uint64_t fresh_session();
-  // The log of commits; a log each, since one is used by one thread, one session at a time. Lives
-  // no longer than the database.
+  // The log of commits, to write to: one for each session, since a log is used by one at a time.
+  // Lives no longer than the database.
   std::unique_ptr<commit_log::CommitLog> log();
   // What counts now.
   Result<commit_log::View> view();
@@ -78,17 +78,21 @@ class ClickhouseDatabase {
   explicit ClickhouseDatabase(const ClickhouseOptions& options);
   Result<void> learn_servers();
   Result<void> prepare();
-  Result<bool> is_complete();
-  Result<void> create();
+  Result<bool> is_there(clickhouse::Client& client);
+  Result<bool> is_everywhere(clickhouse::Client& client);
+  Result<std::uint64_t> version(clickhouse::Client& client);
+  Result<void> refuse_what_is_not_ours(clickhouse::Client& client);
+  Result<void> create(clickhouse::Client& client);
+  Result<void> create_at_every_endpoint();
+  commit_log::Clock clock() const;
 
   ClickhouseOptions options_;
   TableLayout layout_;
   Topology topology_;
-  std::uint64_t server_version_ = 0;  // 18016001 for 18.16.1
-  std::uint64_t sessions_ = 0;        // how many numbers were given
+  std::uint64_t sessions_ = 0;  // how many numbers were given
   std::vector<std::unique_ptr<clickhouse::Client>> idle_;
-  struct Log;
-  std::vector<std::unique_ptr<Log>> logs_;
+  std::unique_ptr<commit_log::Register> register_;
+  std::unique_ptr<commit_log::CommitLog> reader_;  // which knows already what it has read
 };
 
 }  // namespace pennyweight

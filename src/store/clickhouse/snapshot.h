@@ -41,7 +41,7 @@ class Snapshot {
   // count. Facts, imports, rejected_rows and retired_charges are of "import"; runs, run_dimensions
   // and postings of "run"; closings of "closing"; invoices of "invoices".
   std::string counts(const char* what, const std::string& prefix = {}) const;
-  // A subquery "(SELECT session, position FROM …)" of the sessions that count.
+  // "SELECT session, position FROM …": the sessions that count, some perhaps twice.
   std::string sessions(const char* what) const;
   // "database.charges WHERE session …": to go after FROM.
   std::string facts(std::string_view table) const;

@@ -1,0 +1,296 @@
+#include "store/clickhouse/database.h"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+#include <utility>
+
+#include "core/check.h"
+#include "core/hash.h"
+#include "store/clickhouse/log_table.h"
+#include "store/clickhouse/snapshot.h"
+
+namespace pennyweight {
+namespace {
+
+using clickhouse::Block;
+using clickhouse::Call;
+using clickhouse::Client;
+
+// What is asked before there is a database of ours.
+clickhouse::Address of_no_ledger(clickhouse::Address address) {
+  address.database = "system";
+  return address;
+}
+
+// While several programs make the same table at once, a server answers some of them that somebody
+// else is at it: that it is there, that its replica is, or that it is just being made.
+bool is_being_made(int code) {
+  constexpr std::array kCodes = {57, 253, 371};
+  return std::ranges::find(kCodes, code) != kCodes.end();
+}
+constexpr int kMakingAttempts = 20;
+constexpr std::chrono::milliseconds kMakingPause{200};
+
+Result<void> make(Client& client, const std::string& statement, const Call& call) {
+  for (int attempt = 1;; ++attempt) {
+    Result<void> done = client.execute(statement, call);
+    if (done || attempt == kMakingAttempts || !is_being_made(client.code())) return done;
+    std::this_thread::sleep_for(kMakingPause);
+  }
+}
+
+std::string create_database(const TableLayout& layout, bool on_cluster) {
+  return "CREATE DATABASE IF NOT EXISTS " + layout.database +
+         (on_cluster ? " ON CLUSTER " + layout.cluster : "");
+}
+
+Result<void> make_all(Client& client, const TableLayout& layout, bool on_cluster,
+                      const Call& call) {
+  Result<void> made = make(client, create_database(layout, on_cluster), call);
+  for (const TableSpec& table : clickhouse_tables()) {
+    for (const std::string& statement : creation_of(table, layout, on_cluster)) {
+      if (!made) return made;
+      made = make(client, statement, call);
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
+ClickhouseDatabase::Loan::~Loan() {
+  if (client_) database_->idle_.push_back(std::move(client_));
+}
+
+ClickhouseDatabase::ClickhouseDatabase(const ClickhouseOptions& options)
+    : options_(options),
+      layout_{.database = options.address.database, .cluster = options.address.cluster} {
+  CHECK(options_.clock != nullptr, "whoever opens a store says what time it is");
+}
+
+ClickhouseDatabase::~ClickhouseDatabase() = default;
+
+Result<std::unique_ptr<ClickhouseDatabase>> ClickhouseDatabase::open(
+    const ClickhouseOptions& options) {
+  std::unique_ptr<ClickhouseDatabase> database(new ClickhouseDatabase(options));
+  if (auto learnt = database->learn_servers(); !learnt) return std::unexpected(learnt.error());
+  if (auto ready = database->prepare(); !ready) return std::unexpected(ready.error());
+  database->register_ = make_log_table(*database);
+  database->reader_ = database->log();
+  return database;
+}
+
+ClickhouseDatabase::Loan ClickhouseDatabase::lend() {
+  if (idle_.empty()) return {*this, std::make_unique<Client>(options_.address)};
+  std::unique_ptr<Client> client = std::move(idle_.back());
+  idle_.pop_back();
+  return {*this, std::move(client)};
+}
+
+Call ClickhouseDatabase::reading() const {
+  Call call;
+  // Lists of runs and months stand in a statement.
+  call.settings = {{"max_query_size", "16777216"}, {"join_use_nulls", "0"}};
+  if (layout_.is_cluster()) call.settings["select_sequential_consistency"] = "1";
+  call.settings_if_known = {{"transform_null_in", "0"},
+                            {"aggregate_functions_null_for_empty", "0"}};
+  return call;
+}
+
+Call ClickhouseDatabase::writing(const TableSpec& table) const {
+  Call call;
+  call.settings = {{"max_query_size", "16777216"}};
+  // Answered when it is written, as one block, in however many months.
+  call.settings_if_known = {{"async_insert", "0"}, {"max_partitions_per_insert_block", "0"}};
+  if (!layout_.is_cluster()) return call;
+  const std::uint64_t copies =
+      table.spread == TableSpread::kSharded ? topology_.replicas : topology_.nodes();
+  call.settings["insert_quorum"] = std::to_string(copies / 2 + 1);
+  call.settings["insert_distributed_sync"] = "1";
+  // One after the other: only so does a reader know what he has to find.
+  call.settings_if_known["insert_quorum_parallel"] = "0";
+  return call;
+}
+
+Result<void> ClickhouseDatabase::insert(Client& client, const TableSpec& table,
+                                        const std::string& block) const {
+  return client.insert(all(table.name), column_names(table), block, writing(table));
+}
+
+std::uint64_t ClickhouseDatabase::fresh_session() {
+  while (true) {
+    Fingerprint print;
+    print.add(options_.seed).add(unix_ms(options_.clock->now()));
+    const std::uint64_t number = print.add(std::optional<std::uint64_t>(++sessions_)).hash().low;
+    if (number != 0) return number;
+  }
+}
+
+commit_log::Clock ClickhouseDatabase::clock() const {
+  Clock* clock = options_.clock;
+  return {.now = [clock] { return clock->now(); },
+          .sleep = [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }};
+}
+
+std::unique_ptr<commit_log::CommitLog> ClickhouseDatabase::log() {
+  commit_log::Settings settings;
+  settings.lease = options_.lease;
+  return std::make_unique<commit_log::CommitLog>(*register_, clock(), settings, fresh_session());
+}
+
+Result<commit_log::View> ClickhouseDatabase::view() { return reader_->read(); }
+
+Result<void> ClickhouseDatabase::learn_servers() {
+  if (!layout_.is_cluster()) return {};
+  Client client(of_no_ledger(options_.address));
+  std::vector<std::uint64_t> replicas;  // of each shard
+  Result<void> read =
+      client.query("SELECT shard_num, toUInt64(count()) FROM system.clusters WHERE cluster = " +
+                       clickhouse::quoted(layout_.cluster) + " GROUP BY shard_num",
+                   [&](const Block& block) -> Result<bool> {
+                     for (std::uint64_t row = 0; row < block.rows; ++row) {
+                       replicas.push_back(block.columns[1].uint64(row));
+                     }
+                     return true;
+                   });
+  if (!read) return read;
+  if (replicas.empty()) {
+    return fail(ErrorCode::kConfig, "the servers know no cluster \"" + layout_.cluster +
+                                        "\": name one of their remote_servers");
+  }
+  if (std::ranges::adjacent_find(replicas, std::not_equal_to()) != replicas.end()) {
+    return fail(ErrorCode::kConfig, "the shards of cluster \"" + layout_.cluster +
+                                        "\" have not as many replicas each, so that no quorum "
+                                        "is one for all of them");
+  }
+  topology_ = {.shards = replicas.size(), .replicas = replicas.front()};
+  std::uint64_t macros = 0;
+  read = client.query(
+      "SELECT toUInt64(count()) FROM system.macros WHERE macro IN ('shard', 'replica')",
+      [&](const Block& block) -> Result<bool> {
+        macros = block.columns[0].uint64(0);
+        return true;
+      });
+  if (!read) return read;
+  if (macros != 2) {
+    return fail(ErrorCode::kConfig,
+                "a server has no macros \"shard\" and \"replica\": both are needed in the "
+                "configuration of every server of a cluster");
+  }
+  return {};
+}
+
+Result<bool> ClickhouseDatabase::is_there(Client& client) {
+  const auto tables =
+      count_of(client, *this,
+               "SELECT toUInt64(count()) FROM system.tables WHERE database = " +
+                   clickhouse::quoted(layout_.database) + " AND name = 'schema_version'");
+  if (!tables) return std::unexpected(tables.error());
+  return *tables > 0;
+}
+
+// Each node that has the table that is made last has registered itself as one of its replicas.
+Result<bool> ClickhouseDatabase::is_everywhere(Client& client) {
+  if (!layout_.is_cluster()) return is_there(client);
+  const auto nodes =
+      count_of(client, *this,
+               "SELECT toUInt64(max(total_replicas)) FROM system.replicas WHERE database = " +
+                   clickhouse::quoted(layout_.database) + " AND table = 'schema_version'");
+  if (!nodes) return std::unexpected(nodes.error());
+  return *nodes >= topology_.nodes();
+}
+
+// 0 while none is written down.
+Result<std::uint64_t> ClickhouseDatabase::version(Client& client) {
+  return count_of(client, *this, "SELECT max(version) FROM " + all("schema_version"));
+}
+
+Result<void> ClickhouseDatabase::refuse_what_is_not_ours(Client& client) {
+  std::string ours;
+  for (const TableSpec& table : clickhouse_tables()) {
+    for (const char* end : {"", "_local"}) {
+      ours += (ours.empty() ? "" : ", ") + clickhouse::quoted(table.name + end);
+    }
+  }
+  const auto others =
+      count_of(client, *this,
+               "SELECT toUInt64(count()) FROM system.tables WHERE database = " +
+                   clickhouse::quoted(layout_.database) + " AND name NOT IN (" + ours + ")");
+  if (!others) return std::unexpected(others.error());
+  if (*others == 0) return {};
+  return fail(ErrorCode::kBadFile,
+              "it is a ClickHouse database of something else; name another database");
+}
+
+Result<void> ClickhouseDatabase::create_at_every_endpoint() {
+  const std::size_t endpoints = options_.address.endpoints.size();
+  std::vector<Result<void>> made(endpoints);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < endpoints; ++i) {
+      threads.emplace_back([&, i] {
+        Client client(of_no_ledger(options_.address));
+        Call call;
+        call.endpoint = i;
+        made[i] = make_all(client, layout_, false, call);
+      });
+    }
+  }
+  for (Result<void>& result : made) {
+    if (!result) return std::move(result);
+  }
+  return {};
+}
+
+Result<void> ClickhouseDatabase::create(Client& client) {
+  // Where every node is an endpoint of ours, each is told directly and all at once, in a tenth of
+  // the time that the servers' own queue takes.
+  if (options_.address.endpoints.size() == topology_.nodes()) {
+    if (Result<void> made = create_at_every_endpoint(); !made) return made;
+    const auto everywhere = is_everywhere(client);
+    if (!everywhere) return std::unexpected(everywhere.error());
+    if (*everywhere) return {};
+  }
+  if (Result<void> made = make_all(client, layout_, true, {}); !made) return made;
+  const auto everywhere = is_everywhere(client);
+  if (!everywhere) return std::unexpected(everywhere.error());
+  if (*everywhere) return {};
+  return fail(ErrorCode::kStore,
+              "not every node of cluster \"" + layout_.cluster +
+                  "\" has the tables, although each said so: do two of them have the same macros "
+                  "\"shard\" and \"replica\"?");
+}
+
+Result<void> ClickhouseDatabase::prepare() {
+  Client client(of_no_ledger(options_.address));
+  const auto there = is_there(client);
+  if (!there) return std::unexpected(there.error());
+  std::uint64_t written = 0;
+  if (*there) {
+    const auto found = version(client);
+    if (!found) return std::unexpected(found.error());
+    written = *found;
+  }
+  if (options_.read_only && written == 0) {
+    return fail(ErrorCode::kBadFile, "it is an empty database; import something first");
+  }
+  if (written > kClickhouseSchemaVersion) {
+    return fail(ErrorCode::kStore, "its tables have version " + std::to_string(written) +
+                                       ", this program knows version " +
+                                       std::to_string(kClickhouseSchemaVersion) +
+                                       "; use the pennyweight that wrote it, or a newer one");
+  }
+  if (options_.read_only) return {};
+  const auto everywhere = is_everywhere(client);
+  if (!everywhere) return std::unexpected(everywhere.error());
+  if (written == kClickhouseSchemaVersion && *everywhere) return {};
+  if (auto ours = refuse_what_is_not_ours(client); !ours) return ours;
+  if (auto made = create(client); !made) return made;
+  const TableSpec& table = clickhouse_table("schema_version");
+  clickhouse::BlockWriter block(table.columns);
+  block.column(0).add_uint64(kClickhouseSchemaVersion);
+  return insert(client, table, block.take());
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,35 @@
+#include "store/clickhouse/scan.h"
+
+namespace pennyweight {
+
+Result<std::vector<std::string>> Scan::texts(const std::string& sql) const {
+  std::vector<std::string> found;
+  const Result<bool> read = visit(sql, [&](const clickhouse::Block& block) -> Result<bool> {
+    for (std::uint64_t row = 0; row < block.rows; ++row) {
+      found.emplace_back(block.columns[0].text(row));
+    }
+    return true;
+  });
+  if (!read) return std::unexpected(read.error());
+  return found;
+}
+
+std::string current_sessions(std::span<const LedgerRun> runs, const std::string& month) {
+  std::vector<std::uint64_t> sessions;
+  for (const LedgerRun& run : runs) {
+    if (run.run.current && (month.empty() || run.run.scope.month == month)) {
+      sessions.push_back(run.session);
+    }
+  }
+  return session_list(sessions);
+}
+
+std::string clickhouse_posting_order() {
+  return "charge_id, indexOf(['gpu', 'cpu', 'memory', 'whole'], component), day, node, gpu, "
+         "workload, indexOf(['used', 'held_idle', 'unallocated', 'stranded', 'overhead', "
+         "'unavailable', 'shared'], kind), posted_from, posted_to, holding_id ASC NULLS FIRST, "
+         "weight, billed_cost, effective_cost, list_cost, contracted_cost, currency, gpu_time, "
+         "memory_time, observed_time";
+}
+
+}  // namespace pennyweight
