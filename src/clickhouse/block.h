@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,17 @@
 #include "core/int128.h"
 
 namespace pennyweight::clickhouse {
+
+// What a column's values are.
+struct ValueType {
+  enum class Base { kString, kHash, kUInt8, kUInt32, kUInt64, kInt32, kInt64, kDecimal };
+  Base base = Base::kString;
+  bool nullable = false;
+  bool array = false;  // of String alone
+  bool operator==(const ValueType&) const = default;
+};
+// Nothing for a type that is not listed above.
+std::optional<ValueType> parse_value_type(std::string_view text);
 
 // One column on its way in. Each add_ REQUIRES the type it names; add_null a Nullable.
 class ColumnWriter {
@@ -43,13 +55,16 @@ class ColumnWriter {
 
  private:
   friend class BlockWriter;
-  void added(bool null);
+  void begin(ValueType::Base base);
+  template <class Number>
+  void add_number(ValueType::Base base, Number value);
+  void clear();
+
   std::string name_, type_;
+  ValueType value_;
   std::string nulls_;    // a byte a row, of Nullable
   std::string offsets_;  // of Array
   std::string values_;
-  bool nullable_ = false, array_ = false;
-  std::size_t null_bytes_ = 0;  // how many bytes stand for a null
   std::uint64_t rows_ = 0, elements_ = 0;
 };
 
@@ -67,11 +82,11 @@ class BlockWriter {
   std::string take();
 
  private:
-  std::vector<ColumnSpec> specs_;
   std::vector<ColumnWriter> columns_;
 };
 
-// One column that came. Each reader REQUIRES the type it names, and a row that is not null.
+// One column that came. Each reader REQUIRES the type it names, and a row that is not null; what it
+// gives of text lives as long as the column.
 class Column {
  public:
   const std::string& name() const { return name_; }
@@ -89,12 +104,16 @@ class Column {
 
  private:
   friend class BlockReader;
+  void expect(ValueType::Base base, std::uint64_t row) const;
+  std::string_view element(std::uint64_t index) const;
   template <class Number>
-  Number number(std::uint64_t row, const char* type) const;
-  std::string name_, type_, base_;  // base_: the type inside Nullable or Array
+  Number number(ValueType::Base base, std::uint64_t row) const;
+
+  std::string name_, type_;
+  ValueType value_;
   std::string nulls_, values_;
-  std::vector<std::uint64_t> ends_;      // of String: of each value (of Array: each element)
-  std::vector<std::uint64_t> elements_;  // of Array: the end of each row's elements
+  std::vector<std::uint32_t> ends_;      // of String: of each value (of Array: each element)
+  std::vector<std::uint32_t> elements_;  // of Array: the end of each row's elements
 };
 
 struct Block {
@@ -102,23 +121,47 @@ struct Block {
   std::uint64_t rows = 0;
 };
 
-// Blocks out of bytes that come in pieces.
+// Blocks out of bytes that come in pieces. A length that is declared is believed only as far as its
+// bytes are there: memory is a small multiple of what has come.
 class BlockReader {
  public:
   // Takes bytes; next() then gives the blocks that are whole. An Error of kStore for what is no
-  // Native block, has a type that is not listed, or goes over a limit.
+  // Native block, has a type that is not listed, or goes over a limit; then always the same one.
   void add(std::string_view bytes) { bytes_.append(bytes); }
   // Nothing: more bytes are needed. A block may have no rows (the header of an empty answer).
   Result<bool> next(Block& block);
-  bool at_end() const { return bytes_.size() == used_; }  // nothing is left of an unfinished block
+  // Nothing is left of an unfinished block, or of none.
+  bool at_end() const { return !error_ && step_ == Step::kColumns && bytes_.size() == used_; }
 
   static constexpr std::uint64_t kRowsMax = 1u << 24;  // of one block
   static constexpr std::uint64_t kBlockBytesMax = 1u << 30;
+  static constexpr std::uint64_t kNameBytesMax = 1024;  // of a column's name, and of its type
 
  private:
+  // What comes next.
+  enum class Step { kColumns, kRows, kName, kType, kNulls, kElements, kValues, kTexts, kWhole };
+
+  // Each of these is true when it has read all of what it reads; else more bytes are needed, or
+  // error_ is set. What came so far is kept, so that no byte is looked at twice.
+  bool step();
+  bool read_varuint(std::uint64_t& value);
+  bool read_sized(std::string& to, std::uint64_t most);
+  bool read_bytes(std::string& to, std::uint64_t wanted);
+  bool read_type(Column& column);
+  bool read_elements(Column& column);
+  bool read_texts(Column& column);
+  bool used(std::uint64_t count);
+  bool broken(const std::string& what);
+  void begin_column();
+
   std::string bytes_;
-  std::size_t used_ = 0;
-  std::size_t wanted_ = 0;  // don't try again before so many bytes are there
+  std::size_t used_ = 0;  // of bytes_
+  Step step_ = Step::kColumns;
+  Block building_;                     // its last column is the one that is being read
+  std::uint64_t columns_ = 0;          // that it will have
+  std::uint64_t block_bytes_ = 0;      // that came of it
+  std::optional<std::uint64_t> text_;  // how much is missing of the text that is being read
+  std::optional<Error> error_;
 };
 
 }  // namespace pennyweight::clickhouse
