@@ -1,0 +1,103 @@
+#include "store/clickhouse/outlet.h"
+
+#include <fmt/format.h>
+
+#include "clickhouse/client.h"
+#include "store/clickhouse/snapshot.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::uint64_t kBlockRowsMax = 65'536;
+constexpr std::size_t kBlockBytesMax = 32u << 20;
+// Rows are added in pieces of this many, between which their bytes are looked at.
+constexpr std::uint64_t kPieceRowsMax = 2'048;
+// A replicated table remembers its last hundred blocks; so many have different sizes.
+constexpr std::uint64_t kSizesOfBlocks = 1'000;
+
+}  // namespace
+
+Outlet::Outlet(ClickhouseDatabase& database, const TableSpec& table)
+    : database_(&database), table_(&table), block_(table.columns) {}
+
+std::uint64_t Outlet::block_rows_max() const { return kBlockRowsMax - blocks_ % kSizesOfBlocks; }
+
+std::uint64_t Outlet::room() const {
+  return std::min(kPieceRowsMax, block_rows_max() - block_.rows());
+}
+
+Result<void> Outlet::added(std::uint64_t rows) {
+  rows_ += rows;
+  const bool is_full = block_.rows() >= block_rows_max() || block_.bytes() >= kBlockBytesMax;
+  return is_full ? flush() : Result<void>();
+}
+
+Result<void> Outlet::flush() {
+  if (block_.rows() == 0) return {};
+  const ClickhouseDatabase::Loan client = database_->lend();
+  ++blocks_;
+  return database_->insert(*client, *table_, block_.take());
+}
+
+Result<void> must_hold(ClickhouseDatabase& database, std::string_view table, std::uint64_t session,
+                       std::uint64_t rows, const std::string& within) {
+  const ClickhouseDatabase::Loan client = database.lend();
+  const Result<std::uint64_t> held =
+      count_of(*client, database,
+               fmt::format("SELECT count() FROM {} WHERE session = {}{}", database.all(table),
+                           session, within));
+  if (!held) return std::unexpected(held.error());
+  if (*held == rows) return {};
+  return fail(ErrorCode::kStore,
+              fmt::format("the table {} holds {} of the {} rows that were sent to it, so nothing "
+                          "was committed; do it again",
+                          table, *held, rows));
+}
+
+template <class Fact>
+void Reach<Fact>::see(const Fact& fact, std::string_view booked_month) {
+  if constexpr (std::is_same_v<Fact, Charge>) {
+    if (!booked_months_.contains(booked_month)) booked_months_.emplace(booked_month);
+  } else if constexpr (std::is_same_v<Fact, Usage> || std::is_same_v<Fact, Outcome>) {
+    Instant at;
+    if constexpr (std::is_same_v<Fact, Usage>) {
+      at = fact.at;
+    } else {
+      at = fact.during.begin();
+    }
+    first_ = first_ ? std::min(*first_, at) : at;
+    last_ = last_ ? std::max(*last_, at) : at;
+  }
+}
+
+template <class Fact>
+std::string Reach<Fact>::condition() const {
+  if constexpr (std::is_same_v<Fact, Charge>) {
+    std::string months;
+    for (const std::string& month : booked_months_) {
+      months += (months.empty() ? "" : ", ") + clickhouse::quoted(month);
+    }
+    return months.empty() ? "" : " AND booked_month IN (" + months + ")";
+  } else if constexpr (std::is_same_v<Fact, Usage> || std::is_same_v<Fact, Outcome>) {
+    if (!first_) return "";
+    const auto day = [](Instant at) {
+      return std::chrono::floor<std::chrono::days>(at).time_since_epoch().count();
+    };
+    return fmt::format(" AND day BETWEEN {} AND {} AND {} BETWEEN {} AND {}", day(*first_),
+                       day(*last_), std::is_same_v<Fact, Usage> ? "observed_at" : "counted_from",
+                       unix_ms(*first_), unix_ms(*last_));
+  } else {
+    return "";
+  }
+}
+
+template class Reach<Charge>;
+template class Reach<Holding>;
+template class Reach<Node>;
+template class Reach<Gpu>;
+template class Reach<Usage>;
+template class Reach<Outage>;
+template class Reach<Correction>;
+template class Reach<Outcome>;
+
+}  // namespace pennyweight

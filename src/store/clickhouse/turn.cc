@@ -1,0 +1,38 @@
+#include "store/clickhouse/turn.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+
+namespace pennyweight {
+
+Result<Turn> Turn::begin(ClickhouseDatabase& database) {
+  std::unique_ptr<commit_log::CommitLog> log = database.log();
+  Result<commit_log::View> view = log->begin();
+  if (!view) return std::unexpected(std::move(view.error()));
+  return Turn(std::move(log), std::move(*view));
+}
+
+Turn::~Turn() {
+  // That it could not be given back is no harm: it ends by itself.
+  if (log_ && log_->has_turn()) static_cast<void>(log_->release());
+}
+
+bool Turn::has_news(const commit_log::View& since, std::span<const std::string_view> kinds) const {
+  CHECK(since.entries.size() <= view_.entries.size(), "what counts once counts for ever");
+  return std::any_of(view_.entries.begin() + static_cast<std::ptrdiff_t>(since.entries.size()),
+                     view_.entries.end(), [&](const commit_log::Entry& entry) {
+                       return std::ranges::find(kinds, entry.what) != kinds.end();
+                     });
+}
+
+Result<void> Turn::commit(std::uint64_t session, const char* what) {
+  const Result<commit_log::Entry> entry = log_->commit(session, what);
+  if (entry) return {};
+  if (!log_->in_doubt()) return std::unexpected(entry.error());
+  return std::unexpected(entry.error().during(
+      "it is not known whether this was committed; look whether it is there, and do it again if it "
+      "is not"));
+}
+
+}  // namespace pennyweight
