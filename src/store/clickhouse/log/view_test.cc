@@ -1,0 +1,158 @@
+#include "store/clickhouse/log/view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <random>
+
+namespace pennyweight::commit_log {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Row claim(std::uint64_t turn, std::uint64_t writer) {
+  return Row{.kind = RowKind::kClaim, .turn = turn, .writer = writer};
+}
+Row open(std::uint64_t turn, std::uint64_t base, std::uint64_t base_turn) {
+  return Row{.kind = RowKind::kOpen,
+             .turn = turn,
+             .writer = turn,
+             .position = base,
+             .prefix = std::to_string(base_turn)};
+}
+Row entry(std::uint64_t turn, std::uint64_t position, std::uint64_t session) {
+  return Row{.kind = RowKind::kEntry,
+             .turn = turn,
+             .writer = turn,
+             .position = position,
+             .session = session,
+             .what = "import"};
+}
+Row sealed(std::uint64_t turn, std::uint64_t position, std::uint64_t session) {
+  Row row = entry(turn, position, session);
+  row.kind = RowKind::kSealed;
+  return row;
+}
+
+std::vector<std::uint64_t> sessions(const Result<View>& view) {
+  std::vector<std::uint64_t> found;
+  for (const Entry& entry : view.value().entries) found.push_back(entry.session);
+  return found;
+}
+
+TEST(View, NothingCountsInAnEmptyLog) {
+  EXPECT_THAT(sessions(view_of({})), IsEmpty());
+  const Standing standing = standing_of({}, {});
+  EXPECT_EQ(standing.highest_turn, 0u);
+  EXPECT_EQ(standing.open, nullptr);
+  EXPECT_FALSE(standing.torn);
+}
+
+TEST(View, OnlyWhatIsSealedCountsInTheOrderOfPositions) {
+  const std::vector<Row> rows = {sealed(2, 2, 12), claim(1, 1),      open(1, 0, 0),
+                                 entry(1, 1, 11),  sealed(1, 1, 11), entry(2, 3, 13),
+                                 open(2, 1, 1),    entry(2, 2, 12),  sealed(2, 2, 12)};
+  EXPECT_THAT(sessions(view_of(rows)), ElementsAre(11, 12));
+  EXPECT_EQ(view_of(rows)->entries[1], (Entry{2, 2, 12, "import"}));
+  EXPECT_THAT(view_of(rows)->voids, IsEmpty());
+}
+
+TEST(View, AnEntryWhosePositionIsAnothersIsVoidUntilItIsCommittedAgain) {
+  std::vector<Row> rows = {open(1, 0, 0), entry(1, 1, 11), open(2, 0, 0), entry(2, 1, 21),
+                           sealed(2, 1, 21)};
+  EXPECT_THAT(view_of(rows)->voids, ElementsAre(11));
+  View view = view_of(rows).value();
+  rows = {open(2, 0, 0), entry(2, 2, 11), sealed(2, 2, 11)};
+  ASSERT_TRUE(extend(view, rows));
+  EXPECT_THAT(sessions(view), ElementsAre(21, 11));
+  EXPECT_THAT(view.voids, IsEmpty());
+  // Read again as a whole it says the same.
+  rows.insert(rows.end(), {entry(1, 1, 11), entry(2, 1, 21), sealed(2, 1, 21)});
+  EXPECT_THAT(sessions(view_of(rows)), ElementsAre(21, 11));
+  EXPECT_THAT(view_of(rows)->voids, IsEmpty());
+}
+
+TEST(View, RowsThatNoWriterWroteAreAnError) {
+  const auto words = [](const std::vector<Row>& rows) {
+    const Result<View> view = view_of(rows);
+    return view ? "taken" : view.error().message;
+  };
+  EXPECT_THAT(words({sealed(1, 1, 11), sealed(1, 1, 12)}), HasSubstr("contradicts itself"));
+  EXPECT_THAT(words({sealed(1, 1, 11), sealed(2, 1, 11)}), HasSubstr("at position 1"));
+  EXPECT_THAT(words({sealed(2, 1, 11), sealed(1, 2, 12)}), HasSubstr("at position 2"));
+  EXPECT_THAT(words({sealed(1, 0, 11)}), HasSubstr("contradicts itself"));
+  EXPECT_THAT(words({sealed(1, 1, 11), sealed(1, 3, 13), claim(1, 1)}),
+              HasSubstr("lacks position 2"));
+  EXPECT_THAT(words({sealed(1, ~std::uint64_t{0}, 11)}), HasSubstr("are missing"));
+
+  View view = view_of({sealed(1, 1, 11)}).value();
+  EXPECT_FALSE(extend(view, {sealed(1, 1, 12)}));
+  EXPECT_FALSE(extend(view, {sealed(1, 2, 12), sealed(1, 4, 14), claim(1, 1)}));
+  EXPECT_EQ(view.entries.size(), 1u);
+}
+
+TEST(Standing, TheHighestOpenTurnTellsWhereTheLogGoesOn) {
+  View view = view_of({sealed(1, 1, 11)}).value();
+  // Turn 1 wrote position 2, which nobody has sealed; turn 2 went on from it, turn 3 claims.
+  std::vector<Row> rows = {open(1, 0, 0), entry(1, 1, 11), sealed(1, 1, 11), entry(1, 2, 12)};
+  Standing at = standing_of(rows, view);
+  EXPECT_FALSE(at.torn);
+  EXPECT_EQ(at.open, &rows[0]);
+  EXPECT_EQ(at.unsealed, &rows[3]);
+
+  rows.insert(rows.end(), {open(2, 2, 1), claim(3, 3)});
+  at = standing_of(rows, view);
+  EXPECT_FALSE(at.torn);
+  EXPECT_EQ(at.open, &rows[4]);
+  EXPECT_EQ(at.unsealed, &rows[3]);
+  EXPECT_EQ(at.highest_turn, 3u);
+
+  // A turn that left it out.
+  rows.push_back(open(4, 1, 1));
+  at = standing_of(rows, view);
+  EXPECT_FALSE(at.torn);
+  EXPECT_EQ(at.unsealed, nullptr);
+
+  // An opening that comes late decides nothing.
+  rows.push_back(open(3, 2, 1));
+  at = standing_of(rows, view);
+  EXPECT_EQ(at.open->turn, 4u);
+  EXPECT_EQ(at.unsealed, nullptr);
+}
+
+TEST(Standing, AReadThatSawHalfOfWhatWasWrittenIsTorn) {
+  const View one = view_of({sealed(1, 1, 11)}).value();
+  EXPECT_TRUE(standing_of({}, one).torn);
+  EXPECT_TRUE(standing_of({open(2, 2, 1)}, one).torn) << "the entry it goes on from is missing";
+  EXPECT_TRUE(standing_of({open(2, 3, 2)}, one).torn) << "a seal is missing";
+  EXPECT_TRUE(standing_of({open(1, 0, 0), entry(1, 3, 13)}, one).torn);
+  EXPECT_TRUE(standing_of({open(2, 0, 0)}, one).torn) << "position 1 is of an earlier turn";
+  EXPECT_TRUE(standing_of({open(2, 1, 7)}, one).torn);
+  EXPECT_TRUE(standing_of({open(2, 1, 1), entry(2, 2, 12), entry(2, 2, 13)}, one).torn);
+  EXPECT_FALSE(standing_of({open(2, 1, 1), entry(2, 2, 12), entry(2, 2, 12)}, one).torn);
+}
+
+TEST(View, AHundredThousandEntriesAreReadAtOnce) {
+  std::vector<Row> rows;
+  for (std::uint64_t i = 1; i <= 100'000; ++i) {
+    rows.push_back(claim(i, i));
+    rows.push_back(open(i, i - 1, i - 1));
+    rows.push_back(entry(i, i, 1'000 + i));
+    rows.push_back(sealed(i, i, 1'000 + i));
+  }
+  std::ranges::shuffle(rows, std::mt19937_64(1));
+  const auto begin = std::chrono::steady_clock::now();
+  const Result<View> view = view_of(rows);
+  const auto took = std::chrono::steady_clock::now() - begin;
+  ASSERT_TRUE(view);
+  EXPECT_EQ(view->entries.size(), 100'000u);
+  EXPECT_EQ(view->entries.back().session, 101'000u);
+  RecordProperty(
+      "ms", std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+}
+
+}  // namespace
+}  // namespace pennyweight::commit_log
