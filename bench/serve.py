@@ -2,14 +2,16 @@
 """How long pages wait for their numbers: a year of a large fleet, asked directly and over HTTP.
 
     bench/serve.py --programs build/release --folder /var/tmp/serve [--nodes 1250] [--months 12]
-                   [--people 50] [--seconds 120] [--gpus 10000] [--no-http] [--tiny]
+                   [--hours 1] [--people 50] [--seconds 120] [--gpus 10000] [--all-rows] [--no-http] [--tiny]
 
 Makes a ledger of hourly postings (bench/serve_ledger.cc; kept in the folder for the next run), and
 has bench_serve_direct copy it into a rollup and ask for months and years by every dimension. Then
 `pennyweight serve` opens the same ledger; people sign in with tokens and click through the pages
-over connections that they keep, each with a pause of some seconds between clicks, while
-bench_ingest_load sends what that many GPUs send. Prints tables of the times, with the processor time
-of the whole server. Before that, answers are held against the ledger's with ==.
+over connections that they keep, each with a pause of some seconds between clicks. They ask for what
+the pages of web/src ask for, with the first owners and the others as one row; with --all-rows, as a
+program does that wants every row, and then not by workload, of which there are too many. Meanwhile
+bench_ingest_load sends what that many GPUs send. Prints tables of the times, with the processor
+time of the whole server. Before that, answers are held against the ledger's with ==.
 """
 import argparse
 import http.client
@@ -29,6 +31,7 @@ import harness  # noqa: E402
 from harness import expect  # noqa: E402
 
 BUILT_IN = ["cluster", "kind", "service", "region", "instance_type", "sub_account"]
+LARGE = ["node", "workload", "team,node", "team,workload"]
 LABELS = ["team", "user", "project", "model"]  # of the built-in policy
 
 
@@ -53,7 +56,8 @@ def end_of(month):
 # ------------------------------------------------------------------------------ direct
 
 def made_in(folder, options):
-    ledger = folder / f"ledger-{options.nodes}-{options.months}.duckdb"
+    hours = "" if options.hours == 1 else f"-{options.hours}h"
+    ledger = folder / f"ledger-{options.nodes}-{options.months}{hours}.duckdb"
     return ledger, ledger.with_suffix(".rollup")
 
 
@@ -61,7 +65,8 @@ def direct(options, ledger, rollup):
     made = ledger.with_suffix(".json")
     if not made.exists():
         told = run([options.programs / "bench_serve_ledger", "--ledger", ledger, "--nodes",
-                    options.nodes, "--months", options.months, "--first", options.first])
+                    options.nodes, "--months", options.months, "--first", options.first,
+                    "--hours", options.hours])
         made.write_text(told)
     facts = json.loads(made.read_text())
     print(f"{options.nodes * 8:,} GPUs, {options.months} months: {facts['charges']:,} bill lines, "
@@ -122,29 +127,40 @@ class Person(threading.Thread):
         if answer.getheader("ETag"):
             self.etags[target] = answer.getheader("ETag")
 
+    def first(self, count):
+        """So many owners, as a page of ours; a program has them all."""
+        return {} if self.options.all_rows else {"top": count}
+
     def click(self, connection):
         month = self.random.choice(self.months)
         label = self.random.choice(LABELS)
         year = {"from": self.months[0] + "-01", "to": end_of(self.months[-1])}
+        large = [] if self.options.all_rows else LARGE
         page = self.random.random()
         if page < 0.3:  # Overview
             self.ask(connection, "month", "/summary", month=month)
-            self.ask(connection, "month", "/costs", by="team", month=month, step="day")
+            self.ask(connection, "month", "/costs", by="team", month=month, step="day",
+                     **self.first(30))
+            if not self.options.all_rows:
+                self.ask(connection, "month", "/costs", by="team,kind", month=month,
+                         **self.first(1000))
         elif page < 0.6:  # Explore a month, then look into one of its rows
-            self.ask(connection, "month", "/costs", by=label, month=month)
+            self.ask(connection, "month", "/costs", by=label, month=month, **self.first(1000))
             self.ask(connection, "month", "/costs", by=f"{label},kind", month=month,
-                     filter=f"team=team-{self.random.randrange(40):02d}")
+                     filter=f"team=team-{self.random.randrange(40):02d}", **self.first(1000))
             self.ask(connection, "month", f"/dimensions/{label}/values", month=month, limit=20)
-        elif page < 0.75:  # by what no label says, or by node
-            by = self.random.choice(BUILT_IN + ["node"])
-            self.ask(connection, "month", "/costs", by=by, month=month,
-                     step="none" if by == "node" else self.random.choice(["none", "day"]))
+        elif page < 0.75:  # by what no label says, or by node or workload
+            by = self.random.choice(BUILT_IN + ["node"] + large)
+            step = "none" if by == "node" else self.random.choice(["none", "day"])
+            self.ask(connection, "month", "/costs", by=by, month=month, step=step,
+                     **self.first(1000 if step == "none" else 40))
         elif page < 0.95:  # a year
-            by = self.random.choice(LABELS + BUILT_IN)
-            self.ask(connection, "year", "/costs", by=by, **year,
-                     step=self.random.choice(["none", "month", "month" if by == "user" else "week"]),
+            by = self.random.choice(LABELS + BUILT_IN + large)
+            step = self.random.choice(["none", "month", "month" if by == "user" else "week"])
+            self.ask(connection, "year", "/costs", by=by, **year, step=step,
                      filter=[] if self.random.random() < 0.5 else
-                     [f"team=team-{self.random.randrange(40):02d}"])
+                     [f"team=team-{self.random.randrange(40):02d}"],
+                     **self.first(1000 if step == "none" else 40))
         else:
             self.ask(connection, "month", "/workloads", month=month, limit=100,
                      filter=f"team=team-{self.random.randrange(40):02d}")
@@ -247,6 +263,7 @@ def main():
     parser.add_argument("--nodes", type=int, default=1250)
     parser.add_argument("--months", type=int, default=12)
     parser.add_argument("--first", default="2025-01")
+    parser.add_argument("--hours", type=int, default=1, help="of a bill line, at most a day")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--check", default="some", choices=["all", "some", "none"])
     parser.add_argument("--people", type=int, default=50)
@@ -254,6 +271,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=120)
     parser.add_argument("--gpus", type=int, default=10_000, help="that send telemetry meanwhile")
     parser.add_argument("--keep-rollup", action="store_true", help="of an earlier run")
+    parser.add_argument("--all-rows", action="store_true", help="as programs ask, not pages")
     parser.add_argument("--no-http", action="store_true")
     parser.add_argument("--no-direct", action="store_true", help="with what an earlier run made")
     parser.add_argument("--tiny", action="store_true", help="for ctest: answers, not times")

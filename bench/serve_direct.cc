@@ -2,13 +2,14 @@
 // that needs no server.
 //
 //   bench_serve_direct --ledger FILE --rollup FILE [--check all|some|none] [--months 12]
-//                      [--first 2025-01] [--rounds 3]
+//                      [--first 2025-01] [--rounds 3] [--only team,node]
 //
-// Copies the ledger into the rollup, then asks for a month and for a year by every dimension. No
+// Copies the ledger into the rollup, then asks for a month and for a year by every dimension, or by
+// one of them: for all rows, and for the first hundred owners of each bucket as pages show them. No
 // two questions are the same, so that none is answered from memory of an earlier one; `again` is
 // one question asked a second time. Before anything is timed, answers are held against the ledger's
-// with
-// ==, and the ledger against its own bill lines. Prints a line of JSON for each group of questions.
+// with ==, and the ledger against its own bill lines. Prints a line of JSON for each group of
+// questions.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -35,6 +36,7 @@ using rollup::Rollup;
 struct Options {
   std::string ledger, rollup, first = "2025-01";
   std::string check = "all";
+  std::string only;  // of kDimensions, by its name
   std::uint64_t months = 12;
   std::uint64_t rounds = 3;
 };
@@ -129,7 +131,7 @@ class Times {
 
 std::string name_of(const std::vector<std::string>& dimensions) {
   std::string name;
-  for (const std::string& dimension : dimensions) name += (name.empty() ? "" : ", ") + dimension;
+  for (const std::string& dimension : dimensions) name += (name.empty() ? "" : ",") + dimension;
   return name.empty() ? "(all)" : name;
 }
 
@@ -145,6 +147,44 @@ bool ask(Rollup& rollup, const SummaryQuery& query, Times& times) {
   return true;
 }
 
+constexpr std::uint64_t kFirst = 100;
+
+// The rows that a page shows of it.
+bool ask_first(Rollup& rollup, SummaryQuery query, Times& times) {
+  query.group_by.emplace_back("kind");
+  const auto begin = Clock::now();
+  const double cpu = cpu_seconds();
+  const auto answer = rollup.owners(query, {.count = kFirst});
+  if (!answer || !*answer) {
+    std::fprintf(stderr, "no answer\n");
+    return false;
+  }
+  times.add(seconds_since(begin), cpu_seconds() - cpu, (*answer)->rows.size());
+  return true;
+}
+
+// What is shown and what is not come to the ledger's total.
+bool adds_up(Rollup& rollup, Store& store, SummaryQuery query) {
+  const auto total = [](auto& sums, const SummaryRow& row) {
+    const Money cost = row.costs.effective;
+    sums.try_emplace(cost.currency(), Money::zero(cost.currency())).first->second += cost;
+  };
+  std::map<Currency, Money> ours, theirs;
+  SummaryQuery whole = query;
+  whole.group_by.clear();
+  const auto rows = store.summarise(whole);
+  query.group_by.emplace_back("kind");
+  const auto first = rollup.owners(query, {.count = kFirst});
+  if (!rows || !first || !*first) return false;
+  for (const SummaryRow& row : *rows) total(theirs, row);
+  for (const SummaryRow& row : (*first)->rows) total(ours, row);
+  for (const auto& others : (*first)->others) total(ours, others.sum);
+  if (ours == theirs) return true;
+  std::fprintf(stderr, "the first and the others are not the total, by %s\n",
+               name_of(query.group_by).c_str());
+  return false;
+}
+
 bool same(Rollup& rollup, Store& store, const SummaryQuery& query) {
   const auto ours = rollup.summarise(query);
   const auto theirs = store.summarise(query);
@@ -158,7 +198,8 @@ bool check(Rollup& rollup, Store& store, const Options& options) {
   if (options.check == "none") return true;
   const auto months = months_of(options);
   if (options.check == "some") {
-    return same(rollup, store, {.group_by = {"team", "kind", "month"}}) &&
+    return adds_up(rollup, store, {.bucket = TimeBucket::kMonth, .group_by = {"workload"}}) &&
+           same(rollup, store, {.group_by = {"team", "kind", "month"}}) &&
            same(rollup, store,
                 {.first_day = months[0].first,
                  .last_day = months[0].first + std::chrono::days(9),
@@ -181,6 +222,7 @@ bool check(Rollup& rollup, Store& store, const Options& options) {
   for (const auto& dimensions : kDimensions) {
     for (const TimeBucket bucket : {TimeBucket::kNone, TimeBucket::kMonth, TimeBucket::kWeek}) {
       if (!same(rollup, store, {.bucket = bucket, .group_by = dimensions})) return false;
+      if (!adds_up(rollup, store, {.bucket = bucket, .group_by = dimensions})) return false;
     }
     if (!same(rollup, store,
               {.first_day = months[0].first,
@@ -224,9 +266,10 @@ bool measure(Rollup& rollup, const Options& options) {
     query.filters.push_back({"kind", {"no kind " + std::to_string(salt++)}, true});
     return query;
   };
-  Times all_months, all_years, again;
+  Times all_months, all_years, all_first_months, all_first_years, again;
   for (const auto& dimensions : kDimensions) {
-    Times month, year;
+    if (!options.only.empty() && name_of(dimensions) != options.only) continue;
+    Times month, year, first_month, first_year;
     for (std::uint64_t round = 0; round < options.rounds; ++round) {
       for (const auto& [first, last] : months) {
         const SummaryQuery plain{.first_day = first, .last_day = last, .group_by = dimensions};
@@ -238,6 +281,7 @@ bool measure(Rollup& rollup, const Options& options) {
         to_date.last_day = first + std::chrono::days(17);
         for (const SummaryQuery& query : {plain, by_day, of_team, to_date}) {
           if (!ask(rollup, salted(query), month)) return false;
+          if (!ask_first(rollup, salted(query), first_month)) return false;
         }
         Times first_time;
         if (!ask(rollup, plain, round == 0 ? month : first_time)) return false;
@@ -253,15 +297,22 @@ bool measure(Rollup& rollup, const Options& options) {
       of_team.filters = {{"team", {"team-1" + std::to_string(round % 10)}, false}};
       for (const SummaryQuery& query : {plain, by_month, by_week, of_team}) {
         if (!ask(rollup, salted(query), year)) return false;
+        if (!ask_first(rollup, salted(query), first_year)) return false;
       }
     }
     month.print("month", name_of(dimensions));
     year.print("year", name_of(dimensions));
+    first_month.print("first of a month", name_of(dimensions));
+    first_year.print("first of a year", name_of(dimensions));
     all_months.add(month);
     all_years.add(year);
+    all_first_months.add(first_month);
+    all_first_years.add(first_year);
   }
   all_months.print("month", "every dimension");
   all_years.print("year", "every dimension");
+  all_first_months.print("first of a month", "every dimension");
+  all_first_years.print("first of a year", "every dimension");
   again.print("again", "every dimension");
   return true;
 }
@@ -303,6 +354,7 @@ int main(int argc, char** argv) {
     if (name == "--rollup") options.rollup = value;
     if (name == "--first") options.first = value;
     if (name == "--check") options.check = value;
+    if (name == "--only") options.only = value;
     if (name == "--months") options.months = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "--rounds") options.rounds = std::strtoull(value.c_str(), nullptr, 10);
   }

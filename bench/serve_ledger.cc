@@ -1,7 +1,11 @@
 // A year of a large fleet as a ledger, for bench/serve.py: hourly bill lines of every node, and
 // what they were divided into.
 //
-//   bench_serve_ledger --ledger FILE [--nodes 1250] [--months 12] [--first 2025-01]
+//   bench_serve_ledger --ledger FILE [--nodes 1250] [--months 12] [--first 2025-01] [--hours 1]
+//
+// With --hours a line is of so many hours (a part of a day), at the price and GPU time of one: then
+// there are fewer postings, of as many jobs and days, and the sums by day, which are what is asked,
+// are nearly as many.
 //
 // Nodes of eight cards, a tenth of them in a second cluster that is billed in euro. A node has one
 // to eight places, by its number; on each, jobs of one to thirty days follow one another, a tenth
@@ -37,6 +41,7 @@ struct Options {
   std::uint64_t nodes = 1250;
   std::uint64_t months = 12;
   std::string first = "2025-01";
+  std::uint64_t hours = 1;  // of a line
 };
 
 struct Cluster {
@@ -73,13 +78,13 @@ constexpr const char* kMonth = R"sql(
 CREATE OR REPLACE TEMP TABLE lines AS SELECT n, h AS hour,
   md5(concat('$CLUSTER', n, 'at', epoch_ms(h)))::UUID AS charge_id
   FROM machines, range(TIMESTAMP '$MONTH-01', TIMESTAMP '$MONTH-01' + INTERVAL 1 MONTH,
-                       INTERVAL 1 HOUR) t(h) WHERE $WHERE ORDER BY hour, n;
+                       INTERVAL $HOURS HOUR) t(h) WHERE $WHERE ORDER BY hour, n;
 INSERT INTO charges BY NAME SELECT l.charge_id, l.charge_id AS natural_key, 1::UBIGINT
   AS import_number, 0::UBIGINT AS source_line, '$MONTH' AS billing_month, '$MONTH' AS booked_month,
   l.charge_id AS content, 0::UBIGINT AS ordinal, 'acct-main' AS billing_account_id,
   sub_account AS sub_account_id, TIMESTAMP '$MONTH-01' AS billing_period_start,
   TIMESTAMP '$MONTH-01' + INTERVAL 1 MONTH AS billing_period_end, hour AS charge_period_start,
-  hour + INTERVAL 1 HOUR AS charge_period_end, 'Usage' AS charge_category, false AS is_correction,
+  hour + INTERVAL $HOURS HOUR AS charge_period_end, 'Usage' AS charge_category, false AS is_correction,
   'Compute' AS service_category, 'Amazon Elastic Compute Cloud' AS service_name,
   region AS region_id, resource AS resource_id, instance_type, '$CURRENCY' AS currency,
   price AS billed_cost, price AS effective_cost, list_price AS list_cost, price AS contracted_cost,
@@ -93,7 +98,7 @@ CREATE OR REPLACE TEMP TABLE jobs AS SELECT n, s, job,
     AS workload FROM parts GROUP BY ALL;
 INSERT INTO postings BY NAME SELECT $RUN::UBIGINT AS run_id, charge_id,
   CASE WHEN workload = '' THEN 'unallocated' WHEN idle THEN 'held_idle' ELSE 'used' END AS kind,
-  component, hour AS posted_from, hour + INTERVAL 1 HOUR AS posted_to, hour::DATE AS day, node,
+  component, hour AS posted_from, hour + INTERVAL $HOURS HOUR AS posted_to, hour::DATE AS day, node,
   gpu, workload, NULL::UUID AS holding_id, weight::HUGEINT AS weight, '$CURRENCY' AS currency,
   price * share AS billed_cost, price * share AS effective_cost, list_price * share AS list_cost,
   price * share AS contracted_cost,
@@ -221,6 +226,7 @@ Result<void> make(const Options& options) {
     for (const Cluster& cluster : kClusters) {
       std::string sql = std::string("BEGIN;") + kMonth + kShared + "COMMIT";
       sql = filled(sql, "$RUN", std::to_string(++run));
+      sql = filled(sql, "$HOURS", std::to_string(options.hours));
       sql = filled(sql, "$MONTH", month);
       sql = filled(sql, "$CLUSTER", cluster.name);
       sql = filled(sql, "$CURRENCY", cluster.currency);
@@ -268,9 +274,13 @@ int main(int argc, char** argv) {
     if (name == "--nodes") options.nodes = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "--months") options.months = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "--first") options.first = value;
+    if (name == "--hours") options.hours = std::strtoull(value.c_str(), nullptr, 10);
   }
-  if (options.ledger.empty() || options.nodes == 0 || options.months == 0) {
-    std::fprintf(stderr, "bench_serve_ledger --ledger FILE [--nodes N] [--months N] [--first M]\n");
+  if (options.ledger.empty() || options.nodes == 0 || options.months == 0 || options.hours == 0 ||
+      24 % options.hours != 0) {
+    std::fprintf(stderr,
+                 "bench_serve_ledger --ledger FILE [--nodes N] [--months N] [--first M] "
+                 "[--hours 1|2|3|4|6|8|12|24]\n");
     return 2;
   }
   const auto made = pennyweight::bench::make(options);

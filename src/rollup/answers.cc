@@ -16,6 +16,17 @@ std::uint64_t bytes_of(const std::vector<SummaryRow>& rows) {
   return bytes;
 }
 
+std::uint64_t bytes_of(const Found& found) {
+  struct Bytes {
+    std::uint64_t operator()(const std::vector<SummaryRow>& rows) const { return bytes_of(rows); }
+    std::uint64_t operator()(const Owners& owners) const {
+      return bytes_of(owners.rows) + owners.others.size() * sizeof(Owners::Others);
+    }
+    std::uint64_t operator()(const PageOfRows& page) const { return bytes_of(page.rows); }
+  };
+  return std::visit(Bytes(), found) + sizeof(Found);
+}
+
 }  // namespace
 
 // Lengths before texts, so that no two queries look alike.
@@ -41,6 +52,26 @@ std::string fingerprint(const SummaryQuery& query) {
   return text;
 }
 
+std::string fingerprint(const SummaryQuery& query, const OwnersAsked& asked) {
+  std::string text = fingerprint(query) + "#owners";
+  for (const Cost cost : asked.costs) text += "," + std::to_string(static_cast<int>(cost));
+  return text + (asked.by_key ? ";key;" : ";cost;") + std::to_string(asked.count);
+}
+
+std::string fingerprint(const SummaryQuery& query, const PageAsked& asked) {
+  std::string text = fingerprint(query) + "#page," + std::to_string(static_cast<int>(asked.order)) +
+                     (asked.all_or_none ? ";all;" : ";some;") + std::to_string(asked.count);
+  const auto add = [&](const std::string& part) {
+    text += ";" + std::to_string(part.size()) + ":" + part;
+  };
+  add(asked.prefix);
+  if (asked.after) {
+    for (const std::string& key : asked.after->keys) add(key);
+    add(asked.after->currency.text());
+  }
+  return text;
+}
+
 Answer Answers::find(const std::string& query, std::uint64_t version) {
   const std::lock_guard lock(mutex_);
   if (version != version_) return nullptr;
@@ -50,9 +81,10 @@ Answer Answers::find(const std::string& query, std::uint64_t version) {
   return found->second->answer;
 }
 
-void Answers::keep(const std::string& query, std::uint64_t version, Answer answer) {
-  const std::uint64_t bytes = bytes_of(*answer) + query.size();
+void Answers::keep(const std::string& query, std::uint64_t version, const Found& found) {
+  const std::uint64_t bytes = bytes_of(found) + query.size();
   if (bytes > bytes_max_ / 4) return;
+  auto answer = std::make_shared<const Found>(found);
   const std::lock_guard lock(mutex_);
   if (version < version_) return;
   if (version > version_) {

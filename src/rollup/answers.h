@@ -7,16 +7,23 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "ledger/summary.h"
+#include "rollup/first_rows.h"
 
 namespace pennyweight::rollup {
 
-using Answer = std::shared_ptr<const std::vector<SummaryRow>>;
+// All rows, or the first of them.
+using Found = std::variant<std::vector<SummaryRow>, Owners, PageOfRows>;
+using Answer = std::shared_ptr<const Found>;
 
 // What two queries that ask the same have alike.
 std::string fingerprint(const SummaryQuery& query);
+// The same of questions for the first rows.
+std::string fingerprint(const SummaryQuery& query, const OwnersAsked& asked);
+std::string fingerprint(const SummaryQuery& query, const PageAsked& asked);
 
 // Used by many threads.
 class Answers {
@@ -26,8 +33,8 @@ class Answers {
   // Null where there is none of this version.
   Answer find(const std::string& query, std::uint64_t version);
   // Forgets answers of other versions, and the longest unused ones. One that is larger than a
-  // quarter of all is not kept.
-  void keep(const std::string& query, std::uint64_t version, Answer answer);
+  // quarter of all is not kept, nor copied.
+  void keep(const std::string& query, std::uint64_t version, const Found& found);
 
  private:
   struct Kept {

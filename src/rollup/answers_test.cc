@@ -5,10 +5,14 @@
 namespace pennyweight::rollup {
 namespace {
 
-Answer of_rows(std::size_t count) {
+Found of_rows(std::size_t count) {
   const SummaryRow row{{}, {"a key that is longer than most"}, Costs::zero(kUsd), {}, {}, {}, {},
                        1};
-  return std::make_shared<const std::vector<SummaryRow>>(count, row);
+  return std::vector<SummaryRow>(count, row);
+}
+
+std::size_t rows_in(const Answer& answer) {
+  return std::get<std::vector<SummaryRow>>(*answer).size();
 }
 
 TEST(AnswersTest, AreOfOneVersion) {
@@ -18,11 +22,11 @@ TEST(AnswersTest, AreOfOneVersion) {
   EXPECT_EQ(answers.find("q", 8), nullptr);
   EXPECT_EQ(answers.find("other", 7), nullptr);
   answers.keep("q", 6, of_rows(2));  // of a reader that was slow
-  EXPECT_EQ(answers.find("q", 7)->size(), 1u);
+  EXPECT_EQ(rows_in(answers.find("q", 7)), 1u);
   answers.keep("r", 8, of_rows(3));
   EXPECT_EQ(answers.find("q", 7), nullptr);
   EXPECT_EQ(answers.find("q", 8), nullptr);
-  EXPECT_EQ(answers.find("r", 8)->size(), 3u);
+  EXPECT_EQ(rows_in(answers.find("r", 8)), 3u);
 }
 
 TEST(AnswersTest, TheLongestUnusedGoFirst) {
@@ -54,10 +58,28 @@ TEST(AnswersTest, NoTwoQuestionsLookAlike) {
       {.group_by = {"team"}, .filters = {{"user", {}, false}}},
       {.as_of = Instant()},
   };
-  for (std::size_t i = 0; i < queries.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      EXPECT_NE(fingerprint(queries[i]), fingerprint(queries[j])) << i << " and " << j;
-    }
+  std::vector<std::string> prints;
+  for (const SummaryQuery& query : queries) prints.push_back(fingerprint(query));
+  const SummaryQuery& query = queries[4];
+  for (const OwnersAsked& asked : {OwnersAsked{.count = 5},
+                                   {.count = 6},
+                                   {.by_key = true, .count = 5},
+                                   {.costs = {Cost::kList}, .count = 5},
+                                   {.costs = {Cost::kEffective, Cost::kList}, .count = 5}}) {
+    prints.push_back(fingerprint(query, asked));
+  }
+  for (const PageAsked& asked : {PageAsked{.count = 5},
+                                 {.count = 6},
+                                 {.order = PageAsked::Order::kKey, .count = 5},
+                                 {.order = PageAsked::Order::kKey, .count = 5, .all_or_none = true},
+                                 {.prefix = "a", .count = 5},
+                                 {.after = PageAsked::Place{{"a", "b"}, kUsd}, .count = 5},
+                                 {.after = PageAsked::Place{{"a;1:b"}, kUsd}, .count = 5},
+                                 {.after = PageAsked::Place{{"a", "b"}, kEur}, .count = 5}}) {
+    prints.push_back(fingerprint(query, asked));
+  }
+  for (std::size_t i = 0; i < prints.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(prints[i], prints[j]) << i << " and " << j;
   }
 }
 

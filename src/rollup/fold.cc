@@ -1,6 +1,7 @@
 #include "rollup/fold.h"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -14,6 +15,22 @@ namespace {
 constexpr std::uint64_t kBucketsMax = std::uint64_t{1} << 20;
 constexpr std::uint64_t kChunkRows = 2048;  // of the engine, at most
 
+// In kSums.
+std::size_t place_of(Cost cost) {
+  switch (cost) {
+    case Cost::kEffective:
+      return 0;
+    case Cost::kBilled:
+      return 1;
+    case Cost::kList:
+      return 2;
+    case Cost::kContracted:
+      return 3;
+  }
+  CHECK(false, "every cost is named above");
+  return 0;
+}
+
 std::uint64_t spread(std::uint64_t key) {
   key *= 0x9e3779b97f4a7c15;
   return key ^ key >> 32;
@@ -21,7 +38,22 @@ std::uint64_t spread(std::uint64_t key) {
 
 }  // namespace
 
-Fold::Fold(const Question& question) : question_(question) {
+Wanted every_sum() {
+  Wanted all(kPostings + 1);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+void want_cost(Wanted& wanted, Cost cost) {
+  for (const std::size_t sum : {place_of(Cost::kEffective), place_of(cost)}) {
+    if (std::ranges::find(wanted, sum) == wanted.end()) wanted.push_back(sum);
+  }
+}
+
+Fold::Fold(const Question& question, Wanted wanted)
+    : question_(question), wanted_(std::move(wanted)) {
+  at_.fill(kNowhere);
+  for (std::size_t i = 0; i < wanted_.size(); ++i) at_[wanted_[i]] = i;
   const auto at_least_one = [](std::size_t size) { return std::max<std::uint64_t>(size, 1); };
   widths_ = {at_least_one(question.facets.values.size()),
              at_least_one(question.places.values.size()), at_least_one(question.sets.values.size()),
@@ -42,8 +74,10 @@ std::string Fold::columns(const Reading& reading) const {
     columns += ", set_id";
   }
   if (question_.by_workload) columns += ", workload";
-  for (const char* sum : kSums) columns += std::string(", ") + sum;
-  return columns + ", postings";
+  for (const std::size_t sum : wanted_) {
+    columns += std::string(", ") + (sum == kPostings ? "postings" : kSums[sum]);
+  }
+  return columns;
 }
 
 std::uint64_t Fold::bucket_number(const Reading& reading, std::int32_t time) {
@@ -70,20 +104,22 @@ void Fold::grow() {
   }
 }
 
-Fold::Sum& Fold::sum_of(std::uint64_t key) {
+std::uint32_t Fold::number_of(std::uint64_t key) {
   const std::uint64_t mask = slots_.size() - 1;
   std::uint64_t at = spread(key) & mask;
   while (slots_[at] != 0) {
-    if (keys_[slots_[at] - 1] == key) return sums_[slots_[at] - 1];
+    if (keys_[slots_[at] - 1] == key) return slots_[at] - 1;
     at = (at + 1) & mask;
   }
   keys_.push_back(key);
-  sums_.emplace_back();
+  amounts_.resize(amounts_.size() + wanted_.size());
   slots_[at] = static_cast<std::uint32_t>(keys_.size());
   if (keys_.size() * 2 > slots_.size()) grow();
-  return sums_.back();
+  return static_cast<std::uint32_t>(keys_.size() - 1);
 }
 
+// In three steps, each of which knows early what the next will look at: of many groups neither the
+// slots nor the sums are in the processor's cache.
 void Fold::add(const Reading& reading, const duckdb::Rows& chunk) {
   std::uint64_t next = 0;
   const duckdb::Column times = chunk.column(next++), facets = chunk.column(next++);
@@ -94,110 +130,89 @@ void Fold::add(const Reading& reading, const duckdb::Rows& chunk) {
     labels.emplace(chunk.column(next++));
   }
   if (question_.by_workload) workloads.emplace(chunk.column(next++));
-  std::vector<duckdb::Column> sums;
-  for (std::uint64_t i = 0; i < kSumCount; ++i) sums.push_back(chunk.column(next++));
-  const duckdb::Column postings = chunk.column(next);
   const std::vector<Number>& group_of_label =
       by_value ? question_.group_of_value : question_.sets.group_of;
 
   has_last_ = false;  // days and months are not told apart by their numbers
-  std::array<std::uint32_t, kChunkRows> indexes;
+  std::array<std::uint64_t, kChunkRows> keys;
   std::array<std::uint32_t, kChunkRows> kept;
   std::size_t count = 0;
   CHECK(chunk.size() <= kept.size(), "a chunk has at most so many rows");
   for (std::uint32_t row = 0; row < chunk.size(); ++row) {
-    const Number facet = question_.facets.group_of[facets.uint32(row)];
+    Number facet = question_.facets.group_of[facets.uint32(row)];
     const Number place = places ? question_.places.group_of[places->uint32(row)] : 0;
     const Number label = group_of_label[labels ? labels->uint32(row) : 0];
     if (facet == kLeftOut || place == kLeftOut || label == kLeftOut) continue;
+    const Number workload = workloads ? workloads->uint32(row) : 0;
+    if (question_.kinds_together && question_.owns_place[place] && question_.owns_label[label] &&
+        !(workloads && workload == 0)) {
+      facet = question_.group_of_owner[facets.uint32(row)];
+    }
     std::uint64_t key = bucket_number(reading, times.int32(row));
     key = key * widths_[0] + facet;
     key = key * widths_[1] + place;
     key = key * widths_[2] + label;
-    if (workloads) key = key * widths_[3] + workloads->uint32(row);
-    indexes[count] = static_cast<std::uint32_t>(&sum_of(key) - sums_.data());
+    if (workloads) key = key * widths_[3] + workload;
+    __builtin_prefetch(&slots_[spread(key) & (slots_.size() - 1)]);
+    keys[count] = key;
     kept[count++] = row;
   }
-  for (std::uint64_t i = 0; i < kSumCount; ++i) {
-    for (std::size_t at = 0; at < count; ++at) {
-      sums_[indexes[at]].amounts[i] += static_cast<UInt128>(sums[i].hugeint(kept[at]));
-    }
-  }
+  std::array<std::size_t, kChunkRows> begins;
   for (std::size_t at = 0; at < count; ++at) {
-    sums_[indexes[at]].postings += postings.uint64(kept[at]);
+    begins[at] = number_of(keys[at]) * wanted_.size();
+    __builtin_prefetch(&amounts_[begins[at]], 1);
   }
-}
-
-std::vector<Number> Fold::workloads() const {
-  std::vector<Number> found;
-  if (!question_.by_workload) return found;
-  for (const std::uint64_t key : keys_) found.push_back(static_cast<Number>(key % widths_[3]));
-  std::ranges::sort(found);
-  const auto rest = std::ranges::unique(found);
-  found.erase(rest.begin(), rest.end());
-  return found;
-}
-
-std::vector<SummaryRow> Fold::rows(const std::function<std::string(Number)>& name_of) const {
-  const Names& names = question_.state.names;
-  std::vector<SummaryRow> rows;
-  rows.reserve(keys_.size());
-  for (std::size_t i = 0; i < keys_.size(); ++i) {
-    std::uint64_t key = keys_[i];
-    const auto take = [&](std::uint64_t width) {
-      const auto number = static_cast<Number>(key % width);
-      key /= width;
-      return number;
-    };
-    const Number workload = take(widths_[3]), label = take(widths_[2]);
-    const Number place = take(widths_[1]), facet = take(widths_[0]);
-    const std::vector<Number>& of_facet = question_.facets.values[facet];
-    const Result<Currency> currency = Currency::parse(names.text(of_facet.back()));
-    CHECK(currency.has_value(), "what came from Money is a currency");
-    const Sum& sum = sums_[i];
-    const auto more = [&](std::size_t at) {
-      return Money::from_ticks(
-          static_cast<Int128>(at == 0 ? sum.amounts[0] : sum.amounts[0] + sum.amounts[at]),
-          *currency);
-    };
-    SummaryRow& row = rows.emplace_back(
-        SummaryRow{{}, {}, {more(1), more(0), more(2), more(3)}, {}, {}, {}, {}, sum.postings});
-    if (question_.bucket != TimeBucket::kNone) {
-      row.bucket = std::chrono::sys_days(std::chrono::days(buckets_[key]));
-    }
-    row.keys.reserve(question_.keys.size());
-    for (const Question::Key& part : question_.keys) {
-      switch (part.origin) {
-        case Question::Origin::kFacet:
-          row.keys.push_back(names.text(of_facet[part.at]));
-          break;
-        case Question::Origin::kPlace:
-          row.keys.push_back(names.text(question_.places.values[place][part.at]));
-          break;
-        case Question::Origin::kLabels:
-          row.keys.push_back(names.text(question_.sets.values[label][part.at]));
-          break;
-        case Question::Origin::kWorkload:
-          row.keys.push_back(name_of(workload));
-          break;
-        case Question::Origin::kNothing:
-          CHECK(false, "every key has an origin");
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    const duckdb::Column sums = chunk.column(next++);
+    if (wanted_[i] == kPostings) {
+      for (std::size_t at = 0; at < count; ++at) {
+        amounts_[begins[at] + i] += sums.uint64(kept[at]);
+      }
+    } else {
+      for (std::size_t at = 0; at < count; ++at) {
+        amounts_[begins[at] + i] += static_cast<UInt128>(sums.hugeint(kept[at]));
       }
     }
-    row.gpu_time = GpuTime::of(sum.amounts[4]);
-    row.idle_time = GpuTime::of(sum.amounts[5]);
-    row.memory_time = MemoryTime::of(sum.amounts[6]);
-    row.observed_time = GpuTime::of(sum.amounts[7]);
   }
-  // Rows are large: their numbers are put in order, and each row is moved once.
-  std::vector<std::uint32_t> order(rows.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(
-      order, [&](std::uint32_t a, std::uint32_t b) { return comes_before(rows[a], rows[b]); });
-  std::vector<SummaryRow> sorted;
-  sorted.reserve(rows.size());
-  for (const std::uint32_t i : order) sorted.push_back(std::move(rows[i]));
-  return sorted;
+}
+
+Fold::Group Fold::group(std::uint32_t number) const {
+  std::uint64_t key = keys_[number];
+  const auto take = [&](std::uint64_t width) {
+    const auto part = static_cast<Number>(key % width);
+    key /= width;
+    return part;
+  };
+  Group group;
+  group.workload = take(widths_[3]);
+  group.label = take(widths_[2]);
+  group.place = take(widths_[1]);
+  group.facet = take(widths_[0]);
+  group.bucket = key;
+  return group;
+}
+
+Fold::Amounts Fold::amounts(std::uint32_t number) const {
+  Amounts all{};
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    all[wanted_[i]] = amounts_[number * wanted_.size() + i];
+  }
+  return all;
+}
+
+Int128 Fold::cost_of(const Amounts& amounts, Cost cost) const {
+  if (at_[place_of(cost)] == kNowhere) return 0;
+  const UInt128 effective = amounts[place_of(Cost::kEffective)];
+  return static_cast<Int128>(cost == Cost::kEffective ? effective
+                                                      : effective + amounts[place_of(cost)]);
+}
+
+Int128 Fold::cost(std::uint32_t number, Cost cost) const {
+  const std::size_t sum = place_of(cost);
+  if (at_[sum] == kNowhere) return 0;
+  const UInt128 effective = amount(number, place_of(Cost::kEffective));
+  return static_cast<Int128>(cost == Cost::kEffective ? effective
+                                                      : effective + amount(number, sum));
 }
 
 }  // namespace pennyweight::rollup

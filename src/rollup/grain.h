@@ -37,5 +37,6 @@ inline constexpr std::array kGrains = {
 inline constexpr const char* kSums[] = {"effective", "billed", "list",   "contracted",
                                         "held",      "idle",   "memory", "observed"};
 inline constexpr std::uint64_t kSumCount = std::size(kSums);
+inline constexpr std::size_t kHeld = 4, kIdle = 5, kMemory = 6, kObserved = 7;
 
 }  // namespace pennyweight::rollup

@@ -78,8 +78,10 @@ Groups group_rows(const Names& names, const std::vector<Row>& rows,
 
 }  // namespace
 
-std::optional<Question> Question::of(const State& state, const SummaryQuery& query) {
-  Question question(state);
+std::optional<Question> Question::of(const State& state, const SummaryQuery& query, Kinds kinds) {
+  CHECK(kinds == Kinds::kApart || (!query.group_by.empty() && query.group_by.back() == "kind"),
+        "kinds that are put together are asked for");
+  Question question(state, kinds);
   if (!question.plan(query)) return std::nullopt;
   return question;
 }
@@ -111,6 +113,7 @@ bool Question::plan(const SummaryQuery& query) {
   group_facets(query);
   group_places(query);
   group_labels(query);
+  if (kinds_together) group_owners();
   for (const SummaryFilter& filter : query.filters) {
     if (filter.dimension == "workload") workload_filters.push_back(filter);
   }
@@ -208,6 +211,37 @@ void Question::group_labels(const SummaryQuery& query) {
       group_of_value[value] = group_by([&](Number) { return value; });
   }
   sets.values = grouping.values();
+}
+
+// The kind is the last but one of the values of a group, before its currency. Where all others say
+// something, the group of an owner is that without the kind.
+void Question::group_owners() {
+  const auto says_something = [](const auto& values) { return !is_among(values, Number{0}); };
+  Grouping grouping;
+  for (const std::vector<Number>& values : facets.values) grouping.group_of(values);
+  std::vector<Number> owner_of;  // by group
+  for (const std::vector<Number>& values : facets.values) {
+    std::vector<Number> owner = values;
+    owner[owner.size() - 2] = kLeftOut;
+    owner_of.push_back(grouping.group_of(says_something(owner) ? owner : values));
+  }
+  facets.values = grouping.values();
+  group_of_owner.reserve(facets.group_of.size());
+  for (const Number group : facets.group_of) {
+    group_of_owner.push_back(group == kLeftOut ? kLeftOut : owner_of[group]);
+  }
+  // One group at least, as a Fold counts them.
+  owns_place.push_back(true);
+  owns_label.push_back(true);
+  if (!places.values.empty()) owns_place.clear();
+  if (!sets.values.empty()) owns_label.clear();
+  for (const auto& values : places.values) owns_place.push_back(says_something(values));
+  for (const auto& values : sets.values) owns_label.push_back(says_something(values));
+}
+
+bool Question::is_of_owner(Number facet) const {
+  const std::vector<Number>& values = facets.values[facet];
+  return values[values.size() - 2] == kLeftOut;
 }
 
 const Grain* Question::smallest(bool by_day) const {

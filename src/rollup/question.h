@@ -17,6 +17,10 @@ namespace pennyweight::rollup {
 
 inline constexpr Number kLeftOut = std::numeric_limits<Number>::max();
 
+// Whether the kinds of what somebody owns are told apart. Else the last dimension is "kind", and
+// it is told only of what nobody owns: where another key is empty.
+enum class Kinds { kApart, kOfOwnersTogether };
+
 // Which group each of a kind of things belongs to, and the values (texts) of each group.
 struct Groups {
   std::vector<Number> group_of;  // by the thing's number; kLeftOut where a filter says so
@@ -34,7 +38,8 @@ struct Reading {
 class Question {
  public:
   // Nothing where no grain has what is asked. `state` outlives it.
-  static std::optional<Question> of(const State& state, const SummaryQuery& query);
+  static std::optional<Question> of(const State& state, const SummaryQuery& query,
+                                    Kinds kinds = Kinds::kApart);
 
   // Where the value of a key comes from: the n-th value of its group.
   enum class Origin { kFacet, kPlace, kLabels, kWorkload, kNothing };
@@ -51,8 +56,13 @@ class Question {
   // Groups of sets and of values of a dimension share their numbers.
   Groups sets;
   std::vector<Number> group_of_value;  // by text
+  // Where the kinds of owners are together: the group of a facet if it is an owner's, and which
+  // groups of places and labels may be parts of one.
+  std::vector<Number> group_of_owner;
+  std::vector<bool> owns_place, owns_label;
   std::vector<SummaryFilter> workload_filters;
   bool by_workload = false;
+  bool kinds_together = false;
   bool needs_facet = false;  // more than its lean dimensions
   bool needs_place = false;
   bool needs_workload = false;
@@ -62,14 +72,19 @@ class Question {
   bool all_scopes = true;
   std::vector<Reading> readings;
 
+  // Whether a group of facets is an owner's. REQUIRES: kinds_together.
+  bool is_of_owner(Number facet) const;
+
  private:
-  explicit Question(const State& of_state) : state(of_state) {}
+  Question(const State& of_state, Kinds kinds)
+      : state(of_state), kinds_together(kinds == Kinds::kOfOwnersTogether) {}
   bool plan(const SummaryQuery& query);
   const Grain* smallest(bool by_day) const;
   bool add_readings(const SummaryQuery& query);
   void group_facets(const SummaryQuery& query);
   void group_places(const SummaryQuery& query);
   void group_labels(const SummaryQuery& query);
+  void group_owners();
   void choose_scopes(const SummaryQuery& query);
 };
 

@@ -5,22 +5,25 @@
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
 #include <string_view>
 #include <system_error>
 #include <thread>
-#include <unordered_map>
 #include <utility>
+#include <variant>
 
 #include "core/check.h"
 #include "duckdb/database.h"
-#include "ledger/keeping.h"
 #include "rollup/answers.h"
+#include "rollup/choose.h"
 #include "rollup/fold.h"
+#include "rollup/fold_rows.h"
 #include "rollup/question.h"
 #include "rollup/rollup_file.h"
+#include "rollup/workload_names.h"
 
 namespace pennyweight::rollup {
 namespace {
@@ -57,6 +60,10 @@ class DuckdbRollup : public Rollup {
 
   Result<bool> refresh(Store& store) override;
   Result<std::optional<std::vector<SummaryRow>>> summarise(const SummaryQuery& query) override;
+  Result<std::optional<Owners>> owners(const SummaryQuery& query,
+                                       const OwnersAsked& asked) override;
+  Result<std::optional<PageOfRows>> page(const SummaryQuery& query,
+                                         const PageAsked& asked) override;
   Result<std::vector<Value>> values_of(const SummaryQuery& query, const std::string& dimension,
                                        const std::string& prefix, std::size_t at_most) override;
   std::uint64_t version() const override { return version_; }
@@ -91,10 +98,14 @@ class DuckdbRollup : public Rollup {
   Result<void> begin_anew(const char* ending);
   void publish(std::shared_ptr<const State> state);
   std::shared_ptr<const State> current() const;
-  Result<Answer> answer(const SummaryQuery& query);
-  Result<Answer> read(Connection& connection, const SummaryQuery& query);
+  // What is asked of one state, over a connection that sees it. Nothing: it is not kept.
+  using Ask = std::function<Result<std::optional<Found>>(Connection&, const State&)>;
+  template <class Kind>
+  Result<std::optional<Kind>> answer(const std::string& asked, const Ask& ask);
+  Result<std::optional<Found>> find(const std::string& asked, const Ask& ask);
+  Result<std::optional<Found>> read(Connection& connection, const std::string& asked,
+                                    const Ask& ask);
   Result<std::shared_ptr<const State>> state_of(Connection& connection) const;
-  Result<Answer> read_state(Connection& connection, const State& state, const SummaryQuery& query);
   Result<bool> copy_changes(Store& store);
 
   const Options options_;
@@ -267,64 +278,52 @@ Result<std::shared_ptr<const State>> DuckdbRollup::state_of(Connection& connecti
   return state;
 }
 
-Result<Answer> DuckdbRollup::answer(const SummaryQuery& query) {
-  if (damaged_) return Answer();
-  const std::string asked = fingerprint(query);
-  if (Answer known = answers_.find(asked, version_)) return known;
+Result<std::optional<Found>> DuckdbRollup::find(const std::string& asked, const Ask& ask) {
+  if (damaged_) return std::nullopt;
+  if (const Answer known = answers_.find(asked, version_)) return *known;
   const std::shared_lock lock(opened_mutex_);
-  if (!opened_) return Answer();
+  if (!opened_) return std::nullopt;
   Reader reader(*this);
   // Somebody else may have asked the same meanwhile.
-  if (Answer known = answers_.find(asked, version_)) return known;
-  Result<Answer> found = read(reader.connection(), query);
+  if (const Answer known = answers_.find(asked, version_)) return *known;
+  Result<std::optional<Found>> found = read(reader.connection(), asked, ask);
   if (!found && is_damage(found.error())) {
     damaged_ = true;  // the next refresh begins anew; till then the ledger answers
-    return Answer();
+    return std::nullopt;
   }
   return found;
 }
 
-Result<Answer> DuckdbRollup::read(Connection& connection, const SummaryQuery& query) {
+Result<std::optional<Found>> DuckdbRollup::read(Connection& connection, const std::string& asked,
+                                                const Ask& ask) {
   for (int tries = 0; tries < kStateTriesMax; ++tries) {
     if (auto begun = connection.execute("BEGIN TRANSACTION"); !begun) {
       return std::unexpected(begun.error());
     }
     const auto state = state_of(connection);
-    Result<Answer> found = Answer();
+    Result<std::optional<Found>> found = std::nullopt;
     if (!state) {
       found = std::unexpected(state.error());
-    } else if (*state) {
-      found = read_state(connection, **state, query);
+    } else if (*state && (*state)->complete) {
+      found = ask(connection, **state);
     }
     const Result<void> ended = connection.execute("ROLLBACK");
     if (!found) return found;
     if (!ended) return std::unexpected(ended.error());
     if (!*state) continue;  // a newer version was published before this one was read
-    if (*found) answers_.keep(fingerprint(query), (*state)->version, *found);
+    if (*found) answers_.keep(asked, (*state)->version, **found);
     return found;
   }
-  return Answer();
+  return std::nullopt;
 }
 
-// Ids of workloads by name, or names by id, as `sql` selects them.
-Result<std::unordered_map<Number, std::string>> workload_names(
-    Connection& connection, const std::string& where, const std::vector<std::string>& bound) {
-  std::unordered_map<Number, std::string> names;
-  Result<duckdb::Statement> statement =
-      connection.prepare("SELECT id, name FROM workloads WHERE " + where);
-  if (!statement) return std::unexpected(std::move(statement.error()));
-  for (std::size_t i = 0; i < bound.size(); ++i) statement->bind_text(i + 1, bound[i]);
-  Result<duckdb::Rows> rows = statement->query();
-  if (!rows) return std::unexpected(std::move(rows.error()));
-  while (true) {
-    const Result<bool> more = rows->next();
-    if (!more) return std::unexpected(more.error());
-    if (!*more) return names;
-    const duckdb::Column ids = rows->column(0), texts = rows->column(1);
-    for (std::uint64_t row = 0; row < rows->size(); ++row) {
-      names.emplace(ids.uint32(row), texts.text(row));
-    }
-  }
+template <class Kind>
+Result<std::optional<Kind>> DuckdbRollup::answer(const std::string& asked, const Ask& ask) {
+  Result<std::optional<Found>> found = find(asked, ask);
+  if (!found) return std::unexpected(found.error().during("cannot ask the rollup"));
+  if (!*found) return std::nullopt;
+  CHECK(std::holds_alternative<Kind>(**found), "questions of two kinds do not look alike");
+  return std::get<Kind>(**std::move(found));
 }
 
 std::string list_of(const auto& numbers) {
@@ -333,39 +332,36 @@ std::string list_of(const auto& numbers) {
   return list;
 }
 
-Result<Answer> DuckdbRollup::read_state(Connection& connection, const State& state,
-                                        const SummaryQuery& query) {
-  if (!state.complete) return Answer();
-  const std::optional<Question> question = Question::of(state, query);
-  if (!question) return Answer();
-  Fold fold(*question);
-  if (fold.is_too_wide()) return Answer();
+// The conditions of a question that its tables can check.
+Result<std::string> conditions_of(const Question& question, Connection& connection) {
   std::string where;
-  if (!question->all_scopes) where += " AND scope IN (" + list_of(question->scopes) + ")";
-  for (const SummaryFilter& filter : question->workload_filters) {
-    std::string places;
-    for (std::size_t i = 0; i < filter.values.size(); ++i) {
-      places += (i == 0 ? "$" : ", $") + std::to_string(i + 1);
-    }
-    std::vector<Number> ids;
-    if (!filter.values.empty()) {
-      const auto found = workload_names(connection, "name IN (" + places + ")", filter.values);
-      if (!found) return std::unexpected(found.error());
-      for (const auto& [id, name] : *found) ids.push_back(id);
-    }
-    if (!ids.empty()) {
+  if (!question.all_scopes) where += " AND scope IN (" + list_of(question.scopes) + ")";
+  for (const SummaryFilter& filter : question.workload_filters) {
+    const auto ids = workloads_named(connection, filter.values);
+    if (!ids) return std::unexpected(ids.error());
+    if (!ids->empty()) {
       where += std::string(" AND workload ") + (filter.negate ? "NOT IN (" : "IN (") +
-               list_of(ids) + ")";
+               list_of(*ids) + ")";
     } else if (!filter.negate) {
       where += " AND false";
     }
   }
-  for (const Reading& reading : question->readings) {
+  return where;
+}
+
+// Nothing where it is too wide.
+Result<std::optional<Fold>> fold_up(Connection& connection, const Question& question,
+                                    Wanted wanted) {
+  Fold fold(question, std::move(wanted));
+  if (fold.is_too_wide()) return std::nullopt;
+  const auto conditions = conditions_of(question, connection);
+  if (!conditions) return std::unexpected(conditions.error());
+  for (const Reading& reading : question.readings) {
     std::string sql = "SELECT " + fold.columns(reading) + " FROM " + reading.grain->table +
                       " WHERE t >= " + std::to_string(reading.first) +
-                      " AND t <= " + std::to_string(reading.last) + where;
+                      " AND t <= " + std::to_string(reading.last) + *conditions;
     if (reading.grain->has_value) {
-      sql += " AND dimension = " + std::to_string(*question->dimension);
+      sql += " AND dimension = " + std::to_string(*question.dimension);
     }
     Result<duckdb::Rows> rows = connection.query(sql);
     if (!rows) return std::unexpected(std::move(rows.error()));
@@ -376,28 +372,57 @@ Result<Answer> DuckdbRollup::read_state(Connection& connection, const State& sta
       fold.add(reading, *rows);
     }
   }
-  std::unordered_map<Number, std::string> names;
-  if (const std::vector<Number> workloads = fold.workloads(); !workloads.empty()) {
-    // Few are asked for by number; of many, all that lie between.
-    constexpr std::size_t kFew = 1000;
-    auto found = workload_names(connection,
-                                workloads.size() <= kFew
-                                    ? "id IN (" + list_of(workloads) + ")"
-                                    : "id >= " + std::to_string(workloads.front()) +
-                                          " AND id <= " + std::to_string(workloads.back()),
-                                {});
-    if (!found) return std::unexpected(std::move(found.error()));
-    names = std::move(*found);
-  }
-  return std::make_shared<const std::vector<SummaryRow>>(
-      fold.rows([&](Number workload) { return names.at(workload); }));
+  return fold;
 }
 
 Result<std::optional<std::vector<SummaryRow>>> DuckdbRollup::summarise(const SummaryQuery& query) {
-  const Result<Answer> found = answer(query);
-  if (!found) return std::unexpected(found.error().during("cannot ask the rollup"));
-  if (!*found) return std::nullopt;
-  return **found;
+  return answer<std::vector<SummaryRow>>(
+      fingerprint(query),
+      [&](Connection& connection, const State& state) -> Result<std::optional<Found>> {
+        const std::optional<Question> question = Question::of(state, query);
+        if (!question) return std::nullopt;
+        const auto fold = fold_up(connection, *question, every_sum());
+        if (!fold) return std::unexpected(fold.error());
+        if (!*fold) return std::nullopt;
+        Numbers groups = all_of(**fold);
+        const auto names = WorkloadNames::load(connection, workloads_of(**fold, groups));
+        if (!names) return std::unexpected(names.error());
+        RowOrder(**fold).sort(*names, groups);
+        return rows_of(**fold, *names, groups);
+      });
+}
+
+Result<std::optional<Owners>> DuckdbRollup::owners(const SummaryQuery& query,
+                                                   const OwnersAsked& asked) {
+  CHECK(asked.count > 0 && !asked.costs.empty(), "some owners, in the order of a cost");
+  return answer<Owners>(
+      fingerprint(query, asked),
+      [&](Connection& connection, const State& state) -> Result<std::optional<Found>> {
+        const auto question = Question::of(state, query, Kinds::kOfOwnersTogether);
+        if (!question) return std::nullopt;
+        const auto fold = fold_up(connection, *question, wanted_of(asked));
+        if (!fold) return std::unexpected(fold.error());
+        if (!*fold) return std::nullopt;
+        return choose_owners(**fold, asked, connection);
+      });
+}
+
+Result<std::optional<PageOfRows>> DuckdbRollup::page(const SummaryQuery& query,
+                                                     const PageAsked& asked) {
+  const bool is_whole = asked.all_or_none && asked.order == PageAsked::Order::kKey;
+  CHECK(
+      asked.count > 0 && !query.group_by.empty() && (query.bucket == TimeBucket::kNone || is_whole),
+      "some rows, of a list");
+  return answer<PageOfRows>(
+      fingerprint(query, asked),
+      [&](Connection& connection, const State& state) -> Result<std::optional<Found>> {
+        const std::optional<Question> question = Question::of(state, query);
+        if (!question) return std::nullopt;
+        const auto fold = fold_up(connection, *question, wanted_of(asked));
+        if (!fold) return std::unexpected(fold.error());
+        if (!*fold) return std::nullopt;
+        return choose_page(**fold, asked, connection);
+      });
 }
 
 Result<std::vector<Rollup::Value>> DuckdbRollup::values_of(const SummaryQuery& query,
@@ -407,28 +432,27 @@ Result<std::vector<Rollup::Value>> DuckdbRollup::values_of(const SummaryQuery& q
   SummaryQuery by_value = query;
   by_value.bucket = TimeBucket::kNone;
   by_value.group_by = {dimension};
-  const Result<Answer> found = answer(by_value);
-  if (!found) return std::unexpected(found.error().during("cannot ask the rollup"));
+  auto found = page(by_value, {.prefix = prefix, .count = std::max<std::size_t>(at_most, 1)});
+  if (!found) return std::unexpected(found.error());
   std::vector<Value> values;
   if (!*found) return values;
-  for (const SummaryRow& row : **found) {
-    if (row.keys[0].starts_with(prefix)) values.push_back({row.keys[0], row.costs.effective});
-  }
-  const auto costlier = [](const Value& a, const Value& b) {
-    if (a.effective.ticks() != b.effective.ticks()) {
-      return a.effective.ticks() > b.effective.ticks();
+  for (SummaryRow& row : (*found)->rows) {
+    if (values.size() < at_most) {
+      values.push_back({std::move(row.keys[0]), row.costs.effective});
     }
-    if (a.value != b.value) return a.value < b.value;
-    return a.effective.currency() < b.effective.currency();
-  };
-  const auto middle =
-      values.begin() + static_cast<std::ptrdiff_t>(std::min(at_most, values.size()));
-  std::partial_sort(values.begin(), middle, values.end(), costlier);
-  values.erase(middle, values.end());
+  }
   return values;
 }
 
 }  // namespace
+
+Result<std::optional<Owners>> Rollup::owners(const SummaryQuery&, const OwnersAsked&) {
+  return std::nullopt;
+}
+
+Result<std::optional<PageOfRows>> Rollup::page(const SummaryQuery&, const PageAsked&) {
+  return std::nullopt;
+}
 
 Result<std::unique_ptr<Rollup>> Rollup::open(const Options& options) {
   auto rollup = std::make_unique<DuckdbRollup>(options);

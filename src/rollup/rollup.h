@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "ledger/store.h"
 #include "ledger/summary.h"
+#include "rollup/first_rows.h"
 
 namespace pennyweight::rollup {
 
@@ -38,6 +39,13 @@ class Rollup {
   // As Store::summarise(), from any thread. Nothing where the rollup does not keep what is asked
   // (an earlier instant, single bill lines): ask the ledger.
   virtual Result<std::optional<std::vector<SummaryRow>>> summarise(const SummaryQuery& query) = 0;
+
+  // As summarise() of a query grouped by "kind" last, and what a report shows of it where it shows
+  // only the first owners. Nothing where summarise() says nothing.
+  virtual Result<std::optional<Owners>> owners(const SummaryQuery& query, const OwnersAsked& asked);
+  // A page of what summarise() would give. REQUIRES: a dimension to group by, and no buckets unless
+  // it is all or none, by key.
+  virtual Result<std::optional<PageOfRows>> page(const SummaryQuery& query, const PageAsked& asked);
 
   // Values that a dimension has, with their effective cost, the costliest first; those with a
   // prefix. For choosers.

@@ -46,7 +46,8 @@ inline std::unique_ptr<Rollup> open(const std::string& path) {
 
 class Made {
  public:
-  explicit Made(std::uint64_t seed) : random_(seed) {}
+  // Every other one has few amounts, so that many are equal.
+  explicit Made(std::uint64_t seed) : random_(seed), has_few_amounts_(seed % 2 == 1) {}
 
   int below(int limit) { return static_cast<int>(random_() % static_cast<unsigned>(limit)); }
   std::string pick(const std::vector<std::string>& values) {
@@ -64,6 +65,7 @@ class Made {
   Posting any_posting();
 
   std::mt19937_64 random_;
+  bool has_few_amounts_;
   std::vector<FactId> charges_;
   int runs_ = 0;
 };
