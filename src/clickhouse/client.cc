@@ -50,11 +50,14 @@ const Settings& settings_always() {
 // The same, of releases that have them. Each says: as it was in 18.16.
 const Settings& settings_of_later_releases() {
   static const Settings settings = {
-      {"async_insert", "0"},  // collects inserts of several, and does not know a repeated one
-      {"insert_quorum_parallel", "0"},  // has no select_sequential_consistency
-      {"low_cardinality_allow_in_native_format", "0"},
+      {"async_insert", "0"},  // collects the inserts of several, and takes a repeated one twice
       {"cancel_http_readonly_queries_on_client_close", "1"},
+      {"deduplicate_insert", "enable"},  // as insert_deduplicate
       {"http_write_exception_in_output_format", "0"},
+      {"insert_quorum_parallel", "0"},  // does without select_sequential_consistency
+      {"low_cardinality_allow_in_native_format", "0"},
+      {"read_overflow_mode_leaf", "throw"},
+      {"timeout_overflow_mode_leaf", "throw"},
   };
   return settings;
 }
