@@ -12,9 +12,9 @@ using clickhouse::Block;
 // What is asked, written once: the lines of the month, and the sessions of current runs.
 struct Question {
   const Scan& scan;
-  std::string month;             // empty: all
-  std::string current;           // of every month: a line's postings, wherever they are
-  std::string current_of_month;  // "(1, 2)"
+  std::string month;         // empty: all
+  std::string current = {};  // "(1, 2)", of every month: wherever a line is posted
+  std::string current_of_month = {};
   std::uint64_t lines = 0;
   std::uint64_t postings = 0;  // of current runs
 };

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "ledger/keeping.h"
-#include "store/contract/sample.h"
+#include "store/contract/keepers.h"
 
 namespace pennyweight {
 namespace {
@@ -204,11 +204,15 @@ void expect_agreement(Store& a, Store& b) {
   }
 }
 
-TEST(Agreement, OnRandomLedgers) {
+class Agreement : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Keepers, Agreement, ::testing::ValuesIn(lasting_keepers()),
+                         name_of_keeper);
+
+TEST_P(Agreement, OnRandomLedgers) {
   const bool agreed = rc::check("both keepers give every answer alike", [] {
-    const TemporaryFolder folder;
+    Ledgers ledgers(GetParam());
     const auto memory = make_memory_store();
-    const auto file = open_file(folder.file("ledger.duckdb"));
+    const auto file = ledgers.fresh("ledger.duckdb");
     for (int i = 1 + below(3); i > 0; --i) {
       const std::vector<Charge> bill = any_bill();
       const ImportOutcome a = import_charges(*memory, bill), b = import_charges(*file, bill);

@@ -354,11 +354,15 @@ Int128 billed_ticks(const std::vector<Charge>& lines) {
   return sum;
 }
 
-TEST(Deliveries, NoSequenceChangesAClosedMonthOrLosesACent) {
+class Deliveries : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Keepers, Deliveries, ::testing::ValuesIn(lasting_keepers()),
+                         name_of_keeper);
+
+TEST_P(Deliveries, NoSequenceChangesAClosedMonthOrLosesACent) {
   const bool held = rc::check("closed months stay, and everything adds up", [] {
-    const TemporaryFolder folder;
+    Ledgers ledgers(GetParam());
     const auto memory = make_memory_store();
-    const auto file = open_file(folder.file("ledger.duckdb"));
+    const auto file = ledgers.fresh("ledger.duckdb");
     Oracle oracle;
     std::map<std::string, std::vector<Charge>> closed;
     const int steps = *rc::gen::inRange(1, 9);
