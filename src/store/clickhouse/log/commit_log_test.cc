@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <deque>
+#include <set>
+#include <utility>
 
 namespace pennyweight::commit_log {
 namespace {
@@ -12,7 +13,8 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Does what it is told, and can be told to fail, and what happens before an append or a read.
+// Does what it is told, and can be told to fail, what happens before an append or a read, and which
+// rows one read may miss, since they came while it ran.
 class List : public Register {
  public:
   Result<void> append(const Row& row) override {
@@ -28,17 +30,21 @@ class List : public Register {
   }
   Result<std::vector<Row>> read(std::uint64_t from) override {
     ++reads;
+    if (before_read) before_read();
+    const std::set<std::size_t> missed = std::exchange(missed_once, {});
     if (failing_reads > 0) {
       --failing_reads;
       return fail(ErrorCode::kStore, "nobody answers");
     }
     std::vector<Row> found;
-    for (const Row& row : rows) {
-      if (row.turn >= from) found.push_back(row);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].turn >= from && !missed.contains(i)) found.push_back(rows[i]);
     }
     return found;
   }
   std::vector<Row> rows;
+  std::set<std::size_t> missed_once;  // by index
+  std::function<void()> before_read;
   std::function<void(const Row&)> before_append;
   int failing = 0, failing_reads = 0, appends = 0, reads = 0;
   bool done_although = false;
@@ -61,10 +67,12 @@ class CommitLogTest : public testing::Test {
   Row others(RowKind kind, std::uint64_t turn, std::uint64_t writer) const {
     return Row{.kind = kind, .turn = turn, .writer = writer, .at = now};
   }
-  // Rows of a writer that wins `turn` and opens it behind what it saw.
+  void other_claims(std::uint64_t turn) {
+    list.rows.push_back(others(RowKind::kClaim, turn, 1'000 + turn));
+  }
+  // Rows of a writer that has won `turn` and opens it behind what it saw.
   void other_opens(std::uint64_t turn, std::uint64_t base, std::uint64_t base_turn) {
-    list.rows.push_back(others(RowKind::kClaim, turn, 2));
-    Row open = others(RowKind::kOpen, turn, 2);
+    Row open = others(RowKind::kOpen, turn, 1'000 + turn);
     open.position = base;
     open.prefix = std::to_string(base_turn);
     list.rows.push_back(open);
@@ -191,8 +199,9 @@ TEST_F(CommitLogTest, ATurnClaimedBehindOursIsLostBeforeAnythingIsWritten) {
   list.before_append = [&](const Row& row) {
     if (row.kind != RowKind::kOpen || once) return;
     once = true;
+    other_claims(row.turn + 1);
     other_opens(row.turn + 1, 0, 0);
-    list.rows.push_back(others(RowKind::kRelease, row.turn + 1, 2));
+    list.rows.push_back(others(RowKind::kRelease, row.turn + 1, 1'000 + row.turn + 1));
   };
   CommitLog log = writer(1);
   ASSERT_TRUE(log.begin());
@@ -207,6 +216,7 @@ TEST_F(CommitLogTest, AnEntryThatALaterTurnWentOnFromCounts) {
     if (row.kind != RowKind::kEntry || once) return;
     once = true;
     list.rows.push_back(row);
+    other_claims(2);
     other_opens(2, 1, 1);
   };
   const Result<Entry> entry = log.commit(11, "import");
@@ -220,7 +230,9 @@ TEST_F(CommitLogTest, AnEntryThatALaterTurnLeftOutDoesNot) {
   CommitLog log = writer(1);
   ASSERT_TRUE(log.begin());
   list.before_append = [&](const Row& row) {
-    if (row.kind == RowKind::kEntry) other_opens(2, 0, 0);
+    if (row.kind != RowKind::kEntry) return;
+    other_claims(2);
+    other_opens(2, 0, 0);
   };
   const Result<Entry> entry = log.commit(11, "import");
   ASSERT_FALSE(entry);
@@ -243,6 +255,106 @@ TEST_F(CommitLogTest, WhereTheClaimerDiedTheWriterTakesATurnToFindOut) {
   EXPECT_FALSE(log.has_turn());
   EXPECT_EQ(list.rows.back().kind, RowKind::kRelease);
   EXPECT_THAT(sessions(writer(3).read()), ElementsAre(11));
+}
+
+// Turn 2 was opened late by one who had not read the entry; turn 3 was claimed by one who had.
+TEST_F(CommitLogTest, AnOpeningBelowALaterClaimDecidesNothing) {
+  CommitLog log = writer(1);
+  ASSERT_TRUE(log.begin());
+  list.before_append = [&](const Row& row) {
+    if (row.kind != RowKind::kEntry) return;
+    other_claims(2);
+    list.rows.push_back(row);
+    other_claims(3);
+    other_opens(2, 0, 0);
+    list.before_append = nullptr;
+    list.before_read = [this, left = 3]() mutable {
+      if (--left == 0) other_opens(3, 1, 1);
+    };
+  };
+  EXPECT_TRUE(log.commit(11, "import"));
+}
+
+// The same, where the first read that shows the opening of turn 2 misses the claim of turn 3, which
+// came while it ran.
+TEST_F(CommitLogTest, AnOpeningThatCameWhileItWasReadDecidesNothing) {
+  CommitLog log = writer(1);
+  ASSERT_TRUE(log.begin());
+  list.before_append = [&](const Row& row) {
+    if (row.kind != RowKind::kEntry) return;
+    other_claims(2);
+    list.before_append = nullptr;
+    list.before_read = [this, read = 0]() mutable {
+      ++read;
+      if (read == 3) {
+        other_claims(3);
+        list.missed_once = {list.rows.size() - 1};
+        other_opens(2, 0, 0);
+      }
+      if (read == 4) other_opens(3, 1, 1);
+    };
+  };
+  EXPECT_TRUE(log.commit(11, "import"));
+  EXPECT_GE(list.reads, 5);
+}
+
+// The append broke off; the read that shows its row misses a claim that was there before it.
+TEST_F(CommitLogTest, AnEntryThatCameWhileItWasReadIsNotSafeYet) {
+  CommitLog log = writer(1);
+  ASSERT_TRUE(log.begin());
+  list.before_append = [&](const Row& row) {
+    if (row.kind != RowKind::kEntry) return;
+    list.failing = 1;
+    list.done_although = true;
+    list.missed_once = {list.rows.size()};
+    other_claims(2);
+    list.before_append = nullptr;
+    list.before_read = [this, read = 0]() mutable {
+      if (++read == 2) other_opens(2, 0, 0);
+    };
+  };
+  EXPECT_FALSE(log.commit(11, "import"));
+  EXPECT_FALSE(log.in_doubt());
+  EXPECT_THAT(sessions(log.read()), ElementsAre());
+}
+
+TEST_F(CommitLogTest, AReadThatMissesWhatALaterRowGoesOnFromIsMadeAgain) {
+  CommitLog dead = writer(1);
+  ASSERT_TRUE(dead.begin());
+  list.before_append = [&](const Row& row) {
+    if (row.kind != RowKind::kEntry) return;
+    list.failing_reads = 1'000'000;
+    list.before_append = nullptr;
+  };
+  ASSERT_FALSE(dead.commit(11, "import"));  // there, and nobody has sealed it
+  list.failing_reads = 0;
+  const std::size_t entry = 2;
+  ASSERT_EQ(list.rows[entry].kind, RowKind::kEntry);
+  other_claims(2);
+  other_opens(2, 1, 1);
+  list.rows.push_back(others(RowKind::kRelease, 2, 1'002));
+  list.before_append = [&](const Row& row) {
+    if (row.kind == RowKind::kClaim) list.missed_once = {entry};
+  };
+  CommitLog log = writer(3);
+  EXPECT_THAT(sessions(log.begin()), ElementsAre(11));
+}
+
+TEST_F(CommitLogTest, ATurnWhoseClaimOrOpeningIsInDoubtIsNotTaken) {
+  for (const RowKind kind : {RowKind::kClaim, RowKind::kOpen}) {
+    list = {};
+    list.done_although = true;
+    list.before_append = [&](const Row& row) {
+      if (row.kind == kind) list.failing = 1;
+    };
+    CommitLog log = writer(1);
+    EXPECT_FALSE(log.begin());
+    EXPECT_FALSE(log.has_turn());
+    list.before_append = nullptr;
+    const Instant before = now;
+    EXPECT_TRUE(log.begin()) << "our own turns are not waited for";
+    EXPECT_EQ(now, before);
+  }
 }
 
 TEST_F(CommitLogTest, AnAppendThatBreaksOffIsSentAgain) {
