@@ -282,6 +282,14 @@ std::function<Result<ExchangeRates>()> rates_of(const Config& config) {
   return [file = config.currencies.rates_file] { return load_exchange_rates(file); };
 }
 
+std::vector<server::AddressBlock> proxies_of(const ServeConfig& serve) {
+  std::vector<server::AddressBlock> blocks;
+  for (const ProxyAddresses& proxies : serve.trusted_proxies) {
+    blocks.push_back({.address = {proxies.address}, .bits = proxies.bits});
+  }
+  return blocks;
+}
+
 std::vector<server::Route> all_routes(const Served& served, const api::Parts& parts) {
   std::vector<server::Route> routes = serve_routes(served);
   for (auto& more : {api::data_routes(parts), api::book_routes(parts), api::people_routes(parts),
@@ -401,6 +409,7 @@ Result<ExitCode> run(const ServeOptions& options, Context& context) {
        .headers = dashboard::kPageHeaders,
        .cert_file = serve.tls_cert_file,
        .key_file = serve.tls_key_file,
+       .trusted_proxies = proxies_of(serve),
        .failed =
            [&log](std::string_view path, std::string_view what) {
              log.error("request", {{"path", std::string(path)}, {"why", std::string(what)}});

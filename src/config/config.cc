@@ -387,6 +387,9 @@ const std::vector<ConfigKey>& config_keys() {
        "not where there is a `token_file`."},
       {"serve.tls.cert_file", "path", "", "Its certificate chain, PEM; with key_file."},
       {"serve.tls.key_file", "path", "", "Its private key, PEM."},
+      {"serve.trusted_proxies", "list of addresses", "",
+       "Proxies, as `10.0.0.7` or `10.0.0.0/8`, that are believed when they say for whom they ask: "
+       "`X-Forwarded-For`, `X-Forwarded-Proto`, `Forwarded`. See [deploy.md](deploy.md)."},
       {"serve.limits.body", "bytes", "32MiB", "Of a request, unpacked; larger ones are refused."},
       {"serve.limits.journal", "bytes", "4GiB",
        "What may wait for the ledger; more is refused for now, with 503."},

@@ -1,5 +1,8 @@
 #include "config/live_config.h"
 
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
 #include <charconv>
 #include <optional>
 #include <set>
@@ -14,6 +17,7 @@ constexpr std::int64_t kSecond = 1000;
 constexpr std::int64_t kDay = 86'400 * kSecond;
 constexpr std::int64_t kSeriesMax = 100'000'000;
 constexpr std::int64_t kRequestsMax = 10'000;
+constexpr std::size_t kProxiesMax = 1'000;
 
 void read_duration(YamlReader& yaml, const YamlNode& node, std::string_view what,
                    std::int64_t min_ms, std::int64_t max_ms, std::uint32_t& into) {
@@ -52,6 +56,67 @@ void read_listen(YamlReader& yaml, const YamlNode& node, ServeConfig& serve) {
   }
   serve.host = text->substr(0, colon);
   serve.port = static_cast<std::uint16_t>(port);
+}
+
+// Nothing where it is neither an address nor ADDRESS/BITS; with no bits there is no network.
+std::optional<ProxyAddresses> parse_proxies(std::string_view text) {
+  static constexpr std::size_t kIpv4At = 12;
+  const std::size_t slash = text.find('/');
+  const std::string address(text.substr(0, slash));
+  ProxyAddresses proxies;
+  const bool is_ipv4 = !address.contains(':');
+  if (is_ipv4) {
+    proxies.address[10] = proxies.address[11] = 0xff;
+    if (::inet_pton(AF_INET, address.c_str(), &proxies.address[kIpv4At]) != 1) return std::nullopt;
+  } else if (::inet_pton(AF_INET6, address.c_str(), proxies.address.data()) != 1) {
+    return std::nullopt;
+  }
+  if (slash == std::string_view::npos) return proxies;
+  const std::string_view digits = text.substr(slash + 1);
+  const char* const end = digits.data() + digits.size();
+  const std::uint32_t bits_max = is_ipv4 ? 32 : 128;
+  const auto parsed = std::from_chars(digits.data(), end, proxies.bits);
+  if (parsed.ec != std::errc() || parsed.ptr != end || proxies.bits > bits_max) return std::nullopt;
+  if (is_ipv4) proxies.bits += 96;
+  return proxies;
+}
+
+// Whether all of IPv6 is in it, or all of IPv4 (::ffff:0:0/96).
+bool is_everybody(const ProxyAddresses& proxies) {
+  static constexpr std::uint32_t kIpv4Bits = 96;
+  if (proxies.bits > kIpv4Bits) return false;
+  for (std::uint32_t bit = 0; bit < proxies.bits; ++bit) {
+    const bool is_set = (proxies.address[bit / 8] >> (7 - bit % 8) & 1) != 0;
+    if (is_set != (bit >= 80)) return false;
+  }
+  return true;
+}
+
+// Whether nothing is set behind the bits that count.
+bool is_plain_network(const ProxyAddresses& proxies) {
+  for (std::uint32_t bit = proxies.bits; bit < 128; ++bit) {
+    if ((proxies.address[bit / 8] >> (7 - bit % 8) & 1) != 0) return false;
+  }
+  return true;
+}
+
+void read_trusted_proxies(YamlReader& yaml, const YamlNode& node, ServeConfig& serve) {
+  static constexpr std::string_view kWhat = "serve.trusted_proxies";
+  serve.trusted_proxies.clear();
+  yaml.sequence(node, kWhat, kProxiesMax, [&](const YamlNode& item) {
+    const auto text = yaml.text(item, kWhat);
+    if (!text) return;
+    const auto proxies = parse_proxies(*text);
+    const auto refuse = [&](std::string_view why) {
+      yaml.refuse(item, fmt::format("{}: {}: {}", kWhat, *text, why));
+    };
+    if (!proxies) return refuse("write it as 10.0.0.7, 10.0.0.0/8 or 2001:db8::/32");
+    if (is_everybody(*proxies)) return refuse("that is everybody; name the proxies alone");
+    if (!is_plain_network(*proxies)) {
+      return refuse("an address has bits behind those that the network has");
+    }
+    serve.trusted_proxies.push_back(*proxies);
+  });
 }
 
 void read_tls_of_server(YamlReader& yaml, const YamlNode& node, const PathReader& path,
@@ -268,6 +333,7 @@ void read_serve_config(YamlReader& yaml, const YamlNode& node, const PathReader&
           if (trusts) serve.trust_loopback = *trusts;
         }},
        {"tls", [&](const YamlNode& at) { read_tls_of_server(yaml, at, path, serve); }},
+       {"trusted_proxies", [&](const YamlNode& at) { read_trusted_proxies(yaml, at, serve); }},
        {"openid", [&](const YamlNode& at) { serve.openid = read_openid_config(yaml, at, path); }},
        {"limits", [&](const YamlNode& at) {
           yaml.mapping(at, "serve.limits",

@@ -1,6 +1,7 @@
 // Configuration of `serve`: where it listens, what it keeps, whom it asks.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -14,6 +15,14 @@
 #include "telemetry/meaning.h"
 
 namespace pennyweight {
+
+// "10.0.0.0/8", "2001:db8::7": addresses of proxies. IPv4 is written as IPv6 has it,
+// ::ffff:a.b.c.d.
+struct ProxyAddresses {
+  std::array<std::uint8_t, 16> address{};
+  std::uint32_t bits = 128;  // that are the same in all of them, 1 to 128; of IPv4 its own and 96
+  bool operator==(const ProxyAddresses&) const = default;
+};
 
 struct ServeConfig {
   std::string host = "127.0.0.1";
@@ -36,6 +45,8 @@ struct ServeConfig {
   bool trust_loopback = true;
   std::string tls_cert_file;
   std::string tls_key_file;
+  // Who is believed when he says for whom he asks, and whether that one came over TLS.
+  std::vector<ProxyAddresses> trusted_proxies;
   OpenIdConfig openid;
 };
 

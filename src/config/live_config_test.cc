@@ -1,5 +1,6 @@
 #include "config/live_config.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,6 +46,7 @@ serve:
   token_file: tokens
   trust_loopback: false
   tls: {cert_file: c.pem, key_file: k.pem}
+  trusted_proxies: [10.0.0.7, 192.0.2.0/24, "2001:db8::/32"]
   limits: {body: 1MiB, journal: 2GiB, series: 10, requests: 3}
 )")
                                 .serve;
@@ -62,6 +64,12 @@ serve:
   EXPECT_FALSE(serve.trust_loopback);
   EXPECT_EQ(serve.tls_cert_file, "etc/c.pem");
   EXPECT_EQ(serve.tls_key_file, "etc/k.pem");
+  ASSERT_EQ(serve.trusted_proxies.size(), 3u);
+  EXPECT_EQ(serve.trusted_proxies[0],
+            (ProxyAddresses{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 7}, 128}));
+  EXPECT_EQ(serve.trusted_proxies[1],
+            (ProxyAddresses{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 192, 0, 2, 0}, 120}));
+  EXPECT_EQ(serve.trusted_proxies[2], (ProxyAddresses{{0x20, 1, 0x0d, 0xb8}, 32}));
   EXPECT_EQ(serve.body_bytes_max, 1u << 20);
   EXPECT_EQ(serve.journal_bytes_max, std::uint64_t{2} << 30);
   EXPECT_EQ(serve.series_max, 10u);
@@ -110,6 +118,18 @@ TEST(LiveConfig, SaysWhatIsWrong) {
   EXPECT_THAT(mistake("serve: {listen: \"h:70000\"}"), HasSubstr("write it as 127.0.0.1:9595"));
   EXPECT_THAT(mistake("serve: {resolution: 7s}"), HasSubstr("a whole number of them"));
   EXPECT_THAT(mistake("serve: {tls: {cert_file: a}}"), HasSubstr("both cert_file and key_file"));
+  for (const char* const none : {"proxy.example", "10.0.0", "10.0.0.0/33", "10.0.0.0/", "/8",
+                                 "10.0.0.0/8x", "2001:db8::/129", "10.0.0.7:80"}) {
+    EXPECT_THAT(mistake(fmt::format("serve: {{trusted_proxies: [\"{}\"]}}", none)),
+                HasSubstr("write it as 10.0.0.7"))
+        << none;
+  }
+  for (const char* const everybody : {"0.0.0.0/0", "::/0", "::/64", "::ffff:0:0/96"}) {
+    EXPECT_THAT(mistake(fmt::format("serve: {{trusted_proxies: [\"{}\"]}}", everybody)),
+                HasSubstr("that is everybody"));
+  }
+  EXPECT_THAT(mistake("serve: {trusted_proxies: [10.0.0.1/8]}"), HasSubstr("bits behind those"));
+  EXPECT_THAT(mistake("serve: {trusted_proxies: 10.0.0.1}"), HasSubstr("serve.trusted_proxies"));
   EXPECT_THAT(mistake("serve: {limits: {body: much}}"), HasSubstr("serve.limits.body"));
   EXPECT_THAT(mistake("scrape: [{targets: [a]}]"), HasSubstr("give it a name"));
   EXPECT_THAT(mistake("scrape: [{job: a}]"), HasSubstr("say whom to ask"));

@@ -18,6 +18,7 @@
 #include "report/json_text.h"
 #include "server/connection.h"
 #include "server/door.h"
+#include "server/forwarded.h"
 #include "server/request_text.h"
 #include "server/tls.h"
 
@@ -29,6 +30,8 @@ using Phase = Connection::Phase;
 constexpr std::size_t kKeepAliveRequestsMax = 1'000'000;
 constexpr int kBacklog = 512;
 constexpr std::chrono::seconds kRetryWhenBusy{5};
+// For how long browsers ask this host over TLS alone, from each answer on (RFC 6797): a year.
+constexpr const char* kTlsAlone = "max-age=31536000";
 // The library looks up routes by regular expressions over the path. We do it ourselves, and give it
 // this one for all.
 constexpr const char* kAnyPath = "/";
@@ -87,6 +90,14 @@ std::string in_quotes(const std::string& etag) {
   return etag.starts_with('"') || etag.starts_with("W/\"") ? etag : fmt::format("\"{}\"", etag);
 }
 
+// Whether we are what the name stands for: asked at the port that a name has by itself. At another
+// one we are a guest of a host whose other ports may have no TLS.
+bool has_host_to_itself(const httplib::Request& request) {
+  const std::string host = request.get_header_value("Host");
+  const std::string_view after_address = std::string_view(host).substr(host.rfind(']') + 1);
+  return !host.empty() && (!after_address.contains(':') || after_address.ends_with(":443"));
+}
+
 struct Watched {
   Route route;
   Pattern pattern;
@@ -131,6 +142,7 @@ using Place = std::unique_ptr<Places, PlaceDeleter>;
 struct Exchange {
   Connection& connection;
   Target target = {};
+  Origin origin = {};                // who asks
   std::string accept_encoding = {};  // as it was sent: handlers may have packed bodies of their own
   const Watched* watched = nullptr;  // null: no route is meant
   std::map<std::string, std::string> params = {};
@@ -219,6 +231,7 @@ struct Server::State {
 
   void prepare(Exchange& exchange, httplib::Request& request) {
     request.path = std::string(kAnyPath);
+    exchange.origin = find_origin(exchange.connection, request);
     // Pieces of an answer are not offered.
     request.ranges.clear();
     request.headers.erase("Range");
@@ -258,6 +271,17 @@ struct Server::State {
       requests.take();
       exchange.place = Place(&requests);
     }
+  }
+
+  Origin find_origin(const Connection& connection, const httplib::Request& request) const {
+    Headers said;
+    for (const char* const name : {"x-forwarded-for", "x-forwarded-proto", "forwarded"}) {
+      const auto [begin, end] = request.headers.equal_range(name);
+      for (auto line = begin; line != end; ++line) said.emplace(name, line->second);
+    }
+    Origin origin = origin_of(request.remote_addr, said, settings.trusted_proxies);
+    origin.secure = origin.secure || connection.is_secure();
+    return origin;
   }
 
   void find_route(Exchange& exchange, const httplib::Request& request) const {
@@ -317,8 +341,8 @@ struct Server::State {
     request.content_encoding = from.get_header_value("Content-Encoding");
     if (is_unpacked(request.content_encoding)) request.content_encoding.clear();
     request.accept = from.get_header_value("Accept");
-    request.peer = from.remote_addr;
-    request.secure = exchange.connection.is_secure();
+    request.peer = exchange.origin.peer;
+    request.secure = exchange.origin.secure;
     // Of the library, and no headers.
     static const std::set<std::string> kNotSent = {"remote_addr", "remote_port", "local_addr",
                                                    "local_port"};
@@ -470,6 +494,9 @@ struct Server::State {
            httplib::Response& to) {
     to.status = response.status;
     put_headers(response, to);
+    if (exchange.origin.secure && has_host_to_itself(from)) {
+      to.set_header("Strict-Transport-Security", kTlsAlone);
+    }
     if (response.stream) {
       auto provider = [this, &exchange, stream = std::move(response.stream)](
                           std::size_t, httplib::DataSink& sink) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "server/address.h"
 
 namespace pennyweight::server {
 
@@ -29,8 +30,10 @@ struct Request {
   std::string content_type;
   std::string content_encoding;  // gzip, deflate and br are unpacked already, and then it is empty
   std::string accept;
-  std::string peer;     // address
-  bool secure = false;  // over TLS
+  // Address of who asks, and whether he asks over TLS: of who is connected to us, or as one of
+  // Settings::trusted_proxies has it (server/forwarded.h).
+  std::string peer;
+  bool secure = false;
   std::string body;
   std::multimap<std::string, std::string> headers;  // names in small letters
   std::map<std::string, std::string> cookies;
@@ -95,6 +98,8 @@ struct Settings {
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::string cert_file = {};  // TLS where it is given, with key_file
   std::string key_file = {};
+  // Who is believed when he says for whom he asks. Nobody may be among them who asks for himself.
+  std::vector<AddressBlock> trusted_proxies = {};
   // Told what a handler threw, by route. It is answered 500, and the asker is not told why.
   std::function<void(std::string_view path, std::string_view what)> failed = {};
 };

@@ -340,6 +340,41 @@ TEST(Requests, BringHeadersAndCookies) {
   EXPECT_EQ(answer->get_header_value_count("Set-Cookie"), 2u);
 }
 
+TEST(Requests, ComeFromWhomATrustedProxySaysTheyDo) {
+  const std::vector<Route> routes = {route("GET", "/", [](const Request& request) {
+    return Response{.body = request.peer + (request.secure ? " secure" : "")};
+  })};
+  const httplib::Headers said = {{"X-Forwarded-For", "198.51.100.1, 203.0.113.7"},
+                                 {"X-Forwarded-Proto", "https"}};
+  const auto open = started({}, routes);
+  httplib::Client stranger("127.0.0.1", open->port());
+  const auto plain = stranger.Get("/", said);
+  EXPECT_EQ(plain->body, "127.0.0.1");
+  EXPECT_FALSE(plain->has_header("Strict-Transport-Security"));
+  Settings settings;
+  settings.trusted_proxies = {{.address = *parse_address("127.0.0.1"), .bits = 128}};
+  const auto behind = started(settings, routes);
+  httplib::Client proxy("127.0.0.1", behind->port());
+  const auto asked = [&](const std::string& host) {
+    httplib::Headers headers = said;
+    headers.emplace("Host", host);
+    return proxy.Get("/", headers);
+  };
+  const auto alone = asked("gpu.example");
+  EXPECT_EQ(alone->body, "203.0.113.7 secure");
+  EXPECT_EQ(alone->get_header_value("Strict-Transport-Security"), "max-age=31536000");
+  EXPECT_TRUE(asked("gpu.example:443")->has_header("Strict-Transport-Security"));
+  EXPECT_TRUE(asked("[2001:db8::1]")->has_header("Strict-Transport-Security"));
+  // Of a host that has other ports.
+  EXPECT_FALSE(asked("gpu.example:9595")->has_header("Strict-Transport-Security"));
+  EXPECT_FALSE(asked("[2001:db8::1]:9595")->has_header("Strict-Transport-Security"));
+  EXPECT_EQ(proxy.Get("/")->body, "127.0.0.1");
+  EXPECT_EQ(proxy.Get("/", {{"Forwarded", "for=203.0.113.7;proto=https"}})->body,
+            "203.0.113.7 secure");
+  EXPECT_EQ(proxy.Get("/", {{"Forwarded", "for=\""}, {"X-Forwarded-For", ",,\t;\"["}})->body,
+            "127.0.0.1");
+}
+
 TEST(Requests, ThatAHandlerThrowsAtAreAnsweredWithoutTheReason) {
   Settings settings;
   std::string told;
