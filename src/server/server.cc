@@ -36,16 +36,6 @@ constexpr const char* kTlsAlone = "max-age=31536000";
 // this one for all.
 constexpr const char* kAnyPath = "/";
 
-// In a time that does not tell how much of a token was right.
-bool same_secret(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  unsigned char differs = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    differs = static_cast<unsigned char>(differs | (a[i] ^ b[i]));
-  }
-  return differs == 0;
-}
-
 std::string in_small_letters(std::string_view text) {
   std::string small(text);
   std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -320,16 +310,6 @@ struct Server::State {
     exchange.fault->headers = {{"Allow", fmt::format("{}", fmt::join(others, ", "))}};
   }
 
-  bool has_token(const Route& route, const httplib::Request& request) const {
-    if (settings.tokens.empty() || route.open) return true;
-    static constexpr std::string_view kBearer = "Bearer ";
-    const std::string header = request.get_header_value("Authorization");
-    if (!header.starts_with(kBearer)) return false;
-    const std::string_view token = std::string_view(header).substr(kBearer.size());
-    return std::ranges::any_of(settings.tokens,
-                               [&](const std::string& known) { return same_secret(known, token); });
-  }
-
   // What the handler is told, but for the body.
   static Request request_of(const Exchange& exchange, const httplib::Request& from) {
     Request request;
@@ -361,21 +341,15 @@ struct Server::State {
     return request;
   }
 
-  std::optional<Response> refusal(Exchange& exchange, const httplib::Request& from,
-                                  Request& request) const {
+  std::optional<Response> refusal(Exchange& exchange, Request& request) const {
     if (exchange.fault) return std::move(exchange.fault);
-    const Route& route = exchange.watched->route;
-    if (settings.guard) {
-      try {
-        return settings.guard(route, request);
-      } catch (const std::exception& error) {
-        tell(exchange, error.what());
-        return internal_error();
-      }
+    if (!settings.guard) return std::nullopt;
+    try {
+      return settings.guard(exchange.watched->route, request);
+    } catch (const std::exception& error) {
+      tell(exchange, error.what());
+      return internal_error();
     }
-    if (has_token(route, from)) return std::nullopt;
-    return problem(401, "Unauthorized",
-                   "Send one of the tokens of serve.token_file as Authorization: Bearer.");
   }
 
   // ---- The handler
@@ -394,7 +368,7 @@ struct Server::State {
   void answer_without_body(const httplib::Request& from, httplib::Response& to) {
     Exchange& exchange = exchange_of(from);
     Request request = request_of(exchange, from);
-    auto refused = refusal(exchange, from, request);
+    auto refused = refusal(exchange, request);
     answer(exchange, from, request, std::move(refused), to);
   }
 
@@ -402,7 +376,7 @@ struct Server::State {
                         const httplib::ContentReader& content) {
     Exchange& exchange = exchange_of(from);
     Request request = request_of(exchange, from);
-    auto refused = refusal(exchange, from, request);
+    auto refused = refusal(exchange, request);
     // The body of who is refused is read as well, and thrown away: the connection goes on.
     const bool is_wanted = !refused;
     std::string& body = request.body;

@@ -1,4 +1,4 @@
-// Server: our door to HTTP: routes, limits, tokens, TLS, and counts of what went through.
+// Server: our door to HTTP: routes, limits, TLS, and counts of what went through.
 //
 // It knows no route's meaning. What a request may cost is bounded before a handler sees it: its
 // line and headers by the library, its body (after unpacking) and the number of requests at once by
@@ -91,9 +91,7 @@ struct Settings {
   std::uint32_t requests_max = 64;  // at once; further connections wait
   std::uint32_t streams_max = 64;   // events at once; further ones are answered 503
   std::chrono::milliseconds idle_timeout{30'000};
-  // Who asks must bear one of these, but for open routes; none: anybody may. Not with a guard.
-  std::vector<std::string> tokens = {};
-  Guard guard = {};
+  Guard guard = {};  // without it anybody may ask anything
   // What every answer bears: Content-Security-Policy and its like.
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::string cert_file = {};  // TLS where it is given, with key_file
