@@ -26,6 +26,7 @@ bool is_refused_to_scoped(access::Permission permission);
 // All of it: the role, the token's limits, the scope.
 bool may_here(const access::Principal& who, access::Permission permission);
 
+// As configured under serve.limits.
 struct GuardLimits {
   Rate principal{.per_second = 200, .burst = 1000};
   // Of an address: what is open, and what is asked without a session or token that is known.

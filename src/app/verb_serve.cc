@@ -282,6 +282,13 @@ std::function<Result<ExchangeRates>()> rates_of(const Config& config) {
   return [file = config.currencies.rates_file] { return load_exchange_rates(file); };
 }
 
+api::GuardLimits limits_of(const ServeConfig& serve) {
+  const auto rate = [](const AskingRate& asking) {
+    return api::Rate{.per_second = asking.per_second, .burst = asking.burst};
+  };
+  return {.principal = rate(serve.asker_rate), .address = rate(serve.address_rate)};
+}
+
 std::vector<server::AddressBlock> proxies_of(const ServeConfig& serve) {
   std::vector<server::AddressBlock> blocks;
   for (const ProxyAddresses& proxies : serve.trusted_proxies) {
@@ -405,7 +412,7 @@ Result<ExitCode> run(const ServeOptions& options, Context& context) {
        .port = serve.port,
        .body_bytes_max = serve.body_bytes_max,
        .requests_max = serve.requests_max,
-       .guard = api::guard(parts),
+       .guard = api::guard(parts, limits_of(serve)),
        .headers = dashboard::kPageHeaders,
        .cert_file = serve.tls_cert_file,
        .key_file = serve.tls_key_file,

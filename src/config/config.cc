@@ -395,6 +395,15 @@ const std::vector<ConfigKey>& config_keys() {
        "What may wait for the ledger; more is refused for now, with 503."},
       {"serve.limits.series", "count", "4000000", "Series known at once; others are dropped."},
       {"serve.limits.requests", "count", "64", "Requests at once; others wait."},
+      {"serve.limits.asker_per_second", "count", "200",
+       "How often a user may ask, by a session or his tokens; 1 to 1000000. More is answered 429. "
+       "Telemetry is not counted."},
+      {"serve.limits.asker_burst", "count", "1000",
+       "How often at once, after a while of silence; 1 to 1000000."},
+      {"serve.limits.address_per_second", "count", "100",
+       "How often an address may ask that nobody knows, and for what is open to all (of IPv6 the "
+       "/64)."},
+      {"serve.limits.address_burst", "count", "1000", "How often at once."},
       {"serve.openid.issuer", "URL", "",
        "Who vouches for people, to the letter as he writes it: what comes before "
        "`/.well-known/openid-configuration`. See [sign-in.md](sign-in.md)."},

@@ -17,12 +17,19 @@ constexpr std::int64_t kSecond = 1000;
 constexpr std::int64_t kDay = 86'400 * kSecond;
 constexpr std::int64_t kSeriesMax = 100'000'000;
 constexpr std::int64_t kRequestsMax = 10'000;
+constexpr std::int64_t kAskingRateMax = 1'000'000;  // what api::RateLimit takes
 constexpr std::size_t kProxiesMax = 1'000;
 
 void read_duration(YamlReader& yaml, const YamlNode& node, std::string_view what,
                    std::int64_t min_ms, std::int64_t max_ms, std::uint32_t& into) {
   const auto given = yaml.duration(node, what, min_ms, max_ms);
   if (given) into = static_cast<std::uint32_t>(*given);
+}
+
+void read_count(YamlReader& yaml, const YamlNode& node, std::string_view what, std::int64_t most,
+                std::uint32_t& into) {
+  const auto count = yaml.integer(node, what, 1, most);
+  if (count) into = static_cast<std::uint32_t>(*count);
 }
 
 void read_bytes(YamlReader& yaml, const YamlNode& node, std::string_view what,
@@ -56,6 +63,34 @@ void read_listen(YamlReader& yaml, const YamlNode& node, ServeConfig& serve) {
   }
   serve.host = text->substr(0, colon);
   serve.port = static_cast<std::uint16_t>(port);
+}
+
+void read_limits(YamlReader& yaml, const YamlNode& node, ServeConfig& serve) {
+  const auto count = [&](const std::string& name, std::int64_t most, std::uint32_t& into) {
+    return std::pair<std::string, YamlReader::Reader>(
+        name, [&yaml, name, most, &into](const YamlNode& at) {
+          read_count(yaml, at, "serve.limits." + name, most, into);
+        });
+  };
+  yaml.mapping(node, "serve.limits",
+               {{"body",
+                 [&](const YamlNode& at) {
+                   read_bytes(yaml, at, "serve.limits.body", serve.body_bytes_max);
+                 }},
+                {"journal",
+                 [&](const YamlNode& at) {
+                   read_bytes(yaml, at, "serve.limits.journal", serve.journal_bytes_max);
+                 }},
+                {"series",
+                 [&](const YamlNode& at) {
+                   const auto series = yaml.integer(at, "serve.limits.series", 1, kSeriesMax);
+                   if (series) serve.series_max = static_cast<std::uint64_t>(*series);
+                 }},
+                count("requests", kRequestsMax, serve.requests_max),
+                count("asker_per_second", kAskingRateMax, serve.asker_rate.per_second),
+                count("asker_burst", kAskingRateMax, serve.asker_rate.burst),
+                count("address_per_second", kAskingRateMax, serve.address_rate.per_second),
+                count("address_burst", kAskingRateMax, serve.address_rate.burst)});
 }
 
 // Nothing where it is neither an address nor ADDRESS/BITS; with no bits there is no network.
@@ -335,27 +370,7 @@ void read_serve_config(YamlReader& yaml, const YamlNode& node, const PathReader&
        {"tls", [&](const YamlNode& at) { read_tls_of_server(yaml, at, path, serve); }},
        {"trusted_proxies", [&](const YamlNode& at) { read_trusted_proxies(yaml, at, serve); }},
        {"openid", [&](const YamlNode& at) { serve.openid = read_openid_config(yaml, at, path); }},
-       {"limits", [&](const YamlNode& at) {
-          yaml.mapping(at, "serve.limits",
-                       {{"body",
-                         [&](const YamlNode& n) {
-                           read_bytes(yaml, n, "serve.limits.body", serve.body_bytes_max);
-                         }},
-                        {"journal",
-                         [&](const YamlNode& n) {
-                           read_bytes(yaml, n, "serve.limits.journal", serve.journal_bytes_max);
-                         }},
-                        {"series",
-                         [&](const YamlNode& n) {
-                           const auto count = yaml.integer(n, "serve.limits.series", 1, kSeriesMax);
-                           if (count) serve.series_max = static_cast<std::uint64_t>(*count);
-                         }},
-                        {"requests", [&](const YamlNode& n) {
-                           const auto count =
-                               yaml.integer(n, "serve.limits.requests", 1, kRequestsMax);
-                           if (count) serve.requests_max = static_cast<std::uint32_t>(*count);
-                         }}});
-        }}});
+       {"limits", [&](const YamlNode& at) { read_limits(yaml, at, serve); }}});
 }
 
 std::vector<ScrapeConfig> read_scrape_configs(YamlReader& yaml, const YamlNode& node,

@@ -24,6 +24,12 @@ struct ProxyAddresses {
   bool operator==(const ProxyAddresses&) const = default;
 };
 
+// How often somebody may ask: so often a second, and so often at once after a while of silence.
+struct AskingRate {
+  std::uint32_t per_second;
+  std::uint32_t burst;
+};
+
 struct ServeConfig {
   std::string host = "127.0.0.1";
   std::uint16_t port = 9595;
@@ -38,7 +44,9 @@ struct ServeConfig {
   std::uint64_t body_bytes_max = 32u << 20;
   std::uint64_t journal_bytes_max = std::uint64_t{4} << 30;
   std::uint64_t series_max = 4'000'000;
-  std::uint32_t requests_max = 64;  // at once
+  std::uint32_t requests_max = 64;                            // at once
+  AskingRate asker_rate{.per_second = 200, .burst = 1000};    // of a user, a token's too
+  AskingRate address_rate{.per_second = 100, .burst = 1000};  // of who is not known, of open routes
   // Tokens of machines: who bears one may send telemetry, read metrics and what runs now.
   std::string token_file;
   // Without token_file so may who asks from this machine, by no proxy.

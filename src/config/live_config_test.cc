@@ -47,7 +47,8 @@ serve:
   trust_loopback: false
   tls: {cert_file: c.pem, key_file: k.pem}
   trusted_proxies: [10.0.0.7, 192.0.2.0/24, "2001:db8::/32"]
-  limits: {body: 1MiB, journal: 2GiB, series: 10, requests: 3}
+  limits: {body: 1MiB, journal: 2GiB, series: 10, requests: 3, asker_per_second: 5, asker_burst: 6,
+           address_per_second: 7, address_burst: 1000000}
 )")
                                 .serve;
   EXPECT_EQ(serve.host, "0.0.0.0");
@@ -74,6 +75,10 @@ serve:
   EXPECT_EQ(serve.journal_bytes_max, std::uint64_t{2} << 30);
   EXPECT_EQ(serve.series_max, 10u);
   EXPECT_EQ(serve.requests_max, 3u);
+  EXPECT_EQ(serve.asker_rate.per_second, 5u);
+  EXPECT_EQ(serve.asker_rate.burst, 6u);
+  EXPECT_EQ(serve.address_rate.per_second, 7u);
+  EXPECT_EQ(serve.address_rate.burst, 1'000'000u);
 }
 
 TEST(LiveConfig, ReadsSources) {
@@ -131,6 +136,14 @@ TEST(LiveConfig, SaysWhatIsWrong) {
   EXPECT_THAT(mistake("serve: {trusted_proxies: [10.0.0.1/8]}"), HasSubstr("bits behind those"));
   EXPECT_THAT(mistake("serve: {trusted_proxies: 10.0.0.1}"), HasSubstr("serve.trusted_proxies"));
   EXPECT_THAT(mistake("serve: {limits: {body: much}}"), HasSubstr("serve.limits.body"));
+  for (const char* const name :
+       {"requests", "asker_per_second", "asker_burst", "address_per_second", "address_burst"}) {
+    for (const char* const value : {"0", "-1", "1000001", "many", "1.5"}) {
+      EXPECT_THAT(mistake(fmt::format("serve: {{limits: {{{}: {}}}}}", name, value)),
+                  HasSubstr(fmt::format("serve.limits.{}", name)))
+          << value;
+    }
+  }
   EXPECT_THAT(mistake("scrape: [{targets: [a]}]"), HasSubstr("give it a name"));
   EXPECT_THAT(mistake("scrape: [{job: a}]"), HasSubstr("say whom to ask"));
   EXPECT_THAT(mistake("scrape: [{job: a, targets: [x]}, {job: a, targets: [y]}]"),
