@@ -69,6 +69,22 @@ Result<CostReport> report_of(const CostQuestion& question, const Policy& policy)
   return report;
 }
 
+// Nothing where all rows are needed: what is converted is rounded row by row.
+Result<std::optional<std::vector<Table>>> tables_of_first(const CostPlan& plan,
+                                                          const OwnersSource& owners) {
+  if (!owners || !plan.report.top) return std::nullopt;
+  SummaryQuery query = plan.query;
+  query.group_by = query_dimensions(plan.report);
+  const auto found = owners(query, plan.report);
+  if (!found) return std::unexpected(found.error());
+  if (!*found) return std::nullopt;
+  const auto is_foreign = [&](const SummaryRow& row) {
+    return plan.currency && row.costs.currency() != *plan.currency;
+  };
+  if (std::ranges::any_of((*found)->rows, is_foreign)) return std::nullopt;
+  return cost_tables((*found)->rows, (*found)->others, plan.report);
+}
+
 }  // namespace
 
 std::optional<TimeBucket> parse_time_bucket(std::string_view text) {
@@ -100,7 +116,11 @@ Result<CostPlan> plan_costs(const CostQuestion& question, const Policy& policy) 
 }
 
 Result<std::vector<Table>> ask_costs(const CostPlan& plan, const Summariser& summarise,
-                                     const RatesSource& rates, const RateSearch& search) {
+                                     const RatesSource& rates, const RateSearch& search,
+                                     const OwnersSource& owners) {
+  auto first = tables_of_first(plan, owners);
+  if (!first) return std::unexpected(first.error());
+  if (*first) return **std::move(first);
   auto rows = summarise(plan.query);
   if (!rows) return std::unexpected(rows.error());
   std::vector<std::string> notes;

@@ -49,10 +49,21 @@ using Summariser = std::function<Result<std::vector<SummaryRow>>(const SummaryQu
 // Asked only where a row is in another currency, with the first such.
 using RatesSource = std::function<Result<ExchangeRates>(const Currency& foreign)>;
 
+// The rows that a report with `top` shows, as cost_tables() takes them.
+struct FirstOwners {
+  std::vector<SummaryRow> rows;
+  std::vector<OtherOwners> others;
+};
+// Who tells these apart by himself, so that not every owner has to be named. Nothing: he can't.
+using OwnersSource =
+    std::function<Result<std::optional<FirstOwners>>(const SummaryQuery&, const CostReport&)>;
+
 // One table for each currency; none where no posting matches. The rates that were used are notes
-// of the first.
+// of the first. `owners` is asked first where only the first owners are shown; without it, and
+// where it says nothing or something has to be converted, all rows are asked for.
 Result<std::vector<Table>> ask_costs(const CostPlan& plan, const Summariser& summarise,
-                                     const RatesSource& rates, const RateSearch& search);
+                                     const RatesSource& rates, const RateSearch& search,
+                                     const OwnersSource& owners = {});
 
 // "none", "day", "week", "month".
 std::optional<TimeBucket> parse_time_bucket(std::string_view text);

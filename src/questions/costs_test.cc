@@ -70,6 +70,47 @@ TEST(AskCosts, RatesAreAskedForOnlyWhereARowIsForeign) {
   EXPECT_EQ(tables[0].notes.size(), 1U) << "at which rate";
 }
 
+// Who knows the first owners is asked for them alone, unless something has to be converted.
+TEST(AskCosts, FirstOwnersAreEnoughWhereOnlyTheyAreShown) {
+  CostQuestion question;
+  question.top = 1;
+  question.currency = kUsd;
+  const CostPlan plan = plan_costs(question, kPolicy).value();
+  int asked_all = 0;
+  const auto summarise = [&](const SummaryQuery&) -> Result<std::vector<SummaryRow>> {
+    ++asked_all;
+    return std::vector<SummaryRow>{row({"2026-03", "cv", "used"}, 2, kUsd),
+                                   row({"2026-03", "nlp", "used"}, 5, kUsd),
+                                   row({"2026-03", "web", "used"}, 1, kUsd)};
+  };
+  const auto no_rates = [](const Currency&) -> Result<ExchangeRates> { return ExchangeRates(); };
+  const auto all = ask_costs(plan, summarise, no_rates, {}).value();
+  Currency currency = kUsd;
+  bool can_tell = true;
+  const OwnersSource owners = [&](const SummaryQuery& query,
+                                  const CostReport& report) -> Result<std::optional<FirstOwners>> {
+    EXPECT_EQ(query.group_by, query_dimensions(report));
+    EXPECT_EQ(report.top, 1U);
+    if (!can_tell) return std::nullopt;
+    return FirstOwners{{row({"nlp", ""}, 5, currency)}, {{row({}, 3, currency), 2}}};
+  };
+  asked_all = 0;
+  const auto first = ask_costs(plan, summarise, no_rates, {}, owners).value();
+  EXPECT_EQ(asked_all, 0);
+  EXPECT_EQ(render_json(first), render_json(all));
+  can_tell = false;
+  EXPECT_EQ(render_json(ask_costs(plan, summarise, no_rates, {}, owners).value()),
+            render_json(all));
+  EXPECT_EQ(asked_all, 1);
+  can_tell = true;
+  currency = kEur;
+  ASSERT_TRUE(ask_costs(plan, summarise, no_rates, {}, owners));
+  EXPECT_EQ(asked_all, 2) << "each row of another currency is converted by itself";
+  question.top = 0;
+  ASSERT_TRUE(ask_costs(plan_costs(question, kPolicy).value(), summarise, no_rates, {}, owners));
+  EXPECT_EQ(asked_all, 3) << "all are shown";
+}
+
 TEST(AskCosts, TellsWhoAnswersWhatWentWrong) {
   const CostPlan plan = plan_costs({}, kPolicy).value();
   const auto tables = ask_costs(

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
+#include <iterator>
+#include <numeric>
+#include <utility>
 
 #include "core/check.h"
 
@@ -93,20 +95,39 @@ Line line_of(const SummaryRow& row, const CostReport& report) {
   return line;
 }
 
+// By bucket, owners first, then by keys.
+bool comes_before(const Line& a, const Line& b) {
+  if (a.bucket != b.bucket) return a.bucket < b.bucket;
+  if (a.owned != b.owned) return a.owned;
+  return a.keys < b.keys;
+}
+
 // Rows that show the same keys become one: "(none)" of two kinds, or a team's used and held_idle.
 std::vector<Line> merged(std::span<const SummaryRow> rows, Currency currency,
                          const CostReport& report) {
-  std::map<std::tuple<std::optional<std::chrono::sys_days>, bool, std::vector<std::string>>, Line>
-      by_key;
-  for (const SummaryRow& row : rows) {
-    if (row.costs.currency() != currency) continue;
-    Line line = line_of(row, report);
-    const auto key = std::tuple(line.bucket, !line.owned, line.keys);
-    const auto [at, is_new] = by_key.try_emplace(key, line);
-    if (!is_new) at->second.add(line);
-  }
   std::vector<Line> lines;
-  for (auto& [key, line] : by_key) lines.push_back(std::move(line));
+  const auto is_shown_as = [](const Line& a, const Line& b) {
+    return a.bucket == b.bucket && a.owned == b.owned && a.keys == b.keys;
+  };
+  const auto put = [&](Line line) {
+    if (!lines.empty() && is_shown_as(lines.back(), line)) {
+      lines.back().add(line);
+    } else {
+      lines.push_back(std::move(line));
+    }
+  };
+  for (const SummaryRow& row : rows) {
+    if (row.costs.currency() == currency) put(line_of(row, report));
+  }
+  // Rows come by bucket and keys, so that mostly only what nobody owns is in another place.
+  if (std::is_sorted(lines.begin(), lines.end(), comes_before)) return lines;
+  std::vector<Line> found = std::exchange(lines, {});
+  std::vector<std::size_t> order(found.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return comes_before(found[a], found[b]); });
+  lines.reserve(found.size());
+  for (const std::size_t at : order) put(std::move(found[at]));
   return lines;
 }
 
@@ -120,6 +141,11 @@ void order(std::vector<Line>& lines, const CostReport& report) {
   });
 }
 
+void name_others(Line& others, std::size_t dimensions, std::uint64_t count) {
+  others.keys.assign(dimensions, "");
+  if (!others.keys.empty()) others.keys.front() = fmt::format("({} others)", count);
+}
+
 // Past the first `top` owners of a bucket of time, the others are one row.
 std::vector<Line> shortened(std::vector<Line> lines, std::uint64_t top) {
   std::vector<Line> out;
@@ -128,8 +154,7 @@ std::vector<Line> shortened(std::vector<Line> lines, std::uint64_t top) {
   std::uint64_t hidden = 0;
   const auto put_others = [&] {
     if (others) {
-      others->keys.assign(others->keys.size(), "");
-      if (!others->keys.empty()) others->keys.front() = fmt::format("({} others)", hidden);
+      name_others(*others, others->keys.size(), hidden);
       out.push_back(*others);
     }
     others.reset();
@@ -157,6 +182,36 @@ std::vector<Line> shortened(std::vector<Line> lines, std::uint64_t top) {
   }
   put_others();
   return out;
+}
+
+// The rows of others are below the owners of their bucket.
+std::vector<Line> with_others(std::vector<Line> lines, std::span<const OtherOwners> others,
+                              Currency currency, const CostReport& report) {
+  std::vector<Line> further;
+  for (const OtherOwners& one : others) {
+    const SummaryRow& sum = one.sum;
+    if (sum.costs.currency() != currency) continue;
+    Line& line =
+        further.emplace_back(Line{sum.bucket, true, {}, sum.costs, sum.gpu_time, sum.idle_time});
+    name_others(line, report.dimensions.size(), one.count);
+  }
+  std::vector<Line> all;
+  all.reserve(lines.size() + further.size());
+  std::ranges::merge(std::make_move_iterator(lines.begin()), std::make_move_iterator(lines.end()),
+                     std::make_move_iterator(further.begin()),
+                     std::make_move_iterator(further.end()), std::back_inserter(all),
+                     [](const Line& a, const Line& b) {
+                       return a.bucket != b.bucket ? a.bucket < b.bucket : a.owned && !b.owned;
+                     });
+  return all;
+}
+
+std::vector<Currency> currencies_of(std::span<const SummaryRow> rows) {
+  std::vector<Currency> currencies;
+  for (const SummaryRow& row : rows) currencies.push_back(row.costs.currency());
+  std::sort(currencies.begin(), currencies.end());
+  currencies.erase(std::unique(currencies.begin(), currencies.end()), currencies.end());
+  return currencies;
 }
 
 class CostTable {
@@ -230,17 +285,29 @@ std::vector<std::string> query_dimensions(const CostReport& report) {
 
 std::vector<Table> cost_tables(std::span<const SummaryRow> rows, const CostReport& report) {
   CHECK(!report.costs.empty(), "a cost report shows a cost");
-  std::vector<Currency> currencies;
-  for (const SummaryRow& row : rows) currencies.push_back(row.costs.currency());
-  std::sort(currencies.begin(), currencies.end());
-  currencies.erase(std::unique(currencies.begin(), currencies.end()), currencies.end());
-
   std::vector<Table> tables;
-  for (const Currency currency : currencies) {
+  for (const Currency currency : currencies_of(rows)) {
     std::vector<Line> lines = merged(rows, currency, report);
     order(lines, report);
-    const std::vector<Line> shown = report.top ? shortened(lines, *report.top) : lines;
-    tables.push_back(CostTable(report, currency).build(lines, shown));
+    if (report.top) {
+      const std::vector<Line> shown = shortened(lines, *report.top);
+      tables.push_back(CostTable(report, currency).build(lines, shown));
+    } else {
+      tables.push_back(CostTable(report, currency).build(lines, lines));
+    }
+  }
+  return tables;
+}
+
+std::vector<Table> cost_tables(std::span<const SummaryRow> rows,
+                               std::span<const OtherOwners> others, const CostReport& report) {
+  CHECK(!report.costs.empty(), "a cost report shows a cost");
+  std::vector<Table> tables;
+  for (const Currency currency : currencies_of(rows)) {
+    std::vector<Line> lines = merged(rows, currency, report);
+    order(lines, report);
+    lines = with_others(std::move(lines), others, currency, report);
+    tables.push_back(CostTable(report, currency).build(lines, lines));
   }
   return tables;
 }

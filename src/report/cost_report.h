@@ -36,6 +36,18 @@ std::vector<std::string> query_dimensions(const CostReport& report);
 // REQUIRES: rows of a query grouped by query_dimensions(report).
 std::vector<Table> cost_tables(std::span<const SummaryRow> rows, const CostReport& report);
 
+// Owners of a bucket of time and a currency that are not among the rows.
+struct OtherOwners {
+  SummaryRow sum;  // what they come to, without keys
+  std::uint64_t count = 0;
+};
+
+// The same tables, from the rows that they show. REQUIRES: report.top; `rows` as above have, of
+// each bucket and currency, the first `top` owners in the order of the report, and everything that
+// nobody owns; `others` have the rest, by bucket. The kinds of an owner may be one row.
+std::vector<Table> cost_tables(std::span<const SummaryRow> rows,
+                               std::span<const OtherOwners> others, const CostReport& report);
+
 // The key that the report shows for a row whose value in `dimension` is `key`, of kind `kind`.
 std::string shown_key(std::string_view dimension, std::string_view key, std::string_view kind);
 

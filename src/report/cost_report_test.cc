@@ -57,6 +57,40 @@ TEST(CostTables, TopKeepsTheTotalAndTheBuckets) {
   EXPECT_EQ(total_of(tables[0], 1), Money::from_units(10, kUsd));
 }
 
+// What is given of the others is told as if they had been counted here.
+TEST(CostTables, OthersMayBeGivenAsTheirSum) {
+  const auto days = [](SummaryRow row, int day) {
+    row.bucket = std::chrono::sys_days(std::chrono::days(day));
+    return row;
+  };
+  const std::vector<SummaryRow> all = {
+      days(row({"", "unallocated"}, 4), 1), days(row({"a", "held_idle"}, 3), 1),
+      days(row({"a", "used"}, 3), 1),       days(row({"b", "used"}, 2), 1),
+      days(row({"c", "used"}, 1), 1),       days(row({"c", "used"}, 9, kEur), 1),
+      days(row({"a", "used"}, 1), 2),       days(row({"c", "used"}, 2), 2)};
+  // b and c of the first day, in dollars; a of the second.
+  SummaryRow first = all[3], second = all[6];
+  first.costs += all[4].costs;
+  first.gpu_time += all[4].gpu_time;
+  first.keys = second.keys = {};
+  const std::vector<SummaryRow> shown = {all[0], all[1], all[2], all[5], all[7]};
+  for (const CostSort sort : {CostSort::kCost, CostSort::kKey}) {
+    CostReport report{.title = "by team",
+                      .dimensions = {"team"},
+                      .bucket = TimeBucket::kDay,
+                      .sort = sort,
+                      .top = 1};
+    if (sort == CostSort::kKey) second = all[7];
+    second.keys = {};
+    const std::vector<SummaryRow> of_sort =
+        sort == CostSort::kCost ? shown
+                                : std::vector<SummaryRow>{all[0], all[1], all[2], all[5], all[6]};
+    EXPECT_EQ(render_json(
+                  cost_tables(of_sort, std::vector<OtherOwners>{{first, 2}, {second, 1}}, report)),
+              render_json(cost_tables(all, report)));
+  }
+}
+
 TEST(CostTables, SortByKeyAndSeveralCosts) {
   const auto tables = cost_tables(std::vector{row({"b", "used"}, 2), row({"a", "used"}, 1)},
                                   {.title = "",
