@@ -29,8 +29,9 @@ bool is_loopback(std::string_view peer) {
 }
 
 // Headers that a program on this machine has no reason to send: those of browsers and proxies.
-constexpr std::array<std::string_view, 7> kOfOthers = {
-    "origin", "referer", "sec-fetch-site", "sec-fetch-mode", "forwarded", "x-forwarded-for", "via"};
+constexpr std::array<std::string_view, 10> kOfOthers = {
+    "origin",    "referer",         "sec-fetch-site",    "sec-fetch-mode",   "via",
+    "forwarded", "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-real-ip"};
 
 }  // namespace
 

@@ -47,7 +47,8 @@ TEST(Machines, ThisMachineIsTrustedWhereNoTokenIsWanted) {
 }
 
 TEST(Machines, ABrowserOrAProxyIsNotThisMachine) {
-  for (const char* name : {"origin", "sec-fetch-site", "x-forwarded-for", "forwarded", "via"}) {
+  for (const char* name : {"origin", "sec-fetch-site", "x-forwarded-for", "x-forwarded-proto",
+                           "x-real-ip", "forwarded", "via"}) {
     server::Request request = from("127.0.0.1");
     request.headers.emplace(name, "x");
     EXPECT_FALSE(machine_of({.trust_loopback = true}, request, "")) << name;

@@ -94,6 +94,7 @@ class PeopleTest : public access::AccountsTest {
   void serve(std::vector<server::Route> more = {}, const GuardLimits& limits = {}) {
     server::Settings settings;
     settings.guard = guard(parts(), limits);
+    settings.trusted_proxies = trusted_proxies_;
     settings.failed = [](std::string_view path, std::string_view what) {
       ADD_FAILURE() << path << " threw: " << what;
     };
@@ -192,6 +193,7 @@ class PeopleTest : public access::AccountsTest {
 
   Config config_ = default_config();
   Machines machines_;
+  std::vector<server::AddressBlock> trusted_proxies_;
   NoRollup rollup_;
   FakeProvider provider_;
   std::unique_ptr<trail::Trail> trail_;

@@ -77,6 +77,28 @@ TEST_F(PeopleRoutesTest, LockOutWhoGuesses) {
   EXPECT_EQ(sign_in_as("vic", access::kPassword).status, 200);
 }
 
+TEST_F(PeopleRoutesTest, LockOutTheAskerAndNotTheProxyThatPassesHimOn) {
+  trusted_proxies_ = {{.address = *server::parse_address("127.0.0.1"), .bits = 128}};
+  serve();
+  const auto sign_in_from = [&](const std::string& address, const std::string& name,
+                                const std::string& password) {
+    return ask({}, "POST", "/session",
+               fmt::format(R"({{"user":"{}","password":"{}"}})", name, password),
+               {{"X-Forwarded-For", "198.51.100.1, " + address}, {"X-Forwarded-Proto", "https"}});
+  };
+  for (const char* const name : {"a", "b", "c", "d", "e"}) {
+    EXPECT_EQ(sign_in_from("203.0.113.7", name, "guess").status, 401);
+  }
+  EXPECT_EQ(last_entry().peer, "203.0.113.7");
+  EXPECT_EQ(sign_in_from("203.0.113.7", "vic", access::kPassword).status, 429);
+  const Answer other = sign_in_from("203.0.113.8", "vic", access::kPassword);
+  EXPECT_EQ(other.status, 200);
+  EXPECT_THAT(other.headers.find("Set-Cookie")->second,
+              AllOf(testing::StartsWith("__Host-pennyweight="), HasSubstr("; Secure")));
+  // What he writes himself makes him nobody else.
+  EXPECT_EQ(sign_in_from("203.0.113.8, 203.0.113.7", "vic", access::kPassword).status, 429);
+}
+
 TEST_F(PeopleRoutesTest, EndASessionAtOnce) {
   const Browser vic = browser_of("vic");
   EXPECT_EQ(ask({.cookie = vic.cookie}, "DELETE", "/session").status, 403);
