@@ -2,8 +2,9 @@
 // https://html.spec.whatwg.org/multipage/server-sent-events.html
 //
 // `live` with each look at what runs, `rollup` when costs changed, and a comment where it was
-// silent for long, so that a broken line is noticed. A stream ends after minutes: a browser opens
-// the next by itself, and the guard looks anew at who asks.
+// silent for long, so that a broken line is noticed. A stream ends after minutes, and a browser
+// opens the next by itself; it ends within a second where who asks may not any more: his session is
+// over, his token revoked, or he another than he was.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -14,6 +15,7 @@
 #include "api/answers.h"
 #include "api/data_routes.h"
 #include "api/desk.h"
+#include "api/guard.h"
 #include "api/live_now.h"
 
 namespace pennyweight::api {
@@ -26,19 +28,27 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kBetweenLooks{250};
+// How many looks are taken before the accounts are asked again.
+constexpr int kLooksAtOnce = 2;
 constexpr seconds kSilenceMax{15};
 constexpr seconds kLasts{300};
 
 class Stream {
  public:
-  Stream(const Parts& parts, const access::Principal& who, const Sink& sink)
-      : parts_(parts), desk_(parts, who), sink_(sink), told_at_(parts.clock.now()) {}
+  Stream(const Parts& parts, const access::Principal& who, const StillIn& still_in,
+         const Sink& sink)
+      : parts_(parts),
+        desk_(parts, who),
+        still_in_(still_in),
+        sink_(sink),
+        told_at_(parts.clock.now()) {}
 
-  // Until it has lasted long enough, or nobody reads any more.
+  // Until it has lasted long enough, who asks may not any more, or nobody reads.
   bool run() {
     const auto end = parts_.clock.now() + kLasts;
     if (!tell("retry: 2000\n\n")) return true;
-    while (parts_.clock.now() < end) {
+    for (int looks = 0; parts_.clock.now() < end; ++looks) {
+      if (looks > 0 && looks % kLooksAtOnce == 0 && !still_in_.ask()) return true;
       if (!tell_live() || !tell_costs() || !keep_alive()) return true;
       std::this_thread::sleep_for(kBetweenLooks);
       if (!sink_("")) return true;
@@ -71,6 +81,7 @@ class Stream {
 
   const Parts& parts_;
   const Desk desk_;
+  const StillIn& still_in_;
   const Sink& sink_;
   std::shared_ptr<const LiveView> looked_;
   std::optional<std::uint64_t> version_;
@@ -83,7 +94,10 @@ Response events(const Parts& parts, const Request& request) {
   Response response{.content_type = "text/event-stream"};
   response.headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}};
   const auto who = std::any_cast<const access::Principal&>(request.who);
-  response.stream = [&parts, who](const Sink& sink) { return Stream(parts, who, sink).run(); };
+  const StillIn still_in(parts, request, access::Permission::kReadLive);
+  response.stream = [&parts, who, still_in](const Sink& sink) {
+    return Stream(parts, who, still_in, sink).run();
+  };
   return response;
 }
 

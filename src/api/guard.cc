@@ -99,6 +99,13 @@ std::optional<Principal> machine_that_asks(const Parts& parts, const Request& re
   return machine_of(parts.machines, request, token.value_or(""));
 }
 
+// Somebody with an account, or a machine.
+Result<std::optional<Principal>> known_asker(const Parts& parts, const Request& request) {
+  auto who = who_asks(parts, request);
+  if (who && !*who) *who = machine_that_asks(parts, request);
+  return who;
+}
+
 std::optional<Response> pass(const Parts& parts, Buckets& buckets, const Route& route,
                              Request& request) {
   const auto take_of_address = [&]() -> std::optional<Response> {
@@ -106,9 +113,8 @@ std::optional<Response> pass(const Parts& parts, Buckets& buckets, const Route& 
     return wait ? std::optional(too_many(*wait)) : std::nullopt;
   };
   if (route.open) return take_of_address();
-  auto who = who_asks(parts, request);
+  auto who = known_asker(parts, request);
   if (!who) return refusal(who.error());
-  if (!*who) *who = machine_that_asks(parts, request);
   if (!*who) {
     if (auto full = take_of_address()) return full;
     return not_signed_in(route, request);
@@ -149,6 +155,23 @@ bool is_refused_to_scoped(Permission permission) {
 
 bool may_here(const Principal& who, Permission permission) {
   return access::may(who, permission) && !(who.is_scoped() && is_refused_to_scoped(permission));
+}
+
+StillIn::StillIn(const Parts& parts, const Request& request, Permission permission)
+    : parts_(parts), who_(std::any_cast<const Principal&>(request.who)), permission_(permission) {
+  request_.peer = request.peer;
+  request_.secure = request.secure;
+  request_.headers = request.headers;
+  request_.cookies = request.cookies;
+}
+
+bool StillIn::ask() const {
+  const auto found = known_asker(parts_, request_);
+  if (!found || !*found) return false;
+  const Principal& now = **found;
+  return now.name == who_.name && now.session == who_.session && now.role == who_.role &&
+         now.only == who_.only && access::covers(now.scope, who_.scope) &&
+         access::covers(who_.scope, now.scope) && may_here(now, permission_);
 }
 
 std::string_view session_cookie(bool secure) {

@@ -35,6 +35,24 @@ struct GuardLimits {
 
 server::Guard guard(const Parts& parts, const GuardLimits& limits = {});
 
+// Whether who was let in would be let in again, as the same: for answers that last. The accounts
+// are asked each time, so that a token that was revoked, a user who was disabled or changed and a
+// session that ended count at once, whichever process did it. Used by one thread at a time.
+class StillIn {
+ public:
+  // REQUIRES: the guard has let the request through because of this permission. `parts` outlives
+  // it.
+  StillIn(const Parts& parts, const server::Request& request, access::Permission permission);
+  // False also where the accounts can't be asked.
+  bool ask() const;
+
+ private:
+  const Parts& parts_;
+  server::Request request_;  // what of it says who asks
+  access::Principal who_;
+  access::Permission permission_;
+};
+
 // The name of the session's cookie: the prefix of it has browsers hold it to our host, and to TLS.
 std::string_view session_cookie(bool secure);
 // The session's secret that the request bears; empty: none.

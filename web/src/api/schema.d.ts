@@ -125,7 +125,8 @@ export interface paths {
          * What changes, as server-sent events.
          * @description `live` with each look at what runs, its data as GET /api/v1/live/now; `rollup` with
          *     {"version": n} when costs changed. A comment every 15 seconds of silence. A stream ends after
-         *     five minutes, and a browser opens the next by itself.
+         *     five minutes, and a browser opens the next by itself. It ends within a second where who asks
+         *     may not any more: his session is over, his token revoked or expired, or he was changed.
          */
         get: operations["streamEvents"];
         put?: never;
