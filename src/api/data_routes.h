@@ -19,7 +19,7 @@ std::vector<server::Route> explain_routes(const Parts& parts);    // /explain
 std::vector<server::Route> workload_routes(const Parts& parts);   // /workloads, /workload
 std::vector<server::Route> unit_routes(const Parts& parts);       // /units
 std::vector<server::Route> coverage_routes(const Parts& parts);   // /coverage
-std::vector<server::Route> live_routes(const Parts& parts);       // /live, /live/now
+std::vector<server::Route> live_routes(const Parts& parts);       // /live, /live/now, /top
 std::vector<server::Route> event_routes(const Parts& parts);      // /events
 std::vector<server::Route> fleet_routes(const Parts& parts);      // /fleet
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "access/accounts.h"
@@ -184,6 +185,27 @@ TEST_F(DeskTest, TheLiveViewIsCut) {
   EXPECT_EQ(body.find("n9"), std::string::npos) << "notes are of the whole cluster";
 }
 
+TEST_F(DeskTest, TopIsTheLiveViewForATerminalAndIsCutToo) {
+  const auto view = std::make_shared<const LiveView>(
+      live_view({live_share("a", "nlp", "n1", 2), live_share("b", "cv", "n1", 3)}));
+  parts_->live = [view] { return view; };
+  const auto json = ask("/api/v1/top", ana_);
+  EXPECT_EQ(json.content_type, "application/json");
+  EXPECT_NE(json.body.find("\"workload\": \"a\""), std::string::npos) << json.body;
+  EXPECT_EQ(json.body.find("\"workload\": \"b\""), std::string::npos) << json.body;
+  EXPECT_NE(json.body.find("\"team\""), std::string::npos) << json.body;
+  const auto csv = ask("/api/v1/top", all_, {{"format", "csv"}, {"by", ""}, {"limit", "0"}});
+  EXPECT_EQ(csv.content_type, "text/csv; charset=utf-8");
+  EXPECT_EQ(csv.body.substr(0, csv.body.find('\n')).find("team"), std::string::npos) << csv.body;
+  const std::multimap<std::string, std::string> terminal = {
+      {"format", "text"}, {"width", "60"}, {"plain", "true"}, {"sort", "idle"}};
+  const auto text = ask("/api/v1/top", all_, terminal);
+  EXPECT_EQ(text.content_type, "text/plain; charset=utf-8");
+  EXPECT_TRUE(std::ranges::all_of(text.body, [](char c) { return c > 0; })) << text.body;
+  EXPECT_NE(ask("/api/v1/top", all_, {{"format", "text"}}).body.find("─"), std::string::npos);
+  EXPECT_EQ(ask("/api/v1/top", all_, {{"format", "text"}, {"width", "5"}}).status, 200);
+}
+
 TEST_F(DeskTest, EventsAreCutAndEnd) {
   const auto view = std::make_shared<const LiveView>(
       live_view({live_share("a", "nlp", "n1", 2), live_share("b", "cv", "n1", 3)}));
@@ -216,12 +238,22 @@ TEST_F(DeskTest, WrongWordsAreNamed) {
            {"/api/v1/live", {{"filter", "team"}}},
            {"/api/v1/live", {{"filter", "team!=nlp"}}},
            {"/api/v1/live/now", {{"x", "y"}}},
+           {"/api/v1/top", {{"sort", "beauty"}}},
+           {"/api/v1/top", {{"limit", "-1"}}},
+           {"/api/v1/top", {{"limit", "10001"}}},
+           {"/api/v1/top", {{"format", "xml"}}},
+           {"/api/v1/top", {{"mood", "red"}}},
+           {"/api/v1/top", {{"filter", "nlp"}}},
+           {"/api/v1/top", {{"ended", "yes"}}},
+           {"/api/v1/top", {{"width", "0"}}},
+           {"/api/v1/top", {{"plain", "1"}}},
            {"/api/v1/events", {{"x", "y"}}},
            {"/api/v1/fleet", {{"limit", "0"}}}}) {
     EXPECT_EQ(ask(path, all_, query).status, 422) << path;
   }
   EXPECT_EQ(ask("/api/v1/dimensions/{name}/values", all_, {}, {{"name", "taem"}}).status, 404);
   EXPECT_EQ(ask("/api/v1/live", all_).status, 503) << "nobody has looked yet";
+  EXPECT_EQ(ask("/api/v1/top", all_).status, 503);
 }
 
 }  // namespace

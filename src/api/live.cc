@@ -1,4 +1,5 @@
-// GET /api/v1/live and /api/v1/live/now: what runs now, whose it is, and what an hour of it costs.
+// GET /api/v1/live, /api/v1/live/now and /api/v1/top: what runs now, whose it is, and what an hour
+// of it costs. /top is /live as `pennyweight top` shows it: on a terminal, too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "api/live_now.h"
 #include "api/tables.h"
 #include "live/view/live_table.h"
+#include "report/table.h"
 
 namespace pennyweight::api {
 namespace {
@@ -20,6 +22,9 @@ using server::Response;
 
 constexpr std::uint64_t kRowsUsual = 1000;
 constexpr std::uint64_t kLiveRowsMax = 10'000;
+// Of a terminal. Where it is narrower than the least nothing can be left out, and all is shown.
+constexpr std::uint64_t kWidthMax = 10'000;
+constexpr std::uint64_t kWidthLeast = 20;
 
 Response not_yet() {
   Response later =
@@ -29,17 +34,13 @@ Response not_yet() {
   return later;
 }
 
-Response live(const Parts& parts, const Request& request) {
-  const Desk desk(parts, request);
-  Asked asked(request);
+// by, sort, ended, filter: of both tables.
+LiveQuery live_query(Asked& asked, const Request& request) {
   LiveQuery query;
   query.shown = asked.names("by");
-  if (query.shown.empty()) query.shown = {"team", "user"};
-  if (query.shown.size() > kGroupByMax) asked.wrong("by", "too many dimensions");
+  if (!request.query.contains("by")) query.shown = {"team", "user"};
   const std::string sort = asked.choice("sort", {kLiveOrders.begin(), kLiveOrders.end()});
   query.order = parse_live_order(sort).value_or(LiveOrder::kPerHour);
-  query.limit =
-      static_cast<std::size_t>(asked.number("limit", 1, kLiveRowsMax).value_or(kRowsUsual));
   query.ended = asked.truth("ended").value_or(false);
   for (const std::string& filter : filters_of(asked)) {
     const std::size_t equals = filter.find('=');
@@ -51,11 +52,43 @@ Response live(const Parts& parts, const Request& request) {
       asked.wrong("filter", set.error().message);
     }
   }
+  return query;
+}
+
+Response live(const Parts& parts, const Request& request) {
+  const Desk desk(parts, request);
+  Asked asked(request);
+  LiveQuery query = live_query(asked, request);
+  if (query.shown.empty()) query.shown = {"team", "user"};
+  if (query.shown.size() > kGroupByMax) asked.wrong("by", "too many dimensions");
+  query.limit =
+      static_cast<std::size_t>(asked.number("limit", 1, kLiveRowsMax).value_or(kRowsUsual));
   const AnswerFormat format = format_of(asked, request, false);
   if (auto no = asked.refused()) return *std::move(no);
   const auto view = desk.live();
   if (view == nullptr) return not_yet();
   return answer(live_tables(*view, query), format, "");
+}
+
+Response top(const Parts& parts, const Request& request) {
+  const Desk desk(parts, request);
+  Asked asked(request);
+  LiveQuery query = live_query(asked, request);
+  query.limit = static_cast<std::size_t>(asked.number("limit", 0, kLiveRowsMax).value_or(0));
+  const std::string format_name = asked.choice("format", {"json", "csv", "text"});
+  const auto width = asked.number("width", 1, kWidthMax);
+  if (width && *width >= kWidthLeast) query.style.width = static_cast<std::size_t>(*width);
+  query.style.colour = asked.truth("colour").value_or(false);
+  query.style.unicode = !asked.truth("plain").value_or(false);
+  if (auto no = asked.refused()) return *std::move(no);
+  const auto view = desk.live();
+  if (view == nullptr) return not_yet();
+  const auto format = parse_table_format(format_name).value_or(TableFormat::kJson);
+  query.for_people = format == TableFormat::kText;
+  Response response{.body = render(live_tables(*view, query), format, query.style)};
+  if (format == TableFormat::kJson) response.content_type = "application/json";
+  if (format == TableFormat::kCsv) response.content_type = "text/csv; charset=utf-8";
+  return response;
 }
 
 Response live_now(const Parts& parts, const Request& request) {
@@ -150,6 +183,10 @@ std::vector<server::Route> live_routes(const Parts& parts) {
           {.method = "GET",
            .path = "/api/v1/live/now",
            .handler = [&parts](const Request& request) { return live_now(parts, request); },
+           .needs = "read_live"},
+          {.method = "GET",
+           .path = "/api/v1/top",
+           .handler = [&parts](const Request& request) { return top(parts, request); },
            .needs = "read_live"}};
 }
 

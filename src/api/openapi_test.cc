@@ -38,8 +38,7 @@ class NoRollup : public rollup::Rollup {
 // Of the server itself, which the rooms behind the API know nothing of.
 bool is_of_the_server(const Operation& operation) {
   static const std::set<std::string> kPaths = {"/api/v1/write", "/api/v1/import/prometheus",
-                                               "/api/v1/top",   "/metrics",
-                                               "/healthz",      "/readyz"};
+                                               "/metrics", "/healthz", "/readyz"};
   return kPaths.contains(operation.path);
 }
 

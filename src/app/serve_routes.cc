@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <charconv>
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <set>
@@ -11,8 +11,6 @@
 #include <tuple>
 #include <utility>
 
-#include "access/principal.h"
-#include "api/scope.h"
 #include "app/version.h"
 #include "report/json_text.h"
 #include "server/metrics.h"
@@ -29,7 +27,6 @@ using server::Response;
 // somebody has looked at the disk.
 constexpr std::chrono::seconds kRetryWhenFull{10};
 constexpr std::chrono::seconds kRetryAfterTrouble{30};
-constexpr std::size_t kTopRowsMax = 10'000;
 constexpr std::size_t kBadLinesTold = 5;
 // Of a cluster and a currency, in /metrics; what is beyond is told as one.
 constexpr std::size_t kTeamsToldMax = 50;
@@ -277,83 +274,6 @@ Response ready(const Served& served) {
   return {.status = 503, .body = std::move(missing)};
 }
 
-Result<LiveQuery> query_of(const Request& request) {
-  LiveQuery query;
-  query.shown = {"team", "user"};
-  for (const auto& [name, value] : request.query) {
-    if (name == "sort") {
-      const auto order = parse_live_order(value);
-      if (!order) {
-        return fail(ErrorCode::kBadValue,
-                    fmt::format("sort: it is {}", fmt::join(kLiveOrders, ", ")));
-      }
-      query.order = *order;
-    } else if (name == "limit") {
-      const char* const end = value.data() + value.size();
-      const auto parsed = std::from_chars(value.data(), end, query.limit);
-      if (parsed.ec != std::errc() || parsed.ptr != end || query.limit > kTopRowsMax) {
-        return fail(ErrorCode::kBadValue, fmt::format("limit: 0 (all) to {}", kTopRowsMax));
-      }
-    } else if (name == "by") {
-      query.shown.clear();
-      std::size_t begin = 0;
-      while (begin < value.size()) {
-        const std::size_t comma = std::min(value.find(',', begin), value.size());
-        query.shown.push_back(value.substr(begin, comma - begin));
-        begin = comma + 1;
-      }
-    } else if (name == "filter") {
-      const std::size_t equals = value.find('=');
-      if (equals == std::string::npos) {
-        return fail(ErrorCode::kBadValue, "filter: write it as team=nlp");
-      }
-      if (auto set = query.filter.set(value.substr(0, equals), value.substr(equals + 1)); !set) {
-        return std::unexpected(set.error());
-      }
-    } else if (name == "ended") {
-      query.ended = value == "true";
-    } else if (name != "format" && name != "width" && name != "colour" && name != "plain") {
-      return fail(ErrorCode::kBadValue,
-                  "there is no parameter " + name +
-                      "; sort, limit, by, filter, ended, format, width, colour and plain are");
-    }
-  }
-  return query;
-}
-
-Response top(const Served& served, const Request& request) {
-  auto query = query_of(request);
-  if (!query) return problem(400, "Bad request", query.error().message);
-  const std::string format_name = request.parameter("format");
-  const auto format = parse_table_format(format_name.empty() ? "json" : format_name);
-  if (!format) return problem(400, "Bad request", "format: it is text, csv or json");
-  auto view = served.ledger.view();
-  if (!view) {
-    Response later = problem(503, "Service unavailable", "Nothing was looked at yet.");
-    later.retry_after = std::chrono::seconds(1);
-    return later;
-  }
-  const auto& who = std::any_cast<const access::Principal&>(request.who);
-  if (who.is_scoped()) {
-    view = std::make_shared<const LiveView>(api::cut_to_scope(*view, who.scope));
-  }
-  query->for_people = *format == TableFormat::kText;
-  TextStyle& style = query->style;
-  style.colour = request.parameter("colour") == "true";
-  style.unicode = request.parameter("plain") != "true";
-  const std::string width = request.parameter("width");
-  std::size_t columns = 0;
-  if (!width.empty() &&
-      std::from_chars(width.data(), width.data() + width.size(), columns).ec == std::errc() &&
-      columns >= 20) {
-    style.width = columns;
-  }
-  Response response{.body = render(live_tables(*view, *query), *format, style)};
-  if (*format == TableFormat::kJson) response.content_type = "application/json";
-  if (*format == TableFormat::kCsv) response.content_type = "text/csv; charset=utf-8";
-  return response;
-}
-
 }  // namespace
 
 std::vector<server::Route> serve_routes(const Served& served) {
@@ -365,10 +285,6 @@ std::vector<server::Route> serve_routes(const Served& served) {
            .path = "/api/v1/import/prometheus",
            .handler = [served](const Request& request) { return push(served, request); },
            .needs = "send_telemetry"},
-          {.method = "GET",
-           .path = "/api/v1/top",
-           .handler = [served](const Request& request) { return top(served, request); },
-           .needs = "read_live"},
           {.method = "GET",
            .path = "/metrics",
            .handler = [served](const Request&) { return metrics_of(served); },

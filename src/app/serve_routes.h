@@ -1,4 +1,4 @@
-// The routes of `serve`: samples in, health and metrics, and what runs now.
+// The routes of `serve` itself: samples in, health and metrics.
 #pragma once
 
 #include <functional>

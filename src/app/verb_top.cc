@@ -87,7 +87,7 @@ Result<std::string> ask(http::Client& client, const std::string& address) {
               response.error().message + "; is 'pennyweight serve' running there? (--server)"});
   }
   if (response->status == 200) return response->body;
-  return fail(response->status == 400 ? ErrorCode::kConfig : ErrorCode::kNotFound,
+  return fail(response->status == 422 ? ErrorCode::kConfig : ErrorCode::kNotFound,
               fmt::format("{} answered {}: {}", address.substr(0, address.find('?')),
                           response->status, response->body.substr(0, 1000)));
 }

@@ -187,7 +187,7 @@ def refusals(server, begin_ms):
     refused(server, "a GET of what is written to", 405, "GET", write, says="POST")
     for query, says in (("sort=beauty", "cost"), ("limit=-1", "10000"), ("limit=many", "10000"),
                         ("format=xml", "csv"), ("mood=red", "mood"), ("filter=nlp", "team")):
-        refused(server, query, 400, "GET", "/api/v1/top?" + query, says=says)
+        refused(server, query, 422, "GET", "/api/v1/top?" + query, says=says)
     for kind, starts in (("json", "application/json"), ("csv", "text/csv"), ("text", "text/plain")):
         status, head, text = ask(server, "GET", f"/api/v1/top?format={kind}&limit=5")
         expect(status == 200 and head["content-type"].startswith(starts) and text,

@@ -676,8 +676,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What runs now and what an hour of it costs; the older name of /api/v1/live.
-         * @deprecated
+         * What runs now, as `pennyweight top` shows it.
+         * @description The same as GET /api/v1/live, laid out for a terminal where that is wanted.
          */
         get: operations["getTop"];
         put?: never;
@@ -3129,21 +3129,24 @@ export interface operations {
     getTop: {
         parameters: {
             query?: {
-                /** @description Dimensions that are shown, separated by commas. */
+                /** @description Dimensions or labels that have a column; empty, none. */
                 by?: string;
-                /** @description Only these, as team=nlp. */
-                filter?: string;
-                /** @description By what the rows are ordered. */
-                sort?: string;
-                /** @description How many rows at most; 0 means all. */
+                /**
+                 * @description Only these, as team=nlp; a dimension, a label, cluster or workload. May be repeated: all
+                 *     must hold.
+                 */
+                filter?: string[];
+                /** @description By what, the most first. */
+                sort?: "cost" | "today" | "idle" | "gpus" | "since" | "busy" | "workload";
+                /** @description How many rows at most; 0 means all. The total is of all. */
                 limit?: number;
-                /** @description Whether those are shown that ended just now. */
+                /** @description Also what ran today and has ended. */
                 ended?: boolean;
                 /** @description As what. */
-                format?: "text" | "csv" | "json";
-                /** @description Of a terminal, for text. */
+                format?: "json" | "csv" | "text";
+                /** @description Columns of the terminal, for text; below 20 nothing is left out for it. */
                 width?: number;
-                /** @description Of a terminal, for text. */
+                /** @description Whether text has colours. */
                 colour?: boolean;
                 /** @description Whether text keeps to ASCII. */
                 plain?: boolean;
@@ -3169,6 +3172,15 @@ export interface operations {
             403: components["responses"]["MayNot"];
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
+            /** @description Nothing was looked at yet. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             default: components["responses"]["OtherProblem"];
         };
     };
