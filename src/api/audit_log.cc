@@ -8,28 +8,12 @@
 #include "access/accounts.h"
 #include "api/answers.h"
 #include "api/books.h"
-#include "core/whole_count.h"
 
 namespace pennyweight::api {
 namespace {
 
 constexpr std::string_view kHead = "trail.head";
 constexpr std::uint64_t kNumberMax = std::uint64_t{1} << 62;
-
-// Only from here on can it be told whether the end of the log is missing.
-std::optional<trail::Head> known_head(const Parts& parts) {
-  const auto text = parts.accounts.get(kHead);
-  if (!text || !*text) return std::nullopt;
-  const std::size_t colon = (*text)->find(':');
-  if (colon == std::string::npos) return std::nullopt;
-  const auto number = parse_count(std::string_view(**text).substr(0, colon), kNumberMax);
-  if (!number) return std::nullopt;
-  return trail::Head{.number = *number, .hash = (*text)->substr(colon + 1)};
-}
-
-Result<void> keep_head(const Parts& parts, const trail::Head& head) {
-  return parts.accounts.put(kHead, fmt::format("{}:{}", head.number, head.hash));
-}
 
 // What an entry says was JSON when it was written; a log that was altered must not alter the
 // answer.
@@ -52,6 +36,22 @@ class Values {
 
 }  // namespace
 
+Result<std::optional<trail::Head>> kept_head(access::Accounts& accounts) {
+  const auto text = accounts.get(kHead);
+  if (!text) return std::unexpected(text.error());
+  if (!*text) return std::nullopt;
+  auto head = trail::parse_head(**text);
+  if (!head) return std::unexpected(head.error().during("the head that the accounts keep"));
+  return *std::move(head);
+}
+
+Result<void> keep_head(access::Accounts& accounts, const trail::Head& head) {
+  // What is kept and is no head tells nothing, and is replaced.
+  const auto kept = kept_head(accounts);
+  if (kept && *kept && (*kept)->number >= head.number) return {};
+  return accounts.put(kHead, trail::write_head(head));
+}
+
 std::string actor_of(const access::Principal& who) {
   if (who.by != access::SignedInBy::kToken) return who.name;
   return fmt::format("token {} ({})", who.session, who.name);
@@ -60,7 +60,7 @@ std::string actor_of(const access::Principal& who) {
 Result<void> append(const Parts& parts, trail::Entry entry) {
   const auto head = parts.trail.append(std::move(entry));
   if (!head) return std::unexpected(head.error());
-  return keep_head(parts, *head);
+  return keep_head(parts.accounts, *head);
 }
 
 Result<void> append(const Parts& parts, const server::Request& request, std::string_view action,
@@ -111,7 +111,9 @@ server::Response get_audit(const Parts& parts, const server::Request& request) {
 server::Response verify_audit(const Parts& parts, const server::Request& request) {
   Asked asked(request);
   if (auto no = asked.refused()) return *std::move(no);
-  const auto verdict = trail::verify(parts.trail_path, known_head(parts));
+  const auto known = kept_head(parts.accounts);
+  if (!known) return refusal(known.error());
+  const auto verdict = trail::verify(parts.trail_path, *known);
   if (!verdict) return refusal(verdict.error());
   JsonWriter out;
   out.begin_object()

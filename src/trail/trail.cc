@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -352,6 +353,22 @@ class FileTrail : public Trail {
 };
 
 }  // namespace
+
+std::string write_head(const Head& head) { return fmt::format("{}:{}", head.number, head.hash); }
+
+Result<Head> parse_head(std::string_view text) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  Head head;
+  const char* const end = text.data() + colon;
+  const auto number = std::from_chars(text.data(), end, head.number);
+  if (colon < text.size()) head.hash = text.substr(colon + 1);
+  if (number.ec != std::errc() || number.ptr != end || head.number == 0 ||
+      head.hash.size() != kNoHash.size() ||
+      head.hash.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    return fail(ErrorCode::kBadValue, "an entry of the audit log is written as NUMBER:HASH");
+  }
+  return head;
+}
 
 Result<std::unique_ptr<Trail>> Trail::open(const std::string& path, Clock& clock) {
   const bool is_new = !std::filesystem::exists(path);

@@ -23,7 +23,7 @@ namespace pennyweight::trail {
 struct Entry {
   std::uint64_t number = 0;  // 1, 2, …; set by append
   Instant at;                // set by append
-  std::string actor;         // "ana", "token pwt_1a2b (ana)", "cli:root", "system"
+  std::string actor;         // "ana", "token pwt_1a2b (ana)", "cli:root", "serve", "system"
   std::string peer;          // address; empty: none
   std::string action;        // "sign_in", "sign_in_failed", "user.add", "period.close", "import", …
   std::string subject;       // what it is about: "user bo", "month 2026-03"
@@ -37,6 +37,11 @@ struct Head {
   std::string hash;
   bool operator==(const Head&) const = default;
 };
+
+// "17:9f86d0…", as it is kept elsewhere and read again. Errors: no number from 1 on, no ':', or no
+// 64 hexadecimal digits in small letters behind it.
+std::string write_head(const Head& head);
+Result<Head> parse_head(std::string_view text);
 
 struct Verdict {
   bool whole = false;

@@ -264,6 +264,19 @@ TEST_F(TrailTest, FindsACutTailWhereTheHeadIsKnown) {
   EXPECT_TRUE(verdict(Head{2, read_line(lines[1])->hash}).whole);
 }
 
+TEST(Heads, AreWrittenAndReadAgain) {
+  const Head head{.number = 4711, .hash = std::string(64, 'a')};
+  EXPECT_EQ(write_head(head), "4711:" + std::string(64, 'a'));
+  EXPECT_EQ(parse_head(write_head(head)).value(), head);
+  const std::string hash(64, '0');
+  for (const std::string& none :
+       {std::string(), std::string(":"), hash, ":" + hash, "0:" + hash, "-1:" + hash, "1 :" + hash,
+        "99999999999999999999:" + hash, "1:" + hash + "0", "1:" + hash.substr(1),
+        "1:" + std::string(64, 'A'), "1:" + std::string(64, 'g'), "1::" + hash.substr(1)}) {
+    EXPECT_FALSE(parse_head(none)) << none;
+  }
+}
+
 TEST_F(TrailTest, HasNothingToSayOfAnEmptyOne) {
   EXPECT_EQ(verify(path()).error().code, ErrorCode::kNotFound);
   open();
