@@ -24,6 +24,35 @@ Result<ExchangeRates> rates_for(const Parts& parts, const Currency& foreign) {
                           foreign.text()));
 }
 
+rollup::Cost kept_cost(CostColumn cost) {
+  switch (cost) {
+    case CostColumn::kEffective:
+      return rollup::Cost::kEffective;
+    case CostColumn::kBilled:
+      return rollup::Cost::kBilled;
+    case CostColumn::kList:
+      return rollup::Cost::kList;
+    case CostColumn::kContracted:
+      return rollup::Cost::kContracted;
+  }
+  return rollup::Cost::kEffective;
+}
+
+Result<std::optional<FirstOwners>> first_owners(const Desk& desk, const SummaryQuery& query,
+                                                const CostReport& report) {
+  rollup::OwnersAsked asked{
+      .costs = {}, .by_key = report.sort == CostSort::kKey, .count = report.top.value_or(0)};
+  for (const CostColumn cost : report.costs) asked.costs.push_back(kept_cost(cost));
+  auto kept = desk.owners(query, asked);
+  if (!kept) return std::unexpected(kept.error());
+  if (!*kept) return std::nullopt;
+  FirstOwners first{std::move((*kept)->rows), {}};
+  for (rollup::Owners::Others& others : (*kept)->others) {
+    first.others.push_back({std::move(others.sum), others.count});
+  }
+  return first;
+}
+
 Response costs(const Parts& parts, const Request& request) {
   const Desk desk(parts, request);
   const Config& config = parts.config;
@@ -38,23 +67,25 @@ Response costs(const Parts& parts, const Request& request) {
   const std::string etag = plan->currency ? "" : desk.etag(request);
   if (has_already(request, etag)) return unchanged(etag);
 
-  std::size_t rows_max = format == AnswerFormat::kJson ? kRowsMax : kStreamedRowsMax;
+  const std::size_t rows_max = format == AnswerFormat::kJson ? kRowsMax : kStreamedRowsMax;
   const auto tables = ask_costs(
       *plan,
       [&](const SummaryQuery& query) -> Result<std::vector<SummaryRow>> {
-        auto rows = desk.summarise(query);
         // Owners beyond `top` are one row, so what is shown is less.
-        if (rows && plan->report.top) return rows;
-        if (rows && rows->size() > rows_max) {
-          return fail(ErrorCode::kUnsupported,
-                      fmt::format("the answer has {} rows, and at most {} are given: filter, group "
-                                  "by less, or ask for format=csv or jsonl",
-                                  rows->size(), rows_max));
-        }
-        return rows;
+        if (plan->report.top) return desk.summarise(query);
+        auto found = desk.summarise(query, rows_max);
+        if (!found) return std::unexpected(found.error());
+        if (found->all <= rows_max) return std::move(found->rows);
+        return fail(ErrorCode::kUnsupported,
+                    fmt::format("the answer has {} rows, and at most {} are given: filter, group "
+                                "by less, or ask for format=csv or jsonl",
+                                found->all, rows_max));
       },
       [&](const Currency& foreign) { return rates_for(parts, foreign); },
-      {.days_valid_max = config.currencies.days_valid_max, .pivot = config.currencies.pivot});
+      {.days_valid_max = config.currencies.days_valid_max, .pivot = config.currencies.pivot},
+      [&](const SummaryQuery& query, const CostReport& report) {
+        return first_owners(desk, query, report);
+      });
   if (!tables) return refusal(tables.error());
   if (format == AnswerFormat::kParquet && tables->empty()) {
     return not_found("no posting matches the filters and dates");

@@ -122,6 +122,33 @@ Result<std::vector<SummaryRow>> Desk::summarise(SummaryQuery query) const {
   return rows;
 }
 
+Result<Desk::Counted> Desk::summarise(SummaryQuery query, std::uint64_t rows_max) const {
+  using rollup::PageAsked;
+  if (!query.group_by.empty() && rows_max > 0) {
+    auto kept =
+        page(query, {.order = PageAsked::Order::kKey, .count = rows_max, .all_or_none = true});
+    if (!kept) return std::unexpected(kept.error());
+    if (*kept) return Counted{std::move((*kept)->rows), (*kept)->all};
+  }
+  auto rows = summarise(std::move(query));
+  if (!rows) return std::unexpected(rows.error());
+  const std::uint64_t all = rows->size();
+  if (all > rows_max) rows->clear();
+  return Counted{*std::move(rows), all};
+}
+
+Result<std::optional<rollup::Owners>> Desk::owners(SummaryQuery query,
+                                                   const rollup::OwnersAsked& asked) const {
+  narrow(query);
+  return parts_.rollup.owners(query, asked);
+}
+
+Result<std::optional<rollup::PageOfRows>> Desk::page(SummaryQuery query,
+                                                     const rollup::PageAsked& asked) const {
+  narrow(query);
+  return parts_.rollup.page(query, asked);
+}
+
 Result<std::vector<rollup::Rollup::Value>> Desk::values_of(SummaryQuery query,
                                                            const std::string& dimension,
                                                            const std::string& prefix,

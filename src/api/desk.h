@@ -60,6 +60,17 @@ class Desk {
 
   // From the rollup, else the ledger.
   Result<std::vector<SummaryRow>> summarise(SummaryQuery query) const;
+  // The same where there are not more; else only how many there are.
+  struct Counted {
+    std::vector<SummaryRow> rows;
+    std::uint64_t all = 0;
+  };
+  Result<Counted> summarise(SummaryQuery query, std::uint64_t rows_max) const;
+  // The first owners or rows of what summarise() gives; nothing where only that can tell.
+  Result<std::optional<rollup::Owners>> owners(SummaryQuery query,
+                                               const rollup::OwnersAsked& asked) const;
+  Result<std::optional<rollup::PageOfRows>> page(SummaryQuery query,
+                                                 const rollup::PageAsked& asked) const;
   Result<std::vector<rollup::Rollup::Value>> values_of(SummaryQuery query,
                                                        const std::string& dimension,
                                                        const std::string& prefix,

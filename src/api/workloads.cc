@@ -35,8 +35,11 @@ std::vector<std::string> names_of(const Policy& policy) {
   return names;
 }
 
+std::string key_of(std::string_view cluster, std::string_view workload, Currency currency) {
+  return fmt::format("{}\n{}\n{}", cluster, workload, currency.text());
+}
 std::string key_of(const WorkloadSums& sums) {
-  return fmt::format("{}\n{}\n{}", sums.cluster, sums.workload, sums.effective.currency().text());
+  return key_of(sums.cluster, sums.workload, sums.effective.currency());
 }
 
 WorkloadOrder order_of(const std::string& name) {
@@ -114,24 +117,92 @@ void write_hours(JsonWriter& out, GpuTime time) {
 
 std::string amount(const Money& money) { return to_text(money.amount()); }
 
-Response page_of(const Desk& desk, const SummaryQuery& query, const std::vector<WorkloadSums>& all,
-                 const std::vector<std::string>& names, const Page& page, const std::string& etag) {
+// The workloads of a page, and whether there are more.
+struct Shown {
+  std::vector<WorkloadSums> workloads;
+  bool has_more = false;
+  bool is_lost = false;  // what the cursor stands for is not in the list
+};
+
+Shown shown_of(const std::vector<WorkloadSums>& all, const Page& page) {
   auto begin = all.begin();
   if (page.after) {
-    begin = std::ranges::find(all, *page.after, key_of);
-    if (begin == all.end()) {
-      return bad_parameter("cursor", "what it stands for is not in the list any more; begin anew");
-    }
+    begin = std::ranges::find_if(
+        all, [&](const WorkloadSums& sums) { return key_of(sums) == *page.after; });
+    if (begin == all.end()) return {.workloads = {}, .is_lost = true};
     ++begin;
   }
-  const auto count = std::min<std::size_t>(page.limit, static_cast<std::size_t>(all.end() - begin));
-  const std::span<const WorkloadSums> shown(begin, count);
+  const auto count =
+      std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(page.limit), all.end() - begin);
+  return {.workloads = {begin, begin + count}, .has_more = begin + count != all.end()};
+}
+
+std::optional<rollup::PageAsked::Place> place_of(const std::string& key) {
+  const std::size_t first = key.find('\n'), last = key.rfind('\n');
+  if (first == last) return std::nullopt;
+  const auto currency = Currency::parse(std::string_view(key).substr(last + 1));
+  if (!currency) return std::nullopt;
+  return rollup::PageAsked::Place{{key.substr(0, first), key.substr(first + 1, last - first - 1)},
+                                  *currency};
+}
+
+// Which workloads are on a page the rollup tells, and then only these are asked for with what
+// became of them and whose they are. Nothing where it does not keep the order.
+Result<std::optional<Shown>> shown_by_rollup(const Desk& desk, const SummaryQuery& query,
+                                             const SummaryQuery& whole, WorkloadOrder order,
+                                             const Page& page) {
+  using Order = rollup::PageAsked::Order;
+  if (order == WorkloadOrder::kIdle) return std::nullopt;
+  rollup::PageAsked asked{.order = order == WorkloadOrder::kName       ? Order::kKey
+                                   : order == WorkloadOrder::kGpuHours ? Order::kGpuTime
+                                                                       : Order::kEffective,
+                          .count = page.limit};
+  if (page.after) {
+    asked.after = place_of(*page.after);
+    if (!asked.after) return Shown{.workloads = {}, .is_lost = true};
+  }
+  SummaryQuery listed = query;
+  listed.group_by = {"cluster", "workload"};
+  if (order == WorkloadOrder::kName) {
+    std::ranges::reverse(listed.group_by);
+    if (asked.after) std::ranges::reverse(asked.after->keys);
+  }
+  const auto found = desk.page(listed, asked);
+  if (!found) return std::unexpected(found.error());
+  if (!*found) return std::nullopt;
+  Shown shown{.workloads = {}, .has_more = (*found)->has_more, .is_lost = (*found)->is_lost};
+  std::set<std::string> names;
+  const std::size_t name_at = order == WorkloadOrder::kName ? 0 : 1;
+  for (const SummaryRow& row : (*found)->rows) names.insert(row.keys[name_at]);
+  if (names.empty()) return shown;
+  SummaryQuery of_page = whole;
+  of_page.filters.push_back({"workload", {names.begin(), names.end()}, false});
+  const auto rows = desk.summarise(of_page);
+  if (!rows) return std::unexpected(rows.error());
+  std::map<std::string, WorkloadSums> by_key;
+  for (WorkloadSums& sums : workload_sums(*rows, order)) {
+    std::string key = key_of(sums);
+    by_key.emplace(std::move(key), std::move(sums));
+  }
+  for (const SummaryRow& row : (*found)->rows) {
+    const auto at =
+        by_key.find(key_of(row.keys[1 - name_at], row.keys[name_at], row.costs.currency()));
+    // Gone where the costs have changed in between.
+    if (at != by_key.end()) shown.workloads.push_back(std::move(at->second));
+  }
+  return shown;
+}
+
+Response page_of(const Desk& desk, const SummaryQuery& query, const Shown& page,
+                 const std::vector<std::string>& names, const std::string& etag) {
+  if (page.is_lost) {
+    return bad_parameter("cursor", "what it stands for is not in the list any more; begin anew");
+  }
+  const std::span<const WorkloadSums> shown(page.workloads);
   const auto days = shown.empty() ? Result<Days>() : days_of(desk, query, shown);
   if (!days) return refusal(days.error());
   std::optional<std::string> next;
-  if (!shown.empty() && begin + static_cast<std::ptrdiff_t>(count) != all.end()) {
-    next = to_cursor(kList, key_of(shown.back()));
-  }
+  if (!shown.empty() && page.has_more) next = to_cursor(kList, key_of(shown.back()));
   return list(
       shown, next,
       [&](JsonWriter& out, const WorkloadSums& sums) {
@@ -171,13 +242,18 @@ Response list_workloads(const Parts& parts, const Request& request) {
   query.filters.push_back({"workload", {""}, true});
   SummaryQuery whole = query;
   whole.group_by = workload_keys(names);
+  if (format == AnswerFormat::kJson) {
+    const auto shown = shown_by_rollup(desk, query, whole, order, page);
+    if (!shown) return refusal(shown.error());
+    if (*shown) return page_of(desk, query, **shown, names, etag);
+  }
   const auto rows = desk.summarise(whole);
   if (!rows) return refusal(rows.error());
   if (rows->size() > kStreamedRowsMax) {
     return refusal({ErrorCode::kUnsupported, "too many workloads; choose a month, or filter"});
   }
   const std::vector<WorkloadSums> all = workload_sums(*rows, order);
-  if (format == AnswerFormat::kJson) return page_of(desk, query, all, names, page, etag);
+  if (format == AnswerFormat::kJson) return page_of(desk, query, shown_of(all, page), names, etag);
   std::set<Currency> currencies;
   for (const WorkloadSums& sums : all) currencies.insert(sums.effective.currency());
   std::vector<Table> tables;
