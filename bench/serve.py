@@ -2,7 +2,8 @@
 """How long pages wait for their numbers: a year of a large fleet, asked directly and over HTTP.
 
     bench/serve.py --programs build/release --folder /var/tmp/serve [--nodes 1250] [--months 12]
-                   [--hours 1] [--people 50] [--seconds 120] [--gpus 10000] [--all-rows] [--no-http] [--tiny]
+                   [--hours 1] [--people 50] [--seconds 120] [--gpus 10000] [--all-rows]
+                   [--no-http] [--tiny]
 
 Makes a ledger of hourly postings (bench/serve_ledger.cc; kept in the folder for the next run), and
 has bench_serve_direct copy it into a rollup and ask for months and years by every dimension. Then
