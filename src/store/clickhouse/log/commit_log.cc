@@ -75,6 +75,10 @@ CommitLog::CommitLog(Register& reg, Clock clock, Settings settings, std::uint64_
   CHECK(settings_.lease.count() > 0 && settings_.back_off.count() > 0, "waiting takes some time");
 }
 
+void CommitLog::start_from(View view) {
+  if (view.entries.size() > view_.entries.size()) view_ = std::move(view);
+}
+
 Row CommitLog::row(RowKind kind, std::uint64_t turn) const {
   return Row{.kind = kind, .turn = turn, .writer = writer_, .at = clock_.now()};
 }

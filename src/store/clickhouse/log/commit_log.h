@@ -56,6 +56,8 @@ class CommitLog {
   // waiting; no two writers may have the same.
   CommitLog(Register& reg, Clock clock, Settings settings, std::uint64_t seed);
 
+  // Spares reading from the beginning: `view` is what another one of the same register gave.
+  void start_from(View view);
   // Reads; gives what counts now. Waits for nobody.
   Result<View> read();
   // Waits for a turn, takes it, and gives what counts up to it: nobody else commits before

@@ -113,6 +113,22 @@ TEST_F(CommitLogTest, WhatCountsAlreadyIsLeftWhereItIs) {
   EXPECT_THAT(sessions(log.read()), ElementsAre(11, 12));
 }
 
+TEST_F(CommitLogTest, WhatAnotherReadIsNotReadAgain) {
+  CommitLog first = writer(1);
+  for (const std::uint64_t session : {11, 12}) {
+    ASSERT_TRUE(first.begin());
+    ASSERT_TRUE(first.commit(session, "import"));
+    ASSERT_TRUE(first.release());
+  }
+  const View view = first.read().value();
+  std::erase_if(list.rows, [](const Row& row) { return row.turn < 2; });
+  EXPECT_FALSE(writer(2).read()) << "position 1 is missing";
+  CommitLog second = writer(3);
+  second.start_from(view);
+  EXPECT_THAT(sessions(second.begin()), ElementsAre(11, 12));
+  EXPECT_EQ(second.commit(13, "import")->position, 3u);
+}
+
 TEST_F(CommitLogTest, WaitsForATurnThatIsUsed) {
   CommitLog first = writer(1);
   ASSERT_TRUE(first.begin());
