@@ -2,38 +2,45 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
+#include "api/audit_log.h"
+#include "app/doors.h"
+#include "app/open_accounts.h"
 #include "app/told_changes.h"
 #include "trail/trail.h"
 
 namespace pennyweight {
 namespace {
 
-constexpr std::size_t kHashDigits = 64;
-
 std::string file_of(const TrailOptions& options, const Config& config) {
   return options.file.empty() ? trail_path(config) : options.file;
 }
 
-// "17:9f86d0…", as `audit verify` prints it.
-Result<std::optional<trail::Head>> head_of(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  trail::Head head;
-  const std::size_t colon = text.find(':');
-  const char* const end = text.data() + std::min(colon, text.size());
-  const bool has_number = colon != std::string::npos &&
-                          std::from_chars(text.data(), end, head.number).ptr == end &&
-                          head.number > 0;
-  if (has_number) head.hash = text.substr(colon + 1);
-  if (!has_number || head.hash.size() != kHashDigits ||
-      head.hash.find_first_not_of("0123456789abcdef") != std::string::npos) {
-    return wrong_usage("--head: write it as NUMBER:HASH, as 'pennyweight audit verify' prints it");
+// What is known of the log's lines: what --head says, and what the accounts keep of the ledger's
+// own log. Of any other log they know nothing.
+Result<std::vector<trail::Head>> known_heads(const TrailOptions& options, Context& context) {
+  std::vector<trail::Head> known;
+  if (!options.head.empty()) {
+    auto head = trail::parse_head(options.head);
+    if (!head) {
+      return wrong_usage(
+          "--head: write it as NUMBER:HASH, as 'pennyweight audit verify' prints it");
+    }
+    known.push_back(*std::move(head));
   }
-  return head;
+  std::error_code ignored;
+  if (!options.file.empty() || !std::filesystem::exists(accounts_path(context.config), ignored)) {
+    return known;
+  }
+  const auto accounts = open_accounts(context);
+  if (!accounts) return std::unexpected(accounts.error());
+  auto kept = api::kept_head(**accounts);
+  if (!kept) return std::unexpected(kept.error());
+  if (*kept) known.push_back(**std::move(kept));
+  return known;
 }
 
 Error no_log(const std::string& path) {
@@ -45,12 +52,21 @@ Error no_log(const std::string& path) {
 
 Result<ExitCode> run_trail_verify(const TrailOptions& options, Context& context) {
   const std::string path = file_of(options, context.config);
-  const auto head = head_of(options.head);
-  if (!head) return std::unexpected(head.error());
-  const auto verdict = trail::verify(path, *head);
+  // Before the log is read: what is appended meanwhile comes after it.
+  const auto known = known_heads(options, context);
+  if (!known) return std::unexpected(known.error());
+  auto verdict = trail::verify(path, known->empty() ? std::nullopt : std::optional((*known)[0]));
+  for (std::size_t i = 1; i < known->size() && verdict && verdict->whole; ++i) {
+    verdict = trail::verify(path, (*known)[i]);
+  }
   if (!verdict) {
-    return std::unexpected(verdict.error().code == ErrorCode::kNotFound ? no_log(path)
-                                                                        : verdict.error());
+    const bool is_missing = verdict.error().code == ErrorCode::kNotFound;
+    if (is_missing && !known->empty()) {
+      return fail(ErrorCode::kConflict,
+                  fmt::format("there is no audit log {}, and its entry number {} is known", path,
+                              known->front().number));
+    }
+    return std::unexpected(is_missing ? no_log(path) : verdict.error());
   }
   if (!verdict->whole) {
     return fail(ErrorCode::kConflict, fmt::format("{} is not whole: line {}: {}", path,
@@ -106,7 +122,8 @@ std::shared_ptr<TrailOptions> declare_trail_audit(CLI::App& audit) {
   }
   options->verify->add_option("--head", options->head,
                               "NUMBER:HASH of an entry that is known from elsewhere: shows also "
-                              "that nothing was cut off after it");
+                              "that nothing was cut off after it. What the accounts know of the "
+                              "ledger's own log is held to it always");
   options->log->add_option("--limit", options->limit, "How many entries at most")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "api/audit_log.h"
 #include "app/told_changes.h"
 
 namespace pennyweight {
@@ -86,6 +87,7 @@ Result<void> let_in_the_first(Doors& doors, const Config& config, Log& log) {
                                          .after = R"({"name": "admin", "role": "admin"})",
                                          .hash = {}});
   if (!told) return std::unexpected(told.error());
+  if (auto kept = api::keep_head(*doors.accounts, *told); !kept) return kept;
   log.info("first_admin", {{"user", "admin"}, {"one_time_password_in", path}});
   return {};
 }

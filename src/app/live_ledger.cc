@@ -20,7 +20,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::string_view kFormat = "live";
 constexpr const char* kLiveAccount = "estimates-live";
 // Over which what an hour costs is averaged.
 constexpr milliseconds kWindow{5 * 60'000};
@@ -114,11 +113,13 @@ Result<void> LiveLedger::open() {
 }
 
 void LiveLedger::begin(live::Engine& engine, StateMetricsSource& state_metrics,
-                       std::vector<LiveSource*> sources, rollup::Rollup* rollup) {
+                       std::vector<LiveSource*> sources, rollup::Rollup* rollup,
+                       ServeTrail* trail) {
   engine_ = &engine;
   state_metrics_ = &state_metrics;
   sources_ = std::move(sources);
   rollup_ = rollup;
+  trail_ = trail;
 }
 
 void LiveLedger::count(const std::string& name, std::uint64_t by) {
@@ -173,7 +174,17 @@ void LiveLedger::cycle() {
     for (LiveSource* source : std::exchange(unwritten_.of, {})) source->kept();
   }
   keep_up();
+  tell(now, false);
   look(now);
+}
+
+void LiveLedger::tell(Instant now, bool all) {
+  if (trail_ == nullptr) return;
+  if (const auto told = trail_->tell(now, all); !told) failed("audit log", told.error());
+}
+
+void LiveLedger::imported(const ImportOutcome& outcome) {
+  if (trail_ != nullptr) trail_->imported(outcome, clock_.now());
 }
 
 // Our own writes change the file too, and then there is nothing to copy.
@@ -192,6 +203,7 @@ void LiveLedger::keep_up() {
 void LiveLedger::last_cycle() {
   collect();
   if (const auto done = write(true, true); !done) failed("write", done.error());
+  tell(clock_.now(), true);
 }
 
 Result<void> LiveLedger::write(bool flush, bool ending) {
@@ -214,8 +226,10 @@ Result<void> LiveLedger::write_into(Store& store, bool flush, bool ending) {
 
 Result<void> LiveLedger::write_facts(Store& store) {
   if (!unwritten_.facts.empty()) {
-    auto session = store.begin_import(
-        {.format = std::string(kFormat), .name = "records", .file_hash = {}, .at = clock_.now()});
+    auto session = store.begin_import({.format = std::string(kLiveFormat),
+                                       .name = "records",
+                                       .file_hash = {},
+                                       .at = clock_.now()});
     if (!session) return std::unexpected(session.error());
     Result<void> done;
     for (const Collected& facts : unwritten_.facts) {
@@ -228,6 +242,7 @@ Result<void> LiveLedger::write_facts(Store& store) {
     if (!done) return done;
     const auto outcome = (*session)->commit();
     if (!outcome) return std::unexpected(outcome.error());
+    imported(*outcome);
     count("holdings", outcome->holdings.created);
     count("nodes", outcome->nodes.created);
     count("rejected", outcome->rejected);
@@ -242,7 +257,7 @@ Result<void> LiveLedger::write_facts(Store& store) {
 
 Result<void> LiveLedger::import_rows(Store& store, const live::Rows& rows) {
   if (rows.empty()) return {};
-  auto session = store.begin_import({.format = std::string(kFormat),
+  auto session = store.begin_import({.format = std::string(kLiveFormat),
                                      .name = fmt::format("telemetry {}", rows.flush),
                                      .file_hash = {},
                                      .at = clock_.now()});
@@ -260,6 +275,7 @@ Result<void> LiveLedger::import_rows(Store& store, const live::Rows& rows) {
   if (!read) return read;
   const auto outcome = (*session)->commit();
   if (!outcome) return std::unexpected(outcome.error());
+  imported(*outcome);
   book_.take(std::move(cards));
   count("usages", outcome->usages.created);
   count("outcomes", outcome->outcomes.created);
@@ -292,7 +308,7 @@ Result<void> LiveLedger::tell_nodes_of_telemetry(Store& store) {
   for (const LiveSource* source : sources_) told_by_others.insert(source->cluster());
   std::vector<Node> nodes = book_.nodes_of_telemetry(told_by_others);
   if (nodes.empty()) return {};
-  auto session = store.begin_import({.format = std::string(kFormat),
+  auto session = store.begin_import({.format = std::string(kLiveFormat),
                                      .name = "nodes of telemetry",
                                      .file_hash = {},
                                      .at = clock_.now()});
@@ -300,6 +316,7 @@ Result<void> LiveLedger::tell_nodes_of_telemetry(Store& store) {
   if (auto done = (*session)->append_nodes(nodes); !done) return done;
   const auto outcome = (*session)->commit();
   if (!outcome) return std::unexpected(outcome.error());
+  imported(*outcome);
   count("nodes", outcome->nodes.created);
   book_.take({.holdings = {},
               .nodes = std::move(nodes),
@@ -376,6 +393,9 @@ Result<void> LiveLedger::price_and_allocate(Store& store, const std::string& mon
     const auto kept = keep_priced_lines(store, lines->charges, order, now);
     if (!kept) return std::unexpected(kept.error());
     count("estimates", kept->charges.created);
+    if (auto change = priced_change(month, order.name, *kept); change && trail_ != nullptr) {
+      trail_->changed(*std::move(change));
+    }
   }
   auto loaded = LedgerMonth::load(store, month, config_.join_rules);
   if (!loaded) return std::unexpected(loaded.error());
@@ -388,8 +408,20 @@ Result<void> LiveLedger::price_and_allocate(Store& store, const std::string& mon
                          .at = now,
                          .changed = {}};
   const auto scopes = allocate_whole_month(store, *loaded, rules);
+  // Also where it failed at one scope: what was divided before it is.
+  if (auto told = tell_runs(store, month, now); !told) return told;
   if (!scopes) return std::unexpected(scopes.error());
   count("runs", scopes->size());
+  return {};
+}
+
+Result<void> LiveLedger::tell_runs(Store& store, const std::string& month, Instant at) {
+  if (trail_ == nullptr) return {};
+  const auto runs = store.runs();
+  if (!runs) return std::unexpected(runs.error());
+  for (const Run& run : *runs) {
+    if (run.scope.month == month && run.at == at) trail_->changed(allocated_change(run));
+  }
   return {};
 }
 

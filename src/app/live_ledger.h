@@ -22,6 +22,7 @@
 #include "app/live_book.h"
 #include "app/live_source.h"
 #include "app/log.h"
+#include "app/serve_trail.h"
 #include "app/shared_ledger.h"
 #include "config/config.h"
 #include "core/clock.h"
@@ -45,9 +46,10 @@ class LiveLedger {
   const KnownNow& known() const { return known_; }
 
   // From here on cycles may run. The engine and the sources outlive them.
-  // Null: no rollup is kept.
+  // Null: no rollup is kept; nobody is told what was changed.
   void begin(live::Engine& engine, StateMetricsSource& state_metrics,
-             std::vector<LiveSource*> sources, rollup::Rollup* rollup = nullptr);
+             std::vector<LiveSource*> sources, rollup::Rollup* rollup = nullptr,
+             ServeTrail* trail = nullptr);
   // One cycle. An Error is told by the log and counted, and nothing is lost: what could not be
   // written is tried again.
   void cycle();
@@ -80,6 +82,10 @@ class LiveLedger {
   Result<void> price_and_allocate(Store& store, const std::string& month, Instant now);
   Result<void> read_earlier(Store& store, Instant now);
   void keep_up();
+  void tell(Instant now, bool all);
+  void imported(const ImportOutcome& outcome);
+  // The runs of a month that were made at that instant.
+  Result<void> tell_runs(Store& store, const std::string& month, Instant at);
   void look(Instant now);
   Result<LiveCosts> divide(const ClusterId& cluster, const Interval& window,
                            const std::vector<Gpu>& gpus, SeenSource seen) const;
@@ -101,6 +107,7 @@ class LiveLedger {
   StateMetricsSource* state_metrics_ = nullptr;
   std::vector<LiveSource*> sources_;
   rollup::Rollup* rollup_ = nullptr;
+  ServeTrail* trail_ = nullptr;
   std::string kept_up_;  // the ledger's mark when the rollup was brought up to it
   Unwritten unwritten_;
   Instant flushed_at_;

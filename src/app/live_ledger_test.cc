@@ -95,7 +95,11 @@ class LiveLedgerTest : public testing::Test {
         clock_);
     ASSERT_TRUE(engine) << engine.error().message;
     engine_ = std::move(*engine);
-    ledger_->begin(*engine_, *state_metrics_, {&source_});
+    told_ = std::make_unique<ServeTrail>([this](const trail::Entry& entry) -> Result<void> {
+      entries_.push_back(entry);
+      return {};
+    });
+    ledger_->begin(*engine_, *state_metrics_, {&source_}, nullptr, told_.get());
   }
 
   // So much later a reading of the job that still runs, and a cycle.
@@ -135,6 +139,8 @@ class LiveLedgerTest : public testing::Test {
   std::unique_ptr<SharedLedger> shared_;
   std::unique_ptr<StateMetricsSource> state_metrics_;
   std::unique_ptr<live::Engine> engine_;
+  std::unique_ptr<ServeTrail> told_;
+  std::vector<trail::Entry> entries_;
   std::unique_ptr<LiveLedger> ledger_;
   std::shared_ptr<const LiveView> view_;
 };
@@ -219,6 +225,28 @@ TEST_F(LiveLedgerTest, SettlesADayWhenItIsOver) {
   const auto runs = in_ledger([](Store& store) { return store.runs(); }).size();
   go_on(minutes(30));
   EXPECT_EQ(in_ledger([](Store& store) { return store.runs(); }).size(), runs);
+}
+
+TEST_F(LiveLedgerTest, TellsTheAuditLogWhatItDid) {
+  source_.next.nodes = {machine()};
+  for (int i = 0; i < 59; ++i) go_on(minutes(1));
+  EXPECT_TRUE(entries_.empty()) << "once an hour";
+  for (int i = 0; i < 2; ++i) go_on(minutes(1));
+  ASSERT_EQ(entries_.size(), 1u);
+  EXPECT_EQ(entries_[0].action, "import");
+  EXPECT_THAT(entries_[0].after, testing::HasSubstr("\"nodes\":1"));
+  entries_.clear();
+  for (int i = 0; i < 16; ++i) go_on(hours(1));
+  std::vector<std::string> told;
+  for (const trail::Entry& entry : entries_) {
+    EXPECT_EQ(entry.actor, "serve");
+    if (entry.action != "import") told.push_back(entry.action + " of " + entry.subject);
+  }
+  EXPECT_THAT(told,
+              ElementsAre("price of month 2026-03", "allocate of cluster lab, month 2026-03"));
+  entries_.clear();
+  ledger_->last_cycle();
+  EXPECT_LE(entries_.size(), 1u);
 }
 
 TEST_F(LiveLedgerTest, GoesOnAfterARestart) {

@@ -5,8 +5,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <utility>
 
+#include "access/accounts.h"
+#include "api/audit_log.h"
+#include "app/doors.h"
 #include "app/input_format.h"
 #include "core/decimal.h"
 #include "report/json_text.h"
@@ -15,6 +19,7 @@ namespace pennyweight {
 namespace {
 
 constexpr std::size_t kNamesBytesMax = 512;  // of the files of one import
+constexpr std::uint32_t kLeastKib = 64;
 
 std::string user_name() {
   std::array<char, 4096> buffer;
@@ -42,6 +47,18 @@ void add_counts(ToldFacts& facts, const ImportOutcome& outcome) {
       .count("removed", outcome.restated.removed)
       .count("reversed", outcome.restated.reversed)
       .count("late", outcome.restated.late);
+}
+
+// So that a cut tail is found out also where the command line wrote the last line.
+Result<void> keep_head(Context& context, const trail::Head& head) {
+  const std::string path = accounts_path(context.config);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return {};
+  // Nobody signs in here: a hash for that may be cheap.
+  const auto accounts = access::Accounts::open(
+      {.path = path, .argon2_kib = kLeastKib, .argon2_rounds = 1}, context.clock);
+  if (!accounts) return std::unexpected(accounts.error());
+  return api::keep_head(**accounts, head);
 }
 
 bool changed_something(const ImportOutcome& outcome) {
@@ -87,9 +104,40 @@ Result<void> tell_change(Context& context, std::string_view action, std::string_
                                               .after = after,
                                               .hash = ""})
                           : Result<trail::Head>(std::unexpected(trail.error()));
-  if (told) return {};
-  return std::unexpected(
-      told.error().during("the ledger was changed, and its audit log does not say so"));
+  if (!told) {
+    return std::unexpected(
+        told.error().during("the ledger was changed, and its audit log does not say so"));
+  }
+  if (auto kept = keep_head(context, *told); !kept) {
+    return std::unexpected(
+        kept.error().during("it is done and told; the accounts don't know of the audit log's end"));
+  }
+  return {};
+}
+
+std::optional<ToldChange> priced_change(const std::string& month, const std::string& files,
+                                        const ImportOutcome& outcome) {
+  if (!changed_something(outcome)) return std::nullopt;
+  ToldFacts facts;
+  facts.text("name", files).count("import", outcome.number);
+  add_counts(facts, outcome);
+  return ToldChange{
+      .action = "price", .subject = "month " + month, .before = "", .after = facts.json()};
+}
+
+ToldChange allocated_change(const Run& run) {
+  const std::string& cluster = run.scope.cluster.text();
+  return {.action = "allocate",
+          .subject = fmt::format("cluster {}, month {}", cluster.empty() ? "(none)" : cluster,
+                                 run.scope.month),
+          .before = run.number > 1 ? ToldFacts().count("run", run.number - 1).json() : "",
+          .after = ToldFacts()
+                       .count("run", run.number)
+                       .text("policy", to_text(run.policy_version))
+                       .text("catalog", to_text(run.catalog_version))
+                       .count("postings", run.postings)
+                       .text("digest", to_text(run.postings_digest))
+                       .json()};
 }
 
 Result<void> tell_import(Context& context, std::span<const std::string> files,
@@ -113,31 +161,17 @@ Result<void> tell_import(Context& context, std::span<const std::string> files,
 
 Result<void> tell_priced(Context& context, const std::string& month, const std::string& files,
                          const ImportOutcome& outcome) {
-  if (!changed_something(outcome)) return {};
-  ToldFacts facts;
-  facts.text("name", files).count("import", outcome.number);
-  add_counts(facts, outcome);
-  return tell_change(context, "price", "month " + month, "", facts.json());
+  const auto change = priced_change(month, files, outcome);
+  if (!change) return {};
+  return tell_change(context, change->action, change->subject, change->before, change->after);
 }
 
 Result<void> tell_allocated(Context& context, std::span<const AllocatedScope> scopes) {
   for (const AllocatedScope& done : scopes) {
     if (done.unchanged) continue;
-    const Run& run = done.run;
-    const std::string& cluster = run.scope.cluster.text();
-    const std::string before =
-        run.number > 1 ? ToldFacts().count("run", run.number - 1).json() : std::string();
-    const std::string after = ToldFacts()
-                                  .count("run", run.number)
-                                  .text("policy", to_text(run.policy_version))
-                                  .text("catalog", to_text(run.catalog_version))
-                                  .count("postings", run.postings)
-                                  .text("digest", to_text(run.postings_digest))
-                                  .json();
-    const auto told = tell_change(
-        context, "allocate",
-        fmt::format("cluster {}, month {}", cluster.empty() ? "(none)" : cluster, run.scope.month),
-        before, after);
+    const ToldChange change = allocated_change(done.run);
+    const auto told =
+        tell_change(context, change.action, change.subject, change.before, change.after);
     if (!told) return told;
   }
   return {};

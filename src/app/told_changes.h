@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,7 +32,20 @@ class ToldFacts {
   std::string members_;
 };
 
-// As "cli:<the user>". An Error says that the change was made and is not told.
+struct ToldChange {
+  std::string action;   // "import", "allocate", …
+  std::string subject;  // "month 2026-03"
+  std::string before;   // JSON, or empty
+  std::string after;
+};
+
+// Nothing where nothing changed.
+std::optional<ToldChange> priced_change(const std::string& month, const std::string& files,
+                                        const ImportOutcome& outcome);
+ToldChange allocated_change(const Run& run);
+
+// As "cli:<the user>"; where there are accounts the log's head is kept among them. An Error says
+// that the change was made and is not told.
 Result<void> tell_change(Context& context, std::string_view action, std::string_view subject,
                          const std::string& before, const std::string& after);
 

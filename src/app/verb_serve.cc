@@ -9,6 +9,7 @@
 #include <limits>
 #include <thread>
 
+#include "api/audit_log.h"
 #include "api/book_routes.h"
 #include "api/data_routes.h"
 #include "api/guard.h"
@@ -21,6 +22,7 @@
 #include "app/live_ledger.h"
 #include "app/price_files.h"
 #include "app/serve_routes.h"
+#include "app/serve_trail.h"
 #include "app/told_changes.h"
 #include "app/verb.h"
 #include "app/version.h"
@@ -282,6 +284,16 @@ std::function<Result<ExchangeRates>()> rates_of(const Config& config) {
   return [file = config.currencies.rates_file] { return load_exchange_rates(file); };
 }
 
+// An entry that is in the log is there, also where the accounts can't be told of its end.
+Result<void> append(Doors& doors, trail::Entry entry, Log& log) {
+  const auto head = doors.trail->append(std::move(entry));
+  if (!head) return std::unexpected(head.error());
+  if (const auto kept = api::keep_head(*doors.accounts, *head); !kept) {
+    log.error("accounts", {{"doing", "keep the audit log's head"}, {"why", kept.error().message}});
+  }
+  return {};
+}
+
 api::GuardLimits limits_of(const ServeConfig& serve) {
   const auto rate = [](const AskingRate& asking) {
     return api::Rate{.per_second = asking.per_second, .burst = asking.burst};
@@ -370,7 +382,6 @@ Result<ExitCode> run(const ServeOptions& options, Context& context) {
                             .memory_bytes_max = config.store_memory_bytes / 2,
                             .threads = config.threads});
   if (!rollup) return std::unexpected(rollup.error());
-  ledger.begin(**engine, state_metrics, sources, rollup->get());
   auto doors = open_doors(config, context.clock, log);
   if (!doors) return std::unexpected(doors.error());
 
@@ -407,6 +418,12 @@ Result<ExitCode> run(const ServeOptions& options, Context& context) {
                          .version = std::string(kProgramVersion),
                          .trail_path = trail_path(config),
                          .machines = {.tokens = *tokens, .trust_loopback = serve.trust_loopback}};
+  ServeTrail trail(
+      [&doors, &log](trail::Entry entry) { return append(*doors, std::move(entry), log); });
+  const auto taken_up =
+      shared.with([&](Store& store) { return trail.take_up(store, *doors->trail); });
+  if (!taken_up) return std::unexpected(taken_up.error());
+  ledger.begin(**engine, state_metrics, sources, rollup->get(), &trail);
   auto started = server::Server::start(
       {.host = serve.host,
        .port = serve.port,
@@ -425,7 +442,7 @@ Result<ExitCode> run(const ServeOptions& options, Context& context) {
   if (!started) return std::unexpected(started.error());
   http = *std::move(started);
   log.info("serving", {{"address", fmt::format("{}:{}", serve.host, http->port())},
-                       {"ledger", config.store_path},
+                       {"ledger", ledger_name(config)},
                        {"data", folder}});
   {
     const Cycles cycles(ledger, **engine, std::min(kCycle, milliseconds(serve.flush_ms)));
