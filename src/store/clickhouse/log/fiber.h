@@ -26,6 +26,12 @@
 
 namespace pennyweight::commit_log {
 
+#ifdef PENNYWEIGHT_FIBER_ASAN
+inline constexpr bool kSlowFibers = true;
+#else
+inline constexpr bool kSlowFibers = false;
+#endif
+
 class Fiber {
  public:
   static constexpr std::size_t kStackBytes = 256u << 10;
