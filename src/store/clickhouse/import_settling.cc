@@ -8,10 +8,12 @@
 #include <tuple>
 #include <utility>
 
+#include "core/check.h"
 #include "core/limits.h"
 #include "ledger/keeping.h"
 #include "store/clickhouse/books.h"
 #include "store/clickhouse/settle.h"
+#include "store/clickhouse/staged_part.h"
 
 namespace pennyweight {
 namespace {
@@ -49,6 +51,14 @@ Result<void> in_lists(std::span<const Value> values, const Visit& visit) {
   return {};
 }
 
+// "table PREWHERE column IN (…) WHERE …" of "table WHERE …": only for these rows the engine then
+// reads the other columns.
+std::string narrowed(std::string from, const std::string& condition) {
+  const std::size_t where = from.find(" WHERE ");
+  CHECK(where != std::string::npos, "rows are told apart by their session");
+  return from.insert(where, " PREWHERE " + condition);
+}
+
 std::unexpected<Error> rows_moved(const char* table) {
   return fail(ErrorCode::kStore, fmt::format("the table {} does not give back the rows that were "
                                              "sent to it, so nothing was committed; do it again",
@@ -60,56 +70,6 @@ template <class Fact>
 constexpr const char* key_column() {
   return std::is_same_v<Fact, Charge> ? "natural_key" : Table<Fact>::kId;
 }
-
-// What tells apart the rows of an import in the tables. Rows that agree in it are the same.
-struct StagedRow {
-  Hash128 key, content;
-  std::uint64_t line = 0;
-  auto operator<=>(const StagedRow&) const = default;
-};
-
-// The rows of one part of the keys, and what becomes of each.
-class StagedPart {
- public:
-  void add(const StagedRow& row) { rows_.push_back(row); }
-  void sort() { std::ranges::sort(rows_); }
-  const std::vector<StagedRow>& rows() const { return rows_; }
-
-  void keep(std::size_t index, std::uint64_t ordinal = 0) {
-    if (ordinals_.empty()) ordinals_.assign(rows_.size(), kDropped);
-    ordinals_[index] = ordinal;
-    ++kept_;
-  }
-  std::uint64_t kept() const { return kept_; }
-  // What is kept, by index; ascending.
-  std::vector<std::size_t> kept_rows() const {
-    std::vector<std::size_t> found;
-    for (std::size_t i = 0; i < ordinals_.size(); ++i) {
-      if (ordinals_[i] != kDropped) found.push_back(i);
-    }
-    return found;
-  }
-  // A row that was read: whether it stays, and as the how manieth of its content. Of rows that are
-  // the same each is taken once; false where there are no more.
-  bool take(const StagedRow& row, std::optional<std::uint64_t>& ordinal) {
-    if (taken_.empty()) taken_.assign(rows_.size(), 0);
-    const auto [begin, end] = std::ranges::equal_range(rows_, row);
-    if (begin == end) return false;
-    const auto first = static_cast<std::size_t>(begin - rows_.begin());
-    const std::size_t index = first + taken_[first]++;
-    if (index >= first + static_cast<std::size_t>(end - begin)) return false;
-    ordinal = ordinals_.empty() || ordinals_[index] == kDropped ? std::nullopt
-                                                                : std::optional(ordinals_[index]);
-    return true;
-  }
-
- private:
-  static constexpr std::uint64_t kDropped = ~std::uint64_t{0};
-  std::vector<StagedRow> rows_;  // sorted, once all are there
-  std::vector<std::uint64_t> ordinals_;
-  std::vector<std::uint32_t> taken_;  // of the rows from each first one on that are the same
-  std::uint64_t kept_ = 0;
-};
 
 // A conflict on its way to words: what was kept aside, and what is kept.
 struct KeyedConflict {
@@ -447,17 +407,17 @@ template <class Fact>
 Result<void> Settling::write(const std::string& here, StagedPart& staged) {
   if (staged.kept() == 0) return {};
   std::uint64_t written = 0;
-  const auto copy = [&](const std::string& condition) {
-    return each_block(database_,
-                      fmt::format("SELECT {} FROM {}{}", rows_and_facts_columns<Fact>(),
-                                  delivery_.rows.rows_of<Fact>(), condition),
-                      [&](const Block& block) -> Result<bool> {
-                        if (auto done = write_block<Fact>(block, staged, written); !done) {
-                          return std::unexpected(done.error());
-                        }
-                        return true;
-                      });
+  const auto copy = [&](const std::string& from) {
+    return each_block(
+        database_, fmt::format("SELECT {} FROM {}{}", rows_and_facts_columns<Fact>(), from, here),
+        [&](const Block& block) -> Result<bool> {
+          if (auto done = write_block<Fact>(block, staged, written); !done) {
+            return std::unexpected(done.error());
+          }
+          return true;
+        });
   };
+  const std::string from = delivery_.rows.rows_of<Fact>();
   Result<void> done = {};
   if (staged.kept() <= kAskedByNameMax && staged.kept() * 10 <= staged.rows().size()) {
     std::vector<Hash128> contents;
@@ -466,10 +426,10 @@ Result<void> Settling::write(const std::string& here, StagedPart& staged) {
     const auto rest = std::ranges::unique(contents);
     contents.erase(rest.begin(), rest.end());
     done = in_lists(std::span<const Hash128>(contents), [&](std::span<const Hash128> some) {
-      return copy(here + " AND " + is_one_of("content", some));
+      return copy(narrowed(from, is_one_of("content", some)));
     });
   } else {
-    done = copy(here);
+    done = copy(from);
   }
   if (done && written != staged.kept()) return rows_moved(Table<Fact>::kName);
   return done;
@@ -481,11 +441,13 @@ Result<void> Settling::settle_facts(FactCounts& counts) {
   if (rows == 0) return {};
   const KeyParts parts(rows);
   std::vector<KeyedConflict> conflicts;
+  std::uint64_t seen = 0;
   for (std::uint64_t part = 0; part < parts.count(); ++part) {
     if (Result<void> go_on = between_(); !go_on) return go_on;
     const std::string here = of_part<Fact>(parts, part);
     Result<StagedPart> staged = read_staged<Fact>(here);
     if (!staged) return std::unexpected(std::move(staged.error()));
+    seen += staged->rows().size();
     Result<std::vector<LedgerFact>> ledger = read_ledger<Fact>(here);
     if (!ledger) return std::unexpected(std::move(ledger.error()));
     if constexpr (std::is_same_v<Fact, Correction>) {
@@ -509,6 +471,7 @@ Result<void> Settling::settle_facts(FactCounts& counts) {
            conflict.there_row ? std::optional(staged->rows()[*conflict.there_row]) : std::nullopt});
     }
   }
+  if (seen != rows) return rows_moved(Table<Fact>::kName);
   made_.rejected_count += counts.conflicts;
   conflicts_max_ -= conflicts.size();
   return in_lists(std::span<const KeyedConflict>(conflicts),
@@ -591,18 +554,18 @@ Result<void> Settling::take_back(std::span<const FactId> lines) {
   std::vector<Hash128> ids;
   for (const FactId& line : lines) ids.push_back(line.hash);
   std::vector<Charge> reversals;
-  const auto read =
-      each_block(database_,
-                 fmt::format("SELECT {} FROM {} AND {}", clickhouse_fact_columns<Charge>(),
-                             ledger_.facts(Table<Charge>::kName), is_one_of("charge_id", ids)),
-                 [&](const Block& block) -> Result<bool> {
-                   const auto originals = facts_of<Charge>(block, ledger_.numbers());
-                   if (!originals) return std::unexpected(originals.error());
-                   for (const Charge& line : *originals) {
-                     reversals.push_back(reversal_of(line, booked_month_of(line.booked_month)));
-                   }
-                   return true;
-                 });
+  const auto read = each_block(
+      database_,
+      fmt::format("SELECT {} FROM {}", clickhouse_fact_columns<Charge>(),
+                  narrowed(ledger_.facts(Table<Charge>::kName), is_one_of("charge_id", ids))),
+      [&](const Block& block) -> Result<bool> {
+        const auto originals = facts_of<Charge>(block, ledger_.numbers());
+        if (!originals) return std::unexpected(originals.error());
+        for (const Charge& line : *originals) {
+          reversals.push_back(reversal_of(line, booked_month_of(line.booked_month)));
+        }
+        return true;
+      });
   if (!read) return read;
   if (reversals.size() != lines.size()) return rows_moved(Table<Charge>::kName);
   std::vector<const Charge*> facts;
@@ -645,6 +608,7 @@ Result<void> Settling::settle_charges() {
   const KeyParts parts(*rows);
   FactCounts& counts = made_.outcome.charges;
   std::vector<LineConflict> conflicts;
+  std::uint64_t seen = 0;
   const auto keep_the_first = [&] {
     std::ranges::sort(conflicts, {}, &LineConflict::id);
     if (conflicts.size() > conflicts_max_) conflicts.resize(conflicts_max_);
@@ -654,6 +618,7 @@ Result<void> Settling::settle_charges() {
     const std::string here = of_part<Charge>(parts, part);
     Result<StagedPart> staged = read_staged<Charge>(here);
     if (!staged) return std::unexpected(std::move(staged.error()));
+    seen += staged->rows().size();
     const Result<std::vector<Line>> lines = read_lines(here);
     if (!lines) return std::unexpected(lines.error());
     std::vector<StagedCharge> charges;
@@ -679,6 +644,7 @@ Result<void> Settling::settle_charges() {
     }
     keep_the_first();
   }
+  if (seen != delivery_.rows.of<Charge>().rows()) return rows_moved(Table<Charge>::kName);
   made_.rejected_count += counts.conflicts;
   conflicts_max_ -= conflicts.size();
   return in_lists(std::span<const LineConflict>(conflicts),
@@ -707,11 +673,12 @@ template <class Fact>
 Result<void> Settling::describe(std::span<const KeyedConflict> conflicts) {
   std::vector<Hash128> ids;
   for (const KeyedConflict& conflict : conflicts) ids.push_back(conflict.here.key);
-  const std::string these = " AND " + is_one_of(Table<Fact>::kId, ids);
+  const std::string these = is_one_of(Table<Fact>::kId, ids);
   std::map<StagedRow, Fact> came, there;
-  Result<void> read = read_facts<Fact>(delivery_.rows.rows_of<Fact>() + these, came);
+  Result<void> read = read_facts<Fact>(narrowed(delivery_.rows.rows_of<Fact>(), these), came);
   if (read) {
-    read = read_facts<Fact>(ledger_.facts(Table<Fact>::kName) + of_ledger<Fact>() + these, there);
+    read = read_facts<Fact>(narrowed(ledger_.facts(Table<Fact>::kName), these) + of_ledger<Fact>(),
+                            there);
   }
   if (!read) return read;
   for (const KeyedConflict& conflict : conflicts) {
@@ -736,10 +703,10 @@ Result<void> Settling::describe(std::span<const LineConflict> conflicts) {
   }
   std::map<StagedRow, Charge> came, kept;
   Result<void> read = read_facts<Charge>(
-      delivery_.rows.rows_of<Charge>() + " AND " + is_one_of("content", contents), came);
+      narrowed(delivery_.rows.rows_of<Charge>(), is_one_of("content", contents)), came);
   if (read) {
     read = read_facts<Charge>(
-        ledger_.facts(Table<Charge>::kName) + " AND " + is_one_of("charge_id", ids), kept);
+        narrowed(ledger_.facts(Table<Charge>::kName), is_one_of("charge_id", ids)), kept);
   }
   if (!read) return read;
   std::map<FactId, const Charge*> there;

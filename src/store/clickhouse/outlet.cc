@@ -35,8 +35,19 @@ Result<void> Outlet::added(std::uint64_t rows) {
 Result<void> Outlet::flush() {
   if (block_.rows() == 0) return {};
   const ClickhouseDatabase::Loan client = database_->lend();
+  clickhouse::Call call = database_->writing(*table_);
+  // One server does not know a block again that it took already.
+  call.repeatable = database_->layout().is_cluster();
   ++blocks_;
-  return database_->insert(*client, *table_, block_.take());
+  const Result<void> sent =
+      client->insert(database_->all(table_->name), column_names(*table_), block_.take(), call);
+  if (sent) return {};
+  return std::unexpected(sent.error().during(
+      client->refusal() == clickhouse::Refusal::kUncertain
+          ? fmt::format("it is not known whether rows of {} arrived, so nothing is committed; do "
+                        "it again",
+                        table_->name)
+          : fmt::format("rows of {} could not be sent, so nothing is committed", table_->name)));
 }
 
 Result<void> must_hold(ClickhouseDatabase& database, std::string_view table, std::uint64_t session,
