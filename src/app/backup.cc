@@ -233,6 +233,11 @@ class NoServe {
 Result<Manifest> make_backup(const std::string& folder, Context& context) {
   const Config& config = context.config;
   std::error_code error;
+  if (is_on_clickhouse(config)) {
+    return fail(ErrorCode::kUnsupported,
+                "the ledger is on ClickHouse, whose own BACKUP or replicas keep it; only a ledger "
+                "in a file is backed up here");
+  }
   if (!is_empty_or_missing(folder)) {
     return fail(ErrorCode::kConflict, folder + " holds something already; name a new folder");
   }
@@ -316,6 +321,11 @@ Result<Manifest> restore_backup(const std::string& folder, bool force, Context& 
       return fail(ErrorCode::kUnsupported,
                   "the backup holds " + file.name + ", of which this program knows nothing");
     }
+  }
+  if (is_on_clickhouse(config)) {
+    return fail(ErrorCode::kUnsupported,
+                "a backup of a file can't take the place of a ledger on ClickHouse; name a file "
+                "with --store");
   }
   const auto old = in_the_way(config);
   if (!old) return std::unexpected(old.error());

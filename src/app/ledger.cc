@@ -2,11 +2,15 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <random>
 #include <thread>
 
 #include "app/verb.h"
+#include "clickhouse/address.h"
 #include "duckdb/rows.h"
+#include "store/clickhouse/clickhouse_store.h"
 #include "store/duckdb/duckdb_store.h"
 
 namespace pennyweight {
@@ -18,9 +22,27 @@ using std::chrono::milliseconds;
 constexpr milliseconds kPatience{20'000};
 constexpr milliseconds kBetweenTries{100};
 
+Result<std::unique_ptr<Store>> open_cluster(const Config& config) {
+  auto address = clickhouse::parse_address(config.store_address);
+  if (!address) return std::unexpected(address.error().during("the ledger's address"));
+  static WallClock clock;
+  std::random_device chance;
+  const std::uint64_t seed = std::uint64_t{chance()} << 32 | chance();
+  return open_clickhouse_store({.address = *std::move(address), .clock = &clock, .seed = seed});
+}
+
 }  // namespace
 
+bool is_on_clickhouse(const Config& config) { return !config.store_address.empty(); }
+
+std::string ledger_name(const Config& config) {
+  if (!is_on_clickhouse(config)) return config.store_path;
+  const auto address = clickhouse::parse_address(config.store_address);
+  return address ? clickhouse::shown(*address) : "clickhouse";
+}
+
 Result<std::unique_ptr<Store>> create_ledger(const Config& config) {
+  if (is_on_clickhouse(config)) return open_cluster(config);
   const auto give_up = std::chrono::steady_clock::now() + kPatience;
   while (true) {
     auto store = open_duckdb_store({.path = config.store_path,
@@ -35,6 +57,7 @@ Result<std::unique_ptr<Store>> create_ledger(const Config& config) {
 }
 
 Result<std::unique_ptr<Store>> open_ledger(const Config& config) {
+  if (is_on_clickhouse(config)) return open_cluster(config);
   std::error_code ignored;
   if (!std::filesystem::exists(config.store_path, ignored)) {
     return fail(

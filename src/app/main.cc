@@ -12,6 +12,7 @@
 #include "app/file.h"
 #include "app/verb.h"
 #include "app/version.h"
+#include "clickhouse/address.h"
 #include "config/nearest.h"
 #include "core/check.h"
 #include "core/limits.h"
@@ -77,14 +78,20 @@ std::optional<Config> load_config(const GlobalOptions& options, bool with_policy
     tell(console, problems);
     if (first_error(problems)) return std::nullopt;
   }
-  if (!options.store.empty()) config.store_path = options.store;
+  if (clickhouse::is_clickhouse(options.store)) {
+    config.store_address = options.store;
+  } else if (!options.store.empty()) {
+    config.store_path = options.store;
+    config.store_address.clear();
+  }
   return config;
 }
 
 void add_global_options(CLI::App& app, GlobalOptions& options) {
   app.set_version_flag("--version", fmt::format("pennyweight {}", kProgramVersion));
   app.add_option("--config", options.config, "The configuration; else pennyweight.yaml, if there");
-  app.add_option("--store", options.store, "The ledger's file, over the configured one");
+  app.add_option("--store", options.store,
+                 "The ledger's file or clickhouse:// address, over the configured one");
   app.add_flag("--quiet", options.quiet, "No progress and no remarks");
   app.add_option("--color", options.colour, "Colours: auto (on a terminal), always, never")
       ->check(CLI::IsMember({"auto", "always", "never"}))

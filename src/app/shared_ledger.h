@@ -3,6 +3,7 @@
 // DuckDB lets one process have the file, and a Store is used by one thread at a time. So whoever
 // asks gets it alone; it stays open for a moment, since people click in bursts, and is closed for a
 // breath where it was open for long, so that an import or a report beside `serve` gets its turn.
+// A ledger on ClickHouse is for many programs at once; it is closed when nobody asks for it.
 #pragma once
 
 #include <chrono>
@@ -34,7 +35,8 @@ class SharedLedger {
   // Closes the file now; the next question opens it again.
   void let_go();
 
-  // A mark that differs once somebody else has written to the file. Empty: there is none.
+  // A mark that differs once somebody else has written to the file; of a ledger on ClickHouse it
+  // differs every ten seconds. Empty: there is no file.
   std::string mark() const;
 
  private:

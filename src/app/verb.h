@@ -68,6 +68,9 @@ std::string examples_of(std::string_view verb);
 // The configured ledger. `open_ledger` refuses one that is not there yet, `create_ledger` makes it.
 Result<std::unique_ptr<Store>> open_ledger(const Config& config);
 Result<std::unique_ptr<Store>> create_ledger(const Config& config);
+// Whether it is on ClickHouse instead of in a file, and its name for people, without passwords.
+bool is_on_clickhouse(const Config& config);
+std::string ledger_name(const Config& config);
 
 // An Error of wrong usage, which ends the program with exit code 2.
 std::unexpected<Error> wrong_usage(std::string message);

@@ -34,18 +34,21 @@ Finding config_finding(const Config& config) {
 
 // The ledger's findings, or why it can't be read.
 std::vector<Finding> ledger_findings(const Config& config, const Catalog& catalog) {
-  std::error_code problem;
-  const auto bytes = std::filesystem::file_size(config.store_path, problem);
-  if (problem) {
-    return {{Verdict::kNote, "ledger", config.store_path + " is not there yet",
-             "'pennyweight import' makes it"}};
+  std::string name = ledger_name(config);
+  if (!is_on_clickhouse(config)) {
+    std::error_code problem;
+    const auto bytes = std::filesystem::file_size(config.store_path, problem);
+    if (problem) {
+      return {
+          {Verdict::kNote, "ledger", name + " is not there yet", "'pennyweight import' makes it"}};
+    }
+    name += fmt::format(", {} KB", bytes / 1000);
   }
   const auto store = open_ledger(config);
   if (!store) {
     return {{Verdict::kWrong, "ledger", store.error().message, "see the message"}};
   }
-  std::vector<Finding> findings = {
-      {Verdict::kFine, "ledger", fmt::format("{}, {} KB", config.store_path, bytes / 1000), ""}};
+  std::vector<Finding> findings = {{Verdict::kFine, "ledger", name, ""}};
   auto checked = check_ledger(**store, config, catalog);
   if (!checked) {
     findings.push_back({Verdict::kWrong, "ledger", checked.error().message, "restore a backup"});

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "clickhouse/address.h"
 #include "config/policy_document.h"
 #include "config/yaml.h"
 #include "config/yaml_reader.h"
@@ -91,10 +92,15 @@ class ConfigReader {
     return [this](const YamlNode& node, std::string_view what) { return path(node, what); };
   }
 
+  // `store: clickhouse://…`, or its keys.
   void store(const YamlNode& node) {
+    if (node.kind == YamlNode::Kind::kScalar && clickhouse::is_clickhouse(node.scalar)) {
+      return address(node, "store");
+    }
     yaml_.mapping(
         node, "store",
         {{"path", [&](const YamlNode& at) { config_.store_path = path(at, "store.path"); }},
+         {"address", [&](const YamlNode& at) { address(at, "store.address"); }},
          {"memory_limit", [&](const YamlNode& at) {
             const auto text = yaml_.text(at, "store.memory_limit");
             if (!text) return;
@@ -104,6 +110,14 @@ class ConfigReader {
             }
             config_.store_memory_bytes = *bytes;
           }}});
+  }
+
+  void address(const YamlNode& node, std::string_view what) {
+    const auto text = yaml_.text(node, what);
+    if (!text) return;
+    const auto parsed = clickhouse::parse_address(*text);
+    if (!parsed) return yaml_.refuse(node, fmt::format("{}: {}", what, parsed.error().message));
+    config_.store_address = *text;
   }
 
   void threads(const YamlNode& node) {
@@ -274,7 +288,11 @@ ClusterConfig cluster_config(const Config& config, const ClusterId& cluster) {
 
 const std::vector<ConfigKey>& config_keys() {
   static const std::vector<ConfigKey> kKeys = {
-      {"store.path", "path", "pennyweight.duckdb", "The ledger: one file."},
+      {"store.path", "path", "pennyweight.duckdb",
+       "The ledger: one file. What is kept beside it has names that begin with its."},
+      {"store.address", "clickhouse://…", "none",
+       "The ledger is on ClickHouse instead, and only what is kept beside it goes by `store.path`; "
+       "see [cluster.md](cluster.md). `store: clickhouse://…` says the same."},
       {"store.memory_limit", "bytes", "1GiB",
        "How much memory the ledger's engine may take. KB, MB, GB, KiB, MiB, GiB."},
       {"time_zone", "IANA zone", "UTC",

@@ -34,7 +34,10 @@ struct ClusterConfig {
 
 struct Config {
   std::string source;  // the file it was read from; empty: all defaults
+  // The ledger's file; what is kept beside the ledger has names that begin with it, wherever the
+  // ledger itself is.
   std::string store_path = "pennyweight.duckdb";
+  std::string store_address;  // "clickhouse://…" (clickhouse/address.h); empty: the file
   std::uint64_t store_memory_bytes = std::uint64_t{1} << 30;
   unsigned threads = 0;  // 0: one for each core
   std::vector<ClusterConfig> clusters;

@@ -113,6 +113,8 @@ TEST(Config, RefusesWithPlaceAndReason) {
       {"store:\n  pth: x\n", "p.yaml:2:3: store has no key 'pth'; did you mean 'path'?"},
       {"quux: 1\n", "p.yaml:1:1: the configuration has no key 'quux'"},
       {"store: 7\n", "p.yaml:1:8: store must be a mapping, not a text"},
+      {"store: clickhouse://\n", "p.yaml:1:8: store: "},
+      {"store: {address: 'clickhouse://host/no-such-name'}\n", "p.yaml:1:18: store.address: "},
       {"store: {path: [a]}\n", "p.yaml:1:15: store.path must be a text, not a list"},
       {"store: {path: ''}\n", "p.yaml:1:15: store.path is empty"},
       {"store: {memory_limit: lots}\n",

@@ -4,6 +4,7 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -33,6 +34,13 @@ std::string base64url(std::string_view bytes) {
     if (c == '/') c = '_';
   }
   return text;
+}
+
+bool is_base64url(std::string_view text) {
+  return !text.empty() && text.size() % 4 != 1 && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+  });
 }
 
 std::string sha256(std::string_view bytes) {

@@ -8,6 +8,8 @@ namespace pennyweight::access::oidc {
 
 // RFC 4648, section 5, without padding.
 std::string base64url(std::string_view bytes);
+// What base64url() may have written; not empty.
+bool is_base64url(std::string_view text);
 std::string sha256(std::string_view bytes);  // 32 bytes
 // 256 random bits in letters that a URL may hold.
 std::string random_text();

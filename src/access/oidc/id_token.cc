@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <limits>
 
 #include "access/oidc/encoding.h"
@@ -24,10 +25,31 @@ std::unexpected<Error> refuse(std::string_view why) {
   return fail(ErrorCode::kBadValue, fmt::format("the ID token can't be taken: {}", why));
 }
 
+// Three texts with a dot between them (RFC 7515, section 7.1). cjose ends the program at base64 of
+// a length that there can't be, so nothing else is given to it.
+bool is_compact(std::string_view token) {
+  const std::size_t first = token.find('.');
+  const std::size_t second = token.find('.', first == token.npos ? first : first + 1);
+  return second != token.npos && is_base64url(token.substr(0, first)) &&
+         is_base64url(token.substr(first + 1, second - first - 1)) &&
+         is_base64url(token.substr(second + 1));
+}
+
+// The members of a key that cjose decodes (RFC 7518, section 6) are base64url, for the same reason.
+bool is_decodable(const JsonObject& key) {
+  return std::ranges::all_of(std::initializer_list<std::string_view>{"n", "e", "d", "p", "q", "dp",
+                                                                     "dq", "qi", "x", "y", "k"},
+                             [&](std::string_view member) {
+                               return !key.has(member) ||
+                                      is_base64url(key.text(member).value_or(""));
+                             });
+}
+
 Result<Jws> parse(std::string_view token) {
   if (token.size() > kTokenBytesMax) {
     return refuse(fmt::format("it has more than {} bytes", kTokenBytesMax));
   }
+  if (!is_compact(token)) return refuse("it is not a signed token");
   cjose_err ignored = {};
   Jws jws(cjose_jws_import(token.data(), token.size(), &ignored));
   if (!jws) return refuse("it is not a signed token");
@@ -87,7 +109,7 @@ Result<KeySet> KeySet::read(std::string_view json) {
   KeySet set;
   for (const std::string& each : all) {
     const auto about = JsonObject::read(each);
-    if (!about || about->text("use").value_or("sig") != "sig") continue;
+    if (!about || about->text("use").value_or("sig") != "sig" || !is_decodable(*about)) continue;
     cjose_err ignored = {};
     Key key{.kid = about->text("kid").value_or(""), .alg = {}, .key = {}};
     key.key.reset(cjose_jwk_import(each.data(), each.size(), &ignored));

@@ -267,6 +267,33 @@ TEST_F(ProviderTest, RefusesTokensThatTheProviderDidNotSign) {
   EXPECT_THAT(refusal(), HasSubstr("no ID token"));
 }
 
+// cjose ends the program at base64 that there can't be: none may get that far, wherever it stands.
+TEST_F(ProviderTest, RefusesWhatIsNoBase64url) {
+  const std::string good = fake_.sign(R"({"iss":"x"})");
+  const auto keys = KeySet::read(R"({"keys":[)" + fake_.keys.front() + "]}");
+  ASSERT_TRUE(keys);
+  const auto said = [&](const std::string& token) {
+    const auto claims = verify_id_token(token, *keys, {});
+    return claims ? "taken" : claims.error().message;
+  };
+  EXPECT_THAT(said(good), HasSubstr("another issuer")) << "its signature is right";
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    std::string shorter = good;
+    shorter.erase(at, 1);
+    EXPECT_THAT(said(shorter), HasSubstr("can't be taken")) << at;
+    for (const char letter : {'=', '+', '/', '.', '\n', '\0'}) {
+      std::string other = good;
+      other[at] = letter;
+      if (other == good) continue;
+      EXPECT_THAT(said(other), HasSubstr("can't be taken")) << at;
+    }
+  }
+  for (const char* none :
+       {"", ".", "..", "...", "a.b.c", "AA.AA", "AA.AA.", "AA..AA", "AA.AA.AA.AA"}) {
+    EXPECT_THAT(said(none), HasSubstr("not a signed token")) << none;
+  }
+}
+
 TEST_F(ProviderTest, UnderstandsWhatMustBeUnderstood) {
   fake_.sign = [](const std::string& json) {
     return base64url(R"({"alg":"RS256","kid":"one","crit":["exp"]})") + "." + base64url(json) +
@@ -297,9 +324,11 @@ TEST_F(ProviderTest, LeavesOutKeysThatAreNoUse) {
   encrypts.insert(1, R"("use":"enc",)");
   std::string named_for_another = public_json(*curve);
   named_for_another.insert(1, R"("alg":"ES384",)");
-  const auto keys =
-      KeySet::read("{\"keys\":[" + public_json(*shorter) + "," + encrypts + "," +
-                   named_for_another + R"(,{"kty":"oct","k":"c2VjcmV0"},{"kty":"OKP"},{},7]})");
+  const auto keys = KeySet::read(
+      "{\"keys\":[" + public_json(*shorter) + "," + encrypts + "," + named_for_another +
+      R"(,{"kty":"oct","k":"c2VjcmV0"},{"kty":"OKP"},{},7,)"
+      R"({"kty":"RSA","n":"AAAAA","e":"AQAB"},{"kty":"RSA","n":"AAAA","e":7},)"
+      R"({"kty":"EC","crv":"P-256","x":"A","y":"="}]})");
   ASSERT_TRUE(keys);
   EXPECT_EQ(keys->size(), 0U);
   EXPECT_FALSE(KeySet::read("[]"));
