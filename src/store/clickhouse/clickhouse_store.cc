@@ -393,7 +393,7 @@ Result<std::vector<RejectedRow>> ClickhouseStore::rejected_rows(std::uint64_t at
   const Result<bool> read = scan->visit(
       "SELECT file, line, column_name, reason, row_text FROM " + scan->all("rejected_rows") +
           " GLOBAL ANY LEFT JOIN (" + scan->snapshot().sessions(kImportEntry) +
-          ") USING (session) WHERE " + scan->snapshot().counts(kImportEntry) +
+          ") AS s USING (session) WHERE " + scan->snapshot().counts(kImportEntry) +
           " ORDER BY position, file, line, column_name, reason, row_text LIMIT " +
           std::to_string(at_most),
       take);
@@ -456,6 +456,7 @@ Result<std::vector<SummaryRow>> summary_rows_of(const Block& block, const Summar
   for (std::uint64_t row = 0; row < block.rows; ++row) {
     const Result<Currency> currency = Currency::parse(column(keys + 1).text(row));
     if (!currency) return std::unexpected(currency.error());
+    if (column(keys + 11).boolean(row)) return sum_is_beyond();
     const auto money = [&](std::size_t i) {
       return Money::from_ticks(column(keys + 2 + i).wide(row), *currency);
     };

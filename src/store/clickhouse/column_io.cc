@@ -92,27 +92,29 @@ Result<void> add_postings(clickhouse::BlockWriter& block, std::uint64_t session,
 }
 
 template <class Fact>
-Result<std::vector<Fact>> facts_of(const clickhouse::Block& block, const ImportNumbers& numbers) {
-  std::vector<Fact> facts(block.rows, Table<Fact>::blank());
+Result<std::vector<Fact>> facts_of(const clickhouse::Block& block, const ImportNumbers& numbers,
+                                   BlockRows rows) {
+  std::vector<Fact> facts(rows.count, Table<Fact>::blank());
   const clickhouse::Column& ids = block.columns[0];
   const clickhouse::Column& lines = block.columns[1];
-  for (std::size_t row = 0; row < facts.size(); ++row) {
-    facts[row].id = FactId{ids.hash(row)};
-    facts[row].source.line = lines.uint64(row);
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    facts[i].id = FactId{ids.hash(rows.begin + i)};
+    facts[i].source.line = lines.uint64(rows.begin + i);
   }
   std::uint64_t first = 2;
   if constexpr (std::is_same_v<Fact, Charge>) {
     const clickhouse::Column& sessions = block.columns[2];
     const clickhouse::Column& months = block.columns[3];
     const clickhouse::Column& takes_back = block.columns[4];
-    for (std::size_t row = 0; row < facts.size(); ++row) {
-      facts[row].import_number = numbers.of(sessions.uint64(row));
-      facts[row].booked_month = months.text(row);
-      if (!takes_back.is_null(row)) facts[row].takes_back = FactId{takes_back.hash(row)};
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+      const std::uint64_t row = rows.begin + i;
+      facts[i].import_number = numbers.of(sessions.uint64(row));
+      facts[i].booked_month = months.text(row);
+      if (!takes_back.is_null(row)) facts[i].takes_back = FactId{takes_back.hash(row)};
     }
     first = 5;
   }
-  clickhouse_io::ColumnReader<Fact> reader(block, first, facts);
+  clickhouse_io::ColumnReader<Fact> reader(block, first, rows.begin, facts);
   Table<Fact>::list(reader);
   if (reader.failed_column() != nullptr) {
     return not_ours(reader.failed_column(), Table<Fact>::kName);
@@ -120,9 +122,9 @@ Result<std::vector<Fact>> facts_of(const clickhouse::Block& block, const ImportN
   return facts;
 }
 
-Result<std::vector<Posting>> postings_of(const clickhouse::Block& block) {
-  std::vector<Posting> postings(block.rows, Table<Posting>::blank());
-  clickhouse_io::ColumnReader<Posting> reader(block, 0, postings);
+Result<std::vector<Posting>> postings_of(const clickhouse::Block& block, BlockRows rows) {
+  std::vector<Posting> postings(rows.count, Table<Posting>::blank());
+  clickhouse_io::ColumnReader<Posting> reader(block, 0, rows.begin, postings);
   Table<Posting>::list(reader);
   if (reader.failed_column() != nullptr) {
     return not_ours(reader.failed_column(), Table<Posting>::kName);
@@ -135,7 +137,7 @@ Result<std::vector<Posting>> postings_of(const clickhouse::Block& block) {
                                         std::span<const Fact* const>,               \
                                         std::span<const ClickhouseFactKeys>);       \
   template Result<std::vector<Fact>> facts_of<Fact>(const clickhouse::Block& block, \
-                                                    const ImportNumbers&);
+                                                    const ImportNumbers&, BlockRows);
 PENNYWEIGHT_FACT(Charge)
 PENNYWEIGHT_FACT(Holding)
 PENNYWEIGHT_FACT(Node)

@@ -286,9 +286,11 @@ class ColumnFiller {
 template <class Fact>
 class ColumnReader {
  public:
-  // `first` is the index of the first listed column among the block's.
-  ColumnReader(const clickhouse::Block& block, std::uint64_t first, std::span<Fact> facts)
-      : block_(block), facts_(facts), next_(first) {}
+  // `first` is the index of the first listed column among the block's, `begin` the row of the first
+  // fact.
+  ColumnReader(const clickhouse::Block& block, std::uint64_t first, std::uint64_t begin,
+               std::span<Fact> facts)
+      : block_(block), facts_(facts), next_(first), begin_(begin) {}
 
   const char* failed_column() const { return failed_; }
   std::uint64_t next_column() const { return next_; }
@@ -359,14 +361,14 @@ class ColumnReader {
     std::vector<Currency> currencies;
     const clickhouse::Column& codes = block_.columns[next_++];
     currencies.reserve(facts_.size());
-    for (std::size_t row = 0; row < facts_.size(); ++row) {
-      const Result<Currency> currency = Currency::parse(codes.text(row));
+    for (std::size_t i = 0; i < facts_.size(); ++i) {
+      const Result<Currency> currency = Currency::parse(codes.text(begin_ + i));
       if (!currency) failed_ = "currency";
       currencies.push_back(currency.value_or(kUsd));
     }
     for (const auto part : {&Costs::billed, &Costs::effective, &Costs::list, &Costs::contracted}) {
       each([&](const auto& column, auto row, Fact& fact) {
-        fact.*field.*part = Money::from_ticks(column.wide(row), currencies[row]);
+        fact.*field.*part = Money::from_ticks(column.wide(row), currencies[row - begin_]);
       });
     }
   }
@@ -415,7 +417,7 @@ class ColumnReader {
  private:
   void each(const auto& get) {
     const clickhouse::Column& column = block_.columns[next_++];
-    for (std::size_t row = 0; row < facts_.size(); ++row) get(column, row, facts_[row]);
+    for (std::size_t i = 0; i < facts_.size(); ++i) get(column, begin_ + i, facts_[i]);
   }
   void each_pair(const char* name, const auto& get) {
     const clickhouse::Column& first = block_.columns[next_++];
@@ -444,6 +446,7 @@ class ColumnReader {
   const clickhouse::Block& block_;
   std::span<Fact> facts_;
   std::uint64_t next_;
+  std::uint64_t begin_;
   const char* failed_ = nullptr;
 };
 
@@ -532,10 +535,22 @@ inline std::string clickhouse_posting_columns(const std::string& prefix = {}) {
   return clickhouse_io::Schema::of<Posting>().names(prefix);
 }
 
+// Some rows of a block: a block is larger than what should be held as facts at once.
+struct BlockRows {
+  std::uint64_t begin = 0, count = 0;
+};
 // The facts of a block, whose columns begin with clickhouse_fact_columns.
 template <class Fact>
-Result<std::vector<Fact>> facts_of(const clickhouse::Block& block, const ImportNumbers& numbers);
+Result<std::vector<Fact>> facts_of(const clickhouse::Block& block, const ImportNumbers& numbers,
+                                   BlockRows rows);
+template <class Fact>
+Result<std::vector<Fact>> facts_of(const clickhouse::Block& block, const ImportNumbers& numbers) {
+  return facts_of<Fact>(block, numbers, {0, block.rows});
+}
 // The postings of a block, whose columns begin with clickhouse_posting_columns.
-Result<std::vector<Posting>> postings_of(const clickhouse::Block& block);
+Result<std::vector<Posting>> postings_of(const clickhouse::Block& block, BlockRows rows);
+inline Result<std::vector<Posting>> postings_of(const clickhouse::Block& block) {
+  return postings_of(block, {0, block.rows});
+}
 
 }  // namespace pennyweight

@@ -73,7 +73,7 @@ ClickhouseDatabase::~ClickhouseDatabase() = default;
 
 Result<std::unique_ptr<ClickhouseDatabase>> ClickhouseDatabase::open(
     const ClickhouseOptions& options) {
-  std::unique_ptr<ClickhouseDatabase> database(new ClickhouseDatabase(options));
+  auto database = std::make_unique<ClickhouseDatabase>(options);
   if (auto learnt = database->learn_servers(); !learnt) return std::unexpected(learnt.error());
   if (auto ready = database->prepare(); !ready) return std::unexpected(ready.error());
   database->register_ = make_log_table(*database);
@@ -106,7 +106,9 @@ Call ClickhouseDatabase::writing(const TableSpec& table) const {
   if (!layout_.is_cluster()) return call;
   const std::uint64_t copies =
       table.spread == TableSpread::kSharded ? topology_.replicas : topology_.nodes();
-  call.settings["insert_quorum"] = std::to_string(copies / 2 + 1);
+  // All of them: a replica holds itself to be up to date once it has the last part that a quorum
+  // has, and then answers without an earlier one that it is still fetching (seen on 18.16).
+  call.settings["insert_quorum"] = std::to_string(copies);
   call.settings["insert_distributed_sync"] = "1";
   // One after the other: only so does a reader know what he has to find.
   call.settings_if_known["insert_quorum_parallel"] = "0";

@@ -46,6 +46,8 @@ class ClickhouseDatabase {
 
   // Reaches the servers, makes the ledger where there is none and it may, and checks its version.
   static Result<std::unique_ptr<ClickhouseDatabase>> open(const ClickhouseOptions& options);
+  // For open() alone: reaches nobody.
+  explicit ClickhouseDatabase(const ClickhouseOptions& options);
   ~ClickhouseDatabase();
   ClickhouseDatabase(const ClickhouseDatabase&) = delete;
   ClickhouseDatabase& operator=(const ClickhouseDatabase&) = delete;
@@ -75,7 +77,6 @@ class ClickhouseDatabase {
 
  private:
   friend class Loan;
-  explicit ClickhouseDatabase(const ClickhouseOptions& options);
   Result<void> learn_servers();
   Result<void> prepare();
   Result<bool> is_there(clickhouse::Client& client);

@@ -38,9 +38,9 @@ std::string lines_of(const Question& ask, const std::string& slice) {
       "own_postings, minIf(currency, currency != line_currency) AS foreign_currency" +
       own + " FROM " + ask.scan.all("postings") +
       " GLOBAL ANY LEFT JOIN (SELECT charge_id, currency AS line_currency FROM " + table + where +
-      ") USING (charge_id) WHERE session IN " + ask.current + slice +
+      ") AS l USING (charge_id) WHERE session IN " + ask.current + slice +
       " AND line_currency != '' GROUP BY charge_id";
-  return " FROM " + table + " GLOBAL ANY LEFT JOIN (" + posted + ") USING (charge_id)" + where;
+  return " FROM " + table + " GLOBAL ANY LEFT JOIN (" + posted + ") AS p USING (charge_id)" + where;
 }
 
 constexpr const char* kIsOff =
@@ -90,6 +90,16 @@ Result<void> add_rows(const Question& ask, const std::string& sql,
   return {};
 }
 
+std::string totals_are_beyond() {
+  std::vector<SumNames> names;
+  for (const std::string cost : {"billed", "effective", "list", "contracted"}) {
+    for (const std::string& column : {cost + "_cost", "own_" + cost}) {
+      names.push_back({"sum(" + column + ")", "sum(toFloat64(" + column + "))"});
+    }
+  }
+  return is_beyond(names);
+}
+
 Result<void> add_lines(const Question& ask, const std::string& slice,
                        std::vector<ReconcileTotals>& totals) {
   return add_rows(
@@ -97,9 +107,10 @@ Result<void> add_lines(const Question& ask, const std::string& slice,
       std::string("SELECT currency, sum(billed_cost), sum(effective_cost), sum(list_cost), "
                   "sum(contracted_cost), sum(own_billed), sum(own_effective), sum(own_list), "
                   "sum(own_contracted), toUInt64(count()), toUInt64(countIf(") +
-          kIsOff + ")), toUInt64(countIf(postings = 0))" + lines_of(ask, slice) +
-          " GROUP BY currency",
+          kIsOff + ")), toUInt64(countIf(postings = 0)), " + totals_are_beyond() +
+          lines_of(ask, slice) + " GROUP BY currency",
       totals, [](ReconcileTotals& total, const Block& block, std::uint64_t row) -> Result<void> {
+        if (block.columns[12].boolean(row)) return sum_is_beyond();
         const std::string_view currency = block.columns[0].text(row);
         const Result<Costs> billed = costs_of(block, 1, row, currency);
         if (!billed) return std::unexpected(billed.error());
@@ -168,14 +179,16 @@ Result<std::vector<ReconcileTotals>> totals(const Question& ask, const IdSlices&
   return found;
 }
 
-Result<bool> hand_over(const Question& ask, const Block& block, const Store::LineSink& sink) {
-  Result<std::vector<Charge>> charges = facts_of<Charge>(block, ask.scan.snapshot().numbers());
+Result<bool> hand_over(const Question& ask, const Block& block, BlockRows rows,
+                       const Store::LineSink& sink) {
+  auto charges = facts_of<Charge>(block, ask.scan.snapshot().numbers(), rows);
   if (!charges) return std::unexpected(std::move(charges.error()));
   const std::size_t first = block.columns.size() - 6;
   const clickhouse::Column& foreign = block.columns[first];
   const clickhouse::Column& postings = block.columns[first + 1];
-  for (std::uint64_t row = 0; row < block.rows; ++row) {
-    Charge& charge = (*charges)[row];
+  for (std::uint64_t i = 0; i < rows.count; ++i) {
+    const std::uint64_t row = rows.begin + i;
+    Charge& charge = (*charges)[i];
     Result<Costs> posted = costs_of(block, first + 2, row, charge.costs.currency().text());
     if (posted && !foreign.text(row).empty()) {
       const Result<Currency> currency = Currency::parse(foreign.text(row));
@@ -184,6 +197,15 @@ Result<bool> hand_over(const Question& ask, const Block& block, const Store::Lin
     }
     if (!posted) return std::unexpected(posted.error());
     if (!sink({std::move(charge), *posted, postings.uint64(row)})) return false;
+  }
+  return true;
+}
+
+Result<bool> hand_over(const Question& ask, const Block& block, const Store::LineSink& sink) {
+  for (std::uint64_t begin = 0; begin < block.rows; begin += kBatchRows) {
+    Result<bool> more =
+        hand_over(ask, block, {begin, std::min(kBatchRows, block.rows - begin)}, sink);
+    if (!more || !*more) return more;
   }
   return true;
 }

@@ -24,6 +24,20 @@ std::string current_sessions(std::span<const LedgerRun> runs, const std::string&
   return session_list(sessions);
 }
 
+std::string is_beyond(std::span<const SumNames> columns) {
+  // In units of currency: 128 bits hold 1.7e20, and a sum that went round is off by 3.4e20.
+  std::string text;
+  for (const auto& [sum, size] : columns) {
+    text += (text.empty() ? "" : " OR ") + ("abs(" + size + " - toFloat64(" + sum + ")) > 1e19");
+  }
+  return "toUInt8(" + text + ")";
+}
+
+std::unexpected<Error> sum_is_beyond() {
+  return fail(ErrorCode::kLimit,
+              "a sum of costs is beyond 127 bits; ask for a shorter time, or for fewer lines");
+}
+
 std::string clickhouse_posting_order() {
   return "charge_id, indexOf(['gpu', 'cpu', 'memory', 'whole'], component), day, node, gpu, "
          "workload, indexOf(['used', 'held_idle', 'unallocated', 'stranded', 'overhead', "

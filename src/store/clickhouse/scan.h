@@ -21,6 +21,8 @@ namespace pennyweight {
 
 // How many rows a slice has, more or less: the server sorts so many at once.
 inline constexpr std::uint64_t kSliceRows = kSettledTogether;
+// How many facts are handed over, and held, at once.
+inline constexpr std::uint64_t kBatchRows = 4096;
 
 class Scan {
  public:
@@ -40,6 +42,11 @@ class Scan {
   // visit(block) gives Result<bool>: false to stop. The result says whether it was asked to stop.
   template <class Visit>
   Result<bool> visit(const std::string& sql, const Visit& visit_block) const {
+    return visit(sql, visit_block, database_->reading());
+  }
+  template <class Visit>
+  Result<bool> visit(const std::string& sql, const Visit& visit_block,
+                     const clickhouse::Call& call) const {
     const ClickhouseDatabase::Loan client = database_->lend();
     bool wants_more = true;
     const Result<void> read = client->query(
@@ -49,7 +56,7 @@ class Scan {
           wants_more = more && *more;
           return more;
         },
-        database_->reading());
+        call);
     if (!read) return std::unexpected(read.error());
     return wants_more;
   }
@@ -63,14 +70,19 @@ class Scan {
   // Facts that count and for which `rest`, " AND … ORDER BY …", holds.
   template <class Fact, class Sink>
   Result<bool> hand_over(const std::string& rest, const Sink& sink) const {
-    return visit("SELECT " + clickhouse_fact_columns<Fact>() + " FROM " +
-                     snapshot_.facts(Table<Fact>::kName) + rest,
-                 [&](const clickhouse::Block& block) -> Result<bool> {
-                   const Result<std::vector<Fact>> facts =
-                       facts_of<Fact>(block, snapshot_.numbers());
-                   if (!facts) return std::unexpected(facts.error());
-                   return sink(std::span<const Fact>(*facts));
-                 });
+    return visit(
+        "SELECT " + clickhouse_fact_columns<Fact>() + " FROM " +
+            snapshot_.facts(Table<Fact>::kName) + rest,
+        [&](const clickhouse::Block& block) -> Result<bool> {
+          for (BlockRows rows = first_rows(block); rows.count > 0; rows = rows_after(block, rows)) {
+            const Result<std::vector<Fact>> facts =
+                facts_of<Fact>(block, snapshot_.numbers(), rows);
+            if (!facts) return std::unexpected(facts.error());
+            if (!sink(std::span<const Fact>(*facts))) return false;
+          }
+          return true;
+        },
+        reading_facts());
   }
   template <class Fact>
   Result<std::vector<Fact>> collect(const std::string& rest) const {
@@ -85,12 +97,17 @@ class Scan {
   // Postings for which `rest`, "WHERE … ORDER BY …", holds.
   template <class Sink>
   Result<bool> hand_over_postings(const std::string& rest, const Sink& sink) const {
-    return visit("SELECT " + clickhouse_posting_columns() + " FROM " + all("postings") + " " + rest,
-                 [&](const clickhouse::Block& block) -> Result<bool> {
-                   const Result<std::vector<Posting>> some = postings_of(block);
-                   if (!some) return std::unexpected(some.error());
-                   return sink(std::span<const Posting>(*some));
-                 });
+    return visit(
+        "SELECT " + clickhouse_posting_columns() + " FROM " + all("postings") + " " + rest,
+        [&](const clickhouse::Block& block) -> Result<bool> {
+          for (BlockRows rows = first_rows(block); rows.count > 0; rows = rows_after(block, rows)) {
+            const Result<std::vector<Posting>> some = postings_of(block, rows);
+            if (!some) return std::unexpected(some.error());
+            if (!sink(std::span<const Posting>(*some))) return false;
+          }
+          return true;
+        },
+        reading_facts());
   }
   Result<std::vector<LedgerRun>> runs() const {
     const ClickhouseDatabase::Loan client = database_->lend();
@@ -98,6 +115,20 @@ class Scan {
   }
 
  private:
+  // A row of facts has a thousand bytes, and a block is held as a whole.
+  clickhouse::Call reading_facts() const {
+    clickhouse::Call call = database_->reading();
+    call.settings["max_block_size"] = std::to_string(4 * kBatchRows);
+    return call;
+  }
+  static BlockRows first_rows(const clickhouse::Block& block) {
+    return {0, std::min(kBatchRows, block.rows)};
+  }
+  static BlockRows rows_after(const clickhouse::Block& block, BlockRows rows) {
+    const std::uint64_t begin = rows.begin + rows.count;
+    return {begin, std::min(kBatchRows, block.rows - begin)};
+  }
+
   ClickhouseDatabase* database_;
   Snapshot snapshot_;
 };
@@ -123,6 +154,15 @@ class IdSlices {
 
 // "(1, 2)" of the sessions of current runs of a month (empty: of all).
 std::string current_sessions(std::span<const LedgerRun> runs, const std::string& month = {});
+
+// Whether the sum of one of these columns of money went beyond what 128 bits hold, which ClickHouse
+// does not say: `sum` and `size` are the names of the exact sum of each and of its sum in floating
+// point, which then are far from each other.
+struct SumNames {
+  std::string sum, size;
+};
+std::string is_beyond(std::span<const SumNames> columns);
+std::unexpected<Error> sum_is_beyond();
 
 // comes_before(Posting, Posting) of ledger/keeping.h as the terms of an ORDER BY.
 std::string clickhouse_posting_order();

@@ -93,7 +93,20 @@ std::string sums_of_postings() {
          "sum(contracted_cost) AS contracted, sumIf(gpu_time, " +
          of_device + " AND " + held + ") AS held, sumIf(gpu_time, " + of_device + " AND NOT " +
          held + ") AS idle, sum(memory_time) AS memory, sumIf(observed_time, " + of_device +
-         " AND " + held + ") AS observed, toUInt64(count()) AS postings";
+         " AND " + held +
+         ") AS observed, toUInt64(count()) AS postings, sum(toFloat64(billed_cost)) AS "
+         "billed_size, sum(toFloat64(effective_cost)) AS effective_size, sum(toFloat64(list_cost)) "
+         "AS list_size, sum(toFloat64(contracted_cost)) AS contracted_size";
+}
+
+// Whether one of the four costs is beyond its column, of sums or of sums of sums.
+std::string costs_are_beyond(bool of_sums) {
+  std::vector<SumNames> names;
+  for (const std::string cost : {"billed", "effective", "list", "contracted"}) {
+    names.push_back(of_sums ? SumNames{"sum(" + cost + ")", "sum(" + cost + "_size)"}
+                            : SumNames{cost, cost + "_size"});
+  }
+  return is_beyond(names);
 }
 
 }  // namespace
@@ -227,7 +240,7 @@ std::string ClickhouseSummarySql::from() const {
   if (!lines_.empty()) {
     text += " GLOBAL ANY LEFT JOIN (SELECT charge_id";
     for (const auto& [expression, name] : lines_) text += ", " + expression + " AS " + name;
-    text += " FROM " + scan_.snapshot().facts("charges") + ") USING (charge_id)";
+    text += " FROM " + scan_.snapshot().facts("charges") + ") AS l USING (charge_id)";
   }
   return text + " WHERE session IN " + session_text() + where_;
 }
@@ -247,7 +260,10 @@ std::string ClickhouseSummarySql::summarise() const {
   const std::string inner = select + (labels_.empty() ? "" : ", session, workload") +
                             ", currency AS code, " + sums_of_postings() + from() + " GROUP BY " +
                             group + ", code";
-  if (labels_.empty()) return "SELECT bucket, " + keys + "code, " + sums + " FROM (" + inner + ")";
+  if (labels_.empty()) {
+    return "SELECT bucket, " + keys + "code, " + sums + ", " + costs_are_beyond(false) + " FROM (" +
+           inner + ")";
+  }
   std::string values, dimensions;
   for (std::size_t i = 0; i < labels_.size(); ++i) {
     const std::string name = clickhouse::quoted(labels_[i]);
@@ -256,11 +272,11 @@ std::string ClickhouseSummarySql::summarise() const {
   }
   std::string outer;
   for (const char* name : kSums) outer += std::string(", sum(") + name + ")";
-  return "SELECT bucket, " + keys + "code" + outer + " FROM (" + inner +
-         ") ANY LEFT JOIN (SELECT session, workload" + values + " FROM " +
+  return "SELECT bucket, " + keys + "code" + outer + ", " + costs_are_beyond(true) + " FROM (" +
+         inner + ") AS p ANY LEFT JOIN (SELECT session, workload" + values + " FROM " +
          scan_.all("run_dimensions") + " WHERE session IN " + session_text() +
          " AND dimension IN (" + dimensions +
-         ") GROUP BY session, workload) USING (session, workload) GROUP BY bucket, " + keys +
+         ") GROUP BY session, workload) AS w USING (session, workload) GROUP BY bucket, " + keys +
          "code";
 }
 

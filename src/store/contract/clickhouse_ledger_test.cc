@@ -1,0 +1,118 @@
+// What only a ledger on ClickHouse promises: how it is made and opened, and that sums which do not
+// fit are refused. Held against the servers that keepers.h names; without any, there is nothing to
+// hold.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "clickhouse/client.h"
+#include "store/clickhouse/clickhouse_store.h"
+#include "store/contract/keepers.h"
+
+namespace pennyweight {
+namespace {
+
+using namespace sample;
+using ::testing::HasSubstr;
+
+std::vector<std::string> on_servers() {
+  std::vector<std::string> keepers = lasting_keepers();
+  std::erase(keepers, "duckdb");
+  return keepers;
+}
+
+class ClickhouseLedger : public ::testing::TestWithParam<std::string> {
+ protected:
+  ServerLedger ledger_{servers_of(GetParam())};
+};
+INSTANTIATE_TEST_SUITE_P(Keepers, ClickhouseLedger, ::testing::ValuesIn(on_servers()),
+                         name_of_keeper);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ClickhouseLedger);
+
+TEST_P(ClickhouseLedger, SeveralProgramsMayMakeItAtOnce) {
+  std::vector<std::unique_ptr<Store>> stores(3);
+  std::vector<std::string> errors(stores.size());
+  {
+    std::vector<std::jthread> programs;
+    for (std::size_t i = 0; i < stores.size(); ++i) {
+      programs.emplace_back([&, i] {
+        try {
+          stores[i] = ledger_.open();
+        } catch (const std::exception& error) {
+          errors[i] = error.what();
+        }
+      });
+    }
+  }
+  for (const std::string& error : errors) EXPECT_EQ(error, "");
+  ASSERT_TRUE(stores[0] && stores[1]);
+  import_charges(*stores[0], {charge("i-1", 1)});
+  EXPECT_EQ(charges_of(*stores[1]).size(), 1u);
+}
+
+TEST_P(ClickhouseLedger, WhatIsNotThereIsNotRead) {
+  try {
+    ledger_.open(true);
+    ADD_FAILURE() << "an empty database was opened to be read";
+  } catch (const std::exception& error) {
+    EXPECT_THAT(error.what(), HasSubstr("it is an empty database; import something first"));
+  }
+}
+
+TEST_P(ClickhouseLedger, AReaderSeesAndDoesNotWrite) {
+  import_charges(*ledger_.open(), {charge("i-1", 1)});
+  const auto reader = ledger_.open(true);
+  EXPECT_EQ(charges_of(*reader).size(), 1u);
+  const auto refused = reader->begin_import(source());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "the store was opened to be read only");
+}
+
+TEST_P(ClickhouseLedger, ADatabaseOfSomethingElseIsRefused) {
+  clickhouse::Address servers = ledger_.address();
+  servers.database = "system";
+  clickhouse::Client client(servers);
+  for (std::size_t i = 0; i < servers.endpoints.size(); ++i) {
+    clickhouse::Call call;
+    call.endpoint = i;
+    must(client.execute("CREATE DATABASE " + ledger_.address().database, call));
+    must(client.execute("CREATE TABLE " + ledger_.address().database +
+                            ".orders (n UInt8) ENGINE = "
+                            "Memory",
+                        call));
+  }
+  try {
+    ledger_.open();
+    ADD_FAILURE() << "it was taken for a ledger";
+  } catch (const std::exception& error) {
+    EXPECT_THAT(error.what(), HasSubstr("it is a ClickHouse database of something else"));
+  }
+}
+
+// ClickHouse adds up 128 bits and goes round in silence; a wrong sum is worse than none.
+TEST_P(ClickhouseLedger, ASumThatDoesNotFitIsRefused) {
+  const Money most = Money::from_ticks(Decimal::kTicksMax, kUsd);
+  const Costs zero = Costs::zero(kUsd);
+  Costs much = zero, taken = zero;
+  much.billed = most;
+  taken.billed = -most;
+  const auto store = ledger_.open();
+  const auto other = run("philly", "other");
+  keep_run(
+      *store, run(),
+      {posting({{1, 1}}, "a", much), posting({{1, 2}}, "a", much), posting({{1, 3}}, "a", taken)});
+  // It fits although what is added on the way does not.
+  EXPECT_EQ(must(store->summarise({}))[0].costs.billed, most);
+  keep_run(*store, other, {posting({{1, 1}}, "a", much), posting({{1, 2}}, "b", much)});
+  for (const SummaryQuery& query :
+       {SummaryQuery{}, SummaryQuery{.group_by = {"team"}}, SummaryQuery{.group_by = {"node"}}}) {
+    const auto sums = store->summarise(query);
+    ASSERT_FALSE(sums);
+    EXPECT_EQ(sums.error().code, ErrorCode::kLimit);
+  }
+  EXPECT_EQ(must(store->summarise({.group_by = {"workload"}})).size(), 2u);
+}
+
+}  // namespace
+}  // namespace pennyweight
