@@ -65,7 +65,9 @@ class ServeTrailTest : public testing::Test {
   // "action subject after" of the entries, the oldest first.
   std::vector<std::string> entries() {
     std::vector<std::string> texts;
-    for (const trail::Entry& entry : *trail_->entries(0, 1000, {})) {
+    const auto told = trail_->entries(0, 1000, {});
+    EXPECT_TRUE(told);
+    for (const trail::Entry& entry : *told) {
       EXPECT_EQ(entry.actor, "serve");
       EXPECT_EQ(entry.peer, "");
       texts.insert(texts.begin(), entry.action + " | " + entry.subject + " | " + entry.after);
