@@ -381,7 +381,9 @@ TEST_F(TrailTest, StaysWholeWhoeverAppends) {
   constexpr std::size_t kAll = (kProcesses + 1) * kThreads * kEach;
   EXPECT_EQ(found.head.number, kAll);
   std::set<std::string> subjects;
-  for (const Entry& each : *open()->entries(0, 2 * kAll, {})) subjects.insert(each.subject);
+  const auto all = open()->entries(0, 2 * kAll, {});
+  ASSERT_TRUE(all);
+  for (const Entry& each : *all) subjects.insert(each.subject);
   EXPECT_EQ(subjects.size(), kAll) << "each once";
 }
 
