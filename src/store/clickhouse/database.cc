@@ -121,11 +121,11 @@ Result<void> ClickhouseDatabase::insert(Client& client, const TableSpec& table,
 }
 
 std::uint64_t ClickhouseDatabase::fresh_session() {
+  using Number = std::optional<std::uint64_t>;
   while (true) {
     Fingerprint print;
-    print.add(options_.seed).add(unix_ms(options_.clock->now()));
-    const std::uint64_t number = print.add(std::optional<std::uint64_t>(++sessions_)).hash().low;
-    if (number != 0) return number;
+    print.add(Number(options_.seed)).add(unix_ms(options_.clock->now())).add(Number(++sessions_));
+    if (const std::uint64_t number = print.hash().low; number != 0) return number;
   }
 }
 
