@@ -132,20 +132,45 @@ Result<std::vector<Posting>> postings_of(const clickhouse::Block& block, BlockRo
   return postings;
 }
 
-#define PENNYWEIGHT_FACT(Fact)                                                      \
-  template Result<void> add_facts<Fact>(clickhouse::BlockWriter&, std::uint64_t,    \
-                                        std::span<const Fact* const>,               \
-                                        std::span<const ClickhouseFactKeys>);       \
-  template Result<std::vector<Fact>> facts_of<Fact>(const clickhouse::Block& block, \
-                                                    const ImportNumbers&, BlockRows);
-PENNYWEIGHT_FACT(Charge)
-PENNYWEIGHT_FACT(Holding)
-PENNYWEIGHT_FACT(Node)
-PENNYWEIGHT_FACT(Gpu)
-PENNYWEIGHT_FACT(Usage)
-PENNYWEIGHT_FACT(Outage)
-PENNYWEIGHT_FACT(Correction)
-PENNYWEIGHT_FACT(Outcome)
-#undef PENNYWEIGHT_FACT
+template Result<void> add_facts<Charge>(clickhouse::BlockWriter&, std::uint64_t,
+                                        std::span<const Charge* const>,
+                                        std::span<const ClickhouseFactKeys>);
+template Result<void> add_facts<Holding>(clickhouse::BlockWriter&, std::uint64_t,
+                                         std::span<const Holding* const>,
+                                         std::span<const ClickhouseFactKeys>);
+template Result<void> add_facts<Node>(clickhouse::BlockWriter&, std::uint64_t,
+                                      std::span<const Node* const>,
+                                      std::span<const ClickhouseFactKeys>);
+template Result<void> add_facts<Gpu>(clickhouse::BlockWriter&, std::uint64_t,
+                                     std::span<const Gpu* const>,
+                                     std::span<const ClickhouseFactKeys>);
+template Result<void> add_facts<Usage>(clickhouse::BlockWriter&, std::uint64_t,
+                                       std::span<const Usage* const>,
+                                       std::span<const ClickhouseFactKeys>);
+template Result<void> add_facts<Outage>(clickhouse::BlockWriter&, std::uint64_t,
+                                        std::span<const Outage* const>,
+                                        std::span<const ClickhouseFactKeys>);
+template Result<void> add_facts<Correction>(clickhouse::BlockWriter&, std::uint64_t,
+                                            std::span<const Correction* const>,
+                                            std::span<const ClickhouseFactKeys>);
+template Result<void> add_facts<Outcome>(clickhouse::BlockWriter&, std::uint64_t,
+                                         std::span<const Outcome* const>,
+                                         std::span<const ClickhouseFactKeys>);
+template Result<std::vector<Charge>> facts_of<Charge>(const clickhouse::Block&,
+                                                      const ImportNumbers&, BlockRows);
+template Result<std::vector<Holding>> facts_of<Holding>(const clickhouse::Block&,
+                                                        const ImportNumbers&, BlockRows);
+template Result<std::vector<Node>> facts_of<Node>(const clickhouse::Block&, const ImportNumbers&,
+                                                  BlockRows);
+template Result<std::vector<Gpu>> facts_of<Gpu>(const clickhouse::Block&, const ImportNumbers&,
+                                                BlockRows);
+template Result<std::vector<Usage>> facts_of<Usage>(const clickhouse::Block&, const ImportNumbers&,
+                                                    BlockRows);
+template Result<std::vector<Outage>> facts_of<Outage>(const clickhouse::Block&,
+                                                      const ImportNumbers&, BlockRows);
+template Result<std::vector<Correction>> facts_of<Correction>(const clickhouse::Block&,
+                                                              const ImportNumbers&, BlockRows);
+template Result<std::vector<Outcome>> facts_of<Outcome>(const clickhouse::Block&,
+                                                        const ImportNumbers&, BlockRows);
 
 }  // namespace pennyweight
