@@ -72,6 +72,9 @@ def main(arguments):
         print(__doc__, file=sys.stderr)
         return 2
     folder = pathlib.Path(arguments[0]).resolve()
+    if not (folder / "build.ninja").exists():
+        print(f"{folder} is no build folder\n{__doc__}", file=sys.stderr)
+        return 2
     names = arguments[1:] or list(MUTANTS)
     alive = []
     for name in names:
