@@ -1,6 +1,8 @@
 #include "store/clickhouse/tables.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 #include "core/check.h"
 #include "store/clickhouse/column_io.h"
@@ -14,13 +16,14 @@ std::string month_number(const std::string& column) {
 }
 
 template <class Fact>
-TableSpec fact_table(std::string order_by, std::string partition_by, std::string shard_key) {
+TableSpec fact_table(const std::string& order_by, const std::string& partition_by,
+                     const std::string& shard_key) {
   return {.name = Table<Fact>::kName,
           .columns = clickhouse_fact_specs<Fact>(),
-          .order_by = std::move(order_by),
-          .partition_by = std::move(partition_by),
+          .order_by = order_by,
+          .partition_by = partition_by,
           .spread = TableSpread::kSharded,
-          .shard_key = std::move(shard_key)};
+          .shard_key = shard_key};
 }
 
 // Names of one type each.
