@@ -46,7 +46,7 @@ clickhouse::Block selected(const clickhouse::Block& block, const std::string& co
 }
 
 template <class Fact>
-std::vector<Fact> sent_and_read(std::vector<Fact> facts, const ClickhouseFactKeys& key,
+std::vector<Fact> sent_and_read(const std::vector<Fact>& facts, const ClickhouseFactKeys& key,
                                 BlockRows rows) {
   clickhouse::BlockWriter writer(clickhouse_fact_specs<Fact>());
   std::vector<const Fact*> pointers;
