@@ -115,7 +115,7 @@ TEST_F(CommitLogTest, WhatCountsAlreadyIsLeftWhereItIs) {
 
 TEST_F(CommitLogTest, WhatAnotherReadIsNotReadAgain) {
   CommitLog first = writer(1);
-  for (const std::uint64_t session : {11, 12}) {
+  for (const std::uint64_t session : {11U, 12U}) {
     ASSERT_TRUE(first.begin());
     ASSERT_TRUE(first.commit(session, "import"));
     ASSERT_TRUE(first.release());
