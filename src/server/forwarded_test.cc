@@ -139,8 +139,7 @@ TEST(Origin, IsSecureWhereOursSaySo) {
                   {{"x-forwarded-for", "203.0.113.7"}, {"x-forwarded-proto", std::string(proto)}});
   };
   EXPECT_EQ(by_x("HTTPS"), "203.0.113.7 s");
-  for (const std::string_view no :
-       {"http", "", "https, http", "http, https", "https,", "httpss"}) {
+  for (const std::string_view no : {"http", "", "https, http", "http, https", "https,", "httpss"}) {
     EXPECT_EQ(by_x(no), "203.0.113.7") << no;
   }
   const auto by_standard = [](std::string_view line) {
