@@ -160,7 +160,9 @@ std::vector<Told> told_in(const std::vector<std::string>& files) {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
       std::istringstream words(line);
-      Told told{.file = file, .text = line};
+      Told told;
+      told.file = file;
+      told.text = line;
       words >> told.word >> told.begin >> told.end >> told.number >> told.session >> told.turn;
       all.push_back(told);
     }
