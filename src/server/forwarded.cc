@@ -105,13 +105,14 @@ class ForwardedReader {
       return std::string(plain);
     }
     std::string value;
+    bool is_escaped = false;
     for (std::size_t i = 1; i < rest_.size(); ++i) {
-      if (rest_[i] == '"') {
+      if (!is_escaped && rest_[i] == '"') {
         rest_.remove_prefix(i + 1);
         return value;
       }
-      if (rest_[i] == '\\' && ++i == rest_.size()) break;
-      value += rest_[i];
+      is_escaped = !is_escaped && rest_[i] == '\\';
+      if (!is_escaped) value += rest_[i];
     }
     return std::nullopt;  // it does not end
   }
