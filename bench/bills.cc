@@ -152,7 +152,9 @@ std::string source_of(const MadeBill& made) {
 
 Result<Scan> scan(const MadeBill& made, const std::string& select, std::size_t sums,
                   std::uint32_t threads) {
-  auto database = duckdb::Database::open({.threads = threads, .keeps_insertion_order = false});
+  auto database = duckdb::Database::open({.threads = threads,
+                                          .temp_directory = made.path.parent_path().string(),
+                                          .keeps_insertion_order = false});
   if (!database) return std::unexpected(database.error());
   auto connection = database->connect();
   if (!connection) return std::unexpected(connection.error());

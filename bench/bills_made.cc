@@ -102,7 +102,8 @@ Result<BillTotals> write_focus(const std::vector<Node>& nodes, const BillOptions
 // Amounts as decimals and times as timestamps, all else text: the types that FOCUS gives them.
 Result<void> focus_to_parquet(const std::filesystem::path& csv,
                               const std::filesystem::path& parquet) {
-  auto database = duckdb::Database::open({.memory_bytes_max = std::uint64_t{1} << 30});
+  auto database = duckdb::Database::open({.memory_bytes_max = std::uint64_t{4} << 30,
+                                          .temp_directory = parquet.parent_path().string()});
   if (!database) return std::unexpected(database.error());
   auto connection = database->connect();
   if (!connection) return std::unexpected(connection.error());

@@ -19,6 +19,7 @@ constexpr std::size_t kTokenBytesMax = 1u << 16;
 struct TopOptions {
   std::string server;
   std::string token_file;
+  std::string ca_file;
   std::string sort = "cost";
   std::string by;
   std::vector<std::string> filters;
@@ -76,6 +77,7 @@ Result<http::Settings> settings_of(const TopOptions& options, const Config& conf
     if (!text) return std::unexpected(text.error().during("the token"));
     settings.bearer_token = text->substr(0, text->find_first_of("\r\n"));
   }
+  settings.ca_file = options.ca_file;
   return settings;
 }
 
@@ -119,6 +121,8 @@ Verb declare_top(CLI::App& app) {
   command->add_option("--server", options->server,
                       "Of `pennyweight serve`, such as http://127.0.0.1:9595; else serve.listen");
   command->add_option("--token-file", options->token_file, "A token for it; else serve.token_file");
+  command->add_option("--ca-file", options->ca_file,
+                      "Who vouches for its certificate; else the system's authorities");
   command->add_option("--sort", options->sort, "By what, the most first")
       ->check(CLI::IsMember(kLiveOrders))
       ->capture_default_str();

@@ -128,7 +128,12 @@ std::string parquet_forms() {
 Result<void> text_to_parquet(const std::string& text_path, const NativeBillOptions& options,
                              const std::string& parquet_path) {
   CHECK(can_be_parquet(options.form), "the caller asks first");
-  auto database = duckdb::Database::open({.path = "", .threads = 1});
+  // One thread writes the rows as it reads them; told to see to their order as well, the engine
+  // would hold them back.
+  auto database = duckdb::Database::open(
+      {.threads = 1,
+       .temp_directory = std::filesystem::path(parquet_path).parent_path().string(),
+       .keeps_insertion_order = false});
   if (!database) return std::unexpected(std::move(database.error()));
   auto connection = database->connect();
   if (!connection) return std::unexpected(std::move(connection.error()));

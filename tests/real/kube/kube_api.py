@@ -2,7 +2,7 @@
 """A stand-in for the Kubernetes API server: list and watch of objects, as clients see them.
 
 usage: kube_api.py FOLDER [--token T] [--cert C --key K] [--bookmarks SECONDS] [--page N]
-                          [--history N] [--port P]
+                          [--history N] [--port P] [--rules FILE]
 
 FOLDER holds *.json, an object of the API or a List of them in each. Prints "port N" when it
 listens on loopback, and ends when its standard input does.
@@ -17,6 +17,8 @@ What it keeps to (kubernetes.io/docs/reference/using-api/api-concepts):
   * DELETED carries the object as it was last, with the version of the deletion.
   * answers above 128 KiB are gzipped for those who accept it.
   * 401 without the bearer token, 404 for an API that is not installed, errors as Status objects.
+  * with --rules (the `rules` of a ClusterRole, JSON) 403 for what no rule allows, as with RBAC,
+    which is asked before it is known whether the API is installed.
 
 Control, without a token, under /control/: put, delete, status, compact, drop, fault, bookmark,
 install, uninstall, token, truth, stats; see class Control.
@@ -201,6 +203,8 @@ class Api:
         self.token = options.token
         self.bookmark_seconds = options.bookmarks
         self.page_max = options.page
+        self.rules = (json.loads(pathlib.Path(options.rules).read_text(encoding="utf-8"))
+                      if options.rules else None)
         self.lock = threading.Lock()
         self.sockets = set()   # of watches
         self.counts = {}
@@ -209,6 +213,14 @@ class Api:
     def count(self, what, by=1):
         with self.lock:
             self.counts[what] = self.counts.get(what, 0) + by
+
+    def allows(self, verb, path):
+        if self.rules is None:
+            return True
+        words = path.strip("/").split("/")  # api/v1/pods, apis/batch/v1/jobs
+        group, resource = ("" if words[0] == "api" else words[1]), words[-1]
+        return any(group in rule["apiGroups"] and resource in rule["resources"]
+                   and verb in rule["verbs"] for rule in self.rules)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -280,6 +292,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return
             raise Refusal(fault["code"], fault.get("reason", "Fault"), "a fault of the test",
                           fault.get("retry_after"))
+        if not api.allows(verb, path):
+            api.count("403")
+            api.count("403 " + path)
+            raise Refusal(403, "Forbidden", f"may not {verb} {path}")
         if path not in api.cluster.kinds:
             api.count("404")
             raise Refusal(404, "NotFound", "the server could not find the requested resource")
@@ -477,6 +493,7 @@ def main():
     parser.add_argument("--page", type=int, default=0, help="never more than so many in a page")
     parser.add_argument("--history", type=int, default=100_000)
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--rules", help="what may be listed and watched; else everything")
     options = parser.parse_args()
     Handler.api = Api(options)
     for file in sorted(pathlib.Path(options.folder).glob("*.json")):
