@@ -35,7 +35,8 @@ std::string is_beyond(std::span<const SumNames> columns) {
 
 std::unexpected<Error> sum_is_beyond() {
   return fail(ErrorCode::kLimit,
-              "a sum of costs is beyond 127 bits; ask for a shorter time, or for fewer lines");
+              "a sum of costs or of times is beyond 127 bits; ask for a shorter time, or for fewer "
+              "lines");
 }
 
 std::string clickhouse_posting_order() {

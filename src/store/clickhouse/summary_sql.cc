@@ -96,17 +96,25 @@ std::string sums_of_postings() {
          " AND " + held +
          ") AS observed, toUInt64(count()) AS postings, sum(toFloat64(billed_cost)) AS "
          "billed_size, sum(toFloat64(effective_cost)) AS effective_size, sum(toFloat64(list_cost)) "
-         "AS list_size, sum(toFloat64(contracted_cost)) AS contracted_size";
+         "AS list_size, sum(toFloat64(contracted_cost)) AS contracted_size, "
+         "sum((toFloat64(gpu_time) + if(" +
+         held + ", toFloat64(observed_time), 0.)) * (" + of_device +
+         ") + toFloat64(memory_time)) AS times_size";
 }
 
-// Whether one of the four costs is beyond its column, of sums or of sums of sums.
-std::string costs_are_beyond(bool of_sums) {
-  std::vector<SumNames> names;
+// Whether a sum is beyond its column, of sums or of sums of sums. Times are never negative, so what
+// went round is too little by all of them: one size is enough for the four.
+std::string sums_are_beyond(bool of_sums) {
+  const auto of = [&](const std::string& name) { return of_sums ? "sum(" + name + ")" : name; };
+  std::vector<SumNames> costs;
   for (const std::string cost : {"billed", "effective", "list", "contracted"}) {
-    names.push_back(of_sums ? SumNames{"sum(" + cost + ")", "sum(" + cost + "_size)"}
-                            : SumNames{cost, cost + "_size"});
+    costs.push_back({of(cost), of(cost + "_size")});
   }
-  return is_beyond(names);
+  std::string times;
+  for (const char* time : {"held", "idle", "memory", "observed"}) {
+    times += std::string(" - toFloat64(") + of(time) + ")";
+  }
+  return "toUInt8(" + is_beyond(costs) + " OR abs(" + of("times_size") + times + ") > 1e37)";
 }
 
 }  // namespace
@@ -261,7 +269,7 @@ std::string ClickhouseSummarySql::summarise() const {
                             ", currency AS code, " + sums_of_postings() + from() + " GROUP BY " +
                             group + ", code";
   if (labels_.empty()) {
-    return "SELECT bucket, " + keys + "code, " + sums + ", " + costs_are_beyond(false) + " FROM (" +
+    return "SELECT bucket, " + keys + "code, " + sums + ", " + sums_are_beyond(false) + " FROM (" +
            inner + ")";
   }
   std::string values, dimensions;
@@ -272,7 +280,7 @@ std::string ClickhouseSummarySql::summarise() const {
   }
   std::string outer;
   for (const char* name : kSums) outer += std::string(", sum(") + name + ")";
-  return "SELECT bucket, " + keys + "code" + outer + ", " + costs_are_beyond(true) + " FROM (" +
+  return "SELECT bucket, " + keys + "code" + outer + ", " + sums_are_beyond(true) + " FROM (" +
          inner + ") AS p ANY LEFT JOIN (SELECT session, workload" + values + " FROM " +
          scan_.all("run_dimensions") + " WHERE session IN " + session_text() +
          " AND dimension IN (" + dimensions +

@@ -27,7 +27,7 @@ class ClickhouseSummarySql {
   // No run is asked for, so that there is no row.
   bool is_empty() const { return sessions_.empty(); }
   // Columns: the bucket's day (0 for none), the keys, then currency, four costs, GPU time held and
-  // idle, memory time, time observed, the number of postings, and whether a cost is beyond what is
+  // idle, memory time, time observed, the number of postings, and whether a sum is beyond what is
   // held.
   std::string summarise() const;
   // "WHERE … ORDER BY … LIMIT …" of the postings themselves, the largest first.

@@ -114,5 +114,32 @@ TEST_P(ClickhouseLedger, ASumThatDoesNotFitIsRefused) {
   EXPECT_EQ(must(store->summarise({.group_by = {"workload"}})).size(), 2u);
 }
 
+// The same of times, of which each is found out by itself.
+TEST_P(ClickhouseLedger, ASumOfTimesThatDoesNotFitIsRefused) {
+  const auto lasting = [](const char* workload, GpuTime gpu, MemoryTime memory, GpuTime observed) {
+    Posting made = posting({{1, 1}}, workload, Costs::zero(kUsd));
+    made.gpu_time = gpu;
+    made.memory_time = memory;
+    made.observed_time = observed;
+    return made;
+  };
+  const GpuTime most = GpuTime::of(static_cast<UInt128>(kInt128Max));
+  const MemoryTime most_memory = MemoryTime::of(most.count());
+  const Posting first = lasting("a", most, most_memory, most);
+  const auto store = ledger_.open();
+  keep_run(*store, run(), {first});
+  EXPECT_EQ(must(store->summarise({}))[0].memory_time, most_memory);
+  for (const Posting& more : {lasting("b", most, {}, {}), lasting("b", {}, most_memory, {}),
+                              lasting("b", {}, {}, most)}) {
+    keep_run(*store, run("philly", "other"), {first, more});
+    for (const SummaryQuery& query : {SummaryQuery{}, SummaryQuery{.group_by = {"team"}}}) {
+      const auto sums = store->summarise(query);
+      ASSERT_FALSE(sums);
+      EXPECT_EQ(sums.error().code, ErrorCode::kLimit);
+    }
+    EXPECT_EQ(must(store->summarise({.group_by = {"workload"}})).size(), 2u);
+  }
+}
+
 }  // namespace
 }  // namespace pennyweight
