@@ -33,6 +33,7 @@
 #include "ledger/run.h"
 #include "ledger/summary.h"
 #include "ledger/usage.h"
+#include "ledger/work.h"
 
 namespace pennyweight {
 
@@ -103,9 +104,11 @@ class RunSession {
   virtual Result<void> append_dimensions(std::span<const WorkloadDimensions> workloads) = 0;
   // Takes over from the current run of the scope every posting whose charge, or transfer, is not
   // among `charges`, and the dimensions of the workloads in them. Together with what is appended
-  // for `charges` they make the run that a full one would make, digest included. Nothing passes
-  // through the program but the postings that are left out. At most once in a session. An error
-  // where the scope has no current run, or one of another policy, catalog or time zone.
+  // for `charges` they make the run that a full one would make, digest included. In a file the
+  // engine copies them, and only what is left out passes through the program; on ClickHouse, where
+  // a copy within the engine can't be sent again until it certainly arrived, all of it does. At
+  // most once in a session. An error where the scope has no current run, or one of another policy,
+  // catalog or time zone.
   virtual Result<void> keep_previous_except(std::span<const FactId> charges) = 0;
   // Makes this the current run of its scope. When policy, catalog, zone, dimensions and postings
   // are the same as the current run's, nothing changes and the current run is returned.
@@ -166,6 +169,25 @@ class Store {
   virtual Result<std::unique_ptr<ImportSession>> begin_import(const ImportSource& source) = 0;
   // An error where the month of its scope is closed.
   virtual Result<std::unique_ptr<RunSession>> begin_run(const Run& run) = 0;
+
+  // Work that several programs share (ledger/work.h).
+  virtual Result<WorkBook> work() = 0;
+  // What imports after the Nth touched; by place.
+  virtual Result<std::vector<Touched>> touched(std::uint64_t after) = 0;
+  // Nothing where somebody has claimed the scope since. An Error where its month is closed.
+  virtual Result<std::optional<WorkClaim>> claim_work(const ClaimAsked& asked) = 0;
+  // A sign of life, which others go by that may want to take over.
+  virtual Result<void> renew_work(const WorkClaim& claim, Instant at) = 0;
+  // Lets others have the scope at once. A claim that is over, or lost, stays as it is.
+  virtual Result<void> give_back_work(const WorkClaim& claim, Instant at) = 0;
+  virtual Result<void> keep_plan(const WorkPlan& plan) = 0;
+  // A run that belongs to a claim. Its commit() is an Error of kConflict, and nothing is kept,
+  // where the claim is not the newest of its scope, or another run of the scope was kept since it
+  // was made. It keeps `done` with the run; also where the run is the same as the current one.
+  // REQUIRES: the run is of the claim's scope; `done` of the claim.
+  virtual Result<std::unique_ptr<RunSession>> begin_claimed_run(const Run& run,
+                                                                const WorkClaim& claim,
+                                                                const WorkDone& done) = 0;
 
   // Scans hand over batches; the sink returns false to stop. Order: charges by id; holdings by
   // (begin, cluster, workload, attempt), each attempt once: the ended fact, else the latest

@@ -15,6 +15,7 @@
 #include "store/clickhouse/scan.h"
 #include "store/clickhouse/summary_sql.h"
 #include "store/clickhouse/usage_scan.h"
+#include "store/clickhouse/work.h"
 
 namespace pennyweight {
 namespace {
@@ -34,6 +35,37 @@ class ClickhouseStore : public Store {
   Result<std::unique_ptr<RunSession>> begin_run(const Run& run) override {
     if (read_only_) return refuse_to_write();
     return begin_clickhouse_run(*database_, session_open_, run);
+  }
+  Result<WorkBook> work() override {
+    const Result<Scan> scan = Scan::begin(*database_);
+    if (!scan) return std::unexpected(scan.error());
+    return clickhouse_work(*scan);
+  }
+  Result<std::vector<Touched>> touched(std::uint64_t after) override {
+    const Result<Scan> scan = Scan::begin(*database_);
+    if (!scan) return std::unexpected(scan.error());
+    return clickhouse_touched(*scan, after);
+  }
+  Result<std::optional<WorkClaim>> claim_work(const ClaimAsked& asked) override {
+    if (read_only_) return refuse_to_write();
+    return claim_clickhouse_work(*database_, session_open_, asked);
+  }
+  Result<void> renew_work(const WorkClaim& claim, Instant at) override {
+    if (read_only_) return refuse_to_write();
+    return sign_clickhouse_work(*database_, claim, at, false);
+  }
+  Result<void> give_back_work(const WorkClaim& claim, Instant at) override {
+    if (read_only_) return refuse_to_write();
+    return sign_clickhouse_work(*database_, claim, at, true);
+  }
+  Result<void> keep_plan(const WorkPlan& plan) override {
+    if (read_only_) return refuse_to_write();
+    return keep_clickhouse_plan(*database_, plan);
+  }
+  Result<std::unique_ptr<RunSession>> begin_claimed_run(const Run& run, const WorkClaim& claim,
+                                                        const WorkDone& done) override {
+    if (read_only_) return refuse_to_write();
+    return begin_clickhouse_run(*database_, session_open_, run, claim, done);
   }
   Result<void> scan_charges(const std::string& month, const ChargeSink& sink) override;
   Result<void> scan_holdings(const ClusterId& cluster, const Interval& during,

@@ -15,6 +15,7 @@
 #include "store/clickhouse/import_rows.h"
 #include "store/clickhouse/import_settling.h"
 #include "store/clickhouse/turn.h"
+#include "store/clickhouse/work.h"
 
 namespace pennyweight {
 namespace {
@@ -60,6 +61,10 @@ class ClickhouseImport : public ImportSession {
   Result<Settlement> settle(const Snapshot& ledger, const std::function<Result<void>()>& between);
   Result<void> write_rejected(const Snapshot& ledger, std::uint64_t session);
   Result<void> write_record(const ImportOutcome& outcome, std::uint64_t session);
+  Result<void> write_places(const Settlement& settled);
+  const ImportRows& rows_of(const Settlement& settled) const {
+    return settled.instead ? *settled.instead : rows_;
+  }
 
   ClickhouseDatabase& database_;
   OpenMark mark_;
@@ -68,6 +73,8 @@ class ClickhouseImport : public ImportSession {
   bool known_file_;
   bool committed_ = false;
   ImportRows rows_;
+  ImportTouches touches_;
+  std::optional<std::uint64_t> placed_;  // the session under which it stands what was touched
   std::map<std::string, Delivery::Month> months_;  // of lines, by billing month
   std::optional<Instant> month_begin_;             // of the line before, which is mostly the next's
   Delivery::Month* month_ = nullptr;
@@ -84,6 +91,7 @@ Result<void> ClickhouseImport::add(std::span<const Fact> facts) {
   for (const Fact& fact : facts) {
     pointers.push_back(&fact);
     keys.push_back({.id = natural_key(fact), .second = content_hash(fact)});
+    touches_.see(fact);
   }
   return rows_.of<Fact>().add(pointers, keys);
 }
@@ -201,12 +209,52 @@ Result<void> ClickhouseImport::write_record(const ImportOutcome& outcome, std::u
   return done;
 }
 
+// What was touched, once for each session that may be committed.
+Result<void> ClickhouseImport::write_places(const Settlement& settled) {
+  const std::uint64_t session = rows_of(settled).session();
+  if (placed_ == session) return {};
+  const ImportOutcome& outcome = settled.outcome;
+  std::vector<TouchedPlace> places = touches_.places({.holdings = outcome.holdings.created,
+                                                      .nodes = outcome.nodes.created,
+                                                      .gpus = outcome.gpus.created,
+                                                      .usages = outcome.usages.created,
+                                                      .outages = outcome.outages.created,
+                                                      .corrections = outcome.corrections.created});
+  const ClickhouseDatabase::Loan client = database_.lend();
+  std::set<std::string> months;
+  const auto add_months = [&](const std::string& lines) {
+    return client->query(
+        "SELECT DISTINCT booked_month FROM " + lines,
+        [&](const clickhouse::Block& block) -> Result<bool> {
+          for (std::uint64_t i = 0; i < block.rows; ++i) months.emplace(block.columns[0].text(i));
+          return true;
+        },
+        database_.reading());
+  };
+  Result<void> done = {};
+  if (outcome.charges.created + outcome.restated.reversed > 0) {
+    done = add_months(rows_of(settled).rows_of<Charge>());
+  }
+  if (done && outcome.restated.removed > 0) {
+    done =
+        add_months(database_.all("charges") + " WHERE charge_id GLOBAL IN (SELECT charge_id FROM " +
+                   database_.all("retired_charges") +
+                   " WHERE session = " + std::to_string(session) + " AND isNull(reversal))");
+  }
+  if (!done) return done;
+  for (const std::string& month : months) places.push_back(touched_lines(month));
+  done = write_touched(database_, session, source_.at, places);
+  if (done) placed_ = session;
+  return done;
+}
+
 Result<ImportOutcome> ClickhouseImport::settle_and_commit() {
   if (Result<void> sent = rows_.finish(); !sent) return std::unexpected(sent.error());
   const Result<Snapshot> before = Snapshot::of(database_);
   if (!before) return std::unexpected(before.error());
   Result<Settlement> settled = settle(*before, [] { return Result<void>(); });
   if (!settled) return std::unexpected(std::move(settled.error()));
+  if (auto placed = write_places(*settled); !placed) return std::unexpected(placed.error());
   Result<Turn> turn = Turn::begin(database_);
   if (!turn) return std::unexpected(std::move(turn.error()));
   const Snapshot now(database_, turn->view());
@@ -218,8 +266,9 @@ Result<ImportOutcome> ClickhouseImport::settle_and_commit() {
   outcome.number = now.imports() + 1;
   outcome.rejected = rejected_count_ + settled->rejected_count;
   keep_rejected(settled->rejected);
-  const std::uint64_t session = settled->instead ? settled->instead->session() : rows_.session();
-  Result<void> done = write_rejected(now, session);
+  const std::uint64_t session = rows_of(*settled).session();
+  Result<void> done = write_places(*settled);
+  if (done) done = write_rejected(now, session);
   if (done) done = turn->alive();
   if (done) done = write_record(outcome, session);
   if (done) done = turn->commit(session, kImportEntry);

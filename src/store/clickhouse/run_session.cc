@@ -16,6 +16,7 @@
 #include "store/clickhouse/outlet.h"
 #include "store/clickhouse/snapshot.h"
 #include "store/clickhouse/turn.h"
+#include "store/clickhouse/work.h"
 
 namespace pennyweight {
 namespace {
@@ -65,6 +66,10 @@ class ClickhouseRun : public RunSession {
     run_.postings = 0;
   }
 
+  void belongs_to(WorkClaim claim, WorkDone done) {
+    claim_ = std::move(claim);
+    done_ = std::move(done);
+  }
   Result<void> append_postings(std::span<const Posting> postings) override;
   Result<void> append_dimensions(std::span<const WorkloadDimensions> workloads) override;
   Result<void> keep_previous_except(std::span<const FactId> charges) override;
@@ -80,6 +85,7 @@ class ClickhouseRun : public RunSession {
   Result<void> write_record();
   Result<void> must_be_there();
   Result<Run> write_and_commit();
+  Result<Run> leave_unchanged(Turn& turn, const Run& current);
 
   ClickhouseDatabase& database_;
   OpenMark mark_;
@@ -91,6 +97,8 @@ class ClickhouseRun : public RunSession {
   Hash128 dimensions_digest_;
   std::map<WorkloadId, Labels> dimensions_;
   std::optional<std::uint64_t> kept_;  // the session of the run of which a part was kept
+  std::optional<WorkClaim> claim_;
+  WorkDone done_;  // of claim_
   bool committed_ = false;
 };
 
@@ -284,6 +292,16 @@ Result<void> ClickhouseRun::must_be_there() {
   return must_hold(database_, "run_dimensions", session_, dimension_rows_.rows());
 }
 
+// What was appended never counts.
+Result<Run> ClickhouseRun::leave_unchanged(Turn& turn, const Run& current) {
+  if (!claim_) return current;
+  const std::uint64_t session = database_.fresh_session();
+  Result<void> done = write_done(database_, session, done_, current.number);
+  if (done) done = turn.commit(session, kDoneEntry);
+  if (!done) return std::unexpected(std::move(done.error()));
+  return current;
+}
+
 Result<Run> ClickhouseRun::write_and_commit() {
   Result<void> done = postings_.flush();
   if (done) done = write_dimensions();
@@ -303,12 +321,17 @@ Result<Run> ClickhouseRun::write_and_commit() {
     return fail(ErrorCode::kConflict,
                 "another run took the place of the one of which a part was kept; make it again");
   }
+  if (claim_) {
+    const auto good =
+        check_clickhouse_claim(database_, ledger, *claim_, *current ? (*current)->run.number : 0);
+    if (!good) return std::unexpected(good.error());
+  }
   if (*current) {
-    // What was appended never counts.
-    if (same_as(**current)) return (*current)->run;
+    if (same_as(**current)) return leave_unchanged(*turn, (*current)->run);
     run_.number = (*current)->run.number + 1;
   }
   done = write_record();
+  if (done && claim_) done = write_done(database_, session_, done_, run_.number);
   if (done) done = turn->commit(session_, kRunEntry);
   if (!done) return std::unexpected(std::move(done.error()));
   return run_;
@@ -329,10 +352,8 @@ Result<Run> ClickhouseRun::commit() {
   return kept;
 }
 
-}  // namespace
-
-Result<std::unique_ptr<RunSession>> begin_clickhouse_run(ClickhouseDatabase& database, bool& open,
-                                                         const Run& run) {
+Result<std::unique_ptr<ClickhouseRun>> begin(ClickhouseDatabase& database, bool& open,
+                                             const Run& run) {
   Result<OpenMark> mark = OpenMark::set(open);
   if (!mark) return std::unexpected(std::move(mark.error()));
   const Result<Snapshot> ledger = Snapshot::of(database);
@@ -343,6 +364,21 @@ Result<std::unique_ptr<RunSession>> begin_clickhouse_run(ClickhouseDatabase& dat
     return fail(ErrorCode::kConflict, month_is_closed(run.scope.month));
   }
   return std::make_unique<ClickhouseRun>(database, std::move(*mark), run);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RunSession>> begin_clickhouse_run(ClickhouseDatabase& database, bool& open,
+                                                         const Run& run) {
+  return begin(database, open, run);
+}
+
+Result<std::unique_ptr<RunSession>> begin_clickhouse_run(ClickhouseDatabase& database, bool& open,
+                                                         const Run& run, const WorkClaim& claim,
+                                                         const WorkDone& done) {
+  auto session = begin(database, open, run);
+  if (session) (*session)->belongs_to(claim, done);
+  return session;
 }
 
 }  // namespace pennyweight

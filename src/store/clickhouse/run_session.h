@@ -17,4 +17,9 @@ namespace pennyweight {
 Result<std::unique_ptr<RunSession>> begin_clickhouse_run(ClickhouseDatabase& database, bool& open,
                                                          const Run& run);
 
+// One that belongs to a claim: as Store::begin_claimed_run.
+Result<std::unique_ptr<RunSession>> begin_clickhouse_run(ClickhouseDatabase& database, bool& open,
+                                                         const Run& run, const WorkClaim& claim,
+                                                         const WorkDone& done);
+
 }  // namespace pennyweight

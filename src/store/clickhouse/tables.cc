@@ -122,6 +122,38 @@ std::vector<TableSpec> make_tables() {
                                        {"String", {"document"}},
                                        {kHash, {"digest"}},
                                        {"String", {"refers_to"}}})));
+  tables.push_back(everywhere("import_touches", "session, touched, cluster, day",
+                              columns({{"UInt64", {"session"}},
+                                       {"String", {"touched", "cluster"}},
+                                       {"Int32", {"day"}},
+                                       {"Int64", {"touched_at"}}})));
+  tables.push_back(everywhere("work_claims", "cluster, month, number",
+                              columns({{"UInt64", {"session", "number"}},
+                                       {"String", {"cluster", "month", "worker"}},
+                                       {"Int64", {"claimed_at"}},
+                                       {"UInt64", {"lease_ms", "run"}}})));
+  tables.push_back(everywhere(
+      "work_signs", "claim, sign_at",
+      columns({{"UInt64", {"claim", "sign"}}, {"Int64", {"sign_at"}}, {"UInt8", {"is_over"}}})));
+  tables.push_back(everywhere("work_done", "cluster, month, claim",
+                              columns({{"UInt64", {"session", "claim"}},
+                                       {"String", {"cluster", "month"}},
+                                       {"UInt64", {"run", "imports"}},
+                                       {kHash, {"lines", "join_rules", "elsewhere"}},
+                                       {"Int64", {"began_at", "done_at"}}})));
+  tables.push_back(everywhere("work_plans", "month, imports, plan",
+                              columns({{"UInt64", {"plan"}},
+                                       {"String", {"month"}},
+                                       {"UInt8", {"is_head"}},
+                                       {"UInt64", {"imports"}},
+                                       {kHash, {"join_rules"}},
+                                       {"Int64", {"began_at", "planned_at"}},
+                                       {"String", {"cluster"}},
+                                       {"UInt64", {"line_count"}},
+                                       {kHash, {"lines"}},
+                                       {"Int64", {"reach_from", "reach_to"}}})));
+  tables.push_back(
+      everywhere("strays", "session", columns({{"UInt64", {"session"}}, {"Int64", {"noted_at"}}})));
   tables.push_back(everywhere("schema_version", "version", columns({{"UInt64", {"version"}}})));
   return tables;
 }

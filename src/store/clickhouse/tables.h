@@ -19,7 +19,7 @@
 
 namespace pennyweight {
 
-inline constexpr std::uint64_t kClickhouseSchemaVersion = 1;
+inline constexpr std::uint64_t kClickhouseSchemaVersion = 2;  // 2: strays, work
 
 enum class TableSpread { kSharded, kEverywhere };
 
@@ -33,8 +33,9 @@ struct TableSpec {
 };
 
 // Facts by their Table<Fact>::kName, "postings", and: log, runs, run_dimensions, imports,
-// rejected_rows, retired_charges, closings, invoices, schema_version. The last is schema_version:
-// a node that has it has all.
+// rejected_rows, retired_charges, closings, invoices, import_touches, work_claims, work_signs,
+// work_done, work_plans, strays, schema_version. The last is schema_version: a node that has it has
+// all.
 const std::vector<TableSpec>& clickhouse_tables();
 const TableSpec& clickhouse_table(std::string_view name);  // REQUIRES: one of them
 

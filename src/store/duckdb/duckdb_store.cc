@@ -19,6 +19,7 @@
 #include "store/duckdb/schema.h"
 #include "store/duckdb/summary_sql.h"
 #include "store/duckdb/usage_scan.h"
+#include "store/duckdb/work.h"
 
 namespace pennyweight {
 namespace {
@@ -39,6 +40,31 @@ class DuckdbStore : public Store {
   Result<std::unique_ptr<RunSession>> begin_run(const Run& run) override {
     if (read_only_) return refuse_to_write();
     return begin_duckdb_run(database_, session_open_, run);
+  }
+  Result<WorkBook> work() override {
+    Result<Connection> connection = database_.connect();
+    if (!connection) return std::unexpected(std::move(connection.error()));
+    return work_of(*connection);
+  }
+  Result<std::vector<Touched>> touched(std::uint64_t after) override {
+    Result<Connection> connection = database_.connect();
+    if (!connection) return std::unexpected(std::move(connection.error()));
+    return touched_since(*connection, after);
+  }
+  Result<std::optional<WorkClaim>> claim_work(const ClaimAsked& asked) override;
+  Result<void> renew_work(const WorkClaim& claim, Instant at) override {
+    return change([&](Connection& connection) { return sign_work(connection, claim, at, false); });
+  }
+  Result<void> give_back_work(const WorkClaim& claim, Instant at) override {
+    return change([&](Connection& connection) { return sign_work(connection, claim, at, true); });
+  }
+  Result<void> keep_plan(const WorkPlan& plan) override {
+    return change([&](Connection& connection) { return pennyweight::keep_plan(connection, plan); });
+  }
+  Result<std::unique_ptr<RunSession>> begin_claimed_run(const Run& run, const WorkClaim& claim,
+                                                        const WorkDone& done) override {
+    if (read_only_) return refuse_to_write();
+    return begin_duckdb_run(database_, session_open_, run, claim, done);
   }
   Result<void> scan_charges(const std::string& month, const ChargeSink& sink) override;
   Result<void> scan_holdings(const ClusterId& cluster, const Interval& during,
@@ -101,6 +127,15 @@ class DuckdbStore : public Store {
  private:
   static std::unexpected<Error> refuse_to_write() {
     return fail(ErrorCode::kStore, "the store was opened to be read only");
+  }
+  // All or nothing.
+  template <class Change>
+  Result<void> change(const Change& what) {
+    if (read_only_) return refuse_to_write();
+    Result<SessionLock> lock = SessionLock::begin(database_, session_open_);
+    if (!lock) return std::unexpected(std::move(lock.error()));
+    if (Result<void> done = what(lock->connection()); !done) return done;
+    return lock->commit();
   }
   // Prepares `sql` on a connection of its own, binds, and visits the chunks. A connection each, so
   // that a sink may ask the store for more while its scan goes on.
@@ -465,6 +500,18 @@ Result<void> DuckdbStore::scan_summary(const SummaryQuery& query, const SummaryS
       });
 }
 
+Result<std::optional<WorkClaim>> DuckdbStore::claim_work(const ClaimAsked& asked) {
+  std::optional<WorkClaim> claim;
+  const Result<void> done = change([&](Connection& connection) -> Result<void> {
+    auto made = pennyweight::claim_work(connection, asked);
+    if (!made) return std::unexpected(made.error());
+    claim = *std::move(made);
+    return {};
+  });
+  if (!done) return std::unexpected(done.error());
+  return claim;
+}
+
 Result<Closing> DuckdbStore::close_month(const Closing& closing) {
   if (read_only_) return refuse_to_write();
   Result<SessionLock> lock = SessionLock::begin(database_, session_open_);
@@ -476,11 +523,8 @@ Result<Closing> DuckdbStore::close_month(const Closing& closing) {
 }
 
 Result<void> DuckdbStore::issue_invoices(std::span<const IssuedInvoice> invoices) {
-  if (read_only_) return refuse_to_write();
-  Result<SessionLock> lock = SessionLock::begin(database_, session_open_);
-  if (!lock) return std::unexpected(std::move(lock.error()));
-  if (auto done = pennyweight::issue_invoices(lock->connection(), invoices); !done) return done;
-  return lock->commit();
+  return change(
+      [&](Connection& connection) { return pennyweight::issue_invoices(connection, invoices); });
 }
 
 // The engine opens files of several other kinds too, a CSV say, as a view in memory, in which

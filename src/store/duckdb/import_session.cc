@@ -15,6 +15,7 @@
 #include "store/duckdb/one_engine_thread.h"
 #include "store/duckdb/seen_filter.h"
 #include "store/duckdb/settle.h"
+#include "store/duckdb/work.h"
 
 namespace pennyweight {
 namespace {
@@ -134,6 +135,7 @@ class DuckdbImport : public ImportSession {
   Result<void> settle(FactCounts& counts, ImportOutcome& outcome);
   Result<void> keep_rejected_rows();
   Result<void> record(const ImportOutcome& outcome);
+  Result<void> record_touched(const ImportOutcome& outcome);
 
   SessionLock lock_;
   duckdb::Database& database_;
@@ -166,6 +168,7 @@ class DuckdbImport : public ImportSession {
       "temp", "staged_rejected",
       "CREATE TEMP TABLE staged_rejected (row_id UUID, import_number UBIGINT, file "
       "VARCHAR, line UBIGINT, column_name VARCHAR, reason VARCHAR, row_text VARCHAR)"};
+  ImportTouches touches_;
   std::map<Hash128, std::uint64_t> rejected_seen_;
   std::uint64_t rejected_count_ = 0;
 };
@@ -189,6 +192,7 @@ Result<void> DuckdbImport::stage(std::span<const Fact> facts) {
     for (const Fact& fact :
          facts.subspan(begin, std::min<std::size_t>(Appender::kChunkRows, facts.size() - begin))) {
       batch.add(fact, {natural_key(fact), content_hash(fact)});
+      if constexpr (!std::is_same_v<Fact, Charge>) touches_.see(fact);
     }
     if (Result<void> done = write(inlet<Fact>(), batch); !done) return done;
   }
@@ -376,6 +380,33 @@ Result<void> DuckdbImport::record(const ImportOutcome& outcome) {
   return insert->execute();
 }
 
+Result<void> DuckdbImport::record_touched(const ImportOutcome& outcome) {
+  std::vector<TouchedPlace> places = touches_.places({.holdings = outcome.holdings.created,
+                                                      .nodes = outcome.nodes.created,
+                                                      .gpus = outcome.gpus.created,
+                                                      .usages = outcome.usages.created,
+                                                      .outages = outcome.outages.created,
+                                                      .corrections = outcome.corrections.created});
+  const Restated& restated = outcome.restated;
+  if (outcome.charges.created + restated.removed + restated.reversed > 0) {
+    const std::string import = std::to_string(number_);
+    const auto read = each_chunk(
+        lock_.connection().query(
+            "SELECT booked_month FROM charges WHERE import_number = " + import +
+            " UNION SELECT booked_month FROM charges WHERE charge_id IN (SELECT charge_id FROM "
+            "retired_charges WHERE reversal IS NULL AND import_number = " +
+            import + ") ORDER BY booked_month"),
+        [&](const duckdb::Rows& chunk) -> Result<bool> {
+          for (std::uint64_t row = 0; row < chunk.size(); ++row) {
+            places.push_back(touched_lines(chunk.column(0).text(row)));
+          }
+          return true;
+        });
+    if (!read) return read;
+  }
+  return places.empty() ? Result<void>() : keep_touched(lock_.connection(), number_, places);
+}
+
 Result<ImportOutcome> DuckdbImport::commit() {
   CHECK(!std::exchange(committed_, true), "a session is committed once");
   if (source_.style == DeliveryStyle::kReplacement && rejected_count_ > 0) {
@@ -401,6 +432,7 @@ Result<ImportOutcome> DuckdbImport::commit() {
   if (done) done = keep_rejected_rows();
   outcome.rejected = rejected_count_;
   if (done) done = record(outcome);
+  if (done) done = record_touched(outcome);
   if (done) done = lock_.commit();
   committed_ = true;
   if (!done) return std::unexpected(done.error().during("cannot import " + source_.name));

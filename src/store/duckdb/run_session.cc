@@ -9,6 +9,7 @@
 #include "ledger/keeping.h"
 #include "store/duckdb/books.h"
 #include "store/duckdb/fact_table.h"
+#include "store/duckdb/work.h"
 
 namespace pennyweight {
 namespace {
@@ -24,6 +25,11 @@ class DuckdbRun : public RunSession {
         appender_(std::move(postings)),
         run_(std::move(run)),
         run_id_(run_id) {}
+
+  void belongs_to(WorkClaim claim, WorkDone done) {
+    claim_ = std::move(claim);
+    done_ = std::move(done);
+  }
 
   Result<void> append_postings(std::span<const Posting> postings) override;
   Result<void> append_dimensions(std::span<const WorkloadDimensions> workloads) override;
@@ -43,6 +49,7 @@ class DuckdbRun : public RunSession {
   bool same_as(const Current& current) const;
   Result<void> write_dimensions();
   Result<void> record();
+  Result<Run> leave_unchanged(const Run& current);
 
   SessionLock lock_;
   Appender appender_;
@@ -52,6 +59,8 @@ class DuckdbRun : public RunSession {
   Hash128 dimensions_digest_;
   std::map<WorkloadId, Labels> dimensions_;
   std::uint64_t unflushed_ = 0;
+  std::optional<WorkClaim> claim_;
+  WorkDone done_;  // of claim_
   bool kept_previous_ = false;
   bool committed_ = false;
 };
@@ -212,6 +221,17 @@ Result<void> DuckdbRun::record() {
   return insert->execute();
 }
 
+// What was appended is taken out again, or undone with the transaction where nothing else is kept.
+Result<Run> DuckdbRun::leave_unchanged(const Run& current) {
+  if (!claim_) return current;
+  Result<void> done =
+      lock_.connection().execute("DELETE FROM postings WHERE run_id = " + std::to_string(run_id_));
+  if (done) done = keep_done(lock_.connection(), done_, current.number);
+  if (done) done = lock_.commit();
+  if (!done) return std::unexpected(done.error().during("cannot keep what was done"));
+  return current;
+}
+
 Result<Run> DuckdbRun::commit() {
   CHECK(!std::exchange(committed_, true), "a session is committed once");
   SetDigest dimensions;
@@ -225,13 +245,18 @@ Result<Run> DuckdbRun::commit() {
   if (Result<void> closed = appender_.close(); !closed) return std::unexpected(closed.error());
   Result<std::optional<Current>> current = find_current();
   if (!current) return std::unexpected(std::move(current.error()));
+  if (claim_) {
+    const auto good =
+        check_claim(lock_.connection(), *claim_, *current ? (*current)->run.number : 0);
+    if (!good) return std::unexpected(good.error());
+  }
   if (*current) {
-    // The transaction, with all that was appended, is undone with this session.
-    if (same_as(**current)) return (*current)->run;
+    if (same_as(**current)) return leave_unchanged((*current)->run);
     run_.number = (*current)->run.number + 1;
   }
   Result<void> done = write_dimensions();
   if (done) done = record();
+  if (done && claim_) done = keep_done(lock_.connection(), done_, run_.number);
   if (done) done = lock_.commit();
   if (!done) return std::unexpected(done.error().during("cannot keep the run"));
   return run_;
@@ -276,8 +301,9 @@ Result<std::vector<WorkloadDimensions>> dimensions_of_rows(Result<duckdb::Rows> 
   return found;
 }
 
-Result<std::unique_ptr<RunSession>> begin_duckdb_run(duckdb::Database& database, bool& open,
-                                                     const Run& run) {
+namespace {
+
+Result<std::unique_ptr<DuckdbRun>> begin(duckdb::Database& database, bool& open, const Run& run) {
   Result<SessionLock> lock = SessionLock::begin(database, open);
   if (!lock) return std::unexpected(std::move(lock.error()));
   const auto closed = is_closed(lock->connection(), run.scope.month);
@@ -292,6 +318,21 @@ Result<std::unique_ptr<RunSession>> begin_duckdb_run(duckdb::Database& database,
   fresh.postings = 0;
   return std::make_unique<DuckdbRun>(std::move(*lock), std::move(*postings), std::move(fresh),
                                      (*last)[0] + 1);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RunSession>> begin_duckdb_run(duckdb::Database& database, bool& open,
+                                                     const Run& run) {
+  return begin(database, open, run);
+}
+
+Result<std::unique_ptr<RunSession>> begin_duckdb_run(duckdb::Database& database, bool& open,
+                                                     const Run& run, const WorkClaim& claim,
+                                                     const WorkDone& done) {
+  auto session = begin(database, open, run);
+  if (session) (*session)->belongs_to(claim, done);
+  return session;
 }
 
 }  // namespace pennyweight

@@ -12,6 +12,11 @@ namespace pennyweight {
 Result<std::unique_ptr<RunSession>> begin_duckdb_run(duckdb::Database& database, bool& open,
                                                      const Run& run);
 
+// One that belongs to a claim: as Store::begin_claimed_run.
+Result<std::unique_ptr<RunSession>> begin_duckdb_run(duckdb::Database& database, bool& open,
+                                                     const Run& run, const WorkClaim& claim,
+                                                     const WorkDone& done);
+
 // "r.cluster, r.month, …": what run_of reads.
 inline constexpr const char* kRunColumns =
     "cluster, month, number, policy, policy_version, catalog_version, time_zone, program_version, "

@@ -45,6 +45,8 @@ CREATE VIEW booked_charges AS
     SELECT charge_id FROM retired_charges WHERE reversal IS NULL);
 CREATE VIEW current_postings AS
   SELECT r.cluster, r.month, p.* FROM postings p JOIN runs r USING (run_id) WHERE r.is_current;
+)sql" + kWorkTables +
+         R"sql(
 CREATE TABLE schema_version (version UBIGINT);
 INSERT INTO schema_version VALUES ()sql" +
          std::to_string(kSchemaVersion) + "); COMMIT";

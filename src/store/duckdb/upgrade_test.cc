@@ -134,9 +134,11 @@ TEST_F(UpgradeTest, TheLedgerSaysTheSame) {
   opened(file("old.duckdb")).reset();
   const std::string attach = "ATTACH " + duckdb::quote_text(file("now.duckdb")) + " AS now; ";
   for (const char* table :
-       {"charges", "holdings", "nodes", "gpus", "usages", "outages", "corrections", "outcomes",
-        "postings", "runs", "run_dimensions", "imports", "retired_charges", "closings", "invoices",
-        "rejected_rows", "booked_charges", "current_postings", "schema_version"}) {
+       {"charges",        "holdings",         "nodes",           "gpus",       "usages",
+        "outages",        "corrections",      "outcomes",        "postings",   "runs",
+        "run_dimensions", "imports",          "retired_charges", "closings",   "invoices",
+        "rejected_rows",  "work_claims",      "work_done",       "work_plans", "work_plan_scopes",
+        "booked_charges", "current_postings", "schema_version"}) {
     auto database = duckdb::Database::open({.path = file("old.duckdb"), .threads = 1});
     auto connection = database->connect();
     ASSERT_TRUE(connection->execute(attach));
@@ -165,6 +167,30 @@ TEST_F(UpgradeTest, TheSameFactsComeAgainWithoutHarm) {
   EXPECT_TRUE((*store->reconcile("", false, [](const LineCheck&) { return true; }))[0].exact());
 }
 
+// What version 4 had and had not: everything but the work that programs share.
+TEST_F(UpgradeTest, ALedgerBeforeWorkersGetsTheirTables) {
+  {
+    const auto store = opened(file("four.duckdb"));
+    ASSERT_TRUE(import(*store));
+    post(*store);
+  }
+  run(file("four.duckdb"),
+      "DROP TABLE import_touches; DROP TABLE work_claims; DROP TABLE work_done; "
+      "DROP TABLE work_plans; DROP TABLE work_plan_scopes; UPDATE schema_version SET version = 4");
+  const auto store = opened(file("four.duckdb"));
+  const auto work = store->work();
+  ASSERT_TRUE(work) << work.error().message;
+  EXPECT_EQ(work->imports, 1U);
+  EXPECT_TRUE(work->claims.empty());
+  EXPECT_TRUE(store->touched(0)->empty());
+  const auto claim = store->claim_work({.scope = {ClusterId(""), "2026-03"},
+                                        .worker = "w",
+                                        .at = Instant(),
+                                        .lease = std::chrono::seconds(60)});
+  ASSERT_TRUE(claim) << claim.error().message;
+  EXPECT_EQ((*claim)->run, 1U);
+}
+
 TEST_F(UpgradeTest, AllOrNothing) {
   make_both();
   // A line whose id is none that was ever given.
@@ -173,7 +199,7 @@ TEST_F(UpgradeTest, AllOrNothing) {
       "charge_id = (SELECT max(charge_id) FROM charges WHERE resource_id = 'i-7')");
   const auto refused = open_duckdb_store({.path = file("old.duckdb"), .threads = 1});
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("from version 2 to 4"));
+  EXPECT_THAT(refused.error().message, HasSubstr("from version 2 to 5"));
   EXPECT_EQ(count(file("old.duckdb"), "SELECT max(version)::UBIGINT FROM schema_version"), 2U);
   EXPECT_EQ(count(file("old.duckdb"),
                   "SELECT count(*)::UBIGINT FROM duckdb_columns() WHERE table_name IN "

@@ -7,9 +7,11 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "ledger/store.h"
+#include "ledger/work.h"
 
 namespace pennyweight {
 
@@ -49,6 +51,11 @@ struct MemoryBook {
   std::map<Hash128, KeptRejectedRow> rejected;  // by numbered content
   std::vector<ImportRecord> imports;
   std::vector<KeptRun> runs;
+  std::vector<std::pair<std::uint64_t, std::vector<TouchedPlace>>> touched;  // by import
+  std::uint64_t claims_made = 0;
+  std::map<Scope, ClaimState> claims;     // the newest
+  std::map<Scope, WorkDone> done;         // the same
+  std::map<std::string, WorkPlan> plans;  // by month, the newest
   bool session_open = false;
 
   bool is_closed(const std::string& month) const { return closings.contains(month); }
@@ -72,6 +79,7 @@ struct StagedImport {
   std::vector<Outcome> outcomes;
   std::vector<RejectedRow> rejected;  // the first kRejectedRowsKeptMax
   std::uint64_t rejected_count = 0;   // all of them
+  ImportTouches touches;
 };
 // An Error where a replacement is not complete; the book is as it was, then.
 Result<ImportOutcome> settle(MemoryBook& book, StagedImport staged);

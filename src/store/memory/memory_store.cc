@@ -8,6 +8,7 @@
 #include "ledger/keeping.h"
 #include "store/memory/memory_book.h"
 #include "store/memory/summarise.h"
+#include "store/memory/work.h"
 
 namespace pennyweight {
 namespace {
@@ -41,26 +42,32 @@ class MemoryImport : public ImportSession {
   }
   Result<void> append_holdings(std::span<const Holding> holdings) override {
     append(staged_.holdings, holdings);
+    for (const auto& fact : holdings) staged_.touches.see(fact);
     return {};
   }
   Result<void> append_nodes(std::span<const Node> nodes) override {
     append(staged_.nodes, nodes);
+    for (const auto& fact : nodes) staged_.touches.see(fact);
     return {};
   }
   Result<void> append_gpus(std::span<const Gpu> gpus) override {
     append(staged_.gpus, gpus);
+    for (const auto& fact : gpus) staged_.touches.see(fact);
     return {};
   }
   Result<void> append_usages(std::span<const Usage> usages) override {
     append(staged_.usages, usages);
+    for (const auto& fact : usages) staged_.touches.see(fact);
     return {};
   }
   Result<void> append_outages(std::span<const Outage> outages) override {
     append(staged_.outages, outages);
+    for (const auto& fact : outages) staged_.touches.see(fact);
     return {};
   }
   Result<void> append_corrections(std::span<const Correction> corrections) override {
     append(staged_.corrections, corrections);
+    for (const auto& fact : corrections) staged_.touches.see(fact);
     return {};
   }
   Result<void> append_outcomes(std::span<const Outcome> outcomes) override {
@@ -87,6 +94,10 @@ class MemoryImport : public ImportSession {
 class MemoryRun : public RunSession {
  public:
   MemoryRun(MemoryBook& book, Run run) : lock_(book), kept_{std::move(run), {}, {}, {}} {}
+  MemoryRun(MemoryBook& book, Run run, WorkClaim claim, WorkDone done)
+      : MemoryRun(book, std::move(run)) {
+    work_.emplace(std::move(claim), std::move(done));
+  }
 
   Result<void> append_postings(std::span<const Posting> postings) override {
     append(kept_.postings, postings);
@@ -132,6 +143,21 @@ class MemoryRun : public RunSession {
     kept_.run.number = 1;
     kept_.dimensions_digest = dimensions.digest();
     MemoryBook& book = lock_.book();
+    if (work_) {
+      if (auto good = check_claim(book, work_->first); !good) return std::unexpected(good.error());
+    }
+    Run run = keep(book);
+    if (work_) keep_done(book, std::move(work_->second), run.number);
+    return run;
+  }
+
+ private:
+  static bool same(const KeptRun& a, const KeptRun& b) {
+    return same_rules(a.run, b.run) && a.run.postings_digest == b.run.postings_digest &&
+           a.run.postings == b.run.postings && a.dimensions_digest == b.dimensions_digest;
+  }
+
+  Run keep(MemoryBook& book) {
     if (KeptRun* current = current_run(book, kept_.run.scope)) {
       if (same(*current, kept_)) return current->run;
       kept_.run.number = current->run.number + 1;
@@ -141,14 +167,9 @@ class MemoryRun : public RunSession {
     return book.runs.back().run;
   }
 
- private:
-  static bool same(const KeptRun& a, const KeptRun& b) {
-    return same_rules(a.run, b.run) && a.run.postings_digest == b.run.postings_digest &&
-           a.run.postings == b.run.postings && a.dimensions_digest == b.dimensions_digest;
-  }
-
   SessionLock lock_;
   KeptRun kept_;
+  std::optional<std::pair<WorkClaim, WorkDone>> work_;
   bool kept_previous_ = false;
   bool committed_ = false;
 };
@@ -175,6 +196,8 @@ std::string billing_month_of(const Charge& charge) {
 
 class MemoryStore : public Store {
  public:
+  explicit MemoryStore(bool is_alone) : is_alone_(is_alone) {}
+
   Result<std::unique_ptr<ImportSession>> begin_import(const ImportSource& source) override {
     if (book_.session_open) return fail(ErrorCode::kStore, kOneSession);
     return std::make_unique<MemoryImport>(book_, source);
@@ -185,6 +208,39 @@ class MemoryStore : public Store {
       return fail(ErrorCode::kConflict, month_is_closed(run.scope.month));
     }
     return std::make_unique<MemoryRun>(book_, run);
+  }
+  Result<WorkBook> work() override {
+    WorkBook work = work_of(book_);
+    work.is_alone = is_alone_;
+    return work;
+  }
+  Result<std::vector<Touched>> touched(std::uint64_t after) override {
+    return touched_since(book_, after);
+  }
+  Result<std::optional<WorkClaim>> claim_work(const ClaimAsked& asked) override {
+    if (book_.session_open) return fail(ErrorCode::kStore, kOneSession);
+    return pennyweight::claim_work(book_, asked);
+  }
+  Result<void> renew_work(const WorkClaim& claim, Instant at) override {
+    sign_work(book_, claim, at, false);
+    return {};
+  }
+  Result<void> give_back_work(const WorkClaim& claim, Instant at) override {
+    sign_work(book_, claim, at, true);
+    return {};
+  }
+  Result<void> keep_plan(const WorkPlan& plan) override {
+    WorkPlan& newest = book_.plans[plan.month];
+    if (plan.imports >= newest.imports) newest = plan;
+    return {};
+  }
+  Result<std::unique_ptr<RunSession>> begin_claimed_run(const Run& run, const WorkClaim& claim,
+                                                        const WorkDone& done) override {
+    if (book_.session_open) return fail(ErrorCode::kStore, kOneSession);
+    if (book_.is_closed(run.scope.month)) {
+      return fail(ErrorCode::kConflict, month_is_closed(run.scope.month));
+    }
+    return std::make_unique<MemoryRun>(book_, run, claim, done);
   }
 
   Result<void> scan_charges(const std::string& month, const ChargeSink& sink) override {
@@ -367,6 +423,7 @@ class MemoryStore : public Store {
     return {};
   }
 
+  bool is_alone_;
   MemoryBook book_;
 };
 
@@ -523,6 +580,8 @@ Result<void> MemoryStore::issue_invoices(std::span<const IssuedInvoice> invoices
 
 }  // namespace
 
-std::unique_ptr<Store> make_memory_store() { return std::make_unique<MemoryStore>(); }
+std::unique_ptr<Store> make_memory_store(bool is_alone) {
+  return std::make_unique<MemoryStore>(is_alone);
+}
 
 }  // namespace pennyweight

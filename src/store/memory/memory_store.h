@@ -8,6 +8,8 @@
 
 namespace pennyweight {
 
-std::unique_ptr<Store> make_memory_store();
+// `is_alone`: false for one that stands for a ledger which several programs have open; then a claim
+// in it may be of somebody who lives.
+std::unique_ptr<Store> make_memory_store(bool is_alone = true);
 
 }  // namespace pennyweight

@@ -85,6 +85,8 @@ class ChargeSettling {
     return counts_;
   }
   const Restated& restated() const { return restated_; }
+  // In which lines were booked, or are no more.
+  const std::set<std::string>& months() const { return months_; }
 
  private:
   void look_up(const Hash128& hash, Content& content) const {
@@ -135,9 +137,11 @@ class ChargeSettling {
       Charge reversal = reversal_of(charge, open_month(charge.booked_month));
       reversal.import_number = import_;
       retirement.reversal = reversal.id;
+      months_.insert(reversal.booked_month);
       book_.charges.emplace(reversal.id, reversal);
       ++restated_.reversed;
     } else {
+      months_.insert(charge.booked_month);
       ++restated_.removed;
     }
     book_.retired.emplace(id, retirement);
@@ -164,6 +168,7 @@ class ChargeSettling {
       charge.takes_back.reset();
       charge.booked_month = open_month(month);
       restated_.late += charge.booked_month == month ? 0 : 1;
+      months_.insert(charge.booked_month);
       ++counts_.created;
       book_.charges_by_content[hash].push_back(charge.id);
       book_.charges_by_key[key].insert(charge.id);
@@ -189,6 +194,7 @@ class ChargeSettling {
   std::vector<std::pair<FactId, Charge>> rejected_;  // there, here
   FactCounts counts_;
   Restated restated_;
+  std::set<std::string> months_;
 };
 
 // A file of differences that was taken before.
@@ -263,6 +269,15 @@ Result<ImportOutcome> settle(MemoryBook& book, StagedImport staged) {
                           .outcomes = outcome.outcomes.created,
                           .rejected = outcome.rejected,
                           .restated = outcome.restated});
+  std::vector<TouchedPlace> touched =
+      staged.touches.places({.holdings = outcome.holdings.created,
+                             .nodes = outcome.nodes.created,
+                             .gpus = outcome.gpus.created,
+                             .usages = outcome.usages.created,
+                             .outages = outcome.outages.created,
+                             .corrections = outcome.corrections.created});
+  for (const std::string& month : charges.months()) touched.push_back(touched_lines(month));
+  if (!touched.empty()) book.touched.emplace_back(outcome.number, std::move(touched));
   return outcome;
 }
 

@@ -1,0 +1,66 @@
+#include "ledger/work.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <set>
+
+namespace pennyweight {
+namespace {
+
+using std::chrono::days;
+using std::chrono::sys_days;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Instant at(const char* text) { return *parse_instant(text); }
+TouchedPlace on(const char* cluster, const char* day) {
+  return {Touch::kDay, ClusterId(cluster), std::chrono::floor<days>(at(day))};
+}
+
+RC_GTEST_PROP(DaySet, HoldsTheDaysOfItsRanges, ()) {
+  const auto ranges = *rc::gen::container<std::vector<std::pair<int, int>>>(
+      rc::gen::pair(rc::gen::inRange(0, 1000), rc::gen::inRange(0, 200)));
+  DaySet set;
+  std::set<sys_days> wanted;
+  for (const auto& [first, more] : ranges) {
+    set.add(sys_days(days(first)), sys_days(days(first + more)));
+    for (int day = first; day <= first + more; ++day) wanted.insert(sys_days(days(day)));
+  }
+  RC_ASSERT(set.days() == std::vector<sys_days>(wanted.begin(), wanted.end()));
+}
+
+TEST(DaySet, WhatNoCalendarHasIsTheNearestDayThatOneHas) {
+  DaySet set;
+  set.add(sys_days(days(-5)), sys_days(days(0)));
+  set.add(sys_days(days(1'000'000)), sys_days(days(2'000'000)));
+  EXPECT_THAT(set.days(), ElementsAre(sys_days(), std::chrono::floor<days>(kInstantMax)));
+}
+
+TEST(ImportTouches, AKindOfWhichNothingWasNewTouchesNothing) {
+  ImportTouches touches;
+  touches.see(Holding(ClusterId("a"), WorkloadId("1"),
+                      Interval(at("2026-03-01T23:59:59.999Z"), at("2026-03-03")), OnGpus{}));
+  touches.see(
+      Outage(ClusterId("b"), NodeId("n"), Interval(at("2026-03-09"), at("2026-03-09T00:00:01Z"))));
+  EXPECT_THAT(touches.places({}), IsEmpty());
+  EXPECT_THAT(
+      touches.places(
+          {.holdings = 1, .nodes = 0, .gpus = 0, .usages = 0, .outages = 0, .corrections = 0}),
+      ElementsAre(on("a", "2026-03-01"), on("a", "2026-03-02")));
+  EXPECT_THAT(
+      touches.places(
+          {.holdings = 0, .nodes = 5, .gpus = 5, .usages = 5, .outages = 1, .corrections = 5}),
+      ElementsAre(on("b", "2026-03-09")));
+}
+
+TEST(Touch, EveryKindReadsBack) {
+  for (const Touch touch : {Touch::kLines, Touch::kFleet, Touch::kDay, Touch::kCorrections}) {
+    EXPECT_EQ(parse_touch(to_text(touch)), touch);
+  }
+  EXPECT_EQ(parse_touch("nothing"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace pennyweight
