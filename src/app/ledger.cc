@@ -23,15 +23,23 @@ constexpr milliseconds kPatience{20'000};
 constexpr milliseconds kBetweenTries{100};
 
 Result<std::unique_ptr<Store>> open_cluster(const Config& config) {
+  const auto options = cluster_options(config);
+  if (!options) return std::unexpected(options.error());
+  return open_clickhouse_store(*options);
+}
+
+}  // namespace
+
+Result<ClickhouseOptions> cluster_options(const Config& config) {
   auto address = clickhouse::parse_address(config.store_address);
   if (!address) return std::unexpected(address.error().during("the ledger's address"));
   static WallClock clock;
   std::random_device chance;
   const std::uint64_t seed = std::uint64_t{chance()} << 32 | chance();
-  return open_clickhouse_store({.address = *std::move(address), .clock = &clock, .seed = seed});
+  const milliseconds lease = address->lease;
+  return ClickhouseOptions{
+      .address = *std::move(address), .lease = lease, .clock = &clock, .seed = seed};
 }
-
-}  // namespace
 
 bool is_on_clickhouse(const Config& config) { return !config.store_address.empty(); }
 

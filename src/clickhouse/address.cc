@@ -17,9 +17,11 @@ constexpr std::size_t kNameBytesMax = 128;
 constexpr std::size_t kHostBytesMax = 253;  // RFC 1035, section 2.3.4
 constexpr std::size_t kEndpointsMax = 64;
 constexpr std::int64_t kMsMax = 86'400'000;  // a day
+// Several statements of a cluster; with less, who is alive would be taken for dead all the time.
+constexpr std::int64_t kLeaseMsMin = 1'000;
 constexpr std::string_view kOptions[] = {
-    "ca_file",       "cluster",  "compress",   "connect_timeout_ms",
-    "password_file", "retry_ms", "timeout_ms", "tls"};
+    "ca_file",  "cluster",    "compress", "connect_timeout_ms", "lease_ms", "password_file",
+    "retry_ms", "timeout_ms", "tls"};
 
 // Whoever reads it may be somebody who must not know the password, which may stand anywhere in a
 // text that is wrong. So only parts are shown that are known to be none of it.
@@ -176,6 +178,7 @@ Result<void> read_option(std::string_view name, const std::string& value, Addres
   if (name == "connect_timeout_ms") return put(read_ms(name, value, 1), address.connect_timeout);
   if (name == "timeout_ms") return put(read_ms(name, value, 1), address.timeout);
   if (name == "retry_ms") return put(read_ms(name, value, 0), address.retry);
+  if (name == "lease_ms") return put(read_ms(name, value, kLeaseMsMin), address.lease);
   if (value.empty()) return wrong(fmt::format("has an option {} without a value", name));
   if (name == "ca_file") address.ca_file = value;
   if (name == "password_file") address.password_file = value;

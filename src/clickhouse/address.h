@@ -6,7 +6,7 @@
 // hold one of : / ? # @ & , or %. A port that is not written is 8123, with tls=1 8443.
 //
 // Options: cluster (its name in the servers' remote_servers; empty: one server, no replicas),
-// tls=1, password_file, ca_file, connect_timeout_ms, timeout_ms, retry_ms, compress=0.
+// tls=1, password_file, ca_file, connect_timeout_ms, timeout_ms, retry_ms, lease_ms, compress=0.
 // Source of the form: ClickHouse's own clients; several hosts as in its JDBC driver.
 #pragma once
 
@@ -33,6 +33,9 @@ struct Address {
   // For how long after its first failure something that may be sent again is sent again, at one
   // endpoint after the other.
   std::chrono::milliseconds retry{60'000};
+  // After so long a silence of a program that is about to commit, it is taken for dead and another
+  // may. One that was wrongly taken for dead commits nothing, and says so.
+  std::chrono::milliseconds lease{30'000};
   bool compress = true;  // what is sent and received, by gzip
 };
 

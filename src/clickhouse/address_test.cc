@@ -34,13 +34,15 @@ TEST(Address, TheLeastThatMustBeSaid) {
   EXPECT_EQ(address.connect_timeout, milliseconds(3'000));
   EXPECT_EQ(address.timeout, milliseconds(300'000));
   EXPECT_EQ(address.retry, milliseconds(60'000));
+  EXPECT_EQ(address.lease, milliseconds(30'000));
   EXPECT_TRUE(address.compress);
 }
 
 TEST(Address, EverythingThatCanBeSaid) {
   const Address address = good(
       "clickhouse://pw:a%2Fb%40c%3a%25@one,[::1]:9,127.0.0.1:8444/money_1?cluster=big&tls=1&"
-      "ca_file=%2Fetc%2Fca%26.pem&connect_timeout_ms=10&timeout_ms=20&retry_ms=0&compress=0");
+      "ca_file=%2Fetc%2Fca%26.pem&connect_timeout_ms=10&timeout_ms=20&retry_ms=0&compress=0&"
+      "lease_ms=1000");
   EXPECT_THAT(address.endpoints,
               ElementsAre("https://one:8443", "https://[::1]:9", "https://127.0.0.1:8444"));
   EXPECT_EQ(address.user, "pw");
@@ -51,6 +53,7 @@ TEST(Address, EverythingThatCanBeSaid) {
   EXPECT_EQ(address.connect_timeout, milliseconds(10));
   EXPECT_EQ(address.timeout, milliseconds(20));
   EXPECT_EQ(address.retry, milliseconds(0));
+  EXPECT_EQ(address.lease, milliseconds(1'000));
   EXPECT_FALSE(address.compress);
   EXPECT_EQ(shown(address),
             "clickhouse://one:8443,[::1]:9,127.0.0.1:8444/money_1?cluster=big&tls=1");
@@ -131,6 +134,7 @@ TEST(Address, WhatIsWrongIsNamed) {
       {"clickhouse://h/d?timeout_ms=1.5", "timeout_ms that is no whole number"},
       {"clickhouse://h/d?timeout_ms=", "timeout_ms that is no whole number"},
       {"clickhouse://h/d?retry_ms=-1", "retry_ms that is no whole number"},
+      {"clickhouse://h/d?lease_ms=999", "lease_ms that is no whole number"},
       {"clickhouse://h/d?connect_timeout_ms=86400001", "from 1 to 86400000"},
       {"clickhouse://h/d?cluster=", "cluster without a value"},
       {"clickhouse://h/d?cluster=a%27", "cluster that is no name"},
@@ -139,7 +143,7 @@ TEST(Address, WhatIsWrongIsNamed) {
       {"clickhouse://u:p@h/d?password_file=x", "both a password and a password_file"},
       {"clickhouse://h/d?user=x",
        "an option user, which is none of ca_file, cluster, compress, connect_timeout_ms, "
-       "password_file, retry_ms, timeout_ms, tls"},
+       "lease_ms, password_file, retry_ms, timeout_ms, tls"},
       {"clickhouse://h/d?tls=1@x", "an '@' behind the first '/' or '?'"},
   };
   for (const auto& [text, words] : cases) EXPECT_THAT(refused(text), HasSubstr(words)) << text;

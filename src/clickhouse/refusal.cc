@@ -94,6 +94,7 @@ Refusal refusal_of(int code, bool writes) {
     case 209:   // SOCKET_TIMEOUT
     case 210:   // NETWORK_ERROR
     case 236:   // ABORTED: the server is being stopped
+    case 244:   // UNEXPECTED_ZOOKEEPER_ERROR: it went away in the midst of an insert
     case 279:   // ALL_CONNECTION_TRIES_FAILED
     case 1000:  // POCO_EXCEPTION: connections and names
       return writes ? Refusal::kUncertain : Refusal::kNotYet;
@@ -110,6 +111,7 @@ bool others_may(int code) {
     case 225:
     case 236:
     case 242:
+    case 244:
     case 279:
     case 289:
     case 999:

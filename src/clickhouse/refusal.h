@@ -20,7 +20,7 @@ enum class Refusal {
   kUnreachable,  // nobody answered, or the answer broke off; nothing was done
   kUncertain,    // it may have been done, or some of it: the answer to a statement that writes
                  // broke off, or code 319 (unknown status of insert), or of such a statement 32,
-                 // 159, 209, 210, 236, 279, 1000 (a shard was lost on the way)
+                 // 159, 209, 210, 236, 244, 279, 1000 (a shard was lost on the way)
   kNotYet,       // it is worth asking again later, or somebody else: codes 285, 286 (quorum), 289
                  // (replica behind), 242 (read only), 225, 254, 999 (no ZooKeeper), 252 (too many
                  // parts), 202, 203, 439, 745 (too much to do); and those of a lost shard above,
