@@ -26,6 +26,8 @@ inline constexpr const char* kImportEntry = "import";
 inline constexpr const char* kRunEntry = "run";
 inline constexpr const char* kClosingEntry = "closing";
 inline constexpr const char* kInvoicesEntry = "invoices";
+// Nothing: it never will (sweep.h).
+inline constexpr const char* kCondemnedEntry = "condemned";
 
 class Snapshot {
  public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "store/clickhouse/snapshot.h"
 
 namespace pennyweight {
 
@@ -26,13 +27,28 @@ bool Turn::has_news(const commit_log::View& since, std::span<const std::string_v
                      });
 }
 
-Result<void> Turn::commit(std::uint64_t session, const char* what) {
-  const Result<commit_log::Entry> entry = log_->commit(session, what);
-  if (entry) return {};
-  if (!log_->in_doubt()) return std::unexpected(entry.error());
+Result<commit_log::Entry> Turn::put(std::uint64_t session, const char* what) {
+  Result<commit_log::Entry> entry = log_->commit(session, what);
+  if (entry || !log_->in_doubt()) return entry;
   return std::unexpected(entry.error().during(
       "it is not known whether this was committed; look whether it is there, and do it again if it "
       "is not"));
+}
+
+Result<void> Turn::commit(std::uint64_t session, const char* what) {
+  const Result<commit_log::Entry> entry = put(session, what);
+  if (!entry) return std::unexpected(entry.error());
+  if (entry->what == what) return {};
+  // A session has one entry.
+  return fail(ErrorCode::kStore,
+              "so long was nothing heard of it that what it wrote was swept away, and nothing was "
+              "committed; do it again");
+}
+
+Result<bool> Turn::condemn(std::uint64_t session) {
+  const Result<commit_log::Entry> entry = put(session, kCondemnedEntry);
+  if (!entry) return std::unexpected(entry.error());
+  return entry->what == kCondemnedEntry;
 }
 
 }  // namespace pennyweight

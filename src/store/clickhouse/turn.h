@@ -28,10 +28,14 @@ class Turn {
   Result<void> alive() { return log_->alive(); }
   // Makes a session visible. The Error says whether it certainly is not, or that it is not known.
   Result<void> commit(std::uint64_t session, const char* what);
+  // Takes care that a session never counts (sweep.h). False: it does already.
+  Result<bool> condemn(std::uint64_t session);
 
  private:
   Turn(std::unique_ptr<commit_log::CommitLog> log, commit_log::View view)
       : log_(std::move(log)), view_(std::move(view)) {}
+  // The session's entry: this one, or the one that it has already.
+  Result<commit_log::Entry> put(std::uint64_t session, const char* what);
   std::unique_ptr<commit_log::CommitLog> log_;
   commit_log::View view_;
 };
