@@ -58,6 +58,7 @@ Verb declare_serve(CLI::App& app);
 Verb declare_backfill(CLI::App& app);
 Verb declare_backup(CLI::App& app);
 Verb declare_restore(CLI::App& app);
+Verb declare_move(CLI::App& app);
 Verb declare_user(CLI::App& app);
 Verb declare_token(CLI::App& app);
 
