@@ -216,7 +216,8 @@ Result<ExitCode> run(const ExportOptions& options, Context& context) {
   if (!store) return std::unexpected(store.error());
   auto writer = TableWriter::create(options.what == "postings"  ? posting_columns()
                                     : options.what == "charges" ? charge_columns()
-                                                                : summary_columns(*query));
+                                                                : summary_columns(*query),
+                                    options.out + ".spill");
   if (!writer) return std::unexpected(writer.error());
   const auto rows = options.what == "postings" ? write_postings(**store, *writer, *query)
                     : options.what == "charges"

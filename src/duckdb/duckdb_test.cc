@@ -253,11 +253,12 @@ TEST_F(DuckdbTest, TransactionsHoldAcrossConnections) {
 
 class TableWriterTest : public DuckdbTest {
  protected:
-  static TableWriter sample() {
+  TableWriter sample() {
     Result<TableWriter> writer = TableWriter::create({{"name, \"quoted\"", ColumnType::kText},
                                                       {"BilledCost", ColumnType::kDecimal},
                                                       {"lines", ColumnType::kInteger},
-                                                      {"seen", ColumnType::kTimestamp}});
+                                                      {"seen", ColumnType::kTimestamp}},
+                                                     file("temp"));
     EXPECT_TRUE(writer.has_value()) << writer.error().message;
     const std::vector<Cell> rows[] = {
         {std::string("a,b\n\"c\""), Decimal::from_ticks(-kLargest), std::int64_t{-7},
@@ -303,7 +304,7 @@ TEST_F(TableWriterTest, SaysWhereItCannotWrite) {
 }
 
 TEST_F(TableWriterTest, KeepsTheOrderOfManyRows) {
-  Result<TableWriter> writer = TableWriter::create({{"n", ColumnType::kInteger}});
+  Result<TableWriter> writer = TableWriter::create({{"n", ColumnType::kInteger}}, file("temp"));
   ASSERT_TRUE(writer.has_value());
   std::string want = "n\n";
   for (std::int64_t n = 0; n < 10'000; ++n) {

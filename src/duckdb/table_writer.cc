@@ -55,9 +55,11 @@ std::string select_list(const std::vector<TableColumn>& columns, FileFormat form
 
 }  // namespace
 
-Result<TableWriter> TableWriter::create(std::vector<TableColumn> columns) {
+Result<TableWriter> TableWriter::create(std::vector<TableColumn> columns,
+                                        const std::string& temp_directory) {
   CHECK(!columns.empty(), "a table has columns");
-  Result<Database> database = Database::open({.path = "", .threads = 1});
+  Result<Database> database =
+      Database::open({.path = "", .threads = 1, .temp_directory = temp_directory});
   if (!database) return std::unexpected(std::move(database.error()));
   Result<Connection> connection = database->connect();
   if (!connection) return std::unexpected(std::move(connection.error()));

@@ -34,8 +34,11 @@ using Cell = std::variant<std::monostate, std::string, Decimal, std::int64_t, In
 
 class TableWriter {
  public:
-  // REQUIRES: at least one column, names that differ (without regard to case).
-  static Result<TableWriter> create(std::vector<TableColumn> columns);
+  // What doesn't fit into 1 GiB waits in `temp_directory`, which is made when it is needed, and
+  // gone with the writer. REQUIRES: at least one column, names that differ (without regard to
+  // case).
+  static Result<TableWriter> create(std::vector<TableColumn> columns,
+                                    const std::string& temp_directory);
 
   // REQUIRES: one cell a column, of the column's type or null.
   Result<void> append(std::span<const Cell> row);

@@ -93,7 +93,7 @@ std::vector<FileCell> cells_of(const Table& table, const Row& row) {
 
 Result<void> write_parquet(std::span<const Table> tables, const std::string& path) {
   if (tables.empty()) return fail(ErrorCode::kNotFound, "there is nothing to write");
-  auto writer = duckdb::TableWriter::create(columns_of(tables.front()));
+  auto writer = duckdb::TableWriter::create(columns_of(tables.front()), path + ".spill");
   if (!writer) return std::unexpected(writer.error());
   for (const Table& table : tables) {
     CHECK(table.columns.size() == tables.front().columns.size(), "tables of one report");

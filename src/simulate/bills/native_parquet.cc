@@ -129,7 +129,7 @@ Result<void> text_to_parquet(const std::string& text_path, const NativeBillOptio
                              const std::string& parquet_path) {
   CHECK(can_be_parquet(options.form), "the caller asks first");
   // One thread writes the rows as it reads them; told to see to their order as well, the engine
-  // would hold them back.
+  // would hold them back. Small groups of rows, since wide ones are put together in memory.
   auto database = duckdb::Database::open(
       {.threads = 1,
        .temp_directory = std::filesystem::path(parquet_path).parent_path().string(),
@@ -141,7 +141,7 @@ Result<void> text_to_parquet(const std::string& text_path, const NativeBillOptio
       options.form == NativeForm::kAwsCur2 ? aws_query(text_path, options) : gcp_query(text_path);
   const std::string part = parquet_path + ".partial";
   const auto copied = connection->execute("COPY (" + query + ") TO " + duckdb::quote_text(part) +
-                                          " (FORMAT parquet)");
+                                          " (FORMAT parquet, ROW_GROUP_SIZE 20480)");
   std::error_code code;
   if (!copied) {
     std::filesystem::remove(part, code);
