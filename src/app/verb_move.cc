@@ -31,7 +31,7 @@ using Steady = std::chrono::steady_clock;
 constexpr milliseconds kPatience{20'000};
 constexpr milliseconds kBetweenTries{100};
 // Of the engine, which is not all that the program needs.
-constexpr std::uint64_t kEngineBytesMax = std::uint64_t{384} << 20;
+constexpr std::uint64_t kEngineBytesMax = std::uint64_t{256} << 20;
 constexpr milliseconds kBetweenLines{100};       // where somebody looks on
 constexpr milliseconds kBetweenReports{60'000};  // in a log
 constexpr std::string_view kEraseLine = "\r\x1b[K";
@@ -112,7 +112,7 @@ class Teller {
       phase_ = progress.phase;
       begun_ = shown_ = now;
       rows_then_ = progress.rows;
-      if (progress.found > 0) {
+      if (progress.found > 0 && !std::exchange(told_of_found_, true)) {
         console_.say(fmt::format("goes on: {} rows are there from before",
                                  format_count(progress.found, Thousands::kSeparated)));
       }
@@ -153,6 +153,7 @@ class Teller {
   Steady::time_point shown_;
   move::MoveProgress::Phase phase_ = move::MoveProgress::Phase::kCopying;
   std::uint64_t rows_then_ = 0;  // when this phase began
+  bool told_of_found_ = false;
   bool visible_ = false;
 };
 

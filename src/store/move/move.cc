@@ -174,7 +174,7 @@ Result<void> Moving::read_back(const History& history) {
                .table = {},
                .rows = 0,
                .rows_all = progress_.rows,
-               .found = 0};
+               .found = progress_.found};
   for (const MovedTable& table : moved_tables()) {
     MovedRows rows = {.table = &table, .source = copied(table.name), .target = {}};
     tell(table.name);

@@ -26,7 +26,7 @@ struct MoveProgress {
   std::string table;
   std::uint64_t rows = 0;      // of all tables, so far
   std::uint64_t rows_all = 0;  // as far as is known
-  std::uint64_t found = 0;     // of `rows`: what an earlier attempt had copied
+  std::uint64_t found = 0;     // what an earlier attempt had copied
 };
 using MoveListener = std::function<void(const MoveProgress&)>;
 
