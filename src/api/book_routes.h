@@ -1,5 +1,5 @@
-// The books: runs, policies, imports, reconcile, restatements, periods, invoices. What finance and
-// auditors look at, a resource a file; all of it is read from the ledger itself.
+// The books: runs, work, policies, imports, reconcile, restatements, periods, invoices. What finance
+// and auditors look at, a resource a file; all of it is read from the ledger itself.
 //
 // But for invoices none of it can be cut to a scope, so the guard lets nobody in who is bound to
 // one.
@@ -17,6 +17,7 @@ std::vector<server::Route> book_routes(const Parts& parts);
 
 // Of which they are made.
 std::vector<server::Route> run_routes(const Parts& parts);
+std::vector<server::Route> work_routes(const Parts& parts);
 std::vector<server::Route> policy_routes(const Parts& parts);
 std::vector<server::Route> import_routes(const Parts& parts);
 std::vector<server::Route> reconcile_routes(const Parts& parts);

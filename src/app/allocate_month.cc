@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "app/reversals.h"
@@ -81,9 +83,22 @@ std::vector<WorkloadDimensions> merged(const std::vector<WorkloadDimensions>& ke
   return all;
 }
 
-Result<Run> commit(Store& store, const Run& run, const Kept* kept, const Allocation& allocation,
-                   const Distribution& distribution) {
-  auto session = store.begin_run(run);
+Result<std::unique_ptr<RunSession>> begin(Store& store, const Run& run, const ClaimedWork* work) {
+  if (work == nullptr) return store.begin_run(run);
+  const auto now = work->before_keeping();
+  if (!now) return std::unexpected(now.error());
+  return store.begin_claimed_run(run, work->claim,
+                                 {.claim = work->claim.number,
+                                  .scope = run.scope,
+                                  .run = 0,
+                                  .seen = work->seen,
+                                  .began = work->began,
+                                  .at = *now});
+}
+
+Result<Run> commit(Store& store, const Run& run, const ClaimedWork* work, const Kept* kept,
+                   const Allocation& allocation, const Distribution& distribution) {
+  auto session = begin(store, run, work);
   if (!session) return std::unexpected(session.error());
   Result<void> done;
   if (kept != nullptr) done = (*session)->keep_previous_except(kept->left_out);
@@ -122,6 +137,10 @@ Result<void> add_summary(Store& store, AllocatedScope& scope) {
   }
   return {};
 }
+
+struct HashOfId {
+  std::size_t operator()(const FactId& id) const { return id.hash.low; }
+};
 
 bool has_rules_for_distribution(const Policy& policy) {
   return std::ranges::any_of(policy.spread,
@@ -217,7 +236,7 @@ Result<AllocatedScope> allocate_scope(Store& store, LedgerMonth& month, const Cl
   std::ranges::copy(distribution.notes, std::back_inserter(done.notes));
 
   const auto committed =
-      commit(store, done.run, kept ? &*kept : nullptr, *allocation, distribution);
+      commit(store, done.run, rules.work, kept ? &*kept : nullptr, *allocation, distribution);
   if (!committed) {
     return std::unexpected(
         kept ? committed.error().during("the rest of the run can't be kept (allocate it without "
@@ -229,6 +248,41 @@ Result<AllocatedScope> allocate_scope(Store& store, LedgerMonth& month, const Cl
   add_moved(distribution, done);
   if (const auto added = add_summary(store, done); !added) return std::unexpected(added.error());
   return done;
+}
+
+Result<std::vector<DistributionInput::Elsewhere>> elsewhere_in(Store& store,
+                                                               const LedgerMonth& month) {
+  using Elsewhere = DistributionInput::Elsewhere;
+  std::vector<Elsewhere> all;
+  for (const ClusterId& cluster : month.clusters()) {
+    if (cluster.empty()) continue;
+    std::unordered_set<FactId, HashOfId> lines;  // what is of none of them is a transfer
+    for (const Charge& charge : month.lines_of(cluster)) lines.insert(charge.id);
+    const auto dimensions = store.dimensions_of({cluster, month.name()});
+    if (!dimensions) return std::unexpected(dimensions.error());
+    // In the order in which owners_of() gives them.
+    std::map<std::tuple<Labels, std::chrono::sys_days, Component, Currency>, Elsewhere> sums;
+    std::vector<Posting> postings;
+    const auto scanned =
+        store.scan_postings({cluster, month.name()}, [&](std::span<const Posting> batch) {
+          postings.clear();
+          std::ranges::copy_if(batch, std::back_inserter(postings), [&](const Posting& posting) {
+            return lines.contains(posting.charge);
+          });
+          for (Elsewhere& paid : owners_of(postings, *dimensions)) {
+            const auto [sum, is_new] = sums.try_emplace(
+                {paid.owner, paid.day, paid.component, paid.effective.currency()}, paid);
+            if (is_new) continue;
+            sum->second.effective += paid.effective;
+            sum->second.gpu_time += paid.gpu_time;
+            sum->second.memory_time += paid.memory_time;
+          }
+          return true;
+        });
+    if (!scanned) return std::unexpected(scanned.error());
+    for (auto& [key, sum] : sums) all.push_back(std::move(sum));
+  }
+  return all;
 }
 
 Result<std::vector<AllocatedScope>> allocate_whole_month(Store& store, LedgerMonth& month,

@@ -1,6 +1,7 @@
 // One scope allocated: from the facts of the ledger to a run that is committed.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -10,9 +11,19 @@
 #include "allocate/allocate.h"
 #include "allocate/distribute.h"
 #include "ledger/store.h"
+#include "ledger/work.h"
 #include "questions/ledger_month.h"
 
 namespace pennyweight {
+
+// A claim, where the run belongs to one (ledger/work.h).
+struct ClaimedWork {
+  const WorkClaim& claim;
+  WorkSeen seen;  // at least these facts are read
+  Instant began;
+  // Called before anything is kept, and gives the time; an Error ends it there.
+  std::function<Result<Instant>()> before_keeping;
+};
 
 struct ScopeRules {
   const Policy& policy;
@@ -21,6 +32,7 @@ struct ScopeRules {
   std::span<const JoinRule> join_rules;  // which have passed check_join_rule
   Instant at;                            // when the run is made
   std::optional<Interval> changed;       // only bill lines that overlap it are divided again
+  const ClaimedWork* work = nullptr;     // of one scope alone
 };
 
 // What one run did.
@@ -42,6 +54,11 @@ struct AllocatedScope {
 Result<AllocatedScope> allocate_scope(Store& store, LedgerMonth& month, const ClusterId& cluster,
                                       const ScopeRules& rules, bool elsewhere_wanted,
                                       std::vector<DistributionInput::Elsewhere>& elsewhere);
+
+// The same of all clusters, from their runs in the ledger instead of while they are divided.
+// REQUIRES: no lines of `month` were handed over.
+Result<std::vector<DistributionInput::Elsewhere>> elsewhere_in(Store& store,
+                                                               const LedgerMonth& month);
 
 // Every scope of a month, that of no cluster last: its tax and support may be spread over the
 // owners of all clusters.

@@ -194,10 +194,36 @@ void LiveLedger::keep_up() {
     const auto changed = rollup_->refresh(store);
     if (!changed) return std::unexpected(changed.error());
     if (*changed) count("rollups");
-    return {};
+    if (*changed && config_.live.serve.leaves_to_workers) {
+      if (auto read = read_earlier(store, clock_.now()); !read) return read;
+    }
+    return look_at_workers(store);
   });
   if (!done) return failed("rollup", done.error());
   kept_up_ = shared_.mark();
+}
+
+Result<void> LiveLedger::look_at_workers(Store& store) {
+  if (auto looked = look_at_work(store, work_look_); !looked) return looked;
+  if (work_look_.book.plans.empty() && !config_.live.serve.leaves_to_workers) return {};
+  const WorkRules rules = work_rules(config_.policy, catalog_, config_.join_rules);
+  std::vector<WorkItem> items = work_items(work_look_, rules);
+  if (auto found = find_behind_since(store, rules, items); !found) return found;
+  WorkProgress progress;
+  for (const WorkItem& item : items) {
+    ++progress.items[item.state];
+    if (!item.behind_since) continue;
+    progress.behind_since =
+        std::min(progress.behind_since.value_or(*item.behind_since), *item.behind_since);
+  }
+  const std::lock_guard lock(mutex_);
+  work_ = std::move(progress);
+  return {};
+}
+
+std::optional<WorkProgress> LiveLedger::work() const {
+  const std::lock_guard lock(mutex_);
+  return work_;
 }
 
 void LiveLedger::last_cycle() {
@@ -397,6 +423,7 @@ Result<void> LiveLedger::price_and_allocate(Store& store, const std::string& mon
       trail_->changed(*std::move(change));
     }
   }
+  if (config_.live.serve.leaves_to_workers) return {};
   auto loaded = LedgerMonth::load(store, month, config_.join_rules);
   if (!loaded) return std::unexpected(loaded.error());
   const unsigned threads =

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,9 +31,16 @@
 #include "live/view/live_table.h"
 #include "pricing/catalog.h"
 #include "pricing/rate_card.h"
+#include "questions/work_items.h"
 #include "rollup/rollup.h"
 
 namespace pennyweight {
+
+// How far workers are, where there are any.
+struct WorkProgress {
+  std::map<WorkState, std::uint64_t> items;
+  std::optional<Instant> behind_since;  // when the first import came that one of them lacks
+};
 
 class LiveLedger {
  public:
@@ -58,6 +66,8 @@ class LiveLedger {
 
   // As of the last cycle; from any thread. Null before the first.
   std::shared_ptr<const LiveView> view() const;
+  // As of when the ledger was changed last; from any thread. Nothing where no worker divides.
+  std::optional<WorkProgress> work() const;
   // By name, for /metrics; from any thread.
   std::map<std::string, std::uint64_t> counts() const;
   // Whether the last write succeeded; for /readyz.
@@ -82,6 +92,7 @@ class LiveLedger {
   Result<void> price_and_allocate(Store& store, const std::string& month, Instant now);
   Result<void> read_earlier(Store& store, Instant now);
   void keep_up();
+  Result<void> look_at_workers(Store& store);
   void tell(Instant now, bool all);
   void imported(const ImportOutcome& outcome);
   // The runs of a month that were made at that instant.
@@ -119,10 +130,12 @@ class LiveLedger {
   std::map<ClusterId, LiveCosts> today_;
   std::map<ClusterId, std::map<WorkloadId, Money>> earlier_;  // of this month, before today
   std::set<std::string> told_problems_;
+  WorkLook work_look_;
 
   mutable std::mutex mutex_;  // of the following
   std::shared_ptr<const LiveView> view_;
   std::map<std::string, std::uint64_t> counts_;
+  std::optional<WorkProgress> work_;
   bool is_writing_ = true;
 };
 

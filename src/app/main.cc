@@ -154,7 +154,8 @@ int run_program(int argc, char** argv) {
       declare_invoice(app),  declare_price(app),     declare_audit(app),
       declare_serve(app),    declare_top(app),       declare_units(app),
       declare_backfill(app), declare_user(app),      declare_token(app),
-      declare_backup(app),   declare_restore(app),   declare_move(app)};
+      declare_backup(app),   declare_restore(app),   declare_work(app),
+      declare_move(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

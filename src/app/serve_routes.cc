@@ -211,6 +211,26 @@ void add_ledger(const Served& served, MetricsText& metrics) {
   add_teams(lines, metrics);
 }
 
+// How far workers are. Told from when the ledger was changed last.
+void add_work(const Served& served, MetricsText& metrics) {
+  const auto work = served.ledger.work();
+  if (!work) return;
+  metrics.family("pennyweight_work_items", "gauge",
+                 "Clusters and months that workers divide, by state; unplanned: months.");
+  for (const WorkState state : {WorkState::kDone, WorkState::kDue, WorkState::kWaiting,
+                                WorkState::kClaimed, WorkState::kUnplanned}) {
+    const auto count = work->items.find(state);
+    metrics.sample({{"state", to_text(state)}},
+                   count == work->items.end() ? std::uint64_t{0} : count->second);
+  }
+  metrics.family("pennyweight_work_lag_seconds", "gauge",
+                 "Since the first import came that a run should have seen and has not.");
+  const auto lag = work->behind_since ? std::max(std::chrono::milliseconds(0),
+                                                 served.clock.now() - *work->behind_since)
+                                      : std::chrono::milliseconds(0);
+  metrics.sample({}, fmt::format("{}.{:03}", lag.count() / 1000, lag.count() % 1000));
+}
+
 void add_server(const Served& served, MetricsText& metrics) {
   metrics.family("pennyweight_http_requests_total", "counter", "Requests by route and status.");
   const auto routes = served.route_counts();
@@ -252,6 +272,7 @@ Response metrics_of(const Served& served) {
   add_engine(served, metrics);
   add_sources(served, metrics);
   add_ledger(served, metrics);
+  add_work(served, metrics);
   add_server(served, metrics);
   add_process(metrics);
   return {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics.text()};

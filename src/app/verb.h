@@ -39,6 +39,7 @@ struct Verb {
 
 Verb declare_import(CLI::App& app);
 Verb declare_allocate(CLI::App& app);
+Verb declare_work(CLI::App& app);
 Verb declare_report(CLI::App& app);
 Verb declare_compare(CLI::App& app);
 Verb declare_reconcile(CLI::App& app);

@@ -392,6 +392,8 @@ const std::vector<ConfigKey>& config_keys() {
        "How often what is finished goes from the journal into the ledger."},
       {"serve.allocate_every", "duration", "5m",
        "How often the day that is not over is divided anew; more seldom where that takes long."},
+      {"serve.allocate", "serve, workers", "serve",
+       "Who divides a day that is over: `serve` itself, or `pennyweight work` beside it."},
       {"serve.reading_every", "duration", "1h",
        "How often the ledger is told of a holding that goes on."},
       {"serve.token_file", "path", "",

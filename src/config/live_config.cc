@@ -19,6 +19,7 @@ constexpr std::int64_t kSeriesMax = 100'000'000;
 constexpr std::int64_t kRequestsMax = 10'000;
 constexpr std::int64_t kAskingRateMax = 1'000'000;  // what api::RateLimit takes
 constexpr std::size_t kProxiesMax = 1'000;
+constexpr std::array<std::string_view, 2> kDividers = {"serve", "workers"};
 
 void read_duration(YamlReader& yaml, const YamlNode& node, std::string_view what,
                    std::int64_t min_ms, std::int64_t max_ms, std::uint32_t& into) {
@@ -356,6 +357,11 @@ void read_serve_config(YamlReader& yaml, const YamlNode& node, const PathReader&
        {"allocate_every",
         [&](const YamlNode& at) {
           read_duration(yaml, at, "serve.allocate_every", kSecond, kDay, serve.allocate_ms);
+        }},
+       {"allocate",
+        [&](const YamlNode& at) {
+          const auto who = yaml.choice(at, "serve.allocate", kDividers);
+          if (who) serve.leaves_to_workers = *who == 1;
         }},
        {"reading_every",
         [&](const YamlNode& at) {

@@ -37,9 +37,11 @@ struct ServeConfig {
   ClusterId cluster{"default"};           // of samples that name none
   std::string cluster_label = "cluster";  // of samples; empty: none is looked at
   std::uint32_t resolution_ms = 60'000;
-  std::uint32_t grace_ms = 120'000;      // how long a minute waits for what is late of it
-  std::uint32_t flush_ms = 60'000;       // how often what is finished goes into the ledger
-  std::uint32_t allocate_ms = 300'000;   // how often the day that is not over is divided again
+  std::uint32_t grace_ms = 120'000;     // how long a minute waits for what is late of it
+  std::uint32_t flush_ms = 60'000;      // how often what is finished goes into the ledger
+  std::uint32_t allocate_ms = 300'000;  // how often the day that is not over is divided again
+  // Days that are over are priced here and divided by `pennyweight work`.
+  bool leaves_to_workers = false;
   std::uint32_t reading_ms = 3'600'000;  // how often a holding that goes on is written again
   std::uint64_t body_bytes_max = 32u << 20;
   std::uint64_t journal_bytes_max = std::uint64_t{4} << 30;

@@ -42,6 +42,7 @@ serve:
   grace: 30s
   flush_every: 5s
   allocate_every: 1m
+  allocate: workers
   reading_every: 10m
   token_file: tokens
   trust_loopback: false
@@ -60,6 +61,7 @@ serve:
   EXPECT_EQ(serve.grace_ms, 30'000u);
   EXPECT_EQ(serve.flush_ms, 5'000u);
   EXPECT_EQ(serve.allocate_ms, 60'000u);
+  EXPECT_TRUE(serve.leaves_to_workers);
   EXPECT_EQ(serve.reading_ms, 600'000u);
   EXPECT_EQ(serve.token_file, "etc/tokens");
   EXPECT_FALSE(serve.trust_loopback);

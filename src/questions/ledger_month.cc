@@ -6,6 +6,7 @@
 
 #include "allocate/allocate.h"
 #include "core/billing_period.h"
+#include "ledger/keeping.h"
 
 namespace pennyweight {
 namespace {
@@ -71,6 +72,22 @@ std::vector<ClusterId> LedgerMonth::clusters() const {
 const Run* LedgerMonth::current_run(const Scope& scope) const {
   const auto run = runs_.find(scope);
   return run == runs_.end() ? nullptr : &run->second;
+}
+
+std::vector<PlannedScope> LedgerMonth::planned() const {
+  std::vector<PlannedScope> scopes;
+  for (const auto& [cluster, charges] : charges_) {
+    if (charges.empty()) continue;
+    SetDigest lines;
+    for (const Charge& charge : charges) lines.add(charge.id.hash);
+    scopes.push_back({cluster, charges.size(), lines.digest(), span_of(charges)});
+  }
+  return scopes;
+}
+
+std::span<const Charge> LedgerMonth::lines_of(const ClusterId& cluster) const {
+  const auto charges = charges_.find(cluster);
+  return charges == charges_.end() ? std::span<const Charge>() : charges->second;
 }
 
 Result<ClusterFacts> LedgerMonth::facts_of(Store& store, const ClusterId& cluster) {

@@ -17,6 +17,7 @@
 #include "ledger/node.h"
 #include "ledger/outage.h"
 #include "ledger/store.h"
+#include "ledger/work.h"
 
 namespace pennyweight {
 
@@ -43,6 +44,10 @@ class LedgerMonth {
   std::vector<ClusterId> clusters() const;
   // The run that was current when the month was loaded; null: the scope was never allocated.
   const Run* current_run(const Scope& scope) const;
+  // How the bill lines fall into scopes, by cluster; those of a cluster as long as they were not
+  // handed over.
+  std::vector<PlannedScope> planned() const;
+  std::span<const Charge> lines_of(const ClusterId& cluster) const;
   // May be called once a cluster: the bill lines are handed over.
   Result<ClusterFacts> facts_of(Store& store, const ClusterId& cluster);
 

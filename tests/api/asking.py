@@ -199,6 +199,7 @@ ASKING = {
     ("GET", "/api/v1/fleet"): plain("/api/v1/fleet"),
     # The books
     ("GET", "/api/v1/runs"): plain("/api/v1/runs"),
+    ("GET", "/api/v1/work"): plain("/api/v1/work"),
     ("GET", "/api/v1/policies"): plain("/api/v1/policies"),
     ("GET", "/api/v1/policies/{version}"): policy,
     ("GET", "/api/v1/policies/compare"): two_policies,
