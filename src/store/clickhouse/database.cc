@@ -138,7 +138,10 @@ commit_log::Clock ClickhouseDatabase::clock() const {
 std::unique_ptr<commit_log::CommitLog> ClickhouseDatabase::log() {
   commit_log::Settings settings;
   settings.lease = options_.lease;
-  return std::make_unique<commit_log::CommitLog>(*register_, clock(), settings, fresh_session());
+  auto log =
+      std::make_unique<commit_log::CommitLog>(*register_, clock(), settings, fresh_session());
+  if (reader_) log->start_from(reader_->known());
+  return log;
 }
 
 Result<commit_log::View> ClickhouseDatabase::view() { return reader_->read(); }

@@ -58,6 +58,8 @@ class CommitLog {
 
   // Spares reading from the beginning: `view` is what another one of the same register gave.
   void start_from(View view);
+  // What counted when it last read: asks nobody.
+  const View& known() const { return view_; }
   // Reads; gives what counts now. Waits for nobody.
   Result<View> read();
   // Waits for a turn, takes it, and gives what counts up to it: nobody else commits before
