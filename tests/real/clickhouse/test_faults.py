@@ -33,7 +33,7 @@ import faults
 import planted
 import watch
 import wires
-from harness import clean_up, expect, failures, folder, guarded, need, say
+from harness import expect, folder, guarded, need, say, wait_until
 
 LEASE_MS = 3_000
 OPTIONS = f"connect_timeout_ms=1000&timeout_ms=6000&retry_ms=4000&lease_ms={LEASE_MS}"
@@ -41,12 +41,14 @@ IN_DOUBT = "it is not known whether this was committed"
 LANES = 3
 HANGS_S = 150  # a program that takes longer than that hangs
 ROUNDS_OF_A_LEDGER = 25
-IMPORT_PHASES = ("read servers", "read log", "read closings", "write {table}", "read {table}",
-                 "log claim", "log open", "write imports", "read imports", "log entry",
-                 "log sealed", "log release")
-RUN_PHASES = ("read charges", "read holdings", "write postings", "read postings",
-              "write run_dimensions", "log claim", "log open", "write runs", "read runs",
-              "log entry", "log sealed", "log release")
+COMMITTING = ("log claim", "log open", "log entry", "log sealed", "log release")
+IMPORT_PHASES = ("read schema_version", "read log", "write {table}", "read {table}",
+                 "write import_touches", "read import_touches", "write imports", "read imports",
+                 *COMMITTING)
+RUN_PHASES = ("read charges", "read holdings", "read usages", "write postings", "read postings",
+              "read runs", "write runs", *COMMITTING)
+WORK_PHASES = ("read charges", "write work_plans", "read work_claims", "write work_claims",
+               "write postings", "write work_done", "read work_done", "write runs", *COMMITTING)
 # After each round the first two, and one of the others; all of them once a ledger is full.
 COMPARED = (
     ("export", "postings", "--out", "{out}"),
@@ -60,15 +62,18 @@ COMPARED = (
 class Job:
     """What a lane does next: an import of a delivery, or another verb."""
 
-    def __init__(self, chance, verb, delivery=None, worker=None):
+    def __init__(self, chance, verb, delivery=None):
         self.verb, self.delivery = verb, delivery
         self.strike, self.timed, self.watched = None, None, chance.random() < 0.65
         self.stop_s = LEASE_MS / 1000 + chance.uniform(0.5, 2)
-        if self.watched and chance.random() < 0.6:
-            phases = IMPORT_PHASES if delivery else RUN_PHASES + (worker or ())
+        if self.watched and chance.random() < 0.7:
+            phases = (IMPORT_PHASES if delivery else
+                      WORK_PHASES if verb[0] == "work" else RUN_PHASES)
             phase = chance.choice(phases).format(table=delivery.table if delivery else "")
             action = chance.choices(("kill", "stop", "lose", "late"), (6, 2, 2, 1))[0]
-            self.strike = watch.Strike(phase, chance.choice(("before", "after")), action)
+            # A worker commits twice for an item: that it has it, and its run.
+            nth = 1 if delivery or phase not in COMMITTING else chance.randint(1, 4)
+            self.strike = watch.Strike(phase, chance.choice(("before", "after")), action, nth)
         elif not self.watched and chance.random() < 0.4:
             self.timed = (chance.choice(("kill", "kill", "stop")), chance.uniform(0.05, 2.5))
 
@@ -203,8 +208,8 @@ def _pause(process, seconds):
 
 def _gist(text):
     """The words of a refusal without what is of this one alone."""
-    line = next((line for line in text.splitlines() if "ClickHouse's code" in line
-                 or "nothing" in line or "pennyweight" in line), "(nothing)")
+    line = next((line for line in text.splitlines() if line.startswith("pennyweight: ")),
+                "(nothing)")
     line = re.sub(r"[0-9a-f]{8,}|\d+(\.\d+)+(:\d+)?|\d+", "#", line)
     return re.sub(r"[\w-]+\.#\.csv", "FILE", line)[:220]
 
@@ -287,8 +292,6 @@ class FaultTest:
         maker, ledger = deliveries.Maker(chance), self.ledger
         maker._serial = number * 100
         lanes = []
-        if not ledger.sent:
-            ledger.sent.append(maker.nodes())
         for _ in range(LANES):
             lanes.append([])
             for _ in range(chance.randint(1, 2)):
@@ -312,12 +315,12 @@ class FaultTest:
     def _job(self, chance, maker, number):
         ledger = self.ledger
         kind = chance.choices(("bill", "jobs", "usage", "again", "replacement", "allocate"),
-                              (30, 12, 10, 18, 12, 30))[0]
+                              (30, 10, 10, 16, 12, 40))[0]
         if kind == "allocate":
             if self.has_workers and chance.random() < 0.7:
                 verb = ["work", "--worker", f"worker-{chance.randrange(1000)}", "--once",
                         "--lease", str(LEASE_MS // 1000)]
-                return Job(chance, verb, worker=("write work", "read work"))
+                return Job(chance, verb)
             return Job(chance, ["allocate", "--month", chance.choice(sorted(deliveries.MONTHS))])
         if kind == "again":
             return Job(chance, None, chance.choice(ledger.sent[-12:]))
@@ -378,16 +381,19 @@ class FaultTest:
         if self.ledger is None or number % ROUNDS_OF_A_LEDGER == 0:
             self._end_ledger()
             self.ledger = Ledger(self, number)
-            first = deliveries.Maker(random.Random(0)).nodes()
-            self.ledger.sent.append(first)
-            self.ledger.do_surely(Job(random.Random(1), None, first), "the first import")
+            maker = deliveries.Maker(random.Random(number))
+            maker._serial = number * 100 + 90
+            self.ledger.sent += [maker.nodes(), maker.bill()]
+            for first in self.ledger.sent:
+                self.ledger.do_surely(Job(random.Random(1), None, first), "the first import")
         ledger, wrongs, before = self.ledger, len(self.wrongs), self.outcomes.copy()
         readings = ledger.auditor.readings.copy()
         lanes, struck = self.plan(number)
         stop, open_jobs, running = threading.Event(), [], []
-        reader = threading.Thread(target=self._read, args=(stop, f"{given.seed}:{number}"))
-        threads = [threading.Thread(target=self._lane, args=(jobs, open_jobs, running))
-                   for jobs in lanes]
+        reader = threading.Thread(target=self._read, args=(stop, f"{given.seed}:{number}"),
+                                  daemon=True)
+        threads = [threading.Thread(target=self._lane, args=(jobs, open_jobs, running),
+                                    daemon=True) for jobs in lanes]
         for thread in [reader, *threads]:
             thread.start()
         events = sorted([(begin, False, what) for begin, _, *what in struck]
@@ -498,6 +504,40 @@ class FaultTest:
             if expect(found, f"planted: {what}: not found"):
                 say(f"planted: {what}: found: {found[0][:150]}")
 
+    def sweep(self):
+        """What a program that died left goes; one that only slept is refused when it wakes up."""
+        self.ledger = Ledger(self, 2000)
+        ledger, server = self.ledger, self.servers.servers[0]
+        maker = deliveries.Maker(random.Random(1))
+        for delivery in (maker.nodes(), maker.bill()):
+            ledger.do_surely(Job(random.Random(1), None, delivery), "a small ledger")
+        bill = maker.bill()
+        dead, asleep = Job(random.Random(1), None, bill), Job(random.Random(1), None, bill)
+        dead.timed = asleep.timed = None
+        ledger.attempt(dead, watch.Subject(
+            "dead", watch.Strike("log claim", "before", "kill")))
+        sleeper = watch.Subject("asleep", watch.Strike("log claim", "before", "stop"), stop_s=8)
+        thread = threading.Thread(target=ledger.attempt, args=(asleep, sleeper), daemon=True)
+        thread.start()
+        wait_until("one sleeps", lambda: sleeper.strike.struck)
+
+        def sessions():
+            return len(ledger.auditor.ask(
+                server, f"SELECT DISTINCT session FROM {ledger.database}.charges"))
+        expect(sessions() == 3, "one that counts, one of a dead and one of a sleeper")
+        for _ in range(2):
+            ledger.attempt(Job(random.Random(1), ["sweep", "--days", "0"]))
+        wait_until("their rows go", lambda: sessions() == 1)
+        thread.join()
+        expect(any("swept away" in words for words in self.words),
+               f"who slept is told so: {list(self.words)}")
+        # It went on writing as if nothing had been; that goes too.
+        ledger.attempt(Job(random.Random(1), ["sweep", "--days", "0"]))
+        wait_until("what it still wrote goes", lambda: sessions() == 1)
+        ledger.do_surely(Job(random.Random(1), None, bill), "what was swept away")
+        ledger.auditor.read(server)
+        say("swept: what a dead and a sleeping import left; the sleeper was refused")
+
     # -- the end --------------------------------------------------------------------------------
 
     def table(self):
@@ -515,6 +555,8 @@ class FaultTest:
         for phase in sorted(rows):
             print(f"    {phase:24} " + ", ".join(f"{times} {what}" for what, times in
                                                  sorted(rows[phase].items())))
+        say("statements that passed the watch: " + ", ".join(
+            f"{times} {phase}" for phase, times in self.watch.seen.most_common()))
         say("phases of watched programs when a server failed: " + ", ".join(
             f"{times} {phase}" for phase, times in self.phases.most_common()))
         say("programs: " + ", ".join(f"{times} {what} {verb}" for (what, verb), times in
@@ -549,6 +591,7 @@ def main():
     test.table()
     if not test.on_cluster:
         test.plant()
+        test.sweep()
     expect(not test.wrongs, f"{len(test.wrongs)} things were wrong")
 
 

@@ -80,6 +80,7 @@ class Watch:
         self._serial = 0
         self._lock = threading.Lock()
         self.struck = collections.Counter()  # by (action, when, phase)
+        self.seen = collections.Counter()    # statements by phase
         self.ports = []
         self._ends = False
         self._listening = []
@@ -132,6 +133,8 @@ class Watch:
         phase = phase_of(head, body)
         begun = time.monotonic()
         subject.phase = phase
+        with self._lock:
+            self.seen[phase] += 1
         if self._strike(subject, "before", phase):
             return
         with socket.create_connection((server.host, server.port), timeout=2) as there:
