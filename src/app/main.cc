@@ -155,7 +155,7 @@ int run_program(int argc, char** argv) {
       declare_serve(app),    declare_top(app),       declare_units(app),
       declare_backfill(app), declare_user(app),      declare_token(app),
       declare_backup(app),   declare_restore(app),   declare_work(app),
-      declare_move(app)};
+      declare_sweep(app),    declare_move(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -19,6 +19,8 @@
 
 namespace pennyweight {
 
+struct ClickhouseOptions;
+
 enum class ExitCode {
   kDone = 0,
   kSaysNo = 1,      // the data or the check says no
@@ -60,6 +62,7 @@ Verb declare_backfill(CLI::App& app);
 Verb declare_backup(CLI::App& app);
 Verb declare_restore(CLI::App& app);
 Verb declare_move(CLI::App& app);
+Verb declare_sweep(CLI::App& app);
 Verb declare_user(CLI::App& app);
 Verb declare_token(CLI::App& app);
 
@@ -72,6 +75,8 @@ Result<std::unique_ptr<Store>> open_ledger(const Config& config);
 Result<std::unique_ptr<Store>> create_ledger(const Config& config);
 // Whether it is on ClickHouse instead of in a file, and its name for people, without passwords.
 bool is_on_clickhouse(const Config& config);
+// How it is opened there, with a seed that no other program has.
+Result<ClickhouseOptions> cluster_options(const Config& config);
 std::string ledger_name(const Config& config);
 
 // An Error of wrong usage, which ends the program with exit code 2.
