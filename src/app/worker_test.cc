@@ -62,7 +62,11 @@ Charge line(const std::string& resource, std::int64_t units, const char* from = 
 class WorkerTest : public testing::Test {
  protected:
   WorkerTest() : store_(make_memory_store(false)) {
-    config_.policy.spread.push_back({.how = Spread::kProportional});
+    SpreadRule all;
+    all.kind = PostingKind::kShared;
+    all.how = Spread::kProportional;
+    all.over = SpreadOver::kMonth;
+    config_.policy.spread.push_back(all);
     take_in({machine("a", "a1"), machine("b", "b1")},
             {job("a", "1", "a1", "nlp", "2026-03-04T01:00:00Z", "2026-03-05T01:00:00Z"),
              job("b", "2", "b1", "vision", "2026-03-04T01:00:00Z", "2026-03-14T01:00:00Z")},

@@ -120,7 +120,9 @@ class Judge {
       item.state = WorkState::kDue;
       item.imports_behind = look_.book.imports - (item.done ? item.done->seen.imports : 0);
     }
-    if (item.claim && !item.claim->over) item.state = WorkState::kClaimed;
+    // Nobody else can be at it where the ledger is open to one at a time.
+    const bool is_claimed = item.claim && !item.claim->over && !look_.book.is_alone;
+    if (is_claimed) item.state = WorkState::kClaimed;
     return item;
   }
 
