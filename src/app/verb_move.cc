@@ -87,7 +87,7 @@ Result<std::unique_ptr<move::Source>> open_source(const Place& place) {
 
 Result<std::unique_ptr<move::Target>> open_target(const Place& place) {
   if (place.server) return move::open_clickhouse_target(*place.server);
-  return move::open_duckdb_target(place.file);
+  return with_patience([&] { return move::open_duckdb_target(place.file); });
 }
 
 Result<bool> is_ledger(const Place& place) {
@@ -292,7 +292,9 @@ Verb declare_move(CLI::App& app) {
       ->add_option("--to", options->to,
                    "Where it goes, the other of the two; what was broken off goes on")
       ->required();
-  add_table_options(*command, options->table);
+  command->add_option("--format", options->table.format, "Of what was compared")
+      ->check(CLI::IsMember({"text", "csv", "json"}))
+      ->capture_default_str();
   command->footer(examples_of("move"));
   return {command, [options](Context& context) { return run(*options, context); }};
 }
