@@ -10,6 +10,10 @@
 namespace pennyweight {
 namespace {
 
+// A replicated table knows this many of its last blocks again; of itself it is a hundred. An insert
+// that its sender gave up and sent elsewhere may still be on its way while as many others arrive.
+constexpr const char* kBlocksKnownAgain = " SETTINGS replicated_deduplication_window = 1000";
+
 // The month in UTC of a column of milliseconds, as a number: 202603.
 std::string month_number(const std::string& column) {
   return "toYYYYMM(toDateTime(intDiv(" + column + ", 1000), 'UTC'))";
@@ -206,10 +210,10 @@ std::vector<std::string> creation_of(const TableSpec& table, const TableLayout& 
   const std::string folder = "/" + layout.database + "/" + table.name;
   if (table.spread == TableSpread::kEverywhere) {
     return {create(own, "ReplicatedMergeTree('/clickhouse/tables/everywhere" + folder +
-                            "', '{shard}-{replica}')" + order)};
+                            "', '{shard}-{replica}')" + order + kBlocksKnownAgain)};
   }
   return {create(own, "ReplicatedMergeTree('/clickhouse/tables/{shard}" + folder +
-                          "', '{replica}')" + order),
+                          "', '{replica}')" + order + kBlocksKnownAgain),
           create(all(layout, table.name), "Distributed(" + layout.cluster + ", " + layout.database +
                                               ", " + table.name + "_local, cityHash64(" +
                                               table.shard_key + "))")};
