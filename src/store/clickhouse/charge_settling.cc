@@ -110,7 +110,7 @@ Result<void> Charges::take_back(std::span<const FactId> lines) {
   std::vector<Hash128> ids;
   for (const FactId& line : lines) ids.push_back(line.hash);
   std::vector<Charge> reversals;
-  const auto read = settling_.each_block(
+  const auto read = settling_.each_block_of_facts(
       fmt::format(
           "SELECT {} FROM {}", clickhouse_fact_columns<Charge>(),
           narrowed(settling_.ledger().facts(Table<Charge>::kName), is_one_of("charge_id", ids))),

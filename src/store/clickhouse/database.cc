@@ -98,6 +98,13 @@ Call ClickhouseDatabase::reading() const {
   return call;
 }
 
+Call ClickhouseDatabase::reading_facts() const {
+  constexpr const char* kBlockRows = "16384";
+  Call call = reading();
+  call.settings["max_block_size"] = kBlockRows;
+  return call;
+}
+
 Call ClickhouseDatabase::writing(const TableSpec& table) const {
   Call call;
   call.settings = {{"max_query_size", "16777216"}};

@@ -62,6 +62,8 @@ class ClickhouseDatabase {
   // What a SELECT and an INSERT need so that what was acknowledged is there for whoever asks
   // afterwards, whichever replica answers.
   clickhouse::Call reading() const;
+  // The same, of whole facts: a row has a thousand bytes, and a block is held as a whole.
+  clickhouse::Call reading_facts() const;
   clickhouse::Call writing(const TableSpec& table) const;
   // Sends a block to a table: what BlockWriter::take() gave of column_names(table).
   Result<void> insert(clickhouse::Client& client, const TableSpec& table,

@@ -57,7 +57,7 @@ Result<void> Keyed<Fact>::keep_late_aside(const std::string& here,
   const std::string& name = settling_.delivery().source.name;
   std::vector<std::pair<std::uint64_t, RejectedRow>> late;
   StagedPart rest;
-  const auto read = settling_.each_block(
+  const auto read = settling_.each_block_of_facts(
       fmt::format("SELECT {} FROM {}{}", rows_and_facts_columns<Fact>(),
                   settling_.delivery().rows.template rows_of<Fact>(), here),
       [&](const Block& block) -> Result<bool> {

@@ -82,7 +82,7 @@ class Scan {
           }
           return true;
         },
-        reading_facts());
+        database_->reading_facts());
   }
   template <class Fact>
   Result<std::vector<Fact>> collect(const std::string& rest) const {
@@ -107,7 +107,7 @@ class Scan {
           }
           return true;
         },
-        reading_facts());
+        database_->reading_facts());
   }
   Result<std::vector<LedgerRun>> runs() const {
     const ClickhouseDatabase::Loan client = database_->lend();
@@ -115,12 +115,6 @@ class Scan {
   }
 
  private:
-  // A row of facts has a thousand bytes, and a block is held as a whole.
-  clickhouse::Call reading_facts() const {
-    clickhouse::Call call = database_->reading();
-    call.settings["max_block_size"] = std::to_string(4 * kBatchRows);
-    return call;
-  }
   static BlockRows first_rows(const clickhouse::Block& block) {
     return {0, std::min(kBatchRows, block.rows)};
   }

@@ -102,6 +102,12 @@ class Settling {
     const ClickhouseDatabase::Loan client = database_.lend();
     return client->query(sql, visit, database_.reading());
   }
+  // The same, of whole facts.
+  template <class Visit>
+  Result<void> each_block_of_facts(const std::string& sql, const Visit& visit) {
+    const ClickhouseDatabase::Loan client = database_.lend();
+    return client->query(sql, visit, database_.reading_facts());
+  }
   Result<std::uint64_t> count(const std::string& sql) {
     const ClickhouseDatabase::Loan client = database_.lend();
     return count_of(*client, database_, sql);
@@ -226,7 +232,7 @@ Result<void> Settling::write(const std::string& here, StagedPart& staged) {
   if (staged.kept() == 0) return {};
   std::uint64_t written = 0;
   const auto copy = [&](const std::string& from) {
-    return each_block(
+    return each_block_of_facts(
         fmt::format("SELECT {} FROM {}{}", rows_and_facts_columns<Fact>(), from, here),
         [&](const clickhouse::Block& block) -> Result<bool> {
           if (auto done = write_block<Fact>(block, staged, written); !done) {
@@ -255,13 +261,13 @@ Result<void> Settling::write(const std::string& here, StagedPart& staged) {
 
 template <class Fact>
 Result<void> Settling::read_facts(const std::string& from, std::map<StagedRow, Fact>& found) {
-  return each_block(fmt::format("SELECT {} FROM {}", rows_and_facts_columns<Fact>(), from),
-                    [&](const clickhouse::Block& block) -> Result<bool> {
-                      auto read = rows_and_facts<Fact>(block, ledger_.numbers());
-                      if (!read) return std::unexpected(read.error());
-                      for (auto& [row, fact] : *read) found.emplace(row, std::move(fact));
-                      return true;
-                    });
+  return each_block_of_facts(fmt::format("SELECT {} FROM {}", rows_and_facts_columns<Fact>(), from),
+                             [&](const clickhouse::Block& block) -> Result<bool> {
+                               auto read = rows_and_facts<Fact>(block, ledger_.numbers());
+                               if (!read) return std::unexpected(read.error());
+                               for (auto& [row, fact] : *read) found.emplace(row, std::move(fact));
+                               return true;
+                             });
 }
 
 }  // namespace pennyweight
