@@ -49,6 +49,7 @@ RUN_PHASES = ("read charges", "read holdings", "read usages", "write postings", 
               "read runs", "write runs", *COMMITTING)
 WORK_PHASES = ("read charges", "write work_plans", "read work_claims", "write work_claims",
                "write postings", "write work_done", "read work_done", "write runs", *COMMITTING)
+SWEEP_PHASES = ("read strays", "write strays", "alter", *COMMITTING)
 # After each round the first two, and one of the others; all of them once a ledger is full.
 COMPARED = (
     ("export", "postings", "--out", "{out}"),
@@ -67,8 +68,8 @@ class Job:
         self.strike, self.timed, self.watched = None, None, chance.random() < 0.65
         self.stop_s = LEASE_MS / 1000 + chance.uniform(0.5, 2)
         if self.watched and chance.random() < 0.7:
-            phases = (IMPORT_PHASES if delivery else
-                      WORK_PHASES if verb[0] == "work" else RUN_PHASES)
+            phases = IMPORT_PHASES if delivery else {
+                "work": WORK_PHASES, "sweep": SWEEP_PHASES}.get(verb[0], RUN_PHASES)
             phase = chance.choice(phases).format(table=delivery.table if delivery else "")
             action = chance.choices(("kill", "stop", "lose", "late"), (6, 2, 2, 1))[0]
             # A worker commits twice for an item: that it has it, and its run.
@@ -314,8 +315,12 @@ class FaultTest:
 
     def _job(self, chance, maker, number):
         ledger = self.ledger
-        kind = chance.choices(("bill", "jobs", "usage", "again", "replacement", "allocate"),
-                              (30, 10, 10, 16, 12, 40))[0]
+        kind = chance.choices(
+            ("bill", "jobs", "usage", "again", "replacement", "allocate", "sweep"),
+            (30, 10, 10, 16, 12, 40, 8))[0]
+        if kind == "sweep":
+            # Whatever an earlier one noted: also what others are just writing.
+            return Job(chance, ["sweep", "--days", "0"])
         if kind == "allocate":
             if self.has_workers and chance.random() < 0.7:
                 verb = ["work", "--worker", f"worker-{chance.randrange(1000)}", "--once",
