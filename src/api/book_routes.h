@@ -1,5 +1,5 @@
-// The books: runs, work, policies, imports, reconcile, restatements, periods, invoices. What finance
-// and auditors look at, a resource a file; all of it is read from the ledger itself.
+// The books: runs, work, policies, imports, reconcile, restatements, periods, invoices. What
+// finance and auditors look at, a resource a file; all of it is read from the ledger itself.
 //
 // But for invoices none of it can be cut to a scope, so the guard lets nobody in who is bound to
 // one.
