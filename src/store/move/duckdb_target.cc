@@ -255,7 +255,7 @@ Result<void> DuckdbTarget::put_in_place() {
   }
   if (Result<void> synced = sync_folder(place_.path); !synced) return synced;
   fs::remove(making_, code);
-  fs::remove(making_ + ".wal", code);
+  for (const char* end : {".wal", ".tmp"}) fs::remove(making_ + end, code);
   return {};
 }
 
