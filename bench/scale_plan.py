@@ -53,7 +53,9 @@ def plan(gpus, figures, options):
     """`rows`: of telemetry, for a device-minute."""
     minutes = gpus * 1440  # a day
     rows = minutes * options.rows
-    replica = DAYS * options.months * (rows * figures["telemetry"] + minutes * figures["postings"])
+    # Earlier runs are kept: a day's postings are written once a night until its month is over.
+    replica = DAYS * options.months * (rows * figures["telemetry"]
+                                       + minutes * figures["postings"] * DAYS / 2)
     taking_in = rows / 86_400 * (figures["load_ours"] + REPLICAS * figures["load_servers"])
     # Each night every month is divided anew as far as it is; half of it in the mean.
     dividing = minutes * DAYS / 2 / 86_400 * (figures["divide_ours"] + figures["divide_servers"])
