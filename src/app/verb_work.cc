@@ -126,6 +126,8 @@ class Signals {
         }) {}
   ~Signals() {
     done_ = true;
+    // It waits for the signal and takes it from there: nothing is ended by it.
+    // NOLINTNEXTLINE(bugprone-bad-signal-to-kill-thread)
     pthread_kill(thread_.native_handle(), SIGTERM);
     thread_.join();
   }

@@ -794,6 +794,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/work": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What workers have divided and what is due again, by month and cluster.
+         * @description A scope is divided by `pennyweight work`, on as many machines as wanted. It is due where its current run was not made by a worker, or by other rules, or where facts came since that matter to it.
+         */
+        get: operations["listWork"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workload": {
         parameters: {
             query?: never;
@@ -1339,6 +1359,33 @@ export interface components {
         };
         /** @example ana */
         UserName: string;
+        WorkItem: {
+            /** @description Empty for what belongs to no cluster; null for a month as a whole, whose clusters are to be found out first. */
+            cluster: string | null;
+            month: components["schemas"]["Month"];
+            /**
+             * @description `waiting`: due, once the clusters of its month are up to date. `claimed`: a worker is at it, or was when it died; another one takes over when its lease is over.
+             * @enum {unknown}
+             */
+            state: "done" | "due" | "waiting" | "claimed" | "unplanned";
+            /** @description Why it is due. */
+            because: string | null;
+            /** @description The number of the run that counts. */
+            run: number | null;
+            /** @description When a worker divided it last; it may have found nothing to change. */
+            divided_at: components["schemas"]["Instant"] | null;
+            /** @description The facts of so many imports were read for it. */
+            imports_seen: number | null;
+            /** @description Where it is due: how many came since. */
+            imports_behind: number;
+            /** @description When the first of them came that matters to it; null where it is not due by an import. */
+            behind_since: components["schemas"]["Instant"] | null;
+            /** @description Who is at it. */
+            worker: string | null;
+            claimed_at: components["schemas"]["Instant"] | null;
+            /** @description When the worker was last heard of, by its own clock. */
+            last_sign: components["schemas"]["Instant"] | null;
+        };
         Workload: {
             cluster: string;
             workload: string;
@@ -3594,6 +3641,49 @@ export interface operations {
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    listWork: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A month of the accounts.
+                 * @example 2026-03
+                 */
+                month?: components["parameters"]["Month"];
+                /** @description Of this cluster. */
+                cluster?: string;
+                /** @description Only what is so. */
+                state?: "done" | "due" | "waiting" | "claimed" | "unplanned";
+                /** @description How many entries at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where to go on, `next` of the answer before. Another text is refused. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WorkItem"][];
+                        next: components["schemas"]["Next"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
             default: components["responses"]["OtherProblem"];
