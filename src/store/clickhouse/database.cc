@@ -153,30 +153,29 @@ std::unique_ptr<commit_log::CommitLog> ClickhouseDatabase::log() {
 
 Result<commit_log::View> ClickhouseDatabase::view() { return reader_->read(); }
 
-Result<void> ClickhouseDatabase::learn_servers() {
-  if (!layout_.is_cluster()) return {};
-  Client client(of_no_ledger(options_.address));
+Result<Topology> topology_of(const clickhouse::Address& address) {
+  if (address.cluster.empty()) return Topology{};
+  Client client(of_no_ledger(address));
   std::vector<std::uint64_t> replicas;  // of each shard
   Result<void> read =
       client.query("SELECT shard_num, toUInt64(count()) FROM system.clusters WHERE cluster = " +
-                       clickhouse::quoted(layout_.cluster) + " GROUP BY shard_num",
+                       clickhouse::quoted(address.cluster) + " GROUP BY shard_num",
                    [&](const Block& block) -> Result<bool> {
                      for (std::uint64_t row = 0; row < block.rows; ++row) {
                        replicas.push_back(block.columns[1].uint64(row));
                      }
                      return true;
                    });
-  if (!read) return read;
+  if (!read) return std::unexpected(read.error());
   if (replicas.empty()) {
-    return fail(ErrorCode::kConfig, "the servers know no cluster \"" + layout_.cluster +
+    return fail(ErrorCode::kConfig, "the servers know no cluster \"" + address.cluster +
                                         "\": name one of their remote_servers");
   }
   if (std::ranges::adjacent_find(replicas, std::not_equal_to()) != replicas.end()) {
-    return fail(ErrorCode::kConfig, "the shards of cluster \"" + layout_.cluster +
+    return fail(ErrorCode::kConfig, "the shards of cluster \"" + address.cluster +
                                         "\" have not as many replicas each, so that no quorum "
                                         "is one for all of them");
   }
-  topology_ = {.shards = replicas.size(), .replicas = replicas.front()};
   std::uint64_t macros = 0;
   read = client.query(
       "SELECT toUInt64(count()) FROM system.macros WHERE macro IN ('shard', 'replica')",
@@ -184,12 +183,19 @@ Result<void> ClickhouseDatabase::learn_servers() {
         macros = block.columns[0].uint64(0);
         return true;
       });
-  if (!read) return read;
+  if (!read) return std::unexpected(read.error());
   if (macros != 2) {
     return fail(ErrorCode::kConfig,
                 "a server has no macros \"shard\" and \"replica\": both are needed in the "
                 "configuration of every server of a cluster");
   }
+  return Topology{.shards = replicas.size(), .replicas = replicas.front()};
+}
+
+Result<void> ClickhouseDatabase::learn_servers() {
+  const auto topology = topology_of(options_.address);
+  if (!topology) return std::unexpected(topology.error());
+  topology_ = *topology;
   return {};
 }
 

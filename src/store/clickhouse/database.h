@@ -24,6 +24,9 @@ struct Topology {
   std::uint64_t replicas = 1;  // of each shard: all have as many
   std::uint64_t nodes() const { return shards * replicas; }
 };
+// What the servers say of the address's cluster. An Error where they don't know it, its shards have
+// not as many replicas each, or the server that answers has not the macros that tables are made by.
+Result<Topology> topology_of(const clickhouse::Address& address);
 
 class ClickhouseDatabase {
  public:

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 #include <vector>
 
 #include "store/clickhouse/column_io.h"
+#include "store/clickhouse/snapshot.h"
 #include "store/move/notes.h"
 
 namespace pennyweight::move {
@@ -37,6 +37,28 @@ bool is_made_last(const TableSpec& table) { return table.name == "schema_version
 
 }  // namespace
 
+std::optional<Act> act_of(const std::string& what) {
+  if (what == kImportEntry) return Act::kImport;
+  if (what == kRunEntry) return Act::kRun;
+  if (what == kClosingEntry) return Act::kClosing;
+  if (what == kInvoicesEntry) return Act::kInvoices;
+  return std::nullopt;
+}
+
+const char* entry_of(Act act) {
+  switch (act) {
+    case Act::kImport:
+      return kImportEntry;
+    case Act::kRun:
+      return kRunEntry;
+    case Act::kClosing:
+      return kClosingEntry;
+    case Act::kInvoices:
+      return kInvoicesEntry;
+  }
+  return "";
+}
+
 Servers::Servers(const ClickhousePlace& place)
     : place_(place),
       layout_{.database = place.address.database, .cluster = place.address.cluster},
@@ -49,26 +71,9 @@ clickhouse::Address Servers::address() const {
 }
 
 Result<void> Servers::learn() {
-  if (!layout_.is_cluster()) return {};
-  Client client(address());
-  std::vector<std::uint64_t> replicas;  // of each shard
-  const Result<void> read =
-      client.query("SELECT shard_num, toUInt64(count()) FROM system.clusters WHERE cluster = " +
-                       clickhouse::quoted(layout_.cluster) + " GROUP BY shard_num",
-                   [&](const Block& block) -> Result<bool> {
-                     for (std::uint64_t row = 0; row < block.rows; ++row) {
-                       replicas.push_back(block.columns[1].uint64(row));
-                     }
-                     return true;
-                   });
-  if (!read) return read;
-  if (replicas.empty() ||
-      std::ranges::adjacent_find(replicas, std::not_equal_to()) != replicas.end()) {
-    return fail(ErrorCode::kConfig, "the servers know no cluster \"" + layout_.cluster +
-                                        "\" whose shards have as many replicas each");
-  }
-  shards_ = replicas.size();
-  replicas_ = replicas.front();
+  const auto topology = topology_of(place_.address);
+  if (!topology) return std::unexpected(topology.error());
+  topology_ = *topology;
   return {};
 }
 
@@ -110,7 +115,7 @@ Result<void> Servers::at_every_node(const std::vector<std::string>& direct,
                                     const std::vector<std::string>& on_cluster) {
   Client client(address());
   const std::size_t endpoints = place_.address.endpoints.size();
-  if (!layout_.is_cluster() || endpoints == shards_ * replicas_) {
+  if (!layout_.is_cluster() || endpoints == topology_.nodes()) {
     for (std::size_t i = 0; i < (layout_.is_cluster() ? endpoints : 1); ++i) {
       Call call;
       if (layout_.is_cluster()) call.endpoint = i;
@@ -172,7 +177,7 @@ Call Servers::writing(const TableSpec& table) const {
   call.repeatable = layout_.is_cluster();
   if (!layout_.is_cluster()) return call;
   const std::uint64_t copies =
-      table.spread == TableSpread::kSharded ? replicas_ : shards_ * replicas_;
+      table.spread == TableSpread::kSharded ? topology_.replicas : topology_.nodes();
   call.settings["insert_quorum"] = std::to_string(copies);
   call.settings["insert_distributed_sync"] = "1";
   call.settings_if_known["insert_quorum_parallel"] = "0";

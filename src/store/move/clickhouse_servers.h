@@ -4,16 +4,28 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "clickhouse/client.h"
 #include "core/error.h"
+#include "store/clickhouse/database.h"
 #include "store/clickhouse/tables.h"
 #include "store/move/clickhouse_place.h"
+#include "store/move/moved_table.h"
 
 namespace pennyweight::move {
+
+// The server is asked for blocks of so many rows, which are held as a whole, and a page is a part
+// of one that a processor's cache holds.
+inline constexpr std::uint64_t kBlockRows = 16'384;
+inline constexpr std::uint64_t kPageRows = 2'048;
+
+// What an entry of the log calls an act; nothing where it is none that is moved.
+std::optional<Act> act_of(const std::string& what);
+const char* entry_of(Act act);
 
 class Servers {
  public:
@@ -50,7 +62,7 @@ class Servers {
   ClickhousePlace place_;
   TableLayout layout_;
   TableSpec moving_;
-  std::uint64_t shards_ = 1, replicas_ = 1;
+  Topology topology_;
 };
 
 }  // namespace pennyweight::move

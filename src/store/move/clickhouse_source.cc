@@ -11,6 +11,7 @@
 #include "store/clickhouse/scan.h"
 #include "store/clickhouse/snapshot.h"
 #include "store/move/clickhouse_pages.h"
+#include "store/move/clickhouse_servers.h"
 
 namespace pennyweight::move {
 namespace {
@@ -19,31 +20,6 @@ using clickhouse::Block;
 
 // The one list of a ledger on ClickHouse: its log.
 constexpr const char* kLog = "log";
-// The server is asked for blocks of so many rows, which are held as a whole, and a page is a part
-// of one that a processor's cache holds.
-constexpr std::uint64_t kBlockRows = 16'384;
-constexpr std::uint64_t kPageRows = 2'048;
-
-std::optional<Act> act_of(const std::string& what) {
-  if (what == kImportEntry) return Act::kImport;
-  if (what == kRunEntry) return Act::kRun;
-  if (what == kClosingEntry) return Act::kClosing;
-  if (what == kInvoicesEntry) return Act::kInvoices;
-  return std::nullopt;
-}
-const char* entry_of(Act act) {
-  switch (act) {
-    case Act::kImport:
-      return kImportEntry;
-    case Act::kRun:
-      return kRunEntry;
-    case Act::kClosing:
-      return kClosingEntry;
-    case Act::kInvoices:
-      return kInvoicesEntry;
-  }
-  return "";
-}
 
 std::uint64_t position_of(const Extent& extent) {
   const auto found = extent.find(kLog);

@@ -23,24 +23,8 @@ namespace {
 using clickhouse::Block;
 using clickhouse::Client;
 
-constexpr std::uint64_t kBlockRows = 16'384;
-constexpr std::uint64_t kPageRows = 2'048;
 constexpr int kLooks = 600;
 constexpr std::chrono::milliseconds kBetweenLooks{500};
-
-const char* entry_of(Act act) {
-  switch (act) {
-    case Act::kImport:
-      return kImportEntry;
-    case Act::kRun:
-      return kRunEntry;
-    case Act::kClosing:
-      return kClosingEntry;
-    case Act::kInvoices:
-      return kInvoicesEntry;
-  }
-  return "";
-}
 
 class ClickhouseTarget : public Target {
  public:
