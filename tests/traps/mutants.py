@@ -88,7 +88,7 @@ MUTANTS = [
      "value > last_value_ ? value - last_value_ : 0", "value", "xid_window"),
     ("ECC errors are a counter", L + "lane.cc", "    case Quantity::kEccErrors:\n", "", "ecc_counter"),
     ("a stale marker ends a series", L + "lane.cc",
-     "accumulator.end(sample.at_ms, options_.timing);", "{}", "one_arbitrary_pod stale_marker"),
+     "    end(member, key, sample.at_ms);\n", "", "one_arbitrary_pod stale_marker"),
     ("values hold 2.5 intervals", L + "accumulator.cc", "return interval_ms * 5 / 2;",
      "return interval_ms * 500;", "gap_unobserved not_a_number"),
     ("means are by time", L + "accumulator.cc",
@@ -182,6 +182,8 @@ def main():
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     root = options.root.resolve()
+    if options.work:
+        pathlib.Path(options.work).mkdir(parents=True, exist_ok=True)
     work = pathlib.Path(tempfile.mkdtemp(prefix="traps-", dir=options.work))
     copy = Copy(root, work, options.jobs)
     failing, why = copy.failing()
