@@ -40,6 +40,11 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/store/duckdb/duckdb_store.cc)
            COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/serve.py --tiny
                    --programs ${PROJECT_BINARY_DIR} --pennyweight $<TARGET_FILE:pennyweight>)
   set_tests_properties(bench/serve PROPERTIES TIMEOUT 300)
+  # A file and one ClickHouse server say the same. Skipped where ClickHouse is not installed.
+  add_test(NAME bench/scale
+           COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/scale.py
+                   $<TARGET_FILE:pennyweight> --tiny --stores file,one)
+  set_tests_properties(bench/scale PROPERTIES LABELS real TIMEOUT 600 SKIP_RETURN_CODE 77)
   add_executable(bench_ingest_parts ${PROJECT_SOURCE_DIR}/bench/ingest_parts.cc
                  ${PROJECT_SOURCE_DIR}/bench/ingest_fleet.cc)
   target_link_libraries(bench_ingest_parts PRIVATE room_ingest_prometheus room_live)

@@ -138,10 +138,6 @@ Result<void> add_summary(Store& store, AllocatedScope& scope) {
   return {};
 }
 
-struct HashOfId {
-  std::size_t operator()(const FactId& id) const { return id.hash.low; }
-};
-
 bool has_rules_for_distribution(const Policy& policy) {
   return std::ranges::any_of(policy.spread,
                              [](const SpreadRule& rule) { return rule.how != Spread::kKeep; });
@@ -256,7 +252,7 @@ Result<std::vector<DistributionInput::Elsewhere>> elsewhere_in(Store& store,
   std::vector<Elsewhere> all;
   for (const ClusterId& cluster : month.clusters()) {
     if (cluster.empty()) continue;
-    std::unordered_set<FactId, HashOfId> lines;  // what is of none of them is a transfer
+    std::unordered_set<FactId, FactIdHash> lines;  // what is of none of them is a transfer
     for (const Charge& charge : month.lines_of(cluster)) lines.insert(charge.id);
     const auto dimensions = store.dimensions_of({cluster, month.name()});
     if (!dimensions) return std::unexpected(dimensions.error());

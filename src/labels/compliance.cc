@@ -12,10 +12,6 @@ namespace {
 
 using VerdictNumber = std::uint32_t;
 
-struct FactIdHash {
-  std::size_t operator()(const FactId& id) const { return static_cast<std::size_t>(id.hash.low); }
-};
-
 void add_to(LabelSums& sums, Money effective, GpuTime gpu_time) {
   sums.effective += effective;
   sums.gpu_time += gpu_time;

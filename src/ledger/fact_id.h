@@ -5,6 +5,7 @@
 // with other content is a conflict, which is kept aside with words that say what differs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -15,6 +16,11 @@ namespace pennyweight {
 struct FactId {
   Hash128 hash;
   auto operator<=>(const FactId&) const = default;
+};
+
+// For containers that are only looked into: an id is a fingerprint, so any half of it is a hash.
+struct FactIdHash {
+  std::size_t operator()(const FactId& id) const { return static_cast<std::size_t>(id.hash.low); }
 };
 
 inline std::string to_text(const FactId& id) { return to_text(id.hash); }

@@ -77,9 +77,6 @@ class JobCosts {
 
  private:
   using JobKey = std::pair<std::string, std::string>;  // cluster, job
-  struct FactIdHash {
-    std::size_t operator()(const FactId& id) const { return static_cast<std::size_t>(id.hash.low); }
-  };
   struct Attempt {
     JobKey job;
     std::string name;  // of the attempt, so that its parts count once

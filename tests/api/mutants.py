@@ -5,8 +5,9 @@ usage: mutants.py BUILD_FOLDER [NAME…]
 
 Each mutant is one change to a line of the guard, the desk or the invoices. The program is built with
 it in BUILD_FOLDER, which takes minutes, so ctest does not run this: do it by hand after the guard or
-the desk has changed. The source is put back as it was, whatever happens. Exits 1 where a mutant
-lives, or where the line that it changes is not there any more.
+the desk has changed. The test has to pass first without any change. The source is put back as it
+was, whatever happens. Exits 1 where a mutant lives, or where the line that it changes is not there
+any more.
 """
 import pathlib
 import subprocess
@@ -76,6 +77,9 @@ def main(arguments):
         print(f"{folder} is no build folder\n{__doc__}", file=sys.stderr)
         return 2
     names = arguments[1:] or list(MUTANTS)
+    if build(folder).returncode != 0 or not survives(folder):
+        print("the test has to pass before anything is changed")
+        return 1
     alive = []
     for name in names:
         file, there, instead = MUTANTS[name]
