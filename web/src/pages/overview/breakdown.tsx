@@ -11,7 +11,7 @@ const PARTS = [
   ["stranded", "stranded", "Stranded beside others"],
   ["overhead", "overhead", "Overhead"],
   ["unavailable", "unavailable", "Out of service"],
-  ["shared", "shared", "Shared, not spread"],
+  ["shared", "shared", "Of no machine: storage, tax and the like"],
 ] as const;
 
 export function Breakdown({ now }: { now: SummaryMonth }) {

@@ -5,7 +5,7 @@ import type { LiveNow, SummaryMonth } from "../../api/types";
 import { Figure, Grid } from "../../components/card";
 import { Badge } from "../../components/controls";
 import { Change, Money, Percent, Quantity } from "../../components/money";
-import { add, percent } from "../../util/money";
+import { add, isZero, percent } from "../../util/money";
 
 export function wasted(one: SummaryMonth): string {
   return add(one.unallocated, one.stranded, one.unavailable);
@@ -76,8 +76,12 @@ export function Figures({ now, before, showLive }: {
           </>
         }
       />
-      <Figure label="Held and idle" mark="idle" href={`/explore?month=${now.month}&filter=kind=held_idle`}
-        value={<Money amount={now.held_idle} currency={currency} digits={0} />} sub={sub(now.held_idle, before?.held_idle)} />
+      {now.observed_share !== null && isZero(now.observed_share) && isZero(now.held_idle) ? (
+        <Figure label="Held and idle" mark="idle" value={<span class="nothing">–</span>} sub="no telemetry of this month" />
+      ) : (
+        <Figure label="Held and idle" mark="idle" href={`/explore?month=${now.month}&filter=kind=held_idle`}
+          value={<Money amount={now.held_idle} currency={currency} digits={0} />} sub={sub(now.held_idle, before?.held_idle)} />
+      )}
       <Figure label="Not held" mark="unallocated" href={`/explore?month=${now.month}&by=node&filter=kind=unallocated,stranded,unavailable`}
         value={<Money amount={wasted(now)} currency={currency} digits={0} />} sub={sub(wasted(now), before && wasted(before))} />
       <Figure
