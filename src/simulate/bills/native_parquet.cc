@@ -51,7 +51,7 @@ std::string aws_query(const std::string& text_path, const NativeBillOptions& opt
   }
   return fmt::format(
       "SELECT {} FROM read_csv({}, header = true, all_varchar = true, delim = ',', quote = '\"', "
-      "escape = '\"', nullstr = '', parallel = false)",
+      "escape = '\"', nullstr = '')",
       columns, duckdb::quote_text(text_path));
 }
 
@@ -129,7 +129,8 @@ Result<void> text_to_parquet(const std::string& text_path, const NativeBillOptio
                              const std::string& parquet_path) {
   CHECK(can_be_parquet(options.form), "the caller asks first");
   // One thread writes the rows as it reads them; told to see to their order as well, the engine
-  // would hold them back. Small groups of rows, since wide ones are put together in memory.
+  // would hold them back. Small groups of rows, since wide ones are put together in memory. Told
+  // that a text must not be read in parallel, the engine would keep all of it (1.4 did).
   auto database = duckdb::Database::open(
       {.threads = 1,
        .temp_directory = std::filesystem::path(parquet_path).parent_path().string(),
