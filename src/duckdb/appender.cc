@@ -112,24 +112,52 @@ void ColumnWriter::set_pairs(std::uint64_t row, const std::vector<Pair>& pairs) 
   }
 }
 
+// The engine's types of a table's columns, from which chunks are made.
+class Appender::RowTypes {
+ public:
+  explicit RowTypes(duckdb_appender appender) {
+    for (std::uint64_t i = 0; i < duckdb_appender_column_count(appender); ++i) {
+      types_.push_back(duckdb_appender_column_type(appender, i));
+    }
+  }
+  ~RowTypes() {
+    for (duckdb_logical_type& type : types_) duckdb_destroy_logical_type(&type);
+  }
+  RowTypes(const RowTypes&) = delete;
+  RowTypes& operator=(const RowTypes&) = delete;
+
+  std::vector<duckdb_type> ids() const {
+    std::vector<duckdb_type> ids;
+    for (const duckdb_logical_type type : types_) ids.push_back(duckdb_get_type_id(type));
+    return ids;
+  }
+  Chunk chunk() { return Chunk(duckdb_create_data_chunk(types_.data(), types_.size())); }
+
+ private:
+  std::vector<duckdb_logical_type> types_;
+};
+
 // The thread behind an appender. One lock guards what both threads see; the chunk that is being
 // filled is the caller's alone, the one that is being appended the thread's.
 class Appender::Behind {
  public:
-  Behind(duckdb_appender handle, std::vector<Chunk> free, std::uint64_t flush_rows)
-      : handle_(handle),
-        flush_rows_(flush_rows),
-        free_(std::move(free)),
-        thread_([this] { run(); }) {}
+  Behind(duckdb_appender handle, std::uint64_t flush_rows)
+      : handle_(handle), flush_rows_(flush_rows), types_(handle), thread_([this] { run(); }) {}
   ~Behind() { stop(); }
   Behind(const Behind&) = delete;
   Behind& operator=(const Behind&) = delete;
 
-  // Takes a filled chunk and gives an empty one, when there is one.
+  // Takes a filled chunk and gives an empty one, when there is one: no more than kChunksBehind are
+  // made, and none before it is wanted.
   Chunk exchange(Chunk filled) {
     std::unique_lock lock(mutex_);
     waiting_.push_back(std::move(filled));
     changed_.notify_all();
+    if (free_.empty() && made_ < kChunksBehind) {
+      ++made_;
+      lock.unlock();
+      return types_.chunk();
+    }
     changed_.wait(lock, [this] { return !free_.empty(); });
     Chunk empty = std::move(free_.back());
     free_.pop_back();
@@ -186,6 +214,8 @@ class Appender::Behind {
   duckdb_appender handle_;
   std::uint64_t flush_rows_;
   std::uint64_t unflushed_ = 0;  // the thread's
+  RowTypes types_;               // the caller's
+  std::size_t made_ = 0;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Chunk> free_;
@@ -215,32 +245,15 @@ Result<Appender> Appender::open(Connection& connection, const std::string& catal
     return fail(ErrorCode::kStore, "cannot append to the table " + table + ": " +
                                        (message == nullptr ? "no reason given" : message));
   }
-  std::vector<duckdb_logical_type> logical;
-  std::vector<duckdb_type> types;
-  for (std::uint64_t i = 0; i < duckdb_appender_column_count(raw); ++i) {
-    logical.push_back(duckdb_appender_column_type(raw, i));
-    types.push_back(duckdb_get_type_id(logical.back()));
-  }
-  Chunk chunk(duckdb_create_data_chunk(logical.data(), logical.size()));
-  for (duckdb_logical_type& type : logical) duckdb_destroy_logical_type(&type);
-  return Appender(std::move(handle), std::move(chunk), std::move(types), table);
+  RowTypes types(raw);
+  return Appender(std::move(handle), types.chunk(), types.ids(), table);
 }
 
 Result<Appender> Appender::open_behind(Connection& connection, const std::string& catalog,
                                        const std::string& table, std::uint64_t flush_rows) {
   Result<Appender> appender = open(connection, catalog, table);
   if (!appender) return appender;
-  const duckdb_appender raw = appender->handle_.get();
-  std::vector<duckdb_logical_type> logical;
-  for (std::uint64_t i = 0; i < appender->column_count(); ++i) {
-    logical.push_back(duckdb_appender_column_type(raw, i));
-  }
-  std::vector<Chunk> chunks;
-  for (std::size_t i = 0; i < kChunksBehind; ++i) {
-    chunks.emplace_back(duckdb_create_data_chunk(logical.data(), logical.size()));
-  }
-  for (duckdb_logical_type& type : logical) duckdb_destroy_logical_type(&type);
-  appender->behind_ = std::make_unique<Behind>(raw, std::move(chunks), flush_rows);
+  appender->behind_ = std::make_unique<Behind>(appender->handle_.get(), flush_rows);
   return appender;
 }
 

@@ -13,7 +13,8 @@
 //
 // An appender opened with `behind` hands full chunks to a thread of its own, which appends and
 // flushes them in the order in which they came while the next is filled; at most kChunksBehind
-// wait.
+// wait. So many, because a flush takes as long as the filling of some twenty chunks: with four of
+// them both threads waited for each other, turn by turn. A bill's chunk is 2 to 4 MB.
 //
 // What is appended is buffered by the engine, and in the table after flush(), close() or the
 // destructor. Only close() says whether that went well; whoever must be able to take rows back
@@ -115,7 +116,7 @@ class Appender {
  public:
   static constexpr std::uint64_t kChunkRows = 2048;
 
-  static constexpr std::size_t kChunksBehind = 4;
+  static constexpr std::size_t kChunksBehind = 32;
 
   // `catalog` is "temp" for a temporary table; empty for the connection's own database.
   // REQUIRES: the connection outlives the appender.
@@ -144,6 +145,7 @@ class Appender {
   };
   using Handle = std::unique_ptr<std::remove_pointer_t<duckdb_appender>, DestroyAppender>;
   using Chunk = std::unique_ptr<std::remove_pointer_t<duckdb_data_chunk>, DestroyChunk>;
+  class RowTypes;
   class Behind;
   Appender(Handle handle, Chunk chunk, std::vector<duckdb_type> types, std::string table);
   std::unexpected<Error> failure() const;
