@@ -239,6 +239,52 @@ TEST_F(DuckdbTest, FailuresSayWhy) {
   EXPECT_FALSE(Database::open({.path = file("absent.duckdb"), .read_only = true}).has_value());
 }
 
+// More chunks than may wait, so that both threads wait for each other in turns.
+constexpr std::uint64_t kChunksOfTest = 3 * Appender::kChunksBehind;
+
+Result<void> append_numbers(Appender& appender, std::uint64_t chunks) {
+  for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
+    ColumnWriter number = appender.column(0);
+    ColumnWriter text = appender.column(1);
+    for (std::uint64_t row = 0; row < Appender::kChunkRows; ++row) {
+      const std::uint64_t value = chunk * Appender::kChunkRows + row;
+      number.set_uint64(row, value);
+      text.set_text(row, "a text that is longer than twelve " + std::to_string(value));
+    }
+    if (Result<void> appended = appender.append(Appender::kChunkRows); !appended) return appended;
+  }
+  return appender.close();
+}
+
+TEST_F(DuckdbTest, WhatIsAppendedBehindComesInItsOrder) {
+  Database database = in_memory();
+  Connection connection = connect(database);
+  ASSERT_TRUE(connection.execute("CREATE TABLE rows (number UBIGINT, words VARCHAR)"));
+  auto appender = Appender::open_behind(connection, "", "rows", 10'000);
+  ASSERT_TRUE(appender) << appender.error().message;
+  const auto done = append_numbers(*appender, kChunksOfTest);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(answer(connection, "SELECT count(*) FROM rows"),
+            std::to_string(kChunksOfTest * Appender::kChunkRows));
+  EXPECT_EQ(answer(connection, "SELECT count(*) FROM rows WHERE number <> rowid"), "0");
+  EXPECT_EQ(answer(connection,
+                   "SELECT count(*) FROM rows WHERE "
+                   "words <> 'a text that is longer than twelve ' || number"),
+            "0");
+}
+
+TEST_F(DuckdbTest, WhatFailsBehindIsSaid) {
+  Database database = in_memory();
+  Connection connection = connect(database);
+  ASSERT_TRUE(connection.execute(
+      "CREATE TABLE rows (number UBIGINT CHECK (number < 50000), words VARCHAR)"));
+  auto appender = Appender::open_behind(connection, "", "rows", 4 * Appender::kChunkRows);
+  ASSERT_TRUE(appender) << appender.error().message;
+  const auto done = append_numbers(*appender, kChunksOfTest);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, HasSubstr("cannot append to the table rows"));
+}
+
 TEST_F(DuckdbTest, TransactionsHoldAcrossConnections) {
   Result<Database> database = Database::open({.path = file("a.duckdb"), .threads = 2});
   ASSERT_TRUE(database.has_value()) << database.error().message;
