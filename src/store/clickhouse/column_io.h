@@ -17,13 +17,13 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "clickhouse/block.h"
 #include "core/check.h"
 #include "core/error.h"
+#include "store/clickhouse/import_numbers.h"
 #include "store/columns/columns.h"
 
 namespace pennyweight::clickhouse_io {
@@ -453,21 +453,6 @@ class ColumnReader {
 }  // namespace pennyweight::clickhouse_io
 
 namespace pennyweight {
-
-// The numbers of imports by their sessions: a bill line says by which import it came, and its row
-// only the session that wrote it.
-class ImportNumbers {
- public:
-  void set(std::uint64_t session, std::uint64_t number) { numbers_[session] = number; }
-  // 0 where it is none of these.
-  std::uint64_t of(std::uint64_t session) const {
-    const auto found = numbers_.find(session);
-    return found == numbers_.end() ? 0 : found->second;
-  }
-
- private:
-  std::unordered_map<std::uint64_t, std::uint64_t> numbers_;
-};
 
 // What a row of a fact table begins with, after its session: its id, a second fingerprint (of a
 // charge its natural key, of the others their content), and the line it stood on.

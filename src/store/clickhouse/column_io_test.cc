@@ -54,7 +54,8 @@ std::vector<Fact> sent_and_read(const std::vector<Fact>& facts, const Clickhouse
   const std::vector<ClickhouseFactKeys> keys(facts.size(), key);
   EXPECT_TRUE(add_facts<Fact>(writer, kSession, pointers, keys));
   ImportNumbers numbers;
-  numbers.set(kSession, 12);
+  for (std::uint64_t other = 1; other < 12; ++other) numbers.add(other);
+  numbers.add(kSession);
   const auto read =
       facts_of<Fact>(selected(sent(writer), clickhouse_fact_columns<Fact>()), numbers, rows);
   EXPECT_TRUE(read) << read.error().message;

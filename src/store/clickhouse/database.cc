@@ -7,6 +7,7 @@
 
 #include "core/check.h"
 #include "core/hash.h"
+#include "core/plain_text.h"
 #include "store/clickhouse/log_table.h"
 #include "store/clickhouse/snapshot.h"
 
@@ -31,6 +32,11 @@ bool is_being_made(int code) {
 }
 constexpr int kMakingAttempts = 20;
 constexpr std::chrono::milliseconds kMakingPause{200};
+
+// By which store/move knows how far it is; it goes when the move is finished, before the database
+// gets its version.
+constexpr const char* kMovingTable = "moving";
+constexpr std::size_t kNameBytesShown = 80;
 
 Result<void> make(Client& client, const std::string& statement, const Call& call) {
   for (int attempt = 1;; ++attempt) {
@@ -153,6 +159,15 @@ std::unique_ptr<commit_log::CommitLog> ClickhouseDatabase::log() {
 
 Result<commit_log::View> ClickhouseDatabase::view() { return reader_->read(); }
 
+const ImportNumbers& ClickhouseDatabase::import_numbers(const commit_log::View& view) {
+  // A view is the beginning of every later one.
+  view.entries.each(
+      kImportEntry, [&](std::uint64_t, std::uint64_t session) { import_numbers_.add(session); },
+      numbered_);
+  numbered_ = std::max(numbered_, view.entries.size());
+  return import_numbers_;
+}
+
 Result<Topology> topology_of(const clickhouse::Address& address) {
   if (address.cluster.empty()) return Topology{};
   Client client(of_no_ledger(address));
@@ -231,14 +246,32 @@ Result<void> ClickhouseDatabase::refuse_what_is_not_ours(Client& client) {
       ours += (ours.empty() ? "" : ", ") + clickhouse::quoted(table.name + end);
     }
   }
-  const auto others =
-      count_of(client, *this,
-               "SELECT toUInt64(count()) FROM system.tables WHERE database = " +
-                   clickhouse::quoted(layout_.database) + " AND name NOT IN (" + ours + ")");
-  if (!others) return std::unexpected(others.error());
-  if (*others == 0) return {};
+  std::vector<std::string> others;  // `moving` first
+  const Result<void> read = client.query(
+      "SELECT name FROM system.tables WHERE database = " + clickhouse::quoted(layout_.database) +
+          " AND name NOT IN (" + ours + ") ORDER BY name != " + clickhouse::quoted(kMovingTable) +
+          ", name LIMIT 2",
+      [&](const Block& block) -> Result<bool> {
+        for (std::uint64_t row = 0; row < block.rows; ++row) {
+          others.emplace_back(block.columns[0].text(row));
+        }
+        return true;
+      },
+      reading());
+  if (!read) return std::unexpected(read.error());
+  if (others.empty()) return {};
+  if (others.size() == 1 && others.front() == kMovingTable) {
+    return fail(ErrorCode::kBadFile,
+                "a `pennyweight move` to it has begun and is not finished, so it is no ledger yet; "
+                "run that move again, from the same ledger, and it goes on where it was, or give "
+                "it up: DROP DATABASE " +
+                    layout_.database +
+                    (layout_.is_cluster() ? " ON CLUSTER " + layout_.cluster : ""));
+  }
+  const std::string& foreign = others.front() == kMovingTable ? others.back() : others.front();
   return fail(ErrorCode::kBadFile,
-              "it is a ClickHouse database of something else; name another database");
+              "it is a ClickHouse database of something else, with a table \"" +
+                  printable_text(foreign, kNameBytesShown) + "\"; name another database");
 }
 
 Result<void> ClickhouseDatabase::create_at_every_endpoint() {
@@ -290,8 +323,11 @@ Result<void> ClickhouseDatabase::prepare() {
     if (!found) return std::unexpected(found.error());
     written = *found;
   }
-  if (options_.read_only && written == 0) {
-    return fail(ErrorCode::kBadFile, "it is an empty database; import something first");
+  if (written == 0) {
+    if (auto ours = refuse_what_is_not_ours(client); !ours) return ours;
+    if (options_.read_only) {
+      return fail(ErrorCode::kBadFile, "it is an empty database; import something first");
+    }
   }
   if (written > kClickhouseSchemaVersion) {
     return fail(ErrorCode::kStore, "its tables have version " + std::to_string(written) +
@@ -303,7 +339,9 @@ Result<void> ClickhouseDatabase::prepare() {
   const auto everywhere = is_everywhere(client);
   if (!everywhere) return std::unexpected(everywhere.error());
   if (written == kClickhouseSchemaVersion && *everywhere) return {};
-  if (auto ours = refuse_what_is_not_ours(client); !ours) return ours;
+  if (written != 0) {
+    if (auto ours = refuse_what_is_not_ours(client); !ours) return ours;
+  }
   if (auto made = create(client); !made) return made;
   const TableSpec& table = clickhouse_table("schema_version");
   clickhouse::BlockWriter block(table.columns);

@@ -13,6 +13,7 @@
 #include "clickhouse/client.h"
 #include "core/error.h"
 #include "store/clickhouse/clickhouse_store.h"
+#include "store/clickhouse/import_numbers.h"
 #include "store/clickhouse/log/commit_log.h"
 #include "store/clickhouse/tables.h"
 
@@ -79,6 +80,9 @@ class ClickhouseDatabase {
   std::unique_ptr<commit_log::CommitLog> log();
   // What counts now.
   Result<commit_log::View> view();
+  // Of the imports of a view that this database gave, and perhaps of later ones. Lives as long as
+  // the database, which adds to it.
+  const ImportNumbers& import_numbers(const commit_log::View& view);
 
  private:
   friend class Loan;
@@ -99,6 +103,8 @@ class ClickhouseDatabase {
   std::vector<std::unique_ptr<clickhouse::Client>> idle_;
   std::unique_ptr<commit_log::Register> register_;
   std::unique_ptr<commit_log::CommitLog> reader_;  // which knows already what it has read
+  ImportNumbers import_numbers_;
+  std::uint64_t numbered_ = 0;  // the position of the log up to which import_numbers_ goes
 };
 
 }  // namespace pennyweight

@@ -1,8 +1,12 @@
 #include "store/clickhouse/log_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/check.h"
 
@@ -12,6 +16,7 @@ namespace {
 using clickhouse::Block;
 using commit_log::Row;
 using commit_log::RowKind;
+using commit_log::Since;
 
 struct Kind {
   RowKind kind;
@@ -42,7 +47,7 @@ class LogTable : public commit_log::Register {
     return database_.insert(*client, table, block.take());
   }
 
-  Result<std::vector<Row>> read(std::uint64_t from_turn) override {
+  Result<std::vector<Row>> read(const Since& since) override {
     std::vector<Row> rows;
     const auto take = [&](const Block& block) -> Result<bool> {
       for (std::uint64_t i = 0; i < block.rows; ++i) {
@@ -63,16 +68,37 @@ class LogTable : public commit_log::Register {
       }
       return true;
     };
-    const ClickhouseDatabase::Loan client = database_.lend();
     const Result<void> read =
-        client->query("SELECT " + column_names(clickhouse_table("log")) + " FROM " +
-                          database_.all("log") + " WHERE turn >= " + std::to_string(from_turn),
-                      take, database_.reading());
+        ask(fmt::format("SELECT {} FROM {} WHERE turn >= {} AND NOT (kind = 'sealed' AND "
+                        "position < {})",
+                        column_names(clickhouse_table("log")), database_.all("log"), since.turn,
+                        since.position),
+            take);
     if (!read) return std::unexpected(read.error());
     return rows;
   }
 
+  Result<void> seals(const Since& since, const SealSink& sink) override {
+    return ask(fmt::format("SELECT position, turn, session, what FROM {} WHERE kind = 'sealed' AND "
+                           "turn >= {} AND position >= {}",
+                           database_.all("log"), since.turn, since.position),
+               [&](const Block& block) -> Result<bool> {
+                 for (std::uint64_t i = 0; i < block.rows; ++i) {
+                   sink({.position = block.columns[0].uint64(i),
+                         .turn = block.columns[1].uint64(i),
+                         .session = block.columns[2].uint64(i),
+                         .what = block.columns[3].text(i)});
+                 }
+                 return true;
+               });
+  }
+
  private:
+  Result<void> ask(const std::string& sql, const clickhouse::Client::Sink& sink) {
+    const ClickhouseDatabase::Loan client = database_.lend();
+    return client->query(sql, sink, database_.reading());
+  }
+
   ClickhouseDatabase& database_;
 };
 

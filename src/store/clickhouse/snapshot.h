@@ -7,7 +7,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "clickhouse/client.h"
@@ -32,12 +31,14 @@ inline constexpr const char* kCondemnedEntry = "condemned";
 class Snapshot {
  public:
   // `database` lives as long as the snapshot.
-  Snapshot(const ClickhouseDatabase& database, commit_log::View view);
+  Snapshot(ClickhouseDatabase& database, commit_log::View view);
   static Result<Snapshot> of(ClickhouseDatabase& database);  // of what counts now
 
   const commit_log::View& view() const { return view_; }
-  std::uint64_t imports() const { return imports_; }         // how many count
-  const ImportNumbers& numbers() const { return numbers_; }  // session → number, of imports
+  std::uint64_t imports() const { return imports_; }  // how many count
+  // Session → number, of imports that count, and perhaps of later ones. Lives as long as the
+  // database.
+  const ImportNumbers& numbers() const { return database_->import_numbers(view_); }
 
   // Conditions on the column `session` (with `prefix`, such as "p."): rows of these tables that
   // count. Facts, imports, rejected_rows and retired_charges are of "import"; runs, run_dimensions
@@ -54,10 +55,9 @@ class Snapshot {
   const ClickhouseDatabase& database() const { return *database_; }
 
  private:
-  const ClickhouseDatabase* database_;
+  ClickhouseDatabase* database_;
   commit_log::View view_;
-  std::uint64_t imports_ = 0;
-  ImportNumbers numbers_;
+  std::uint64_t imports_;
 };
 
 // A run as the tables keep it.

@@ -21,10 +21,10 @@ Turn::~Turn() {
 
 bool Turn::has_news(const commit_log::View& since, std::span<const std::string_view> kinds) const {
   CHECK(since.entries.size() <= view_.entries.size(), "what counts once counts for ever");
-  return std::any_of(view_.entries.begin() + static_cast<std::ptrdiff_t>(since.entries.size()),
-                     view_.entries.end(), [&](const commit_log::Entry& entry) {
-                       return std::ranges::find(kinds, entry.what) != kinds.end();
-                     });
+  for (std::uint64_t index = since.entries.size(); index < view_.entries.size(); ++index) {
+    if (std::ranges::find(kinds, view_.entries[index].what) != kinds.end()) return true;
+  }
+  return false;
 }
 
 Result<commit_log::Entry> Turn::put(std::uint64_t session, const char* what) {

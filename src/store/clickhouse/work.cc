@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/check.h"
 #include "ledger/keeping.h"
 #include "store/clickhouse/books.h"
 #include "store/clickhouse/outlet.h"
@@ -168,11 +169,6 @@ Result<void> write_claim(ClickhouseDatabase& database, std::uint64_t session,
   return done;
 }
 
-std::uint64_t entries_of(const commit_log::View& view, std::string_view what) {
-  return static_cast<std::uint64_t>(
-      std::ranges::count(view.entries, what, &commit_log::Entry::what));
-}
-
 // The number of the current run of a scope; 0: it has none.
 Result<std::uint64_t> current_number(const Scan& scan, const Scope& scope) {
   const auto runs = scan.runs();
@@ -209,17 +205,19 @@ Result<WorkBook> clickhouse_work(const Scan& scan) {
 
 Result<std::vector<Touched>> clickhouse_touched(const Scan& scan, std::uint64_t after) {
   std::vector<Touched> found;
-  const auto& numbers = scan.snapshot().numbers();
-  // The places of imports in the log, by number.
-  std::map<std::uint64_t, std::uint64_t> imports;
-  std::uint64_t after_position = 0;
-  for (const commit_log::Entry& entry : scan.snapshot().view().entries) {
-    if (entry.what != kImportEntry) continue;
-    const std::uint64_t number = numbers.of(entry.session);
-    imports[entry.position] = number;
-    if (number == after) after_position = entry.position;
-  }
-  if (after >= imports.size()) return found;
+  if (after >= scan.snapshot().imports()) return found;
+  // The places in the log of the imports that follow, and of `after` itself.
+  std::vector<std::uint64_t> places;
+  std::uint64_t number = 0, after_position = 0;
+  scan.snapshot().view().entries.each(kImportEntry, [&](std::uint64_t position, std::uint64_t) {
+    if (++number > after) places.push_back(position);
+    if (number == after) after_position = position;
+  });
+  const auto number_at = [&](std::uint64_t position) {
+    const auto place = std::ranges::lower_bound(places, position);
+    CHECK(place != places.end() && *place == position, "what was asked for is of these imports");
+    return after + 1 + static_cast<std::uint64_t>(place - places.begin());
+  };
   const Result<bool> read = scan.visit(
       fmt::format("SELECT touched, cluster, day, min(position), max(position), "
                   "argMin(touched_at, position) FROM {} GLOBAL ANY INNER JOIN (SELECT session, "
@@ -233,8 +231,8 @@ Result<std::vector<Touched>> clickhouse_touched(const Scan& scan, std::uint64_t 
           if (!what) return fail(ErrorCode::kStore, "an import touched what no version knows");
           const std::chrono::sys_days day{std::chrono::days(block.columns[2].int32(row))};
           found.push_back({.place = {*what, ClusterId(text_at(block, 1, row)), day},
-                           .first = imports.at(block.columns[3].uint64(row)),
-                           .last = imports.at(block.columns[4].uint64(row)),
+                           .first = number_at(block.columns[3].uint64(row)),
+                           .last = number_at(block.columns[4].uint64(row)),
                            .first_at = instant_at(block, 5, row)});
         }
         return true;
@@ -272,7 +270,7 @@ Result<std::optional<WorkClaim>> claim_clickhouse_work(ClickhouseDatabase& datab
   if (!*free) return std::nullopt;
   const auto run = current_number(now, asked.scope);
   if (!run) return std::unexpected(run.error());
-  WorkClaim claim = {.number = entries_of(turn->view(), kClaimEntry) + 1,
+  WorkClaim claim = {.number = turn->view().entries.count(kClaimEntry) + 1,
                      .scope = asked.scope,
                      .worker = asked.worker,
                      .at = asked.at,

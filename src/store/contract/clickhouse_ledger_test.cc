@@ -24,6 +24,31 @@ std::vector<std::string> on_servers() {
 
 class ClickhouseLedger : public ::testing::TestWithParam<std::string> {
  protected:
+  // At every server, with a column as schema_version has it.
+  void make_tables(const std::vector<std::string>& names) {
+    clickhouse::Address servers = ledger_.address();
+    servers.database = "system";
+    clickhouse::Client client(servers);
+    for (std::size_t i = 0; i < servers.endpoints.size(); ++i) {
+      clickhouse::Call call;
+      call.endpoint = i;
+      const std::string& database = ledger_.address().database;
+      must(client.execute("CREATE DATABASE IF NOT EXISTS " + database, call));
+      for (const std::string& name : names) {
+        must(client.execute(
+            "CREATE TABLE " + database + "." + name + " (version UInt64) ENGINE = Memory", call));
+      }
+    }
+  }
+  // Why it can't be opened.
+  std::string refusal(bool read_only) {
+    try {
+      ledger_.open(read_only);
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "it was taken for a ledger";
+  }
   ServerLedger ledger_{servers_of(GetParam())};
 };
 INSTANTIATE_TEST_SUITE_P(Keepers, ClickhouseLedger, ::testing::ValuesIn(on_servers()),
@@ -70,24 +95,21 @@ TEST_P(ClickhouseLedger, AReaderSeesAndDoesNotWrite) {
 }
 
 TEST_P(ClickhouseLedger, ADatabaseOfSomethingElseIsRefused) {
-  clickhouse::Address servers = ledger_.address();
-  servers.database = "system";
-  clickhouse::Client client(servers);
-  for (std::size_t i = 0; i < servers.endpoints.size(); ++i) {
-    clickhouse::Call call;
-    call.endpoint = i;
-    must(client.execute("CREATE DATABASE " + ledger_.address().database, call));
-    must(client.execute("CREATE TABLE " + ledger_.address().database +
-                            ".orders (n UInt8) ENGINE = "
-                            "Memory",
-                        call));
+  make_tables({"orders"});
+  EXPECT_THAT(refusal(false), HasSubstr("it is a ClickHouse database of something else, with a "
+                                        "table \"orders\"; name another database"));
+  EXPECT_THAT(refusal(true), HasSubstr("of something else"));
+}
+
+TEST_P(ClickhouseLedger, AMoveThatIsNotFinishedIsToldFromSomethingElse) {
+  make_tables({"moving", "charges", "schema_version"});
+  for (const bool read_only : {false, true}) {
+    EXPECT_THAT(refusal(read_only), HasSubstr("a `pennyweight move` to it has begun and is not "
+                                              "finished"));
+    EXPECT_THAT(refusal(read_only), HasSubstr("DROP DATABASE " + ledger_.address().database));
   }
-  try {
-    ledger_.open();
-    ADD_FAILURE() << "it was taken for a ledger";
-  } catch (const std::exception& error) {
-    EXPECT_THAT(error.what(), HasSubstr("it is a ClickHouse database of something else"));
-  }
+  make_tables({"orders"});
+  EXPECT_THAT(refusal(false), HasSubstr("of something else, with a table \"orders\""));
 }
 
 // ClickHouse adds up 128 bits and goes round in silence; a wrong sum is worse than none.

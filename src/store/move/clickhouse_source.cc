@@ -46,7 +46,7 @@ class ClickhouseSource : public Source {
   Result<void> read(const Piece& piece, const PageSink& sink) override;
 
  private:
-  const std::vector<commit_log::Entry>& entries() const { return view_.entries; }
+  const commit_log::Entries& entries() const { return view_.entries; }
   std::string between(Act act, const Extent& from, const Extent& to) const;
   Result<std::vector<Group>> by_session(const MovedTable& table, const std::string& where);
   Result<std::vector<Group>> by_day(const MovedTable& table, const std::string& where);

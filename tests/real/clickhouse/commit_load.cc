@@ -225,7 +225,7 @@ int audit(const std::string& address, const std::vector<std::string>& files) {
     }
     if (told->number < least) say("shows less than " + std::to_string(least), *told);
   }
-  std::cout << view->entries.size() << " entries count, " << view->voids.size() << " are void;";
+  std::cout << view->entries.size() << " entries count;";
   for (const auto& [word, count] : words) std::cout << " " << word << " " << count;
   // How long nobody committed anything.
   std::vector<std::int64_t> ends;

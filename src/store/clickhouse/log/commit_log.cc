@@ -76,7 +76,9 @@ CommitLog::CommitLog(Register& reg, Clock clock, Settings settings, std::uint64_
 }
 
 void CommitLog::start_from(View view) {
-  if (view.entries.size() > view_.entries.size()) view_ = std::move(view);
+  if (view.entries.size() <= view_.entries.size()) return;
+  view_ = std::move(view);
+  caught_up_ = true;
 }
 
 Row CommitLog::row(RowKind kind, std::uint64_t turn) const {
@@ -89,11 +91,28 @@ Result<void> CommitLog::append(const Row& row) {
   return done;
 }
 
-// Reads what is not known yet. On success view_ is as the rows say.
-Result<CommitLog::Seen> CommitLog::look() {
+// Reads what was sealed and is not known yet.
+Result<void> CommitLog::catch_up() {
   for (int reads = 1;; ++reads) {
-    const std::uint64_t from = view_.entries.empty() ? 0 : view_.entries.back().turn;
-    Result<std::vector<Row>> rows = reg_.read(from);
+    Gathering gathering(view_);
+    const Result<void> read =
+        reg_.seals(view_.end(), [&](const Seal& seal) { gathering.take(seal); });
+    if (!read) return read;
+    Result<void> added = gathering.finish();
+    caught_up_ = caught_up_ || added;
+    if (added || reads == kReadsMax) return added;
+    clock_.sleep(settings_.back_off);
+  }
+}
+
+// Reads what is not known yet. On success view_ is as the rows say. A log of years is many turns,
+// of which only the last ones matter here: what counts of the others is told by its seals alone.
+Result<CommitLog::Seen> CommitLog::look() {
+  if (!caught_up_) {
+    if (const Result<void> done = catch_up(); !done) return std::unexpected(done.error());
+  }
+  for (int reads = 1;; ++reads) {
+    Result<std::vector<Row>> rows = reg_.read(view_.end());
     if (!rows) return std::unexpected(rows.error());
     const Result<void> extended = extend(view_, *rows);
     if (!extended && reads == kReadsMax) return std::unexpected(extended.error());
@@ -117,15 +136,8 @@ Result<CommitLog::Seen> CommitLog::look() {
 }
 
 Result<View> CommitLog::read() {
-  for (int reads = 1;; ++reads) {
-    const std::uint64_t from = view_.entries.empty() ? 0 : view_.entries.back().turn;
-    const Result<std::vector<Row>> rows = reg_.read(from);
-    if (!rows) return std::unexpected(rows.error());
-    const Result<void> extended = extend(view_, *rows);
-    if (extended) return view_;
-    if (reads == kReadsMax) return std::unexpected(extended.error());
-    clock_.sleep(settings_.back_off);
-  }
+  if (const Result<void> done = catch_up(); !done) return std::unexpected(done.error());
+  return view_;
 }
 
 // Whether the highest turn is somebody's who may still use it.
@@ -138,7 +150,8 @@ bool CommitLog::busy(const Seen& seen) {
   std::uint64_t rows = 0;
   Instant latest = {};
   for (const Row& row : seen.rows) {
-    if (row.turn != turn) continue;
+    // Anybody may have sealed, and a read need not show what is known to be.
+    if (row.turn != turn || row.kind == RowKind::kSealed) continue;
     ++rows;
     latest = std::max(latest, row.at);
   }
@@ -162,7 +175,7 @@ Result<void> CommitLog::seal(const Row& entry) {
   sealed.at = clock_.now();
   Result<void> done = append(sealed);
   if (done && view_.entries.size() + 1 == entry.position) {
-    view_.entries.push_back(Entry{entry.position, entry.turn, entry.session, entry.what});
+    view_.entries.add(entry.turn, entry.session, entry.what);
   }
   return done;
 }
@@ -197,9 +210,7 @@ Result<bool> CommitLog::take_next(const Seen& seen) {
   Row open = row(RowKind::kOpen, turn);
   const Row* unsealed = read->at.unsealed;
   open.position = view_.entries.size() + (unsealed != nullptr ? 1 : 0);
-  open.prefix = std::to_string(unsealed != nullptr     ? unsealed->turn
-                               : view_.entries.empty() ? 0
-                                                       : view_.entries.back().turn);
+  open.prefix = std::to_string(unsealed != nullptr ? unsealed->turn : view_.end().turn);
   if (const Result<void> opened = append(open); !opened) return failed(opened.error());
   opened_ = turn;  // it is there before the next read begins
   const Result<Seen> confirmed = look();
@@ -307,8 +318,8 @@ Result<Entry> CommitLog::settle(const Row& entry) {
 Result<Entry> CommitLog::commit(std::uint64_t session, const std::string& what) {
   in_doubt_ = false;
   if (turn_ == 0) return fail(ErrorCode::kStore, "the turn to commit is another writer's");
-  const auto counted = std::ranges::find(view_.entries, session, &Entry::session);
-  if (counted != view_.entries.end()) return *counted;
+  const std::uint64_t counted = view_.entries.find(session);
+  if (counted < view_.entries.size()) return view_.entries[counted];
 
   Row entry = row(RowKind::kEntry, turn_);
   entry.position = view_.entries.size() + 1;
@@ -332,7 +343,7 @@ Result<Entry> CommitLog::commit(std::uint64_t session, const std::string& what) 
     if (!seen) why = seen.error();
     if (seen) {
       if (view_.entries.size() >= entry.position) {
-        const Entry& counts = view_.entries[entry.position - 1];
+        const Entry counts = view_.entries[entry.position - 1];
         if (is_of(counts, entry)) return counts;
         return settle(entry);
       }

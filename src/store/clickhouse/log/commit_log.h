@@ -56,11 +56,11 @@ class CommitLog {
   // waiting; no two writers may have the same.
   CommitLog(Register& reg, Clock clock, Settings settings, std::uint64_t seed);
 
-  // Spares reading from the beginning: `view` is what another one of the same register gave.
+  // Spares reading from the first seal on: `view` is what another one of the same register gave.
   void start_from(View view);
   // What counted when it last read: asks nobody.
   const View& known() const { return view_; }
-  // Reads; gives what counts now. Waits for nobody.
+  // Reads the seals that came since; gives what counts now. Waits for nobody.
   Result<View> read();
   // Waits for a turn, takes it, and gives what counts up to it: nobody else commits before
   // release() or the end of the lease. After a commit in doubt this tells: a session that is not in
@@ -85,6 +85,7 @@ class CommitLog {
   struct Pause;  // waiting longer and longer, until patience is over
   enum class Fate { kCounts, kVoid, kUnknown };
 
+  Result<void> catch_up();
   Result<Seen> look();
   bool busy(const Seen& seen);
   Result<bool> take_next(const Seen& seen);
@@ -103,6 +104,7 @@ class CommitLog {
   std::uint64_t writer_;
 
   View view_;                     // what was sealed when last read
+  bool caught_up_ = false;        // it was read once, or given by somebody who had
   std::uint64_t opened_ = 0;      // the highest turn that an earlier read showed open
   std::uint64_t turn_ = 0;        // ours; 0: none
   std::uint64_t alive_said_ = 0;  // in this turn

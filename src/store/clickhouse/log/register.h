@@ -2,16 +2,19 @@
 // a quorum gives, and all that the log of commits needs.
 //
 // REQUIRES of whoever implements it: a row, once there, stays. append() answers success only when
-// its row is there. A read holds every row that was there when it began, and none that was not yet
-// there when it ended; of the rows that came meanwhile any part. An append that failed may have
-// been done, and may still be done some time later; appending the same row again is harmless.
+// its row is there. A read (of rows or of seals) holds every row of those it asks for that was
+// there when it began, and none that was not yet there when it ended; of the rows that came
+// meanwhile any part. An append that failed may have been done, and may still be done some time
+// later; appending the same row again is harmless.
 //
 // This asks for less than linearizability (where a read is a prefix of one order), since a server
 // that fetches parts side by side can't give it.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/error.h"
@@ -43,12 +46,31 @@ struct Row {
   bool operator==(const Row&) const = default;
 };
 
+// What a row of kSealed says of its entry.
+struct Seal {
+  std::uint64_t position = 0;
+  std::uint64_t turn = 0;
+  std::uint64_t session = 0;
+  std::string_view what = {};  // lives as long as the call that hands it over
+};
+
+// From where on rows are asked for: the last entry that is known to count. Nothing: from the first.
+struct Since {
+  std::uint64_t turn = 0;
+  std::uint64_t position = 0;
+};
+
 class Register {
  public:
   virtual ~Register() = default;
   virtual Result<void> append(const Row& row) = 0;
-  // The rows of `from_turn` and of every later turn, in any order, perhaps some of them twice.
-  virtual Result<std::vector<Row>> read(std::uint64_t from_turn) = 0;
+  // The rows of since.turn and of every later turn, in any order, perhaps some of them twice. Seals
+  // of positions before since.position may be left out.
+  virtual Result<std::vector<Row>> read(const Since& since) = 0;
+  // Of the same rows the seals alone, one by one, so that nobody holds them all as rows. What was
+  // handed over of a read that ends in an Error is not to be used.
+  using SealSink = std::function<void(const Seal&)>;
+  virtual Result<void> seals(const Since& since, const SealSink& sink) = 0;
 };
 
 }  // namespace pennyweight::commit_log

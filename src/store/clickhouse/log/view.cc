@@ -1,7 +1,6 @@
 #include "store/clickhouse/log/view.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 #include "core/whole_count.h"
@@ -9,11 +8,10 @@
 namespace pennyweight::commit_log {
 namespace {
 
-Entry entry_of(const Row& row) { return Entry{row.position, row.turn, row.session, row.what}; }
-
-bool says_the_same(const Row& row, const Entry& entry) {
-  return row.position == entry.position && row.turn == entry.turn && row.session == entry.session &&
-         row.what == entry.what;
+// Of two that say the same of one position, one is as good as the other.
+bool says_the_same(const Row& row, const Row& other) {
+  return row.position == other.position && row.turn == other.turn && row.session == other.session &&
+         row.what == other.what;
 }
 
 std::unexpected<Error> contradicted(std::uint64_t position) {
@@ -21,84 +19,89 @@ std::unexpected<Error> contradicted(std::uint64_t position) {
                                      std::to_string(position) +
                                      ": its table holds rows that no writer of this ledger wrote");
 }
-
-// The entries of rows that were sealed behind the first `known`.
-Result<std::vector<Entry>> sealed_behind(const View& view, const std::vector<Row>& rows) {
-  const std::uint64_t known = view.entries.size();
-  std::vector<const Row*> seals;  // by position, from known + 1 on
-  for (const Row& row : rows) {
-    if (row.kind != RowKind::kSealed) continue;
-    if (row.position == 0) return contradicted(0);
-    if (row.position <= known) {
-      if (!says_the_same(row, view.entries[row.position - 1])) return contradicted(row.position);
-      continue;
-    }
-    const std::uint64_t index = row.position - known - 1;
-    if (index >= rows.size()) {
-      return fail(ErrorCode::kStore, "the log of commits has a position " +
-                                         std::to_string(row.position) +
-                                         " and not all before it: rows of its table are missing");
-    }
-    if (index >= seals.size()) seals.resize(index + 1, nullptr);
-    const Row*& seal = seals[index];
-    if (seal != nullptr && !says_the_same(row, entry_of(*seal))) return contradicted(row.position);
-    seal = &row;
-  }
-  std::vector<Entry> added;
-  added.reserve(seals.size());
-  std::uint64_t turn = known == 0 ? 1 : view.entries.back().turn;
-  for (std::size_t i = 0; i < seals.size(); ++i) {
-    const std::uint64_t position = known + i + 1;
-    if (seals[i] == nullptr) {
-      return fail(ErrorCode::kStore, "the log of commits lacks position " +
-                                         std::to_string(position) +
-                                         ": rows of its table are missing");
-    }
-    if (seals[i]->turn < turn) return contradicted(position);
-    turn = seals[i]->turn;
-    added.push_back(entry_of(*seals[i]));
-  }
-  return added;
-}
-
-// Keeps of sorted sessions those that no entry from `first` on is of.
-void leave_out_counted(std::vector<std::uint64_t>& sessions, const View& view, std::size_t first) {
-  if (sessions.empty()) return;
-  std::vector<std::uint64_t> counted;
-  for (std::size_t i = first; i < view.entries.size(); ++i) {
-    const std::uint64_t session = view.entries[i].session;
-    if (std::ranges::binary_search(sessions, session)) counted.push_back(session);
-  }
-  std::ranges::sort(counted);
-  std::erase_if(sessions, [&](std::uint64_t session) {
-    return std::ranges::binary_search(counted, session);
-  });
+std::unexpected<Error> lacks(std::uint64_t position) {
+  return fail(ErrorCode::kStore, "the log of commits lacks position " + std::to_string(position) +
+                                     ": rows of its table are missing");
 }
 
 }  // namespace
 
-Result<void> extend(View& view, const std::vector<Row>& rows) {
-  Result<std::vector<Entry>> added = sealed_behind(view, rows);
-  if (!added) return std::unexpected(added.error());
-  const std::size_t known = view.entries.size();
-  view.entries.insert(view.entries.end(), std::make_move_iterator(added->begin()),
-                      std::make_move_iterator(added->end()));
-  leave_out_counted(view.voids, view, known);
+Since View::end() const {
+  if (entries.empty()) return {};
+  const Entry last = entries.back();
+  return {.turn = last.turn, .position = last.position};
+}
 
-  std::vector<std::uint64_t> voids;
-  for (const Row& row : rows) {
-    if (row.kind != RowKind::kEntry || row.position == 0) continue;
-    if (row.position > view.entries.size()) continue;
-    if (says_the_same(row, view.entries[row.position - 1])) continue;
-    if (!std::ranges::binary_search(view.voids, row.session)) voids.push_back(row.session);
+std::size_t Gathering::kind_of(std::string_view what) {
+  const auto found = std::ranges::find(kinds_, what);
+  if (found != kinds_.end()) return static_cast<std::size_t>(found - kinds_.begin());
+  kinds_.emplace_back(what);
+  return kinds_.size() - 1;
+}
+
+void Gathering::take(const Seal& seal) {
+  if (contradicted_) return;
+  if (seal.position == 0 || seal.turn == 0) {
+    contradicted_ = seal.position;
+    return;
   }
-  if (voids.empty()) return {};
-  std::ranges::sort(voids);
-  leave_out_counted(voids, view, 0);
-  view.voids.insert(view.voids.end(), voids.begin(), voids.end());
-  std::ranges::sort(view.voids);
-  view.voids.erase(std::unique(view.voids.begin(), view.voids.end()), view.voids.end());
+  if (seal.position <= known_) {
+    const Entry entry = view_.entries[seal.position - 1];
+    const bool same =
+        seal.turn == entry.turn && seal.session == entry.session && seal.what == entry.what;
+    if (!same) contradicted_ = seal.position;
+    return;
+  }
+  const std::uint64_t index = seal.position - known_ - 1;
+  if (block_ == nullptr || block_number_ != index / kBlock) {
+    block_number_ = index / kBlock;
+    block_ = &blocks_[block_number_];
+  }
+  const std::size_t place = index % kBlock;
+  if (place >= block_->size()) block_->resize(place + 1);
+  Packed& there = (*block_)[place];
+  const Packed packed = {.session = seal.session, .turn = seal.turn, .kind = kind_of(seal.what)};
+  if (there.turn != 0 && there != packed) contradicted_ = seal.position;
+  there = packed;
+}
+
+Result<void> Gathering::check() const {
+  if (contradicted_) return contradicted(*contradicted_);
+  std::uint64_t position = known_;  // the last one that is there
+  std::uint64_t turn = view_.end().turn;
+  for (const auto& [number, block] : blocks_) {
+    if (position != known_ + number * kBlock) return lacks(position + 1);
+    for (const Packed& seal : block) {
+      ++position;
+      if (seal.turn == 0) return lacks(position);
+      if (seal.turn < turn) return contradicted(position);
+      turn = seal.turn;
+    }
+  }
   return {};
+}
+
+Result<void> Gathering::finish() {
+  if (Result<void> whole = check(); !whole) return whole;
+  block_ = nullptr;
+  while (!blocks_.empty()) {
+    // What was added is not kept twice.
+    const auto first = blocks_.extract(blocks_.begin());
+    for (const Packed& seal : first.mapped()) {
+      view_.entries.add(seal.turn, seal.session, kinds_[seal.kind]);
+    }
+  }
+  return {};
+}
+
+Result<void> extend(View& view, const std::vector<Row>& rows) {
+  Gathering gathering(view);
+  for (const Row& row : rows) {
+    if (row.kind == RowKind::kSealed) {
+      gathering.take({row.position, row.turn, row.session, row.what});
+    }
+  }
+  return gathering.finish();
 }
 
 Result<View> view_of(const std::vector<Row>& rows) {
@@ -115,8 +118,7 @@ Standing standing_of(const std::vector<Row>& rows, const View& sealed) {
     if (row.kind != RowKind::kOpen) continue;
     if (standing.open == nullptr || row.turn > standing.open->turn) standing.open = &row;
   }
-  const std::uint64_t last = sealed.entries.size();
-  const std::uint64_t last_turn = last == 0 ? 0 : sealed.entries.back().turn;
+  const auto [last_turn, last] = sealed.end();
   if (standing.open == nullptr) {
     standing.torn = last != 0;
     return standing;
@@ -138,7 +140,7 @@ Standing standing_of(const std::vector<Row>& rows, const View& sealed) {
     if (row.kind != RowKind::kEntry || row.position <= last) continue;
     if (row.position == last + 1 && row.turn == turn) {
       const Row* other = standing.unsealed;
-      if (other != nullptr && !says_the_same(row, entry_of(*other))) standing.torn = true;
+      if (other != nullptr && !says_the_same(row, *other)) standing.torn = true;
       standing.unsealed = &row;
     } else if (row.turn == open.turn) {
       standing.torn = true;  // the one before it was sealed before it was written

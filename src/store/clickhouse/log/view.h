@@ -3,30 +3,58 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/error.h"
+#include "store/clickhouse/log/entries.h"
 #include "store/clickhouse/log/register.h"
 
 namespace pennyweight::commit_log {
 
-struct Entry {
-  std::uint64_t position = 0;  // 1, 2, … without gaps
-  std::uint64_t turn = 0;      // never less than that of the position before
-  std::uint64_t session = 0;
-  std::string what;
-  bool operator==(const Entry&) const = default;
-};
-
 struct View {
-  std::vector<Entry> entries;        // those that count, by position
-  std::vector<std::uint64_t> voids;  // sessions of entries whose position is another's, sorted: as
-                                     // far as rows show it; what counts is told by entries alone
+  Entries entries;    // those that count, by position
+  Since end() const;  // the last of them
 };
 
-// What counts by these rows, in time that grows with their number. An Error of kStore where they
-// can't all have been written by this protocol, or some are missing.
+// Seals as they are read, in any order and some of them twice, in little more memory than the
+// entries themselves; then a view is extended by them. Those from the turn of its last entry on are
+// enough. Used once.
+class Gathering {
+ public:
+  // `view` lives longer, and nobody else changes it.
+  explicit Gathering(View& view) : view_(view), known_(view.entries.size()) {}
+  void take(const Seal& seal);
+  // Adds what was sealed behind the last entry. An Error of kStore where the seals can't all have
+  // been written by this protocol, or some are missing; then the view is as before.
+  Result<void> finish();
+
+ private:
+  struct Packed {
+    std::uint64_t session = 0;
+    std::uint64_t turn = 0;  // 0: a gap
+    std::size_t kind = 0;    // of kinds_
+    bool operator==(const Packed&) const = default;
+  };
+  static constexpr std::uint64_t kBlock = 1024;
+  using Block = std::vector<Packed>;  // as far as seals were seen; full but for the last one
+
+  std::size_t kind_of(std::string_view what);
+  Result<void> check() const;
+
+  View& view_;
+  std::uint64_t known_;
+  std::map<std::uint64_t, Block> blocks_;  // of the positions behind known_
+  Block* block_ = nullptr;                 // the one that was asked for last
+  std::uint64_t block_number_ = 0;
+  std::vector<std::string> kinds_;
+  std::optional<std::uint64_t> contradicted_;  // a position with more than one entry, or no turn
+};
+
+// What counts by these rows, in time that grows with their number. Errors as of Gathering.
 Result<View> view_of(const std::vector<Row>& rows);
 
 // Adds to a view what rows say that were read later; from the turn of its last entry on is enough.

@@ -57,22 +57,19 @@ TEST(View, OnlyWhatIsSealedCountsInTheOrderOfPositions) {
                                  open(2, 1, 1),    entry(2, 2, 12),  sealed(2, 2, 12)};
   EXPECT_THAT(sessions(view_of(rows)), ElementsAre(11, 12));
   EXPECT_EQ(view_of(rows)->entries[1], (Entry{2, 2, 12, "import"}));
-  EXPECT_THAT(view_of(rows)->voids, IsEmpty());
 }
 
-TEST(View, AnEntryWhosePositionIsAnothersIsVoidUntilItIsCommittedAgain) {
+TEST(View, AnEntryWhosePositionIsAnothersDoesNotCountUntilItIsCommittedAgain) {
   std::vector<Row> rows = {open(1, 0, 0), entry(1, 1, 11), open(2, 0, 0), entry(2, 1, 21),
                            sealed(2, 1, 21)};
-  EXPECT_THAT(view_of(rows)->voids, ElementsAre(11));
   View view = view_of(rows).value();
+  EXPECT_THAT(sessions(view), ElementsAre(21));
   rows = {open(2, 0, 0), entry(2, 2, 11), sealed(2, 2, 11)};
   ASSERT_TRUE(extend(view, rows));
   EXPECT_THAT(sessions(view), ElementsAre(21, 11));
-  EXPECT_THAT(view.voids, IsEmpty());
   // Read again as a whole it says the same.
   rows.insert(rows.end(), {entry(1, 1, 11), entry(2, 1, 21), sealed(2, 1, 21)});
   EXPECT_THAT(sessions(view_of(rows)), ElementsAre(21, 11));
-  EXPECT_THAT(view_of(rows)->voids, IsEmpty());
 }
 
 TEST(View, RowsThatNoWriterWroteAreAnError) {
@@ -84,12 +81,14 @@ TEST(View, RowsThatNoWriterWroteAreAnError) {
   EXPECT_THAT(words({sealed(1, 1, 11), sealed(2, 1, 11)}), HasSubstr("at position 1"));
   EXPECT_THAT(words({sealed(2, 1, 11), sealed(1, 2, 12)}), HasSubstr("at position 2"));
   EXPECT_THAT(words({sealed(1, 0, 11)}), HasSubstr("contradicts itself"));
+  EXPECT_THAT(words({sealed(0, 1, 11)}), HasSubstr("contradicts itself"));
   EXPECT_THAT(words({sealed(1, 1, 11), sealed(1, 3, 13), claim(1, 1)}),
               HasSubstr("lacks position 2"));
   EXPECT_THAT(words({sealed(1, ~std::uint64_t{0}, 11)}), HasSubstr("are missing"));
 
   View view = view_of({sealed(1, 1, 11)}).value();
   EXPECT_FALSE(extend(view, {sealed(1, 1, 12)}));
+  EXPECT_FALSE(extend(view, {sealed(1, 2, 12), sealed(1, 2, 13)}));
   EXPECT_FALSE(extend(view, {sealed(1, 2, 12), sealed(1, 4, 14), claim(1, 1)}));
   EXPECT_EQ(view.entries.size(), 1u);
 }
@@ -133,6 +132,54 @@ TEST(Standing, AReadThatSawHalfOfWhatWasWrittenIsTorn) {
   EXPECT_TRUE(standing_of({open(2, 1, 7)}, one).torn);
   EXPECT_TRUE(standing_of({open(2, 1, 1), entry(2, 2, 12), entry(2, 2, 13)}, one).torn);
   EXPECT_FALSE(standing_of({open(2, 1, 1), entry(2, 2, 12), entry(2, 2, 12)}, one).torn);
+}
+
+TEST(Gathering, TakesSealsInAnyOrderAndTwiceWhereverTheViewEnds) {
+  constexpr std::uint64_t kEntries = 5'000;  // of several blocks
+  std::vector<Seal> seals;
+  for (std::uint64_t i = 1; i <= kEntries; ++i) {
+    seals.push_back({i, 1 + i / 7, 1'000 + i, i % 3 == 0 ? "run" : "import"});
+  }
+  std::mt19937_64 random(1);
+  for (const std::uint64_t known : {0, 1, 1'023, 1'024, 1'025, 4'999, 5'000}) {
+    View view;
+    for (std::uint64_t i = 0; i < known; ++i) {
+      view.entries.add(seals[i].turn, seals[i].session, seals[i].what);
+    }
+    std::vector<Seal> some(seals.begin() + static_cast<std::ptrdiff_t>(known / 2), seals.end());
+    some.insert(some.end(), seals.end() - 10, seals.end());
+    std::ranges::shuffle(some, random);
+    Gathering gathering(view);
+    for (const Seal& seal : some) gathering.take(seal);
+    ASSERT_TRUE(gathering.finish());
+    ASSERT_EQ(view.entries.size(), kEntries);
+    for (const Entry& entry : view.entries) {
+      const Seal& seal = seals[entry.position - 1];
+      ASSERT_EQ(entry, (Entry{seal.position, seal.turn, seal.session, std::string(seal.what)}));
+    }
+    EXPECT_EQ(view.entries.count("run"), kEntries / 3);
+    EXPECT_EQ(view.end().position, kEntries);
+  }
+}
+
+TEST(Gathering, ASealThatIsMissingIsAnErrorWhereverItIs) {
+  for (const std::uint64_t missing : {1, 2, 1'024, 1'025, 2'048, 2'999}) {
+    View view;
+    Gathering gathering(view);
+    for (std::uint64_t i = 1; i <= 3'000; ++i) {
+      if (i != missing) gathering.take({i, 1, i, "import"});
+    }
+    const Result<void> done = gathering.finish();
+    ASSERT_FALSE(done);
+    EXPECT_THAT(done.error().message, HasSubstr("lacks position " + std::to_string(missing) + ":"));
+    EXPECT_TRUE(view.entries.empty());
+  }
+  View view;
+  Gathering gathering(view);
+  for (std::uint64_t i = 1; i <= 3'000; ++i) {
+    if (i <= 1'000 || i > 2'900) gathering.take({i, 1, i, "import"});
+  }
+  EXPECT_THAT(gathering.finish().error().message, HasSubstr("lacks position 1001:"));
 }
 
 TEST(View, AHundredThousandEntriesAreReadAtOnce) {
