@@ -50,7 +50,7 @@ void append_member(std::string& json, std::string_view key, std::string_view val
 // The number that a text begins with, as JSON has it: "96", "1152 GiB"; empty where there is none.
 std::string leading_number(std::string_view text) {
   const std::string_view word = text.substr(0, text.find(' '));
-  const auto parsed = bill::parse_number(word);
+  const auto parsed = bill::parse_printed_number(word);
   return parsed && !parsed->rounded ? to_text(parsed->value) : std::string();
 }
 

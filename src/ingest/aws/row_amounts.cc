@@ -18,7 +18,7 @@ std::optional<bill::Fault> ReportReader::read_number(Row& row, Column column,
   out.reset();
   const std::string_view digits = text(row, column);
   if (digits.empty()) return std::nullopt;
-  const auto parsed = bill::parse_number(digits);
+  const auto parsed = bill::parse_printed_number(digits);
   if (!parsed) return fault(column, parsed.error().message);
   row.rounded += parsed->rounded ? 1 : 0;
   out = parsed->value;

@@ -13,7 +13,7 @@ using bill::Fault;
 Result<std::optional<Decimal>> ChargeReader::number(Row& row, Column column) const {
   const std::string_view written = text(row, column);
   if (written.empty()) return std::optional<Decimal>{};
-  const auto parsed = bill::parse_number(written);
+  const auto parsed = bill::parse_printed_number(written);
   if (!parsed) {
     return fail(parsed.error().code,
                 fmt::format("{}; write digits with a point, at most a '-' before them, and no "
@@ -122,7 +122,7 @@ Result<Decimal> ChargeReader::in_billing_currency(const Row& row, Decimal price,
     is_known = false;
     return price;
   }
-  const auto rate = bill::parse_number(written);
+  const auto rate = bill::parse_printed_number(written);
   if (!rate) return std::unexpected(rate.error());
   return multiply(price, rate->value, Rounding::kHalfEven);
 }

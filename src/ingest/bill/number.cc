@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 namespace pennyweight::bill {
 namespace {
@@ -17,6 +18,30 @@ constexpr auto kPowersOfTen = [] {
   }
   return powers;
 }();
+
+std::size_t digits_at(std::string_view text, std::size_t begin) {
+  std::size_t end = begin;
+  while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+  return end - begin;
+}
+
+bool is_written_as_number(std::string_view text) {
+  std::size_t at = text.starts_with('-') ? 1 : 0;
+  const std::size_t whole = digits_at(text, at);
+  at += whole;
+  std::size_t fraction = 0;
+  if (at < text.size() && text[at] == '.') {
+    fraction = digits_at(text, ++at);
+    at += fraction;
+  }
+  if (whole + fraction == 0) return false;
+  if (at == text.size()) return true;
+  if (text[at] != 'e' && text[at] != 'E') return false;
+  ++at;
+  if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
+  const std::size_t power = digits_at(text, at);
+  return power > 0 && at + power == text.size();
+}
 
 }  // namespace
 
@@ -41,6 +66,20 @@ Result<ParsedDecimal> parse_number(std::string_view text) {
   if (count == 0) return parse_decimal(text);
   const Int128 ticks = Int128{digits} * kPowersOfTen[kDigitsMax - fraction_digits];
   return ParsedDecimal{.value = Decimal::from_ticks(negative ? -ticks : ticks), .rounded = false};
+}
+
+Result<ParsedDecimal> parse_printed_number(std::string_view text) {
+  auto parsed = parse_number(text);
+  if (parsed) return parsed;
+  const std::size_t exponent = text.find_first_of("eE");
+  if (exponent == std::string_view::npos || text.substr(exponent + 1, 1) != "+") return parsed;
+  const std::string_view power = text.substr(exponent + 2);
+  if (digits_at(power, 0) == 0) return parsed;
+  return parse_number(std::string(text.substr(0, exponent + 1)).append(power));
+}
+
+bool is_number_out_of_range(std::string_view text) {
+  return is_written_as_number(text) && !parse_printed_number(text);
 }
 
 }  // namespace pennyweight::bill

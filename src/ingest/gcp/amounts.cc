@@ -10,6 +10,7 @@
 #include "core/check.h"
 #include "core/int128.h"
 #include "core/split.h"
+#include "ingest/bill/number.h"
 #include "ingest/gcp/records.h"
 
 namespace pennyweight::gcp {
@@ -27,6 +28,8 @@ constexpr Number kNumbers[] = {
     {Field::kEffectivePrice, "price.effective_price", &Amounts::effective_price},
     {Field::kEffectivePriceDefault, "price.effective_price_default",
      &Amounts::effective_price_default},
+};
+constexpr Number kQuantities[] = {
     {Field::kUsageAmount, "usage.amount", &Amounts::consumed},
     {Field::kPricingAmount, "usage.amount_in_pricing_units", &Amounts::priced},
 };
@@ -40,7 +43,8 @@ bool is_null_word(std::string_view text) {
   return text == "NULL" || text == "null" || text == "\\N";
 }
 
-// So that sums of a row's amounts stay far from the end of 128 bits.
+// So that sums of a row's amounts stay far from the end of 128 bits. Quantities are not added up:
+// twelve terabytes, kept for a day, are 10^18 byte-seconds.
 constexpr Decimal kAmountMax = Decimal::from_units(1'000'000'000'000'000'000);
 constexpr std::size_t kCreditsMax = 100;
 
@@ -50,13 +54,27 @@ bool is_too_large(Decimal amount) { return amount > kAmountMax || amount < -kAmo
 Result<std::optional<Decimal>> number_of(const Row& row, Field field, std::size_t& rounded) {
   const std::string_view text = row[field];
   if (text.empty() || is_null_word(text)) return std::nullopt;
-  const auto parsed = parse_amount(text);
+  const auto parsed = bill::parse_printed_number(text);
   if (!parsed) return std::unexpected(parsed.error());
   if (is_too_large(parsed->value)) {
     return fail(ErrorCode::kLimit, "more than 10^18, which no bill has");
   }
   rounded += parsed->rounded ? 1 : 0;
   return parsed->value;
+}
+
+// Nothing also where a Decimal can't hold it: then the export's text is kept beside the line.
+Result<std::optional<Decimal>> quantity_of(const Row& row, Field field, Amounts& amounts) {
+  const std::string_view text = row[field];
+  if (text.empty() || is_null_word(text)) return std::nullopt;
+  const auto parsed = bill::parse_printed_number(text);
+  if (parsed) {
+    amounts.rounded += parsed->rounded ? 1 : 0;
+    return parsed->value;
+  }
+  if (!bill::is_number_out_of_range(text)) return std::unexpected(parsed.error());
+  ++amounts.too_large;
+  return std::nullopt;
 }
 
 UInt128 size_of(Int128 ticks) {
@@ -96,6 +114,11 @@ std::optional<Fault> read_amounts(const Row& row, Amounts& amounts) {
     auto value = number_of(row, number.field, amounts.rounded);
     if (!value) return not_a_number(number.column, value.error());
     amounts.*number.member = *value;
+  }
+  for (const Number& quantity : kQuantities) {
+    auto value = quantity_of(row, quantity.field, amounts);
+    if (!value) return not_a_number(quantity.column, value.error());
+    amounts.*quantity.member = *value;
   }
 
   auto credits = parse_credits(row[Field::kCredits]);

@@ -34,6 +34,7 @@ struct Amounts {
   std::optional<Decimal> consumed;  // usage.amount
   std::optional<Decimal> priced;    // usage.amount_in_pricing_units
   std::size_t rounded = 0;          // numbers with digits beyond 10^-18
+  std::size_t too_large = 0;        // quantities of 10^20 or more, which are not read
 };
 
 // A Fault names the column.

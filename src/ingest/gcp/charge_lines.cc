@@ -8,6 +8,7 @@
 
 #include "ingest/bill/currency_code.h"
 #include "ingest/bill/json_column.h"
+#include "ingest/bill/number.h"
 #include "ingest/gcp/amounts.h"
 #include "ingest/gcp/commitment.h"
 #include "ingest/gcp/json_text.h"
@@ -172,7 +173,7 @@ class Composer {
       line.sku_meter = line.charge_description;
       line.sku_price_id = line.sku_id;
       const std::string_view tier = row_.take(Field::kTierStartAmount);
-      const auto amount = parse_amount(tier);
+      const auto amount = bill::parse_printed_number(tier);
       if (!tier.empty()) {
         line.sku_price_id += '/';
         line.sku_price_id += amount ? to_text(amount->value) : std::string(tier);
@@ -428,6 +429,7 @@ std::optional<Fault> ChargeLines::add(Row& row, bill::Lines& lines) {
   composer.own_credits();
   composer.keep_others();
   rounded_numbers_ += amounts.rounded;
+  too_large_ += amounts.too_large;
   return std::nullopt;
 }
 

@@ -38,6 +38,7 @@ class ChargeLines {
   std::optional<bill::Fault> add(Row& row, bill::Lines& lines);
 
   std::uint64_t rounded_numbers() const { return rounded_numbers_; }
+  std::uint64_t too_large() const { return too_large_; }  // quantities that were kept as text
   std::uint64_t unread_json() const { return circumstances_.unread_json(); }
 
  private:
@@ -45,6 +46,7 @@ class ChargeLines {
 
   Circumstances circumstances_;
   std::uint64_t rounded_numbers_ = 0;
+  std::uint64_t too_large_ = 0;
   std::string last_currency_text_;
   Currency last_currency_ = kUsd;
 };

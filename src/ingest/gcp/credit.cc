@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ingest/bill/number.h"
 #include "ingest/gcp/columns.h"
 #include "ingest/gcp/records.h"
 
@@ -62,7 +63,7 @@ std::string record_text(const JsonValue& record) {
     const bool is_nested =
         member.value.kind == JsonKind::kArray || member.value.kind == JsonKind::kObject;
     if (unescaped(member.raw_key).ends_with("amount") && !is_nested) {
-      const auto amount = parse_amount(text_of(member.value));
+      const auto amount = bill::parse_printed_number(text_of(member.value));
       if (amount && !amount->rounded) {
         text += to_text(amount->value);
         continue;
@@ -86,7 +87,7 @@ Result<Credit> credit_of(const JsonValue& record, std::size_t& rounded) {
     std::string text = text_of(member.value);
     if (key == "amount") {
       if (has_amount) return fail(ErrorCode::kBadValue, "has a credit with two amounts");
-      const auto amount = parse_amount(text);
+      const auto amount = bill::parse_printed_number(text);
       if (!amount) {
         return fail(ErrorCode::kBadValue, "has an amount that " + amount.error().message);
       }

@@ -1,5 +1,7 @@
 #include "ingest/gcp/gcp_bill.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <utility>
 
@@ -33,6 +35,11 @@ class GcpBill : public bill::BillReader {
     summary.kind = "Google Cloud billing export";
     summary.rounded_numbers = lines_->rounded_numbers();
     summary.unread_json = lines_->unread_json();
+    if (lines_->too_large() > 0) {
+      summary.warnings.push_back(fmt::format(
+          "{} quantities are 10^20 or more; they are kept as text, and the lines' money is taken",
+          lines_->too_large()));
+    }
     if (!rows_->has(Field::kCredits)) {
       summary.warnings.emplace_back(
           "there is no column credits: discounts and promotions are not taken off, and the bill "

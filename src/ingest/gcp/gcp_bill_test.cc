@@ -429,6 +429,27 @@ TEST(GcpBill, NumbersAreTakenToTheLastDigit) {
   EXPECT_EQ(imported.summary.rounded_numbers, 1u);
 }
 
+// A petabyte kept for a month is 2.6 * 10^21 byte-seconds: its money is not lost for that.
+TEST(GcpBill, QuantitiesMayBeLargerThanAnyAmount) {
+  const auto usage_of = [](const std::string& amount) {
+    return usage_row({{"usage.amount", amount}, {"usage.unit", "byte-seconds"}});
+  };
+  const Imported day = import_rows({usage_of("1.0368e+18")});
+  ASSERT_EQ(day.lines.size(), 1u);
+  EXPECT_EQ(to_text(*day.lines[0].consumed_quantity), "1036800000000000000");
+  EXPECT_THAT(day.summary.warnings, IsEmpty());
+
+  const Imported month = import_rows({usage_of("2.6e+21"), usage_of("99999999999999999999")});
+  ASSERT_EQ(month.lines.size(), 2u) << "both are taken";
+  EXPECT_FALSE(month.lines[0].consumed_quantity);
+  EXPECT_EQ(month.lines[0].consumed_unit, "");
+  EXPECT_THAT(month.lines[0].other_columns, HasSubstr("\"x_UsageAmount\":\"2.6e+21\""));
+  EXPECT_THAT(month.lines[0].other_columns, HasSubstr("\"x_UsageUnit\":\"byte-seconds\""));
+  EXPECT_EQ(to_text(*month.lines[1].consumed_quantity), "99999999999999999999");
+  EXPECT_THAT(month.summary.warnings,
+              ElementsAre(HasSubstr("1 quantities are 10^20 or more; they are kept as text")));
+}
+
 TEST(GcpBill, WhatIsWrongWithARowIsSaid) {
   struct Case {
     Cells changed;

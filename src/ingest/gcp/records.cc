@@ -58,18 +58,8 @@ Result<std::vector<JsonValue>> items_of_list(const JsonValue& value) {
   return items;
 }
 
-Result<ParsedDecimal> parse_amount(std::string_view text) {
-  const auto parsed = bill::parse_number(text);
-  if (parsed) return parsed;
-  const std::size_t exponent = text.find_first_of("eE");
-  if (exponent == std::string_view::npos || text.substr(exponent + 1, 1) != "+") return parsed;
-  const std::string_view power = text.substr(exponent + 2);
-  if (power.empty() || !is_digit(power[0])) return parsed;
-  return bill::parse_number(std::string(text.substr(0, exponent + 1)).append(power));
-}
-
 std::string number_text(std::string_view text) {
-  const auto parsed = parse_amount(text);
+  const auto parsed = bill::parse_printed_number(text);
   return parsed && !parsed->rounded ? to_text(parsed->value) : std::string(text);
 }
 

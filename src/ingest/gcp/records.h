@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/decimal.h"
 #include "core/error.h"
 #include "core/label.h"
 #include "ingest/gcp/json_text.h"
@@ -15,9 +14,6 @@ namespace pennyweight::gcp {
 // A list as JSON has it, and as Parquet files of BigQuery have it when their reader does not know
 // them for lists: {"list":[{"element":…}]}. The items of it, the wrapping taken off.
 Result<std::vector<JsonValue>> items_of_list(const JsonValue& value);
-// A number of the export. As core/decimal.h, and "1e+16" besides, which BigQuery writes and JSON
-// allows.
-Result<ParsedDecimal> parse_amount(std::string_view text);
 
 // One spelling for a number, whichever the file has: "8.0", "8" and "8e0" become 8. What is no
 // number, or has digits beyond 10^-18, stays as it is.

@@ -96,7 +96,7 @@ class OciBill : public bill::BillReader {
   Result<std::optional<Decimal>> number(Column column) {
     const std::string_view value = text(column);
     if (is_null(value)) return std::nullopt;
-    const auto parsed = bill::parse_number(value);
+    const auto parsed = bill::parse_printed_number(value);
     if (!parsed) return std::unexpected(parsed.error());
     rounded_ += parsed->rounded ? 1 : 0;
     return parsed->value;

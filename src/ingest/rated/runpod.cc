@@ -107,7 +107,7 @@ class RunpodBill : public bill::BillReader {
     fill_names(row, charge);
     const std::string_view billed = text(row, billed_ms_);
     if (!billed.empty()) {
-      const auto ms = bill::parse_number(billed);
+      const auto ms = bill::parse_printed_number(billed);
       if (!ms) return bill::Fault{"timeBilledMs", ms.error().message};
       const ParsedDecimal hours = divided(ms->value, kMsPerHour);
       rounded += (ms->rounded ? 1u : 0u) + (hours.rounded ? 1u : 0u);
@@ -118,7 +118,7 @@ class RunpodBill : public bill::BillReader {
     }
     const std::string_view amount = text(row, amount_);
     if (amount.empty()) return fill_costs_from_card(charge, rounded);
-    const auto parsed = bill::parse_number(amount);
+    const auto parsed = bill::parse_printed_number(amount);
     if (!parsed) return bill::Fault{"amount", parsed.error().message};
     rounded += parsed->rounded ? 1 : 0;
     const Money cost = Money::from_decimal(parsed->value, kUsd);
