@@ -100,8 +100,17 @@ Result<duckdb::Connection> connect(std::optional<duckdb::Database>& database) {
   return database->connect();
 }
 
+// The file by its bytes alone. Folders such as BILLING_PERIOD=2026-03, into which AWS puts exports,
+// are no columns: the same file would be another bill elsewhere, and count twice. And a name with *
+// is one file's.
 std::string source_of(const std::string& path) {
-  return fmt::format("read_parquet({}, binary_as_string = true)", duckdb::quote_text(path));
+  std::string name;
+  for (const char c : path) {
+    const bool is_pattern = c == '*' || c == '?' || c == '[';
+    name += is_pattern ? fmt::format("[{}]", c) : std::string(1, c);
+  }
+  return fmt::format("read_parquet({}, binary_as_string = true, hive_partitioning = false)",
+                     duckdb::quote_text(name));
 }
 
 Result<ImportSummary> import_table(const std::string& path, BillReader& reader, ImportSink& sink) {

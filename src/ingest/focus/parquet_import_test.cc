@@ -72,8 +72,8 @@ TEST_F(Parquet, ReadsEveryTypeExactly) {
 
 TEST_F(Parquet, RejectsRowsByTheirNumber) {
   write(std::string("SELECT ") + kNeeded +
-        "1 AS BilledCost, 1 AS EffectiveCost, 1 AS ContractedCost, "
-        "CASE WHEN i = 3 THEN 'nan'::DOUBLE WHEN i = 4 THEN NULL ELSE 0.5 END AS ListCost"
+        "1 AS BilledCost, 1 AS ListCost, 1 AS ContractedCost, "
+        "CASE WHEN i = 3 THEN 'nan'::DOUBLE WHEN i = 4 THEN NULL ELSE 0.5 END AS EffectiveCost"
         ", CASE i WHEN 1 THEN 'a' || chr(0) WHEN 2 THEN repeat('x', 2000000) END AS x_Text "
         "FROM range(1, 8) AS t(i)");
   bill::Collected seen;
@@ -84,8 +84,8 @@ TEST_F(Parquet, RejectsRowsByTheirNumber) {
   EXPECT_THAT(seen.bad[0].reason, HasSubstr("row 1: a NUL byte in the text"));
   EXPECT_THAT(seen.bad[1].reason, HasSubstr("row 2: 2000000 bytes, more than the 1048576 allowed"));
   EXPECT_EQ(seen.bad[1].text.size(), limits::kRejectedTextBytesMax);
-  EXPECT_THAT(seen.bad[2].reason, HasSubstr("row 3: ListCost: 'nan' is not a decimal number"));
-  EXPECT_THAT(seen.bad[3].reason, HasSubstr("row 4: ListCost is empty"));
+  EXPECT_THAT(seen.bad[2].reason, HasSubstr("row 3: EffectiveCost: 'nan' is not a decimal"));
+  EXPECT_THAT(seen.bad[3].reason, HasSubstr("row 4: EffectiveCost is empty"));
 }
 
 TEST_F(Parquet, EqualsTheCsvOfTheSameBill) {
@@ -110,6 +110,29 @@ TEST_F(Parquet, EqualsTheCsvOfTheSameBill) {
     EXPECT_TRUE(from_csv.lines[i] == from_parquet.lines[i])
         << difference(from_csv.lines[i], from_parquet.lines[i]);
   }
+}
+
+// AWS puts exports into folders such as BILLING_PERIOD=2026-03. A copy elsewhere is the same bill.
+TEST_F(Parquet, FoldersAreNoColumnsAndNamesNoPatterns) {
+  write(std::string("SELECT ") + kNeeded +
+        "1 AS BilledCost, 1 AS EffectiveCost, 1 AS ListCost, 1 AS ContractedCost");
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("pennyweight_" + std::to_string(getpid()));
+  bill::Collected here;
+  ASSERT_TRUE(import_parquet(path_.string(), here));
+  ASSERT_EQ(here.lines.size(), 1u);
+  for (const char* name : {"BILLING_PERIOD=2026-03/a.parquet", "year=2026/month=3/a.parquet",
+                           "a1.parquet", "a[1].parquet", "a*.parquet", "a?.parquet"}) {
+    const std::filesystem::path copy = folder / name;
+    std::filesystem::create_directories(copy.parent_path());
+    std::filesystem::copy_file(path_, copy);
+    bill::Collected there;
+    const auto summary = import_parquet(copy.string(), there);
+    ASSERT_TRUE(summary) << summary.error().message;
+    ASSERT_EQ(there.lines.size(), 1u) << name;
+    EXPECT_TRUE(there.lines[0] == here.lines[0]) << difference(here.lines[0], there.lines[0]);
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(Parquet, FilesThatAreNotAreErrors) {
