@@ -82,6 +82,13 @@ class AzureBill : public bill::BillReader {
           "this one only the purchases",
           counts.commitment_lines));
     }
+    if (counts.days_first > 0) {
+      summary.warnings.push_back(fmt::format(
+          "{} dates have the day first, such as 31/03/2026; Azure writes the month first, so the "
+          "others of this file may have been read wrong (05/03/2026 as 3 May): import it again "
+          "with dates such as 2026-03-05",
+          counts.days_first));
+    }
     if (counts.months_from_dates > 0) {
       summary.warnings.push_back(
           fmt::format("{} lines name no billing period and were put into the calendar month (UTC) "

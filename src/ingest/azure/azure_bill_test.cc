@@ -351,6 +351,10 @@ TEST(AzureDate, OfTwoKinds) {
                            "3//2026", "3/5/2026 0:00", "05.03.2026", "3/5/1969", "3/5/2200"}) {
     EXPECT_FALSE(parse_export_date(text)) << text;
   }
+  EXPECT_TRUE(is_day_first("13/05/2026"));
+  EXPECT_TRUE(is_day_first("31/3/2026"));
+  for (const char* text : {"05/03/2026", "12/13/2026", "32/03/2026", "13/05/26", "13-05-2026", ""})
+    EXPECT_FALSE(is_day_first(text)) << text;
   EXPECT_EQ(to_text(utc_month(*parse_export_date("2/29/2024"))),
             "2024-02-01T00:00:00Z/2024-03-01T00:00:00Z");
 }
@@ -578,6 +582,16 @@ TEST(AzureBill, UnreadTagsStayAsText) {
   ASSERT_TRUE(summary);
   EXPECT_EQ(summary->unread_json, 1u);
   EXPECT_THAT(seen.lines[0].other_columns, HasSubstr(R"("Tags":"\"team\": {\"a\":1}")"));
+}
+
+// A spreadsheet of a British machine: the first is no date of Azure's, the second would be in May.
+TEST(AzureBill, DatesWithTheDayFirstAreWarnedOf) {
+  bill::Collected seen;
+  const auto summary = import(csv({line({{"Date", "31/03/2026"}}), line({{"Date", "05/03/2026"}})}),
+                              seen, CostMetric::kActual);
+  ASSERT_TRUE(summary);
+  EXPECT_EQ(summary->rejected, 1u);
+  EXPECT_THAT(summary->warnings, testing::Contains(HasSubstr("1 dates have the day first")));
 }
 
 TEST(AzureBill, AnExportThatIsNotSaidToBeActualWarns) {

@@ -213,6 +213,7 @@ Result<Instant> ChargeReader::date(std::size_t slot, std::string_view written) {
   if (written == last.text && !written.empty()) return last.at;
   const auto at = parse_export_date(written);
   if (at) last = {std::string(written), *at};
+  if (!at && is_day_first(written)) ++counts_.days_first;
   return at;
 }
 

@@ -31,6 +31,7 @@ struct Counts {
   std::uint64_t unread_json = 0;
   std::uint64_t commitment_lines = 0;   // purchases, refunds and covered usage of commitments
   std::uint64_t months_from_dates = 0;  // lines without a billing period, which took their date's
+  std::uint64_t days_first = 0;         // dates such as 31/03/2026, which are none of Azure's
 };
 
 class ChargeReader {

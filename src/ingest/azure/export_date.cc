@@ -49,6 +49,14 @@ Result<Instant> parse_export_date(std::string_view text) {
       fmt::format("'{}' is no date; Azure writes MM/DD/YYYY or YYYY-MM-DD", text.substr(0, 60)));
 }
 
+bool is_day_first(std::string_view text) {
+  std::string_view rest = text;
+  const auto day = number(rest, '/', 2);
+  const auto month = day ? number(rest, '/', 2) : std::nullopt;
+  const auto year = month && rest.size() == 4 ? number(rest, '\0', 4) : std::nullopt;
+  return year && *day > 12 && *day <= 31 && *month >= 1 && *month <= 12;
+}
+
 Interval utc_day(Instant at) {
   const auto day = floor<days>(at);
   return Interval(day, day + days(1));
