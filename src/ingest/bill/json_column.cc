@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace pennyweight::bill {
 namespace {
 
@@ -41,6 +44,109 @@ bool is_at_end(simdjson::ondemand::document& document) {
 std::string_view without_spaces(std::string_view token) {
   const std::size_t end = token.find_last_not_of(" \t\r\n");
   return token.substr(0, end == std::string_view::npos ? 0 : end + 1);
+}
+
+// A number, true and false as they stand in the text, null as an empty text.
+Result<std::string_view> scalar_of(simdjson::ondemand::value& value, std::string_view key) {
+  json_type type{};
+  std::string_view text;
+  auto failed = value.type().get(type);
+  if (failed) return std::unexpected(not_an_object(simdjson::error_message(failed)));
+  switch (type) {
+    case json_type::string:
+      failed = value.get_string().get(text);
+      break;
+    case json_type::number:
+      text = without_spaces(value.raw_json_token());
+      if (!is_json_number(text)) failed = simdjson::NUMBER_ERROR;
+      break;
+    case json_type::boolean: {
+      bool is_true = false;
+      failed = value.get_bool().get(is_true);
+      text = is_true ? "true" : "false";
+      break;
+    }
+    case json_type::null:
+      if (without_spaces(value.raw_json_token()) != "null") failed = simdjson::N_ATOM_ERROR;
+      break;
+    case json_type::object:
+    case json_type::array:
+      return std::unexpected(
+          not_an_object(fmt::format("key '{}' holds a nested value, which FOCUS forbids", key)));
+  }
+  if (failed) return std::unexpected(not_an_object(simdjson::error_message(failed)));
+  return text;
+}
+
+// {"team":"nlp"}, as FOCUS wants it.
+Result<void> add_members(simdjson::ondemand::document& document, Labels& tags) {
+  simdjson::ondemand::object object;
+  auto failed = document.get_object().get(object);
+  if (failed) return std::unexpected(not_an_object(simdjson::error_message(failed)));
+  for (auto member : object) {
+    std::string_view key;
+    simdjson::ondemand::value value;
+    failed = member.unescaped_key().get(key);
+    if (!failed) failed = member.value().get(value);
+    if (failed) return std::unexpected(not_an_object(simdjson::error_message(failed)));
+    if (tags.find(key)) {
+      return std::unexpected(not_an_object(fmt::format("key '{}' occurs twice", key)));
+    }
+    const auto text = scalar_of(value, key);
+    if (!text) return std::unexpected(text.error());
+    if (auto ok = tags.set(key, *text); !ok) return ok;
+  }
+  return {};
+}
+
+bool is_word(std::string_view text, std::string_view lower) {
+  return std::ranges::equal(text, lower, [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+  });
+}
+
+// What stands before a key of Google's, so that kinds of labels do not hide each other; the same as
+// in its detailed export.
+std::string prefix_of(std::string_view kind, std::string_view space) {
+  if (kind == "project_label") return "project/";
+  if (kind != "tag") return {};
+  return space.empty() || space == "n/a" ? "tag/" : fmt::format("tag/{}/", space);
+}
+
+// [{"key":"team","value":"nlp"}]: Google's FOCUS export, and maps that became JSON in a query.
+Result<void> add_listed(simdjson::ondemand::document& document, Labels& tags) {
+  simdjson::ondemand::array array;
+  auto failed = document.get_array().get(array);
+  if (failed) return std::unexpected(not_an_object(simdjson::error_message(failed)));
+  for (auto element : array) {
+    simdjson::ondemand::object object;
+    failed = element.get_object().get(object);
+    if (failed) return std::unexpected(not_an_object(simdjson::error_message(failed)));
+    std::string_view key;
+    std::string_view text;
+    std::string_view kind;
+    std::string_view space;
+    for (auto member : object) {
+      std::string_view name;
+      simdjson::ondemand::value value;
+      failed = member.unescaped_key().get(name);
+      if (!failed) failed = member.value().get(value);
+      if (failed) return std::unexpected(not_an_object(simdjson::error_message(failed)));
+      const auto said = scalar_of(value, name);
+      if (!said) return std::unexpected(said.error());
+      if (is_word(name, "key")) key = *said;
+      if (is_word(name, "value")) text = *said;
+      if (is_word(name, "x_type") || is_word(name, "type")) kind = *said;
+      if (is_word(name, "x_namespace") || is_word(name, "namespace")) space = *said;
+    }
+    if (key.empty()) return std::unexpected(not_an_object("an item of the list has no key"));
+    const std::string full = prefix_of(kind, space).append(key);
+    if (const auto there = tags.find(full); there && *there != text) {
+      return std::unexpected(not_an_object(fmt::format("key '{}' occurs twice", full)));
+    }
+    if (auto ok = tags.set(full, text); !ok) return ok;
+  }
+  return {};
 }
 
 }  // namespace
@@ -93,49 +199,13 @@ void append_json_string(std::string& out, std::string_view text) {
 
 Result<Labels> JsonColumns::parse_tags(std::string_view json) {
   simdjson::ondemand::document document;
-  simdjson::ondemand::object object;
+  json_type type{};
   auto failed = parser_->parser.iterate(parser_->pad(json)).get(document);
-  if (!failed) failed = document.get_object().get(object);
+  if (!failed) failed = document.type().get(type);
   if (failed) return std::unexpected(not_an_object(simdjson::error_message(failed)));
-
   Labels tags;
-  for (auto member : object) {
-    std::string_view key;
-    simdjson::ondemand::value value;
-    json_type type{};
-    failed = member.unescaped_key().get(key);
-    if (!failed) failed = member.value().get(value);
-    if (!failed) failed = value.type().get(type);
-    if (failed) return std::unexpected(not_an_object(simdjson::error_message(failed)));
-    if (tags.find(key)) {
-      return std::unexpected(not_an_object(fmt::format("key '{}' occurs twice", key)));
-    }
-    std::string_view text;
-    switch (type) {
-      case json_type::string:
-        failed = value.get_string().get(text);
-        break;
-      case json_type::number:
-        text = without_spaces(value.raw_json_token());
-        if (!is_json_number(text)) failed = simdjson::NUMBER_ERROR;
-        break;
-      case json_type::boolean: {
-        bool is_true = false;
-        failed = value.get_bool().get(is_true);
-        text = is_true ? "true" : "false";
-        break;
-      }
-      case json_type::null:
-        if (without_spaces(value.raw_json_token()) != "null") failed = simdjson::N_ATOM_ERROR;
-        break;
-      case json_type::object:
-      case json_type::array:
-        return std::unexpected(
-            not_an_object(fmt::format("key '{}' holds a nested value, which FOCUS forbids", key)));
-    }
-    if (failed) return std::unexpected(not_an_object(simdjson::error_message(failed)));
-    if (auto ok = tags.set(key, text); !ok) return std::unexpected(ok.error());
-  }
+  auto ok = type == json_type::array ? add_listed(document, tags) : add_members(document, tags);
+  if (!ok) return std::unexpected(std::move(ok.error()));
   if (!is_at_end(document)) return std::unexpected(not_an_object("more text follows it"));
   return tags;
 }

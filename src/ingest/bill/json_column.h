@@ -24,7 +24,9 @@ class JsonColumns {
   JsonColumns& operator=(JsonColumns&&) noexcept;
 
   // One flat JSON object; a number, true and false as they stand in the text, null as an empty
-  // text. An Error for anything else: nested values, a key twice, more than limits.h allows.
+  // text. A list of {"key":…,"value":…} is read as well, as Google's FOCUS export has it; its
+  // labels of projects get the prefix project/, its tags tag/ and their namespace. An Error for
+  // anything else: nested values, a key twice, more than limits.h allows.
   Result<Labels> parse_tags(std::string_view json);
   // The member InstanceType of a JSON object; empty when it has none. An Error if it is no object.
   Result<std::string> parse_instance_type(std::string_view json);

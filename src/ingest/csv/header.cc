@@ -30,7 +30,8 @@ Result<Header> Header::of(std::span<const std::string_view> names) {
     const std::string_view name = trimmed(raw);
     if (name.empty()) {
       return fail(ErrorCode::kBadFile,
-                  fmt::format("column {} of the header has no name", header.names_.size() + 1));
+                  fmt::format("column {} of the header has no name; name it, or remove the column",
+                              header.names_.size() + 1));
     }
     const auto [there, is_new] = header.places_.emplace(name, header.names_.size());
     if (!is_new) {

@@ -18,6 +18,7 @@ constexpr std::size_t kJsonRemembered = 4096;
 
 constexpr std::string_view kCostColumns[] = {"BilledCost", "EffectiveCost", "ListCost",
                                              "ContractedCost"};
+constexpr std::size_t kList = 2;
 constexpr std::size_t kContracted = 3;
 constexpr std::string_view kPeriodColumns[] = {"BillingPeriodStart", "BillingPeriodEnd",
                                                "ChargePeriodStart", "ChargePeriodEnd"};
@@ -78,12 +79,63 @@ Fault must_be_one_of(std::string_view column, std::string_view text, std::string
 }
 
 Result<ParsedDecimal> number_of(std::string_view column, std::string_view text) {
-  auto parsed = bill::parse_number(text);
+  auto parsed = bill::parse_printed_number(text);
   if (parsed) return parsed;
   return fail(parsed.error().code,
               fmt::format("{}: {}; write digits with a point, at most a '-' before them, and no "
                           "separators or symbols",
                           column, parsed.error().message));
+}
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Google's view writes "usage" and "committed". The code as FOCUS spells it; else the text itself.
+std::string_view in_case_of_focus(std::string_view text) {
+  constexpr std::string_view kCodes[] = {"Usage",      "Purchase",   "Tax",         "Credit",
+                                         "Adjustment", "Correction", "One-Time",    "Recurring",
+                                         "Standard",   "Dynamic",    "Committed",   "Other",
+                                         "Spend",      "Used",       "Usage-Based", "Unused"};
+  const auto same = [](char a, char b) { return lower(a) == lower(b); };
+  for (const std::string_view code : kCodes) {
+    if (std::ranges::equal(text, code, same)) return code;
+  }
+  return text;
+}
+
+// The code that `parse` reads; in another letter case it is counted.
+template <class Parse>
+auto code_of(std::string_view text, Parse parse, bool& was_respelled) {
+  auto code = parse(text);
+  if (code) return code;
+  code = parse(in_case_of_focus(text));
+  was_respelled = was_respelled || code.has_value();
+  return code;
+}
+
+std::optional<std::string_view> parse_spend_or_usage(std::string_view text) {
+  if (text == "Spend" || text == "Usage") return text;
+  return std::nullopt;
+}
+
+std::optional<std::string_view> parse_class(std::string_view text) {
+  if (text == "Correction") return text;
+  return std::nullopt;
+}
+
+// "…00.123456Z" as "…00.123Z"; empty where there is nothing finer than a millisecond.
+std::string to_milliseconds(std::string_view text) {
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos) return {};
+  std::size_t end = point + 1;
+  while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+  if (end - point <= 4) return {};
+  return std::string(text.substr(0, point + 4)).append(text.substr(end));
+}
+
+// The day in UTC of a moment.
+Interval day_of(Instant moment) {
+  const auto day = std::chrono::floor<std::chrono::days>(moment);
+  return {day, day + std::chrono::days(1)};
 }
 
 bool has_custom_name(std::string_view name) { return name.starts_with("x_"); }
@@ -131,6 +183,7 @@ Result<ChargeReader> ChargeReader::of(const csv::Header& header) {
   reader.tags_ = reader.find("Tags");
   reader.details_ = reader.find("SkuPriceDetails");
   reader.instance_type_ = reader.find("x_InstanceType");
+  reader.credits_ = reader.find("x_Credits");
   for (const auto& [name, member] : kTexts) {
     if (const auto at = reader.find(name)) reader.texts_.push_back({*at, member});
   }
@@ -169,7 +222,18 @@ void ChargeReader::plan_other_columns(const csv::Header& header) {
     if (name == "ProviderName" || name == "PublisherName") keep = Keep::kUnlessProvider;
     std::string key;
     bill::append_json_string(key, name);
-    others_.push_back({name, key + ":", i, keep});
+    others_.push_back({name, key + ":", i, keep, 0});
+  }
+  const auto keep_where = [&](std::size_t at, Keep keep, std::size_t number) {
+    const std::string name = "x_" + header.names()[at];
+    if (header.find(name)) return;
+    std::string key;
+    bill::append_json_string(key, name);
+    others_.push_back({name, key + ":", at, keep, number});
+  };
+  keep_where(periods_[2], Keep::kIfMoment, 0);
+  for (std::size_t i = 0; i < numbers_.size(); ++i) {
+    keep_where(numbers_[i].at, Keep::kIfTooLarge, i);
   }
   std::ranges::sort(others_, {}, &OtherColumn::name);
 }
@@ -204,6 +268,22 @@ std::vector<std::string> ChargeReader::warnings() const {
     all.push_back(
         fmt::format("the file has no ContractedCost; in {} rows BilledCost took its place", rows_));
   }
+  const auto note = [&all](std::uint64_t rows, std::string_view what) {
+    if (rows > 0) all.push_back(fmt::format("in {} {} {}", rows, rows == 1 ? "row" : "rows", what));
+  };
+  note(lenient_.contracted, "ContractedCost is empty; BilledCost took its place");
+  note(lenient_.list, "ListCost is empty; ContractedCost took its place");
+  note(lenient_.codes, "codes are in another letter case than FOCUS's, such as usage for Usage");
+  note(lenient_.moments,
+       "the charge period is a moment; usage was taken for its day, the rest for its billing "
+       "period, and the moment is kept as x_ChargePeriodStart");
+  note(lenient_.cut_times, "times are finer than a millisecond, and were cut");
+  note(lenient_.too_large,
+       "a quantity or unit price is 10^20 or more; it is kept as text, and the row's money is "
+       "taken");
+  note(lenient_.credits,
+       "there are x_Credits, and exports of Google differ in whether BilledCost is before or after "
+       "them; compare its sum with the invoice, or import the detailed usage export");
   return all;
 }
 
@@ -224,10 +304,23 @@ std::optional<Fault> ChargeReader::read(std::span<const std::string_view> fields
   read_texts(row, charge);
   read_json(row, charge);
   keep_others(row, charge);
+  count(row, charge);
+  return std::nullopt;
+}
+
+void ChargeReader::count(const RowState& row, const Charge& charge) {
   ++rows_;
   rounded_numbers_ += row.rounded;
   unread_json_ += (row.tags_unread ? 1u : 0u) + (row.details_unread ? 1u : 0u);
-  return std::nullopt;
+  lenient_.list += row.list_empty ? 1 : 0;
+  lenient_.contracted += row.contracted_empty ? 1 : 0;
+  lenient_.codes += row.respelled ? 1 : 0;
+  lenient_.moments += row.moment ? 1 : 0;
+  lenient_.cut_times += row.cut_time ? 1 : 0;
+  lenient_.too_large += row.too_large != 0 ? 1 : 0;
+  const std::string_view credits = value_of(row, credits_);
+  const bool has_credits = !credits.empty() && credits != "[]";
+  if (has_credits && charge.service_provider_name.starts_with("Google")) ++lenient_.credits;
 }
 
 std::optional<Fault> ChargeReader::read_costs(RowState& row, Charge& charge) {
@@ -253,6 +346,9 @@ std::optional<Fault> ChargeReader::read_costs(RowState& row, Charge& charge) {
     const std::string_view text = row.fields[costs_[i]];
     const std::string_view column = kCostColumns[i];
     if (is_null(text)) {
+      row.list_empty = row.list_empty || i == kList;
+      row.contracted_empty = row.contracted_empty || i == kContracted;
+      if (i == kList || i == kContracted) continue;
       return Fault{
           std::string(column),
           fmt::format("{} is empty; FOCUS wants an amount in every row, 0 where there is none",
@@ -263,18 +359,30 @@ std::optional<Fault> ChargeReader::read_costs(RowState& row, Charge& charge) {
     row.rounded += parsed->rounded ? 1 : 0;
     *amounts[i] = Money::from_decimal(parsed->value, last_currency_);
   }
+  if (row.contracted_empty) charge.costs.contracted = charge.costs.billed;
+  if (row.list_empty) charge.costs.list = charge.costs.contracted;
   return std::nullopt;
 }
 
-Result<Instant> ChargeReader::instant_of(std::size_t slot, std::string_view text) {
+Result<Instant> ChargeReader::instant_of(std::size_t slot, std::string_view text, RowState& row) {
   LastInstant& last = last_instants_[slot];
-  if (text == last.text && !text.empty()) return last.at;
-  const auto at = parse_instant(text);
-  if (at) last = {std::string(text), *at};
-  return at;
+  if (text != last.text || text.empty()) {
+    auto at = parse_instant(text);
+    bool cut = false;
+    if (!at) {
+      const std::string shorter = to_milliseconds(text);
+      const auto coarser = parse_instant(shorter);
+      if (shorter.empty() || !coarser) return at;
+      at = coarser;
+      cut = true;
+    }
+    last = {std::string(text), *at, cut};
+  }
+  row.cut_time = row.cut_time || last.cut;
+  return last.at;
 }
 
-std::optional<Fault> ChargeReader::read_periods(const RowState& row, Charge& charge) {
+std::optional<Fault> ChargeReader::read_periods(RowState& row, Charge& charge) {
   std::array<Instant, 4> at{};
   for (std::size_t i = 0; i < 4; ++i) {
     const std::string_view text = row.fields[periods_[i]];
@@ -284,7 +392,7 @@ std::optional<Fault> ChargeReader::read_periods(const RowState& row, Charge& cha
                                                     "2026-03-01T00:00:00Z",
                                                     column)};
     }
-    const auto parsed = instant_of(i, text);
+    const auto parsed = instant_of(i, text, row);
     if (!parsed) {
       return Fault{std::string(column),
                    fmt::format("{}: {}; years are 1970 to 2199", column, parsed.error().message)};
@@ -293,6 +401,12 @@ std::optional<Fault> ChargeReader::read_periods(const RowState& row, Charge& cha
   }
   for (const std::size_t i : {0u, 2u}) {
     const auto interval = Interval::of(at[i], at[i + 1]);
+    // The end of some billing periods is the beginning of their last day.
+    const bool is_moment = i == 2 && at[2] == at[3];
+    if (is_moment && at[0] <= at[2] && at[2] <= at[1] + std::chrono::days(1)) {
+      row.moment = true;
+      continue;
+    }
     if (!interval) {
       return Fault{std::string(kPeriodColumns[i + 1]),
                    fmt::format("{} {} is not after {} {}; the end of a period is the first moment "
@@ -302,6 +416,8 @@ std::optional<Fault> ChargeReader::read_periods(const RowState& row, Charge& cha
     }
     (i == 0 ? charge.billing_period : charge.charge_period) = *interval;
   }
+  // What it is for the category tells, which is read later.
+  if (row.moment) charge.charge_period = day_of(at[2]);
   return std::nullopt;
 }
 
@@ -312,6 +428,10 @@ std::optional<Fault> ChargeReader::read_numbers(RowState& row, Charge& charge) {
     const std::string_view text = row.fields[number.at];
     if (is_null(text)) continue;
     const auto parsed = number_of(names_[number.at], text);
+    if (!parsed && bill::is_number_out_of_range(text)) {
+      row.too_large |= std::uint32_t{1} << (&number - numbers_.data());
+      continue;
+    }
     if (!parsed) return Fault{names_[number.at], parsed.error().message};
     row.rounded += parsed->rounded ? 1 : 0;
     out = parsed->value;
@@ -319,50 +439,54 @@ std::optional<Fault> ChargeReader::read_numbers(RowState& row, Charge& charge) {
   return std::nullopt;
 }
 
-std::optional<Fault> ChargeReader::read_codes(const RowState& row, Charge& charge) const {
-  const auto category = parse_charge_category(row.fields[category_]);
+std::optional<Fault> ChargeReader::read_codes(RowState& row, Charge& charge) const {
+  const auto category = code_of(row.fields[category_], parse_charge_category, row.respelled);
   if (!category) {
     return must_be_one_of("ChargeCategory", row.fields[category_],
                           "Usage, Purchase, Tax, Credit or Adjustment");
   }
   charge.charge_category = *category;
+  if (row.moment && *category != ChargeCategory::kUsage) {
+    charge.charge_period = charge.billing_period;
+  }
 
   const std::string_view correction = value_of(row, class_);
-  if (!correction.empty() && correction != "Correction") {
+  if (!correction.empty() && !code_of(correction, parse_class, row.respelled)) {
     return must_be_one_of("ChargeClass", correction, "Correction, or nothing");
   }
   charge.is_correction = !correction.empty();
 
   charge.charge_frequency.reset();
   if (const std::string_view text = value_of(row, frequency_); !text.empty()) {
-    charge.charge_frequency = parse_charge_frequency(text);
+    charge.charge_frequency = code_of(text, parse_charge_frequency, row.respelled);
     if (!charge.charge_frequency) {
       return must_be_one_of("ChargeFrequency", text, "One-Time, Recurring or Usage-Based");
     }
   }
   charge.pricing_category.reset();
   if (const std::string_view text = value_of(row, pricing_category_); !text.empty()) {
-    charge.pricing_category = parse_pricing_category(text);
+    charge.pricing_category = code_of(text, parse_pricing_category, row.respelled);
     if (!charge.pricing_category) {
       return must_be_one_of("PricingCategory", text, "Standard, Dynamic, Committed or Other");
     }
   }
-  const std::string_view kind = value_of(row, commitment_category_);
-  if (!kind.empty() && kind != "Spend" && kind != "Usage") {
-    return must_be_one_of("CommitmentDiscountCategory", kind, "Spend or Usage");
+  charge.commitment_discount_category.clear();
+  if (const std::string_view text = value_of(row, commitment_category_); !text.empty()) {
+    const auto kind = code_of(text, parse_spend_or_usage, row.respelled);
+    if (!kind) return must_be_one_of("CommitmentDiscountCategory", text, "Spend or Usage");
+    charge.commitment_discount_category = *kind;
   }
-  charge.commitment_discount_category = kind;
 
   charge.commitment_discount_status.reset();
   if (const std::string_view text = value_of(row, commitment_status_); !text.empty()) {
-    charge.commitment_discount_status = parse_used_or_unused(text);
+    charge.commitment_discount_status = code_of(text, parse_used_or_unused, row.respelled);
     if (!charge.commitment_discount_status) {
       return must_be_one_of("CommitmentDiscountStatus", text, "Used or Unused");
     }
   }
   charge.capacity_reservation_status.reset();
   if (const std::string_view text = value_of(row, reservation_status_); !text.empty()) {
-    charge.capacity_reservation_status = parse_used_or_unused(text);
+    charge.capacity_reservation_status = code_of(text, parse_used_or_unused, row.respelled);
     if (!charge.capacity_reservation_status) {
       return must_be_one_of("CapacityReservationStatus", text, "Used or Unused");
     }
@@ -440,6 +564,12 @@ void ChargeReader::keep_others(const RowState& row, Charge& charge) const {
         break;
       case Keep::kIfNotInstanceType:
         if (text == charge.instance_type) continue;
+        break;
+      case Keep::kIfTooLarge:
+        if ((row.too_large >> other.number & 1u) == 0) continue;
+        break;
+      case Keep::kIfMoment:
+        if (!row.moment) continue;
         break;
     }
     out += out.empty() ? '{' : ',';

@@ -7,6 +7,11 @@
 // RFC 4180 has no other way to write them; but where a number, time or code must stand they are
 // null also in quotes, because exporters that quote everything write them so.
 //
+// What some exports write otherwise than FOCUS wants, and means no less clearly, is taken, counted
+// and said (warnings()): codes in another letter case; an empty ListCost or ContractedCost, which
+// nobody is invoiced; a charge of a moment; times finer than a millisecond; quantities beyond what
+// a Decimal holds.
+//
 // Nothing is dropped: a column that no rule reads goes word for word into Charge::other_columns.
 // Two deprecated columns do so only where they say something of their own: ProviderName and
 // PublisherName equal to ServiceProviderName add nothing.
@@ -39,7 +44,7 @@ class ChargeReader {
   static Result<ChargeReader> of(const csv::Header& header);
 
   Version version() const { return version_; }
-  // About the header, and how often something took the place of what it lacks.
+  // About the header, and how often rows were taken that FOCUS wants written otherwise.
   std::vector<std::string> warnings() const;
   std::uint64_t rounded_numbers() const { return rounded_numbers_; }
   std::uint64_t unread_json() const { return unread_json_; }
@@ -60,16 +65,36 @@ class ChargeReader {
     std::size_t at;
     Number member;
   };
-  enum class Keep { kAlways, kUnlessProvider, kIfUnreadTags, kIfUnreadDetails, kIfNotInstanceType };
+  enum class Keep {
+    kAlways,
+    kUnlessProvider,
+    kIfUnreadTags,
+    kIfUnreadDetails,
+    kIfNotInstanceType,
+    kIfTooLarge,  // a number under x_ and its name
+    kIfMoment,    // the moment of a charge that has no length
+  };
   struct OtherColumn {
     std::string name;
     std::string json_key;  // "name":
     std::size_t at;
     Keep keep;
+    std::size_t number;  // of kIfTooLarge: which of numbers_
   };
   struct LastInstant {
     std::string text;
     Instant at;
+    bool cut = false;
+  };
+  // Rows that were taken although FOCUS wants them written otherwise, each by what was unlike it.
+  struct Leniencies {
+    std::uint64_t list = 0;
+    std::uint64_t contracted = 0;
+    std::uint64_t codes = 0;
+    std::uint64_t moments = 0;
+    std::uint64_t cut_times = 0;
+    std::uint64_t too_large = 0;
+    std::uint64_t credits = 0;
   };
   struct RowState {
     std::span<const std::string_view> fields;
@@ -77,6 +102,12 @@ class ChargeReader {
     std::uint64_t rounded = 0;
     bool tags_unread = false;
     bool details_unread = false;
+    bool list_empty = false;
+    bool contracted_empty = false;
+    bool respelled = false;  // a code
+    bool moment = false;
+    bool cut_time = false;
+    std::uint32_t too_large = 0;  // a bit for each of numbers_
   };
 
   ChargeReader() = default;
@@ -85,20 +116,22 @@ class ChargeReader {
   void note_warnings(const csv::Header& header);
 
   std::optional<Fault> read_costs(RowState& row, Charge& charge);
-  std::optional<Fault> read_periods(const RowState& row, Charge& charge);
+  std::optional<Fault> read_periods(RowState& row, Charge& charge);
   std::optional<Fault> read_numbers(RowState& row, Charge& charge);
-  std::optional<Fault> read_codes(const RowState& row, Charge& charge) const;
+  std::optional<Fault> read_codes(RowState& row, Charge& charge) const;
   void read_texts(const RowState& row, Charge& charge) const;
   void read_json(RowState& row, Charge& charge);
   void keep_others(const RowState& row, Charge& charge) const;
   std::string_view value_of(const RowState& row, std::optional<std::size_t> at) const;
-  Result<Instant> instant_of(std::size_t slot, std::string_view text);
+  Result<Instant> instant_of(std::size_t slot, std::string_view text, RowState& row);
+  void count(const RowState& row, const Charge& charge);
 
   Version version_ = Version::k1_0;
   std::vector<std::string> warnings_;
   std::uint64_t rounded_numbers_ = 0;
   std::uint64_t unread_json_ = 0;
   std::uint64_t rows_ = 0;  // taken
+  Leniencies lenient_;
 
   std::unordered_map<std::string, std::size_t> places_;  // names of today → column of the file
   std::array<std::size_t, 4> costs_{};  // the last is the first again where the file lacks it
@@ -107,7 +140,7 @@ class ChargeReader {
   std::size_t currency_ = 0;
   std::size_t category_ = 0;
   std::optional<std::size_t> class_, frequency_, pricing_category_, commitment_category_,
-      commitment_status_, reservation_status_, tags_, details_, instance_type_;
+      commitment_status_, reservation_status_, tags_, details_, instance_type_, credits_;
   std::vector<TextColumn> texts_;
   std::vector<NumberColumn> numbers_;
   std::vector<OtherColumn> others_;

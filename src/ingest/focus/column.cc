@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "core/check.h"
+
 namespace pennyweight::focus {
 namespace {
 
@@ -89,6 +91,17 @@ constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
     {"UsageUnit", "ConsumedUnit"},            // before 1.0
 };
 
+char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Without spaces and underscores, in small letters.
+std::string letters_of(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (c != ' ' && c != '_') letters += small(c);
+  }
+  return letters;
+}
+
 }  // namespace
 
 std::string_view name_of(Version version) {
@@ -131,6 +144,45 @@ std::string_view renamed(std::string_view old_name) {
     if (from == old_name) return to;
   }
   return {};
+}
+
+std::string_view respelled(std::string_view name) {
+  if (name.starts_with("x_") || name.starts_with("X_")) return {};
+  const std::string letters = letters_of(name);
+  const auto is_same = [&](std::string_view known) {
+    return std::ranges::equal(letters, known, [](char a, char b) { return a == small(b); });
+  };
+  for (const Column& column : kColumns) {
+    if (is_same(column.name)) return column.name;
+  }
+  for (const auto& [from, to] : kRenamed) {
+    if (is_same(from)) return from;
+  }
+  return {};
+}
+
+bool is_focus_header(std::span<const std::string> names) {
+  return std::ranges::any_of(names, [](const std::string& name) {
+    const std::string_view column = respelled(name);
+    return column == "BilledCost" || column == "ChargePeriodStart";
+  });
+}
+
+Respelled respelled(const csv::Header& header) {
+  Respelled result{.header = header, .changed = {}};
+  std::vector<std::string_view> names(header.names().begin(), header.names().end());
+  for (std::string_view& name : names) {
+    const std::string_view column = respelled(name);
+    const bool is_taken = header.find(column) || std::ranges::count(names, column) > 0;
+    if (column.empty() || column == name || is_taken) continue;
+    result.changed.emplace_back(name);
+    name = column;
+  }
+  if (result.changed.empty()) return result;
+  auto changed = csv::Header::of(names);
+  CHECK(changed.has_value(), "a name is only given where no column has it");
+  result.header = std::move(*changed);
+  return result;
 }
 
 }  // namespace pennyweight::focus

@@ -7,6 +7,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "ingest/csv/header.h"
 
 namespace pennyweight::focus {
 
@@ -38,5 +41,21 @@ inline constexpr std::string_view kNeededColumns[] = {
 
 // The name of today for a column of an older version or draft ("Region" → "RegionId"); else empty.
 std::string_view renamed(std::string_view old_name);
+
+// A name that is a column of FOCUS but for letter case, spaces and underscores, as query engines
+// (billedcost, BILLED_COST) and display names (Billed Cost) have it, in FOCUS's spelling; else
+// empty. Columns of one's own (x_…) have no other spelling.
+std::string_view respelled(std::string_view name);
+
+// Whether a header is of a FOCUS bill, in whichever of these spellings.
+bool is_focus_header(std::span<const std::string> names);
+
+// A header in FOCUS's spelling. A name that the header also has in that spelling stays as it is; of
+// two that come to one name the first is taken.
+struct Respelled {
+  csv::Header header;
+  std::vector<std::string> changed;  // the names of the file that were written otherwise
+};
+Respelled respelled(const csv::Header& header);
 
 }  // namespace pennyweight::focus

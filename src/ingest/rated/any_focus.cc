@@ -1,11 +1,15 @@
 #include "ingest/rated/any_focus.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/check.h"
+#include "ingest/focus/column.h"
 #include "ingest/focus/focus_bill.h"
 #include "ingest/rated/rated_focus.h"
 
@@ -25,7 +29,10 @@ class AnyFocusBill : public bill::BillReader {
  public:
   explicit AnyFocusBill(const RateCard* card) : card_(card) {}
 
-  Result<void> header(const csv::Header& header) override {
+  Result<void> header(const csv::Header& of_file) override {
+    focus::Respelled names = focus::respelled(of_file);
+    respelled_ = std::move(names.changed);
+    const csv::Header& header = names.header;
     for (const std::string_view name : kCosts) {
       if (const auto at = header.find(name)) costs_.push_back(*at);
     }
@@ -68,11 +75,17 @@ class AnyFocusBill : public bill::BillReader {
   }
 
   void describe(bill::ImportSummary& summary) const override {
-    if (reader_) reader_->describe(summary);
+    if (!reader_) return;
+    reader_->describe(summary);
+    if (respelled_.empty()) return;
+    summary.warnings.push_back(
+        fmt::format("{} columns that FOCUS spells otherwise were read as its: {}{}",
+                    respelled_.size(), respelled_.front(), respelled_.size() == 1 ? "" : ", …"));
   }
 
  private:
   const RateCard* card_;
+  std::vector<std::string> respelled_;        // columns of the file
   std::vector<std::size_t> costs_;            // of kCosts, those that the file has
   std::unique_ptr<bill::BillReader> reader_;  // what reads the rows
   std::unique_ptr<bill::BillReader> priced_;  // what would, had they no money

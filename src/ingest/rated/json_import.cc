@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -25,6 +26,7 @@ struct Cell {
 };
 
 struct Record {
+  std::uint64_t line = 0;  // of a file of lines; else which record it is, from 1
   std::vector<Cell> cells;
   std::string wrong;  // not empty: why it is no row
   std::string text;   // of it then, as it stands
@@ -37,6 +39,34 @@ std::string_view without_spaces(std::string_view token) {
 
 Error not_records(std::string_view why) {
   return {ErrorCode::kBadFile, fmt::format("no JSON records: {}", why)};
+}
+
+bool is_at_end(simdjson::ondemand::document& document) {
+  return document.current_location().error() == simdjson::OUT_OF_BOUNDS;
+}
+
+// Whether each line is a record: the first is a whole object, and either another line follows or it
+// says itself what records say.
+bool is_lines(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || text[begin] != '{') return false;
+  text.remove_prefix(begin);
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view behind = text.substr(end);
+  const bool follows = behind.find_first_not_of(" \t\r\n") != std::string_view::npos;
+  simdjson::ondemand::parser parser;
+  const simdjson::padded_string line(text.substr(0, end));
+  simdjson::ondemand::document document;
+  simdjson::ondemand::object object;
+  if (parser.iterate(line).get(document) || document.get_object().get(object)) return false;
+  bool is_record = false;
+  for (auto member : object) {
+    std::string_view key;
+    simdjson::ondemand::value value;
+    if (member.unescaped_key().get(key) || member.value().get(value)) return false;
+    is_record = is_record || key == "BillingPeriodStart" || key == "time";
+  }
+  return (follows || is_record) && is_at_end(document);
 }
 
 // Reads the records one after another. simdjson's errors are about the document: after one nothing
@@ -55,6 +85,27 @@ class RecordReader {
       return std::unexpected(not_records("the document is neither an array nor an object"));
     }
     return read_only_array(document);
+  }
+
+  // A record in each line. A line that is none is kept aside, so that one bad line does not take
+  // the others with it.
+  Result<void> read_lines(std::string_view text) {
+    simdjson::ondemand::parser parser;
+    for (std::uint64_t number = 1; !text.empty(); ++number) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      const std::string_view line = without_spaces(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+      if (line.empty()) continue;
+      Record record{.line = number, .cells = {}, .wrong = {}, .text = {}};
+      if (auto read = read_line(parser, line, record); !read) {
+        if (read.error().code == ErrorCode::kLimit) return read;
+        record.cells.clear();
+        record.wrong = fmt::format("the line is no JSON object: {}", read.error().message);
+        record.text = line;
+      }
+      records_.push_back(std::move(record));
+    }
+    return {};
   }
 
   std::vector<std::string> take_names() { return std::move(names_); }
@@ -94,8 +145,21 @@ class RecordReader {
     return {};
   }
 
+  Result<void> read_line(simdjson::ondemand::parser& parser, std::string_view line,
+                         Record& record) {
+    const simdjson::padded_string padded(line);
+    simdjson::ondemand::document document;
+    simdjson::ondemand::object object;
+    if (const auto error = parser.iterate(padded).get(document)) return broken(error);
+    if (const auto error = document.get_object().get(object)) return broken(error);
+    if (auto read = read_members(object, record); !read) return read;
+    if (!is_at_end(document)) return std::unexpected(not_records("something stands behind it"));
+    return {};
+  }
+
   Result<void> read_record(simdjson::ondemand::value& value) {
     Record record;
+    record.line = records_.size() + 1;
     json_type type{};
     if (const auto error = value.type().get(type)) return broken(error);
     if (type != json_type::object) {
@@ -108,6 +172,12 @@ class RecordReader {
     }
     simdjson::ondemand::object object;
     if (const auto error = value.get_object().get(object)) return broken(error);
+    if (auto read = read_members(object, record); !read) return read;
+    records_.push_back(std::move(record));
+    return {};
+  }
+
+  Result<void> read_members(simdjson::ondemand::object& object, Record& record) {
     for (auto member : object) {
       std::string_view key;
       if (const auto error = member.unescaped_key().get(key)) return broken(error);
@@ -125,7 +195,6 @@ class RecordReader {
       record.cells.push_back(std::move(cell));
     }
     if (!record.wrong.empty()) record.text = text_of(record);
-    records_.push_back(std::move(record));
     return {};
   }
 
@@ -133,8 +202,8 @@ class RecordReader {
     const auto [at, is_new] = columns_.try_emplace(std::string(key), names_.size());
     if (is_new) {
       if (names_.size() == limits::kColumnsMax) {
-        return std::unexpected(
-            not_records(fmt::format("more than {} different keys", limits::kColumnsMax)));
+        return fail(ErrorCode::kLimit, fmt::format("no JSON records: more than {} different keys",
+                                                   limits::kColumnsMax));
       }
       names_.emplace_back(key);
     }
@@ -210,8 +279,8 @@ class Rows {
     const auto header = csv::Header::of(names);
     if (!header) return std::unexpected(header.error());
     if (auto ok = batch_.header(*header); !ok) return std::unexpected(ok.error());
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      if (auto ok = take(i + 1, records[i]); !ok) return std::unexpected(ok.error());
+    for (const Record& record : records) {
+      if (auto ok = take(record.line, record); !ok) return std::unexpected(ok.error());
     }
     return batch_.finish();
   }
@@ -258,16 +327,21 @@ Result<bill::ImportSummary> import_json(std::string_view text, const std::string
     return fail(ErrorCode::kLimit,
                 fmt::format("{} bytes of JSON; at most {} are read", text.size(), kJsonBytesMax));
   }
-  simdjson::ondemand::parser parser;
-  const simdjson::padded_string padded(text);
-  simdjson::ondemand::document document;
-  if (const auto error = parser.iterate(padded).get(document)) {
-    return std::unexpected(not_records(simdjson::error_message(error)));
-  }
   RecordReader records;
-  if (auto read = records.read(document); !read) return std::unexpected(read.error());
-  if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
-    return std::unexpected(not_records("something stands behind them"));
+  if (is_lines(text)) {
+    if (auto read = records.read_lines(text); !read) return std::unexpected(read.error());
+  } else {
+    simdjson::ondemand::parser parser;
+    const simdjson::padded_string padded(text);
+    simdjson::ondemand::document document;
+    if (const auto error = parser.iterate(padded).get(document)) {
+      return std::unexpected(not_records(simdjson::error_message(error)));
+    }
+    if (auto read = records.read(document); !read) return std::unexpected(read.error());
+    if (!is_at_end(document)) {
+      return std::unexpected(not_records("something stands behind them"));
+    }
+  }
   const std::vector<Record> all = records.take_records();
   if (all.empty()) return fail(ErrorCode::kBadFile, "no JSON records: the array is empty");
   const std::vector<std::string> names = records.take_names();

@@ -1,7 +1,8 @@
 // A bill as JSON records → batches of charges: what billing APIs answer instead of CSV.
 //
 // The document is an array of flat objects, or an object one of whose members is the only array, in
-// which case the other members (totals, the query repeated) are not rows and are passed over. Each
+// which case the other members (totals, the query repeated) are not rows and are passed over; or it
+// has a record in each line, as BigQuery and other warehouses write it (NDJSON). Each
 // record becomes the row that a CSV of the same bill would hold, and goes through the same
 // BillReader: numbers digit by digit as they stand, null as an empty field, a nested value as its
 // JSON text.
@@ -21,7 +22,7 @@ namespace pennyweight::rated {
 inline constexpr std::size_t kJsonBytesMax = std::size_t{256} << 20;
 
 // An Error is about the document as a whole, or came from the sink. Rejected rows name the file,
-// and the number of the record, from 1, for a line.
+// and its line, or the number of the record, from 1, where records are no lines.
 Result<bill::ImportSummary> import_json(std::string_view text, const std::string& file,
                                         bill::BillReader& reader, bill::ImportSink& sink);
 

@@ -143,6 +143,32 @@ TEST(JsonImport, WhatIsNoDocumentOfRecords) {
   }
 }
 
+// As BigQuery and other warehouses write it.
+TEST(JsonImport, ARecordInEachLine) {
+  const Imported bill = import_records(
+      "{\"amount\": 1.5, \"time\": \"2026-03-01\", \"podId\": \"a\", \"x\": [1, 2]}\r\n\n"
+      "{\"amount\": 2, \"time\": \"2026-03-01\", \"podId\": \"b\"}\n"
+      "{\"amount\": 3, \"time\": \n"
+      "{\"amount\": 4, \"time\": \"2026-03-01\"} 5\n"
+      "7\n"
+      "{\"amount\": 8, \"time\": \"2026-03-01\", \"podId\": \"c\"}");
+  ASSERT_EQ(bill.error, "");
+  EXPECT_EQ(bill.summary.rows, 6u);
+  EXPECT_THAT(bill.sink.totals(), ElementsAre("11.5", "11.5", "11.5", "11.5"));
+  ASSERT_EQ(bill.sink.bad.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(bill.sink.bad[i].line, i + 4);
+    EXPECT_THAT(bill.sink.bad[i].reason, HasSubstr("the line is no JSON object"));
+  }
+  EXPECT_EQ(bill.sink.lines[1].source.line, 3u);
+  // One line is a record where it says what records say, and else an object around them.
+  EXPECT_EQ(import_records(R"({"amount": 1, "time": "2026-03-01", "x": [1]})").summary.taken, 1u);
+  EXPECT_EQ(import_records(R"({"n": 1, "rows": [{"amount": 1, "time": "2026-03-01"}]})"
+                           "\n")
+                .summary.taken,
+            1u);
+}
+
 TEST(JsonImport, BadRecordsAreKeptAside) {
   const Imported bill = import_records(
       R"({"metadata": {"n": 4}, "records": [{"amount": 1, "time": "2026-03-01"}, 5,
