@@ -132,7 +132,7 @@ if __name__ == "__main__":
     check("azure/pay_as_you_go_german.csv", azure)
     check("gcp/gcp_2022-08-01_5.csv", google)
     check("oci/oci_cost_report_head.csv", column("cost/myCost"))
-    check("focus/official_1_0_sample.csv", focus, aside=7)
+    check("focus/official_1_0_sample.csv", focus)
     for provider in ["aws", "azure", "gcp"]:
         for version in ["1_2", "1_3"]:
             check(f"focus/{provider}_{version}.csv", focus)
