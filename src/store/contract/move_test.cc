@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <random>
 
@@ -302,10 +303,15 @@ TEST_P(Move, ThereAndBack) {
   EXPECT_EQ(there.differences, std::vector<std::string>());
   EXPECT_EQ(there.found, 0u);
   expect_same(*open_file(file("here.duckdb")), *open_there());
+  // What attempts left that were killed when they made the file.
+  const std::vector<std::string> left = {file("back.duckdb.moving.making-1"),
+                                         file("back.duckdb.moving.making-1.wal")};
+  for (const std::string& one : left) std::ofstream(one) << "begun";
   const auto back = move::open_duckdb_target(at_file(file("back.duckdb")));
   must(moved(*source_there(), **back));
   expect_same(*open_file(file("here.duckdb")), *open_file(file("back.duckdb")));
   EXPECT_FALSE(std::filesystem::exists(file("back.duckdb.moving")));
+  for (const std::string& one : left) EXPECT_FALSE(std::filesystem::exists(one)) << one;
 }
 
 TEST_P(Move, AnEmptyLedger) {

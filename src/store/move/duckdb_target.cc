@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "core/check.h"
 #include "duckdb/appender.h"
@@ -111,12 +112,27 @@ Result<bool> DuckdbTarget::has_rows() {
   return false;
 }
 
+// An empty ledger is made beside its place, under a name that goes on with this. One that was being
+// made when its program was killed is nobody's any more once the file is there, and ours.
+void remove_what_was_being_made(const fs::path& file) {
+  const std::string begin = file.filename().string() + ".making-";
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  std::error_code code;
+  std::vector<fs::path> left;
+  for (auto entry = fs::directory_iterator(folder, code);
+       !code && entry != fs::directory_iterator(); entry.increment(code)) {
+    if (entry->path().filename().string().starts_with(begin)) left.push_back(entry->path());
+  }
+  for (const fs::path& one : left) fs::remove(one, code);
+}
+
 Result<void> DuckdbTarget::open() {
   std::error_code code;
   if (!fs::exists(making_, code)) {
     if (Result<void> made = make_file(); !made) return made;
   }
   Result<void> done = connect();
+  if (done) remove_what_was_being_made(making_);
   if (done) done = begin_or_go_on();
   if (!done) return std::unexpected(done.error().during(making_));
   return done;
