@@ -69,6 +69,16 @@ std::unexpected<Error> importing(const std::string& name, const Error& error) {
                              : error.during(fmt::format("cannot import {}", name)));
 }
 
+// A delivery that is refused for its rows says which they are: none of it is kept to look at.
+Error with_rows(Error error, const std::vector<RejectedRow>& rows) {
+  if (error.code != ErrorCode::kBadFile) return error;
+  for (const RejectedRow& row : rows) {
+    const std::string line = row.line == 0 ? "" : fmt::format(":{}", row.line);
+    error.message += fmt::format("; {}{}: {}", row.file, line, row.reason);
+  }
+  return error;
+}
+
 Result<OpenedFile> open(const std::string& path, const std::optional<InputFormat>& told) {
   auto file = InputFile::open(path);
   if (!file) return std::unexpected(file.error());
@@ -207,7 +217,8 @@ Result<FileImport> import_files(Store& store, const std::vector<std::string>& pa
     }
   }
   auto outcome = session->commit();
-  if (!outcome) return importing(name_of(paths), outcome.error());
+  if (!outcome)
+    return importing(name_of(paths), with_rows(outcome.error(), sink->first_rejected()));
 
   result.outcome = std::move(*outcome);
   result.holdings = sink->holding_count();

@@ -9,6 +9,7 @@
 #include "ingest/aws/column.h"
 #include "ingest/azure/azure_bill.h"
 #include "ingest/bill/parquet_import.h"
+#include "ingest/focus/column.h"
 #include "ingest/gcp/gcp_bill.h"
 #include "ingest/gcp/json_import.h"
 #include "ingest/oci/oci_bill.h"
@@ -92,7 +93,7 @@ std::optional<InputFormat> bill_of(const std::vector<std::string>& names) {
   const auto has = [&](std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  if (has("BilledCost") || has("ChargePeriodStart")) return InputFormat::kFocus;
+  if (focus::is_focus_header(names)) return InputFormat::kFocus;
   if (aws::is_aws_header(names)) return InputFormat::kAws;
   if (oci::is_oci_header(names)) return InputFormat::kOci;
   if (gcp::is_gcp_header(names)) return InputFormat::kGcp;
@@ -132,6 +133,8 @@ std::optional<InputFormat> json_bill_of(std::string_view document) {
     return document.find(fmt::format("\"{}\"", name)) != std::string_view::npos;
   };
   if (has("ChargePeriodStart") && has("BillingPeriodStart")) return InputFormat::kFocusJson;
+  // A list of rows, which its reader refuses with the way to write them as lines.
+  if (has("usage_start_time") && has("billing_account_id")) return InputFormat::kGcpJson;
   const bool has_what = has("podId") || has("endpointId") || has("diskSpaceBilledGb");
   if (has("time") && (has("timeBilledMs") || (has("amount") && has_what))) {
     return InputFormat::kRunpodJson;
@@ -164,6 +167,26 @@ std::optional<InputFormat> by_content(std::string_view text) {
     return InputFormat::kDcgm;
   }
   return by_header(begin.substr(0, begin.find_first_of("\r\n")));
+}
+
+// What a file is instead of what was looked for, and what to do; empty: no idea.
+std::string_view likely_reason(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find_first_of("\r\n"));
+  if (line.starts_with("PK\x03\x04"))
+    return "is a ZIP archive or a spreadsheet; unpack it, or save it as CSV";
+  if (line.starts_with("sep="))
+    return "begins with a line of a spreadsheet's; remove the first line";
+  if (line.starts_with('<'))
+    return "is a web page or XML, such as an answer that refused the download; fetch it again";
+  if (line.find(',') != std::string_view::npos) return {};
+  for (const auto& [delimiter, reason] :
+       {std::pair(
+            ';',
+            "has ';' between its fields; write it with ',' between them and with decimal points"),
+        std::pair('\t', "has tabs between its fields; write it with ',' between them")}) {
+    if (bill_of(names_of(line, delimiter))) return reason;
+  }
+  return {};
 }
 
 Result<InputFormat> parquet_format(const std::string& path) {
@@ -247,6 +270,9 @@ Result<InputFormat> detect_format(std::string_view beginning, const std::string&
     return fail(ErrorCode::kBadFile, "is UTF-16; write it as UTF-8");
   }
   if (beginning.starts_with(kByteOrderMark)) beginning.remove_prefix(kByteOrderMark.size());
+  if (beginning.starts_with("PK\x03\x04")) {
+    return fail(ErrorCode::kBadFile, std::string(likely_reason(beginning)));
+  }
   if (beginning.find('\0') != std::string_view::npos) {
     return fail(ErrorCode::kBadFile, "is a binary file, not a bill, a record or an inventory");
   }
@@ -254,6 +280,9 @@ Result<InputFormat> detect_format(std::string_view beginning, const std::string&
     return fail(ErrorCode::kBadFile, "is empty");
   }
   if (const auto format = by_content(beginning)) return *format;
+  if (const std::string_view reason = likely_reason(beginning); !reason.empty()) {
+    return fail(ErrorCode::kBadFile, std::string(reason));
+  }
   constexpr std::size_t kShown = 80;
   const std::string line(beginning.substr(0, beginning.find_first_of("\r\n")));
   return fail(

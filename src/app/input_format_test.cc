@@ -74,6 +74,11 @@ TEST(DetectFormat, SaysWhyNot) {
       {"[1, 2]", "no kind"},
       {R"([{"amount": 1, "time": 2}])", "no kind"},
       {"time,amount\n", "no kind"},
+      {"PK\x03\x04 and a sheet", "is a ZIP archive or a spreadsheet"},
+      {"sep=,\nBilledCost,EffectiveCost\n", "remove the first line"},
+      {"<!DOCTYPE html><html>", "fetch it again"},
+      {"BilledCost;EffectiveCost\n1;2\n", "has ';' between its fields"},
+      {"BilledCost\tEffectiveCost\n1\t2\n", "has tabs between its fields"},
   };
   for (const auto& [text, want] : kCases) {
     const auto format = detect_format(text);

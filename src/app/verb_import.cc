@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "app/file.h"
 #include "app/importer.h"
@@ -156,6 +157,16 @@ void warn_of_rejected(const FileImport& file, const Console& console) {
   }
 }
 
+// What lies beside the files of an export and has no rows: manifests of AWS and Azure, metadata of
+// FOCUS, marks of Spark; and a ledger with its audit log, by its default name.
+bool lies_beside_bills(const std::string& path) {
+  std::string name = std::filesystem::path(path).filename().string();
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return name.ends_with("manifest.json") || name.ends_with(".metadata.json") ||
+         name == "_success" || name.starts_with("_committed_") || name.starts_with("_started_") ||
+         name.starts_with("pennyweight.duckdb");
+}
+
 // Files as given, those that a pattern means, and the files of folders in the order of their names.
 // What can't be listed stays, so that opening it gives the error.
 std::vector<std::string> files_of_paths(const std::vector<std::string>& paths, bool deep,
@@ -176,6 +187,10 @@ std::vector<std::string> files_of_paths(const std::vector<std::string>& paths, b
       continue;
     }
     if (inside->empty()) console.warn(fmt::format("{} holds no files", path));
+    for (const std::string& beside : *inside) {
+      if (lies_beside_bills(beside)) console.say(fmt::format("{} is passed over: no bill", beside));
+    }
+    std::erase_if(*inside, lies_beside_bills);
     files.insert(files.end(), inside->begin(), inside->end());
   }
   return files;
@@ -210,6 +225,28 @@ std::vector<std::vector<std::string>> deliveries_of(const std::vector<std::strin
   return deliveries;
 }
 
+// Parts of one delivery that are imported one by one: a line that stands in two of them is taken
+// for the same line, and its money counts once. Whether they are parts, no file says.
+class PartsWatch {
+ public:
+  void look_at(const std::string& path, const FileImport& file, DeliveryStyle style,
+               const Console& console) {
+    if (!is_bill(file.format) || style != DeliveryStyle::kGuarded) return;
+    const FactCounts& lines = file.outcome.charges;
+    if (lines.existing > 0 && brought_new_.contains(file.format)) {
+      console.warn(fmt::format(
+          "{}: {} bill lines were there already, and files before it in this command brought new "
+          "ones. If they are parts of one delivery, lines that are alike were counted once: import "
+          "them again with --delivery replacement",
+          path, lines.existing));
+    }
+    if (lines.created > 0) brought_new_.insert(file.format);
+  }
+
+ private:
+  std::set<InputFormat> brought_new_;
+};
+
 Result<ExitCode> run(const ImportArguments& arguments, Context& context) {
   const auto options = options_of(arguments);
   if (!options) return std::unexpected(options.error());
@@ -222,6 +259,7 @@ Result<ExitCode> run(const ImportArguments& arguments, Context& context) {
   std::uint64_t failed = 0;
   std::uint64_t conflicts = 0;
   std::uint64_t rejected = 0;
+  PartsWatch parts;
   for (const std::vector<std::string>& delivery : deliveries) {
     const auto imported =
         import_files(**store, delivery, *options, context.config, context.console, context.clock);
@@ -233,6 +271,8 @@ Result<ExitCode> run(const ImportArguments& arguments, Context& context) {
     }
     context.console.print(summary_of(delivery, *imported, context.console));
     warn_of_rejected(*imported, context.console);
+    parts.look_at(delivery.front(), *imported,
+                  delivery_style(imported->format, *options, context.config), context.console);
     if (const auto told = tell_import(context, delivery, *imported); !told) {
       return std::unexpected(told.error());
     }

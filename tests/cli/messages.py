@@ -59,6 +59,51 @@ def bad_files():
         expect_run(["import", "--cluster", "c", "good.txt"], cwd, 1, ["Permission denied"])
 
 
+FOCUS = ("BilledCost,EffectiveCost,ListCost,ContractedCost,BillingCurrency,ChargeCategory,"
+         "BillingPeriodStart,BillingPeriodEnd,ChargePeriodStart,ChargePeriodEnd\n")
+MARCH = ",USD,Usage,2026-03-01,2026-04-01,2026-03-05,2026-03-06\n"
+
+
+def bills_that_are_not_as_expected():
+    """What people hand over in place of a bill is named, and what to do."""
+    cwd = folder()
+    for name, content, reasons in [
+            ("semicolons.csv", FOCUS.replace(",", ";"), ["has ';' between its fields"]),
+            ("tabs.csv", FOCUS.replace(",", "\t"), ["has tabs between its fields"]),
+            ("sheet.xlsx", b"PK\x03\x04\0\0", ["a ZIP archive or a spreadsheet"]),
+            ("sep.csv", "sep=,\n" + FOCUS, ["remove the first line"]),
+            ("denied.csv", "<html>AccessDenied</html>", ["fetch it again"]),
+            ("list.json", '[\n {"billing_account_id": "a", "usage_start_time": "b"}]',
+             ["write a line for each row"])]:
+        write(cwd, name, content)
+        expect_run(["import", name], cwd, 1, [name, *reasons])
+
+    # A replacement with a row that can't be read is refused, and the rows are named.
+    write(cwd, "march.csv", FOCUS + "1,1,1,1" + MARCH + "n/a,1,1,1" + MARCH)
+    expect_run(["import", "--delivery", "replacement", "march.csv"], cwd, 1,
+               ["1 rows could not be read", "march.csv:3: BilledCost: 'n/a'"])
+
+    # A folder of an export holds more than its files.
+    (cwd / "export").mkdir()
+    write(cwd, "export/part-1.csv", FOCUS + "1,1,1,1" + MARCH)
+    write(cwd, "export/part-2.csv", FOCUS.lower() + "2,2,2,2" + MARCH.replace("-06", "-07"))
+    for name in ["march-Manifest.json", "manifest.json", "_SUCCESS", "part-1.csv.metadata.json"]:
+        write(cwd, f"export/{name}", '{"a": 1}')
+    expect_run(["import", "--delivery", "replacement", "export"], cwd, 0,
+               ["2 bill lines: 2 new", "march-Manifest.json is passed over"])
+
+    # Lines that are alike in two parts: whether these are parts, only the user knows.
+    write(cwd, "part-a.csv", FOCUS + "4,4,4,4" + MARCH + "5,5,5,5" + MARCH.replace("-06", "-07"))
+    write(cwd, "part-b.csv", FOCUS + "4,4,4,4" + MARCH + "6,6,6,6" + MARCH.replace("-06", "-08"))
+    parts = ["part-a.csv", "part-b.csv"]
+    expect_run(["--store", "parts.duckdb", "import", *parts], cwd, 0,
+               ["part-b.csv: 1 bill lines were there already", "--delivery replacement"])
+    expect_run(["--store", "parts.duckdb", "import", "--delivery", "replacement", *parts], cwd, 0,
+               ["4 bill lines: 1 new, 3 already there"])
+    out, err = expect_run(["--store", "parts.duckdb", "import", *parts], cwd, 0)
+    expect("files before it" not in err, f"nothing is new, and it warns: {err}")
+
+
 def bad_rows():
     """Each bad row is named with file, line and reason; the good row beside it is in."""
     for name, row in {
@@ -125,6 +170,7 @@ def before_and_after():
 
 wrong_usage()
 bad_files()
+bills_that_are_not_as_expected()
 bad_rows()
 conflicts()
 before_and_after()
