@@ -133,8 +133,8 @@ void LiveLedger::failed(std::string_view doing, const Error& error) {
 }
 
 bool LiveLedger::flush_is_due(Instant now) const {
-  return rows_wait_ || engine_->wants_flush() ||
-         now - flushed_at_ >= milliseconds(config_.live.serve.flush_ms) || now < flushed_at_;
+  return rows_wait_ || engine_->wants_flush() || now - flushed_at_ >= flush_every(config_) ||
+         now < flushed_at_;
 }
 
 void LiveLedger::collect() {

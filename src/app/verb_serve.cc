@@ -445,7 +445,7 @@ Result<ExitCode> run(const ServeOptions& options, Context& context) {
                        {"ledger", ledger_name(config)},
                        {"data", folder}});
   {
-    const Cycles cycles(ledger, **engine, std::min(kCycle, milliseconds(serve.flush_ms)));
+    const Cycles cycles(ledger, **engine, std::min(kCycle, flush_every(config)));
     const int signal = signals.wait();
     log.info("stopping", {{"signal", std::int64_t{signal}}});
     http->stop();

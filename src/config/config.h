@@ -3,6 +3,7 @@
 // The keys are documented in docs/guide/configuration.md, whose table is config_reference().
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -77,6 +78,10 @@ ConfigReading check_config(std::string_view yaml, const std::string& name);
 // `yaml` is the content of config.policy_file. What it does not state is as the configuration has
 // it. The problems; with an error among them `config` is as it was.
 std::vector<Problem> apply_policy_file(Config& config, std::string_view yaml);
+
+// How often `serve` writes what is finished: serve.flush_every; else what is good for a ledger
+// where this one is. On ClickHouse it is a commit that every program reads for ever.
+std::chrono::milliseconds flush_every(const Config& config);
 
 // Settings of one cluster: those of the configuration, else the defaults in the configured zone.
 ClusterConfig cluster_config(const Config& config, const ClusterId& cluster);

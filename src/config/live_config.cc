@@ -352,7 +352,9 @@ void read_serve_config(YamlReader& yaml, const YamlNode& node, const PathReader&
         }},
        {"flush_every",
         [&](const YamlNode& at) {
-          read_duration(yaml, at, "serve.flush_every", 200, 600 * kSecond, serve.flush_ms);
+          std::uint32_t flush_ms = 0;
+          read_duration(yaml, at, "serve.flush_every", 200, 600 * kSecond, flush_ms);
+          if (flush_ms > 0) serve.flush_ms = flush_ms;
         }},
        {"allocate_every",
         [&](const YamlNode& at) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +38,9 @@ struct ServeConfig {
   ClusterId cluster{"default"};           // of samples that name none
   std::string cluster_label = "cluster";  // of samples; empty: none is looked at
   std::uint32_t resolution_ms = 60'000;
-  std::uint32_t grace_ms = 120'000;     // how long a minute waits for what is late of it
-  std::uint32_t flush_ms = 60'000;      // how often what is finished goes into the ledger
+  std::uint32_t grace_ms = 120'000;  // how long a minute waits for what is late of it
+  // How often what is finished goes into the ledger; nothing: flush_every() of config.h says.
+  std::optional<std::uint32_t> flush_ms;
   std::uint32_t allocate_ms = 300'000;  // how often the day that is not over is divided again
   // Days that are over are priced here and divided by `pennyweight work`.
   bool leaves_to_workers = false;

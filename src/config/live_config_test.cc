@@ -83,6 +83,26 @@ serve:
   EXPECT_EQ(serve.address_rate.burst, 1'000'000u);
 }
 
+TEST(LiveConfig, FlushesMoreSeldomWhereEachFlushIsACommit) {
+  const auto flush = [](std::string_view yaml) {
+    const auto config = parse_config(yaml, "etc/p.yaml");
+    EXPECT_TRUE(config) << (config ? "" : config.error().message);
+    return config ? flush_every(*config).count() : 0;
+  };
+  EXPECT_EQ(flush_every(default_config()).count(), 60'000);
+  EXPECT_EQ(flush("store: {path: a.duckdb}"), 60'000);
+  EXPECT_EQ(flush("store: clickhouse://ch-1/pennyweight"), 300'000);
+  EXPECT_EQ(flush("store: {address: 'clickhouse://ch-1/pennyweight'}"), 300'000);
+  // What is said holds, wherever the ledger is.
+  EXPECT_EQ(flush("{store: clickhouse://ch-1/pennyweight, serve: {flush_every: 1m}}"), 60'000);
+  EXPECT_EQ(flush("serve: {flush_every: 10m}"), 600'000);
+  EXPECT_THAT(mistake("serve: {flush_every: 15m}"), HasSubstr("serve.flush_every"));
+  // As `--store` does, after the configuration was read.
+  Config config = default_config();
+  config.store_address = "clickhouse://ch-1/pennyweight";
+  EXPECT_EQ(flush_every(config).count(), 300'000);
+}
+
 TEST(LiveConfig, ReadsSources) {
   const LiveConfig live = read(R"(
 scrape:
