@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace pennyweight::commit_log {
 namespace {
@@ -28,7 +29,8 @@ TEST(Entries, AreGivenAsTheyWereAdded) {
 
   const Entries entries = some(2'500);
   EXPECT_EQ(entries.size(), 2'500u);
-  for (const std::uint64_t index : {0, 98, 99, 1'023, 1'024, 2'047, 2'048, 2'499}) {
+  for (const std::uint64_t index :
+       std::vector<std::uint64_t>{0, 98, 99, 1'023, 1'024, 2'047, 2'048, 2'499}) {
     EXPECT_EQ(entries[index], (Entry{index + 1, 1 + (index + 1) / 2, 10 * (index + 1),
                                      index % 100 == 99 ? "closing" : "import"}));
   }
@@ -58,7 +60,7 @@ TEST(Entries, OfOneKindAreVisitedInTheirOrder) {
 }
 
 TEST(Entries, ACopyGoesItsOwnWay) {
-  for (const std::uint64_t count : {0, 1, 1'023, 1'024, 1'500}) {
+  for (const std::uint64_t count : std::vector<std::uint64_t>{0, 1, 1'023, 1'024, 1'500}) {
     Entries first = some(count);
     Entries second = first;
     for (int i = 0; i < 1'100; ++i) {

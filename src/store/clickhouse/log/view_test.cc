@@ -141,7 +141,8 @@ TEST(Gathering, TakesSealsInAnyOrderAndTwiceWhereverTheViewEnds) {
     seals.push_back({i, 1 + i / 7, 1'000 + i, i % 3 == 0 ? "run" : "import"});
   }
   std::mt19937_64 random(1);
-  for (const std::uint64_t known : {0, 1, 1'023, 1'024, 1'025, 4'999, 5'000}) {
+  for (const std::uint64_t known :
+       std::vector<std::uint64_t>{0, 1, 1'023, 1'024, 1'025, 4'999, 5'000}) {
     View view;
     for (std::uint64_t i = 0; i < known; ++i) {
       view.entries.add(seals[i].turn, seals[i].session, seals[i].what);
@@ -163,7 +164,7 @@ TEST(Gathering, TakesSealsInAnyOrderAndTwiceWhereverTheViewEnds) {
 }
 
 TEST(Gathering, ASealThatIsMissingIsAnErrorWhereverItIs) {
-  for (const std::uint64_t missing : {1, 2, 1'024, 1'025, 2'048, 2'999}) {
+  for (const std::uint64_t missing : std::vector<std::uint64_t>{1, 2, 1'024, 1'025, 2'048, 2'999}) {
     View view;
     Gathering gathering(view);
     for (std::uint64_t i = 1; i <= 3'000; ++i) {
