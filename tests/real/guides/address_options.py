@@ -7,6 +7,7 @@ import time
 from harness import expect, free_port
 
 SHORT_MS = 1500
+REPORT = ("report", "--by", "cluster", "--format", "csv")
 SLACK_S = 12  # for a machine that has much else to do
 
 
@@ -70,7 +71,7 @@ class Options:
         self.reader, self.server, self.database = reader, server, database
         self.folder = folder
 
-    def asks(self, options="", host=None, user="", verb=("report", "--by", "cluster", "--format", "csv")):
+    def asks(self, options="", host=None, user="", verb=REPORT):
         """Exit code, what it said, and after how many seconds."""
         host = host or f"127.0.0.1:{self.server.port}"
         address = f"clickhouse://{user}{host}/{self.database}" + (options and "?" + options)
@@ -170,7 +171,8 @@ class Options:
         code, want, _ = self.asks()
         at = f"{host}:{port}"
         self.taken(f"tls=1&ca_file={ca_file}", want, host=at)
-        self.refused("certificate", "tls=1&retry_ms=0", host=at)  # nobody of the system's vouches for it
+        # Nobody whom the system knows vouches for it.
+        self.refused("certificate", "tls=1&retry_ms=0", host=at)
         self.refused("needs tls=1", f"ca_file={ca_file}", code=2)
         self.refused("SSL", f"tls=1&ca_file={ca_file}&retry_ms=0")  # a port that speaks no TLS
         self.refused("no-such-file", "tls=1&ca_file=/no-such-file&retry_ms=0", host=at)

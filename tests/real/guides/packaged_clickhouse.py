@@ -1,4 +1,4 @@
-"""ClickHouse as Debian's package configures it, with the files that docs/guide/cluster.md adds to that."""
+"""ClickHouse as Debian's package configures it, with the files of docs/guide/cluster.md."""
 import pathlib
 import shutil
 import sys
@@ -72,8 +72,9 @@ class Four:
         for number, server in enumerate(self.servers):
             server.add("/etc/clickhouse-server/users.d/pennyweight.xml", users)
             server.add("/etc/clickhouse-server/config.d/cluster.xml", shared)
-            server.add("/etc/clickhouse-server/config.d/this-server.xml", own.replace(
-                of_the_second, f"<shard>{number // 2 + 1}</shard><replica>{number % 2 + 1}</replica>"))
+            macros = f"<shard>{number // 2 + 1}</shard><replica>{number % 2 + 1}</replica>"
+            server.add("/etc/clickhouse-server/config.d/this-server.xml",
+                       own.replace(of_the_second, macros))
             server.start(wait=False)
         for server in self.servers:
             server.wait_ready()
