@@ -44,7 +44,11 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/store/duckdb/duckdb_store.cc)
   add_test(NAME bench/scale
            COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/scale.py
                    $<TARGET_FILE:pennyweight> --tiny --stores file,one)
-  set_tests_properties(bench/scale PROPERTIES LABELS real TIMEOUT 600 SKIP_RETURN_CODE 77)
+  add_test(NAME bench/commits
+           COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/commits.py
+                   $<TARGET_FILE:pennyweight> --tiny)
+  set_tests_properties(bench/scale bench/commits PROPERTIES
+                       LABELS real TIMEOUT 600 SKIP_RETURN_CODE 77)
   add_executable(bench_ingest_parts ${PROJECT_SOURCE_DIR}/bench/ingest_parts.cc
                  ${PROJECT_SOURCE_DIR}/bench/ingest_fleet.cc)
   target_link_libraries(bench_ingest_parts PRIVATE room_ingest_prometheus room_live)
