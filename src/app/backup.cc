@@ -234,9 +234,10 @@ Result<Manifest> make_backup(const std::string& folder, Context& context) {
   const Config& config = context.config;
   std::error_code error;
   if (is_on_clickhouse(config)) {
-    return fail(ErrorCode::kUnsupported,
-                "the ledger is on ClickHouse, whose own BACKUP or replicas keep it; only a ledger "
-                "in a file is backed up here");
+    return fail(
+        ErrorCode::kUnsupported,
+        "the ledger is on ClickHouse, and only one in a file is backed up here: copy it to a "
+        "file with 'pennyweight move', and back that up (docs/guide/cluster.md)");
   }
   if (!is_empty_or_missing(folder)) {
     return fail(ErrorCode::kConflict, folder + " holds something already; name a new folder");
