@@ -262,6 +262,13 @@ def check_sums(server):
         if cursor is None:
             break
     expect(spent == want, f"his workloads cost {spent}, want {want}")
+    # Answers that are sums alone, with no name in them that would tell of others.
+    tables = scoped.get("/api/v1/coverage", {"month": asking.MONTH, "by": "team"}).json()["tables"]
+    covered = Decimal(tables[1]["total"]["effective_cost"])
+    expect(covered == want, f"coverage is of {covered}, want {want}")
+    months = scoped.get("/api/v1/summary", {"month": asking.MONTH}).json()["months"]
+    told = [Decimal(one["total"]) for one in months if one["month"] == asking.MONTH]
+    expect(told == [want], f"the summary of his month is {told}, want {want}")
 
 
 def check_invoices(server):
