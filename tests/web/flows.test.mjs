@@ -153,10 +153,10 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
   test('sets two policies side by side', async (t) => {
     const page = await somebody(t, 'admin');
     await go(page, '/policies', 'Policies');
-    assert.ok(await page.locator('.in-words dd').count() > 2);
+    await page.locator('.in-words dd').nth(2).waitFor();
     await page.getByRole('tab', {name: 'Compare'}).click();
     await page.locator('.diff-row').first().waitFor();
-    assert.ok(await page.locator('.differences tbody tr').count() > 0);
+    await page.locator('.differences tbody tr').first().waitFor();
     await unharmed(page);
   });
 
