@@ -147,7 +147,8 @@ def other_ways(reader, where, exporter, serve, prometheus):
     serve.start()
     wait_until("scrapes come", lambda: harness.metric_sum(
         harness.metrics(url), "pennyweight_scrapes_total", 'outcome="up"'), 90)
-    expect(sees_the_pod(reader) is not None, "the pod goes on")
+    # A scrape that came is not yet one that a reckoning of the live costs has met.
+    wait_until("the pod goes on", lambda: sees_the_pod(reader), 60)
     expect(serve.stop() == 0, "it ends with 0")
 
 
@@ -167,8 +168,9 @@ def for_others(reader, where, serve):
         f"{base}/readyz", shell=True, cwd=where, capture_output=True).stdout == b"ready\n", 60)
     refused = reader.types(f"{base}/api/v1/top -o /dev/null -w '%{{http_code}}'")
     expect(refused == "401", f"without a token: {refused}")
-    expect(sees_the_pod(reader, f"--server https://localhost:{reader.port} --ca-file tls.crt "
-                                "--token-file token") is not None, "with the second token")
+    address = (f"--server https://localhost:{reader.port} --ca-file tls.crt "
+               "--token-file token")
+    wait_until("the pod with the second token", lambda: sees_the_pod(reader, address), 60)
     expect(serve.stop() == 0, "it ends with 0")
 
 
