@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -28,11 +29,24 @@ Result<std::unique_ptr<Store>> open_cluster(const Config& config) {
   return open_clickhouse_store(*options);
 }
 
+// What is renewed may be away for a moment later on, and then is waited for; at the start it is
+// said.
+Result<void> look_for(const std::string& path) {
+  if (path.empty() || std::ifstream(path).good()) return {};
+  return fail(ErrorCode::kConfig,
+              fmt::format("cannot read {}, which the ledger's address names: correct its path, or "
+                          "make it readable for pennyweight",
+                          path));
+}
+
 }  // namespace
 
 Result<ClickhouseOptions> cluster_options(const Config& config) {
   auto address = clickhouse::parse_address(config.store_address);
-  if (!address) return std::unexpected(address.error().during("the ledger's address"));
+  if (!address) return std::unexpected(address.error());
+  for (const std::string& path : {address->password_file, address->ca_file}) {
+    if (auto found = look_for(path); !found) return std::unexpected(found.error());
+  }
   static WallClock clock;
   std::random_device chance;
   const std::uint64_t seed = std::uint64_t{chance()} << 32 | chance();

@@ -137,6 +137,10 @@ bool LiveLedger::flush_is_due(Instant now) const {
          now < flushed_at_;
 }
 
+bool LiveLedger::news_is_due(Instant now) const {
+  return !told_news_at_ || now - *told_news_at_ >= news_every(config_) || now < *told_news_at_;
+}
+
 void LiveLedger::collect() {
   const auto take = [&](Collected seen, LiveSource* from, std::string_view kind) {
     for (const std::string& problem : seen.problems) {
@@ -163,13 +167,13 @@ void LiveLedger::collect() {
 void LiveLedger::cycle() {
   const Instant now = clock_.now();
   collect();
-  const bool flush = flush_is_due(now);
-  if (flush || !unwritten_.facts.empty()) {
+  const bool flush = flush_is_due(now), has_news = !unwritten_.facts.empty();
+  if (flush || (has_news && news_is_due(now))) {
     const auto done = write(flush);
     if (!done) failed("write", done.error());
     const std::lock_guard lock(mutex_);
     is_writing_ = done.has_value();
-  } else {
+  } else if (!has_news) {
     // Nothing was news, and all that was told before is in the ledger.
     for (LiveSource* source : std::exchange(unwritten_.of, {})) source->kept();
   }
@@ -276,6 +280,7 @@ Result<void> LiveLedger::write_facts(Store& store) {
       log_.warn("conflict", {{"reason", row.reason}, {"row", row.text}});
     }
     unwritten_.facts.clear();
+    told_news_at_ = clock_.now();
   }
   for (LiveSource* source : std::exchange(unwritten_.of, {})) source->kept();
   return {};

@@ -1,7 +1,8 @@
 // LiveLedger: the one thread of `serve` that has the ledger, and what it does there.
 //
 // A cycle, every few seconds:
-//   1. what collectors saw goes into the book, and what of it is news into the ledger;
+//   1. what collectors saw goes into the book, and what of it is news into the ledger, not more
+//      often than every news_every;
 //   2. every flush_every, what the engine has finished goes into the ledger;
 //   3. the last minutes are divided, in memory, for the view; every allocate_every today;
 //   4. once a day is over, it is priced where it has no bill, and the month is divided anew;
@@ -81,6 +82,7 @@ class LiveLedger {
 
   void collect();
   bool flush_is_due(Instant now) const;
+  bool news_is_due(Instant now) const;
   // While ending nothing is divided: nobody will look.
   Result<void> write(bool flush, bool ending = false);
   Result<void> write_into(Store& store, bool flush, bool ending);
@@ -122,6 +124,7 @@ class LiveLedger {
   std::string kept_up_;  // the ledger's mark when the rollup was brought up to it
   Unwritten unwritten_;
   Instant flushed_at_;
+  std::optional<Instant> told_news_at_;
   Instant divided_at_;
   std::chrono::milliseconds dividing_took_{0};
   std::string settled_day_;  // the last that is over, priced and divided

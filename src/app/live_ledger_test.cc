@@ -16,6 +16,7 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::minutes;
+using std::chrono::seconds;
 using testing::ElementsAre;
 
 const Instant kMorning = *parse_instant("2026-03-04T08:00:00Z");
@@ -195,6 +196,50 @@ TEST_F(LiveLedgerTest, TellsTheLedgerOfAJobWhenItBeginsChangesAndEnds) {
   ASSERT_EQ(held().size(), 1u);
   EXPECT_TRUE(held()[0].ended);
   EXPECT_EQ(held()[0].held.end(), clock_.now());
+}
+
+TEST_F(LiveLedgerTest, TellsNewsTogetherWhereEachTellingIsACommit) {
+  config_.live.serve.news_ms = 60'000;
+  const auto imports = [&] { return in_ledger([](Store& s) { return s.imports(); }).size(); };
+  source_.next.nodes = {machine()};
+  go_on(seconds(10));
+  EXPECT_EQ(imports(), 1u) << "the first news at once";
+  const int kept = source_.times_kept;
+  const Instant begun = clock_.now();
+  const auto short_job = [&](bool ended) {
+    Holding made = job(begun, clock_.now(), ended);
+    made.workload = WorkloadId("8");
+    source_.next.holdings = {made};
+  };
+  clock_.advance(seconds(10));
+  short_job(false);
+  ledger_->cycle();
+  ASSERT_NE(share_of("8"), nullptr) << "it is seen before it is written";
+  clock_.advance(seconds(10));
+  short_job(true);
+  ledger_->cycle();
+  EXPECT_EQ(imports(), 1u);
+  EXPECT_EQ(source_.times_kept, kept) << "what waits is not in the ledger";
+  clock_.advance(seconds(40));
+  ledger_->cycle();
+  EXPECT_EQ(imports(), 2u);
+  EXPECT_GT(source_.times_kept, kept);
+  std::vector<Holding> found;
+  in_ledger([&](Store& store) -> Result<bool> {
+    const auto scanned =
+        store.scan_holdings(ClusterId("lab"), Interval(kMorning, kMorning + hours(1)),
+                            [&](std::span<const Holding> some) {
+                              found.insert(found.end(), some.begin(), some.end());
+                              return true;
+                            });
+    if (!scanned) return std::unexpected(scanned.error());
+    return true;
+  });
+  ASSERT_EQ(found.size(), 2u);
+  const auto eighth = std::ranges::find(found, WorkloadId("8"), &Holding::workload);
+  ASSERT_NE(eighth, found.end());
+  EXPECT_TRUE(eighth->ended);
+  EXPECT_EQ(in_ledger([](Store& store) { return store.overview(); }).rejected, 0u);
 }
 
 TEST_F(LiveLedgerTest, SettlesADayWhenItIsOver) {

@@ -286,6 +286,12 @@ std::chrono::milliseconds flush_every(const Config& config) {
   return config.store_address.empty() ? kFile : kClickhouse;
 }
 
+std::chrono::milliseconds news_every(const Config& config) {
+  using std::chrono::milliseconds;
+  if (config.live.serve.news_ms) return milliseconds(*config.live.serve.news_ms);
+  return config.store_address.empty() ? milliseconds(0) : std::chrono::minutes(1);
+}
+
 ClusterConfig cluster_config(const Config& config, const ClusterId& cluster) {
   for (const ClusterConfig& known : config.clusters) {
     if (known.name == cluster) return known;
@@ -400,6 +406,11 @@ const std::vector<ConfigKey>& config_keys() {
        "where half a million rows wait. On ClickHouse, where each time is a commit that every "
        "later program reads, the default is `5m`. Reports are of what is in the ledger; what runs "
        "now is shown without it."},
+      {"serve.news_every", "duration", "at once",
+       "How often news of jobs, pods and nodes goes into the ledger, at most `10m`. By default a "
+       "file is told at once, and a ledger on ClickHouse, where each time is a commit, every "
+       "minute. What runs is shown before; Slurm is asked again when the ledger has what it said "
+       "before."},
       {"serve.allocate_every", "duration", "5m",
        "How often the day that is not over is divided anew; more seldom where that takes long."},
       {"serve.allocate", "serve, workers", "serve",

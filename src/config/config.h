@@ -82,6 +82,10 @@ std::vector<Problem> apply_policy_file(Config& config, std::string_view yaml);
 // How often `serve` writes what is finished: serve.flush_every; else what is good for a ledger
 // where this one is. On ClickHouse it is a commit that every program reads for ever.
 std::chrono::milliseconds flush_every(const Config& config);
+// How often `serve` writes what is news of jobs, pods and nodes: serve.news_every; else at once
+// into a file, and once a minute on ClickHouse, where a cluster has some every few seconds. Zero:
+// at once.
+std::chrono::milliseconds news_every(const Config& config);
 
 // Settings of one cluster: those of the configuration, else the defaults in the configured zone.
 ClusterConfig cluster_config(const Config& config, const ClusterId& cluster);

@@ -356,6 +356,12 @@ void read_serve_config(YamlReader& yaml, const YamlNode& node, const PathReader&
           read_duration(yaml, at, "serve.flush_every", 200, 600 * kSecond, flush_ms);
           if (flush_ms > 0) serve.flush_ms = flush_ms;
         }},
+       {"news_every",
+        [&](const YamlNode& at) {
+          std::uint32_t news_ms = 0;
+          read_duration(yaml, at, "serve.news_every", 200, 600 * kSecond, news_ms);
+          if (news_ms > 0) serve.news_ms = news_ms;
+        }},
        {"allocate_every",
         [&](const YamlNode& at) {
           read_duration(yaml, at, "serve.allocate_every", kSecond, kDay, serve.allocate_ms);

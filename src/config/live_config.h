@@ -41,6 +41,8 @@ struct ServeConfig {
   std::uint32_t grace_ms = 120'000;  // how long a minute waits for what is late of it
   // How often what is finished goes into the ledger; nothing: flush_every() of config.h says.
   std::optional<std::uint32_t> flush_ms;
+  // How often news of jobs, pods and nodes goes there; nothing: news_every() of config.h says.
+  std::optional<std::uint32_t> news_ms;
   std::uint32_t allocate_ms = 300'000;  // how often the day that is not over is divided again
   // Days that are over are priced here and divided by `pennyweight work`.
   bool leaves_to_workers = false;

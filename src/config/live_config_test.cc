@@ -41,6 +41,7 @@ serve:
   resolution: 30s
   grace: 30s
   flush_every: 5s
+  news_every: 30s
   allocate_every: 1m
   allocate: workers
   reading_every: 10m
@@ -60,6 +61,7 @@ serve:
   EXPECT_EQ(serve.resolution_ms, 30'000u);
   EXPECT_EQ(serve.grace_ms, 30'000u);
   EXPECT_EQ(serve.flush_ms, 5'000u);
+  EXPECT_EQ(serve.news_ms, 30'000u);
   EXPECT_EQ(serve.allocate_ms, 60'000u);
   EXPECT_TRUE(serve.leaves_to_workers);
   EXPECT_EQ(serve.reading_ms, 600'000u);
@@ -101,6 +103,11 @@ TEST(LiveConfig, FlushesMoreSeldomWhereEachFlushIsACommit) {
   Config config = default_config();
   config.store_address = "clickhouse://ch-1/pennyweight";
   EXPECT_EQ(flush_every(config).count(), 300'000);
+  EXPECT_EQ(news_every(config).count(), 60'000);
+  config.live.serve.news_ms = 10'000;
+  EXPECT_EQ(news_every(config).count(), 10'000);
+  EXPECT_EQ(news_every(default_config()).count(), 0);
+  EXPECT_THAT(mistake("serve: {news_every: 11m}"), HasSubstr("serve.news_every"));
 }
 
 TEST(LiveConfig, ReadsSources) {

@@ -30,6 +30,10 @@ def wrong_usage():
     expect_run(["--config", "none.yaml", "doctor"], cwd, 2, ["none.yaml", "No such file"])
     write(cwd, "bad.yaml", "store:\n  pth: x\n")
     expect_run(["--config", "bad.yaml", "doctor"], cwd, 2, ["bad.yaml:2:3:", "did you mean 'path'?"])
+    # Nobody waits for what was never there, and no server is asked.
+    for option in ("password_file", "ca_file"):
+        expect_run(["--store", f"clickhouse://u@127.0.0.1:9/p?tls=1&{option}=none", "report"], cwd,
+                   2, ["cannot read none, which the ledger's address names"])
     write(cwd, "nodes-openb.csv", "sn,cpu_milli,memory_mib,gpu,model\nn1,1000,1024,1,T4\n")
     expect_run(["import", "nodes-openb.csv"], cwd, 2, ["--cluster NAME"])
     expect_run(["import", "--cluster", "c", "nodes-openb.csv"], cwd, 2, ["--from"])

@@ -399,6 +399,20 @@ TEST_P(StoreContract, AnEndedHoldingTakesThePlaceOfItsReadings) {
   EXPECT_EQ(must(store_->overview()).holdings, 4u);
 }
 
+TEST_P(StoreContract, AReadingAndTheEndMayComeTogether) {
+  const auto session = must(store_->begin_import(source("sacct.txt")));
+  for (const auto& [end, ended] :
+       {std::pair{"2026-03-02", false}, {"2026-03-03", false}, {"2026-03-02T12:00:00Z", true}}) {
+    const Holding job = holding("7", "2026-03-01", end, ended);
+    must(session->append_holdings({&job, 1}));
+  }
+  EXPECT_EQ(tuple(must(session->commit()).holdings), Counts(3, 0, 0, 0));
+  const auto found = holdings_of(*store_, march());
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].ended);
+  EXPECT_EQ(to_text(found[0].held.end()), "2026-03-02T12:00:00Z");
+}
+
 TEST_P(StoreContract, HoldingsComeByBeginAndOnlyWhereTheyOverlap) {
   const auto session = must(store_->begin_import(source()));
   Holding elsewhere = holding("0", "2026-03-02", "2026-03-03");
