@@ -15,6 +15,8 @@
 #include <random>
 
 #include "allocate/explain.h"
+#include "allocate/posting_order.h"
+#include "ledger/keeping.h"
 
 namespace pennyweight {
 namespace {
@@ -392,6 +394,14 @@ RC_GTEST_PROP(Allocate, ExplainComputesEveryAmountAgain, ()) {
   const auto allocation = world.allocate();
   std::map<FactId, std::vector<Posting>> by_charge;
   for (const Posting& posting : allocation->postings) by_charge[posting.charge].push_back(posting);
+  // A keeper hands them over in its own order.
+  for (auto& [id, postings] : by_charge) {
+    const auto divided = postings;
+    std::ranges::sort(postings,
+                      [](const Posting& a, const Posting& b) { return comes_before(a, b); });
+    to_run_order(postings, world.holdings);
+    RC_ASSERT(postings == divided);
+  }
   const Run run{.scope = {ClusterId("c"), "2026-03"},
                 .policy = world.policy.text(),
                 .policy_version = world.policy.version(),

@@ -44,7 +44,7 @@ struct ExplanationFacts {
 
 struct ExplanationInput {
   const Charge& charge;
-  std::span<const Posting> postings;  // all of the charge's, of one run
+  std::span<const Posting> postings;  // all of the charge's, of one run, in its order
   std::size_t chosen = 0;             // which of them
   const Holding* holding = nullptr;   // the chosen posting's, where it has one
   std::span<const Node> nodes;        // of the posting's cluster
@@ -54,7 +54,7 @@ struct ExplanationInput {
   std::optional<ExplanationFacts> facts = {};
 };
 
-// REQUIRES: chosen < postings.size().
+// REQUIRES: chosen < postings.size(); the postings are as to_run_order() has them.
 Explanation explain(const ExplanationInput& input);
 
 }  // namespace pennyweight

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <any>
+#include <chrono>
 #include <map>
 #include <set>
 #include <tuple>
@@ -108,6 +109,10 @@ Result<void> Desk::check_cut() const {
 
 Result<std::vector<SummaryRow>> Desk::summarise(SummaryQuery query) const {
   narrow(query);
+  return summarise_all(query);
+}
+
+Result<std::vector<SummaryRow>> Desk::summarise_all(const SummaryQuery& query) const {
   auto kept = parts_.rollup.summarise(query);
   if (!kept) return std::unexpected(kept.error());
   if (*kept) return **std::move(kept);
@@ -120,6 +125,17 @@ Result<std::vector<SummaryRow>> Desk::summarise(SummaryQuery query) const {
   });
   if (!asked) return std::unexpected(asked.error());
   return rows;
+}
+
+Result<std::optional<std::chrono::sys_days>> Desk::last_day(const std::string& month) const {
+  SummaryQuery query;
+  query.bucket = TimeBucket::kDay;
+  query.filters = {{"month", {month}, false}};
+  const auto rows = summarise_all(query);
+  if (!rows) return std::unexpected(rows.error());
+  std::optional<std::chrono::sys_days> last;
+  for (const SummaryRow& row : *rows) last = std::max(last, row.bucket);
+  return last;
 }
 
 Result<Desk::Counted> Desk::summarise(SummaryQuery query, std::uint64_t rows_max) const {

@@ -3,6 +3,7 @@
 // live view of their own.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -66,6 +67,9 @@ class Desk {
     std::uint64_t all = 0;
   };
   Result<Counted> summarise(SummaryQuery query, std::uint64_t rows_max) const;
+  // The last day of a month that has costs, whoever's: which days there are is nothing that a scope
+  // hides, and how far a month has come is the same for everybody. Nothing: it has none.
+  Result<std::optional<std::chrono::sys_days>> last_day(const std::string& month) const;
   // The first owners or rows of what summarise() gives; nothing where only that can tell.
   Result<std::optional<rollup::Owners>> owners(SummaryQuery query,
                                                const rollup::OwnersAsked& asked) const;
@@ -97,6 +101,8 @@ class Desk {
 
  private:
   void narrow(SummaryQuery& query) const;
+  // From the rollup, else the ledger, and of no scope.
+  Result<std::vector<SummaryRow>> summarise_all(const SummaryQuery& query) const;
   // What can't be cut exactly is refused rather than shown.
   Result<void> check_cut() const;
 

@@ -29,6 +29,12 @@ bool has_scope(const SummaryQuery& query) {
   return false;
 }
 
+// Which days of a month have costs: that is for everybody, and no row of it leaves the desk.
+bool is_of_days(const SummaryQuery& query) {
+  return query.bucket == TimeBucket::kDay && query.group_by.empty() && query.filters.size() == 1 &&
+         query.filters[0].dimension == "month";
+}
+
 // Answers with what it is told, and remembers what it was asked.
 class FakeRollup : public rollup::Rollup {
  public:
@@ -36,6 +42,7 @@ class FakeRollup : public rollup::Rollup {
   Result<std::optional<std::vector<SummaryRow>>> summarise(const SummaryQuery& query) override {
     asked.push_back(query);
     if (!keeps) return std::nullopt;
+    if (is_of_days(query)) return of_days;
     return std::vector<SummaryRow>();
   }
   Result<std::vector<Value>> values_of(const SummaryQuery& query, const std::string&,
@@ -46,6 +53,7 @@ class FakeRollup : public rollup::Rollup {
   std::uint64_t version() const override { return number; }
 
   std::vector<SummaryQuery> asked;
+  std::vector<SummaryRow> of_days;
   bool keeps = true;
   std::uint64_t number = 1;
 };
@@ -115,7 +123,9 @@ TEST_F(DeskTest, EveryQueryIsNarrowed) {
     rollup_.asked.clear();
     ask(path, ana_, query);
     EXPECT_FALSE(rollup_.asked.empty()) << path;
-    for (const SummaryQuery& asked : rollup_.asked) EXPECT_TRUE(has_scope(asked)) << path;
+    for (const SummaryQuery& asked : rollup_.asked) {
+      EXPECT_TRUE(has_scope(asked) || (path == "/api/v1/summary" && is_of_days(asked))) << path;
+    }
     rollup_.asked.clear();
     ask(path, all_, query);
     for (const SummaryQuery& asked : rollup_.asked) EXPECT_FALSE(has_scope(asked)) << path;
@@ -126,6 +136,22 @@ TEST_F(DeskTest, EveryQueryIsNarrowed) {
             R"({"data":[{"value":"nlp","currency":"USD","effective_cost":"3"}],"next":null})"
             "\n");
   EXPECT_TRUE(has_scope(rollup_.asked.at(0)));
+}
+
+// A team that spent something on the 1st alone is not compared with one day of the month before.
+TEST_F(DeskTest, AMonthHasComeAsFarForATeamAsForAll) {
+  rollup_.of_days.push_back({.bucket = *parse_date("2026-03-31"),
+                             .keys = {},
+                             .costs = Costs::zero(kUsd),
+                             .gpu_time = {},
+                             .idle_time = {},
+                             .memory_time = {},
+                             .observed_time = {}});
+  const auto told = ask("/api/v1/summary", ana_, {{"month", "2026-03"}});
+  EXPECT_NE(told.body.find(R"("as_of":"2026-03-31")"), std::string::npos) << told.body;
+  const SummaryQuery& before = rollup_.asked.back();
+  EXPECT_TRUE(has_scope(before));
+  EXPECT_EQ(before.last_day, *parse_date("2026-02-28"));
 }
 
 TEST_F(DeskTest, WhatTheRollupDoesNotKeepIsAskedOfTheLedger) {

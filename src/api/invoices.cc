@@ -109,16 +109,19 @@ server::Response invoice(const Parts& parts, const server::Request& request) {
   const std::string format = asked.choice("format", {"json", "html", "text", "csv"});
   if (auto no = asked.refused()) return *std::move(no);
   const std::string number = request.param("number");
-  const auto found = ask_ledger(parts, [&](Store& store) { return find_invoice(store, number); });
+  auto found = ask_ledger(parts, [&](Store& store) { return find_invoice(store, number); });
   if (!found) return refusal(found.error());
   // As if it were not there: that it is, is already more than he is to know.
   if (!sees_invoice(asker(request), found->invoice)) {
     return not_found(fmt::format("there is no invoice {}", number));
   }
+  // What all the others are charged is not for who sees but some.
+  found->invoice.for_customer = asker(request).is_scoped();
   const Media& media = media_of(format);
-  server::Response response{
-      .content_type = std::string(media.content_type),
-      .body = format == "json" ? found->kept.document : render_invoice(found->invoice, format)};
+  server::Response response{.content_type = std::string(media.content_type),
+                            .body = format == "json" && !found->invoice.for_customer
+                                        ? found->kept.document
+                                        : render_invoice(found->invoice, format)};
   if (format == "html") secure_page(response);
   response.headers.emplace_back(
       "Content-Disposition",

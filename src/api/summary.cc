@@ -62,17 +62,6 @@ Result<std::string> newest_month(const Desk& desk) {
   return newest;
 }
 
-Result<std::optional<sys_days>> last_day_of(const Desk& desk, const std::string& month) {
-  SummaryQuery query;
-  query.bucket = TimeBucket::kDay;
-  query.filters = {{"month", {month}, false}};
-  const auto rows = desk.summarise(query);
-  if (!rows) return std::unexpected(rows.error());
-  std::optional<sys_days> last;
-  for (const SummaryRow& row : *rows) last = std::max(last, row.bucket);
-  return last;
-}
-
 Money of_kind(const MonthSums& sums, PostingKind kind) {
   const auto found = sums.by_kind.find(kind);
   return found == sums.by_kind.end() ? Money::zero(sums.total.currency()) : found->second;
@@ -118,7 +107,7 @@ Response summary(const Parts& parts, const Request& request) {
   std::optional<sys_days> last;
   if (month) {
     const std::string before = text_of(*month - std::chrono::months(1));
-    const auto found = last_day_of(desk, *newest);
+    const auto found = desk.last_day(*newest);
     if (!found) return refusal(found.error());
     last = *found;
     for (const std::string& one : {*newest, before}) {

@@ -78,7 +78,7 @@ std::optional<Config> load_config(const GlobalOptions& options, bool with_policy
     tell(console, problems);
     if (first_error(problems)) return std::nullopt;
   }
-  if (clickhouse::is_clickhouse(options.store)) {
+  if (clickhouse::is_address(options.store)) {
     config.store_address = options.store;
   } else if (!options.store.empty()) {
     config.store_path = options.store;

@@ -26,11 +26,13 @@ struct InvoiceOptions {
   std::string format = "text";
   std::string folder;
   bool issue = false;
+  bool for_customer = false;
   std::string reason;
 };
 
 struct ShowOptions {
   std::string number;
+  bool for_customer = false;
   std::string format = "text";
 };
 
@@ -118,7 +120,11 @@ Result<ExitCode> run(const InvoiceOptions& options, Context& context) {
 
   std::vector<Invoice> shown = month->issued;
   shown.insert(shown.end(), month->prepared.begin(), month->prepared.end());
-  shown.insert(shown.end(), month->not_charged.begin(), month->not_charged.end());
+  // What nobody is charged for is no customer's.
+  if (!options.for_customer) {
+    shown.insert(shown.end(), month->not_charged.begin(), month->not_charged.end());
+  }
+  for (Invoice& invoice : shown) invoice.for_customer = options.for_customer;
   if (const auto done = put_out(shown, options, context.console); !done) {
     return std::unexpected(done.error());
   }
@@ -167,7 +173,7 @@ Result<ExitCode> list(const TableOptions& options, Context& context) {
 Result<ExitCode> show(const ShowOptions& options, Context& context) {
   const auto store = open_ledger(context.config);
   if (!store) return std::unexpected(store.error());
-  const auto found = find_invoice(**store, options.number);
+  auto found = find_invoice(**store, options.number);
   if (!found) {
     Error error = found.error();
     if (error.code == ErrorCode::kNotFound) {
@@ -175,8 +181,10 @@ Result<ExitCode> show(const ShowOptions& options, Context& context) {
     }
     return std::unexpected(std::move(error));
   }
-  context.console.print(options.format == "json" ? found->kept.document
-                                                 : render_invoice(found->invoice, options.format));
+  found->invoice.for_customer = options.for_customer;
+  context.console.print(options.format == "json" && !options.for_customer
+                            ? found->kept.document
+                            : render_invoice(found->invoice, options.format));
   return ExitCode::kDone;
 }
 
@@ -192,12 +200,17 @@ Verb declare_invoice(CLI::App& app) {
         ->check(CLI::IsMember({"text", "html", "csv", "json"}))
         ->capture_default_str();
   };
+  const auto add_for_customer = [](CLI::App& to, bool& wanted) {
+    to.add_flag("--for-customer", wanted,
+                "Without the reconciliation, which says what all customers are charged");
+  };
   command->add_option("--month", options->month, "Whose accounts, such as 2026-03");
   command->add_option("--by", options->by, "The customers' dimension, over the configured one");
   command->add_option("--detail", options->detail, "Dimensions with a section for each value")
       ->delimiter(',');
   command->add_option("--customer", options->customer, "Only the drafts and invoices of this one");
   add_format(*command, options->format);
+  add_for_customer(*command, options->for_customer);
   command->add_option("--out", options->folder, "A folder: a file for each, named by its number");
   command->add_flag("--issue", options->issue,
                     "Give them numbers and keep them for ever; else they are drafts");
@@ -207,6 +220,7 @@ Verb declare_invoice(CLI::App& app) {
   CLI::App* show_command = command->add_subcommand("show", "One as it was issued");
   show_command->add_option("number", show_options->number, "Its number")->required();
   add_format(*show_command, show_options->format);
+  add_for_customer(*show_command, show_options->for_customer);
   command->footer(examples_of("invoice"));
   return {command, [=](Context& context) {
             if (list_command->parsed()) return list(*list_options, context);

@@ -51,7 +51,7 @@ struct Place {
 
 Result<Place> place_of(const std::string& text, Context& context) {
   Place place = {.text = text, .server = {}, .file = {}};
-  if (!clickhouse::is_clickhouse(text)) {
+  if (!clickhouse::is_address(text)) {
     place.file = {.path = text,
                   .memory_bytes_max =
                       std::min(kEngineBytesMax, std::uint64_t{context.config.store_memory_bytes}),

@@ -230,6 +230,7 @@ Result<Worker::Step> Worker::claim_and_divide(Store& store, const WorkItem& item
                         {"because", std::string(to_text(*item.due))},
                         {"taken_over_from", takes_over ? item.claim->claim.worker : ""}});
   if (hooks_.holds) hooks_.holds(&**claim);
+  const Instant begun = clock_.now();
   const auto done = divide(store, item, **claim);
   if (hooks_.holds) hooks_.holds(nullptr);
   if (!done) {
@@ -247,7 +248,7 @@ Result<Worker::Step> Worker::claim_and_divide(Store& store, const WorkItem& item
                         {"unchanged", std::string(done->unchanged ? "yes" : "no")},
                         {"lines", done->lines},
                         {"postings", done->run.postings},
-                        {"took_ms", std::int64_t{(clock_.now() - done->run.at).count()}}});
+                        {"took_ms", std::int64_t{(clock_.now() - begun).count()}}});
   if (hooks_.divided) {
     if (auto told = hooks_.divided(*done); !told) return std::unexpected(told.error());
   }

@@ -224,10 +224,18 @@ Result<void> read_options(std::string_view text, Address& address, bool& tls) {
 
 }  // namespace
 
-bool is_clickhouse(std::string_view text) { return text.starts_with(kScheme); }
+bool is_address(std::string_view text) {
+  constexpr std::string_view kName = "clickhouse:";
+  const bool begins_like_one =
+      text.size() >= kName.size() &&
+      std::ranges::equal(text.substr(0, kName.size()), kName, [](char a, char b) {
+        return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == b;
+      });
+  return begins_like_one || text.find("://") != std::string_view::npos;
+}
 
 Result<Address> parse_address(std::string_view text) {
-  if (!is_clickhouse(text)) return wrong("does not begin with clickhouse://");
+  if (!text.starts_with(kScheme)) return wrong("does not begin with clickhouse://");
   text.remove_prefix(kScheme.size());
   const std::string_view authority = text.substr(0, text.find_first_of("/?"));
   const std::string_view rest = text.substr(authority.size());

@@ -41,7 +41,9 @@ struct Address {
 
 // An error of kConfig that says which part is wrong, and never tells the password.
 Result<Address> parse_address(std::string_view text);
-bool is_clickhouse(std::string_view text);  // it begins with "clickhouse://"
+// Whether it is meant as an address and not as a file's name: it has "://", or begins like one. So
+// what is written wrong is refused as an address, and its password is shown to nobody.
+bool is_address(std::string_view text);
 // Without user, password and the names of files: for messages, logs and lists of ledgers. It can
 // be parsed again, and means the same servers, database and cluster.
 std::string shown(const Address& address);

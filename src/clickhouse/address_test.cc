@@ -165,9 +165,18 @@ TEST(Address, NoMistakeTellsThePassword) {
 }
 
 TEST(Address, KnowsItsOwn) {
-  EXPECT_TRUE(is_clickhouse("clickhouse://"));
-  EXPECT_FALSE(is_clickhouse("clickhouse:/x"));
-  EXPECT_FALSE(is_clickhouse("ledger.duckdb"));
+  EXPECT_TRUE(is_address("clickhouse://"));
+  EXPECT_FALSE(is_address("ledger.duckdb"));
+  EXPECT_FALSE(is_address("clickhouse/ledger.duckdb"));
+  // What is meant as one, and refused as one, without its password.
+  for (const char* text : {"clickhose://bo:sesame@h/x", "ClickHouse://bo:sesame@h/x",
+                           "clickhouse:/bo:sesame@h", "CLICKHOUSE:x"}) {
+    EXPECT_TRUE(is_address(text)) << text;
+    const auto address = parse_address(text);
+    ASSERT_FALSE(address) << text;
+    EXPECT_THAT(address.error().message, HasSubstr("does not begin with clickhouse://"));
+    EXPECT_THAT(address.error().message, Not(HasSubstr("sesame"))) << text;
+  }
 }
 
 }  // namespace

@@ -94,22 +94,29 @@ class ConfigReader {
 
   // `store: clickhouse://…`, or its keys.
   void store(const YamlNode& node) {
-    if (node.kind == YamlNode::Kind::kScalar && clickhouse::is_clickhouse(node.scalar)) {
+    if (node.kind == YamlNode::Kind::kScalar && clickhouse::is_address(node.scalar)) {
       return address(node, "store");
     }
-    yaml_.mapping(
-        node, "store",
-        {{"path", [&](const YamlNode& at) { config_.store_path = path(at, "store.path"); }},
-         {"address", [&](const YamlNode& at) { address(at, "store.address"); }},
-         {"memory_limit", [&](const YamlNode& at) {
-            const auto text = yaml_.text(at, "store.memory_limit");
-            if (!text) return;
-            const auto bytes = parse_bytes(*text);
-            if (!bytes) {
-              return yaml_.refuse(at, "store.memory_limit: " + bytes.error().message);
-            }
-            config_.store_memory_bytes = *bytes;
-          }}});
+    yaml_.mapping(node, "store",
+                  {{"path",
+                    [&](const YamlNode& at) {
+                      // What is shown of a path may be a password of an address.
+                      if (clickhouse::is_address(at.scalar)) {
+                        return yaml_.refuse(at,
+                                            "store.path: this is an address; say store.address");
+                      }
+                      config_.store_path = path(at, "store.path");
+                    }},
+                   {"address", [&](const YamlNode& at) { address(at, "store.address"); }},
+                   {"memory_limit", [&](const YamlNode& at) {
+                      const auto text = yaml_.text(at, "store.memory_limit");
+                      if (!text) return;
+                      const auto bytes = parse_bytes(*text);
+                      if (!bytes) {
+                        return yaml_.refuse(at, "store.memory_limit: " + bytes.error().message);
+                      }
+                      config_.store_memory_bytes = *bytes;
+                    }}});
   }
 
   void address(const YamlNode& node, std::string_view what) {

@@ -346,8 +346,10 @@ std::string invoice_document(const Invoice& invoice) {
     out += "null";
   }
   members.shown("total_shown", invoice.total_shown);
-  members.key("reconciliation");
-  append_reconciliation(out, invoice.reconciliation);
+  if (!invoice.for_customer) {
+    members.key("reconciliation");
+    append_reconciliation(out, invoice.reconciliation);
+  }
   members.end();
   out += '\n';
   return out;

@@ -123,6 +123,9 @@ struct Invoice {
   std::optional<TaxLine> tax;
   Money total_shown;  // net and tax
   Reconciliation reconciliation;
+  // For a reader who may know what the customer is charged and not what all the others are: pages
+  // and documents have no reconciliation. What is kept has always one.
+  bool for_customer = false;
 
   explicit Invoice(Currency money)
       : currency(money),

@@ -202,7 +202,8 @@ std::string render_invoice_html(const Invoice& invoice) {
          "</style>\n</head>\n<body>\n";
   if (invoice.is_draft()) out += "<div class=\"mark\" aria-hidden=\"true\">DRAFT</div>\n";
   out += page_head(invoice) + "<main>\n" + facts(invoice) + lines_table(invoice) +
-         "<div class=\"sums\">\n" + totals(invoice) + proof(invoice) + "</div>\n";
+         "<div class=\"sums\">\n" + totals(invoice) + (invoice.for_customer ? "" : proof(invoice)) +
+         "</div>\n";
   if (!invoice.note.empty()) {
     out += "<p class=\"note\">" + html_text(invoice.note) + "</p>\n";
   }

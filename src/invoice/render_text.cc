@@ -211,7 +211,7 @@ std::string render_invoice_text(const Invoice& invoice) {
   }
   out += sum_line(widths, "Total " + invoice.currency.text(), format_minor(invoice.total_shown));
   out += rule("═") + '\n';
-  out += reconciliation_text(invoice);
+  if (!invoice.for_customer) out += reconciliation_text(invoice);
   if (!invoice.note.empty()) {
     out += '\n';
     for (const std::string& line : wrapped(invoice.note, kWidth)) out += line + '\n';

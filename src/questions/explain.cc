@@ -10,6 +10,7 @@
 #include "allocate/allocate.h"
 #include "allocate/distribute.h"
 #include "allocate/explain_transfer.h"
+#include "allocate/posting_order.h"
 #include "config/policy_text.h"
 #include "core/billing_period.h"
 #include "core/hash.h"
@@ -244,16 +245,33 @@ Result<Explanation> explanation_of_reversal(Store& store, const Charge& reversal
   return told;
 }
 
+// What postings of one component are held by.
+Result<std::vector<Holding>> holders_of(Store& store, std::span<const Posting> postings,
+                                        Component component) {
+  std::set<FactId> ids;
+  for (const Posting& posting : postings) {
+    if (posting.component == component && posting.holding) ids.insert(*posting.holding);
+  }
+  std::vector<Holding> holders;
+  for (const FactId& id : ids) {
+    auto holding = store.find_holding(id);
+    if (!holding) return std::unexpected(holding.error());
+    if (*holding) holders.push_back(**std::move(holding));
+  }
+  return holders;
+}
+
 Result<Explanation> explanation_of(Store& store, const Posting& posting, const Config& config,
                                    const Catalog& catalog, std::vector<std::string>& warnings) {
   const auto charge = store.find_charge(posting.charge);
   if (!charge) return std::unexpected(charge.error());
-  const auto postings = store.postings_of(posting.charge);
+  auto postings = store.postings_of(posting.charge);
   if (!postings) return std::unexpected(postings.error());
-  const auto found = std::find(postings->begin(), postings->end(), posting);
-  if (found == postings->end()) return fail(ErrorCode::kStore, "a posting is not its charge's");
-  const auto chosen = static_cast<std::size_t>(found - postings->begin());
-  if (!*charge) return explanation_of_transfer(store, posting, *postings, chosen);
+  const auto place = [&] {
+    return static_cast<std::size_t>(std::ranges::find(*postings, posting) - postings->begin());
+  };
+  if (place() == postings->size()) return fail(ErrorCode::kStore, "a posting is not its charge's");
+  if (!*charge) return explanation_of_transfer(store, posting, *postings, place());
   if ((*charge)->takes_back) return explanation_of_reversal(store, **charge, posting);
   std::optional<Holding> holding;
   if (posting.holding) {
@@ -275,19 +293,29 @@ Result<Explanation> explanation_of(Store& store, const Posting& posting, const C
   const auto facts =
       sharing_facts(store, cluster, day_of(posting.interval.begin(), policy->time_zone));
   if (!facts) return std::unexpected(facts.error());
-  return explain({.charge = **charge,
-                  .postings = *postings,
-                  .chosen = chosen,
-                  .holding = holding ? &*holding : nullptr,
-                  .nodes = *nodes,
-                  .run = *run,
-                  .policy = *policy,
-                  .catalog = catalog,
-                  .facts = ExplanationFacts{
-                      .gpus = facts->gpus,
-                      .outages = facts->outages,
-                      .holdings = facts->holdings,
-                      .seen = telemetry_of(store, cluster, facts->gpus, policy->usage)}});
+  const auto explained = [&](std::span<const Holding> holders) {
+    to_run_order(*postings, holders);
+    return explain({.charge = **charge,
+                    .postings = *postings,
+                    .chosen = place(),
+                    .holding = holding ? &*holding : nullptr,
+                    .nodes = *nodes,
+                    .run = *run,
+                    .policy = *policy,
+                    .catalog = catalog,
+                    .facts = ExplanationFacts{
+                        .gpus = facts->gpus,
+                        .outages = facts->outages,
+                        .holdings = facts->holdings,
+                        .seen = telemetry_of(store, cluster, facts->gpus, policy->usage)}});
+  };
+  auto explanation = explained({});
+  if (explanation.exact) return explanation;
+  // Only where two weigh the same does it matter which of their holdings came first; each is asked
+  // for by itself.
+  const auto holders = holders_of(store, *postings, posting.component);
+  if (!holders) return std::unexpected(holders.error());
+  return explained(*holders);
 }
 
 // The cluster whose postings a bill line, or a transfer, has. Two clusters may have workloads of

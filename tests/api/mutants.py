@@ -50,6 +50,9 @@ MUTANTS = {
                              "if (!is_scoped() || true) return facts;"),
     "the list of invoices is not cut": (INVOICES, "!sees_invoice(asker(request), one.invoice);",
                                         "(!sees_invoice(asker(request), one.invoice) && false);"),
+    "an invoice tells what all are charged": (
+        INVOICES, "found->invoice.for_customer = asker(request).is_scoped();",
+        "found->invoice.for_customer = asker(request).name.empty();"),
     "any invoice is shown": (INVOICES, "if (!sees_invoice(asker(request), found->invoice)) {",
                              "if (!sees_invoice(asker(request), found->invoice) && false) {"),
 }

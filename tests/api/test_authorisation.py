@@ -282,6 +282,12 @@ def check_invoices(server):
             answer = client.get(f"/api/v1/invoices/{one['number']}", {"format": format_name})
             want = 200 if one["customer"] == "nlp" else 404
             expect(answer.status == want, f"{one['number']}: {answer.status}, want {want}")
+            # What all others are charged stands on the whole document alone.
+            expect("econciliation" not in answer.body.decode(), f"{one['number']} tells of the whole bill")
+    admin = server.sign_in_admin()
+    for format_name in ("json", "html", "text"):
+        whole = admin.get(f"/api/v1/invoices/{own[0]['number']}", {"format": format_name})
+        expect("econciliation" in whole.body.decode(), f"the whole document has it as {format_name}")
     # By another dimension, or by one more, nobody is his customer.
     for scope in ([{"dimension": "user", "values": ["ana"]}],
                   SCOPE + [{"dimension": "user", "values": ["ana"]}]):

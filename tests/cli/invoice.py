@@ -129,6 +129,13 @@ expect("NLP &lt;b&gt;Group" in page, "names are no markup")
 expect("<b>" not in page and "<script" not in page and "http" not in
        page.replace("http-equiv", ""), "a page loads and runs nothing")
 document, _ = expect_run(["invoice", "show", numbers[0], "--format", "json"], cwd)
+# A customer need not know what the others are charged.
+for form in ("text", "html", "json"):
+    own, _ = expect_run(["invoice", "show", numbers[0], "--for-customer", "--format", form], cwd)
+    whole, _ = expect_run(["invoice", "show", numbers[0], "--format", form], cwd)
+    expect("econciliation" in whole and "econciliation" not in own, f"only the whole has it: {form}")
+own, _ = expect_run([*MARCH, "--for-customer", "--format", "json"], cwd)
+expect("not_charged" not in own and "reconciliation" not in own, "nor what is not charged")
 expect(json.loads(document)["schema"] == "pennyweight-invoice/1", "the stored document")
 rows = lines_of(cwd, ["invoice", "show", numbers[0]])
 expect(sum(Decimal(row["amount_exact"]) for row in rows if row["section"] != "Tax") ==

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -17,6 +18,7 @@ namespace {
 using clickhouse::Block;
 using clickhouse::Call;
 using clickhouse::Client;
+using std::chrono::milliseconds;
 
 // What is asked before there is a database of ours.
 clickhouse::Address of_no_ledger(clickhouse::Address address) {
@@ -37,6 +39,10 @@ constexpr std::chrono::milliseconds kMakingPause{200};
 // gets its version.
 constexpr const char* kMovingTable = "moving";
 constexpr std::size_t kNameBytesShown = 80;
+
+milliseconds quorum_timeout(const clickhouse::Address& address) {
+  return std::max(milliseconds(1000), std::min(address.timeout, address.retry) / 2);
+}
 
 Result<void> make(Client& client, const std::string& statement, const Call& call) {
   for (int attempt = 1;; ++attempt) {
@@ -122,6 +128,9 @@ Call ClickhouseDatabase::writing(const TableSpec& table) const {
   // All of them: a replica holds itself to be up to date once it has the last part that a quorum
   // has, and then answers without an earlier one that it is still fetching (seen on 18.16).
   call.settings["insert_quorum"] = std::to_string(copies);
+  // A replica that has died is missed by the others only after a while. Who waits is told within
+  // what the address says, so that it is sent again; the server's own limit is ten minutes.
+  call.settings["insert_quorum_timeout"] = std::to_string(quorum_timeout(options_.address).count());
   call.settings["insert_distributed_sync"] = "1";
   // One after the other: only so does a reader know what he has to find.
   call.settings_if_known["insert_quorum_parallel"] = "0";
@@ -169,7 +178,12 @@ const ImportNumbers& ClickhouseDatabase::import_numbers(const commit_log::View& 
 }
 
 Result<Topology> topology_of(const clickhouse::Address& address) {
-  if (address.cluster.empty()) return Topology{};
+  if (address.cluster.empty()) {
+    if (address.endpoints.size() == 1) return Topology{};
+    return fail(ErrorCode::kConfig,
+                "several servers have one ledger only as a cluster: name it, "
+                "cluster=NAME of their remote_servers");
+  }
   Client client(of_no_ledger(address));
   std::vector<std::uint64_t> replicas;  // of each shard
   Result<void> read =
@@ -232,6 +246,39 @@ Result<bool> ClickhouseDatabase::is_everywhere(Client& client) {
                    clickhouse::quoted(layout_.database) + " AND table = 'schema_version'");
   if (!nodes) return std::unexpected(nodes.error());
   return *nodes >= topology_.nodes();
+}
+
+// A ledger of a cluster that is taken for one server's is written without its quorum, and read from
+// whatever one replica has: commits are lost. The table of charges says what it is.
+Result<void> ClickhouseDatabase::refuse_another_layout(Client& client) {
+  std::string engine, definition;
+  const Result<void> read = client.query(
+      "SELECT engine, engine_full FROM system.tables WHERE name = 'charges' AND database = " +
+          clickhouse::quoted(layout_.database),
+      [&](const Block& block) -> Result<bool> {
+        if (block.rows == 0) return true;
+        engine = block.columns[0].text(0);
+        definition = block.columns[1].text(0);
+        return false;
+      },
+      reading());
+  if (!read) return std::unexpected(read.error());
+  if (engine.empty()) return {};
+  const bool is_of_cluster = engine == "Distributed";
+  if (is_of_cluster && !layout_.is_cluster()) {
+    return fail(ErrorCode::kConfig,
+                "it is a ledger of a cluster: add cluster=NAME to its address, as who made it did");
+  }
+  if (!is_of_cluster && layout_.is_cluster()) {
+    return fail(ErrorCode::kConfig,
+                "it is a ledger of one server: leave cluster= out of its address, or bring it into "
+                "another database with `pennyweight move`, by way of a file");
+  }
+  // "Distributed(name, database, …)", in newer releases with quotes.
+  std::erase(definition, '\'');
+  if (!is_of_cluster || definition.starts_with("Distributed(" + layout_.cluster + ",")) return {};
+  return fail(ErrorCode::kConfig, "it is a ledger of another cluster than \"" + layout_.cluster +
+                                      "\": name that which it was made on");
 }
 
 // 0 while none is written down.
@@ -329,6 +376,7 @@ Result<void> ClickhouseDatabase::prepare() {
       return fail(ErrorCode::kBadFile, "it is an empty database; import something first");
     }
   }
+  if (auto same = refuse_another_layout(client); !same) return same;
   if (written > kClickhouseSchemaVersion) {
     return fail(ErrorCode::kStore, "its tables have version " + std::to_string(written) +
                                        ", this program knows version " +

@@ -92,6 +92,7 @@ class ClickhouseDatabase {
   Result<bool> is_everywhere(clickhouse::Client& client);
   Result<std::uint64_t> version(clickhouse::Client& client);
   Result<void> refuse_what_is_not_ours(clickhouse::Client& client);
+  Result<void> refuse_another_layout(clickhouse::Client& client);
   Result<void> create(clickhouse::Client& client);
   Result<void> create_at_every_endpoint();
   commit_log::Clock clock() const;

@@ -112,6 +112,27 @@ TEST_P(ClickhouseLedger, AMoveThatIsNotFinishedIsToldFromSomethingElse) {
   EXPECT_THAT(refusal(false), HasSubstr("of something else, with a table \"orders\""));
 }
 
+// Written without its quorum, a ledger of a cluster would lose commits.
+TEST_P(ClickhouseLedger, ALedgerOfAClusterIsNotTakenForOneServers) {
+  import_charges(*ledger_.open(), {charge("i-1", 1)});
+  if (ledger_.address().cluster.empty()) return;
+  ASSERT_GT(ledger_.address().endpoints.size(), 1u);
+  SimulatedClock clock(at("2026-03-04"));
+  ClickhouseOptions options{.address = ledger_.address(), .clock = &clock, .seed = 1};
+  options.address.cluster.clear();
+  const auto several = open_clickhouse_store(options);
+  ASSERT_FALSE(several);
+  EXPECT_THAT(several.error().message,
+              HasSubstr("several servers have one ledger only as a cluster"));
+  options.address.endpoints.resize(1);
+  for (const bool read_only : {false, true}) {
+    options.read_only = read_only;
+    const auto store = open_clickhouse_store(options);
+    ASSERT_FALSE(store);
+    EXPECT_THAT(store.error().message, HasSubstr("a ledger of a cluster: add cluster=NAME"));
+  }
+}
+
 // ClickHouse adds up 128 bits and goes round in silence; a wrong sum is worse than none.
 TEST_P(ClickhouseLedger, ASumThatDoesNotFitIsRefused) {
   const Money most = Money::from_ticks(Decimal::kTicksMax, kUsd);
