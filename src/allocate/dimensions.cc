@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/check.h"
+#include "core/limits.h"
 #include "policy/label_match.h"
 
 namespace pennyweight {
@@ -31,12 +33,23 @@ std::vector<const OwnerRule*> by_priority(std::span<const OwnerRule> rules) {
   return ordered;
 }
 
+// "(shared)" and "(unowned)" are what this program and the policy say of cost that is nobody's. A
+// label that reads like it is somebody's all the same, and is told from it.
+std::string of_label(std::string_view value) {
+  constexpr std::string_view kMark = "label:";
+  if (!value.starts_with('(') || !value.ends_with(')')) return std::string(value);
+  std::size_t end = std::min(value.size(), limits::kLabelValueBytesMax - kMark.size());
+  const auto is_inside_character = [](char c) { return (c & '\xC0') == '\x80'; };
+  while (end < value.size() && is_inside_character(value[end])) --end;
+  return std::string(kMark).append(value.substr(0, end));
+}
+
 void settle_by_labels(Labels& dimensions, const Labels& labels,
                       std::span<const DimensionRule> rules) {
   const LabelLookup lookup = [&](std::string_view key) { return labels.find(key); };
   for (const DimensionRule& rule : rules) {
     for (const std::string& key : rule.labels) {
-      settle(dimensions, rule.dimension, labels.find(key).value_or(""));
+      settle(dimensions, rule.dimension, of_label(labels.find(key).value_or("")));
     }
     if (!rule.derive.empty() && !dimensions.find(rule.dimension)) {
       settle(dimensions, rule.dimension, derive(rule.derive, lookup).value_or(""));

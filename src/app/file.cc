@@ -11,6 +11,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/output_path.h"
+
 namespace pennyweight {
 namespace {
 
@@ -146,6 +148,7 @@ Result<std::string> read_file(const std::string& path, std::size_t bytes_max) {
 
 Result<OutputFile> OutputFile::create(const std::string& path) {
   if (path == "-") return OutputFile(STDOUT_FILENO, "standard output", "");
+  if (auto may = check_may_be_replaced(path); !may) return std::unexpected(may.error());
   const std::string part = fmt::format("{}.part{}", path, ::getpid());
   const int descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor < 0) return io_error("write", path, errno);

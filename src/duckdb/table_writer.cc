@@ -4,6 +4,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/output_path.h"
+
 namespace pennyweight::duckdb {
 namespace {
 
@@ -101,6 +103,7 @@ Result<void> TableWriter::append(std::span<const Cell> row) {
 Result<void> TableWriter::append_chunk() { return appender_.append(std::exchange(rows_, 0)); }
 
 Result<void> TableWriter::write(const std::string& path, FileFormat format) {
+  if (Result<void> may = check_may_be_replaced(path); !may) return may;
   if (Result<void> done = append_chunk(); !done) return done;
   if (Result<void> done = appender_.close(); !done) return done;
   const std::string partial = path + ".partial";

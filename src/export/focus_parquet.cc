@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/output_path.h"
 #include "duckdb/appender.h"
 #include "duckdb/database.h"
 
@@ -101,6 +102,7 @@ Result<void> FocusParquet::append(std::span<const FocusCell> row) {
 }
 
 Result<void> FocusParquet::write(const std::string& path) {
+  if (auto may = check_may_be_replaced(path); !may) return may;
   if (auto done = state_->appender->append(std::exchange(state_->filling, 0)); !done) return done;
   if (auto done = state_->appender->close(); !done) return done;
   std::string list;

@@ -124,7 +124,8 @@ class Compliance::Book {
       sums.nobodys += effective;
       return;
     }
-    if (posting.workload.text().starts_with('(')) {
+    // Somebody's by a rule or a correction: "(team=nlp)" holds nothing.
+    if (!posting.holding && posting.workload.text().starts_with('(')) {
       sums.moved += effective;
       return;
     }

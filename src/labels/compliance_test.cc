@@ -137,11 +137,12 @@ TEST(Compliance, HoldingsThatNoScanBroughtAreLookedUp) {
   book.add(posting(7, "job", day("2026-03-01"), 1));
   book.add(posting(7, "job", day("2026-03-02"), 2));
   book.add(posting(8, "gone/pod", day("2026-03-02"), 4));
+  book.add(posting(9, "(odd)", day("2026-03-02"), 16));  // a name, and no owner of a rule
   book.add(posting(0, "bare", day("2026-03-02"), 8));
   const auto all = book.finish();
   EXPECT_EQ(all.at(0).keys.at(0).of(LabelStatus::kStated).effective, Money::from_units(3, kUsd));
-  EXPECT_EQ(all[0].keys[0].of(LabelStatus::kMissing).effective, Money::from_units(12, kUsd));
-  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(all[0].keys[0].of(LabelStatus::kMissing).effective, Money::from_units(28, kUsd));
+  EXPECT_EQ(asked, 3);
   ASSERT_EQ(all[0].offenders.size(), 2U);
   EXPECT_EQ(all[0].offenders[0].group, "workloads without a group");
   EXPECT_EQ(all[0].offenders[1].group, "namespace gone");

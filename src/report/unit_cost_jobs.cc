@@ -117,7 +117,9 @@ const JobCosts::Attempt& JobCosts::attempt_of(const ClusterId& cluster, const Po
 }
 
 void JobCosts::add(const ClusterId& cluster, const Posting& posting) {
-  if (posting.workload.empty() || posting.workload.text().starts_with('(')) return;
+  // Nobody's, or somebody's by a rule or a correction: "(team=nlp)" holds nothing.
+  if (posting.workload.empty()) return;
+  if (!posting.holding && posting.workload.text().starts_with('(')) return;
   const Attempt& attempt = attempt_of(cluster, posting);
   auto& jobs = sums_[posting.costs.currency()];
   auto job = jobs.find(attempt.job);

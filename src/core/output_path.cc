@@ -1,0 +1,15 @@
+#include "core/output_path.h"
+
+#include <filesystem>
+#include <system_error>
+
+namespace pennyweight {
+
+Result<void> check_may_be_replaced(const std::string& path) {
+  std::error_code unknown;
+  const auto there = std::filesystem::status(path, unknown);
+  if (!std::filesystem::exists(there) || std::filesystem::is_regular_file(there)) return {};
+  return fail(ErrorCode::kIo, "cannot write " + path + ": it is there and is no file; name a file");
+}
+
+}  // namespace pennyweight
