@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     CHECK(address.error().code == ErrorCode::kConfig, "a wrong address is a matter of configuring");
     return 0;
   }
-  CHECK(clickhouse::is_clickhouse(text), "what is parsed says what it is");
+  CHECK(clickhouse::is_address(text), "what is parsed says what it is");
   CHECK(!address->endpoints.empty() && !address->user.empty(), "somebody asks somebody");
   const auto printable = [](std::string_view part) {
     return std::ranges::none_of(part, [](char c) { return (c >= 0 && c < ' ') || c == 127; });

@@ -19,25 +19,13 @@
 namespace pennyweight {
 namespace {
 
-std::vector<std::string> split_key(const std::string& key) {
-  std::vector<std::string> parts(1);
-  for (const char c : key) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
 // The largest postings behind a row of a report.
 Result<std::vector<Posting>> postings_of_row(Store& store, const ExplainQuestion& question,
                                              const Policy& policy) {
   const auto dimensions = parse_dimensions(question.by, policy);
   if (!dimensions) return std::unexpected(dimensions.error());
   const std::vector<std::string> keys =
-      dimensions->size() == 1 ? std::vector{question.key} : split_key(question.key);
+      dimensions->size() == 1 ? std::vector{question.key} : split_values(question.key);
   if (keys.size() != dimensions->size()) {
     return fail(ErrorCode::kBadValue, fmt::format("there are {} dimensions and {} values of a key",
                                                   dimensions->size(), keys.size()));

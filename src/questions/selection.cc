@@ -47,6 +47,22 @@ std::optional<std::string> kind_of_value(std::string_view value) {
 
 }  // namespace
 
+std::vector<std::string> split_values(std::string_view text) {
+  std::vector<std::string> values(1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool escapes =
+        text[i] == '\\' && i + 1 < text.size() && (text[i + 1] == ',' || text[i + 1] == '\\');
+    if (escapes) {
+      values.back() += text[++i];
+    } else if (text[i] == ',') {
+      values.emplace_back();
+    } else {
+      values.back() += text[i];
+    }
+  }
+  return values;
+}
+
 Result<std::vector<std::string>> parse_dimensions(const std::vector<std::string>& texts,
                                                   const Policy& policy) {
   std::vector<std::string> dimensions;
@@ -75,7 +91,7 @@ Result<std::vector<SummaryFilter>> parse_filter(std::string_view text, const Pol
   if (const auto known = check_dimension(dimension, policy); !known) {
     return std::unexpected(known.error());
   }
-  std::vector<std::string> values = split_at_commas(text.substr(equals + 1));
+  std::vector<std::string> values = split_values(text.substr(equals + 1));
   if (values.size() == 1 && !negate) return filters_of_key(dimension, values[0]);
   for (const std::string& value : values) {
     if (dimension == "kind" || !kind_of_value(value)) continue;

@@ -18,6 +18,10 @@ namespace pennyweight {
 Result<std::vector<std::string>> parse_dimensions(const std::vector<std::string>& texts,
                                                   const Policy& policy);
 
+// Between commas. A backslash before a comma, or before another, takes it as it is: "a\,b,c" is
+// "a,b" and "c".
+std::vector<std::string> split_values(std::string_view text);
+
 // "team=nlp,cv" (any of these) or "team!=nlp" (none of these). A value in parentheses that is a
 // kind, "(unallocated)", means the rows that a report shows under it: without a value, of that
 // kind.

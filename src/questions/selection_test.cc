@@ -28,6 +28,12 @@ TEST(ParseFilter, TakesValuesTheirNegationAndKindsInParentheses) {
   EXPECT_TRUE(parse_filter("team!=nlp", kPolicy).value()[0].negate);
   EXPECT_EQ(parse_filter("job=a=b", kPolicy).value()[0].values[0], "a=b");
 
+  EXPECT_EQ(parse_filter(R"(team=a\,b,c)", kPolicy).value()[0].values,
+            (std::vector<std::string>{"a,b", "c"}));
+  EXPECT_EQ(parse_filter(R"(team=a\,b)", kPolicy).value()[0].values[0], "a,b");
+  EXPECT_EQ(parse_filter(R"(user=corp\ann)", kPolicy).value()[0].values[0], R"(corp\ann)");
+  EXPECT_EQ(split_values(R"(x\\,y\)"), (std::vector<std::string>{R"(x\)", R"(y\)"}));
+
   const auto idle = parse_filter("team=(unallocated)", kPolicy).value();
   ASSERT_EQ(idle.size(), 2U);
   EXPECT_EQ(idle[0].values, std::vector<std::string>{""});

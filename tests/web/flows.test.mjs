@@ -74,6 +74,9 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
     const answer = await page.request.get(await csv.getAttribute('href'));
     assert.equal(answer.status(), 200);
     assert.match(await answer.text(), /team/);
+    const saved = page.waitForEvent('download');
+    await csv.click();
+    assert.equal((await saved).suggestedFilename(), 'costs-2026-03.csv');
     await unharmed(page);
   });
 

@@ -4,6 +4,7 @@ import test from "node:test";
 import { load } from "./load.mjs";
 
 const explore = await load("pages/explore/state.ts");
+const client = await load("api/client.ts");
 const pivots = await load("util/pivot.ts");
 const text = await load("util/text.ts");
 const colours = await load("charts/colours.ts");
@@ -12,10 +13,25 @@ const DIMENSIONS = [{ name: "user", kind: "policy" }, { name: "team", kind: "pol
 const read = (search, dimensions = DIMENSIONS) => explore.readQuestion(new URLSearchParams(search), "2026-03", dimensions);
 
 test("filters come back as they were written", () => {
-  for (const one of ["team=nlp", "team!=nlp,cv", "job=a=b", "team=(unallocated)", "team="]) {
+  for (const one of ["team=nlp", "team!=nlp,cv", "job=a=b", "team=(unallocated)", "team=", "team=a\\,b,c", "user=corp\\ann", "team=x\\\\,y"]) {
     assert.equal(explore.filterText(explore.parseFilter(one)), one);
   }
   assert.equal(explore.parseFilter("team"), null);
+});
+
+test("a file that is saved is named by what is in it", () => {
+  assert.equal(client.fileName("/api/v1/costs?by=team&month=2026-03&format=csv"), "costs-2026-03.csv");
+  assert.equal(client.fileName("/api/v1/costs?from=2026-03-01&to=2026-05-31&format=json"), "costs-2026-03-01-2026-05-31.json");
+  assert.equal(client.fileName("/api/v1/coverage"), "coverage.csv");
+});
+
+test("a value may have commas and backslashes", () => {
+  for (const values of [["a,b"], ["a,b", "c"], ["x\\", "y"], ["corp\\ann"], ["\\,", ",\\"], ["\\\\,"], [""], ["", ""]]) {
+    assert.deepEqual(explore.parseFilter(explore.filterText({ dimension: "team", negate: false, values })).values, values);
+  }
+  assert.deepEqual(explore.parseFilter("team=a\\,b").values, ["a,b"]);
+  assert.equal(explore.keyOf(["a,b"]), "a,b");
+  assert.equal(explore.keyOf(["a,b", "c"]), "a\\,b,c");
 });
 
 test("what an address does not say has its usual value", () => {
@@ -51,7 +67,8 @@ test("a row leads one step deeper", () => {
   const nobody = new URL(explore.drillDown(read(""), { team: "(unallocated)" }, ["team"]), "http://x").searchParams;
   assert.equal(nobody.get("by"), "node");
   assert.equal(explore.drillDown(read(""), { team: "(12 others)" }, ["team"]), null);
-  assert.equal(explore.drillDown(read(""), { team: "a,b" }, ["team"]), null);
+  const comma = new URL(explore.drillDown(read(""), { team: "a,b" }, ["team"]), "http://x").searchParams;
+  assert.deepEqual(explore.parseFilter(comma.get("filter")).values, ["a,b"]);
 });
 
 test("a pivot keeps every cent", () => {

@@ -40,6 +40,15 @@ export function address(path: string, parameters: QueryParameters = {}): string 
   return ROOT + path + (text ? "?" + text : "");
 }
 
+// What a file is called that is saved from there: "costs-2026-03.csv".
+export function fileName(href: string): string {
+  const { pathname, searchParams } = new URL(href, "http://localhost");
+  const from = searchParams.get("from"), to = searchParams.get("to");
+  const when = searchParams.get("month") ?? (from && to ? `${from}-${to}` : "");
+  const what = pathname.split("/").filter((part) => part).at(-1) ?? "table";
+  return `${[what, when].filter((part) => part).join("-").replace(/[^\w.-]/g, "_")}.${searchParams.get("format") ?? "csv"}`;
+}
+
 async function problemOf(response: Response): Promise<Problem> {
   const plain: Problem = {
     title: response.statusText || "Error",

@@ -1072,7 +1072,8 @@ export interface components {
             currency: components["schemas"]["Currency"];
             total_shown: components["schemas"]["Amount"];
             sections: Record<string, never>[];
-            reconciliation: Record<string, never>;
+            /** @description With the provider's bill of the month. Nobody gets it who is bound to a scope. */
+            reconciliation?: Record<string, never>;
         };
         IssuedInvoice: {
             /** @example INV-2026-03-0001 */

@@ -5,6 +5,7 @@ import type { Dimension, DimensionValue, List, SavedView } from "../api/types";
 import { Dialog } from "../components/dialog";
 import { Icon, type IconName } from "../components/icons";
 import type { Page } from "../pages/registry";
+import { only } from "../util/filter";
 import { brief } from "../util/money";
 import { useMonth } from "./month";
 import { href, navigate } from "./router";
@@ -41,7 +42,7 @@ function useFound(text: string, month: string): Command[] {
             group: name,
             icon: "filter",
             detail: brief(one.effective_cost, one.currency),
-            run: () => navigate(href("/explore", { filter: [`${name}=${one.value}`], month })),
+            run: () => navigate(href("/explore", { filter: [only(name, one.value)], month })),
           }));
         }),
       );

@@ -1,5 +1,6 @@
 // Small parts that are pressed or read: buttons, badges, tabs, chips, meters.
 import type { ComponentChildren, JSX } from "preact";
+import { fileName } from "../api/client";
 import { Icon, type IconName } from "./icons";
 
 type Press = JSX.MouseEventHandler<HTMLButtonElement>;
@@ -50,7 +51,8 @@ export function LinkButton(props: {
     <a
       class={`button button-${tone}${small ? " button-small" : ""}`}
       href={props.href}
-      download={props.download}
+      // Of "true" a browser makes a name of a file.
+      download={props.download === true ? fileName(props.href) : props.download}
     >
       {props.icon && <Icon name={props.icon} />}
       {props.children}

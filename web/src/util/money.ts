@@ -116,6 +116,11 @@ export function money(
   return signed(rounded(amount, digits), currency);
 }
 
+// An amount that the API says in whole minor units, as it is: "$12,345.67", "¥12,346".
+export function moneyShown(amount: Amount, currency: string | null | undefined): string {
+  return money(amount, currency, amount.split(".")[1]?.length ?? 0);
+}
+
 // "$1.23M", for axes and big figures; the exact amount stands beside or in a title.
 export function brief(amount: Amount | null | undefined, currency?: string | null): string {
   const value = ticks(amount);

@@ -10,7 +10,7 @@ import type { Column } from "../../components/table";
 import { Dialog } from "../../components/dialog";
 import { shownKey } from "../../util/text";
 import { Explanation } from "../workload/explain";
-import { drillDown, exportAddress, type Question } from "./state";
+import { drillDown, exportAddress, keyOf, type Question } from "./state";
 
 function keysOf(row: Row, by: string[]): Record<string, string> {
   return Object.fromEntries(by.map((name) => [name, String(row[name] ?? "")]));
@@ -61,7 +61,7 @@ export function CostTable({ question, table, dimensions }: { question: Question;
         sort={{ key: `${question.cost}_cost`, down: true }} />
       <Dialog title={`Why ${name} costs this much`} open={why !== null} onClose={() => setWhy(null)} wide>
         <div class="dialog-body">
-          {why && <Explanation parameters={{ by: by.join(","), key: by.map((one) => String(why[one] ?? "")).join(","), ...period }} />}
+          {why && <Explanation parameters={{ by: by.join(","), key: keyOf(by.map((one) => String(why[one] ?? ""))), ...period }} />}
         </div>
       </Dialog>
     </Card>

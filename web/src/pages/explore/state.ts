@@ -3,17 +3,14 @@
 import { address } from "../../api/client";
 import type { Dimension } from "../../api/types";
 import { href } from "../../app/router";
+import { filterText, parseFilter, type Filter } from "../../util/filter";
+
+export { filterText, keyOf, parseFilter, type Filter } from "../../util/filter";
 
 export const STEPS = ["none", "day", "week", "month"] as const;
 export const COSTS = ["effective", "billed", "list", "contracted"] as const;
 export const CHARTS = ["bars", "area", "line"] as const;
 export const DIMENSIONS_MOST = 3;
-
-export interface Filter {
-  dimension: string;
-  negate: boolean;
-  values: string[];
-}
 
 export interface Question {
   by: string[];
@@ -30,18 +27,6 @@ export interface Question {
 
 function oneOf<T extends string>(value: string | null, all: readonly T[], otherwise: T): T {
   return all.find((one) => one === value) ?? otherwise;
-}
-
-// "team!=nlp,cv"
-export function parseFilter(text: string): Filter | null {
-  const parts = /^([^=!]+)(!?)=(.*)$/s.exec(text);
-  if (!parts) return null;
-  const [, dimension = "", not, values = ""] = parts;
-  return { dimension, negate: not === "!", values: values.split(",") };
-}
-
-export function filterText({ dimension, negate, values }: Filter): string {
-  return `${dimension}${negate ? "!=" : "="}${values.join(",")}`;
 }
 
 // By what, where an address does not say: the first owner that the filters leave open.
@@ -97,7 +82,7 @@ const NEXT = ["team", "user", "workload", "node", "charge"];
 export function drillDown(question: Question, keys: Record<string, string>, dimensions: string[]): string | null {
   const filters = [...question.filters];
   for (const [dimension, value] of Object.entries(keys)) {
-    if (value === "" || /^\(\d+ others?\)$/.test(value) || value.includes(",")) return null;
+    if (value === "" || /^\(\d+ others?\)$/.test(value)) return null;
     // Without a name, but held by somebody.
     if (value === "(none)") {
       filters.push({ dimension, negate: false, values: [""] }, { dimension: "kind", negate: false, values: ["used", "held_idle"] });

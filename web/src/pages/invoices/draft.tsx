@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { Badge, Button } from "../../components/controls";
 import { Money } from "../../components/money";
-import { money } from "../../util/money";
+import { moneyShown } from "../../util/money";
 import { plural } from "../../util/text";
 import { KIND_TITLES, type InvoiceDocument } from "./types";
 
@@ -57,7 +57,7 @@ export function Drafts({ documents }: { documents: InvoiceDocument[] }) {
             <span class="draft-lines muted small">
               {plural((document.sections ?? []).reduce((sum, section) => sum + section.lines.length, 0), "line")}
             </span>
-            <strong>{document.total_shown ? money(document.total_shown, document.currency) : <Money amount={document.net} currency={document.currency} />}</strong>
+            <strong>{document.total_shown ? moneyShown(document.total_shown, document.currency) : <Money amount={document.net} currency={document.currency} />}</strong>
           </div>
           {open === i && <Lines document={document} />}
         </li>

@@ -7,6 +7,7 @@ import { Chart } from "../../charts/chart";
 import { Card } from "../../components/card";
 import { Segments } from "../../components/controls";
 import { Loaded, Skeleton } from "../../components/states";
+import { only } from "../../util/filter";
 import { OTHERS, pivot } from "../../util/pivot";
 import { addMonths, bucketName, daysIn, daysOf } from "../../util/text";
 
@@ -52,7 +53,7 @@ export function SpendChart({ currency, month, owner, days, last }: Parts & { las
   };
   const pickSeries = (name: string) => {
     const key = chart.series.find((one) => one.name === name)?.key;
-    if (key && key !== OTHERS && key !== "(none)") navigate(href("/explore", { filter: `${owner}=${key}`, month }));
+    if (key && key !== OTHERS && key !== "(none)") navigate(href("/explore", { filter: only(owner, key), month }));
   };
   return (
     <Card

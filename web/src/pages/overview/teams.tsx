@@ -7,6 +7,7 @@ import { Card } from "../../components/card";
 import { Change, Money, Percent } from "../../components/money";
 import { Empty, Loaded } from "../../components/states";
 import { Table, type Column } from "../../components/table";
+import { only } from "../../util/filter";
 import { add, compare, fromTicks, isZero, percent, subtract, ticks, toHeight } from "../../util/money";
 import { pivot } from "../../util/pivot";
 import { shownKey, words } from "../../util/text";
@@ -51,7 +52,7 @@ function useOwners({ days, kinds, currency, owner }: Parts): Owner[] {
 
 function link(parts: Parts, key: string): string | null {
   if (key === "(none)" || key === "") return null;
-  return href("/explore", { filter: `${parts.owner}=${key}`, month: parts.month });
+  return href("/explore", { filter: only(parts.owner, key), month: parts.month });
 }
 
 function Name({ parts, name }: { parts: Parts; name: string }) {

@@ -9,6 +9,7 @@ import { Card, Facts, Figure, Grid, PageHead } from "../../components/card";
 import { Badge, LinkButton } from "../../components/controls";
 import { Money, Quantity } from "../../components/money";
 import { ErrorNote, Loaded, Skeleton } from "../../components/states";
+import { only } from "../../util/filter";
 import { add, isAmount, isZero, percent } from "../../util/money";
 import { bucketName, monthName, shownWorkload } from "../../util/text";
 import { Explanation } from "./explain";
@@ -53,7 +54,7 @@ function Days({ days, currency }: { days: WorkloadDay[]; currency: string }) {
 function About({ detail, month }: { detail: WorkloadDetail; month: string }) {
   const dimensions = Object.entries(detail.dimensions).map(([name, value]): [string, ComponentChildren] => [
     name,
-    value && value !== "(none)" ? <a href={href("/explore", { by: "workload", filter: `${name}=${value}`, month })}>{value}</a> : "–",
+    value && value !== "(none)" ? <a href={href("/explore", { by: "workload", filter: only(name, value), month })}>{value}</a> : "–",
   ]);
   const labels = Object.entries(detail.labels).map(([name, value]): [string, string] => [name, value]);
   return (
@@ -75,7 +76,7 @@ const OUTCOMES = { useful: "good", lost: "bad", running: "accent", unknown: "neu
 // Its cluster, where a link does not say it: the one in which it cost most.
 export function Find({ workload }: { workload: string }) {
   const { month } = useMonth();
-  const found = useQuery<List<WorkloadLine>>("/workloads", { month, filter: `workload=${workload}`, limit: 1 });
+  const found = useQuery<List<WorkloadLine>>("/workloads", { month, filter: only("workload", workload), limit: 1 });
   return (
     <Loaded query={found} skeleton={<Skeleton lines={8} />}>
       {({ data }) => <Detail workload={workload} cluster={data[0]?.cluster ?? ""} />}
