@@ -285,6 +285,12 @@ TEST_F(PeopleRoutesTest, ManageUsers) {
                     "/password"),
             "null");
 
+  // Of a dimension that is not there he would see nothing, and nobody would know why.
+  const Answer no_such =
+      ask(ada, "PATCH", "/users/bo", R"({"scope":[{"dimension":"taem","values":["ads"]}]})");
+  EXPECT_EQ(no_such.status, 422);
+  EXPECT_NE(no_such.body.find("there is no dimension 'taem'"), std::string::npos) << no_such.body;
+
   const Answer changed = ask(ada, "PATCH", "/users/bo", R"({"role":"finance","scope":[]})");
   EXPECT_EQ(changed.status, 200) << changed.body;
   EXPECT_EQ(text_in(changed.body, "/display_name"), "Bo");

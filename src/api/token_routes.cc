@@ -10,6 +10,8 @@
 #include "api/audit_log.h"
 #include "api/books.h"
 #include "api/guard.h"
+#include "config/config.h"
+#include "questions/selection.h"
 
 namespace pennyweight::api {
 namespace {
@@ -92,6 +94,9 @@ Response add_token(const Parts& parts, const Request& request) {
   token.user = body.text("user").value_or(who.name);
   token.only = take_only(body);
   token.scope = body.scope("scope").value_or(std::vector<SummaryFilter>());
+  if (const auto known = check_dimensions_of(token.scope, parts.config.policy); !known) {
+    body.wrong("scope", known.error().message);
+  }
   const auto expires_at = body.instant("expires_at");
   if (!expires_at) body.wrong("expires_at", "it is missing: a token ends");
   if (auto no = asked.refused()) return *std::move(no);

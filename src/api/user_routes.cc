@@ -8,6 +8,8 @@
 #include "api/answers.h"
 #include "api/audit_log.h"
 #include "api/books.h"
+#include "config/config.h"
+#include "questions/selection.h"
 
 namespace pennyweight::api {
 namespace {
@@ -27,7 +29,7 @@ Result<User> existing(const Parts& parts, const std::string& name) {
 }
 
 // What of the body is about a user. What it does not state is left.
-void take_user(JsonBody& body, User& user) {
+void take_user(JsonBody& body, const Policy& policy, User& user) {
   if (auto text = body.text("display_name")) user.display_name = *std::move(text);
   if (auto text = body.text("email")) user.email = *std::move(text);
   if (const auto text = body.text("role")) {
@@ -35,7 +37,11 @@ void take_user(JsonBody& body, User& user) {
     if (!role) body.wrong("role", "it is viewer, team_lead, finance, operator or admin");
     user.role = role.value_or(user.role);
   }
-  if (auto scope = body.scope("scope")) user.scope = *std::move(scope);
+  if (auto scope = body.scope("scope")) {
+    const auto known = check_dimensions_of(*scope, policy);
+    if (!known) body.wrong("scope", known.error().message);
+    user.scope = *std::move(scope);
+  }
 }
 
 }  // namespace
@@ -75,7 +81,7 @@ Response add_user(const Parts& parts, const Request& request) {
   JsonBody body(request);
   User user;
   user.name = body.need("name");
-  take_user(body, user);
+  take_user(body, parts.config.policy, user);
   user.subject = body.text("subject").value_or("");
   user.local = body.truth("local").value_or(user.subject.empty());
   if (!user.local && user.subject.empty()) {
@@ -118,7 +124,7 @@ Response change_user(const Parts& parts, const Request& request) {
   const auto before = existing(parts, request.param("name"));
   if (!before) return refusal(before.error());
   User user = *before;
-  take_user(body, user);
+  take_user(body, parts.config.policy, user);
   if (const auto disabled = body.truth("disabled")) user.disabled = *disabled;
   // Who has lost his second factor is let in again by taking it away; he alone adds one.
   const bool wants_totp = body.truth("has_totp").value_or(before->has_totp);

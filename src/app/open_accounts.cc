@@ -6,6 +6,7 @@
 
 #include "access/scope_text.h"
 #include "app/doors.h"
+#include "questions/selection.h"
 
 namespace pennyweight {
 
@@ -39,9 +40,12 @@ Result<access::User> user_called(access::Accounts& accounts, std::string_view na
   return **std::move(found);
 }
 
-Result<std::vector<SummaryFilter>> scope_of_option(const std::string& text) {
+Result<std::vector<SummaryFilter>> scope_of_option(const std::string& text, const Policy& policy) {
   auto scope = access::parse_scope(text);
   if (!scope) return wrong_usage("--scope: " + scope.error().message);
+  if (const auto known = check_dimensions_of(*scope, policy); !known) {
+    return wrong_usage("--scope: " + known.error().message);
+  }
   return scope;
 }
 

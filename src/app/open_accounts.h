@@ -21,7 +21,7 @@ Result<std::unique_ptr<access::Accounts>> create_accounts(Context& context);
 // The user of that name, or an Error.
 Result<access::User> user_called(access::Accounts& accounts, std::string_view name);
 
-// "team=nlp,cv", or "everything", of an option.
-Result<std::vector<SummaryFilter>> scope_of_option(const std::string& text);
+// "team=nlp,cv", or "everything", of an option, by dimensions that the policy has.
+Result<std::vector<SummaryFilter>> scope_of_option(const std::string& text, const Policy& policy);
 
 }  // namespace pennyweight

@@ -85,8 +85,9 @@ Verb declare_report(CLI::App& app) {
   CLI::App* command = app.add_subcommand("report", "Show costs by team, cluster, or any dimension");
   command->add_option("--by", options->question.by, "Dimensions, separated by commas")
       ->capture_default_str();
-  command->add_option("--filter", options->question.filters,
-                      "DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated");
+  command->add_option(
+      "--filter", options->question.filters,
+      "DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated; \\, is a comma of a value");
   add_date_options(*command, options->question.dates);
   command
       ->add_option("--every", options->question.step,

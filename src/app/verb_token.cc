@@ -91,7 +91,7 @@ Result<ExitCode> list(const TokenOptions& options, Context& context) {
   return ExitCode::kDone;
 }
 
-Result<Token> token_of(const TokenOptions& options, Instant now) {
+Result<Token> token_of(const TokenOptions& options, const Policy& policy, Instant now) {
   Token token;
   token.name = options.name;
   token.user = options.user;
@@ -102,7 +102,7 @@ Result<Token> token_of(const TokenOptions& options, Instant now) {
     }
     token.only.push_back(*permission);
   }
-  auto scope = scope_of_option(options.scope);
+  auto scope = scope_of_option(options.scope, policy);
   if (!scope) return std::unexpected(scope.error());
   token.scope = *std::move(scope);
   token.expires_at = now + std::chrono::days(options.days);
@@ -115,7 +115,7 @@ Result<Token> token_of(const TokenOptions& options, Instant now) {
 }
 
 Result<ExitCode> add(const TokenOptions& options, Context& context) {
-  const auto wanted = token_of(options, context.clock.now());
+  const auto wanted = token_of(options, context.config.policy, context.clock.now());
   if (!wanted) return std::unexpected(wanted.error());
   const auto accounts = open_accounts(context);
   if (!accounts) return std::unexpected(accounts.error());

@@ -153,7 +153,7 @@ Result<ExitCode> add(const UserOptions& options, Context& context) {
   }
   const auto role = role_of_option(options.role);
   if (!role) return std::unexpected(role.error());
-  const auto scope = scope_of_option(options.scope);
+  const auto scope = scope_of_option(options.scope, context.config.policy);
   if (!scope) return std::unexpected(scope.error());
   User user;
   user.name = options.name;
@@ -200,7 +200,7 @@ Result<ExitCode> change(const UserOptions& options, Context& context) {
     user.role = *role;
   }
   if (given("--scope")) {
-    auto scope = scope_of_option(options.scope);
+    auto scope = scope_of_option(options.scope, context.config.policy);
     if (!scope) return std::unexpected(scope.error());
     user.scope = *std::move(scope);
   }

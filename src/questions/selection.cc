@@ -103,6 +103,13 @@ Result<std::vector<SummaryFilter>> parse_filter(std::string_view text, const Pol
   return std::vector{SummaryFilter{dimension, std::move(values), negate}};
 }
 
+Result<void> check_dimensions_of(const std::vector<SummaryFilter>& scope, const Policy& policy) {
+  for (const SummaryFilter& part : scope) {
+    if (auto known = check_dimension(part.dimension, policy); !known) return known;
+  }
+  return {};
+}
+
 std::vector<SummaryFilter> filters_of_key(const std::string& dimension, const std::string& key) {
   if (dimension == "cluster" && key == "(no cluster)") return {{dimension, {""}, false}};
   const auto kind = kind_of_value(key);

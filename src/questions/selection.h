@@ -27,6 +27,10 @@ std::vector<std::string> split_values(std::string_view text);
 // kind.
 Result<std::vector<SummaryFilter>> parse_filter(std::string_view text, const Policy& policy);
 
+// Whether each part of somebody's scope is a dimension that there is. One that is not would have
+// him see nothing, in silence.
+Result<void> check_dimensions_of(const std::vector<SummaryFilter>& scope, const Policy& policy);
+
 // The filters under which a report shows a row: `key` in `dimension`.
 std::vector<SummaryFilter> filters_of_key(const std::string& dimension, const std::string& key);
 

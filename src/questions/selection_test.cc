@@ -20,6 +20,14 @@ TEST(ParseDimensions, KnowsBuiltInOnesAndThoseOfThePolicy) {
   }
 }
 
+TEST(ParseFilter, AScopeIsOfDimensionsThatThereAre) {
+  EXPECT_TRUE(check_dimensions_of({}, kPolicy));
+  EXPECT_TRUE(check_dimensions_of({{"team", {"nlp"}, false}, {"cluster", {"a"}, false}}, kPolicy));
+  const auto wrong = check_dimensions_of({{"team", {"a"}, false}, {"taem", {"b"}, false}}, kPolicy);
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().message.find("there is no dimension 'taem'"), std::string::npos);
+}
+
 TEST(ParseFilter, TakesValuesTheirNegationAndKindsInParentheses) {
   const auto several = parse_filter("team=nlp,cv", kPolicy).value();
   ASSERT_EQ(several.size(), 1U);

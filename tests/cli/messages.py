@@ -21,6 +21,8 @@ def wrong_usage():
     expect_run(["report", "--format", "yaml"], cwd, 2)
     expect_run(["report", "--by", "taem"], cwd, 2, ["no dimension 'taem'", "did you mean 'team'?"])
     expect_run(["report", "--filter", "team"], cwd, 2, ["is not a filter"])
+    expect_run(["user", "add", "ana", "--scope", "taem=nlp"], cwd, 2,
+               ["--scope: there is no dimension 'taem'; did you mean 'team'?"])
     expect_run(["report", "--month", "March"], cwd, 2, ["'March' is not a month"])
     expect_run(["report", "--from", "2026-03-02", "--to", "2026-03-01"], cwd, 2, ["is before"])
     expect_run(["explain"], cwd, 2, ["--charge ID"])
