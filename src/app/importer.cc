@@ -64,9 +64,9 @@ struct OpenedFile {
 };
 
 std::unexpected<Error> importing(const std::string& name, const Error& error) {
-  return std::unexpected(error.message.starts_with(name)
-                             ? error
-                             : error.during(fmt::format("cannot import {}", name)));
+  const std::string doing = fmt::format("cannot import {}", name);
+  const bool says_so = error.message.starts_with(name) || error.message.starts_with(doing);
+  return std::unexpected(says_so ? error : error.during(doing));
 }
 
 // A delivery that is refused for its rows says which they are: none of it is kept to look at.
