@@ -177,13 +177,15 @@ const ImportNumbers& ClickhouseDatabase::import_numbers(const commit_log::View& 
   return import_numbers_;
 }
 
+Result<void> check_can_be_made(const clickhouse::Address& address) {
+  if (!address.cluster.empty() || address.endpoints.size() == 1) return {};
+  return fail(ErrorCode::kConfig,
+              "a ledger can't be made at several servers that are no cluster: name it, "
+              "cluster=NAME of their remote_servers, or one server");
+}
+
 Result<Topology> topology_of(const clickhouse::Address& address) {
-  if (address.cluster.empty()) {
-    if (address.endpoints.size() == 1) return Topology{};
-    return fail(ErrorCode::kConfig,
-                "several servers have one ledger only as a cluster: name it, "
-                "cluster=NAME of their remote_servers");
-  }
+  if (address.cluster.empty()) return Topology{};
   Client client(of_no_ledger(address));
   std::vector<std::uint64_t> replicas;  // of each shard
   Result<void> read =
@@ -342,6 +344,7 @@ Result<void> ClickhouseDatabase::create_at_every_endpoint() {
 }
 
 Result<void> ClickhouseDatabase::create(Client& client) {
+  if (auto can = check_can_be_made(options_.address); !can) return can;
   // Where every node is an endpoint of ours, each is told directly and all at once, in a tenth of
   // the time that the servers' own queue takes.
   if (options_.address.endpoints.size() == topology_.nodes()) {

@@ -29,6 +29,10 @@ struct Topology {
 // not as many replicas each, or the server that answers has not the macros that tables are made by.
 Result<Topology> topology_of(const clickhouse::Address& address);
 
+// An Error where the address has several servers and no cluster. They may be ways to one server
+// where the ledger is there; one that is made would be now at this and now at that.
+Result<void> check_can_be_made(const clickhouse::Address& address);
+
 class ClickhouseDatabase {
  public:
   // A client that nobody else uses until it is given back: a statement that runs needs one of its

@@ -132,6 +132,7 @@ Result<void> Servers::at_every_node(const std::vector<std::string>& direct,
 }
 
 Result<void> Servers::make_tables() {
+  if (auto can = check_can_be_made(place_.address); !can) return can;
   const auto statements = [&](bool on_cluster) {
     const std::string everywhere = on_cluster ? " ON CLUSTER " + layout_.cluster : "";
     std::string columns;

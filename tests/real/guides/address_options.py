@@ -161,7 +161,7 @@ class Options:
         self.refused(f"Wrong password for user {user}", "", user=f"{user}:wrong@")
         self.refused(f"Password required for user {user}", "", user=f"{user}@")
         self.refused("keep one", f"password_file={file}", user=f"{user}:{quoted}@", code=2)
-        self.refused("no-such-file", "password_file=/no-such-file&retry_ms=0", user=f"{user}@")
+        self.refused("no-such-file", "password_file=/no-such-file", user=f"{user}@", code=2)
         # As long as the file has another one, nobody gets in.
         file.write_text("not the password\n")
         self.refused("Wrong password", f"password_file={file}", user=f"{user}@")
@@ -175,6 +175,6 @@ class Options:
         self.refused("certificate", "tls=1&retry_ms=0", host=at)
         self.refused("needs tls=1", f"ca_file={ca_file}", code=2)
         self.refused("SSL", f"tls=1&ca_file={ca_file}&retry_ms=0")  # a port that speaks no TLS
-        self.refused("no-such-file", "tls=1&ca_file=/no-such-file&retry_ms=0", host=at)
+        self.refused("no-such-file", "tls=1&ca_file=/no-such-file", host=at, code=2)
         self.refused(":8443", "tls=1&retry_ms=0", host="127.0.0.13")
         self.refused(":8123", "retry_ms=0", host="127.0.0.13")
