@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
 
 #include "access/accounts_file.h"
 #include "access/password.h"
@@ -16,10 +19,22 @@ namespace {
 constexpr std::size_t kDummyBytes = 32;
 constexpr std::size_t kPartNameBytes = 8;
 
+// Of several who open a fresh file at once each wants it alone for this, and SQLite waits for
+// nobody where two hold it already: that would be for ever. So it is tried again for a while.
+constexpr std::chrono::milliseconds kForTheFile{5'000}, kBetweenTries{10};
+
 Result<void> log_writes_ahead(SqlDatabase& database) {
+  using Steady = std::chrono::steady_clock;
   std::string mode;
-  auto set = database.query("PRAGMA journal_mode = WAL", {},
-                            [&](const SqlRow& row) { mode = row.text(0); });
+  const auto ask = [&] {
+    return database.query("PRAGMA journal_mode = WAL", {},
+                          [&](const SqlRow& row) { mode = row.text(0); });
+  };
+  auto set = ask();
+  for (const auto until = Steady::now() + kForTheFile; !set && Steady::now() < until; set = ask()) {
+    if (!set.error().message.ends_with("database is locked")) break;
+    std::this_thread::sleep_for(kBetweenTries);
+  }
   if (!set) return std::unexpected(set.error());
   if (mode != "wal") {
     return fail(ErrorCode::kIo, database.path() +
