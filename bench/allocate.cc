@@ -1,13 +1,14 @@
-// How fast money is allocated by one-minute usage, beside the same allocation in SQL on DuckDB.
+// Measures how fast costs are allocated by one-minute usage, beside the same allocation in SQL on
+// DuckDB.
 //
 //   bench_allocate --gpus 10000 --days 1 --runs 5
 //   bench_allocate --gpus 10000 --days 30 --big 1 --runs 1
 //   bench_allocate --gpus 1000 --days 30 --hourly 1 --sql 0     (one changed hour of a month)
 //
-// Both sides get the same seeded world (allocate_world.h), in memory and in the form that suits
-// each; making it is not timed. What every holder is charged of every line, by kind, is compared to
-// 1e-9 relative before anything is timed. A device-minute is one minute of one card, however many
-// series it has.
+// Both sides get the same seeded world (allocate_world.h) in memory, in the form that suits each;
+// making it is not timed. Before anything is timed, what every holder is charged of every line, by
+// kind, is compared to 1e-9 relative. A device-minute is one minute of one GPU, however many series
+// it has.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -28,12 +29,12 @@
 #include "allocate_sql.h"
 #include "allocate_world.h"
 #include "core/check.h"
-#include "ledger/keeping.h"
+#include "ledger/store_rules.h"
 
 namespace pennyweight::bench {
 namespace {
 
-// Of the postings: what is not kept is handed on, as to a ledger, and dropped there.
+// Whether postings are kept, or passed on as to a ledger and dropped there.
 enum class Keep { kAll, kNothing };
 
 struct Options {
@@ -41,7 +42,7 @@ struct Options {
   unsigned threads = 2;  // at most; 1 is always run
   unsigned runs = 3;
   bool sql = true;
-  Keep keep = Keep::kAll;  // of the first run, that is compared
+  Keep keep = Keep::kAll;  // of the first run, which is compared
 };
 
 double cpu_seconds() {
@@ -53,22 +54,22 @@ double cpu_seconds() {
   return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
-// Of this thread alone: the engine's own does nothing while its threads work.
+// Of this thread alone: the engine's own thread does nothing while its workers run.
 double thread_cpu_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
-struct Took {
+struct Timing {
   double wall = 0;
   double cpu = 0;
-  double serial = 0;  // of cpu, that of the thread that asked
+  double serial = 0;  // of cpu, that of the calling thread
 };
 
 class Timer {
  public:
-  Took passed() const {
+  Timing passed() const {
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin_;
     return {wall.count(), cpu_seconds() - cpu_, thread_cpu_seconds() - serial_};
   }
@@ -90,9 +91,9 @@ std::uint64_t resident_mib(const std::string& which) {
   return 0;
 }
 
-// One run of the engine, without the making of the telemetry.
+// One run of the engine, without the generation of telemetry.
 struct EngineRun {
-  Took took;
+  Timing timing;
   Allocation allocation;
   std::uint64_t series_rows = 0;
   std::uint64_t postings = 0;
@@ -100,7 +101,7 @@ struct EngineRun {
 
 EngineRun allocate_once(const World& world, unsigned threads, Keep keep,
                         std::optional<Interval> changed = {}, SetDigest* handed_on = nullptr) {
-  Took making;
+  Timing making;
   EngineRun run;
   PostingSink sink;
   if (keep == Keep::kNothing) {
@@ -113,38 +114,38 @@ EngineRun allocate_once(const World& world, unsigned threads, Keep keep,
     };
   }
   const Timer timer;
-  auto allocation = allocate({.cluster = ClusterId("prod"),
-                              .charges = world.charges,
-                              .nodes = world.nodes,
-                              .gpus = world.gpus,
-                              .holdings = world.holdings,
-                              .policy = world.policy,
-                              .catalog = Catalog::built_in(),
-                              .threads = threads,
-                              .seen = [&](const Interval& during) -> Result<SeenUsage> {
-                                const Timer made;
-                                SeenUsage seen = world.see(during);
-                                run.series_rows += seen.samples;
-                                making.wall += made.passed().wall;
-                                making.cpu += made.passed().cpu;
-                                making.serial += made.passed().serial;
-                                return seen;
-                              },
-                              .changed = changed,
-                              .postings = sink});
-  run.took = timer.passed();
-  run.took.wall -= making.wall;
-  run.took.cpu -= making.cpu;
-  run.took.serial -= making.serial;
+  auto allocation =
+      allocate({.cluster = ClusterId("prod"),
+                .charges = world.charges,
+                .nodes = world.nodes,
+                .gpus = world.gpus,
+                .holdings = world.holdings,
+                .policy = world.policy,
+                .catalog = Catalog::built_in(),
+                .threads = threads,
+                .utilization = [&](const Interval& during) -> Result<ObservedUtilization> {
+                  const Timer made;
+                  ObservedUtilization seen = world.observe(during);
+                  run.series_rows += seen.samples;
+                  making.wall += made.passed().wall;
+                  making.cpu += made.passed().cpu;
+                  making.serial += made.passed().serial;
+                  return seen;
+                },
+                .changed = changed,
+                .postings = sink});
+  run.timing = timer.passed();
+  run.timing.wall -= making.wall;
+  run.timing.cpu -= making.cpu;
+  run.timing.serial -= making.serial;
   CHECK(allocation.has_value(), "the world can be allocated");
   run.allocation = std::move(*allocation);
   run.postings += run.allocation.postings.size();
   return run;
 }
 
-// Changes with any posting or dimension, and with their order: to hold two builds against each
-// other.
-Hash128 digest_of(const Allocation& allocation) {
+// Changes with any posting or dimension, and with their order; to compare two builds.
+Hash128 digest(const Allocation& allocation) {
   Hash128 digest;
   const auto add = [&](const Hash128& next) { digest = hash_of(to_text(digest) + to_text(next)); };
   for (const Posting& posting : allocation.postings) add(content_hash(posting));
@@ -158,7 +159,7 @@ Hash128 digest_of(const Allocation& allocation) {
 }
 
 // Postings by line, holder and kind, as the SQL gives them.
-std::vector<Amount> amounts_of(const World& world, std::span<const Posting> postings) {
+std::vector<Amount> owner_amounts(const World& world, std::span<const Posting> postings) {
   std::map<FactId, std::int32_t> lines, holders;
   for (const Charge& charge : world.charges) {
     lines.emplace(charge.id, static_cast<std::int32_t>(lines.size()));
@@ -217,7 +218,7 @@ double compare(std::vector<Amount> ours, std::vector<Amount> theirs) {
   return worst;
 }
 
-// What the machine's memory hands out: a = b + s·c over arrays that no cache holds, best of five.
+// Memory bandwidth: a = b + s·c over arrays that no cache holds, best of five.
 double stream_gb_per_second(unsigned threads) {
   const std::size_t count = std::size_t{1} << 24;
   std::vector<double> a(count, 1), b(count, 2), c(count, 3);
@@ -238,20 +239,20 @@ double stream_gb_per_second(unsigned threads) {
   return best;
 }
 
-void print(const char* what, const World& world, const Took& took, unsigned threads) {
+void print(const char* what, const World& world, const Timing& timing, unsigned threads) {
   const auto minutes = static_cast<double>(world.device_minutes());
   std::printf("%-24s wall %9.3f s   cpu %9.3f s   %8.1f M device-minutes/s, %7.1f a core\n", what,
-              took.wall, took.cpu, minutes / took.wall / 1e6,
-              minutes / (took.wall * threads) / 1e6);
+              timing.wall, timing.cpu, minutes / timing.wall / 1e6,
+              minutes / (timing.wall * threads) / 1e6);
   std::fflush(stdout);
 }
 
-Took least(const Took& a, const Took& b) {
+Timing fastest(const Timing& a, const Timing& b) {
   return {std::min(a.wall, b.wall), std::min(a.cpu, b.cpu), std::min(a.serial, b.serial)};
 }
 
-// What is handed on, by all threads, is what is kept by one.
-bool hands_on_the_same(const World& world, const EngineRun& kept, unsigned threads) {
+// Whether several threads pass on the same postings as one thread keeps.
+bool streams_same_postings(const World& world, const EngineRun& kept, unsigned threads) {
   SetDigest expected, handed_on;
   for (const Posting& posting : kept.allocation.postings) expected.add(content_hash(posting));
   const EngineRun run = allocate_once(world, threads, Keep::kNothing, {}, &handed_on);
@@ -263,7 +264,7 @@ bool hands_on_the_same(const World& world, const EngineRun& kept, unsigned threa
   return false;
 }
 
-// One changed hour in the middle: what is posted for it is what the full run posted.
+// One changed hour in the middle: its postings must be those of the full run.
 bool run_changed_hour(const World& world, const EngineRun& full, unsigned runs) {
   const Instant begin = world.during().begin() + std::chrono::hours(world.options.days * 12);
   const Interval hour(begin, begin + std::chrono::hours(1));
@@ -275,14 +276,14 @@ bool run_changed_hour(const World& world, const EngineRun& full, unsigned runs) 
   for (const Posting& posting : full.allocation.postings) {
     if (of_hour.at(posting.charge)) expected.push_back(posting);
   }
-  Took best{1e9, 1e9, 1e9};
+  Timing best{1e9, 1e9, 1e9};
   for (unsigned i = 0; i < runs; ++i) {
     const EngineRun part = allocate_once(world, 1, Keep::kAll, hour);
     if (part.allocation.postings != expected) {
       std::printf("one changed hour gives other postings than the full run\n");
       return false;
     }
-    best = least(best, part.took);
+    best = fastest(best, part.timing);
   }
   std::printf("one changed hour         wall %9.3f s   cpu %9.3f s   %zu postings, the same\n",
               best.wall, best.cpu, expected.size());
@@ -303,24 +304,24 @@ int run(const Options& options) {
               static_cast<unsigned long long>(first.postings),
               static_cast<unsigned long long>(first.series_rows),
               static_cast<unsigned long long>(resident_mib("VmHWM")));
-  std::printf("digest %s\n", to_text(digest_of(first.allocation)).c_str());
+  std::printf("digest %s\n", to_text(digest(first.allocation)).c_str());
   for (const AllocationNote& note : first.allocation.notes) {
     std::printf("note: %s: %llu\n", note.what.c_str(), static_cast<unsigned long long>(note.count));
   }
   std::fflush(stdout);
-  if (options.keep == Keep::kAll && !hands_on_the_same(world, first, options.threads)) return 1;
+  if (options.keep == Keep::kAll && !streams_same_postings(world, first, options.threads)) return 1;
   if (options.world.hourly && !run_changed_hour(world, first, options.runs)) return 1;
 
   std::optional<SqlAllocation> sql;
   if (options.sql) {
-    auto loaded = SqlAllocation::load(world, world.see(world.during()), options.threads);
+    auto loaded = SqlAllocation::load(world, world.observe(world.during()), options.threads);
     const auto theirs =
         loaded ? loaded->run() : Result<std::vector<Amount>>(std::unexpected(loaded.error()));
     if (!theirs) {
       std::printf("SQL: %s\n", theirs.error().message.c_str());
       return 1;
     }
-    const auto ours = amounts_of(world, first.allocation.postings);
+    const auto ours = owner_amounts(world, first.allocation.postings);
     const double apart = compare(ours, *theirs);
     std::printf("%zu amounts by line, holder and kind (SQL: %zu), at most %.1e apart\n",
                 ours.size(), theirs->size(), apart);
@@ -328,23 +329,23 @@ int run(const Options& options) {
     sql.emplace(std::move(*loaded));
   }
 
-  Took one{1e9, 1e9, 1e9}, two{1e9, 1e9, 1e9}, in_sql{1e9, 1e9, 1e9};
+  Timing one{1e9, 1e9, 1e9}, two{1e9, 1e9, 1e9}, in_sql{1e9, 1e9, 1e9};
   first = {};
   for (unsigned i = 0; i < options.runs; ++i) {
-    one = least(one, allocate_once(world, 1, Keep::kNothing).took);
+    one = fastest(one, allocate_once(world, 1, Keep::kNothing).timing);
     if (options.threads > 1)
-      two = least(two, allocate_once(world, options.threads, Keep::kNothing).took);
+      two = fastest(two, allocate_once(world, options.threads, Keep::kNothing).timing);
     if (!sql) continue;
     const Timer timer;
     if (!sql->run()) return 1;
-    in_sql = least(in_sql, timer.passed());
+    in_sql = fastest(in_sql, timer.passed());
   }
   print("pennyweight, 1 thread", world, one, 1);
   if (options.threads > 1) {
     print(fmt::format("pennyweight, {} threads", options.threads).c_str(), world, two,
           options.threads);
-    // What other programs leave of the second core decides the first figure; the second is what
-    // the processor times say of two free ones.
+    // The first figure depends on how much other programs leave of the second core. The second is
+    // derived from processor times, as on two free cores.
     const double each = (two.cpu - two.serial) / options.threads;
     std::printf("%-24s %.2f x wall; by processor times %.2f x (%.3f s are one thread's)\n",
                 "threads help", one.wall / two.wall, one.cpu / (two.serial + each), two.serial);
@@ -375,7 +376,7 @@ int main(int argc, char** argv) {
     if (name == "--threads") options.threads = static_cast<unsigned>(value);
     if (name == "--runs") options.runs = static_cast<unsigned>(value);
     if (name == "--sql") options.sql = value != 0;
-    // A month of many GPUs: nothing is held against anything, and postings are not kept.
+    // A month of many GPUs: nothing is compared, and postings are not kept.
     if (name == "--big" && value != 0) {
       options.sql = false;
       options.keep = pennyweight::bench::Keep::kNothing;

@@ -6,13 +6,14 @@
 #include <map>
 #include <string>
 
-#include "allocate/components.h"
-#include "duckdb/appender.h"
+#include "allocation/components.h"
+#include "core/duckdb/appender.h"
+#include "core/try.h"
 
 namespace pennyweight::bench {
 namespace {
 
-// Rows come in as whole numbers: cents, units of 1/72,072,000 of a card, thousandths of a device.
+// Rows arrive as whole numbers: cents, units of 1/72,072,000 of a GPU, thousandths of a device.
 const char* const kStaging = R"(
   CREATE TABLE line_in (line BIGINT, node BIGINT, begin_ms BIGINT, end_ms BIGINT, cents BIGINT,
                         gpus BIGINT);
@@ -142,8 +143,8 @@ const char* const kQuery = R"(
 
 std::int64_t ms(Instant at, Instant from) { return (at - from).count(); }
 
-// A time-sliced card is one device, and a card or instance each.
-std::int64_t device_of(std::uint32_t index, const Place& place) {
+// A time-sliced GPU is one device, and so is each GPU or instance.
+std::int64_t device_of(std::uint32_t index, const SampledDevice& place) {
   return place.mode == Mode::kTimeSliced ? index - place.part : index;
 }
 
@@ -151,26 +152,25 @@ std::int64_t device_of(std::uint32_t index, const Place& place) {
 template <class Set>
 Result<void> append_rows(duckdb::Connection& connection, const std::string& table,
                          std::uint64_t rows, const Set& set) {
-  auto appender = duckdb::Appender::open(connection, "", table);
-  if (!appender) return std::unexpected(appender.error());
+  auto appender = TRY(duckdb::Appender::open(connection, "", table));
   for (std::uint64_t done = 0; done < rows;) {
     const std::uint64_t batch = std::min(rows - done, duckdb::Appender::kChunkRows);
     std::vector<duckdb::ColumnWriter> columns;
-    for (std::uint64_t c = 0; c < appender->column_count(); ++c) {
-      columns.push_back(appender->column(c));
+    for (std::uint64_t c = 0; c < appender.column_count(); ++c) {
+      columns.push_back(appender.column(c));
     }
     for (std::uint64_t row = 0; row < batch; ++row) set(columns, row, done + row);
-    if (auto ok = appender->append(batch); !ok) return ok;
+    TRY(appender.append(batch));
     done += batch;
   }
-  return appender->close();
+  return appender.close();
 }
 
-// The price's parts: arithmetic that is no part of the comparison.
+// The components of the price, which are no part of the comparison.
 std::string tables_sql(const World& world) {
-  const auto split =
-      component_split(world.charges.front(), shape_of(world.nodes.front(), Catalog::built_in()),
-                      world.policy, Catalog::built_in());
+  const auto split = compute_component_split(
+      world.charges.front(), find_node_shape(world.nodes.front(), Catalog::built_in()),
+      world.policy, Catalog::built_in());
   const auto all = static_cast<double>(split.gpu + split.cpu + split.memory);
   const auto part = [&](Weight weight) {
     return fmt::format("{:.17e}", static_cast<double>(weight) / all);
@@ -183,22 +183,18 @@ std::int64_t signed_of(std::uint64_t number) { return static_cast<std::int64_t>(
 
 }  // namespace
 
-Result<SqlAllocation> SqlAllocation::load(const World& world, const SeenUsage& seen,
+Result<SqlAllocation> SqlAllocation::load(const World& world, const ObservedUtilization& seen,
                                           std::uint32_t threads) {
-  auto database = duckdb::Database::open({.memory_bytes_max = std::uint64_t{12} << 30,
-                                          .threads = threads,
-                                          .keeps_insertion_order = false});
-  if (!database) return std::unexpected(database.error());
-  auto connection = database->connect();
-  if (!connection) return std::unexpected(connection.error());
-  SqlAllocation sql(std::move(*database), std::move(*connection));
-  if (auto ok = sql.connection_.execute(kStaging); !ok) return std::unexpected(ok.error());
-  if (auto ok = sql.load_lines(world); !ok) return std::unexpected(ok.error());
-  if (auto ok = sql.load_holdings(world); !ok) return std::unexpected(ok.error());
-  if (auto ok = sql.load_usage(world, seen); !ok) return std::unexpected(ok.error());
-  if (auto ok = sql.connection_.execute(tables_sql(world)); !ok) {
-    return std::unexpected(ok.error());
-  }
+  auto database = TRY(duckdb::Database::open({.memory_bytes_max = std::uint64_t{12} << 30,
+                                              .threads = threads,
+                                              .keeps_insertion_order = false}));
+  auto connection = TRY(database.connect());
+  SqlAllocation sql(std::move(database), std::move(connection));
+  TRY(sql.connection_.execute(kStaging));
+  TRY(sql.load_lines(world));
+  TRY(sql.load_holdings(world));
+  TRY(sql.load_usage(world, seen));
+  TRY(sql.connection_.execute(tables_sql(world)));
   return sql;
 }
 
@@ -221,7 +217,7 @@ Result<void> SqlAllocation::load_lines(const World& world) {
 }
 
 Result<void> SqlAllocation::load_holdings(const World& world) {
-  // One row for each place that a holding is on; what it asks of the host is on its first.
+  // One row for each place that a holding is on; its host request is on the first one.
   struct Row {
     std::uint32_t place;
     std::uint32_t holder;
@@ -235,7 +231,7 @@ Result<void> SqlAllocation::load_holdings(const World& world) {
       met[holder] = true;
     }
   }
-  // Sevenths and eighths that the instances of the layout have, and fourths of a shared card.
+  // Sevenths and eighths of the instances of the layout, and fourths of a shared GPU.
   constexpr std::int64_t kCard = CardShare::kUnitsPerCard;
   constexpr std::int64_t kCompute[] = {kCard / 7 * 3, kCard / 7 * 2, kCard / 7, kCard / 7};
   constexpr std::int64_t kMemory[] = {kCard / 8 * 4, kCard / 8 * 2, kCard / 8, kCard / 8};
@@ -243,7 +239,7 @@ Result<void> SqlAllocation::load_holdings(const World& world) {
       connection_, "holding_in", rows.size(),
       [&](auto& columns, std::uint64_t row, std::uint64_t index) {
         const auto [p, holder, first] = rows[index];
-        const Place& place = world.places[p];
+        const SampledDevice& place = world.places[p];
         const Holding& holding = world.holdings[holder];
         const Instant from = world.during().begin();
         const bool mig = place.mode == Mode::kMig, shared = place.mode == Mode::kTimeSliced;
@@ -264,11 +260,11 @@ Result<void> SqlAllocation::load_holdings(const World& world) {
       });
 }
 
-Result<void> SqlAllocation::load_usage(const World& world, const SeenUsage& seen) {
+Result<void> SqlAllocation::load_usage(const World& world, const ObservedUtilization& seen) {
   std::map<GpuId, std::int64_t> devices;
   std::map<WorkloadId, std::int64_t> pods;
   for (std::uint32_t p = 0; p < world.places.size(); ++p) {
-    const Place& place = world.places[p];
+    const SampledDevice& place = world.places[p];
     const bool mig = place.mode == Mode::kMig;
     devices.emplace(mig ? instance_id(place.gpu, place.part) : gpu_id(place.gpu),
                     device_of(p, place));
@@ -276,14 +272,14 @@ Result<void> SqlAllocation::load_usage(const World& world, const SeenUsage& seen
   for (std::uint32_t holder = 0; holder < world.holdings.size(); ++holder) {
     pods.emplace(world.holdings[holder].workload, holder);
   }
-  for (const SeenSeries& series : seen.series) {
+  for (const UtilizationSeries& series : seen.series) {
     const std::int64_t device = devices.at(series.device);
     const auto pod = pods.find(series.workload);
     const std::int64_t shift = ms(seen.during.begin(), world.during().begin());
     constexpr std::uint32_t kThousandth = CardShare::kUnitsPerCard / 1000;
-    const auto ok = append_rows(connection_, "usage_in", series.seen.size(),
+    const auto ok = append_rows(connection_, "usage_in", series.intervals.size(),
                                 [&](auto& columns, std::uint64_t row, std::uint64_t index) {
-                                  const Seen& sample = series.seen[index];
+                                  const UtilizationInterval& sample = series.intervals[index];
                                   columns[0].set_int64(row, device);
                                   if (pod == pods.end()) {
                                     columns[1].set_null(row);
@@ -296,22 +292,21 @@ Result<void> SqlAllocation::load_usage(const World& world, const SeenUsage& seen
                                   columns[5].set_int64(row, sample.memory / kThousandth);
                                 });
     if (!ok) return ok;
-    usage_rows_ += series.seen.size();
+    usage_rows_ += series.intervals.size();
   }
   return {};
 }
 
 Result<std::vector<Amount>> SqlAllocation::run() {
-  auto rows = connection_.query(kQuery);
-  if (!rows) return std::unexpected(rows.error());
+  auto rows = TRY(connection_.query(kQuery));
   std::vector<Amount> amounts;
   while (true) {
-    const auto more = rows->next();
+    const auto more = rows.next();
     if (!more) return std::unexpected(more.error());
     if (!*more) return amounts;
-    const auto line = rows->column(0), holder = rows->column(1), kind = rows->column(2),
-               cost = rows->column(3);
-    for (std::uint64_t row = 0; row < rows->size(); ++row) {
+    const auto line = rows.column(0), holder = rows.column(1), kind = rows.column(2),
+               cost = rows.column(3);
+    for (std::uint64_t row = 0; row < rows.size(); ++row) {
       amounts.push_back({line.int32(row), holder.int32(row), *parse_posting_kind(kind.text(row)),
                          static_cast<double>(cost.unscaled(row)) / Decimal::kTicksPerUnit});
     }

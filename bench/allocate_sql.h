@@ -1,21 +1,20 @@
 // The same allocation as a careful analyst would write it in SQL for DuckDB, for bench/allocate.
 //
-// Everything is put as well as SQL lets it: numbers for names, telemetry in one narrow table,
-// doubles for amounts, holdings cut by bill line and spread over hours so that samples are found by
-// a hash join, and the dear part (who is on a card at the same moment) done only for devices that
-// are shared.
+// It uses what helps SQL: numbers instead of names, telemetry in one narrow table, doubles for
+// amounts, holdings cut by charge and spread over hours so that samples are found by a hash join.
+// The expensive part (who is on a GPU at the same moment) runs only for devices that are shared.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "allocate_world.h"
+#include "core/duckdb/database.h"
 #include "core/error.h"
-#include "duckdb/database.h"
 
 namespace pennyweight::bench {
 
-// What one holder (or nobody: kNobody) is charged of one line, by kind.
+// What one holder (or kNobody) is charged of one charge, by kind.
 struct Amount {
   static constexpr std::int32_t kNobody = -1;
   std::int32_t line;    // an index of World::charges
@@ -27,7 +26,7 @@ struct Amount {
 class SqlAllocation {
  public:
   // REQUIRES: `during` within 49 days.
-  static Result<SqlAllocation> load(const World& world, const SeenUsage& seen,
+  static Result<SqlAllocation> load(const World& world, const ObservedUtilization& seen,
                                     std::uint32_t threads);
   Result<std::vector<Amount>> run();
   std::uint64_t usage_rows() const { return usage_rows_; }
@@ -37,7 +36,7 @@ class SqlAllocation {
       : database_(std::move(database)), connection_(std::move(connection)) {}
   Result<void> load_lines(const World& world);
   Result<void> load_holdings(const World& world);
-  Result<void> load_usage(const World& world, const SeenUsage& seen);
+  Result<void> load_usage(const World& world, const ObservedUtilization& seen);
 
   duckdb::Database database_;
   duckdb::Connection connection_;

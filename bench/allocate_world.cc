@@ -15,7 +15,7 @@ constexpr std::uint64_t kMinuteMs = 60'000;
 constexpr std::uint64_t kHourMs = 60 * kMinuteMs;
 const Instant kBegin = Instant(std::chrono::sys_days(std::chrono::year(2026) / 3 / 1));
 
-// Everything random comes from this, by what it is for and not by when it is asked.
+// The only source of randomness: by purpose, not by the order of calls.
 std::uint64_t random_of(std::uint64_t seed, std::uint64_t key) {
   std::uint64_t mixed = seed * 0x9e3779b97f4a7c15 + key;
   mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
@@ -117,7 +117,7 @@ void World::add_charges(std::uint64_t number) {
   for (std::uint64_t line = 0; line < options.days * lines; ++line) {
     const Instant begin = after(kBegin, line * 24 / lines * kHourMs);
     const Money cost = Money::from_ticks(hour.ticks() * static_cast<Int128>(24 / lines), kUsd);
-    // Above what is paid, as in most bills.
+    // Above the price paid, as in most bills.
     const Decimal list = Decimal::from_ticks(Int128{Decimal::kTicksPerUnit} / 100 * 9832);
     const Money at_list = Money::from_ticks(list.ticks() * static_cast<Int128>(24 / lines), kUsd);
     Charge charge(Interval(kBegin, kBegin + std::chrono::days(31)),
@@ -133,7 +133,7 @@ void World::add_charges(std::uint64_t number) {
   }
 }
 
-// Jobs follow one another on groups of cards, or on each instance or place of a card.
+// Jobs follow one another on groups of GPUs, or on each instance or place of a GPU.
 void World::add_jobs(std::uint64_t number, std::uint64_t cards) {
   const Mode mode = mode_of(number * kCardsPerNode);
   if (mode == Mode::kIdle) return;
@@ -184,13 +184,13 @@ std::vector<GpuId> World::devices_of(std::span<const std::uint32_t> on) const {
   return devices;
 }
 
-// A sample holds from its time to the next; here those within `within`, told from `during`.
-SeenSeries World::series_of(std::uint32_t place, const Interval& during,
-                            const Interval& within) const {
+// A sample holds from its time to the next. Returns those within `within`, relative to `during`.
+UtilizationSeries World::series_of(std::uint32_t place, const Interval& during,
+                                   const Interval& within) const {
   const auto& [gpu, part, mode] = places[place];
-  SeenSeries series{.device = mode == Mode::kMig ? instance_id(gpu, part) : gpu_id(gpu),
-                    .workload = WorkloadId(""),
-                    .seen = {}};
+  UtilizationSeries series{.device = mode == Mode::kMig ? instance_id(gpu, part) : gpu_id(gpu),
+                           .workload = WorkloadId(""),
+                           .intervals = {}};
   const std::uint64_t phase = random_of(options.seed, gpu) % kMinuteMs;
   const std::uint64_t epoch = kMinuteMs - phase;  // before kBegin, at the first sample
   const auto ms = [&](Instant at) { return static_cast<std::uint64_t>((at - kBegin).count()); };
@@ -204,23 +204,24 @@ SeenSeries World::series_of(std::uint32_t place, const Interval& during,
   };
   const std::uint64_t last = (end - 1 + epoch) / kMinuteMs;
   std::uint64_t minute = (begin + epoch) / kMinuteMs;
-  series.seen.reserve(last - minute + 1);
+  series.intervals.reserve(last - minute + 1);
   for (; minute <= last; ++minute) {
     if (has_gap && minute % 1440 >= 600 && minute % 1440 < 660) continue;
     const std::uint64_t sample = minute * kMinuteMs - std::min(minute * kMinuteMs, epoch);
     const std::uint64_t value = random_of(options.seed, std::uint64_t{place} << 24 | minute);
-    series.seen.push_back({.begin_ms = static_cast<std::uint32_t>(std::max(begin, sample) - from),
-                           .end_ms = static_cast<std::uint32_t>(
-                               std::min(end, (minute + 1) * kMinuteMs - epoch) - from),
-                           .compute = thousandths(value),
-                           .memory = thousandths(value >> 32)});
+    series.intervals.push_back(
+        {.begin_ms = static_cast<std::uint32_t>(std::max(begin, sample) - from),
+         .end_ms =
+             static_cast<std::uint32_t>(std::min(end, (minute + 1) * kMinuteMs - epoch) - from),
+         .compute = thousandths(value),
+         .memory = thousandths(value >> 32)});
   }
   return series;
 }
 
-SeenUsage World::see(const Interval& during) const {
-  SeenUsage seen{.during = during, .series = {}, .placed = {}};
-  // By device: names of instances come after those of cards.
+ObservedUtilization World::observe(const Interval& during) const {
+  ObservedUtilization seen{.during = during, .series = {}, .placed = {}};
+  // By device: names of instances sort after those of GPUs.
   for (const bool instances : {false, true}) {
     for (std::uint32_t p = 0; p < places.size(); ++p) {
       if ((places[p].mode == Mode::kMig) != instances) continue;
@@ -242,7 +243,7 @@ SeenUsage World::see(const Interval& during) const {
       }
     }
   }
-  for (const SeenSeries& series : seen.series) seen.samples += series.seen.size();
+  for (const UtilizationSeries& series : seen.series) seen.samples += series.intervals.size();
   return seen;
 }
 

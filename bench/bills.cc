@@ -25,10 +25,11 @@
 
 #include "bills_made.h"
 #include "core/decimal.h"
-#include "duckdb/database.h"
-#include "ingest/bill/csv_import.h"
-#include "ingest/bill/parquet_import.h"
-#include "store/duckdb/duckdb_store.h"
+#include "core/duckdb/database.h"
+#include "core/try.h"
+#include "ingest/bills/csv_import.h"
+#include "ingest/bills/parquet_import.h"
+#include "ledger/store/duckdb/duckdb_store.h"
 
 namespace pennyweight::bench {
 namespace {
@@ -76,23 +77,22 @@ struct Read {
 };
 
 Result<bill::ImportSummary> read_file(const MadeBill& made, Keep& keep) {
-  if (made.is_parquet) return bill::import_parquet(made.path.string(), *made.reader(), keep);
+  if (made.is_parquet) return bill::import_parquet(made.path.string(), made.reader, keep);
   std::ifstream in(made.path, std::ios::binary);
-  bill::CsvImport import(made.path.string(), made.reader(), keep);
+  bill::CsvImport import(made.path.string(), made.reader, keep);
   std::vector<char> chunk(kChunkBytes);
   while (in) {
     in.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
     const auto size = static_cast<std::size_t>(in.gcount());
-    if (auto ok = import.feed({chunk.data(), size}); !ok) return std::unexpected(ok.error());
+    TRY(import.feed({chunk.data(), size}));
   }
   return import.finish();
 }
 
 Result<Read> read_bill(const MadeBill& made, ImportSession* session) {
   Keep keep(session);
-  const auto summary = read_file(made, keep);
-  if (!summary) return std::unexpected(summary.error());
-  return Read{{summary->rows, keep.costs}, summary->charges};
+  const auto summary = TRY(read_file(made, keep));
+  return Read{{summary.rows, keep.costs}, summary.charges};
 }
 
 Result<duckdb::Rows> first_row(duckdb::Connection& connection, const std::string& sql) {
@@ -106,38 +106,32 @@ Result<duckdb::Rows> first_row(duckdb::Connection& connection, const std::string
 
 Result<Read> import_bill(const MadeBill& made, const std::filesystem::path& ledger) {
   std::filesystem::remove(ledger);
-  auto store = open_duckdb_store({.path = ledger.string()});
-  if (!store) return std::unexpected(store.error());
-  auto session = (*store)->begin_import({.format = "bill",
-                                         .name = made.path.string(),
-                                         .file_hash = {},
-                                         .at = from_unix_seconds(1'770'000'000)});
-  if (!session) return std::unexpected(session.error());
-  auto read = read_bill(made, session->get());
+  auto store = TRY(open_duckdb_store({.path = ledger.string()}));
+  auto session = TRY(store->begin_import({.format = "bill",
+                                          .name = made.path.string(),
+                                          .file_hash = {},
+                                          .at = from_unix_seconds(1'770'000'000)}));
+  auto read = read_bill(made, session.get());
   if (!read) return read;
-  const auto outcome = (*session)->commit();
-  if (!outcome) return std::unexpected(outcome.error());
-  if (outcome->charges.created != read->charges || outcome->rejected != 0) {
+  const auto outcome = TRY(session->commit());
+  if (outcome.charges.created != read->charges || outcome.rejected != 0) {
     return fail(ErrorCode::kStore,
-                fmt::format("{} of {} charges created, {} rejected", outcome->charges.created,
-                            read->charges, outcome->rejected));
+                fmt::format("{} of {} charges created, {} rejected", outcome.charges.created,
+                            read->charges, outcome.rejected));
   }
   return read;
 }
 
 // What the closed file holds.
 Result<Read> sums_of_ledger(const std::filesystem::path& ledger) {
-  auto database = duckdb::Database::open({.path = ledger.string(), .read_only = true});
-  if (!database) return std::unexpected(database.error());
-  auto connection = database->connect();
-  if (!connection) return std::unexpected(connection.error());
-  const auto row = first_row(*connection,
-                             "SELECT count(*), sum(billed_cost), sum(effective_cost), "
-                             "sum(list_cost), sum(contracted_cost) FROM charges");
-  if (!row) return std::unexpected(row.error());
+  auto database = TRY(duckdb::Database::open({.path = ledger.string(), .read_only = true}));
+  auto connection = TRY(database.connect());
+  const auto row = TRY(first_row(connection,
+                                 "SELECT count(*), sum(billed_cost), sum(effective_cost), "
+                                 "sum(list_cost), sum(contracted_cost) FROM charges"));
   Read read;
-  read.charges = static_cast<std::uint64_t>(row->column(0).int64(0));
-  for (std::uint64_t i = 0; i < 4; ++i) read.totals.costs[i] = row->column(i + 1).unscaled(0);
+  read.charges = static_cast<std::uint64_t>(row.column(0).int64(0));
+  for (std::uint64_t i = 0; i < 4; ++i) read.totals.costs[i] = row.column(i + 1).unscaled(0);
   return read;
 }
 
@@ -154,16 +148,14 @@ std::string source_of(const MadeBill& made) {
 
 Result<Scan> scan(const MadeBill& made, const std::string& select, std::size_t sums,
                   std::uint32_t threads) {
-  auto database = duckdb::Database::open({.threads = threads,
-                                          .temp_directory = made.path.parent_path().string(),
-                                          .keeps_insertion_order = false});
-  if (!database) return std::unexpected(database.error());
-  auto connection = database->connect();
-  if (!connection) return std::unexpected(connection.error());
-  const auto row = first_row(*connection, "SELECT count(*)" + select + " FROM " + source_of(made));
-  if (!row) return std::unexpected(row.error());
-  Scan scan{static_cast<std::uint64_t>(row->column(0).int64(0)), {}};
-  for (std::uint64_t i = 0; i < sums; ++i) scan.sums.push_back(row->column(i + 1).unscaled(0));
+  auto database = TRY(duckdb::Database::open({.threads = threads,
+                                              .temp_directory = made.path.parent_path().string(),
+                                              .keeps_insertion_order = false}));
+  auto connection = TRY(database.connect());
+  const auto row =
+      TRY(first_row(connection, "SELECT count(*)" + select + " FROM " + source_of(made)));
+  Scan scan{static_cast<std::uint64_t>(row.column(0).int64(0)), {}};
+  for (std::uint64_t i = 0; i < sums; ++i) scan.sums.push_back(row.column(i + 1).unscaled(0));
   return scan;
 }
 
@@ -181,22 +173,15 @@ Result<Scan> scan_costs(const MadeBill& made, std::uint32_t threads) {
 // DuckDB's own import: every column of the bill in a table of a database file.
 Result<Scan> load(const MadeBill& made, const std::filesystem::path& path, std::uint32_t threads) {
   std::filesystem::remove(path);
-  auto database = duckdb::Database::open({.path = path.string(),
-                                          .threads = threads,
-                                          .temp_directory = path.parent_path().string(),
-                                          .keeps_insertion_order = false});
-  if (!database) return std::unexpected(database.error());
-  auto connection = database->connect();
-  if (!connection) return std::unexpected(connection.error());
-  const auto made_table =
-      connection->execute("CREATE TABLE bill AS SELECT * FROM " + source_of(made));
-  if (!made_table) return std::unexpected(made_table.error());
-  if (auto written = connection->execute("CHECKPOINT"); !written) {
-    return std::unexpected(written.error());
-  }
-  const auto row = first_row(*connection, "SELECT count(*) FROM bill");
-  if (!row) return std::unexpected(row.error());
-  return Scan{static_cast<std::uint64_t>(row->column(0).int64(0)), {}};
+  auto database = TRY(duckdb::Database::open({.path = path.string(),
+                                              .threads = threads,
+                                              .temp_directory = path.parent_path().string(),
+                                              .keeps_insertion_order = false}));
+  auto connection = TRY(database.connect());
+  TRY(connection.execute("CREATE TABLE bill AS SELECT * FROM " + source_of(made)));
+  TRY(connection.execute("CHECKPOINT"));
+  const auto row = TRY(first_row(connection, "SELECT count(*) FROM bill"));
+  return Scan{static_cast<std::uint64_t>(row.column(0).int64(0)), {}};
 }
 
 // The peak of this process since the last call of forget_peak.

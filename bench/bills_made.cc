@@ -6,17 +6,18 @@
 #include <fstream>
 #include <utility>
 
+#include "core/duckdb/database.h"
 #include "core/instant.h"
-#include "duckdb/database.h"
-#include "export/focus_csv.h"
-#include "ingest/aws/aws_bill.h"
-#include "ingest/azure/azure_bill.h"
-#include "ingest/focus/focus_bill.h"
-#include "ingest/gcp/gcp_bill.h"
-#include "simulate/bills/made_up_fleet.h"
-#include "simulate/bills/native_bill.h"
-#include "simulate/bills/native_parquet.h"
-#include "simulate/generate_bill.h"
+#include "core/try.h"
+#include "ingest/bills/aws/aws_bill.h"
+#include "ingest/bills/azure/azure_bill.h"
+#include "ingest/bills/focus/focus_bill.h"
+#include "ingest/bills/gcp/gcp_bill.h"
+#include "reporting/export/focus_csv.h"
+#include "testing/generate/bills/made_up_fleet.h"
+#include "testing/generate/bills/native_bill.h"
+#include "testing/generate/bills/native_parquet.h"
+#include "testing/generate/generate_bill.h"
 
 namespace pennyweight::bench {
 namespace {
@@ -53,10 +54,9 @@ Result<std::vector<Node>> fleet_for(const BillOptions& options, std::uint64_t ro
                                     const CountRows& count_rows) {
   const auto few = fleet_of(options, kTrialNodes);
   if (!few) return few;
-  const Result<std::uint64_t> of_few = count_rows(*few);
-  if (!of_few) return std::unexpected(of_few.error());
+  const std::uint64_t of_few = TRY(count_rows(*few));
   const std::uint64_t nodes =
-      std::max<std::uint64_t>(4, (rows * kTrialNodes + *of_few - 1) / *of_few);
+      std::max<std::uint64_t>(4, (rows * kTrialNodes + of_few - 1) / of_few);
   return fleet_of(options, static_cast<std::uint32_t>(nodes));
 }
 
@@ -83,7 +83,7 @@ Result<BillTotals> write_focus(const std::vector<Node>& nodes, const BillOptions
   std::string text = csv.header();
   std::vector<Charge> lines;
   const auto flush = [&]() -> Result<void> {
-    if (auto written = csv.rows(lines, text); !written) return written;
+    TRY(csv.rows(lines, text));
     lines.clear();
     auto written = file.write(text);
     text.clear();
@@ -95,18 +95,16 @@ Result<BillTotals> write_focus(const std::vector<Node>& nodes, const BillOptions
         return lines.size() < kLinesAtOnce ? Result<void>{} : flush();
       });
   if (!totals) return totals;
-  if (auto written = flush(); !written) return std::unexpected(written.error());
+  TRY(flush());
   return totals;
 }
 
 // Amounts as decimals and times as timestamps, all else text: the types that FOCUS gives them.
 Result<void> focus_to_parquet(const std::filesystem::path& csv,
                               const std::filesystem::path& parquet) {
-  auto database = duckdb::Database::open({.memory_bytes_max = std::uint64_t{4} << 30,
-                                          .temp_directory = parquet.parent_path().string()});
-  if (!database) return std::unexpected(database.error());
-  auto connection = database->connect();
-  if (!connection) return std::unexpected(connection.error());
+  auto database = TRY(duckdb::Database::open({.memory_bytes_max = std::uint64_t{4} << 30,
+                                              .temp_directory = parquet.parent_path().string()}));
+  auto connection = TRY(database.connect());
   std::string typed;
   for (const char* column :
        {"BilledCost", "EffectiveCost", "ListCost", "ContractedCost", "ListUnitPrice",
@@ -118,7 +116,7 @@ Result<void> focus_to_parquet(const std::filesystem::path& csv,
     typed += fmt::format("{0}::TIMESTAMP AS {0}, ", column);
   }
   typed.resize(typed.size() - 2);
-  return connection->execute(fmt::format(
+  return connection.execute(fmt::format(
       "COPY (SELECT * REPLACE ({}) FROM read_csv({}, all_varchar = true, header = true)) TO {} "
       "(FORMAT parquet)",
       typed, duckdb::quote_text(csv.string()), duckdb::quote_text(parquet.string())));
@@ -127,27 +125,24 @@ Result<void> focus_to_parquet(const std::filesystem::path& csv,
 Result<std::vector<MadeBill>> make_focus(std::uint64_t rows, const std::filesystem::path& folder) {
   const BillOptions options = options_of("aws", rows);
   const auto nodes =
-      fleet_for(options, rows, [&](const std::vector<Node>& few) -> Result<std::uint64_t> {
+      TRY(fleet_for(options, rows, [&](const std::vector<Node>& few) -> Result<std::uint64_t> {
         const auto totals = generate_bill(few, Catalog::built_in(), options,
                                           [](const Charge&) { return Result<void>{}; });
         if (!totals) return std::unexpected(totals.error());
         return totals->lines;
-      });
-  if (!nodes) return std::unexpected(nodes.error());
+      }));
   const auto path = folder / "focus.csv";
-  const auto totals = write_focus(*nodes, options, path);
-  if (!totals) return std::unexpected(totals.error());
+  const auto totals = TRY(write_focus(nodes, options, path));
   const auto parquet = folder / "focus.parquet";
-  if (auto ok = focus_to_parquet(path, parquet); !ok) return std::unexpected(ok.error());
-
-  const BillSums truth{totals->costs.billed.ticks(), totals->costs.effective.ticks(),
-                       totals->costs.list.ticks(), totals->costs.contracted.ticks()};
-  const auto reader = [] { return focus::focus_bill(); };
+  TRY(focus_to_parquet(path, parquet));
+  const BillSums truth{totals.costs.billed.ticks(), totals.costs.effective.ticks(),
+                       totals.costs.list.ticks(), totals.costs.contracted.ticks()};
+  const auto reader = focus::focus_bill();
   const std::vector<std::string> costs = {"BilledCost", "EffectiveCost", "ListCost",
                                           "ContractedCost"};
   std::vector<MadeBill> made;
-  made.push_back({"FOCUS 1.4, CSV", path, false, totals->lines, truth, reader, costs});
-  made.push_back({"FOCUS 1.4, Parquet", parquet, true, totals->lines, truth, reader, costs});
+  made.push_back({"FOCUS 1.4, CSV", path, false, totals.lines, truth, reader, costs});
+  made.push_back({"FOCUS 1.4, Parquet", parquet, true, totals.lines, truth, reader, costs});
   return made;
 }
 
@@ -163,7 +158,7 @@ struct NativeKind {
   NativeForm form;
   std::string name;
   bool billed_is_told = true;  // an amortised export does not tell what is billed
-  std::unique_ptr<bill::BillReader> (*reader)();
+  bill::RowReaderFactory reader;
   std::vector<std::string> cost_columns;
   // The form whose text becomes Parquet.
   std::optional<NativeForm> parquet;
@@ -175,38 +170,32 @@ Result<std::vector<MadeBill>> make_native(const NativeKind& kind, std::uint64_t 
   options.form = kind.form;
   options.bill = options_of(bills::provider_of(kind.form), rows);
   const auto nodes =
-      fleet_for(options.bill, rows, [&](const std::vector<Node>& few) -> Result<std::uint64_t> {
+      TRY(fleet_for(options.bill, rows, [&](const std::vector<Node>& few) -> Result<std::uint64_t> {
         const auto truth = bills::write_native_bill(
             few, Catalog::built_in(), options, [](std::string_view) { return Result<void>{}; });
         if (!truth) return std::unexpected(truth.error());
         return truth->rows;
-      });
-  if (!nodes) return std::unexpected(nodes.error());
+      }));
   const auto path = folder / fmt::format("{}.csv", bills::to_text(kind.form));
-  const auto truth = write_native(*nodes, options, path);
-  if (!truth) return std::unexpected(truth.error());
-  BillSums sums{std::nullopt, truth->effective().ticks(), std::nullopt, std::nullopt};
-  if (kind.billed_is_told) sums.billed = truth->billed().ticks();
+  const auto truth = TRY(write_native(nodes, options, path));
+  BillSums sums{std::nullopt, truth.effective().ticks(), std::nullopt, std::nullopt};
+  if (kind.billed_is_told) sums.billed = truth.billed().ticks();
   std::vector<MadeBill> made;
   made.push_back(
-      {kind.name + ", CSV", path, false, truth->rows, sums, kind.reader, kind.cost_columns});
+      {kind.name + ", CSV", path, false, truth.rows, sums, kind.reader, kind.cost_columns});
   if (!kind.parquet) return made;
 
   auto text = path;
   if (*kind.parquet != kind.form) {
     options.form = *kind.parquet;
     text = folder / "for_parquet.text";
-    if (auto written = write_native(*nodes, options, text); !written) {
-      return std::unexpected(written.error());
-    }
+    TRY(write_native(nodes, options, text));
   }
   const auto parquet = folder / fmt::format("{}.parquet", bills::to_text(kind.form));
-  if (auto ok = bills::text_to_parquet(text.string(), options, parquet.string()); !ok) {
-    return std::unexpected(ok.error());
-  }
+  TRY(bills::text_to_parquet(text.string(), options, parquet.string()));
   if (text != path) std::filesystem::remove(text);
   made.push_back(
-      {kind.name + ", Parquet", parquet, true, truth->rows, sums, kind.reader, kind.cost_columns});
+      {kind.name + ", Parquet", parquet, true, truth.rows, sums, kind.reader, kind.cost_columns});
   return made;
 }
 
@@ -224,7 +213,7 @@ Result<std::vector<MadeBill>> make_bills(std::string_view provider, std::uint64_
     return make_native({NativeForm::kAwsCur2,
                         "CUR 2.0",
                         true,
-                        [] { return aws::aws_bill({}); },
+                        aws::aws_bill({}),
                         {"line_item_unblended_cost"},
                         NativeForm::kAwsCur2},
                        rows, folder);
@@ -233,7 +222,7 @@ Result<std::vector<MadeBill>> make_bills(std::string_view provider, std::uint64_
     return make_native({NativeForm::kAzureAmortised,
                         "Azure amortised",
                         false,
-                        [] { return azure::azure_bill({azure::CostMetric::kAmortised}); },
+                        azure::azure_bill({azure::CostMetric::kAmortised}),
                         {"CostInBillingCurrency"},
                         std::nullopt},
                        rows, folder);
@@ -242,7 +231,7 @@ Result<std::vector<MadeBill>> make_bills(std::string_view provider, std::uint64_
     return make_native({NativeForm::kGcpCsv,
                         "GCP detailed",
                         true,
-                        [] { return gcp::gcp_bill(); },
+                        gcp::gcp_bill(),
                         {"cost"},
                         NativeForm::kGcpJson},
                        rows, folder);

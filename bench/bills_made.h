@@ -1,5 +1,5 @@
-// The bills that bench/bills reads: made from a made-up fleet, of about so many rows, with what
-// they come to.
+// Makes the bills that bench/bills reads: from a made-up fleet, with about the given count of rows
+// and their sums.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 #include "core/error.h"
 #include "core/int128.h"
-#include "ingest/bill/bill_reader.h"
+#include "ingest/bills/row_reader.h"
 
 namespace pennyweight::bench {
 
-// Sums of the four costs in 10^-18; nothing where the generator does not say.
+// Sums of the four costs in 10^-18; nothing for a cost that the generator does not state.
 struct BillSums {
   std::optional<Int128> billed;
   std::optional<Int128> effective;
@@ -30,7 +30,7 @@ struct MadeBill {
   bool is_parquet = false;
   std::uint64_t rows = 0;  // of the file
   BillSums truth;
-  std::unique_ptr<bill::BillReader> (*reader)() = nullptr;
+  bill::RowReaderFactory reader;
   std::vector<std::string> cost_columns;  // of the file: those DuckDB adds up
 };
 

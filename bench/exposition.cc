@@ -1,4 +1,4 @@
-// How fast samples are read on one core, before anybody looks at what they mean.
+// How fast samples are read on one core, before they are classified.
 //
 //   bench_exposition --gpus 1000 --runs 20
 //
@@ -8,9 +8,9 @@
 //   remote_write            protobuf read and checked, each series' key hashed and handed on,
 //   remote_write 2.0        the same with symbols, which refer to texts,
 //   snappy + remote_write   with the decoding in front, as it is received.
-// The best of the runs counts, in CPU time. What was handed on is held against what was made: as
+// The best of the runs counts, in CPU time. What was read is compared with what was made: as
 // many samples, with the same sum, under as many keys; else the exit code is 1.
-#include "ingest/prometheus/exposition.h"
+#include "telemetry/prometheus/exposition.h"
 
 #include <fmt/format.h>
 #include <time.h>
@@ -26,10 +26,10 @@
 #include <vector>
 
 #include "core/check.h"
-#include "ingest/prometheus/encoded_label.h"
-#include "ingest/prometheus/encoding.h"
-#include "ingest/prometheus/remote_write.h"
-#include "ingest/prometheus/write_request.h"
+#include "telemetry/prometheus/encoded_label.h"
+#include "telemetry/prometheus/encoding.h"
+#include "telemetry/prometheus/remote_write.h"
+#include "telemetry/prometheus/write_request.h"
 
 namespace pennyweight::prometheus {
 namespace {
@@ -244,7 +244,7 @@ void run(std::size_t gpus, std::size_t runs) {
   measure("remote_write", bytes, load, [&](SeriesSink& sink) {
     for (const WriteRequestBuilder& body : bodies) {
       CHECK(reader.read(WriteProtocol::kV1, body.body()), "what is made can be read");
-      reader.hand_on(sink);
+      reader.emit(sink);
     }
   });
   std::size_t request_bytes = 0;
@@ -253,7 +253,7 @@ void run(std::size_t gpus, std::size_t runs) {
   measure("remote_write 2.0", request_bytes, load, [&](SeriesSink& sink) {
     for (const std::string& request : requests) {
       CHECK(reader.read(WriteProtocol::kV2, request), "what is made can be read");
-      reader.hand_on(sink);
+      reader.emit(sink);
     }
   });
   BodyDecoder decoder;
@@ -261,7 +261,7 @@ void run(std::size_t gpus, std::size_t runs) {
     for (const std::string& body : packed) {
       const auto decoded = decoder.decode("snappy", body, 64u << 20);
       CHECK(decoded && reader.read(WriteProtocol::kV1, *decoded), "what is made can be read");
-      reader.hand_on(sink);
+      reader.emit(sink);
     }
   });
   fmt::print("compressed: {} bytes a sample\n", packed_bytes / load.samples);

@@ -24,11 +24,12 @@
 #include <vector>
 
 #include "core/decimal.h"
+#include "core/duckdb/database.h"
 #include "core/int128.h"
-#include "duckdb/database.h"
-#include "ingest/bill/csv_import.h"
-#include "ingest/focus/focus_bill.h"
-#include "store/duckdb/duckdb_store.h"
+#include "core/try.h"
+#include "ingest/bills/csv_import.h"
+#include "ingest/bills/focus/focus_bill.h"
+#include "ledger/store/duckdb/duckdb_store.h"
 
 namespace pennyweight {
 namespace {
@@ -189,27 +190,24 @@ Result<Totals> read_bill(const std::filesystem::path& path, ImportSession* sessi
   while (in) {
     in.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
     const auto size = static_cast<std::size_t>(in.gcount());
-    if (auto ok = import.feed({chunk.data(), size}); !ok) return std::unexpected(ok.error());
+    TRY(import.feed({chunk.data(), size}));
   }
-  if (auto summary = import.finish(); !summary) return std::unexpected(summary.error());
+  TRY(import.finish());
   return keep.totals;
 }
 
 Result<Totals> import_bill(const std::filesystem::path& bill, const std::filesystem::path& ledger) {
-  auto store = open_duckdb_store({.path = ledger.string()});
-  if (!store) return std::unexpected(store.error());
-  auto session = (*store)->begin_import({.format = "focus",
-                                         .name = bill.string(),
-                                         .file_hash = {},
-                                         .at = from_unix_seconds(1'770'000'000)});
-  if (!session) return std::unexpected(session.error());
-  auto totals = read_bill(bill, session->get());
+  auto store = TRY(open_duckdb_store({.path = ledger.string()}));
+  auto session = TRY(store->begin_import({.format = "focus",
+                                          .name = bill.string(),
+                                          .file_hash = {},
+                                          .at = from_unix_seconds(1'770'000'000)}));
+  auto totals = read_bill(bill, session.get());
   if (!totals) return totals;
-  const auto outcome = (*session)->commit();
-  if (!outcome) return std::unexpected(outcome.error());
-  if (outcome->charges.created != totals->rows || outcome->rejected != 0) {
+  const auto outcome = TRY(session->commit());
+  if (outcome.charges.created != totals->rows || outcome.rejected != 0) {
     return fail(ErrorCode::kStore, fmt::format("{} charges created, {} rejected",
-                                               outcome->charges.created, outcome->rejected));
+                                               outcome.charges.created, outcome.rejected));
   }
   return totals;
 }
@@ -220,18 +218,15 @@ constexpr std::string_view kSums =
 
 Result<Totals> query_totals(const std::filesystem::path& database_path, const std::string& before,
                             const std::string& table) {
-  auto database = duckdb::Database::open({.path = database_path.string()});
-  if (!database) return std::unexpected(database.error());
-  auto connection = database->connect();
-  if (!connection) return std::unexpected(connection.error());
+  auto database = TRY(duckdb::Database::open({.path = database_path.string()}));
+  auto connection = TRY(database.connect());
   if (!before.empty()) {
-    if (auto ok = connection->execute(before); !ok) return std::unexpected(ok.error());
+    TRY(connection.execute(before));
   }
-  auto rows = connection->query(std::string(kSums) + table);
-  if (!rows) return std::unexpected(rows.error());
-  if (const auto more = rows->next(); !more) return std::unexpected(more.error());
-  Totals totals{.rows = static_cast<std::uint64_t>(rows->column(0).int64(0)), .costs = {}};
-  for (std::uint64_t i = 0; i < 4; ++i) totals.costs[i] = rows->column(i + 1).unscaled(0);
+  auto rows = TRY(connection.query(std::string(kSums) + table));
+  TRY(rows.next());
+  Totals totals{.rows = static_cast<std::uint64_t>(rows.column(0).int64(0)), .costs = {}};
+  for (std::uint64_t i = 0; i < 4; ++i) totals.costs[i] = rows.column(i + 1).unscaled(0);
   return totals;
 }
 

@@ -2,14 +2,15 @@
 // twelve metrics that a charge or a KPI needs, labels as dcgm-exporter writes them and as a scrape
 // adds to them, one scrape of each node every interval.
 //
-// Every value is a pure function of the GPU and of the scrape's number, so that whoever received
-// the stream can be asked for what must be in it. Floating point is fine here: it is measurements.
+// Every value is a pure function of the GPU and of the scrape's number, so that a
+// receiver can be checked for what it must have. Floating point is fine here: these are
+// measurements.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "ingest/prometheus/write_request.h"
+#include "telemetry/prometheus/write_request.h"
 
 namespace pennyweight::bench {
 
@@ -23,14 +24,14 @@ struct Fleet {
   std::string cluster = "bench";
 };
 
-// Nodes are scraped at different moments of the interval, as Prometheus spreads them.
+// Nodes are scraped at different times of the interval, as Prometheus spreads them.
 std::int64_t scrape_at_ms(const Fleet& fleet, std::uint32_t node, std::uint32_t scrape);
 
 std::string gpu_uuid(std::uint32_t gpu);
 std::string node_name(std::uint32_t node);
 const char* metric_name(std::uint32_t metric);
 
-// What metric 0 … kMetrics - 1 of a GPU says at a scrape, in the exporter's unit.
+// The value of metric 0 … kMetrics - 1 of a GPU at a scrape, in the exporter's unit.
 double value_of(std::uint32_t gpu, std::uint32_t metric, std::uint32_t scrape, const Fleet& fleet);
 
 // Adds one series with its one sample of that scrape.

@@ -1,5 +1,5 @@
 // The load of bench/ingest.py and tests/real/soak.py: makes remote_write bodies of a synthetic
-// fleet, and sends them as fast as they are taken, or at a rate.
+// fleet, and sends them as fast as the receiver takes them, or at a rate.
 //
 //   bench_ingest_load make --gpus 10000 --minutes 10 --start-ms 1767225600000 --out FILE
 //   bench_ingest_load send --port 9090 --in FILE [--rate SAMPLES_A_SECOND]
@@ -63,7 +63,7 @@ struct Options {
   }
 };
 
-// A body as it lies in the file: this, then the compressed bytes.
+// A body in the file: this header, then the compressed bytes.
 struct BodyHead {
   std::uint32_t shard;
   std::uint32_t samples;
@@ -133,7 +133,7 @@ int make(const Options& options) {
     std::fprintf(stderr, "cannot write the bodies\n");
     return 1;
   }
-  // One series that a receiver is asked for: what it must say at the last scrape.
+  // One series that a receiver is checked for: its value at the last scrape.
   const std::uint32_t gpu = fleet.gpus / 2;
   const std::uint32_t node = gpu / kGpusPerNode;
   const std::uint32_t last = first + scrapes - 1;

@@ -1,4 +1,4 @@
-// What taking in samples costs, part by part and without HTTP: the exposition parser, the reader of
+// What ingesting samples costs, part by part and without HTTP: the exposition parser, the reader of
 // remote_write, and the engine with and without its journal. bench/ingest.py measures the whole.
 //
 //   bench_ingest_parts --gpus 10000 --minutes 5 --folder /var/tmp/bench
@@ -15,11 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "ingest/prometheus/encoding.h"
-#include "ingest/prometheus/exposition.h"
-#include "ingest/prometheus/remote_write.h"
 #include "ingest_fleet.h"
-#include "live/engine.h"
+#include "telemetry/live/engine.h"
+#include "telemetry/prometheus/encoding.h"
+#include "telemetry/prometheus/exposition.h"
+#include "telemetry/prometheus/remote_write.h"
 
 namespace pennyweight::bench {
 namespace {
@@ -36,7 +36,7 @@ double processor_seconds() {
   return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
-// Counts what it is given, and looks at every value.
+// Counts samples, and reads every value.
 class Counter : public prometheus::SeriesSink {
  public:
   void series(const Hash128& key, const prometheus::EncodedLabels& /*labels*/,
@@ -128,7 +128,7 @@ bool read_bodies(const Stream& stream) {
   for (const std::string& body : stream.bodies) {
     const auto plain = decoder.decode("snappy", body, live::kBodyBytesMax);
     if (!plain || !reader.read(prometheus::WriteProtocol::kV1, *plain)) return false;
-    reader.hand_on(counter);
+    reader.emit(counter);
   }
   return say("remote_write, unpacked and read", counter.count == stream.samples, stream.samples,
              stream.plain_bytes, processor_seconds() - begin);
@@ -139,8 +139,9 @@ bool take_bodies(const char* what, const Stream& stream, const std::string& fold
   SimulatedClock clock(from_unix_ms(stream.fleet.start_ms));
   live::EngineOptions options{
       .folder = folder,
-      .lane = {
-          .meaning = {.cluster = ClusterId("bench"), .outcomes = {}}, .timing = {}, .limits = {}}};
+      .stream = {.classification = {.cluster = ClusterId("bench"), .outcomes = {}},
+                 .timing = {},
+                 .limits = {}}};
   auto engine = live::Engine::open(std::move(options), clock);
   if (!engine) {
     std::fprintf(stderr, "%s\n", engine.error().message.c_str());
@@ -148,16 +149,16 @@ bool take_bodies(const char* what, const Stream& stream, const std::string& fold
   }
   std::uint64_t spans = 0;
   std::uint64_t taken = 0;
-  const auto import = [&](const live::Rows& rows) -> Result<void> {
+  const auto import = [&](const live::FlushRows& rows) -> Result<void> {
     spans += rows.usages;
     return {};
   };
   const double begin = processor_seconds();
   const std::size_t per_scrape = stream.bodies.size() / stream.scrapes;
   for (std::size_t i = 0; i < stream.bodies.size(); ++i) {
-    const auto one = (*engine)->take({.content_type = "application/x-protobuf",
-                                      .content_encoding = "snappy",
-                                      .body = stream.bodies[i]});
+    const auto one = (*engine)->ingest({.content_type = "application/x-protobuf",
+                                        .content_encoding = "snappy",
+                                        .body = stream.bodies[i]});
     if (!one) {
       std::fprintf(stderr, "%s\n", one.error().message.c_str());
       return false;

@@ -24,8 +24,8 @@
 
 #include "core/check.h"
 #include "ledger/delivery.h"
-#include "rollup/rollup.h"
-#include "store/duckdb/duckdb_store.h"
+#include "ledger/store/duckdb/duckdb_store.h"
+#include "reporting/rollup/rollup.h"
 
 namespace pennyweight::bench {
 namespace {

@@ -28,10 +28,11 @@
 #include <string>
 #include <vector>
 
+#include "core/duckdb/database.h"
 #include "core/instant.h"
-#include "duckdb/database.h"
-#include "ledger/keeping.h"
-#include "store/duckdb/duckdb_store.h"
+#include "core/try.h"
+#include "ledger/store/duckdb/duckdb_store.h"
+#include "ledger/store_rules.h"
 
 namespace pennyweight::bench {
 namespace {
@@ -183,19 +184,18 @@ std::string filled(std::string sql, const std::string& name, const std::string& 
 
 // A text that a bill does not state is empty, and never null, but for those of a fixed choice.
 Result<void> give_defaults(duckdb::Connection& connection) {
-  auto rows = connection.query(
+  auto rows = TRY(connection.query(
       "SELECT column_name FROM duckdb_columns() WHERE table_name = 'charges' AND data_type = "
       "'VARCHAR' AND NOT contains(column_name, '_status') AND column_name NOT IN "
-      "('charge_frequency', 'pricing_category')");
-  if (!rows) return std::unexpected(rows.error());
+      "('charge_frequency', 'pricing_category')"));
   std::string sql = "ALTER TABLE charges ALTER tags SET DEFAULT MAP {}::MAP(VARCHAR, VARCHAR);";
   while (true) {
-    const auto more = rows->next();
+    const auto more = rows.next();
     if (!more) return std::unexpected(more.error());
     if (!*more) break;
-    for (std::uint64_t row = 0; row < rows->size(); ++row) {
-      sql += "ALTER TABLE charges ALTER " + std::string(rows->column(0).text(row)) +
-             " SET DEFAULT '';";
+    for (std::uint64_t row = 0; row < rows.size(); ++row) {
+      sql +=
+          "ALTER TABLE charges ALTER " + std::string(rows.column(0).text(row)) + " SET DEFAULT '';";
     }
   }
   return connection.execute(sql);
@@ -205,22 +205,15 @@ Result<void> make(const Options& options) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   std::filesystem::remove(options.ledger);
-  if (auto store = open_duckdb_store({.path = options.ledger}); !store) {
-    return std::unexpected(store.error());
-  }
-  auto database = duckdb::Database::open({.path = options.ledger,
-                                          .memory_bytes_max = std::uint64_t{3} << 30,
-                                          .threads = 2,
-                                          .temp_directory = options.ledger + ".tmp",
-                                          .keeps_insertion_order = false});
-  if (!database) return std::unexpected(database.error());
-  auto connection = database->connect();
-  if (!connection) return std::unexpected(connection.error());
-  if (auto done = connection->execute(filled(kNodes, "$NODES", std::to_string(options.nodes)));
-      !done) {
-    return done;
-  }
-  if (auto done = give_defaults(*connection); !done) return done;
+  TRY(open_duckdb_store({.path = options.ledger}));
+  auto database = TRY(duckdb::Database::open({.path = options.ledger,
+                                              .memory_bytes_max = std::uint64_t{3} << 30,
+                                              .threads = 2,
+                                              .temp_directory = options.ledger + ".tmp",
+                                              .keeps_insertion_order = false}));
+  auto connection = TRY(database.connect());
+  TRY(connection.execute(filled(kNodes, "$NODES", std::to_string(options.nodes))));
+  TRY(give_defaults(connection));
   std::string month = options.first;
   std::uint64_t run = 0;
   for (std::uint64_t i = 0; i < options.months; ++i, month = month_after(month)) {
@@ -232,33 +225,28 @@ Result<void> make(const Options& options) {
       sql = filled(sql, "$CLUSTER", cluster.name);
       sql = filled(sql, "$CURRENCY", cluster.currency);
       sql = filled(sql, "$WHERE", cluster.nodes);
-      if (auto done = connection->execute(sql); !done) return done;
+      TRY(connection.execute(sql));
     }
     std::fprintf(stderr, "%s %.0f s\n", month.c_str(),
                  std::chrono::duration<double>(Clock::now() - begin).count());
   }
   // One that imports: the lines name it.
-  if (auto done = connection->execute(
-          "INSERT INTO imports BY NAME SELECT 1::UBIGINT AS number, 'focus' AS format, 'bench' AS "
-          "name, md5('bench')::UUID AS file_hash, TIMESTAMP '2025-01-01' AS imported_at, "
-          "count(*)::UBIGINT AS charges, 0 AS holdings, 0 AS nodes, 0 AS gpus, 0 AS usages, 0 AS "
-          "outages, 0 AS corrections, 0 AS rejected, 'guarded' AS style, '' AS reason, 0 AS "
-          "removed, 0 AS reversed, 0 AS late, 0 AS outcomes FROM charges; CHECKPOINT");
-      !done) {
-    return done;
-  }
-  auto rows = connection->query(
+  TRY(connection.execute(
+      "INSERT INTO imports BY NAME SELECT 1::UBIGINT AS number, 'focus' AS format, 'bench' AS "
+      "name, md5('bench')::UUID AS file_hash, TIMESTAMP '2025-01-01' AS imported_at, "
+      "count(*)::UBIGINT AS charges, 0 AS holdings, 0 AS nodes, 0 AS gpus, 0 AS usages, 0 AS "
+      "outages, 0 AS corrections, 0 AS rejected, 'guarded' AS style, '' AS reason, 0 AS "
+      "removed, 0 AS reversed, 0 AS late, 0 AS outcomes FROM charges; CHECKPOINT"));
+  auto rows = TRY(connection.query(
       "SELECT (SELECT count(*) FROM charges)::UBIGINT, (SELECT count(*) FROM postings)::UBIGINT, "
-      "(SELECT count(DISTINCT workload) FROM run_dimensions)::UBIGINT");
-  if (!rows) return std::unexpected(rows.error());
-  const auto more = rows->next();
-  if (!more) return std::unexpected(more.error());
+      "(SELECT count(DISTINCT workload) FROM run_dimensions)::UBIGINT"));
+  TRY(rows.next());
   std::printf(
       "{\"charges\": %llu, \"postings\": %llu, \"workloads\": %llu, \"bytes\": %llu, "
       "\"seconds\": %.1f}\n",
-      static_cast<unsigned long long>(rows->column(0).uint64(0)),
-      static_cast<unsigned long long>(rows->column(1).uint64(0)),
-      static_cast<unsigned long long>(rows->column(2).uint64(0)),
+      static_cast<unsigned long long>(rows.column(0).uint64(0)),
+      static_cast<unsigned long long>(rows.column(1).uint64(0)),
+      static_cast<unsigned long long>(rows.column(2).uint64(0)),
       static_cast<unsigned long long>(std::filesystem::file_size(options.ledger)),
       std::chrono::duration<double>(Clock::now() - begin).count());
   return {};

@@ -1,4 +1,4 @@
-// How fast the DuckDB keeper takes charges and postings, in facts a second from append to an
+// How fast the DuckDB store takes charges and postings, in facts a second from append to an
 // acknowledged commit, and how much memory that needs.
 //
 //   bench_store_append --rows 1000000 --folder /tmp/bench
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "store/duckdb/duckdb_store.h"
+#include "ledger/store/duckdb/duckdb_store.h"
 
 namespace pennyweight {
 namespace {

@@ -1,4 +1,4 @@
-// How fast the DuckDB keeper hands out telemetry in the order of an allocation, in samples a
+// How fast the DuckDB store hands out telemetry in the order of an allocation, in samples a
 // second, on as many threads as are given.
 //
 //   bench_store_usage --gpus 2000 --threads 2 --folder /tmp/bench
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "store/duckdb/duckdb_store.h"
+#include "ledger/store/duckdb/duckdb_store.h"
 
 namespace pennyweight {
 namespace {

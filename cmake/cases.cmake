@@ -1,6 +1,6 @@
-# tests/cases/*.case, run by their reader.
+# Runs tests/cases/*.case.
 add_executable(run_cases ${PROJECT_SOURCE_DIR}/tests/cases/run_cases.cc)
-target_link_libraries(run_cases PRIVATE room_allocate GTest::gtest GTest::gtest_main)
+target_link_libraries(run_cases PRIVATE module_allocation GTest::gtest GTest::gtest_main)
 target_compile_definitions(run_cases PRIVATE PROJECT_ROOT=".")
 add_test(NAME cases COMMAND run_cases WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 add_test(NAME cases/index COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/cases/index_test.py

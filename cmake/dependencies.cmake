@@ -1,11 +1,10 @@
-# Debian's libraries, and DuckDB's own shared library from npm (script/bootstrap installs both).
+# Debian's libraries, and DuckDB's own shared library from npm; script/bootstrap installs both.
 find_package(fmt REQUIRED)
 find_package(date REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
-find_package(spdlog REQUIRED)
 find_package(GTest REQUIRED)
 find_package(benchmark REQUIRED)
 find_package(Threads REQUIRED)
@@ -18,12 +17,12 @@ find_library(SNAPPY_LIBRARY snappy REQUIRED)
 add_library(snappy INTERFACE IMPORTED)
 target_link_libraries(snappy INTERFACE ${SNAPPY_LIBRARY})
 find_package(OpenSSL REQUIRED)
-# cpp-httplib as Debian has it: a shared library, with TLS.
+# cpp-httplib as Debian builds it: a shared library, with TLS.
 find_library(HTTPLIB_LIBRARY cpp-httplib REQUIRED)
 add_library(httplib INTERFACE IMPORTED)
 target_compile_definitions(httplib INTERFACE CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
 target_link_libraries(httplib INTERFACE ${HTTPLIB_LIBRARY} OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
-# Sign-in: argon2id, TOTP's picture, what OpenID providers sign; users are kept by SQLite.
+# Sign-in: argon2id, the QR code of TOTP, signatures of OpenID providers, users in SQLite.
 foreach(name argon2 sqlite3 qrencode cjose)
   string(TOUPPER ${name} upper)
   find_library(${upper}_LIBRARY ${name} REQUIRED)
@@ -32,6 +31,9 @@ foreach(name argon2 sqlite3 qrencode cjose)
 endforeach()
 find_library(JANSSON_LIBRARY jansson REQUIRED)
 target_link_libraries(cjose INTERFACE ${JANSSON_LIBRARY})
+find_library(RE2_LIBRARY re2 REQUIRED)
+add_library(re2 INTERFACE IMPORTED)
+target_link_libraries(re2 INTERFACE ${RE2_LIBRARY})
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_library(XXHASH_LIBRARY xxhash REQUIRED)
 add_library(xxhash INTERFACE IMPORTED)
@@ -50,7 +52,7 @@ set(DUCKDB_HEADER ${PROJECT_SOURCE_DIR}/node_modules/duckdb/src/duckdb/src/inclu
 if(NOT EXISTS ${DUCKDB_LIBRARY} OR NOT EXISTS ${DUCKDB_HEADER})
   message(FATAL_ERROR "DuckDB is not installed in node_modules; run script/bootstrap")
 endif()
-# The header alone, so that nothing else of that package can be included by accident.
+# Only the header, so that nothing else of that package can be included by accident.
 configure_file(${DUCKDB_HEADER} ${PROJECT_BINARY_DIR}/duckdb_c_api/duckdb.h COPYONLY)
 add_library(duckdb::duckdb SHARED IMPORTED)
 set_target_properties(duckdb::duckdb PROPERTIES

@@ -1,14 +1,14 @@
-# The Debian package: `cpack` in a build folder. The program, DuckDB's library beside it, the unit,
-# and a configuration that listens on loopback only. What else it needs, dpkg-shlibdeps finds.
+# The Debian package; make it with `cpack` in a build folder. It has the programs, DuckDB's library, the
+# unit, and a configuration that listens on loopback only. dpkg-shlibdeps finds what else it needs.
 if(NOT TARGET pennyweight OR NOT DUCKDB_LIBRARY)
   return()
 endif()
 
-# The program finds DuckDB in the build's node_modules, and installed in the package's own folder.
-set_target_properties(pennyweight PROPERTIES INSTALL_RPATH /usr/lib/pennyweight)
+# The programs find DuckDB in node_modules during the build, and in the package's folder once installed.
+set_target_properties(pennyweight pennyweight_generate PROPERTIES INSTALL_RPATH /usr/lib/pennyweight)
 set(package_files ${PROJECT_SOURCE_DIR}/deploy)
-# Relative to the root of the file system, which is what CPACK_PACKAGING_INSTALL_PREFIX says.
-install(TARGETS pennyweight RUNTIME DESTINATION usr/bin)
+# Relative to the root of the file system (CPACK_PACKAGING_INSTALL_PREFIX).
+install(TARGETS pennyweight pennyweight_generate RUNTIME DESTINATION usr/bin)
 install(PROGRAMS ${DUCKDB_LIBRARY} DESTINATION usr/lib/pennyweight)
 install(FILES ${package_files}/systemd/pennyweight.service DESTINATION usr/lib/systemd/system)
 install(FILES ${package_files}/debian/pennyweight.yaml DESTINATION etc/pennyweight)
@@ -22,14 +22,16 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION usr/share/doc/pennyweigh
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME pennyweight)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "attributes every cent of a GPU bill to whom it worked for")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "attributes every cent of a GPU bill to who caused it")
 set(CPACK_PACKAGE_CONTACT "pennyweight maintainers <root@localhost>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /)
 set(CPACK_STRIP_FILES ON)
+# The symbols are a package of their own, pennyweight-dbgsym.
+set(CPACK_DEBIAN_DEBUGINFO_PACKAGE ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Where dpkg-shlibdeps finds the library that is in the package itself.
+# Where dpkg-shlibdeps finds the library that the package itself contains.
 get_filename_component(duckdb_folder ${DUCKDB_LIBRARY} DIRECTORY)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${duckdb_folder})
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "adduser, tzdata, ca-certificates")

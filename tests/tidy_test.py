@@ -10,20 +10,32 @@ import tempfile
 import unittest
 
 TIDY = pathlib.Path(__file__).resolve().parent.parent / "tools" / "tidy.py"
-ROOMS = "core:\nfleet: core\ningest/csv: core\ningest/focus: core ingest/csv\napp: core fleet\n"
+MODULES = """core: :
+core/gpu: :
+ingest/csv: : core
+ingest/focus: ingest/csv:
+app/cli: :
+app/daemon: :
+testing/bills: ingest/csv:
+"""
 HEADER = "// What it is.\n#pragma once\n"
 
 
 class Tree:
-    """A small source tree that tidy has nothing to say about, until a test adds to it."""
+    """A small source tree without findings, until a test adds to it."""
 
     def __init__(self, folder):
         self.root = pathlib.Path(folder)
-        self.write("rooms.txt", ROOMS)
+        self.write("modules.txt", MODULES)
         self.write("src/core/money.h", HEADER)
         self.write("src/core/money.cc", '#include "core/money.h"\n')
         self.write("src/ingest/csv/reader.h", HEADER)
         self.write("src/ingest/csv/reader.cc", '#include "ingest/csv/reader.h"\n')
+        self.write("src/ingest/csv/reader_test.cc", '#include "core/money.h"\n')
+        self.write("src/ingest/focus/focus.cc", '#include "ingest/csv/reader.h"\n')
+        self.write("testing/bills/bill.h", HEADER)
+        self.write("testing/bills/bill.cc",
+                   '#include "testing/bills/bill.h"\n#include "ingest/csv/reader.h"\n')
 
     def write(self, name, text):
         path = self.root / name
@@ -31,7 +43,7 @@ class Tree:
         path.write_text(text, encoding="utf-8", newline="")
 
     def tidy(self):
-        run = subprocess.run([sys.executable, TIDY, self.root, self.root / "rooms.txt"],
+        run = subprocess.run([sys.executable, TIDY, self.root, self.root / "modules.txt"],
                              capture_output=True, text=True, check=False)
         return run.returncode, run.stdout + run.stderr
 
@@ -47,7 +59,7 @@ class TidyTest(unittest.TestCase):
         self.assertEqual((status, output.count("error:")), (0, 0), output)
 
     def assert_refused(self, *words):
-        """Exactly one finding, and it says all of `words`."""
+        """Asserts exactly one finding, which contains all of `words`."""
         status, output = self.tree.tidy()
         self.assertEqual((status, output.count("error:")), (1, 1), output)
         for word in words:
@@ -56,27 +68,57 @@ class TidyTest(unittest.TestCase):
     def test_a_good_tree_passes(self):
         self.assert_clean()
 
-    def test_an_include_without_an_arrow_names_both_rooms(self):
+    def test_an_include_without_a_dependency_names_both_modules(self):
         self.tree.write("src/core/bad.cc", '#include "ingest/csv/reader.h"\n')
         self.assert_refused("src/core/bad.cc:1:", "core may not include ingest/csv")
 
-    def test_an_include_belongs_to_the_longest_room(self):
-        self.tree.write("src/ingest/focus/focus.cc", '#include "ingest/csv/reader.h"\n')
+    def test_only_tests_may_use_dependencies_of_tests(self):
+        self.tree.write("src/ingest/csv/reader_fuzz.cc", '#include "core/money.h"\n')
+        self.tree.write("src/ingest/csv/table_testing.h", HEADER + '#include "core/money.h"\n')
+        self.tree.write("src/ingest/csv/table_test.cc", '#include "ingest/csv/table_testing.h"\n')
         self.assert_clean()
+        self.tree.write("src/ingest/csv/bad.cc", '#include "core/money.h"\n')
+        self.assert_refused("src/ingest/csv/bad.cc:1:", "ingest/csv may include core in its tests only")
+
+    def test_a_dependency_that_nothing_uses(self):
+        self.tree.write("src/ingest/focus/focus.cc", "\n")
+        self.assert_refused("CMakeLists.txt:1:", "module ingest/focus", "ingest/csv", "remove it")
+
+    def test_a_dependency_that_only_tests_use(self):
+        self.tree.write("src/ingest/focus/focus.cc", '#include "ingest/focus/focus.h"\n')
+        self.tree.write("src/ingest/focus/focus.h", HEADER)
+        self.tree.write("src/ingest/focus/focus_test.cc", '#include "ingest/csv/reader.h"\n')
+        self.assert_refused("CMakeLists.txt:1:", "module ingest/focus", "TEST_DEPS")
+
+    def test_a_module_of_tests_alone_uses_its_dependencies_in_them(self):
+        (self.tree.root / "testing/bills/bill.cc").unlink()
+        (self.tree.root / "testing/bills/bill.h").unlink()
+        self.tree.write("testing/bills/bill_test.cc", '#include "ingest/csv/reader.h"\n')
+        self.assert_clean()
+
+    def test_a_dependency_of_tests_that_nothing_uses(self):
+        self.tree.write("src/ingest/csv/reader_test.cc", "\n")
+        self.assert_refused("CMakeLists.txt:1:", "module ingest/csv", "core", "of its tests")
+
+    def test_the_product_includes_nothing_of_testing(self):
+        self.tree.write("src/core/bad.cc", '#include "testing/bills/bill.h"\n')
+        self.assert_refused("src/core/bad.cc:1:", "core may not include testing/bills")
+
+    def test_an_include_belongs_to_the_longest_module(self):
         self.tree.write("src/ingest/csv/back.cc", '#include "ingest/focus/x.h"\n')
         self.assert_refused("ingest/csv may not include ingest/focus")
 
-    def test_an_include_of_no_room(self):
+    def test_an_include_of_no_module(self):
         self.tree.write("src/core/bad.cc", '#include "money.h"\n')
-        self.assert_refused('"money.h" lies in no room')
+        self.assert_refused('"money.h" is in no module')
 
     def test_an_undeclared_folder(self):
         self.tree.write("src/common/util.cc", "\n")
-        self.assert_refused("src/common/util.cc", "'common' is no room")
+        self.assert_refused("src/common/util.cc", "'common' is not a module")
 
-    def test_a_file_beside_the_formats_is_in_no_room(self):
+    def test_a_file_beside_the_formats_is_in_no_module(self):
         self.tree.write("src/ingest/shared.cc", "\n")
-        self.assert_refused("'ingest' is no room")
+        self.assert_refused("'ingest' is not a module")
 
     def test_a_file_that_nothing_builds(self):
         self.tree.write("src/core/old.cpp", "\n")
@@ -98,7 +140,7 @@ class TidyTest(unittest.TestCase):
 
     def test_a_header_that_opens_a_namespace(self):
         self.tree.write("src/core/money.h", HEADER + "using namespace pennyweight;\n")
-        self.assert_refused("src/core/money.h:1:", "opens no namespace")
+        self.assert_refused("src/core/money.h:1:", "must not open a namespace")
 
     def test_columns_and_ends_of_lines(self):
         self.tree.write("src/core/long.cc", "// " + "x" * 97 + "\n")
@@ -158,21 +200,21 @@ class TidyTest(unittest.TestCase):
         self.assert_clean()
 
     def test_a_ban_ends_where_the_rule_says(self):
-        self.tree.write("src/app/main.cc", 'int main() { std::cout << std::getenv("HOME"); }\n')
+        self.tree.write("src/app/cli/main.cc", 'int main() { std::cout << std::getenv("HOME"); }\n')
         self.tree.write("src/ingest/csv/good.cc", "double seconds;\n")
         self.tree.write("src/core/money_test.cc", 'auto seed = std::getenv("SEED");\n')
         self.assert_clean()
-        # One file of a room may, the room may not.
-        self.tree.write("src/app/live_source.cc", "double value;\n")
+        # One file of a module may, the module may not.
+        self.tree.write("src/app/daemon/live_source.cc", "double value;\n")
         self.assert_clean()
-        self.tree.write("src/app/live_sources.cc", "double value;\n")
-        self.assert_refused("src/app/live_sources.cc:1:", "core/quantity.h")
-        self.tree.write("src/app/live_sources.cc", "\n")
+        self.tree.write("src/app/daemon/live_sources.cc", "double value;\n")
+        self.assert_refused("src/app/daemon/live_sources.cc:1:", "core/quantity.h")
+        self.tree.write("src/app/daemon/live_sources.cc", "\n")
         self.tree.write("src/core/money_test.cc", "double seconds;\n")
         self.assert_refused("src/core/money_test.cc:1:", "core/quantity.h")
         self.tree.write("src/core/money_test.cc", "\n")
-        self.tree.write("src/fleet/bad.cc", "double seconds;\n")
-        self.assert_refused("src/fleet/bad.cc:1:", "core/quantity.h")
+        self.tree.write("src/core/gpu/bad.cc", "double seconds;\n")
+        self.assert_refused("src/core/gpu/bad.cc:1:", "core/quantity.h")
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 
 usage: build_prices.py RAW_DIR     (the lists named in data/prices/README.md)
 
-The raw lists are not kept in the repository: most of their rows repeat a price that has not changed.
-What is written here is one row for each change of a price. Numbers pass through decimal.Decimal,
-never through a float. Rows that cannot be used are counted and shown.
+The raw lists are not in the repository, because most of their rows repeat an unchanged price. This
+script writes one row for each change of a price. Numbers pass through decimal.Decimal, never through
+a float. Rows that cannot be used are counted and reported.
 """
 import collections
 import csv
@@ -17,9 +17,9 @@ import sys
 
 decimal.getcontext().prec = 60
 EIGHTEEN_DIGITS = decimal.Decimal("1e-18")
-HOURS_PER_MONTH = decimal.Decimal(730)  # the convention of the list that the monthly prices are from
+HOURS_PER_MONTH = decimal.Decimal(730)  # the convention of the list that has monthly prices
 
-# Catalogue names of GPUs (data/fleet/gpu_catalog.csv) behind the names that AWS gives them.
+# AWS's name and memory (MiB) of a GPU to our model name (data/fleet/gpu_catalog.csv).
 AWS_MODELS = {
     ("t4", 16384): "T4", ("t4g", 16384): "T4G", ("a10g", 22888): "A10G", ("l40s", 45776): "L40S",
     ("v100", 32768): "V100-SXM2-32GB", ("a100", 40960): "A100-SXM4-40GB",
@@ -29,9 +29,9 @@ AWS_MODELS = {
     ("rtx-pro-server-6000", 98304): "RTX-PRO-6000-BLACKWELL-96GB", ("l4", 22888): "L4",
     ("radeon-pro-v520", 8192): "RADEON-PRO-V520",
 }
-# Parts of an L4 that AWS sells as one device, by the memory that it shows.
+# Fractions of an L4 that AWS sells as one device, by the memory they show.
 L4_PARTS = {2861: "L4 1/8", 5722: "L4 1/4", 11444: "L4 1/2"}
-# Types that have left AWS's list of types: GPU, GPUs, vCPU, GiB (AWS, EC2 instance types).
+# Types that AWS no longer lists: GPU model, GPUs, vCPU, GiB (AWS, EC2 instance types).
 AWS_RETIRED = {
     "g3s.xlarge": ("M60-8GB", 1, 4, "30.5"), "g3.4xlarge": ("M60-8GB", 1, 16, "122"),
     "g3.8xlarge": ("M60-8GB", 2, 32, "244"), "g3.16xlarge": ("M60-8GB", 4, 64, "488"),
@@ -45,7 +45,8 @@ GCP_MODELS = {
     "h100-80gb-mega": "H100-SXM5-80GB", "l4": "L4", "rtx6000": "RTX-PRO-6000-BLACKWELL-96GB",
 }
 FRACTIONS = {"0.125": "1/8", "0.25": "1/4", "0.5": "1/2"}
-# GPU, GPUs, GiB of Azure's sizes (Microsoft, GPU accelerated virtual machine sizes); vCPU is in the name.
+# GPU model, GPUs and GiB of Azure's sizes (Microsoft, GPU accelerated virtual machine sizes); the name
+# contains the vCPU.
 AZURE_SIZES = {
     "Standard_NC4as_T4_v3": ("T4", 1, 28), "Standard_NC8as_T4_v3": ("T4", 1, 56),
     "Standard_NC16as_T4_v3": ("T4", 1, 110), "Standard_NC64as_T4_v3": ("T4", 4, 440),
@@ -68,8 +69,8 @@ AZURE_SIZES = {
     "Standard_NV6ads_A10_v5": ("A10 1/6", 1, 55), "Standard_NV12ads_A10_v5": ("A10 1/3", 1, 110),
     "Standard_NV18ads_A10_v5": ("A10 1/2", 1, 220),
 }
-# Oracle prices GPUs by the hour; a shape has several. Shape: part number, GPU, GPUs, OCPU, GB (Oracle,
-# compute shapes). One OCPU is two vCPU.
+# Oracle prices GPUs by the hour, and a shape has several. Shape: part number, GPU model, GPUs, OCPU, GB
+# (Oracle, compute shapes). One OCPU is two vCPU.
 OCI_SHAPES = {
     "VM.GPU2.1": ("B88518", "P100-SXM2-16GB", 1, 12, 72), "BM.GPU2.2": ("B88517", "P100-SXM2-16GB", 2, 28, 192),
     "VM.GPU3.1": ("B89734", "V100-SXM2-16GB", 1, 6, 90), "VM.GPU3.2": ("B89734", "V100-SXM2-16GB", 2, 12, 180),
@@ -80,7 +81,7 @@ OCI_SHAPES = {
     "BM.GPU.A10.4": ("B95909", "A10", 4, 64, 1024),
     "BM.GPU.H100.8": ("B98415", "H100-SXM5-80GB", 8, 112, 2048),
 }
-# Names of the multi-cloud list that are one model of the catalogue; others stay as listed.
+# Names of the multi-cloud list that mean one model of gpu_catalog.csv; others stay as listed.
 LISTED_MODELS = {
     "T4 (16 GB)": "T4", "L4 (24 GB)": "L4", "A10": "A10", "A10 (24 GB)": "A10", "A10G (24 GB)": "A10G",
     "A40 (48 GB)": "A40", "K80 (12 GB)": "K80-12GB", "P4 (8 GB)": "P4", "A4000 (16 GB)": "RTX-A4000",
@@ -187,7 +188,7 @@ def oci(folder):
 
 
 def multi_cloud(folder):
-    """Only what the providers' own lists do not have: spot prices, and the smaller clouds."""
+    """Takes only what the providers' own lists lack: spot prices, and the smaller clouds."""
     groups = collections.defaultdict(list)
     for row in read(folder, "multi_cloud-gpus_fullstack_2025-03-07.csv"):
         groups[row["Cloud"], unique_name(row)].append(row)
@@ -198,7 +199,7 @@ def multi_cloud(folder):
         elif len({(r["On-demand"], r["Spot"]) for r in rows}) > 1:
             skipped["multi-cloud: several prices under one name"] += len(rows)
         elif cloud == "AWS":
-            # The list names no region; its on-demand prices are those of us-east-1, rounded.
+            # The list names no region, but its on-demand prices are those of us-east-1, rounded.
             add_rate("aws", "us-east-1", name, "spot", MULTI_CLOUD_DATE, row["Spot"], "multi-cloud")
         elif cloud == "Azure":
             azure_spot(name, row)
@@ -221,7 +222,8 @@ def unique_name(row):
 
 
 def azure_spot(name, row):
-    """The list names no region: eastus where its on-demand price is that of eastus, else not used."""
+    """Takes the price for eastus if the on-demand price beside it is that of eastus; the list names no
+    region."""
     name = "Standard_" + name.replace(" ", "_")
     listed = rates.get(("azure", name, "eastus", "on_demand"))
     cent = decimal.Decimal("0.01")
@@ -265,7 +267,7 @@ def main():
            ("(memory_gib)", prices["RAM"], "USD", "opencost-default")])
     print(f"{len(lines)} rates, {len(types)} instance types")
     for reason, count in sorted(skipped.items()):
-        print(f"{count:6} rows not used: {reason}")
+        print(f"{count:6} rows skipped: {reason}")
 
 
 main()

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""clang-tidy over sources, and not again over one that it has nothing to say about.
+"""Runs clang-tidy over sources, and skips those that have already passed.
 
 usage: tools/clang_tidy.py [--minutes N] BUILD_FOLDER SOURCE...
 
-With --minutes no further source is begun after so long: the ones that were changed last come first,
-and how many were not looked at is said.
+With --minutes it starts no further source after that time, takes those changed last first, and
+reports how many it left out.
 
-What a source is to clang-tidy is its text after the preprocessor, comments (NOLINT) included, its
-configuration, and clang-tidy's version. A hash of these that passed once lies as an empty file in
-~/.cache/pennyweight-lint, and such a source is passed over. Findings are printed; exits 1 on any.
+What clang-tidy finds depends on the source's text after the preprocessor, with its comments (NOLINT),
+on the configuration and on clang-tidy's version. When these have passed once, their hash is kept as
+the name of an empty file in ~/.cache/pennyweight-lint, and the source is skipped from then on.
+Findings are printed; any finding exits 1.
 """
 import concurrent.futures
 import hashlib
@@ -63,7 +64,7 @@ def main() -> int:
     def look(source: str) -> str:
         command = commands.get(str(root / source))
         text = preprocessed(command) if command else b""
-        # Its path counts, but not where the tree lies.
+        # The path within the tree counts, but not where the tree is.
         key = hashlib.sha256(b"\0".join([same, source.encode(), text])).hexdigest()
         if text and (cache / key).exists():
             return ""
@@ -85,7 +86,7 @@ def main() -> int:
             sys.stdout.write(said)
             sys.stdout.flush()
     if left_out:
-        print(f"clang-tidy: {left_out} of {len(sources)} sources were not looked at for time")
+        print(f"clang-tidy: {left_out} of {len(sources)} sources were not checked for lack of time")
     return 1 if failed else 0
 
 

@@ -4,16 +4,16 @@
 usage: openapi.py FOLDER OUTPUT      FOLDER/*.yaml into OUTPUT, as JSON
        openapi.py --check FOLDER     only checks
 
-base.yaml says what is common; each other file describes the routes of one part of the API, with
-the schemas that they alone use. So that a part says only what is its own, the tool adds to every
-operation what is the same for all:
+base.yaml has what is common. Each other file describes the routes of one part of the API, with the
+schemas that only they use. To every operation the tool adds what is the same for all, so that a part
+need not repeat it:
   - `security: []` where `x-permission` is open
-  - the header X-CSRF-Token of methods that change something, for those who bear a cookie
-  - the problems that each may answer with: 401 and 403 where somebody must be signed in, 404 where
-    the path has a parameter, 422 where anything may be said wrongly, 429 and `default`
-Two `extensions` are asked for: `x-permission` (a permission of access/principal.h, `signed_in` for
-whatever anybody may do who is signed in, or `open`), and `x-scoped`, what a principal gets that is
-bound to a scope: `cut` to it, `same` as others, or `refused`.
+  - the header X-CSRF-Token of methods that change something, for callers with a cookie
+  - the problems that each may answer with: 401 and 403 where the caller must be signed in, 404 where
+    the path has a parameter, 422 where a parameter may be wrong, 429 and `default`
+Every operation must have two extensions: `x-permission` (a permission of server/access/principal.h,
+`signed_in` for anybody who is signed in, or `open`), and `x-scoped`, what a scoped principal gets:
+answers `cut` to the scope, the `same` as others, or `refused`.
 
 The same parts give the same bytes. Every finding is a line 'where: what is wrong', and any exits 1.
 """
@@ -34,7 +34,7 @@ PERMISSIONS = {
     "read_audit", "read_metrics", "issue_invoices", "close_periods", "manage_users", "manage_own",
     "send_telemetry", "signed_in", "open"}
 SCOPED = {"cut", "same", "refused"}
-# Kinds of components, and whether a part may bring some of its own.
+# Kinds of components that a part may have.
 COMPONENTS = ("schemas", "parameters", "responses", "headers", "requestBodies", "examples")
 PROBLEMS = {
     "401": "NotSignedIn", "403": "MayNot", "404": "NotFound", "422": "BadParameter",
@@ -44,7 +44,7 @@ IN_BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 class Loader(yaml.SafeLoader):
-    """YAML as its version 1.2 has it: dates and `on` are texts, and no key is there twice."""
+    """YAML 1.2: dates and `on` are texts. A key that occurs twice is an error."""
 
     def construct_mapping(self, node, deep=False):
         seen = set()
@@ -52,7 +52,7 @@ class Loader(yaml.SafeLoader):
             key = self.construct_object(key_node, deep=True)
             if key in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key} is there twice", key_node.start_mark)
+                    None, None, f"the key {key} occurs twice", key_node.start_mark)
             seen.add(key)
         return {str(key): value for key, value in super().construct_mapping(node, deep).items()}
 
@@ -75,7 +75,7 @@ class Findings:
 
 
 def read_parts(folder, findings):
-    """The parts by name, base.yaml first."""
+    """Returns the parts by file name, base.yaml first."""
     parts = {}
     for path in sorted(folder.glob("*.yaml"), key=lambda p: (p.name != "base.yaml", p.name)):
         try:
@@ -84,16 +84,16 @@ def read_parts(folder, findings):
             findings.add(path.name, " ".join(str(error).split()))
             continue
         if not isinstance(part, dict):
-            findings.add(path.name, "a mapping with `paths` and `components` is wanted")
+            findings.add(path.name, "must be a mapping with `paths` and `components`")
             continue
         parts[path.name] = part
     if "base.yaml" not in parts:
-        findings.add(str(folder), "there is no base.yaml that can be read")
+        findings.add(str(folder), "has no readable base.yaml")
     return parts
 
 
 def merge(parts, findings):
-    """All parts as one document; what two of them state is named."""
+    """Returns all parts as one document, and reports what two parts define."""
     document = {}
     owners = {}
     paths, tags = {}, []
@@ -101,7 +101,7 @@ def merge(parts, findings):
 
     def take(kind, name, value, into, file):
         if (kind, name) in owners:
-            findings.add(file, f"{kind} {name} is in {owners[kind, name]} already")
+            findings.add(file, f"{kind} {name} is already defined in {owners[kind, name]}")
             return
         owners[kind, name] = file
         into[name] = value
@@ -118,14 +118,14 @@ def merge(parts, findings):
                     if kind == "securitySchemes" and file == "base.yaml":
                         components.setdefault(kind, {}).update(entries)
                     elif kind not in components:
-                        findings.add(file, f"components/{kind} is not for a part; see base.yaml")
+                        findings.add(file, f"components/{kind} belongs in base.yaml only")
                     else:
                         for name, entry in (entries or {}).items():
                             take(kind, name, entry, components[kind], file)
             elif file == "base.yaml":
                 document[key] = value
             else:
-                findings.add(file, f"{key} is not for a part; paths, tags and components are")
+                findings.add(file, f"{key} belongs in base.yaml; a part has paths, tags and components")
     document["tags"] = tags
     document["paths"] = dict(sorted(paths.items()))
     document["components"] = {
@@ -134,7 +134,7 @@ def merge(parts, findings):
 
 
 def operations(document):
-    """(path, method, operation) of all, those that are none left out."""
+    """Yields (path, method, operation) of every operation."""
     for path, item in document["paths"].items():
         if isinstance(item, dict):
             for method in METHODS:
@@ -143,7 +143,7 @@ def operations(document):
 
 
 def add_common(document):
-    """What every operation has in common, where it does not say so itself."""
+    """Adds what every operation has in common, where it does not have its own."""
     for path, method, operation in operations(document):
         is_open = operation.get("x-permission") == "open"
         if is_open:
@@ -159,7 +159,7 @@ def add_common(document):
             wanted += ["401", "403"]
         if "{" in path:
             wanted.append("404")
-        # A query may always be wrong: a parameter that is not there is refused.
+        # Any query may be wrong: unknown parameters are refused.
         if path.startswith("/api/"):
             wanted.append("422")
         for status in wanted:
@@ -168,7 +168,7 @@ def add_common(document):
 
 
 def resolve(document, reference):
-    """What a reference within the document stands for; nothing where it leads nowhere."""
+    """Returns what a reference within the document points to, or None."""
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return None
     at = document
@@ -181,8 +181,8 @@ def resolve(document, reference):
 
 
 def check_references(document, common, findings):
-    """Every $ref leads somewhere, and every component of a part is led to. `common` are those of
-    base.yaml, which are there for all."""
+    """Checks that every $ref points to something and every component of a part is used. `common` are
+    those of base.yaml, which need not be."""
     used = set()
 
     def walk(value, where):
@@ -190,7 +190,7 @@ def check_references(document, common, findings):
             if "$ref" in value:
                 used.add(value["$ref"])
                 if resolve(document, value["$ref"]) is None:
-                    findings.add(where, f"{value['$ref']} leads nowhere")
+                    findings.add(where, f"{value['$ref']} points to nothing")
             for key, entry in value.items():
                 # Examples are data, not description.
                 is_data = key in ("example", "examples", "const", "default", "enum")
@@ -208,7 +208,7 @@ def check_references(document, common, findings):
         for name in entries:
             is_common = name in common.get(kind, {})
             if not is_common and f"#/components/{kind}/{name}" not in used:
-                findings.add(f"components/{kind}/{name}", "nothing refers to it")
+                findings.add(f"components/{kind}/{name}", "nothing uses it")
 
 
 def check_parameters(document, path, where, operation, findings):
@@ -216,31 +216,31 @@ def check_parameters(document, path, where, operation, findings):
     for given in operation.get("parameters", []):
         parameter = resolve(document, given.get("$ref")) if "$ref" in given else given
         if parameter is None:
-            continue  # told as a reference that leads nowhere
+            continue  # already reported as a reference that points to nothing
         name, place = parameter.get("name"), parameter.get("in")
         if not name or place not in ("path", "query", "header", "cookie"):
             findings.add(where, "a parameter needs a name, and `in`")
             continue
         if (name, place) in seen:
-            findings.add(where, f"the parameter {name} is there twice")
+            findings.add(where, f"the parameter {name} occurs twice")
         seen.add((name, place))
         if "schema" not in parameter:
             findings.add(where, f"the parameter {name} has no schema")
         if not parameter.get("description"):
             findings.add(where, f"the parameter {name} has no description")
         if place == "path" and parameter.get("required") is not True:
-            findings.add(where, f"the parameter {name} is of the path, so it is required: true")
+            findings.add(where, f"the parameter {name} is in the path, so it needs required: true")
     braces = set(IN_BRACES.findall(path))
     stated = {name for name, place in seen if place == "path"}
     for name in sorted(braces ^ stated):
         findings.add(where, f"{{{name}}} is in " + (
-            "the path and no parameter" if name in braces else "the parameters and not the path"))
+            "the path but not in the parameters" if name in braces else "the parameters but not in the path"))
 
 
 def check_content(where, content, findings):
     for kind, media in content.items():
         if "/" not in kind:
-            findings.add(where, f"{kind} is no media type")
+            findings.add(where, f"{kind} is not a media type")
         if not isinstance(media, dict) or "schema" not in media:
             findings.add(where, f"{kind} has no schema")
 
@@ -248,24 +248,24 @@ def check_content(where, content, findings):
 def check_responses(document, where, operation, findings):
     responses = operation.get("responses")
     if not isinstance(responses, dict):
-        findings.add(where, "has no responses, which are a mapping by status")
+        findings.add(where, "has no responses (a mapping by status)")
         return
     if not any(status[0] in "123" for status in responses):
-        findings.add(where, "there is no answer but problems")
+        findings.add(where, "has no response but problems")
     for status, given in responses.items():
         if not STATUS.match(status):
-            findings.add(where, f"{status} is no status")
+            findings.add(where, f"{status} is not a status")
         response = resolve(document, given.get("$ref")) if "$ref" in given else given
         if response is None:
             continue
         if not response.get("description"):
-            findings.add(where, f"the answer {status} has no description")
+            findings.add(where, f"the response {status} has no description")
         content = response.get("content", {})
         check_content(f"{where} {status}", content, findings)
-        # Whoever asks /readyz reads a status and words.
+        # Probes of /readyz read a status and plain text.
         if status[0] in "45d" and content and "application/problem+json" not in content and (
                 operation.get("x-permission") != "open"):
-            findings.add(where, f"the answer {status} is no application/problem+json")
+            findings.add(where, f"the response {status} is not application/problem+json")
 
 
 def check_operations(document, findings):
@@ -273,32 +273,32 @@ def check_operations(document, findings):
     names = {tag["name"] for tag in document["tags"]}
     for path, item in document["paths"].items():
         if not path.startswith("/") or path != path.rstrip("/"):
-            findings.add(path, "a path begins with '/' and does not end with one")
+            findings.add(path, "a path must begin with '/' and must not end with it")
         if not isinstance(item, dict) or not item:
             findings.add(path, "has no operation")
             continue
         for method in sorted(set(item) - set(METHODS)):
-            findings.add(path, f"{method} is none of {', '.join(METHODS)}")
+            findings.add(path, f"{method} is not one of {', '.join(METHODS)}")
     for path, method, operation in operations(document):
         where = f"{method.upper()} {path}"
         for key in sorted(set(operation) - OPERATION_KEYS):
-            findings.add(where, f"there is no key {key}")
+            findings.add(where, f"unknown key {key}")
         for key in ("operationId", "summary", "tags", "x-permission", "x-scoped"):
             if not operation.get(key):
                 findings.add(where, f"has no {key}")
         identity = operation.get("operationId", "")
         if identity and not re.fullmatch(r"[a-z][A-Za-z0-9]*", identity):
-            findings.add(where, f"the operationId {identity} is not written likeThis")
+            findings.add(where, f"the operationId {identity} is not in lowerCamelCase")
         if identity in ids:
-            findings.add(where, f"the operationId {identity} is that of {ids[identity]}")
+            findings.add(where, f"the operationId {identity} is already that of {ids[identity]}")
         ids[identity] = where
         for tag in operation.get("tags") or []:
             if tag not in names:
-                findings.add(where, f"the tag {tag} is not described under `tags`")
+                findings.add(where, f"the tag {tag} is not listed under `tags`")
         if operation.get("x-permission") not in PERMISSIONS | {None}:
-            findings.add(where, f"there is no permission {operation['x-permission']}")
+            findings.add(where, f"unknown permission {operation['x-permission']}")
         if operation.get("x-scoped") not in SCOPED | {None}:
-            findings.add(where, "x-scoped is cut, same or refused")
+            findings.add(where, "x-scoped must be cut, same or refused")
         check_parameters(document, path, where, operation, findings)
         check_responses(document, where, operation, findings)
         body = operation.get("requestBody")
@@ -312,7 +312,7 @@ def check_operations(document, findings):
 
 def check_document(document, common, findings):
     if not re.fullmatch(r"3\.1\.\d+", str(document.get("openapi", ""))):
-        findings.add("base.yaml", "openapi: 3.1.x is wanted")
+        findings.add("base.yaml", "openapi must be 3.1.x")
     info = document.get("info") or {}
     for key in ("title", "version", "summary", "license"):
         if not info.get(key):
@@ -321,15 +321,15 @@ def check_document(document, common, findings):
     for requirement in document.get("security") or [{}]:
         for name in requirement or {"none": []}:
             if name not in schemes:
-                findings.add("base.yaml", f"the security {name} is not described")
+                findings.add("base.yaml", f"the security scheme {name} is not defined")
     if not document["paths"]:
-        findings.add("paths", "there are none")
+        findings.add("paths", "there are no paths")
     check_operations(document, findings)
     check_references(document, common, findings)
 
 
 def build(folder):
-    """(document, findings)."""
+    """Returns (document, findings)."""
     findings = Findings()
     parts = read_parts(folder, findings)
     if findings.lines:

@@ -2,7 +2,7 @@
 //
 //   node web/build.mjs OUT [--dev]     --dev: not minified, with source maps inline
 //
-// The same sources give the same bytes. Exported for dev/mock.mjs, which serves the files as they are.
+// The same sources give the same bytes. Exported for dev/mock.mjs, which serves the files directly.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -41,7 +41,7 @@ function options(dev) {
   };
 }
 
-// What the first page needs at once: its entry and what that imports, but not what pages load later.
+// What the first page needs: its entry and that entry's imports, but not what pages load later.
 function firstChunks(metafile, entry) {
   const seen = new Set();
   const visit = (name) => {
@@ -65,6 +65,11 @@ function address(output) {
   return "/" + output.slice(output.lastIndexOf("assets/"));
 }
 
+function pageAddresses() {
+  const registry = readFileSync(path.join(web, "src/pages/registry.ts"), "utf8");
+  return ["/signin", ...[...registry.matchAll(/\{ path: "([^"]+)"/g)].map((match) => match[1])];
+}
+
 function page(metafile) {
   const app = outputOf(metafile, "src/main.tsx");
   const values = {
@@ -79,7 +84,7 @@ function page(metafile) {
   return template.replace(/\{\{(\w+)\}\}/g, (_, name) => values[name]);
 }
 
-// The files that a browser asks for: [{ path, type, immutable, bytes }].
+// The files for browsers: [{ path, type, immutable, bytes }].
 export async function bundle({ dev = false } = {}) {
   const built = await esbuild.build(options(dev));
   const files = built.outputFiles.map((file) => ({
@@ -89,8 +94,10 @@ export async function bundle({ dev = false } = {}) {
     bytes: Buffer.from(file.contents),
   }));
   const add = (name, bytes) =>
-    files.push({ path: name, type: TYPES[path.extname(name)], immutable: false, bytes });
-  add("/index.html", Buffer.from(page(built.metafile)));
+    files.push({ path: name, type: TYPES[path.extname(name) || ".html"], immutable: false, bytes });
+  // The one HTML file, also at the address of every page, so that a reload finds it.
+  const html = Buffer.from(page(built.metafile));
+  for (const name of ["/index.html", ...pageAddresses()]) add(name, html);
   add("/favicon.svg", readFileSync(path.join(web, "src/favicon.svg")));
   return files;
 }

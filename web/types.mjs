@@ -1,9 +1,9 @@
-// The types of the API's answers, from its own description: web/src/api/schema.d.ts.
+// Generates the types of the API, web/src/api/schema.d.ts, from the OpenAPI document.
 //
-//   node web/types.mjs OPENAPI.json            writes it
-//   node web/types.mjs OPENAPI.json --check    says whether it is what the description gives
+//   node web/types.mjs OPENAPI.json            writes the file
+//   node web/types.mjs OPENAPI.json --check    checks that the file is up to date
 //
-// OPENAPI.json is made by `tools/openapi.py docs/api/openapi OPENAPI.json`.
+// `tools/openapi.py docs/api/openapi OPENAPI.json` makes OPENAPI.json.
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,10 +19,10 @@ const head = "// Made by web/types.mjs from docs/api/openapi; not to be edited.\
 const text = head + astToString(await openapiTS(JSON.parse(readFileSync(document, "utf8"))));
 if (mode === "--check") {
   if (readFileSync(target, "utf8") !== text) {
-    console.error("web/src/api/schema.d.ts is not what docs/api/openapi says; run node web/types.mjs");
+    console.error("web/src/api/schema.d.ts does not match docs/api/openapi; run node web/types.mjs");
     process.exit(1);
   }
-  console.log("the types are those of the description");
+  console.log("the types match the OpenAPI document");
 } else {
   writeFileSync(target, text);
 }

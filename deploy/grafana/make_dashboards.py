@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes the dashboards beside it: pennyweight-{live,costs,service}.json, for Grafana 10 and 11.
 
-Dashboards are long and say the same of every panel, so that they are kept here in short and made
-from it; a test (tests/deploy/test_grafana.py) fails where a file is not what this writes. Figures
-come as they are from /metrics (Prometheus) and from /api/v1 (the data source Infinity); Grafana
-computes with floating point, so what has to be right to the cent is read in pennyweight itself.
+Dashboard files are long and repetitive, so they are generated from this short form; a test
+(tests/deploy/test_grafana.py) fails if a file differs from the output. Figures come directly from
+/metrics (Prometheus) and /api/v1 (the data source Infinity). Grafana computes in floating point, so
+figures that must be exact to the cent are read in pennyweight itself.
 
 usage: make_dashboards.py [FOLDER]
 """
@@ -14,7 +14,7 @@ import sys
 
 PROMETHEUS = {"type": "prometheus", "uid": "${datasource}"}
 API = {"type": "yesoreyeram-infinity-datasource", "uid": "${datasource}"}
-MONEY = "none"  # whatever the currency is: it stands in the legend and not in the unit
+MONEY = "none"  # the currency is in the legend, not in the unit
 CHOSEN = '{cluster=~"$cluster", currency=~"$currency"%s}'
 
 
@@ -136,28 +136,28 @@ def live():
     board.row("Now")
     board.panel("stat", "Cost per hour", [prom(f"sum by (currency) ({all_of_it})", "{{currency}}")],
                 6, 5, MONEY, 2, STAT, description="Held and unallocated together.")
-    board.panel("stat", "Held, and idle", [prom(f"sum by (currency) ({idle})", "{{currency}}")],
-                6, 5, MONEY, 2, STAT, description="Somebody holds it, and nothing runs on it.")
-    board.panel("stat", "Held by nobody", [prom(f"sum by (currency) ({free})", "{{currency}}")],
+    board.panel("stat", "Idle", [prom(f"sum by (currency) ({idle})", "{{currency}}")],
+                6, 5, MONEY, 2, STAT, description="Held by workloads that do not use it.")
+    board.panel("stat", "Unallocated", [prom(f"sum by (currency) ({free})", "{{currency}}")],
                 6, 5, MONEY, 2, STAT)
     board.panel("stat", "Wasted share",
                 [prom(f"(sum by (currency) ({idle}) + sum by (currency) ({free})) / "
                       f"sum by (currency) ({all_of_it})", "{{currency}}")],
                 6, 5, "percentunit", 1, STAT, steps=WARN,
-                description="Held idle and unallocated, of all that an hour costs.")
-    board.row("Who")
+                description="Idle and unallocated cost as a share of the total cost per hour.")
+    board.row("By team")
     team = chosen("pennyweight_team_cost_per_hour")
     board.panel("timeseries", "Cost per hour by team",
                 [prom(f"sum by (team, currency) ({team})", "{{team}} {{currency}}")],
                 16, 10, MONEY, 2, SERIES, STACKED,
-                description="The teams that cost most; all further ones are `others`.")
+                description="The most expensive teams; all others are `others`.")
     board.panel("bargauge", "Teams now",
                 [prom(f"sort_desc(sum by (team, currency) ({team}))", "{{team}} {{currency}}", True)],
                 8, 10, MONEY, 2, BAR, min=0)
-    board.row("Where")
+    board.row("By kind and cluster")
     board.panel("timeseries", "Cost per hour by kind",
                 [prom(f"sum by (kind, currency) ({all_of_it})", "{{kind}} {{currency}}"),
-                 prom(f"sum by (currency) ({idle})", "held and idle {{currency}}", letter="B")],
+                 prom(f"sum by (currency) ({idle})", "idle {{currency}}", letter="B")],
                 12, 9, MONEY, 2, SMALL, LINE)
     board.panel("timeseries", "Cost per hour by cluster",
                 [prom(f"sum by (cluster, currency) ({all_of_it})", "{{cluster}} {{currency}}")],
@@ -166,7 +166,7 @@ def live():
                 [prom(f"24 * sum by (team, currency) (avg_over_time({team}[24h]))",
                       "{{team}} {{currency}}")],
                 24, 9, MONEY, 2, SERIES, LINE,
-                description="An estimate of rates. What a day did cost stands on the dashboard of "
+                description="An estimate of rates. Actual daily costs are on the dashboard of "
                             "costs, from the ledger.")
     return board.value
 
@@ -174,7 +174,7 @@ def live():
 def costs():
     board = Dashboard(
         "pennyweight-costs", "pennyweight: what it cost",
-        "From the ledger, by pennyweight's API: costs of the days that are chosen above.",
+        "From the ledger, by pennyweight's API: costs of the chosen days.",
         ["pennyweight", "gpu", "cost"], API,
         [source_variable("yesoreyeram-infinity-datasource"),
          {"name": "by", "label": "Group by", "type": "custom", "query": "team,user,project,cluster,model",
@@ -192,29 +192,29 @@ def costs():
     board.panel("piechart", "Shares by kind",
                 [api(f"/api/v1/costs?by=kind&{days}", [("kind", "Kind", "string"), cost])],
                 12, 11, MONEY, 2, PIE,
-                description="What was used, what was held and idle, and what nobody held.")
+                description="Used, idle and unallocated cost.")
     board.row("Day by day")
     board.panel("timeseries", "Cost by day and ${by}",
                 [api(f"/api/v1/costs?by=${{by}}&step=day&{days}",
                      [("day", "Day", "timestamp"), ("${by}", "${by}", "string"), cost])],
                 24, 11, MONEY, 2, SERIES, BARS,
                 transformations=[{"id": "prepareTimeSeries", "options": {"format": "multi"}}])
-    board.row("How far to trust it")
+    board.row("Data quality")
     month = "month=${__to:date:YYYY-MM}"
     board.panel("table", "Reconciled with the bills of the month",
                 [api(f"/api/v1/reconcile?{month}",
                      [("currency", "Currency", "string"), ("billed.effective", "Billed", "number"),
                       ("posted.effective", "Posted", "number"),
                       ("difference.effective", "Difference", "number"),
-                      ("lines", "Lines", "number"), ("lines_off", "Lines off", "number")],
+                      ("lines", "Charges", "number"), ("lines_off", "Charges off", "number")],
                      rows="totals")],
                 12, 8, MONEY, 2, TABLE,
-                description="The difference is 0 to the last digit, or a line is off.")
+                description="The difference is 0 to the last digit, or a charge is not posted exactly.")
     board.panel("table", "What runs now",
                 [api("/api/v1/live/now",
                      [("cluster", "Cluster", "string"), ("cost_per_hour", "Cost per hour", "number"),
-                      ("held_idle_per_hour", "Held, idle", "number"),
-                      ("unallocated_per_hour", "Held by nobody", "number"),
+                      ("held_idle_per_hour", "Idle", "number"),
+                      ("unallocated_per_hour", "Unallocated", "number"),
                       ("gpus", "GPUs", "number"), ("gpus_busy", "Busy", "number")],
                      rows="clusters")],
                 12, 8, MONEY, 2, TABLE)
@@ -224,7 +224,7 @@ def costs():
 def service():
     board = Dashboard(
         "pennyweight-service", "pennyweight: the service itself",
-        "Whether pennyweight takes in what clusters send, and answers those who ask.",
+        "Whether pennyweight accepts telemetry and answers requests.",
         ["pennyweight"], PROMETHEUS, [source_variable("prometheus")], "30s", "now-6h")
     rate = "$__rate_interval"
     board.row("Health")
@@ -233,15 +233,15 @@ def service():
     board.panel("stat", "Age of the live view", [prom("pennyweight_view_age_seconds", "")], 6, 4, "s", 0,
                 STAT, steps=[{"color": "green", "value": None}, {"color": "orange", "value": 60},
                              {"color": "red", "value": 300}])
-    board.panel("stat", "The journal refuses", [prom("pennyweight_journal_refuses", "")], 6, 4,
+    board.panel("stat", "Journal refuses writes", [prom("pennyweight_journal_refuses", "")], 6, 4,
                 options=STAT, steps=[{"color": "green", "value": None}, {"color": "red", "value": 1}],
-                description="1: nothing is acknowledged until its disk is well again.")
+                description="1: nothing is acknowledged until the disk is healthy again.")
     board.panel("stat", "Devices", [prom("pennyweight_devices", "")], 6, 4, "short", 0, STAT)
-    board.row("What comes in")
+    board.row("Incoming data")
     board.panel("timeseries", "Bytes received by path",
                 [prom(f"sum by (path) (rate(pennyweight_http_received_bytes_total[{rate}]))", "{{path}}")],
                 12, 8, "Bps", options=SMALL, custom=LINE)
-    board.panel("timeseries", "Samples that say too little, by what is missing",
+    board.panel("timeseries", "Incomplete samples, by what is missing",
                 [prom(f"sum by (why) (rate(pennyweight_unusable_samples_total[{rate}]))", "{{why}}")],
                 12, 8, "cps", options=SMALL, custom=LINE)
     board.panel("timeseries", "Series and accumulators",
@@ -260,7 +260,7 @@ def service():
     board.panel("timeseries", "Written into the ledger",
                 [prom(f"sum by (what) (rate(pennyweight_ledger_total[{rate}]))", "{{what}}")],
                 12, 8, "cps", options=SMALL, custom=LINE)
-    board.row("Who asks")
+    board.row("Requests")
     board.panel("timeseries", "Requests by path",
                 [prom(f"sum by (path) (rate(pennyweight_http_requests_total[{rate}]))", "{{path}}")],
                 12, 8, "reqps", options=SMALL, custom=LINE)

@@ -1,9 +1,11 @@
 #include "config/bill_config.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
+
+#include "ingest/bills/formats/bill_formats.h"
 
 namespace pennyweight {
 namespace {
@@ -11,7 +13,6 @@ namespace {
 constexpr std::size_t kJoinRulesMax = 100;
 constexpr std::int64_t kDaysValidMax = 3660;
 constexpr std::string_view kDeliveries[] = {"guarded", "replacement", "delta", "ledger"};
-constexpr std::string_view kAzureMetrics[] = {"actual", "amortized", "purchases"};
 
 std::optional<Currency> currency(YamlReader& yaml, const YamlNode& node, std::string_view what) {
   const auto text = yaml.text(node, what);
@@ -22,32 +23,52 @@ std::optional<Currency> currency(YamlReader& yaml, const YamlNode& node, std::st
   return std::nullopt;
 }
 
+std::vector<std::string_view> bill_format_names() {
+  std::vector<std::string_view> names;
+  for (const bill::BillFormat* format : bill::bill_formats()) names.push_back(format->name);
+  return names;
+}
+
 std::optional<BillConfig> read_bill_config(YamlReader& yaml, const YamlNode& node) {
   if (!yaml.is(node, YamlNode::Kind::kMapping, "an item of bills")) return std::nullopt;
   BillConfig bill;
   bool names_format = false;
-  const YamlNode* metric = nullptr;
-  yaml.mapping(node, "bills[]",
-               {{"format",
-                 [&](const YamlNode& at) {
-                   names_format = true;
-                   const auto which = yaml.choice(at, "bills[].format", kBillFormats);
-                   if (which) bill.format = kBillFormats[*which];
-                 }},
-                {"delivery",
-                 [&](const YamlNode& at) {
-                   const auto which = yaml.choice(at, "bills[].delivery", kDeliveries);
-                   if (which) bill.delivery = parse_delivery_style(kDeliveries[*which]);
-                 }},
-                {"azure_metric", [&](const YamlNode& at) {
-                   metric = &at;
-                   const auto which = yaml.choice(at, "bills[].azure_metric", kAzureMetrics);
-                   if (which) bill.azure_metric = kAzureMetrics[*which];
-                 }}});
+  const std::vector<std::string_view> formats = bill_format_names();
+  struct GivenOption {
+    const YamlNode* node;
+    const bill::BillOption* option;
+    const bill::BillFormat* format;
+  };
+  std::vector<GivenOption> given;
+  YamlReader::Readers readers = {{"format",
+                                  [&](const YamlNode& at) {
+                                    names_format = true;
+                                    const auto which = yaml.choice(at, "bills[].format", formats);
+                                    if (which) bill.format = formats[*which];
+                                  }},
+                                 {"delivery", [&](const YamlNode& at) {
+                                    const auto which =
+                                        yaml.choice(at, "bills[].delivery", kDeliveries);
+                                    if (which)
+                                      bill.delivery = parse_delivery_style(kDeliveries[*which]);
+                                  }}};
+  for (const bill::BillFormat* format : bill::bill_formats()) {
+    for (const bill::BillOption& option : format->options) {
+      if (!option.in_configuration) continue;
+      readers.emplace_back(std::string(option.key), [&, format](const YamlNode& at) {
+        given.push_back({&at, &option, format});
+        const auto which = yaml.choice(at, fmt::format("bills[].{}", option.key), option.choices);
+        if (which) bill.options[std::string(option.key)] = option.choices[*which];
+      });
+    }
+  }
+  yaml.mapping(node, "bills[]", readers);
   if (!names_format) yaml.refuse(node, "an item of bills needs a format");
   if (bill.format.empty()) return std::nullopt;
-  if (metric != nullptr && bill.format != "azure") {
-    yaml.refuse(*metric, fmt::format("azure_metric is of azure's bills, not of {}'s", bill.format));
+  for (const auto& [at, option, format] : given) {
+    if (format->name == bill.format) continue;
+    yaml.refuse(*at, fmt::format("{} is for bills of {}, not of {}", option->key, format->name,
+                                 bill.format));
   }
   return bill;
 }
@@ -56,7 +77,7 @@ std::optional<BillConfig> read_bill_config(YamlReader& yaml, const YamlNode& nod
 
 std::vector<BillConfig> read_bill_configs(YamlReader& reader, const YamlNode& node) {
   std::vector<BillConfig> bills;
-  reader.sequence(node, "bills", std::size(kBillFormats), [&](const YamlNode& item) {
+  reader.sequence(node, "bills", bill::bill_formats().size(), [&](const YamlNode& item) {
     auto bill = read_bill_config(reader, item);
     if (!bill) return;
     if (std::ranges::find(bills, bill->format, &BillConfig::format) != bills.end()) {
@@ -110,6 +131,41 @@ std::vector<JoinRule> read_join_rules(YamlReader& reader, const YamlNode& node) 
     rules.push_back(std::move(rule));
   });
   return rules;
+}
+
+ConfigKeys bill_config_keys() {
+  ConfigKeys keys = {
+      {"bills[].format", fmt::format("{}", fmt::join(bill_format_names(), ", ")), "",
+       "The provider whose bills the item is for, in CSV, Parquet or JSON. Required."},
+      {"bills[].delivery", "guarded, replacement, delta, ledger", "guarded",
+       "How a bill that arrives again changes the earlier one, where `import` has no "
+       "`--delivery`."},
+  };
+  // The options of bill formats that the configuration may set.
+  for (const bill::BillFormat* format : bill::bill_formats()) {
+    for (const bill::BillOption& option : format->options) {
+      if (!option.in_configuration) continue;
+      keys.push_back({fmt::format("bills[].{}", option.key),
+                      fmt::format("{}", fmt::join(option.choices, ", ")), "",
+                      fmt::format("{}. For imports without `{}`.", option.help, option.flag)});
+    }
+  }
+  return keys;
+}
+
+ConfigKeys join_and_currency_config_keys() {
+  return {
+      {"join[].pattern", "text with `{node}`", "{node}",
+       "Where a bill's resource contains the node's name; see [join.md](../bills/join.md)."},
+      {"join[].label", "tag", "", "The tag whose value contains it, instead of the resource."},
+      {"currencies.rates", "path", "",
+       "Dated exchange rates; see [currencies.md](../bills/currencies.md)."},
+      {"currencies.report", "currency", "",
+       "The currency of reports without `--currency`. Without it: a table for each currency."},
+      {"currencies.pivot", "currency", "",
+       "The currency to convert through where there is no rate between two."},
+      {"currencies.days_valid_max", "days", "31", "How old a rate may be."},
+  };
 }
 
 }  // namespace pennyweight

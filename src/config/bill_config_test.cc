@@ -32,10 +32,12 @@ currencies: {rates: fx/rates.csv, report: EUR, pivot: USD, days_valid_max: 7}
   EXPECT_EQ(config->owned_file, "/etc/owned.csv");
   EXPECT_EQ(config->energy_file, "/etc/pw/kwh.csv");
   EXPECT_EQ(config->organisation, "Northwind IT");
-  EXPECT_THAT(config->bills, ElementsAre(BillConfig{"aws", DeliveryStyle::kReplacement, ""},
-                                         BillConfig{"azure", DeliveryStyle::kGuarded, "amortized"},
-                                         BillConfig{"oci", DeliveryStyle::kLedger, ""},
-                                         BillConfig{"runpod", std::nullopt, ""}));
+  EXPECT_THAT(
+      config->bills,
+      ElementsAre(BillConfig{"aws", DeliveryStyle::kReplacement, {}},
+                  BillConfig{"azure", DeliveryStyle::kGuarded, {{"azure_metric", "amortized"}}},
+                  BillConfig{"oci", DeliveryStyle::kLedger, {}},
+                  BillConfig{"runpod", std::nullopt, {}}));
   EXPECT_THAT(config->join_rules,
               ElementsAre(JoinRule{"lease-{node}-2026", ""}, JoinRule{"{node}", "host"},
                           JoinRule{"rack7/{node}", "asset"}));
@@ -79,7 +81,7 @@ TEST(BillConfig, RefusesWithPlaceAndReason) {
       {"bills: [{format: azure, azure_metric: list}]\n",
        "p.yaml:1:39: bills[].azure_metric is actual, amortized or purchases, not 'list'"},
       {"bills: [{format: aws, azure_metric: actual}]\n",
-       "p.yaml:1:37: azure_metric is of azure's bills, not of aws's"},
+       "p.yaml:1:37: azure_metric is for bills of azure, not of aws"},
       {"bills: [{format: aws}, {format: aws}]\n", "p.yaml:1:24: bills of aws are here twice"},
       {"join: {label: a}\n", "p.yaml:1:7: join must be a list, not a mapping"},
       {"join: ['{node}']\n", "p.yaml:1:8: a rule of join must be a mapping, not a text"},

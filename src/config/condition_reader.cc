@@ -10,7 +10,7 @@
 namespace pennyweight {
 namespace {
 
-// A '*' that is not at the end is a letter as any other; whoever writes it hopes otherwise.
+// Warns of a '*' that is not at the end: it is an ordinary character there, which is hardly meant.
 void warn_of_inner_star(YamlReader& yaml, const YamlNode& node, std::string_view pattern) {
   const std::size_t star = pattern.find('*');
   if (star == std::string_view::npos || star + 1 == pattern.size()) return;
@@ -23,7 +23,7 @@ std::vector<std::string> values(YamlReader& yaml, const YamlNode& node, const st
   const std::size_t before = yaml.error_count();
   std::vector<std::string> list = yaml.texts(node, what, limits::kPolicyValuesMax);
   if (list.empty() && yaml.error_count() == before) {
-    yaml.refuse(node, what + " is empty, so nothing can meet it");
+    yaml.refuse(node, what + " is empty, so nothing can match it");
   }
   for (const YamlNode& item : node.items) warn_of_inner_star(yaml, item, item.scalar);
   return list;

@@ -1,4 +1,4 @@
-// Conditions of a policy's rules: on labels, and names that may end in '*'.
+// Reads the conditions of a policy's rules: on labels, and on names that may end in '*'.
 #pragma once
 
 #include <optional>
@@ -6,20 +6,20 @@
 #include <string_view>
 #include <vector>
 
+#include "allocation/policy/label_match.h"
 #include "config/yaml_reader.h"
-#include "policy/label_match.h"
 
 namespace pennyweight {
 
-// A list of {label: namespace, in: [kube-system, "nvidia-*"]}; not_in: […] and exists: true or
-// false are the other forms. `at` gets where each of them stands, where it is not null.
+// Reads a list of {label: namespace, in: [kube-system, "nvidia-*"]}; not_in: […] and exists: true
+// or false are the other forms. `at`, unless null, gets the place of each condition.
 std::vector<LabelMatch> read_conditions(YamlReader& yaml, const YamlNode& node,
                                         const std::string& what, std::vector<const YamlNode*>* at);
 
-// A name; "*" is any, and comes out empty.
+// Reads a name; "*" means any name and is returned as an empty one.
 std::string read_pattern(YamlReader& yaml, const YamlNode& node, const std::string& what);
 
-// A rule names a dimension, which is looked for once all are known.
+// A dimension that a rule names, and where. It is checked once all dimensions are read.
 struct DimensionUse {
   std::string dimension;
   int line;
@@ -27,7 +27,7 @@ struct DimensionUse {
   std::string where;
 };
 
-// Why a dimension can't have this name: it could not be written in --by a,b or --filter a=b.
+// Why a dimension can't have this name, so that --by a,b and --filter a=b can name every dimension.
 std::optional<std::string> refuse_dimension_name(std::string_view name);
 
 }  // namespace pennyweight

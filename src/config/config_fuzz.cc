@@ -1,12 +1,12 @@
 // Any text is a configuration, and a policy, or is refused with the place of the mistake. A policy
 // that was read says the same when it is written and read again.
+#include "allocation/policy/default_policy.h"
+#include "allocation/policy/difference.h"
 #include "config/config.h"
 #include "config/policy_document.h"
 #include "config/policy_text.h"
 #include "core/check.h"
 #include "core/limits.h"
-#include "policy/default_policy.h"
-#include "policy/difference.h"
 
 namespace pennyweight {
 namespace {
@@ -27,7 +27,7 @@ void check_policy_survives(const Policy& policy) {
   const auto again = parse_policy_text(text);
   CHECK(again.has_value(), "a policy's text is a policy");
   CHECK(*again == policy, "and the same one");
-  CHECK(difference(policy, *again) == PolicyDifference(), "in words, too");
+  CHECK(diff_policies(policy, *again) == PolicyDifference(), "in words, too");
 }
 
 }  // namespace

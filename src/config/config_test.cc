@@ -1,9 +1,14 @@
 // What a configuration may say, what it may not, and in which words it is refused.
 #include "config/config.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "config/nearest.h"
@@ -188,6 +193,63 @@ TEST(Config, TheGuideHasTheReferenceWordForWord) {
   EXPECT_NE(guide.str().find(config_reference()), std::string::npos)
       << "put this into docs/guide/configuration.md:\n"
       << config_reference();
+}
+
+// Every key that is read is documented, and every documented key is read. A new mapping of the
+// configuration gets a line in this document.
+TEST(Config, TheReferenceHasTheKeysOfTheReadersAndNoOthers) {
+  const ConfigReading reading = check_config(R"(store: {}
+clusters: [{name: a}]
+labels: {required: [{key: team-id}]}
+prices: {}
+bills: [{format: focus}]
+join: [{label: node}]
+currencies: {}
+invoice: {issuer: {}, customers: {a: {}}, tax: {name: VAT, percent: 20}}
+serve: {tls: {}, limits: {}, openid: {scope: [{match: "t-*", dimension: team}]}}
+scrape: [{job: j, targets: ["h:1"], tls: {}, basic_auth: {}}]
+kubernetes: [{cluster: a}]
+slurm: [{cluster: a}]
+outcomes: [{metric: m, measure: requests}]
+)",
+                                             "p.yaml");
+  // Paths that messages shorten.
+  const std::map<std::string, std::string> paths = {{"the configuration", ""},
+                                                    {"a cluster", "clusters[]."},
+                                                    {"tls", "scrape[].tls."},
+                                                    {"basic_auth", "scrape[].basic_auth."},
+                                                    {"invoice.customers[]", "invoice.customers."}};
+  std::map<std::string, std::string> documented;  // to the type, which may list keys
+  for (const ConfigKey& key : config_keys()) {
+    if (key.key.starts_with("dimensions.")) continue;  // by the test of the policy's schema
+    const std::size_t name = key.key.find(".VALUE");
+    documented.emplace(key.key.substr(0, name), key.type);
+  }
+  const auto is_section = [&](const std::string& key) {
+    return std::ranges::any_of(documented, [&](const auto& other) {
+      return other.first.starts_with(key + ".") || other.first.starts_with(key + "[]");
+    });
+  };
+  std::set<std::string> read, listed;
+  for (const auto& [mapping, keys] : reading.known_keys) {
+    const auto path = paths.find(mapping);
+    const std::string prefix = path == paths.end() ? mapping + "." : path->second;
+    const auto row = documented.find(prefix.substr(0, prefix.empty() ? 0 : prefix.size() - 1));
+    for (const std::string& name : keys) {
+      const std::string key = prefix + name;
+      if (key == "dimensions" || is_section(key)) continue;
+      const bool is_in_row = row != documented.end() && row->second.contains(name);
+      if (!is_in_row || documented.contains(key)) read.insert(key);
+    }
+  }
+  for (const auto& [key, type] : documented) {
+    if (!is_section(key)) listed.insert(key);
+  }
+  std::vector<std::string> only_read, only_documented;
+  std::ranges::set_difference(read, listed, std::back_inserter(only_read));
+  std::ranges::set_difference(listed, read, std::back_inserter(only_documented));
+  EXPECT_THAT(only_read, testing::ElementsAre());
+  EXPECT_THAT(only_documented, testing::ElementsAre());
 }
 
 TEST(Suggestion, FindsTheSlipOfTheFinger) {

@@ -1,11 +1,12 @@
-// Rules that make a value of a label, as a list of {label: image, matches: "…/(.*)", value: $1}.
+// Reads rules that derive a value from a label: a list of {label: image, matches: "…/(.*)", value:
+// $1}.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "allocation/policy/label_pattern.h"
 #include "config/yaml_reader.h"
-#include "policy/label_pattern.h"
 
 namespace pennyweight {
 

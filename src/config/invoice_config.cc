@@ -99,7 +99,7 @@ class InvoiceReader {
          {"percent", [&](const YamlNode& at) {
             config_.tax_percent = yaml_.decimal(at, "invoice.tax.percent", Decimal(),
                                                 Decimal::from_units(kPercentMax));
-            // The hundredth of a cent's percent must not be rounded before the tax is.
+            // No digit of the percentage may be lost before the tax itself is rounded.
             constexpr std::int64_t kSmallest = 10'000'000'000;  // 10^-8
             if (config_.tax_percent && config_.tax_percent->ticks() % kSmallest != 0) {
               yaml_.refuse(at, "invoice.tax.percent has more than 8 digits after the point");
@@ -111,7 +111,7 @@ class InvoiceReader {
     }
   }
 
-  // Longer than texts of a configuration are, so it is checked here.
+  // An image is longer than other texts of a configuration may be, so its length is checked here.
   void logo(const YamlNode& node) {
     if (!yaml_.is(node, YamlNode::Kind::kScalar, "invoice.logo")) return;
     static constexpr std::array<std::string_view, 4> kKinds = {
@@ -144,6 +144,29 @@ class InvoiceReader {
 
 InvoiceConfig read_invoice_config(YamlReader& reader, const YamlNode& node) {
   return InvoiceReader(reader).read(node);
+}
+
+ConfigKeys invoice_config_keys() {
+  return {
+      {"invoice.prefix", "text", "INV", "What invoice numbers begin with."},
+      {"invoice.by", "dimension", "team", "The dimension whose values are the customers."},
+      {"invoice.cost", "effective, billed", "effective", "Which cost is charged."},
+      {"invoice.detail", "list of dimensions", "",
+       "A section of the invoice for each value of these."},
+      {"invoice.not_customers", "list of values", "",
+       "Values that get no invoice: their cost is shown as charged to nobody."},
+      {"invoice.showback", "true, false", "false",
+       "Statements for information, on which nothing is due."},
+      {"invoice.issuer", "name, address, tax_id, contact", "",
+       "Who sends the invoices; `address` is a list of lines."},
+      {"invoice.customers.VALUE", "name, address, tax_id, contact", "",
+       "Who receives the invoices of that value; without an entry the value itself."},
+      {"invoice.terms_days", "days", "", "Days from the day of issue until payment is due."},
+      {"invoice.tax", "name, percent", "", "Added to the net total."},
+      {"invoice.note", "text", "", "A text at the end of every invoice."},
+      {"invoice.logo", "data URI", "", "An image: `data:image/png;base64,…`."},
+      {"invoice.paper", "a4, letter", "a4", "The paper size of the HTML."},
+  };
 }
 
 }  // namespace pennyweight

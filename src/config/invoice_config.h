@@ -1,4 +1,5 @@
-// The `invoice:` of the configuration: who sends chargeback invoices to whom, and how.
+// The section `invoice:` of the configuration: who sends chargeback invoices to whom, and their
+// form.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "config/config_key.h"
 #include "config/yaml_reader.h"
 #include "core/decimal.h"
 
@@ -39,5 +41,7 @@ struct InvoiceConfig {
 };
 
 InvoiceConfig read_invoice_config(YamlReader& reader, const YamlNode& node);
+
+ConfigKeys invoice_config_keys();
 
 }  // namespace pennyweight

@@ -43,14 +43,14 @@ class LabelConfigReader {
     return std::nullopt;
   }
 
-  // A key alone, or a mapping.
+  // A requirement is written as its key alone, or as a mapping.
   void requirement(const YamlNode& node, std::vector<LabelRequirement>& required) {
     const std::string what = "labels.required[]";
     std::optional<LabelRequirement> found;
     if (node.kind == YamlNode::Kind::kMapping) {
       found = mapping(node, what);
     } else if (const auto key = yaml_.text(node, what)) {
-      found = requirement_of(*key);
+      found = default_requirement(*key);
     }
     if (!found) return;
     if (std::ranges::find(required, found->key, &LabelRequirement::key) != required.end()) {
@@ -92,7 +92,7 @@ class LabelConfigReader {
       yaml_.refuse(node, "a required label needs a key");
       return std::nullopt;
     }
-    LabelRequirement usual = requirement_of(*key);
+    LabelRequirement usual = default_requirement(*key);
     told.key = usual.key;
     told.labels = labels ? std::move(*labels) : std::move(usual.labels);
     told.dimension = dimension ? std::move(*dimension) : std::move(usual.dimension);
@@ -115,6 +115,29 @@ class LabelConfigReader {
 
 LabelPolicy read_label_config(YamlReader& reader, const YamlNode& node) {
   return LabelConfigReader(reader).read(node);
+}
+
+ConfigKeys label_config_keys() {
+  return {
+      {"labels.required[]", "key, or the keys below", "project-id, team-id, user-id",
+       "The labels that every workload should carry; see [labels.md](labels.md)."},
+      {"labels.required[].key", "text", "", "The requirement's name. Required."},
+      {"labels.required[].labels", "list of labels", "the key",
+       "Any of these labels meets the requirement. The three default requirements have their usual "
+       "labels."},
+      {"labels.required[].derive", "list of label, matches, value", "",
+       "What may replace the label where a workload has none of them."},
+      {"labels.required[].dimension", "dimension", "",
+       "A dimension whose value, unless it is the fallback, may replace the label too. For the "
+       "default requirements: project, team, user."},
+      {"labels.required[].allowed", "list of values", "",
+       "The values that count, with `*` allowed at the end. Without it: all."},
+      {"labels.required[].allowed_pattern", "regular expression", "",
+       "Values that match it as a whole count too."},
+      {"labels.required[].in_force_from", "date", "labels.in_force_from",
+       "Earlier days are not checked."},
+      {"labels.in_force_from", "date", "", "The same for all requirements."},
+  };
 }
 
 }  // namespace pennyweight

@@ -38,9 +38,9 @@ TEST(LabelConfig, ReadsEveryKey) {
                                    "c.yaml");
   ASSERT_TRUE(config) << config.error().message;
   const Date february = *parse_date("2026-02-01");
-  LabelRequirement user = requirement_of("user-id");
+  LabelRequirement user = default_requirement("user-id");
   user.in_force_from = february;
-  LabelRequirement team = requirement_of("team-id");
+  LabelRequirement team = default_requirement("team-id");
   team.dimension = "";
   team.in_force_from = february;
   LabelRequirement tier{.key = "tier", .labels = {"tier"}};

@@ -12,12 +12,12 @@
 namespace pennyweight {
 namespace {
 
-constexpr std::size_t kListMax = 10'000;
+constexpr std::size_t kLiveListMax = 10'000;
 constexpr std::int64_t kSecond = 1000;
 constexpr std::int64_t kDay = 86'400 * kSecond;
 constexpr std::int64_t kSeriesMax = 100'000'000;
 constexpr std::int64_t kRequestsMax = 10'000;
-constexpr std::int64_t kAskingRateMax = 1'000'000;  // what api::RateLimit takes
+constexpr std::int64_t kRequestRateMax = 1'000'000;  // what api::RateLimit takes
 constexpr std::size_t kProxiesMax = 1'000;
 constexpr std::array<std::string_view, 2> kDividers = {"serve", "workers"};
 
@@ -53,17 +53,9 @@ void read_cluster(YamlReader& yaml, const YamlNode& node, std::string_view what,
 void read_listen(YamlReader& yaml, const YamlNode& node, ServeConfig& serve) {
   const auto text = yaml.text(node, "serve.listen");
   if (!text) return;
-  const std::size_t colon = text->rfind(':');
-  std::uint32_t port = 0;
-  const char* const end = text->data() + text->size();
-  const bool has_port = colon != std::string::npos && colon + 1 < text->size() &&
-                        std::from_chars(text->data() + colon + 1, end, port).ptr == end &&
-                        port < 65536;
-  if (!has_port || colon == 0) {
-    return yaml.refuse(node, "serve.listen: write it as 127.0.0.1:9595");
+  if (const auto set = set_listen_address(*text, serve); !set) {
+    yaml.refuse(node, "serve.listen: " + set.error().message);
   }
-  serve.host = text->substr(0, colon);
-  serve.port = static_cast<std::uint16_t>(port);
 }
 
 void read_limits(YamlReader& yaml, const YamlNode& node, ServeConfig& serve) {
@@ -88,13 +80,13 @@ void read_limits(YamlReader& yaml, const YamlNode& node, ServeConfig& serve) {
                    if (series) serve.series_max = static_cast<std::uint64_t>(*series);
                  }},
                 count("requests", kRequestsMax, serve.requests_max),
-                count("asker_per_second", kAskingRateMax, serve.asker_rate.per_second),
-                count("asker_burst", kAskingRateMax, serve.asker_rate.burst),
-                count("address_per_second", kAskingRateMax, serve.address_rate.per_second),
-                count("address_burst", kAskingRateMax, serve.address_rate.burst)});
+                count("asker_per_second", kRequestRateMax, serve.asker_rate.per_second),
+                count("asker_burst", kRequestRateMax, serve.asker_rate.burst),
+                count("address_per_second", kRequestRateMax, serve.address_rate.per_second),
+                count("address_burst", kRequestRateMax, serve.address_rate.burst)});
 }
 
-// Nothing where it is neither an address nor ADDRESS/BITS; with no bits there is no network.
+// Reads ADDRESS or ADDRESS/BITS; nothing for any other text. Without BITS it is one address.
 std::optional<ProxyAddresses> parse_proxies(std::string_view text) {
   static constexpr std::size_t kIpv4At = 12;
   const std::size_t slash = text.find('/');
@@ -117,7 +109,7 @@ std::optional<ProxyAddresses> parse_proxies(std::string_view text) {
   return proxies;
 }
 
-// Whether all of IPv6 is in it, or all of IPv4 (::ffff:0:0/96).
+// Whether it contains all of IPv6, or all of IPv4 (::ffff:0:0/96).
 bool is_everybody(const ProxyAddresses& proxies) {
   static constexpr std::uint32_t kIpv4Bits = 96;
   if (proxies.bits > kIpv4Bits) return false;
@@ -128,7 +120,7 @@ bool is_everybody(const ProxyAddresses& proxies) {
   return true;
 }
 
-// Whether nothing is set behind the bits that count.
+// Whether no bit is set beyond the prefix.
 bool is_plain_network(const ProxyAddresses& proxies) {
   for (std::uint32_t bit = proxies.bits; bit < 128; ++bit) {
     if ((proxies.address[bit / 8] >> (7 - bit % 8) & 1) != 0) return false;
@@ -147,9 +139,9 @@ void read_trusted_proxies(YamlReader& yaml, const YamlNode& node, ServeConfig& s
       yaml.refuse(item, fmt::format("{}: {}: {}", kWhat, *text, why));
     };
     if (!proxies) return refuse("write it as 10.0.0.7, 10.0.0.0/8 or 2001:db8::/32");
-    if (is_everybody(*proxies)) return refuse("that is everybody; name the proxies alone");
+    if (is_everybody(*proxies)) return refuse("these are all addresses; name only the proxies");
     if (!is_plain_network(*proxies)) {
-      return refuse("an address has bits behind those that the network has");
+      return refuse("the address has bits set beyond its prefix");
     }
     serve.trusted_proxies.push_back(*proxies);
   });
@@ -203,7 +195,9 @@ ScrapeConfig read_scrape(YamlReader& yaml, const YamlNode& node, const PathReade
        {"cluster",
         [&](const YamlNode& at) { read_cluster(yaml, at, "scrape[].cluster", scrape.cluster); }},
        {"targets",
-        [&](const YamlNode& at) { scrape.targets = yaml.texts(at, "scrape[].targets", kListMax); }},
+        [&](const YamlNode& at) {
+          scrape.targets = yaml.texts(at, "scrape[].targets", kLiveListMax);
+        }},
        {"targets_file",
         [&](const YamlNode& at) { scrape.targets_file = path(at, "scrape[].targets_file"); }},
        {"kubernetes",
@@ -238,7 +232,7 @@ ScrapeConfig read_scrape(YamlReader& yaml, const YamlNode& node, const PathReade
        {"tls", [&](const YamlNode& at) { read_tls(yaml, at, path, scrape.http); }}});
   if (scrape.job.empty()) yaml.refuse(node, "scrape[]: give it a name with `job:`");
   if (scrape.targets.empty() && scrape.targets_file.empty() && !scrape.kubernetes) {
-    yaml.refuse(node, "scrape[]: say whom to ask: targets, targets_file or kubernetes");
+    yaml.refuse(node, "scrape[]: name what to scrape: targets, targets_file or kubernetes");
   }
   return scrape;
 }
@@ -255,7 +249,7 @@ KubernetesConfig read_kubernetes(YamlReader& yaml, const YamlNode& node, const P
         [&](const YamlNode& at) { kubernetes.kubeconfig = path(at, "kubernetes[].kubeconfig"); }},
        {"annotations",
         [&](const YamlNode& at) {
-          kubernetes.annotations = yaml.texts(at, "kubernetes[].annotations", kListMax);
+          kubernetes.annotations = yaml.texts(at, "kubernetes[].annotations", kLiveListMax);
         }},
        {"gpu_nodes_only",
         [&](const YamlNode& at) {
@@ -320,11 +314,26 @@ template <class Item, class Read>
 std::vector<Item> read_list(YamlReader& yaml, const YamlNode& node, std::string_view what,
                             const Read& read) {
   std::vector<Item> items;
-  yaml.sequence(node, what, kListMax, [&](const YamlNode& at) { items.push_back(read(at)); });
+  yaml.sequence(node, what, kLiveListMax, [&](const YamlNode& at) { items.push_back(read(at)); });
   return items;
 }
 
 }  // namespace
+
+Result<void> set_listen_address(std::string_view text, ServeConfig& serve) {
+  const std::size_t colon = text.rfind(':');
+  std::uint32_t port = 0;
+  const char* const end = text.data() + text.size();
+  const bool has_port = colon != std::string_view::npos && colon + 1 < text.size() &&
+                        std::from_chars(text.data() + colon + 1, end, port).ptr == end &&
+                        port < 65536;
+  if (!has_port || colon == 0) {
+    return fail(ErrorCode::kBadValue, "write it as 127.0.0.1:9595");
+  }
+  serve.host = text.substr(0, colon);
+  serve.port = static_cast<std::uint16_t>(port);
+  return {};
+}
 
 void read_serve_config(YamlReader& yaml, const YamlNode& node, const PathReader& path,
                        ServeConfig& serve) {
@@ -343,7 +352,7 @@ void read_serve_config(YamlReader& yaml, const YamlNode& node, const PathReader&
         [&](const YamlNode& at) {
           read_duration(yaml, at, "serve.resolution", kSecond, 900 * kSecond, serve.resolution_ms);
           if (86'400'000 % serve.resolution_ms != 0) {
-            yaml.refuse(at, "serve.resolution: a day must be a whole number of them");
+            yaml.refuse(at, "serve.resolution: a day must be a multiple of it");
           }
         }},
        {"grace",
@@ -415,6 +424,107 @@ std::vector<SlurmConfig> read_slurm_configs(YamlReader& yaml, const YamlNode& no
 std::vector<telemetry::OutcomeRule> read_outcome_rules(YamlReader& yaml, const YamlNode& node) {
   return read_list<telemetry::OutcomeRule>(
       yaml, node, "outcomes", [&](const YamlNode& at) { return read_outcome_rule(yaml, at); });
+}
+
+ConfigKeys serve_config_keys() {
+  return {
+      {"serve.listen", "address:port", "127.0.0.1:9595",
+       "The address on which `serve` answers. Port 0: any free port, which the log names."},
+      {"serve.data", "path", "STORE.live",
+       "Its folder, for data that is acknowledged and not in the ledger yet."},
+      {"serve.cluster", "text", "default", "The cluster of samples that name none."},
+      {"serve.cluster_label", "label", "cluster",
+       "The label of samples that names their cluster, an external label of Prometheus."},
+      {"serve.resolution", "duration", "1m",
+       "The length of the spans over which usage is averaged and stored."},
+      {"serve.grace", "duration", "2m",
+       "How long a span waits for late samples; those that come later become a further part of "
+       "it."},
+      {"serve.flush_every", "duration", "1m",
+       "How often finished spans go from the journal into the ledger, at most `10m`; sooner once "
+       "half a million rows wait. On ClickHouse, where each flush is a commit that every later "
+       "program reads, the default is `5m`. Reports show what is in the ledger; what runs now is "
+       "shown without waiting for it."},
+      {"serve.news_every", "duration", "at once",
+       "How often changes of jobs, pods and nodes go into the ledger, at most `10m`. By default at "
+       "once into a file, and every minute into a ledger on ClickHouse, where each time is a "
+       "commit. What runs is shown before; Slurm is asked again once the ledger has its last "
+       "answer."},
+      {"serve.allocate_every", "duration", "5m",
+       "How often the current day is allocated again; less often where that takes long."},
+      {"serve.allocate", "serve, workers", "serve",
+       "Who allocates finished days: `serve` itself, or `pennyweight work` beside it."},
+      {"serve.reading_every", "duration", "1h",
+       "How often a holding that continues is written to the ledger again."},
+      {"serve.token_file", "path", "",
+       "Tokens of machines, one a line. A client that sends one (`Authorization: Bearer`) may send "
+       "telemetry, and read `/metrics` and what runs now. People, and programs that read costs, "
+       "have accounts; see [access.md](access.md)."},
+      {"serve.trust_loopback", "true, false", "true",
+       "Whether clients on this machine that use no proxy may do the same without a token; never "
+       "with a `token_file`."},
+      {"serve.tls.cert_file", "path", "", "Its certificate chain, PEM; together with key_file."},
+      {"serve.tls.key_file", "path", "", "Its private key, PEM."},
+      {"serve.trusted_proxies", "list of addresses", "",
+       "Proxies, as `10.0.0.7` or `10.0.0.0/8`, whose statement of the client's address is "
+       "trusted: `X-Forwarded-For`, `X-Forwarded-Proto`, `Forwarded`. See [deploy.md](deploy.md)."},
+      {"serve.limits.body", "bytes", "32MiB",
+       "Size of a request body, unpacked; larger ones are refused."},
+      {"serve.limits.journal", "bytes", "4GiB",
+       "Size of the data that waits for the ledger; more is refused for the time being, with 503."},
+      {"serve.limits.series", "count", "4000000", "Series at one time; further ones are dropped."},
+      {"serve.limits.requests", "count", "64", "Requests at one time; others wait."},
+      {"serve.limits.asker_per_second", "count", "200",
+       "Requests a second of a user, in sessions and with tokens; 1 to 1000000. More are answered "
+       "with 429. Telemetry does not count."},
+      {"serve.limits.asker_burst", "count", "1000",
+       "Requests at once after a pause; 1 to 1000000."},
+      {"serve.limits.address_per_second", "count", "100",
+       "Requests a second of an address (of IPv6 its /64) without a user, and to routes that are "
+       "open to all."},
+      {"serve.limits.address_burst", "count", "1000", "Requests at once after a pause."},
+  };
+}
+
+ConfigKeys collection_config_keys() {
+  return {
+      {"scrape[].job", "text", "", "The job's name, in the label `job`. Required."},
+      {"scrape[].cluster", "text", "serve.cluster", "The cluster of its devices."},
+      {"scrape[].targets", "list of host:port", "", "The targets to scrape."},
+      {"scrape[].targets_file", "path", "",
+       "Targets in a file of Prometheus' `file_sd`, JSON or YAML; changes are picked up."},
+      {"scrape[].kubernetes", "true, false", "false",
+       "Scrape pods with `prometheus.io/scrape: \"true\"` of the cluster whose API is watched."},
+      {"scrape[].scheme", "http, https", "http", "The scheme of the targets."},
+      {"scrape[].path", "text", "/metrics", "The path to scrape."},
+      {"scrape[].interval", "duration", "30s", "How often to scrape."},
+      {"scrape[].timeout", "duration", "10s", "How long to wait for an answer."},
+      {"scrape[].honor_labels", "true, false", "false",
+       "Whether a target's labels win over ours; otherwise they become `exported_…`."},
+      {"scrape[].bearer_token_file", "path", "", "A token, read for each request."},
+      {"scrape[].basic_auth", "username, password_file", "",
+       "User name and password for the targets."},
+      {"scrape[].tls", "ca_file, cert_file, key_file, server_name, insecure_skip_verify", "",
+       "Certificates of the targets, and our own."},
+      {"kubernetes[].cluster", "text", "", "The cluster whose API is watched. Required."},
+      {"kubernetes[].kubeconfig", "path", "",
+       "How to reach the API; without it: by the service account of this program's pod."},
+      {"kubernetes[].context", "text", "",
+       "The context of the kubeconfig; without it: its current one."},
+      {"kubernetes[].annotations", "list of keys", "",
+       "Annotations of pods that become labels whatever their length: `team`, `example.com/*`."},
+      {"kubernetes[].gpu_nodes_only", "true, false", "false",
+       "Leave out pods without a GPU on nodes without one."},
+      {"slurm[].cluster", "text", "", "The cluster whose jobs are read. Required."},
+      {"slurm[].sacct", "path", "sacct", "The program that lists jobs."},
+      {"slurm[].scontrol", "path", "scontrol", "The program that lists nodes, and what runs."},
+      {"slurm[].interval", "duration", "30s", "How often they are run."},
+      {"outcomes[].metric", "metric", "", "A counter of results, such as requests. Required."},
+      {"outcomes[].measure", "text", "", "What it counts: `requests`, `images`, … Required."},
+      {"outcomes[].labels", "list of labels", "", "Which of its labels are stored: model, user, …"},
+      {"outcomes[].per", "count", "1", "How many of the measure one step of the counter is."},
+      {"outcomes[].where", "labels and values", "", "Only series with these label values."},
+  };
 }
 
 }  // namespace pennyweight

@@ -1,4 +1,5 @@
-// Configuration of `serve`: where it listens, what it keeps, whom it asks.
+// The configuration of `serve`: where it listens, its limits, and the sources that it collects
+// from.
 #pragma once
 
 #include <array>
@@ -9,24 +10,26 @@
 #include <string_view>
 #include <vector>
 
+#include "config/config_key.h"
 #include "config/openid_config.h"
 #include "config/yaml_reader.h"
+#include "core/error.h"
+#include "core/http/client.h"
 #include "core/id.h"
-#include "http/client.h"
-#include "telemetry/meaning.h"
+#include "telemetry/classification.h"
 
 namespace pennyweight {
 
-// "10.0.0.0/8", "2001:db8::7": addresses of proxies. IPv4 is written as IPv6 has it,
+// The addresses of proxies, from "10.0.0.0/8" or "2001:db8::7". IPv4 is mapped to IPv6,
 // ::ffff:a.b.c.d.
 struct ProxyAddresses {
   std::array<std::uint8_t, 16> address{};
-  std::uint32_t bits = 128;  // that are the same in all of them, 1 to 128; of IPv4 its own and 96
+  std::uint32_t bits = 128;  // of the prefix, 1 to 128; for IPv4 its own and 96
   bool operator==(const ProxyAddresses&) const = default;
 };
 
-// How often somebody may ask: so often a second, and so often at once after a while of silence.
-struct AskingRate {
+// How many requests a client may send: so many a second, and so many at once after a pause.
+struct RequestRate {
   std::uint32_t per_second;
   std::uint32_t burst;
 };
@@ -38,33 +41,33 @@ struct ServeConfig {
   ClusterId cluster{"default"};           // of samples that name none
   std::string cluster_label = "cluster";  // of samples; empty: none is looked at
   std::uint32_t resolution_ms = 60'000;
-  std::uint32_t grace_ms = 120'000;  // how long a minute waits for what is late of it
-  // How often what is finished goes into the ledger; nothing: flush_every() of config.h says.
+  std::uint32_t grace_ms = 120'000;  // how long a minute waits for late samples
+  // How often finished spans go into the ledger; nothing: flush_every() of config.h decides.
   std::optional<std::uint32_t> flush_ms;
-  // How often news of jobs, pods and nodes goes there; nothing: news_every() of config.h says.
+  // How often changes of jobs, pods and nodes go there; nothing: news_every() of config.h decides.
   std::optional<std::uint32_t> news_ms;
-  std::uint32_t allocate_ms = 300'000;  // how often the day that is not over is divided again
-  // Days that are over are priced here and divided by `pennyweight work`.
+  std::uint32_t allocate_ms = 300'000;  // how often the current day is allocated again
+  // Finished days are priced here and allocated by `pennyweight work`.
   bool leaves_to_workers = false;
-  std::uint32_t reading_ms = 3'600'000;  // how often a holding that goes on is written again
+  std::uint32_t reading_ms = 3'600'000;  // how often a holding that continues is written again
   std::uint64_t body_bytes_max = 32u << 20;
   std::uint64_t journal_bytes_max = std::uint64_t{4} << 30;
   std::uint64_t series_max = 4'000'000;
-  std::uint32_t requests_max = 64;                            // at once
-  AskingRate asker_rate{.per_second = 200, .burst = 1000};    // of a user, a token's too
-  AskingRate address_rate{.per_second = 100, .burst = 1000};  // of who is not known, of open routes
-  // Tokens of machines: who bears one may send telemetry, read metrics and what runs now.
+  std::uint32_t requests_max = 64;                             // at once
+  RequestRate asker_rate{.per_second = 200, .burst = 1000};    // of a user, tokens included
+  RequestRate address_rate{.per_second = 100, .burst = 1000};  // without a user, or to open routes
+  // Tokens of machines: with one a client may send telemetry, read metrics and what runs now.
   std::string token_file;
-  // Without token_file so may who asks from this machine, by no proxy.
+  // Without token_file, clients on this machine that use no proxy may do the same.
   bool trust_loopback = true;
   std::string tls_cert_file;
   std::string tls_key_file;
-  // Who is believed when he says for whom he asks, and whether that one came over TLS.
+  // Proxies whose headers are trusted for the client's address and for whether it used TLS.
   std::vector<ProxyAddresses> trusted_proxies;
   OpenIdConfig openid;
 };
 
-// Targets that are asked for their metrics.
+// Targets whose metrics are scraped.
 struct ScrapeConfig {
   std::string job;
   ClusterId cluster{""};             // empty: serve.cluster
@@ -87,13 +90,17 @@ struct KubernetesConfig {
   bool gpu_nodes_only = false;  // pods without a GPU on nodes without one are left out
 };
 
-// One Slurm cluster whose records are asked for.
+// One Slurm cluster whose records are read.
 struct SlurmConfig {
   ClusterId cluster{""};
   std::string sacct = "sacct";
   std::string scontrol = "scontrol";
   std::uint32_t interval_ms = 30'000;
 };
+
+// Sets the address that `serve` listens on, such as "127.0.0.1:9595". An Error of kBadValue for any
+// other text.
+Result<void> set_listen_address(std::string_view text, ServeConfig& serve);
 
 struct LiveConfig {
   ServeConfig serve;
@@ -103,7 +110,7 @@ struct LiveConfig {
   std::vector<telemetry::OutcomeRule> outcomes;
 };
 
-// Gives a path of the document, relative to its folder.
+// Reads a path, which is relative to the document's folder.
 using PathReader = std::function<std::string(const YamlNode&, std::string_view what)>;
 
 void read_serve_config(YamlReader& yaml, const YamlNode& node, const PathReader& path,
@@ -114,5 +121,8 @@ std::vector<KubernetesConfig> read_kubernetes_configs(YamlReader& yaml, const Ya
                                                       const PathReader& path);
 std::vector<SlurmConfig> read_slurm_configs(YamlReader& yaml, const YamlNode& node);
 std::vector<telemetry::OutcomeRule> read_outcome_rules(YamlReader& yaml, const YamlNode& node);
+
+ConfigKeys serve_config_keys();
+ConfigKeys collection_config_keys();  // scrape, kubernetes, slurm, outcomes
 
 }  // namespace pennyweight

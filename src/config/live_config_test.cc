@@ -150,7 +150,7 @@ outcomes:
 TEST(LiveConfig, SaysWhatIsWrong) {
   EXPECT_THAT(mistake("serve: {listen: here}"), HasSubstr("write it as 127.0.0.1:9595"));
   EXPECT_THAT(mistake("serve: {listen: \"h:70000\"}"), HasSubstr("write it as 127.0.0.1:9595"));
-  EXPECT_THAT(mistake("serve: {resolution: 7s}"), HasSubstr("a whole number of them"));
+  EXPECT_THAT(mistake("serve: {resolution: 7s}"), HasSubstr("a multiple of it"));
   EXPECT_THAT(mistake("serve: {tls: {cert_file: a}}"), HasSubstr("both cert_file and key_file"));
   for (const char* const none : {"proxy.example", "10.0.0", "10.0.0.0/33", "10.0.0.0/", "/8",
                                  "10.0.0.0/8x", "2001:db8::/129", "10.0.0.7:80"}) {
@@ -160,9 +160,10 @@ TEST(LiveConfig, SaysWhatIsWrong) {
   }
   for (const char* const everybody : {"0.0.0.0/0", "::/0", "::/64", "::ffff:0:0/96"}) {
     EXPECT_THAT(mistake(fmt::format("serve: {{trusted_proxies: [\"{}\"]}}", everybody)),
-                HasSubstr("that is everybody"));
+                HasSubstr("these are all addresses"));
   }
-  EXPECT_THAT(mistake("serve: {trusted_proxies: [10.0.0.1/8]}"), HasSubstr("bits behind those"));
+  EXPECT_THAT(mistake("serve: {trusted_proxies: [10.0.0.1/8]}"),
+              HasSubstr("bits set beyond its prefix"));
   EXPECT_THAT(mistake("serve: {trusted_proxies: 10.0.0.1}"), HasSubstr("serve.trusted_proxies"));
   EXPECT_THAT(mistake("serve: {limits: {body: much}}"), HasSubstr("serve.limits.body"));
   for (const char* const name :
@@ -174,7 +175,7 @@ TEST(LiveConfig, SaysWhatIsWrong) {
     }
   }
   EXPECT_THAT(mistake("scrape: [{targets: [a]}]"), HasSubstr("give it a name"));
-  EXPECT_THAT(mistake("scrape: [{job: a}]"), HasSubstr("say whom to ask"));
+  EXPECT_THAT(mistake("scrape: [{job: a}]"), HasSubstr("name what to scrape"));
   EXPECT_THAT(mistake("scrape: [{job: a, targets: [x]}, {job: a, targets: [y]}]"),
               HasSubstr("two entries have the job a"));
   EXPECT_THAT(mistake("kubernetes: [{}]"), HasSubstr("name the cluster"));

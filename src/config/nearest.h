@@ -1,4 +1,4 @@
-// "Did you mean …?" for a name that was mistyped.
+// Suggests the name that was meant for one that is mistyped.
 #pragma once
 
 #include <span>
@@ -7,10 +7,10 @@
 
 namespace pennyweight {
 
-// How many single-letter edits lie between two names; swapping two neighbours is one edit.
+// How many single-letter edits turn one name into the other; swapping two neighbours is one edit.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// "; did you mean 'store'?", or nothing where no name is close. For the end of an error message.
+// "; did you mean 'store'?" for the end of an error message; empty where no name is close.
 std::string suggestion(std::string_view name, std::span<const std::string> known);
 
 }  // namespace pennyweight

@@ -9,7 +9,7 @@
 namespace pennyweight {
 namespace {
 
-constexpr std::size_t kListMax = 1'000;
+constexpr std::size_t kOpenIdListMax = 1'000;
 constexpr std::array<std::string_view, 5> kRoleWords = {"viewer", "team_lead", "finance",
                                                         "operator", "admin"};
 
@@ -36,7 +36,7 @@ class OpenIdReader {
          {"scopes", [&](const YamlNode& at) { scopes(at); }},
          {"user_claims",
           [&](const YamlNode& at) {
-            config_.user_claims = yaml_.texts(at, "serve.openid.user_claims", kListMax);
+            config_.user_claims = yaml_.texts(at, "serve.openid.user_claims", kOpenIdListMax);
             if (config_.user_claims.empty()) {
               yaml_.refuse(at, "serve.openid.user_claims: name one claim or more");
             }
@@ -79,7 +79,7 @@ class OpenIdReader {
   }
 
   void scopes(const YamlNode& node) {
-    config_.scopes = yaml_.texts(node, "serve.openid.scopes", kListMax);
+    config_.scopes = yaml_.texts(node, "serve.openid.scopes", kOpenIdListMax);
     if (std::ranges::find(config_.scopes, "openid") == config_.scopes.end()) {
       yaml_.refuse(node, "serve.openid.scopes: openid must be among them");
     }
@@ -92,9 +92,9 @@ class OpenIdReader {
 
   void roles(const YamlNode& node) {
     if (!yaml_.is(node, YamlNode::Kind::kMapping, "serve.openid.roles")) return;
-    if (node.entries.size() > kListMax) {
+    if (node.entries.size() > kOpenIdListMax) {
       return yaml_.refuse(node, fmt::format("serve.openid.roles has {} items; {} is the most",
-                                            node.entries.size(), kListMax));
+                                            node.entries.size(), kOpenIdListMax));
     }
     for (const YamlNode::Entry& entry : node.entries) {
       if (auto word = role(entry.value, "serve.openid.roles")) {
@@ -104,7 +104,7 @@ class OpenIdReader {
   }
 
   void scope(const YamlNode& node) {
-    yaml_.sequence(node, "serve.openid.scope", kListMax, [&](const YamlNode& item) {
+    yaml_.sequence(node, "serve.openid.scope", kOpenIdListMax, [&](const YamlNode& item) {
       OpenIdConfig::ScopeRule rule;
       yaml_.mapping(
           item, "serve.openid.scope[]",
@@ -124,7 +124,7 @@ class OpenIdReader {
 
   void unscoped_roles(const YamlNode& node) {
     config_.unscoped_roles.clear();
-    yaml_.sequence(node, "serve.openid.unscoped_roles", kListMax, [&](const YamlNode& item) {
+    yaml_.sequence(node, "serve.openid.unscoped_roles", kOpenIdListMax, [&](const YamlNode& item) {
       if (auto word = role(item, "serve.openid.unscoped_roles")) {
         config_.unscoped_roles.push_back(*std::move(word));
       }
@@ -136,7 +136,7 @@ class OpenIdReader {
       yaml_.refuse(node, "serve.openid needs issuer, client_id and redirect_url");
     }
     if (!config_.roles.empty() && config_.role_claim.empty()) {
-      yaml_.refuse(node, "serve.openid.roles needs role_claim: whose values they are");
+      yaml_.refuse(node, "serve.openid.roles needs role_claim, the claim with these values");
     }
     if (config_.roles.empty() && config_.default_role.empty()) {
       yaml_.refuse(node,
@@ -144,7 +144,7 @@ class OpenIdReader {
                    "default_role");
     }
     if (!config_.scope_rules.empty() && config_.scope_claim.empty()) {
-      yaml_.refuse(node, "serve.openid.scope needs scope_claim: whose values are matched");
+      yaml_.refuse(node, "serve.openid.scope needs scope_claim, the claim that it matches");
     }
   }
 
@@ -158,6 +158,40 @@ class OpenIdReader {
 OpenIdConfig read_openid_config(YamlReader& yaml, const YamlNode& node,
                                 const OpenIdPathReader& path) {
   return OpenIdReader(yaml, path).read(node);
+}
+
+ConfigKeys openid_config_keys() {
+  return {
+      {"serve.openid.issuer", "URL", "",
+       "The provider, exactly as it writes its own URL: the part before "
+       "`/.well-known/openid-configuration`. See [sign-in.md](sign-in.md)."},
+      {"serve.openid.client_id", "text", "", "This program's id at the provider. Required."},
+      {"serve.openid.client_secret_file", "path", "",
+       "The client's secret, read at each sign-in. Without it: a public client, with PKCE alone."},
+      {"serve.openid.redirect_url", "URL", "",
+       "Where the provider sends people back: this server's address and "
+       "`/api/v1/session/openid/callback`. Required."},
+      {"serve.openid.name", "text", "OpenID Connect", "The label of the sign-in button."},
+      {"serve.openid.ca_file", "path", "",
+       "The certificate authority of the provider; without it: the system's."},
+      {"serve.openid.scopes", "list of words", "openid, profile, email",
+       "The OAuth scopes that are requested."},
+      {"serve.openid.user_claims", "list of claims", "preferred_username, email, sub",
+       "The first of these claims that is present names the user."},
+      {"serve.openid.role_claim", "claim", "",
+       "The claim whose values give a role: `groups`, `realm_access.roles`."},
+      {"serve.openid.roles.VALUE", "viewer, team_lead, finance, operator, admin", "",
+       "The role of users with that value; the first one in the file counts."},
+      {"serve.openid.default_role", "viewer, team_lead, finance, operator, admin", "",
+       "The role of users with none of the values. Without it they are refused."},
+      {"serve.openid.scope_claim", "claim", "", "The claim whose values say what a user sees."},
+      {"serve.openid.scope[].match", "text with one `*`", "",
+       "A value of the scope claim; the `*` is a value of the dimension."},
+      {"serve.openid.scope[].dimension", "dimension", "",
+       "The dimension of which the user sees that value."},
+      {"serve.openid.unscoped_roles", "list of roles", "admin, finance, operator",
+       "Roles that see everything; users of other roles must match `scope` where there is one."},
+  };
 }
 
 }  // namespace pennyweight

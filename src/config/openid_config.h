@@ -1,6 +1,6 @@
-// Configuration of signing in by OpenID Connect: the section `serve.openid`.
+// The section `serve.openid` of the configuration: signing in with OpenID Connect.
 //
-// What the values mean is said where they are used, in access/oidc/settings.h.
+// server/access/oidc/settings.h, where the values are used, documents their meaning.
 #pragma once
 
 #include <functional>
@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/config_key.h"
 #include "config/yaml_reader.h"
 
 namespace pennyweight {
@@ -19,7 +20,7 @@ struct OpenIdConfig {
     std::string dimension;  // of which the '*' is a value
   };
 
-  std::string issuer;  // empty: nobody signs in so
+  std::string issuer;  // empty: nobody signs in this way
   std::string name = "OpenID Connect";
   std::string client_id;
   std::string client_secret_file;
@@ -29,16 +30,18 @@ struct OpenIdConfig {
   std::vector<std::string> user_claims = {"preferred_username", "email", "sub"};
   std::string role_claim;
   std::vector<std::pair<std::string, std::string>> roles;  // value and role, in the file's order
-  std::string default_role;                                // empty: who has no role is refused
+  std::string default_role;  // empty: users without a role are refused
   std::string scope_claim;
   std::vector<ScopeRule> scope_rules;
   std::vector<std::string> unscoped_roles = {"admin", "finance", "operator"};
 };
 
-// Gives a path of the document, relative to its folder.
+// Reads a path, which is relative to the document's folder.
 using OpenIdPathReader = std::function<std::string(const YamlNode&, std::string_view what)>;
 
 OpenIdConfig read_openid_config(YamlReader& yaml, const YamlNode& node,
                                 const OpenIdPathReader& path);
+
+ConfigKeys openid_config_keys();
 
 }  // namespace pennyweight

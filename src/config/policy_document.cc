@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "allocation/policy/unreachable.h"
+#include "allocation/policy/words.h"
 #include "config/condition_reader.h"
 #include "config/derive_reader.h"
 #include "config/nearest.h"
 #include "config/spread_reader.h"
 #include "core/limits.h"
 #include "ledger/summary.h"
-#include "policy/unreachable.h"
-#include "policy/words.h"
 
 namespace pennyweight {
 namespace {
@@ -21,8 +21,9 @@ constexpr std::int64_t kWeightMax = 1'000'000;
 constexpr std::uint64_t kWeightSumsMax = std::uint64_t{1} << 31;
 constexpr std::int64_t kPriorityMax = 1'000'000;
 constexpr std::int64_t kRatioMax = 1'000'000;
-constexpr std::int64_t kIntervalMinMs = 100;        // the fastest that DCGM samples
-constexpr std::int64_t kIntervalMaxMs = 3'600'000;  // beyond an hour nothing is known of a job
+constexpr std::int64_t kIntervalMinMs = 100;  // the fastest that DCGM samples
+constexpr std::int64_t kIntervalMaxMs =
+    3'600'000;  // at more than an hour a job is no longer observed
 constexpr std::uint32_t kHoldMinPermille = 1000;
 constexpr std::uint32_t kHoldMaxPermille = 100'000;
 constexpr std::int64_t kShiftMaxMs = 86'400'000;
@@ -74,7 +75,8 @@ class PolicyReader {
         (root.kind == YamlNode::Kind::kMapping || root.kind == YamlNode::Kind::kNull)) {
       yaml_.refuse(root, "a policy begins with version: 1");
     }
-    // After node_splits, wherever it stands: it is for the types that no rule names.
+    // After node_splits, in whichever order the document has them: it is for types that no rule
+    // names.
     for (const YamlNode* at : split_default) default_split(*at);
     check_whole(root);
     reading_.problems = yaml_.problems();
@@ -92,7 +94,7 @@ class PolicyReader {
     if (!yaml_.is(node, YamlNode::Kind::kScalar, "policy.version")) return;
     if (node.scalar == std::to_string(kPolicyFormat)) return;
     yaml_.refuse(node,
-                 fmt::format("policy.version is {}, not '{}'; a later pennyweight may know it",
+                 fmt::format("policy.version is {}, not '{}'; a later pennyweight may read it",
                              kPolicyFormat, node.scalar.substr(0, 20)));
   }
 
@@ -120,7 +122,7 @@ class PolicyReader {
     return basis;
   }
 
-  // A key that is not there is as in `weights`.
+  // A missing key stays as in `weights`.
   std::optional<ShareWeights> weights(const YamlNode& node, const std::string& what,
                                       ShareWeights weights) {
     bool is_read = true;
@@ -159,7 +161,7 @@ class PolicyReader {
           [&](const YamlNode& at) { rule.cluster = read_pattern(yaml_, at, what + ".cluster"); }},
          {"gpu_model",
           [&](const YamlNode& at) {
-            // A model's whole name: names of models nest, "A100*" would take what nobody meant.
+            // A model's whole name. Names of models begin alike, so "A100*" would match too many.
             const auto model = yaml_.text(at, what + ".gpu_model");
             if (model && *model != "*") rule.gpu_model = *model;
           }},
@@ -204,9 +206,9 @@ class PolicyReader {
       return rule;
     }
     if (!yaml_.is(node, YamlNode::Kind::kScalar, what)) return rule;
-    if (node.scalar == words::of(NodeSplit::kWholeNode)) {
+    if (node.scalar == words::text(NodeSplit::kWholeNode)) {
       rule.how = NodeSplit::kWholeNode;
-    } else if (node.scalar != words::of(NodeSplit::kResidual)) {
+    } else if (node.scalar != words::text(NodeSplit::kResidual)) {
       yaml_.refuse(node, fmt::format("{} is {}, not '{}'", what, kForms, shown(node)));
     }
     return rule;
@@ -243,7 +245,7 @@ class PolicyReader {
       reading_.policy.node_split = rule.how;
       return;
     }
-    // The numbers stand with the rules; this one is for every type that no other names.
+    // A rule holds the numbers; this rule is for every type that no other rule names.
     reading_.policy.node_split = NodeSplit::kResidual;
     reading_.policy.node_splits.push_back(std::move(rule));
     split_at_.push_back(&node);
@@ -351,7 +353,7 @@ class PolicyReader {
     }
   }
 
-  // "dimension:team" as a label asks for what was settled by rules before.
+  // "dimension:team" as a label means the value that earlier rules have set.
   void note_dimensions_asked(const YamlNode& node, const std::vector<LabelMatch>& matches) {
     constexpr std::string_view kPrefix = "dimension:";
     for (const LabelMatch& match : matches) {
@@ -370,7 +372,7 @@ class PolicyReader {
     reading_.policy.time_zone = *zone;
   }
 
-  // What holds between parts of the document.
+  // Checks that involve several sections of the document.
   void check_whole(const YamlNode& root) {
     std::vector<std::string> names;
     for (const DimensionRule& rule : reading_.policy.dimensions) names.push_back(rule.dimension);
@@ -389,7 +391,7 @@ class PolicyReader {
     warn_of_unreachable();
   }
 
-  // Weights are compared between rules over a common sum, which must stay a small number.
+  // Rules are compared by weights over a common sum, which must stay a small number.
   void check_weight_sums(const YamlNode& root) {
     const auto sum_of = [](const ShareWeights& weights) {
       return std::uint64_t{weights.compute} + weights.memory;
@@ -430,7 +432,7 @@ class PolicyReader {
 
   YamlReader yaml_;
   PolicyReading reading_;
-  // Where the rules of each list stand.
+  // The places of each list's rules.
   std::vector<const YamlNode*> sharing_at_, split_at_, overhead_at_, spread_at_, owners_at_;
   std::vector<DimensionUse> dimensions_used_;
 };

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "allocation/policy/default_policy.h"
 #include "config/policy_schema.h"
 #include "core/limits.h"
-#include "policy/default_policy.h"
 
 namespace pennyweight {
 namespace {
@@ -146,7 +146,7 @@ TEST(PolicyDocument, RefusesWithPlaceAndReason) {
       {"spread: [{kind: overhead, how: fixed, dimension: team, parts: {}}]",
        "p.yaml:2:63: policy.spread[].parts is empty"},
       {"spread: [{kind: overhead, how: fixed, dimension: team, parts: {a: 0}}]",
-       "p.yaml:2:67: the part of 'a' must be more than 0; leave out who bears nothing"},
+       "p.yaml:2:67: the part of 'a' must be more than 0; leave out values that bear nothing"},
       {"spread: [{kind: overhead, how: fixed, dimension: team, parts: {a: -1}}]",
        "p.yaml:2:67: policy.spread[].parts.a must be from 0 to"},
       {"spread: [{kind: overhead, how: proportional, parts: {a: 1}}]",
@@ -188,7 +188,7 @@ TEST(PolicyDocument, NeedsAVersionThatIsKnown) {
   EXPECT_EQ(check("basis: max\n").problems.at(0).message,
             "p.yaml:1:1: a policy begins with version: 1");
   EXPECT_EQ(check("version: 2\n").problems.at(0).message,
-            "p.yaml:1:10: policy.version is 1, not '2'; a later pennyweight may know it");
+            "p.yaml:1:10: policy.version is 1, not '2'; a later pennyweight may read it");
   EXPECT_EQ(check("- 1\n").problems.at(0).message,
             "p.yaml:1:1: policy must be a mapping, not a list");
 }

@@ -1,5 +1,5 @@
-// The JSON Schema of the policy, docs/schema/policy.schema.json, as it was when the program was
-// built (cmake/embed.cmake). A test holds it and the reader to the same keys.
+// The JSON Schema of the policy, docs/schema/policy.schema.json, embedded when the program is built
+// (cmake/embed.cmake). A test checks that the reader knows the same keys.
 #pragma once
 
 #include <string_view>

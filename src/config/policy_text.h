@@ -1,10 +1,10 @@
-// The policy of an earlier run, read back from the text that the run keeps (Policy::text).
+// Reads the policy of an earlier run from the text that the run stores (Policy::text).
 #pragma once
 
 #include <string_view>
 
+#include "allocation/policy/policy.h"
 #include "core/error.h"
-#include "policy/policy.h"
 
 namespace pennyweight {
 

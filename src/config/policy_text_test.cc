@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
+#include "allocation/policy/default_policy.h"
 #include "config/policy_document.h"
-#include "policy/default_policy.h"
 
 namespace pennyweight {
 namespace {

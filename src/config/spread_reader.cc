@@ -5,20 +5,20 @@
 #include <algorithm>
 #include <array>
 
+#include "allocation/policy/words.h"
 #include "core/limits.h"
 #include "core/plain_text.h"
-#include "policy/words.h"
 
 namespace pennyweight {
 namespace {
 
 std::string key_of(std::string_view key) { return fmt::format("policy.spread[].{}", key); }
 
-constexpr std::array<PostingKind, 6> kKinds = {PostingKind::kHeldIdle,    PostingKind::kUnallocated,
-                                               PostingKind::kStranded,    PostingKind::kOverhead,
-                                               PostingKind::kUnavailable, PostingKind::kShared};
+constexpr std::array<PostingKind, 6> kSpreadKinds = {
+    PostingKind::kHeldIdle, PostingKind::kUnallocated, PostingKind::kStranded,
+    PostingKind::kOverhead, PostingKind::kUnavailable, PostingKind::kShared};
 
-// One rule. Keys may come in any order, so what they mean together is looked at when all are read.
+// Reads one rule. Keys may come in any order, so their combination is checked when all are read.
 class SpreadRuleReader {
  public:
   SpreadRuleReader(YamlReader& yaml, std::vector<DimensionUse>& dimensions_used)
@@ -63,8 +63,9 @@ class SpreadRuleReader {
   void kind(const YamlNode& node) {
     kind_ = &node;
     std::vector<std::string_view> names;
-    for (const PostingKind kind : kKinds) names.push_back(to_text(kind));
-    if (const auto found = yaml_.choice(node, key_of("kind"), names)) rule_.kind = kKinds[*found];
+    for (const PostingKind kind : kSpreadKinds) names.push_back(to_text(kind));
+    if (const auto found = yaml_.choice(node, key_of("kind"), names))
+      rule_.kind = kSpreadKinds[*found];
   }
 
   YamlReader::Reader filter(std::string& target, const char* key) {
@@ -115,7 +116,7 @@ class SpreadRuleReader {
   }
 
   void part(const YamlNode::Entry& entry) {
-    // Of a length that the canonical text can use as a key again.
+    // No longer than a key of the canonical text may be.
     if (entry.key.empty() || entry.key.size() > limits::kPolicyKeyBytesMax ||
         !is_plain_text(entry.key)) {
       return yaml_.refuse(entry.line, entry.column,
@@ -127,7 +128,7 @@ class SpreadRuleReader {
     if (!part) return;
     if (*part == Decimal()) {
       return yaml_.refuse(entry.value, fmt::format("the part of '{}' must be more than 0; leave "
-                                                   "out who bears nothing",
+                                                   "out values that bear nothing",
                                                    entry.key));
     }
     rule_.parts.push_back({entry.key, *part});
@@ -144,7 +145,7 @@ class SpreadRuleReader {
     if (rule_.measure == SpreadMeasure::kNamed && rule_.how != Spread::kProportional) {
       return yaml_.refuse(*target_, "a named measure goes with how: proportional");
     }
-    const std::string how(words::of(rule_.how));
+    const std::string how(words::text(rule_.how));
     if (rule_.how == Spread::kKeep && target_ != nullptr) {
       return yaml_.refuse(*target_,
                           "what is kept is not measured; leave within, over and measure "
@@ -170,7 +171,7 @@ class SpreadRuleReader {
   YamlReader& yaml_;
   std::vector<DimensionUse>& dimensions_used_;
   SpreadRule rule_;
-  // Where keys stand that go only with some of the others.
+  // The places of keys that only some other keys allow.
   const YamlNode* kind_ = nullptr;
   const YamlNode* how_ = nullptr;
   const YamlNode* filter_ = nullptr;

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kDepthMax = 32;  // deeper is a mistake or an attack
 
-// Builds the tree from the parser's events, so that nothing is lost that a finished tree hides:
-// duplicate keys, anchors, tags. It stops by throwing, as yaml-cpp itself does; parse_yaml catches.
+// Builds the tree from the parser's events, because yaml-cpp's own tree hides duplicate keys,
+// anchors and tags. It stops by throwing, as yaml-cpp itself does; parse_yaml() catches.
 class TreeBuilder : public YAML::EventHandler {
  public:
   void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
@@ -130,7 +130,8 @@ class TreeBuilder : public YAML::EventHandler {
   YamlNode root_;
 };
 
-// yaml-cpp says of a tab only that something is wrong nearby. Nothing: there is none.
+// The place of a tab in the indentation; nothing where there is none. yaml-cpp's own message does
+// not name the tab.
 std::optional<std::pair<int, int>> tab_in_indentation(std::string_view text) {
   for (int line = 1; !text.empty(); ++line) {
     const std::size_t end = text.find('\n');

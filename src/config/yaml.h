@@ -1,7 +1,8 @@
-// YAML as configuration needs it: a tree in which every value knows its line and column.
+// YamlNode and parse_yaml(): YAML as a tree in which every value has its line and column.
 //
-// Stricter than YAML: a key occurs once, there is one document, and anchors, aliases and tags are
-// refused. An alias can make a small file mean a huge one, and none of them is needed here.
+// It is stricter than YAML: a key occurs once, there is one document, and anchors, aliases and tags
+// are refused. With aliases a small file can stand for a huge one, and a configuration needs none
+// of these.
 #pragma once
 
 #include <string>
@@ -32,7 +33,7 @@ struct YamlNode::Entry {
   YamlNode value;
 };
 
-// `name` stands in front of every message: "pennyweight.yaml:3:7: …". An empty document is null.
+// Every message begins with `name`: "pennyweight.yaml:3:7: …". An empty document is null.
 Result<YamlNode> parse_yaml(std::string_view text, std::string_view name);
 
 // "a mapping", "a list", "a text", "nothing": for messages.

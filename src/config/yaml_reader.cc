@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "allocation/policy/yaml_text.h"
 #include "config/nearest.h"
 #include "core/limits.h"
 #include "core/plain_text.h"
-#include "policy/yaml_text.h"
 
 namespace pennyweight {
 namespace {
@@ -55,8 +55,8 @@ std::string alternatives(std::span<const std::string_view> words) {
   return text;
 }
 
-void YamlReader::tell(int line, int column, bool is_warning, std::string_view why) {
-  // Each kind has its own limit, so that no warnings can hide a mistake.
+void YamlReader::add_problem(int line, int column, bool is_warning, std::string_view why) {
+  // Mistakes and warnings have separate limits, so that warnings can't hide a mistake.
   std::size_t& count = is_warning ? warnings_ : errors_;
   if (++count > limits::kProblemsMax) return;
   problems_.push_back(

@@ -1,8 +1,7 @@
-// YamlReader: what every reader of a document shares: keys, types, and mistakes with their place.
+// YamlReader: reads keys and typed values of a document, and collects mistakes with their places.
 //
-// Mistakes are collected and reading goes on, so that a person sees all of them at once. What could
-// not be read has some value of its type, or is nothing; readers add no mistake that only follows
-// from another.
+// Reading goes on after a mistake, so that a person sees all mistakes at once. A value that could
+// not be read is a default or nothing; readers add no mistake that only follows from another.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +20,11 @@
 
 namespace pennyweight {
 
-// Something that a person should see about a document.
+// A mistake in a document, or a warning about it.
 struct Problem {
   int line = 1;
   int column = 1;
-  bool is_warning = false;  // it means something, though hardly what was meant
+  bool is_warning = false;  // valid, but hardly what was meant
   std::string message;      // "policy.yaml:3:7: …", "policy.yaml:3:7: warning: …"
   bool operator==(const Problem&) const = default;
 };
@@ -37,33 +36,37 @@ class YamlReader {
  public:
   using Reader = std::function<void(const YamlNode&)>;
   using Readers = std::vector<std::pair<std::string, Reader>>;
-  // Where a mapping stands ("policy.spread[]") and which keys it may have.
+  // The keys that each mapping may have, by the mapping's path, such as "policy.spread[]".
   using KnownKeys = std::map<std::string, std::vector<std::string>>;
 
   explicit YamlReader(std::string name) : name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
-  // By place. Of mistakes and of warnings, past limits::kProblemsMax no more are kept.
+  // In the order of the document. At most limits::kProblemsMax mistakes and as many warnings are
+  // kept.
   std::vector<Problem> problems() const;
   bool has_errors() const { return errors_ > 0; }
   std::size_t error_count() const { return errors_; }
-  // Of the mappings that were read.
+  // The keys of the mappings that were read.
   const KnownKeys& known_keys() const { return known_keys_; }
 
-  void refuse(int line, int column, std::string_view why) { tell(line, column, false, why); }
+  void refuse(int line, int column, std::string_view why) { add_problem(line, column, false, why); }
   void refuse(const YamlNode& node, std::string_view why) { refuse(node.line, node.column, why); }
-  void warn(const YamlNode& node, std::string_view why) { tell(node.line, node.column, true, why); }
+  void warn(const YamlNode& node, std::string_view why) {
+    add_problem(node.line, node.column, true, why);
+  }
 
   bool is(const YamlNode& node, YamlNode::Kind kind, std::string_view what);
-  // Calls a reader for each key. "store:" with nothing behind it leaves the defaults.
+  // Calls the reader of each key that is there. A mapping without keys ("store:") leaves the
+  // defaults.
   void mapping(const YamlNode& node, const std::string& what, const Readers& readers);
-  // Calls `read` for each item; no list at all is an empty one.
+  // Calls `read` for each item. A missing list counts as an empty one.
   void sequence(const YamlNode& node, std::string_view what, std::size_t items_max,
                 const Reader& read);
 
-  // Not empty, plain, and of at most limits::kLabelValueBytesMax.
+  // A plain text of 1 to limits::kLabelValueBytesMax bytes.
   std::optional<std::string> text(const YamlNode& node, std::string_view what);
-  // The same, or empty.
+  // The same, but it may be empty.
   std::optional<std::string> any_text(const YamlNode& node, std::string_view what);
   std::vector<std::string> texts(const YamlNode& node, std::string_view what,
                                  std::size_t items_max);
@@ -75,15 +78,15 @@ class YamlReader {
   // Thousandths: "0.3" is 300.
   std::optional<std::uint32_t> permille(const YamlNode& node, std::string_view what,
                                         std::uint32_t min, std::uint32_t max);
-  // "60s", "250ms", "5m", "-1h": milliseconds.
+  // "60s", "250ms", "5m" or "-1h", in milliseconds.
   std::optional<std::int64_t> duration(const YamlNode& node, std::string_view what,
                                        std::int64_t min_ms, std::int64_t max_ms);
-  // Which of the words.
+  // The index of one of the words.
   std::optional<std::size_t> choice(const YamlNode& node, std::string_view what,
                                     std::span<const std::string_view> words);
 
  private:
-  void tell(int line, int column, bool is_warning, std::string_view why);
+  void add_problem(int line, int column, bool is_warning, std::string_view why);
 
   std::string name_;
   std::vector<Problem> problems_;

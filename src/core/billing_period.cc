@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/plain_text.h"
+#include "core/try.h"
 
 namespace pennyweight {
 namespace {
@@ -16,7 +17,7 @@ using LocalDays = date::local_days;
 const date::time_zone& zone_of(const TimeZone& zone) { return *date::locate_zone(zone.name()); }
 
 Instant start_of(LocalDays day, const date::time_zone& zone) {
-  // Where midnight itself is skipped or comes twice, the day begins at its first instant.
+  // A day whose midnight is skipped, or comes twice, begins at its first instant.
   return std::chrono::floor<std::chrono::milliseconds>(zone.to_sys(day, date::choose::earliest));
 }
 
@@ -51,9 +52,8 @@ Result<Instant> parse_local_time(std::string_view text, const TimeZone& zone, Am
                 fmt::format("'{}' is not a local time; write it as 2026-03-31T13:45:00",
                             printable_text(text, 60)));
   }
-  const auto as_utc = parse_instant(text);
-  if (!as_utc) return std::unexpected(as_utc.error());
-  const date::local_time<std::chrono::milliseconds> local{as_utc->time_since_epoch()};
+  const auto as_utc = TRY(parse_instant(text));
+  const date::local_time<std::chrono::milliseconds> local{as_utc.time_since_epoch()};
   const auto info = zone_of(zone).get_info(local);
   if (info.result == date::local_info::nonexistent) {
     return fail(ErrorCode::kBadValue, fmt::format("{} does not exist in {}: the clock is moved "

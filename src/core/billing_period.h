@@ -1,8 +1,8 @@
 // Calendar time: zones, local times, and the month a bill is for.
 //
-// A month is not an interval until a time zone says when it begins: Google's bills run from
-// midnight to midnight Pacific, others in UTC. The zone is always given; there is no default.
-// Zones come from the operating system's tz database.
+// A month is an interval only in a time zone: Google bills from midnight to midnight Pacific time,
+// others in UTC. So every function takes the zone; there is no default. Zones come from the
+// operating system's tz database.
 #pragma once
 
 #include <compare>
@@ -28,18 +28,19 @@ class TimeZone {
   std::string name_;
 };
 
-// A wall-clock time that a zone has twice, in the hour when summer time ends.
+// Which of two instants a wall-clock time means, in the hour that a zone has twice when summer time
+// ends.
 enum class Ambiguous { kEarlier, kLater };
 
 // A wall-clock time "YYYY-MM-DDThh:mm:ss" of a zone, as Slurm prints it. A time that the zone skips
-// (the hour when summer time begins) is an error; one that it has twice is taken as told.
+// (the hour when summer time begins) is an error; for one that it has twice `ambiguous` decides.
 Result<Instant> parse_local_time(std::string_view text, const TimeZone& zone, Ambiguous ambiguous);
 
-// The first instant of the local day, week (Monday) or month that `at` falls in. A day begins at
-// its first midnight, or where that is skipped at the first instant after it, and ends where the
-// next begins.
+// The first instant of the local day, week (from Monday) or month that `at` falls in. A day begins
+// at its first midnight, or at the first instant after it where midnight is skipped, and ends where
+// the next day begins.
 Instant start_of_day(Instant at, const TimeZone& zone);
-// From there to the next: 23 to 25 hours.
+// The whole local day that `at` falls in: 23 to 25 hours.
 Interval day_of(Instant at, const TimeZone& zone);
 Instant start_of_week(Instant at, const TimeZone& zone);
 Instant start_of_month(Instant at, const TimeZone& zone);

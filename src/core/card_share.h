@@ -1,9 +1,9 @@
-// CardShare: what part of one physical GPU, in compute or in memory.
+// CardShare: an exact share of one physical GPU, of its compute or of its memory.
 //
-// A count of 1/72,072,000 of a card. 72,072,000 = 2^6 * 3^2 * 5^3 * 7 * 11 * 13 holds without
-// remainder every cut that is used: sevenths and eighths of MIG, thousandths of gpu_milli, percent,
-// and 1/n for n = 1…16, 20, 24, 25, 28, 30, 32, 40, 48, 50, 64, 100. Others are refused, not
-// rounded, by `of`; `nearest_below` says in its name what it does.
+// It counts units of 1/72,072,000 of a GPU. 72,072,000 = 2^6 * 3^2 * 5^3 * 7 * 11 * 13 is divisible
+// by every denominator in use: the sevenths and eighths of MIG, the thousandths of gpu_milli,
+// percent, and 1/n for n = 1…16, 20, 24, 25, 28, 30, 32, 40, 48, 50, 64, 100. of() refuses any
+// other share rather than round it; nearest_below() rounds down.
 #pragma once
 
 #include <compare>
@@ -23,14 +23,15 @@ class CardShare {
   constexpr CardShare() = default;
   static constexpr CardShare whole() { return CardShare(kUnitsPerCard); }
   static constexpr CardShare from_units(std::uint64_t units) { return CardShare(units); }
-  // parts/of, e.g. of(3, 7); nothing when it is not a whole number of units or `of` is zero.
+  // parts/whole, such as of(3, 7); nothing when that is not a whole number of units, or `whole` is
+  // 0.
   static constexpr std::optional<CardShare> of(std::uint64_t parts, std::uint64_t whole) {
     if (whole == 0) return std::nullopt;
     const UInt128 units = UInt128{kUnitsPerCard} * parts;
     if (units % whole != 0 || units / whole > ~std::uint64_t{0}) return std::nullopt;
     return CardShare(static_cast<std::uint64_t>(units / whole));
   }
-  // The largest share not above parts/whole: for shares measured in bytes, which come as they are.
+  // The largest share not above parts/whole: for shares that are measured in bytes.
   static constexpr CardShare nearest_below(std::uint64_t parts, std::uint64_t whole) {
     CHECK(whole > 0, "a part of nothing");
     const UInt128 units = UInt128{kUnitsPerCard} * parts / whole;
@@ -55,7 +56,7 @@ class CardShare {
   }
   constexpr auto operator<=>(const CardShare&) const = default;
 
-  // This share, held for so long.
+  // This share, held for that long.
   constexpr GpuTime over_ms(std::uint64_t milliseconds) const {
     return GpuTime::of(UInt128{units_} * milliseconds);
   }

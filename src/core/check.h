@@ -1,5 +1,7 @@
-// CHECK(condition, "why it must hold"): a broken invariant, i.e. a bug in this program, never bad
-// input. It stays on in release builds: a wrong bill costs more than a branch.
+// CHECK(condition, "why it must hold"): throws when an invariant is broken.
+//
+// A broken invariant is a bug in this program, never bad input. The checks stay on in release
+// builds: a wrong bill costs more than a branch.
 #pragma once
 
 #include <stdexcept>
@@ -7,7 +9,8 @@
 
 namespace pennyweight {
 
-// Caught in exactly two places: the boundary of a command (app/main.cc), and the HTTP handler.
+// Caught in two places only: at the boundary of a command (app/cli/main.cc) and in the HTTP
+// handler.
 class InvariantError : public std::logic_error {
  public:
   using std::logic_error::logic_error;

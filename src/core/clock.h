@@ -1,4 +1,5 @@
-// The only door to the wall clock. Everything that needs "now" takes a Clock&.
+// Clock: what time it is. Everything that needs "now" takes a Clock&, so that tests can set it;
+// only app reads the real one.
 #pragma once
 
 #include "core/instant.h"
@@ -11,7 +12,7 @@ class Clock {
   virtual Instant now() = 0;
 };
 
-// Stands still until told otherwise; for tests and the simulator.
+// A clock that stands still until advance(); for tests and generated data.
 class SimulatedClock : public Clock {
  public:
   explicit SimulatedClock(Instant start) : now_(start) {}

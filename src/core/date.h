@@ -11,7 +11,7 @@ namespace pennyweight {
 
 using Date = std::chrono::sys_days;
 
-// "2026-03-31", nothing else. Years 1970 to 2199.
+// Reads "2026-03-31" and no other form, for the years 1970 to 2199.
 Result<Date> parse_date(std::string_view text);
 std::string to_text(Date date);
 

@@ -5,21 +5,21 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "core/ascii.h"
 #include "core/check.h"
 #include "core/limits.h"
 #include "core/plain_text.h"
+#include "core/try.h"
 
 namespace pennyweight {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 Error bad_number(std::string_view text, std::string_view why) {
   return Error{ErrorCode::kBadValue,
                fmt::format("'{}' is not a decimal number: {}", printable_text(text, 60), why)};
 }
 
-// The first character of a text that is not empty; a single byte where it is not well-formed.
+// The first character of a text that is not empty; one byte where that is not well-formed UTF-8.
 std::string_view first_character(std::string_view text) {
   for (std::size_t length = 1; length <= 4; ++length) {
     if (is_plain_text(text.substr(0, length))) return text.substr(0, length);
@@ -27,7 +27,7 @@ std::string_view first_character(std::string_view text) {
   return text.substr(0, 1);
 }
 
-// The parts of a number before any arithmetic.
+// A number as it is written, before any arithmetic.
 struct Parts {
   bool negative = false;
   std::string digits;        // integer and fraction digits, without the point
@@ -43,7 +43,7 @@ Result<Parts> read_parts(std::string_view text) {
     ++i;
   }
   bool point = false;
-  for (; i < text.size() && (is_digit(text[i]) || (text[i] == '.' && !point)); ++i) {
+  for (; i < text.size() && (ascii::is_digit(text[i]) || (text[i] == '.' && !point)); ++i) {
     if (text[i] == '.') {
       point = true;
       continue;
@@ -62,7 +62,7 @@ Result<Parts> read_parts(std::string_view text) {
   if (negative_exponent) ++i;
   long exponent = 0;
   const std::size_t exponent_begin = i;
-  for (; i < text.size() && is_digit(text[i]); ++i) {
+  for (; i < text.size() && ascii::is_digit(text[i]); ++i) {
     exponent = std::min(exponent * 10 + (text[i] - '0'), 1000L);
   }
   if (i == exponent_begin || i != text.size()) {
@@ -75,13 +75,12 @@ Result<Parts> read_parts(std::string_view text) {
 }  // namespace
 
 Result<ParsedDecimal> parse_decimal(std::string_view text) {
-  auto parts = read_parts(text);
-  if (!parts) return std::unexpected(parts.error());
-  std::string& digits = parts->digits;
+  auto parts = TRY(read_parts(text));
+  std::string& digits = parts.digits;
 
-  // Bring the digits to exactly 18 after the point; what is beyond decides the rounding.
+  // Bring the digits to exactly 18 after the point; those beyond decide the rounding.
   std::string beyond;
-  const long surplus = parts->fraction_digits - Decimal::kFractionDigits;
+  const long surplus = parts.fraction_digits - Decimal::kFractionDigits;
   if (surplus > 0) {
     const auto drop = static_cast<std::size_t>(surplus);
     if (drop > digits.size()) {
@@ -117,17 +116,16 @@ Result<ParsedDecimal> parse_decimal(std::string_view text) {
     if (over_half || (exactly_half && ticks % 2 != 0)) ticks += 1;
     if (ticks > Decimal::kTicksMax) return std::unexpected(bad_number(text, "too large"));
   }
-  return ParsedDecimal{.value = Decimal::from_ticks(parts->negative ? -ticks : ticks),
+  return ParsedDecimal{.value = Decimal::from_ticks(parts.negative ? -ticks : ticks),
                        .rounded = rounded};
 }
 
 Result<Decimal> parse_exact_decimal(std::string_view text) {
-  auto parsed = parse_decimal(text);
-  if (!parsed) return std::unexpected(parsed.error());
-  if (parsed->rounded) {
+  auto parsed = TRY(parse_decimal(text));
+  if (parsed.rounded) {
     return std::unexpected(bad_number(text, "more than 18 digits after the point"));
   }
-  return parsed->value;
+  return parsed.value;
 }
 
 std::string to_text(Decimal value) {

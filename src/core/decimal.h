@@ -1,7 +1,7 @@
-// An exact decimal number without a currency: quantities and unit prices as a bill states them.
+// Decimal: an exact decimal number without a currency, such as a bill's quantities and unit prices.
 //
-// A 128-bit count of 10^-18, the scale of Money and of DECIMAL(38,18) in every store. It is read
-// from text, never from a double, and multiplied only with a named rounding.
+// It is a 128-bit count of 10^-18, the scale of Money and of DECIMAL(38,18) in every store. It is
+// read from text, never from a double, and every multiplication names its rounding.
 #pragma once
 
 #include <compare>
@@ -14,14 +14,14 @@
 
 namespace pennyweight {
 
-// What to do with digits beyond 10^-18. There is no default.
+// What happens to digits beyond 10^-18. There is no default.
 enum class Rounding { kHalfEven, kDown };
 
 class Decimal {
  public:
   static constexpr int kFractionDigits = 18;
   static constexpr std::int64_t kTicksPerUnit = 1'000'000'000'000'000'000;
-  // The largest size that fits DECIMAL(38,18): twenty digits left of the point.
+  // The largest magnitude that fits DECIMAL(38,18): twenty digits left of the point.
   static constexpr Int128 kTicksMax =
       Int128{kTicksPerUnit} * Int128{10'000'000'000} * Int128{10'000'000'000} - 1;
 
@@ -40,8 +40,8 @@ class Decimal {
   Int128 ticks_ = 0;
 };
 
-// A number read from text. `rounded` says that digits beyond 10^-18 were rounded half-even: the
-// caller counts such amounts and shows the count, so that no number is repaired in silence.
+// A number read from text. `rounded` says that digits beyond 10^-18 were rounded half-even; the
+// caller counts such numbers and reports the count, so that none is changed silently.
 struct ParsedDecimal {
   Decimal value;
   bool rounded = false;
@@ -52,13 +52,13 @@ struct ParsedDecimal {
 // symbols, NaN and infinity are errors, as is a value of more than twenty integer digits.
 Result<ParsedDecimal> parse_decimal(std::string_view text);
 
-// As parse_decimal, but digits beyond 10^-18 are an error: for configuration and price files.
+// As parse_decimal(), but digits beyond 10^-18 are an error: for configuration and price files.
 Result<Decimal> parse_exact_decimal(std::string_view text);
 
 // Plain digits, no exponent, no trailing zeros: "0.0123", "-12", "0".
 std::string to_text(Decimal value);
 
-// a * b. An error when the result leaves the range of DECIMAL(38,18).
+// a * b; an error when the result leaves the range of DECIMAL(38,18).
 Result<Decimal> multiply(Decimal a, Decimal b, Rounding rounding);
 
 }  // namespace pennyweight

@@ -1,6 +1,7 @@
-// Error: why an operation on the outside world could not be done, in words for the person who must
-// act. Result<T> carries it. A bug in this program is not an Error but a CHECK (core/check.h), and
-// a bad row is not an Error but a RejectedRow (ledger/rejected_row.h).
+// Error: why an operation failed, in words for the person who must act. Result<T> carries it.
+//
+// A bug in this program is not an Error but a failed CHECK (core/check.h), and a bad row of a file
+// is not an Error but a RejectedRow (ledger/rejected_row.h).
 #pragma once
 
 #include <expected>
@@ -11,7 +12,7 @@
 namespace pennyweight {
 
 enum class ErrorCode {
-  kBadValue,     // a text does not mean what it should: a number, a date, a code
+  kBadValue,     // a text is not the number, date or code that it should be
   kBadFile,      // a file or document as a whole can't be used: empty, binary, wrong format
   kNotFound,     // a file, row, run, node, price … that was asked for is not there
   kConflict,     // the same fact with other content
@@ -26,7 +27,7 @@ struct [[nodiscard]] Error {
   ErrorCode code;
   std::string message;
 
-  // Puts what was being done in front: error.during("cannot read bill 2026-03.csv").
+  // Puts what failed in front of the message: error.during("cannot read bill 2026-03.csv").
   Error during(std::string_view doing) const {
     return Error{code, std::string(doing) + ": " + message};
   }

@@ -1,8 +1,8 @@
 // Hash128: the fingerprint of a fact's key or content.
 //
-// XXH3, 128 bits, over fields that carry their kind and length, so that ("ab","c") and ("a","bc")
-// differ, as do a number, a text and an absent field. It is not keyed: it tells apart facts, it
-// does not defend against someone who forges collisions.
+// It is XXH3 with 128 bits over fields that carry their kind and length, so that ("ab","c") and
+// ("a","bc") differ, as do a number, a text and an absent field. It has no key: it tells facts
+// apart and does not defend against someone who forges collisions.
 #pragma once
 
 #include <compare>
@@ -22,7 +22,7 @@ struct Hash128 {
 
 Hash128 hash_of(std::string_view bytes);
 
-// hash_of() of bytes that come in pieces.
+// Computes hash_of() for bytes that come in pieces.
 class StreamHash {
  public:
   StreamHash();
@@ -47,10 +47,10 @@ class Fingerprint {
   Fingerprint& add(const std::optional<std::uint64_t>& count);
   Hash128 hash() const { return hash_of(bytes_); }
 
-  // For those who hash much: fields that several fingerprints begin with are added once, and the
-  // memory is used again.
+  // For callers that hash much: fields that several fingerprints begin with are added once, and the
+  // memory is reused.
   std::size_t size() const { return bytes_.size(); }
-  void cut(std::size_t size) { bytes_.resize(size); }  // REQUIRES: a size() of before
+  void cut(std::size_t size) { bytes_.resize(size); }  // REQUIRES: an earlier size()
   void clear() { bytes_.clear(); }
 
  private:

@@ -1,4 +1,4 @@
-// Id<Tag>: a name of one kind of thing. A TeamId isn't a JobId, and neither is a string.
+// Id<Tag>: a name of one kind of thing, so that a team's id can't be passed for a job's.
 #pragma once
 
 #include <compare>

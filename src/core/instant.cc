@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/ascii.h"
 #include "core/plain_text.h"
 
 namespace pennyweight {
@@ -13,7 +14,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Reads fixed-width digits from the front of a text, remembering whether all was well.
+// Reads fixed-width digits from the front of a text and remembers whether everything fitted.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -40,7 +41,7 @@ class Reader {
     return true;
   }
   void need(char c) { ok_ = take(c) && ok_; }
-  bool next_is_digit() const { return !text_.empty() && text_[0] >= '0' && text_[0] <= '9'; }
+  bool next_is_digit() const { return !text_.empty() && ascii::is_digit(text_[0]); }
   bool ok() const { return ok_; }
   bool done() const { return text_.empty(); }
   void refuse() { ok_ = false; }

@@ -1,7 +1,7 @@
-// Points and spans of time.
+// Instant and Interval: points and spans of time.
 //
-// An Instant is UTC, to the millisecond. An Interval is half-open, [begin, end), and never
-// empty or reversed. A calendar month is neither: it needs a time zone (core/billing_period.h).
+// An Instant is UTC, to the millisecond. An Interval is half-open, [begin, end), and never empty or
+// reversed. A calendar month needs a time zone as well (core/billing_period.h).
 #pragma once
 
 #include <chrono>
@@ -45,7 +45,7 @@ class Interval {
   Instant end_;
 };
 
-// What may come from outside: bills and logs of the years 1970 to 2199, in UTC.
+// The range of times that bills and logs may hold: the years 1970 to 2199, in UTC.
 inline constexpr Instant kInstantMin = Instant(std::chrono::milliseconds(0));
 inline constexpr Instant kInstantMax = Instant(std::chrono::milliseconds(7'258'118'399'999));
 
@@ -59,8 +59,7 @@ std::string to_text(Instant at);
 // "2026-03-01T00:00:00Z/2026-04-01T00:00:00Z"
 std::string to_text(const Interval& interval);
 
-// REQUIRES: the milliseconds fit in 64 bits. What comes from outside is held against kInstantMin
-// and kInstantMax first.
+// REQUIRES: the milliseconds fit in 64 bits. Check input against kInstantMin and kInstantMax first.
 constexpr Instant from_unix_seconds(std::int64_t seconds) {
   constexpr std::int64_t kSecondsMax = 9'000'000'000'000'000;
   CHECK(seconds <= kSecondsMax && seconds >= -kSecondsMax, "seconds past any calendar");

@@ -1,7 +1,7 @@
-// 128-bit integers, their text, and the few 256-bit products that exact division needs.
+// 128-bit integers: their text, and the 256-bit products that exact division needs.
 //
-// Every amount of money, every weight and every sum of them is one of these integers. None of the
-// functions here rounds without being told how.
+// Every amount of money, every weight and every sum of them is one of these integers. No function
+// here rounds unless its name or an argument says how.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ inline constexpr Int128 kInt128Max = static_cast<Int128>(~UInt128{0} >> 1);
 std::string to_text(Int128 value);
 std::string to_text(UInt128 value);
 
-// Only an optional '-' and digits; nothing if anything else stands there or it does not fit.
+// Reads an optional '-' and digits; nothing for any other text, and for a number that does not fit.
 std::optional<Int128> parse_int128(std::string_view text);
 
 struct QuotientAndRemainder {

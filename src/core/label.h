@@ -1,7 +1,7 @@
-// Labels: what a workload says about itself, key to value, sorted by key.
+// Labels: the keys and values that a workload carries, sorted by key.
 //
-// Kubernetes labels and annotations, Slurm's account, user, partition, QOS and comment, all end up
-// here; rules turn them into dimensions. A key occurs once.
+// Kubernetes labels and annotations, and Slurm's account, user, partition, QOS and comment, all
+// become labels; rules turn them into dimensions. A key occurs once.
 #pragma once
 
 #include <optional>
@@ -19,9 +19,10 @@ class Labels {
   using Entry = std::pair<std::string, std::string>;
 
   Labels() = default;
-  // Sets or replaces. An error past the limits of limits.h on count and length.
+  // Sets or replaces a label. An Error where the limits of limits.h on count or length are
+  // exceeded.
   Result<void> set(std::string_view key, std::string_view value);
-  // Nothing when there is no such key; an empty value is a value.
+  // Nothing when there is no such key. An empty value is a value.
   std::optional<std::string_view> find(std::string_view key) const;
   const std::vector<Entry>& entries() const { return entries_; }
   bool empty() const { return entries_.empty(); }

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "core/ascii.h"
 #include "core/plain_text.h"
 
 namespace pennyweight {
 
 Result<Currency> Currency::parse(std::string_view code) {
-  const bool capitals =
-      std::all_of(code.begin(), code.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  const bool capitals = std::all_of(code.begin(), code.end(), ascii::is_upper);
   if (code.size() != 3 || !capitals) {
     return fail(ErrorCode::kBadValue,
                 fmt::format("'{}' is not a currency; write an ISO 4217 code of three capital "

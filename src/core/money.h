@@ -1,11 +1,11 @@
-// An exact amount of one currency.
+// Money: an exact amount of one currency.
 //
-// Money is a 128-bit count of ticks, one tick being 10^-18 of the currency unit. The same
-// integer is stored as DECIMAL(38,18) in DuckDB and Decimal(38,18) in ClickHouse, so a value
-// never changes on its way to disk and back. The scale is fixed for the life of the product:
-// changing it would rewrite every posting ever made.
+// It is a 128-bit count of ticks of 10^-18 of the currency unit. The same integer is stored as
+// DECIMAL(38,18) in DuckDB and Decimal(38,18) in ClickHouse, so a value never changes on its way to
+// disk and back. The scale is fixed for the life of the product: changing it would rewrite every
+// posting ever made.
 //
-// There is no Money without a currency, no operator/ and no way in from double. To divide an
+// There is no Money without a currency, no operator/, and no conversion from double. To divide an
 // amount among several parties use split() (core/split.h), which loses nothing.
 #pragma once
 
@@ -21,8 +21,8 @@
 
 namespace pennyweight {
 
-// An ISO 4217 code. Which currency a bill is in is known only when the bill is read, so it's a
-// value and not a template parameter.
+// An ISO 4217 code. It is a value and not a template parameter, because the currency of a bill is
+// known only when the bill is read.
 class Currency {
  public:
   explicit consteval Currency(const char (&code)[4]) : code_{code[0], code[1], code[2]} {}
@@ -59,14 +59,15 @@ class Money {
 
   constexpr Money operator-() const { return zero(currency_) - *this; }
   friend constexpr Money operator+(Money a, Money b) {
-    CHECK(a.currency_ == b.currency_, "two currencies don't add; convert one, or keep them apart");
+    CHECK(a.currency_ == b.currency_,
+          "amounts of two currencies don't add; convert one, or keep them apart");
     Int128 sum{};
     const bool overflow = __builtin_add_overflow(a.ticks_, b.ticks_, &sum);
     CHECK(!overflow, "money overflow");
     return Money(sum, a.currency_);
   }
   friend constexpr Money operator-(Money a, Money b) {
-    CHECK(a.currency_ == b.currency_, "two currencies don't subtract");
+    CHECK(a.currency_ == b.currency_, "amounts of two currencies don't subtract");
     Int128 difference{};
     const bool overflow = __builtin_sub_overflow(a.ticks_, b.ticks_, &difference);
     CHECK(!overflow, "money overflow");

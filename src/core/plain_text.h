@@ -1,4 +1,4 @@
-// Text from outside, made safe to keep: stores and terminals want well-formed UTF-8 without NUL.
+// Plain text: well-formed UTF-8 without NUL, as stores and terminals need it.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace pennyweight {
 
-// The text with every byte that is not part of well-formed UTF-8 (Unicode 15, table 3-7), and every
-// NUL, replaced by U+FFFD, cut to at most `bytes_max` bytes between two characters. For showing
-// what was refused; a value is refused, never repaired like this.
+// The text with U+FFFD for every NUL and every byte that is not part of well-formed UTF-8, cut
+// between two characters to at most `bytes_max` bytes. It is for showing what was refused: a value
+// that is not plain text is refused, never repaired like this.
 std::string printable_text(std::string_view text, std::size_t bytes_max);
 
 // Whether the text is well-formed UTF-8 without NUL.

@@ -1,7 +1,8 @@
-// Amounts of resource, each its own type, so that GPU time can't be added to bytes.
+// Quantity: an amount of a resource. Each kind is a type of its own, so that GPU time can't be
+// added to bytes.
 //
-// The unit is in the name of the type or its kind. Only the operations that mean something are
-// written down: quantities of one kind add, subtract to a non-negative rest, and compare.
+// The name of the type or of its kind states the unit. Quantities of one kind add, subtract to a
+// remainder that is not negative, and compare; there are no other operations.
 #pragma once
 
 #include <compare>
@@ -37,7 +38,7 @@ class Quantity {
   UInt128 count_ = 0;
 };
 
-// Milliseconds of 1/72,072,000 of a card (core/card_share.h): exact for every way a card is cut.
+// Milliseconds of 1/72,072,000 of a GPU (core/card_share.h): exact for every way to share a GPU.
 using GpuTime = Quantity<struct GpuShareMilliseconds>;
 // Bytes of GPU memory held, times milliseconds.
 using MemoryTime = Quantity<struct MemoryByteMilliseconds>;

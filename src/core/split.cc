@@ -17,7 +17,7 @@ Weight sum_of(std::span<const Weight> weights) {
     const bool overflow = __builtin_add_overflow(sum, weight, &sum);
     CHECK(!overflow && sum <= kMax, "the weights must add up to less than 2^127");
   }
-  CHECK(sum > 0, "nobody to pay");
+  CHECK(sum > 0, "somebody must pay");
   return sum;
 }
 

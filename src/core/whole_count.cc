@@ -4,6 +4,7 @@
 
 #include "core/int128.h"
 #include "core/plain_text.h"
+#include "core/try.h"
 
 namespace pennyweight {
 namespace {
@@ -28,23 +29,21 @@ Result<Counted> count(Decimal value, std::uint64_t units) {
 }  // namespace
 
 Result<std::uint64_t> nearest_count(Decimal value, std::uint64_t units) {
-  const auto counted = count(value, units);
-  if (!counted) return std::unexpected(counted.error());
-  auto whole = static_cast<std::uint64_t>(counted->whole);
-  const UInt128 twice = counted->rest * 2;
+  const auto counted = TRY(count(value, units));
+  auto whole = static_cast<std::uint64_t>(counted.whole);
+  const UInt128 twice = counted.rest * 2;
   const auto unit = static_cast<UInt128>(Decimal::kTicksPerUnit);
   if (twice > unit || (twice == unit && whole % 2 != 0)) ++whole;
   return whole;
 }
 
 Result<std::uint64_t> exact_count(Decimal value, std::uint64_t units) {
-  const auto counted = count(value, units);
-  if (!counted) return std::unexpected(counted.error());
-  if (counted->rest != 0) {
+  const auto counted = TRY(count(value, units));
+  if (counted.rest != 0) {
     return fail(ErrorCode::kBadValue,
                 fmt::format("{} is not a whole number of 1/{}", to_text(value), units));
   }
-  return static_cast<std::uint64_t>(counted->whole);
+  return static_cast<std::uint64_t>(counted.whole);
 }
 
 Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t max) {

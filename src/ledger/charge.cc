@@ -2,50 +2,38 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/enum_names.h"
+#include "ledger/other_columns.h"
+
 namespace pennyweight {
 namespace {
 
-// One name of an enumeration as FOCUS spells it.
-template <class Enum>
-struct Spelling {
-  Enum value;
-  std::string_view text;
-};
-
-constexpr std::array kChargeCategories = {
-    Spelling{ChargeCategory::kUsage, "Usage"}, Spelling{ChargeCategory::kPurchase, "Purchase"},
-    Spelling{ChargeCategory::kTax, "Tax"}, Spelling{ChargeCategory::kCredit, "Credit"},
-    Spelling{ChargeCategory::kAdjustment, "Adjustment"}};
-constexpr std::array kChargeFrequencies = {Spelling{ChargeFrequency::kOneTime, "One-Time"},
-                                           Spelling{ChargeFrequency::kRecurring, "Recurring"},
-                                           Spelling{ChargeFrequency::kUsageBased, "Usage-Based"}};
-constexpr std::array kPricingCategories = {Spelling{PricingCategory::kStandard, "Standard"},
-                                           Spelling{PricingCategory::kDynamic, "Dynamic"},
-                                           Spelling{PricingCategory::kCommitted, "Committed"},
-                                           Spelling{PricingCategory::kOther, "Other"}};
-constexpr std::array kUsedOrUnused = {Spelling{UsedOrUnused::kUsed, "Used"},
-                                      Spelling{UsedOrUnused::kUnused, "Unused"}};
-
-template <class Enum, std::size_t N>
-constexpr std::string_view spell(const std::array<Spelling<Enum>, N>& names, Enum value) {
-  for (const auto& name : names) {
-    if (name.value == value) return name.text;
-  }
-  return {};
-}
-
-template <class Enum, std::size_t N>
-std::optional<Enum> read(const std::array<Spelling<Enum>, N>& names, std::string_view text) {
-  for (const auto& name : names) {
-    if (name.text == text) return name.value;
-  }
-  return std::nullopt;
-}
+constexpr auto kChargeCategories = enum_names<ChargeCategory>({
+    {ChargeCategory::kUsage, "Usage"},
+    {ChargeCategory::kPurchase, "Purchase"},
+    {ChargeCategory::kTax, "Tax"},
+    {ChargeCategory::kCredit, "Credit"},
+    {ChargeCategory::kAdjustment, "Adjustment"},
+});
+constexpr auto kChargeFrequencies = enum_names<ChargeFrequency>({
+    {ChargeFrequency::kOneTime, "One-Time"},
+    {ChargeFrequency::kRecurring, "Recurring"},
+    {ChargeFrequency::kUsageBased, "Usage-Based"},
+});
+constexpr auto kPricingCategories = enum_names<PricingCategory>({
+    {PricingCategory::kStandard, "Standard"},
+    {PricingCategory::kDynamic, "Dynamic"},
+    {PricingCategory::kCommitted, "Committed"},
+    {PricingCategory::kOther, "Other"},
+});
+constexpr auto kUsedOrUnused = enum_names<UsedOrUnused>({
+    {UsedOrUnused::kUsed, "Used"},
+    {UsedOrUnused::kUnused, "Unused"},
+});
 
 template <class Enum>
 std::string spell_optional(std::optional<Enum> value) {
@@ -62,7 +50,7 @@ std::string spell_labels(const Labels& labels) {
   return text;
 }
 
-void add(Fingerprint& print, const std::optional<Decimal>& number) {
+void add_decimal(Fingerprint& print, const std::optional<Decimal>& number) {
   if (!number) {
     print.add_absent();
     return;
@@ -78,36 +66,11 @@ void add_enum(Fingerprint& print, std::optional<Enum> value) {
   print.add(value ? static_cast<std::int64_t>(*value) : std::int64_t{-1});
 }
 
-bool is_amount(std::string_view column) {
-  return column.ends_with("Cost") || column.ends_with("Quantity") || column.ends_with("UnitPrice");
-}
-
-// The end of the JSON string whose opening quote stands at `open`; npos when it is cut short.
-std::size_t end_of_string(std::string_view json, std::size_t open) {
-  for (std::size_t i = open + 1; i < json.size(); ++i) {
-    if (json[i] == '\\') {
-      ++i;
-    } else if (json[i] == '"') {
-      return i;
-    }
-  }
-  return std::string_view::npos;
-}
-
-// The columns of other_columns that are not amounts: they belong to what the line is about. The
-// object is flat, text to text, as ingest writes it; anything else is taken whole.
-void add_identity_of(Fingerprint& print, std::string_view json) {
-  std::size_t at = 0;
-  while ((at = json.find('"', at)) != std::string_view::npos) {
-    const std::size_t key_end = end_of_string(json, at);
-    if (key_end == std::string_view::npos) break;
-    const std::size_t value = json.find('"', key_end + 1);
-    if (value == std::string_view::npos) break;
-    const std::size_t value_end = end_of_string(json, value);
-    if (value_end == std::string_view::npos) break;
-    const std::string_view column = json.substr(at + 1, key_end - at - 1);
-    if (!is_amount(column)) print.add(json.substr(at, value_end - at));
-    at = value_end + 1;
+// The other columns that are not amounts: they belong to what the charge is about.
+void add_other_columns(Fingerprint& print, std::string_view json) {
+  OtherColumnReader columns(json);
+  while (const auto column = columns.next()) {
+    if (!is_amount_column(column->name)) print.add(column->identity);
   }
 }
 
@@ -158,7 +121,7 @@ void add_identity(Fingerprint& print, const Charge& c) {
 
 using Column = std::pair<std::string_view, std::string>;
 
-// Every column that can differ between two lines with one natural key.
+// Every column that can differ between two charges with one natural key.
 std::vector<Column> amounts_of(const Charge& c) {
   return {{"BilledCost", to_text(c.costs.billed.amount())},
           {"EffectiveCost", to_text(c.costs.effective.amount())},
@@ -179,22 +142,22 @@ Hash128 natural_key(const Charge& charge) { return hashes_of(charge).natural_key
 Hash128 content_hash(const Charge& charge) { return hashes_of(charge).content; }
 
 ChargeHashes hashes_of(const Charge& charge) {
-  // Of one thread, so that no line pays for memory.
+  // Reused by all charges of a thread, so that none allocates memory.
   static thread_local Fingerprint print;
   print.clear();
   add_identity(print, charge);
   const std::size_t identity = print.size();
-  add_identity_of(print, charge.other_columns);
+  add_other_columns(print, charge.other_columns);
   const Hash128 natural = print.hash();
   print.cut(identity);
-  add(print, charge.costs.billed.amount());
-  add(print, charge.costs.effective.amount());
-  add(print, charge.costs.list.amount());
-  add(print, charge.costs.contracted.amount());
-  add(print, charge.pricing_quantity);
-  add(print, charge.list_unit_price);
-  add(print, charge.contracted_unit_price);
-  add(print, charge.consumed_quantity);
+  add_decimal(print, charge.costs.billed.amount());
+  add_decimal(print, charge.costs.effective.amount());
+  add_decimal(print, charge.costs.list.amount());
+  add_decimal(print, charge.costs.contracted.amount());
+  add_decimal(print, charge.pricing_quantity);
+  add_decimal(print, charge.list_unit_price);
+  add_decimal(print, charge.contracted_unit_price);
+  add_decimal(print, charge.consumed_quantity);
   print.add(charge.other_columns);
   return {natural, print.hash()};
 }
@@ -213,22 +176,22 @@ std::string difference(const Charge& there, const Charge& here) {
   return text.empty() ? "the same line a different number of times" : text;
 }
 
-std::string_view to_text(ChargeCategory value) { return spell(kChargeCategories, value); }
-std::string_view to_text(ChargeFrequency value) { return spell(kChargeFrequencies, value); }
-std::string_view to_text(PricingCategory value) { return spell(kPricingCategories, value); }
-std::string_view to_text(UsedOrUnused value) { return spell(kUsedOrUnused, value); }
+std::string_view to_text(ChargeCategory value) { return kChargeCategories.name(value); }
+std::string_view to_text(ChargeFrequency value) { return kChargeFrequencies.name(value); }
+std::string_view to_text(PricingCategory value) { return kPricingCategories.name(value); }
+std::string_view to_text(UsedOrUnused value) { return kUsedOrUnused.name(value); }
 
 std::optional<ChargeCategory> parse_charge_category(std::string_view text) {
-  return read(kChargeCategories, text);
+  return kChargeCategories.parse(text);
 }
 std::optional<ChargeFrequency> parse_charge_frequency(std::string_view text) {
-  return read(kChargeFrequencies, text);
+  return kChargeFrequencies.parse(text);
 }
 std::optional<PricingCategory> parse_pricing_category(std::string_view text) {
-  return read(kPricingCategories, text);
+  return kPricingCategories.parse(text);
 }
 std::optional<UsedOrUnused> parse_used_or_unused(std::string_view text) {
-  return read(kUsedOrUnused, text);
+  return kUsedOrUnused.parse(text);
 }
 
 }  // namespace pennyweight

@@ -1,8 +1,8 @@
 // Charge: one line of a bill, in the terms of FOCUS 1.4 (focus.finops.org, dataset Cost and Usage).
 //
-// Fields carry the FOCUS column names. A text that the bill left null is empty; a number that it
-// left null is nullopt. Columns that no rule of pennyweight reads, and the provider's own x_
-// columns, are kept word for word in `other_columns`, so that nothing of the bill is lost.
+// Fields have the FOCUS column names. A text that is null in the bill is empty; a number that is
+// null is nullopt. Columns that no rule uses, and the provider's own x_ columns, are stored word
+// for word in `other_columns`, so that nothing of the bill is lost.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace pennyweight {
 
-// The four cost columns of a line, all in its billing currency.
+// The four costs of a charge, all in its billing currency.
 struct Costs {
   Money billed;      // BilledCost: what the invoice says
   Money effective;   // EffectiveCost: with commitments amortised
@@ -92,7 +92,7 @@ struct Charge {
   std::string capacity_reservation_id;
   std::optional<UsedOrUnused> capacity_reservation_status;
 
-  // What places it on the fleet where the resource id alone does not: x_ClusterId, x_PoolId.
+  // Where the resource belongs, for resources whose id alone does not tell: x_ClusterId, x_PoolId.
   std::string cluster;
   std::string pool;
 
@@ -102,27 +102,27 @@ struct Charge {
   FactId id;
   SourceLine source;
   std::uint64_t import_number = 0;   // of the delivery that brought it
-  std::string booked_month;          // whose accounts it is in: that of its billing period, or a
-                                     // later one where that was closed when it came
-  std::optional<FactId> takes_back;  // the line of a closed month that this one takes back
+  std::string booked_month;          // the month of its billing period, or a later one where that
+                                     // was closed when the charge came
+  std::optional<FactId> takes_back;  // the charge of a closed month that this one reverses
 
   explicit Charge(Interval billing, Interval charged, Costs amounts)
       : billing_period(billing), charge_period(charged), costs(amounts) {}
   bool operator==(const Charge&) const = default;
 };
 
-// What the line is about: every column but costs, quantities and unit prices, also those among the
-// other columns. Two deliveries of one line agree in it.
+// Every column but the amounts: costs, quantities and unit prices, those among the other columns
+// included. Two deliveries of one charge have the same natural key.
 Hash128 natural_key(const Charge& charge);
-// Everything the line says.
+// Every column.
 Hash128 content_hash(const Charge& charge);
-// Both at once, which costs half as much.
+// Computes both together, in half the time.
 struct ChargeHashes {
   Hash128 natural_key;
   Hash128 content;
 };
 ChargeHashes hashes_of(const Charge& charge);
-// The columns in which two lines with one natural key differ, with both values:
+// The columns in which two charges with one natural key differ, with both values:
 // "BilledCost 1.5 there, 2.5 here".
 std::string difference(const Charge& there, const Charge& here);
 
@@ -130,7 +130,7 @@ std::string_view to_text(ChargeCategory value);
 std::string_view to_text(ChargeFrequency value);
 std::string_view to_text(PricingCategory value);
 std::string_view to_text(UsedOrUnused value);
-// The FOCUS spelling, exactly; nothing for any other text.
+// Read exactly the FOCUS spelling; nothing for any other text.
 std::optional<ChargeCategory> parse_charge_category(std::string_view text);
 std::optional<ChargeFrequency> parse_charge_frequency(std::string_view text);
 std::optional<PricingCategory> parse_pricing_category(std::string_view text);

@@ -1,5 +1,7 @@
-// Closing: a month whose accounts are closed. From then on it does not change: no run of it is
-// replaced, and what arrives for it late is booked in the first open month after it.
+// Closing: the record of a month whose accounts are closed.
+//
+// A closed month no longer changes: none of its runs is replaced, and charges that arrive late for
+// it are booked in the first open month after it.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +18,11 @@ struct Closing {
   std::string by;      // who closed it
   std::string reason;  // in their words; may be empty
 
-  // Set by the store: on which inputs.
+  // Set by the store: what the month consists of.
   std::uint64_t last_import = 0;  // the number of the last import before it
-  std::uint64_t lines = 0;        // bill lines booked in the month
+  std::uint64_t lines = 0;        // charges booked in the month
   std::uint64_t runs = 0;         // current runs of the month
-  Hash128 digest;                 // of these lines and runs
+  Hash128 digest;                 // of these charges and runs
   bool operator==(const Closing&) const = default;
 };
 

@@ -15,7 +15,7 @@ std::string owner_text(const Labels& owner) {
   return text;
 }
 
-void add(Fingerprint& print, const Labels& labels) {
+void add_labels(Fingerprint& print, const Labels& labels) {
   print.add(static_cast<std::int64_t>(labels.entries().size()));
   for (const auto& [key, value] : labels.entries()) print.add(key).add(value);
 }
@@ -36,8 +36,8 @@ Hash128 content_hash(const Correction& correction) {
       .add(correction.name)
       .add(unix_ms(correction.during.begin()))
       .add(unix_ms(correction.during.end()));
-  add(print, correction.from);
-  add(print, correction.to);
+  add_labels(print, correction.from);
+  add_labels(print, correction.to);
   print.add(amount_text(correction.amount)).add(correction.reason).add(correction.author);
   return print.hash();
 }

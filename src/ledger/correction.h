@@ -1,7 +1,7 @@
-// Correction: money that a person moves from one owner to another, with a reason.
+// Correction: an amount that a person moves from one owner to another, with a reason.
 //
-// It is a fact like any other: nothing is overwritten, a run turns it into a transfer that adds up
-// to zero, and a mistaken one is undone by another.
+// It is a fact like any other: nothing is overwritten, and a run turns it into a transfer that sums
+// to zero. A mistaken correction is undone by another one.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ namespace pennyweight {
 
 struct Correction {
   ClusterId cluster;
-  std::string name;  // what it is called: unique in its cluster, "2026-03 gpu day for nlp"
-  Interval during;   // the local day or days that it is booked on
+  std::string name;  // unique in its cluster, "2026-03 gpu day for nlp"
+  Interval during;   // the local days that it is booked on
   Labels from;       // the owner's dimensions, {team: nlp}; empty: the unallocated bucket
   Labels to;         // REQUIRES: not both empty
   Money amount;      // of each of the four costs; positive

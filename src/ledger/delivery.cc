@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/check.h"
-#include "ledger/keeping.h"
+#include "ledger/store_rules.h"
 
 namespace pennyweight {
 namespace {
@@ -14,7 +14,7 @@ std::optional<Decimal> negated(const std::optional<Decimal>& number) {
   return number ? std::optional(-*number) : std::nullopt;
 }
 
-// "12" → "-12", "-12" → "12", "0.00" stays; what is no number stays as it is.
+// "12" → "-12", "-12" → "12"; "0.00", and a text that is not a number, stay as they are.
 std::string negated(const std::string& text) {
   const auto number = parse_decimal(text);
   if (!number || number->value == Decimal()) return text;

@@ -1,8 +1,8 @@
-// Delivery: what a bill that arrives again means for the one that is there.
+// DeliveryStyle: what a bill that arrives again changes of the one in the ledger.
 //
-// Styles are those of FOCUS 1.4 (CorrectionHandling, DeliveryHandling): a provider's documentation
-// says which is his. Under every style both versions of a line stay in the ledger, a closed month
-// does not change, and the same delivery again changes nothing.
+// The styles are those of FOCUS 1.4 (CorrectionHandling, DeliveryHandling); a provider's
+// documentation says which one it uses. Under every style both versions of a charge stay in the
+// ledger, a closed month does not change, and repeating a delivery changes nothing.
 #pragma once
 
 #include <cstdint>
@@ -15,38 +15,41 @@
 namespace pennyweight {
 
 enum class DeliveryStyle {
-  // Not known: lines that are new are taken; where a line comes with other amounts than the ledger
-  // has, the ledger keeps its own and the other is kept aside, until somebody says which it is.
+  // The provider's style is unknown: new charges are added. Where a charge comes with other amounts
+  // than in the ledger, the ledger keeps its own and the new one is set aside until a person
+  // decides.
   kGuarded,
-  // The whole of its scope: what it does not repeat is no longer so. The scope is each billing
-  // account and billing month of which it has a line (an account left empty: the invoice issuer).
+  // The delivery is complete for its scope: charges that it does not repeat are retired. Its scope
+  // is
+  // each billing account and billing month of its charges (without an account: the invoice issuer).
   kReplacement,
-  // Differences to what came before, each of its own: every line adds, also one that looks like
-  // another. A file that was taken before is known by its bytes, and adds nothing.
+  // The delivery holds differences to earlier ones: every charge adds, even one that equals
+  // another. A
+  // file that was imported before is recognised by its bytes and adds nothing.
   kDelta,
-  // Reversals and re-entries, each a line of its own: as kDelta.
+  // The delivery holds reversals and new charges, which all add, as with kDelta.
   kLedger,
 };
 
 std::string_view to_text(DeliveryStyle style);  // "guarded", "replacement", "delta", "ledger"
 std::optional<DeliveryStyle> parse_delivery_style(std::string_view text);
 
-// A line that a delivery said is no longer so.
+// A charge that a later delivery of its scope left out.
 struct RetiredCharge {
   Charge charge;                     // as it was
   std::uint64_t import_number = 0;   // of the delivery
-  std::optional<Charge> taken_back;  // by this line, where its month was closed; nothing: it left
+  std::optional<Charge> taken_back;  // the reversal, where its month was closed; nothing: it left
                                      // the accounts of its open month
   bool operator==(const RetiredCharge&) const = default;
 };
 
-// Where a provider sends one month as several datasets that complete each other, the column by
-// which lines say of which they are, among Charge::other_columns: each is replaced by itself.
+// Where a provider sends a month as several datasets that complete each other: the column among
+// Charge::other_columns that names the dataset of a charge. Each dataset is replaced separately.
 inline constexpr const char* kDeliveryPartColumn = "x_DeliveryPart";
-// Account or issuer, month and part: what a replacement replaces.
+// The scope that a replacement replaces: account or issuer, month and dataset.
 std::string delivery_scope(const Charge& charge);
 
-// The first of `month` and the months after it that `is_closed` does not hold.
+// The first month from `month` on that is not closed.
 template <class IsClosed>
 std::string open_month_from(std::string month, const IsClosed& is_closed);
 std::string month_after(const std::string& month);  // "2026-12" → "2027-01"
@@ -57,9 +60,9 @@ std::string open_month_from(std::string month, const IsClosed& is_closed) {
   return month;
 }
 
-// The line that takes `original` back in the accounts of `booked_month`: the same, with costs and
-// quantities of the other sign and ChargeClass Correction; among the other columns those whose
-// names end in Cost or Quantity too.
+// The charge that reverses `original` in the accounts of `booked_month`: the same, with ChargeClass
+// Correction and the opposite sign of costs and quantities, those among the other columns included
+// (whose names end in Cost or Quantity).
 // REQUIRES: the original has its id.
 Charge reversal_of(const Charge& original, const std::string& booked_month);
 

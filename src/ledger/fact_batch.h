@@ -1,7 +1,7 @@
-// FactBatch: how a parser hands on what it reads: facts of one kind, a batch at a time.
+// FactBatch: collects facts of one kind and passes them on in batches.
 //
-// A parser knows no store; it is given a sink for each kind of fact and for rejected rows. What the
-// sink answers ends the reading, so a full disk stops an import at once.
+// A parser does not know the store: it gets a sink for each kind of fact and one for rejected rows.
+// An Error from a sink ends the reading, so a full disk stops an import at once.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,14 @@ class FactBatch {
     ++count_;
     return batch_.size() < limits::kBatchRows ? Result<void>{} : flush();
   }
-  // Hands on what is left. Call it at the end.
+  // Passes on the last facts. Call it at the end.
   Result<void> flush() {
     if (batch_.empty()) return {};
     auto handed_on = sink_(batch_);
     batch_.clear();
     return handed_on;
   }
-  std::uint64_t count() const { return count_; }  // of all that were added
+  std::uint64_t count() const { return count_; }  // facts added so far
 
  private:
   FactSink<Fact> sink_;

@@ -4,15 +4,12 @@
 
 #include <charconv>
 
+#include "core/overloaded.h"
+
 namespace pennyweight {
 namespace {
 
-template <class... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-
-// Percent-encodes what separates names in a placement.
+// Percent-encodes the characters that separate names in a placement.
 std::string encoded(std::string_view name) {
   std::string text;
   for (const char c : name) {
@@ -52,7 +49,7 @@ std::optional<Number> number(std::string_view text) {
   return value;
 }
 
-// Calls `take` with each part between separators; an empty text has no parts.
+// Calls `take` with each item between separators; an empty text has no items.
 template <class Take>
 bool each_part(std::string_view text, char separator, Take take) {
   while (!text.empty()) {
@@ -71,7 +68,7 @@ std::string joined(const auto& ids) {
   return text;
 }
 
-// A list of encoded names into typed ids.
+// Reads a list of encoded names as typed ids.
 template <class TypedId>
 bool read_ids(std::string_view text, std::vector<TypedId>& ids) {
   return each_part(text, ',', [&](std::string_view part) {
@@ -94,7 +91,7 @@ std::string virtual_gpu_text(const VirtualGpu& part) {
   return text;
 }
 
-// What stands behind "vgpu": " cores=30 memory=4294967296", in this order, each at most once.
+// Reads the text after "vgpu": " cores=30 memory=4294967296", in this order, each at most once.
 std::optional<Device> parse_virtual_gpu(std::string_view text) {
   VirtualGpu part;
   const auto take = [&]<class Number>(std::string_view key, std::optional<Number>& into) {

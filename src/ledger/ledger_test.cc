@@ -5,10 +5,10 @@
 #include "ledger/charge.h"
 #include "ledger/correction.h"
 #include "ledger/holding.h"
-#include "ledger/keeping.h"
 #include "ledger/node.h"
 #include "ledger/outage.h"
 #include "ledger/posting.h"
+#include "ledger/store_rules.h"
 #include "ledger/usage.h"
 
 namespace pennyweight {

@@ -5,7 +5,7 @@
 namespace pennyweight {
 namespace {
 
-void add(Fingerprint& print, const std::optional<Instant>& at) {
+void add_time(Fingerprint& print, const std::optional<Instant>& at) {
   if (at) {
     print.add(unix_ms(*at));
   } else {
@@ -19,7 +19,7 @@ std::string text_of(const std::optional<std::uint64_t>& value) {
 
 std::string text_of(const std::optional<Instant>& at) { return at ? to_text(*at) : "open"; }
 
-// Collects "what old there, new here" for each pair that differs.
+// Collects "<name> '<old>' there, '<new>' here" for each pair that differs.
 class Differences {
  public:
   void compare(std::string_view what, const std::string& there, const std::string& here) {
@@ -88,7 +88,7 @@ Hash128 content_hash(const Node& node) {
       .add(unix_ms(node.from));
   print.add(node.cpu_milli);
   print.add(node.memory_bytes);
-  add(print, node.to);
+  add_time(print, node.to);
   return print.hash();
 }
 
@@ -131,7 +131,7 @@ Hash128 content_hash(const Gpu& gpu) {
       .add(gpu.model)
       .add(unix_ms(gpu.from));
   print.add(gpu.memory_bytes);
-  add(print, gpu.to);
+  add_time(print, gpu.to);
   for (const auto& mig : gpu.mig_instances) print.add(mig.id.text()).add(mig.profile);
   return print.hash();
 }

@@ -1,4 +1,4 @@
-// Node and Gpu: the machines and cards of a fleet, each from–to.
+// Node and Gpu: the machines and GPUs of a cluster, each with the time for which the record holds.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ enum class GpuSharing { kNone, kTimeSlicing, kMps };
 struct Node {
   ClusterId cluster;
   NodeId name;
-  std::string provider_id;        // the resource id by which a bill names it; may be empty
-  std::string instance_type;      // may be empty
-  std::string region;             // may be empty
-  PoolId pool;                    // may be empty: the cluster's one nameless pool
-  std::string gpu_model;          // as reported; empty without GPUs
-  std::uint32_t gpu_count = 0;    // physical; a capacity inflated by replicas is divided by them
+  std::string provider_id;      // the resource id in bills; may be empty
+  std::string instance_type;    // may be empty
+  std::string region;           // may be empty
+  PoolId pool;                  // may be empty: the cluster's only, unnamed pool
+  std::string gpu_model;        // as reported; empty without GPUs
+  std::uint32_t gpu_count = 0;  // physical GPUs; a capacity that counts replicas is divided by them
   std::uint32_t shard_count = 0;  // Slurm shards of the node, over all its GPUs; 0: none
   std::uint32_t mps_count = 0;    // units of Slurm's gres/mps, over all its GPUs; 0: none
   GpuSharing sharing = GpuSharing::kNone;
@@ -53,7 +53,7 @@ struct Gpu {
   std::uint32_t index = 0;  // on its node; not stable over a reboot
   std::string model;        // as reported: "NVIDIA A100-SXM4-40GB"
   std::optional<std::uint64_t> memory_bytes;
-  std::vector<MigInstance> mig_instances;  // empty: MIG is off. A new layout is a further fact
+  std::vector<MigInstance> mig_instances;  // empty: MIG is off. Another layout is a further fact
   Instant from;
   std::optional<Instant> to;
 

@@ -1,7 +1,7 @@
-// Outage: a node, or one GPU of it, was there and paid for, and nobody could use it.
+// Outage: a node, or one of its GPUs, was paid for and could not be used.
 //
-// Drained, down, cordoned, faulted. What nobody held of it meanwhile is `unavailable` and not
-// `unallocated`; what somebody held stays theirs.
+// It was drained, down, cordoned or faulted. Capacity that no workload held meanwhile is
+// `unavailable` rather than `unallocated`; capacity that a workload held stays that workload's.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Outcome: what a workload did for somebody, counted: requests answered, tokens read and written,
-// samples trained on. Divided into its cost, it makes a unit cost.
+// Outcome: a count of a workload's results: requests answered, tokens read and written, samples
+// trained on. The workload's cost divided by it is a unit cost.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@
 
 namespace pennyweight {
 
-// What it counts, in the words of reports; configuration may add further ones.
+// The measures, by the names that reports use; the configuration can add others.
 inline constexpr std::string_view kRequests = "requests";
 inline constexpr std::string_view kPromptTokens = "prompt_tokens";
 inline constexpr std::string_view kOutputTokens = "output_tokens";
 
 struct Outcome {
   ClusterId cluster;
-  WorkloadId workload;  // "namespace/pod", a job; whose cost it is divided into
+  WorkloadId workload;  // "namespace/pod", or a job; whose cost it divides
   std::string measure;  // "requests", …
-  // What the counter says beside: model, user, client. Tells counters of one workload apart.
+  // The counter's labels: model, user, client. They tell the counters of one workload apart.
   Labels labels;
   Interval during;         // over which it was counted
-  std::uint64_t count;     // the increase, a reset of the counter taken care of
-  std::uint64_t part = 0;  // as of Usage: the number of the flush that wrote it
+  std::uint64_t count;     // the increase, corrected for resets of the counter
+  std::uint64_t part = 0;  // as Usage::part: the number of the flush that wrote it
 
   FactId id = {};  // set by the store
   SourceLine source = {};

@@ -1,5 +1,6 @@
-// A bad row is data: it is kept aside with its place and its reason, counted, shown by `reconcile`,
-// and keeps nothing good from being read.
+// RejectedRow: a row of a file that could not be imported, with its place and the reason.
+//
+// It is set aside and counted, and `reconcile` shows it; the other rows of the file are imported.
 #pragma once
 
 #include <cstdint>

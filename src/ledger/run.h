@@ -1,7 +1,7 @@
 // Run: one allocation of one scope under one policy.
 //
-// A run replaces the earlier run of its scope atomically; earlier runs stay readable. The run keeps
-// the texts that decided it, so that any posting can be explained later.
+// A run replaces the earlier run of its scope atomically; earlier runs stay readable. A run stores
+// the texts of its rules, so that any of its postings can be explained later.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace pennyweight {
 
-// A cluster and a billing month. The cluster is empty for charges that belong to none.
+// A cluster and a billing month. The cluster is empty for charges that belong to no cluster.
 struct Scope {
   ClusterId cluster;
   std::string month;  // "2026-03", of the bill's own billing period
@@ -29,12 +29,19 @@ struct Run {
   std::string policy;        // the policy's text
   Hash128 policy_version;    // its fingerprint
   Hash128 catalog_version;   // of the prices that were used
-  std::string time_zone;     // whose days the postings are cut by
+  std::string time_zone;     // whose days divide the postings
   std::string program_version;
-  Instant at;                  // when it was made
-  Hash128 postings_digest;     // set by the store: of the set of postings, whatever their order
+  Instant at;                  // when it was created
+  Hash128 postings_digest;     // set by the store: of the set of postings, in any order
   std::uint64_t postings = 0;  // set by the store
-  bool current = true;         // false: a later run took its place
+  bool current = true;         // false: a later run replaced it
+};
+
+// A run as a store holds it.
+struct RunRecord {
+  Run run;
+  Hash128 dimensions_digest;  // of the set of its workloads' dimensions
+  Hash128 postings_sum;       // SetDigest::sum() of its postings
 };
 
 // The dimensions (team, user, …) that the label rules gave to a workload in a run.

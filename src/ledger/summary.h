@@ -1,4 +1,4 @@
-// Summary: postings of the current runs, added up. The one question behind every report.
+// Summary: sums of the postings of the current runs. Every report is made of them.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ enum class TimeBucket { kNone, kDay, kWeek, kMonth };  // weeks begin on Monday
 
 // A dimension is one of the built-in names below, or any dimension that label rules gave to
 // workloads (team, user, …). A workload without it, and a bucket, have the value "" there.
-//   cluster, month (whose accounts), billing_month (of the bill line), kind, component, node, gpu,
+//   cluster, month (the booked month), billing_month (of the charge), kind, component, node, gpu,
 //   workload, currency, service (ServiceName), category (ChargeCategory), pricing
 //   (PricingCategory), instance_type, region, account (BillingAccountId), sub_account
 //   (SubAccountId), resource (ResourceId), charge (fact id)
@@ -46,10 +46,10 @@ struct SummaryRow {
   std::optional<std::chrono::sys_days> bucket;  // its first day; nothing for kNone
   std::vector<std::string> keys;                // as group_by
   Costs costs;                                  // one currency a row: currencies are never mixed
-  GpuTime gpu_time;   // of component gpu or whole, of workloads that used it or let it idle: held
-  GpuTime idle_time;  // of the same components: nobody's, and overhead
+  GpuTime gpu_time;   // held by workloads, used or idle, of the components gpu and whole
+  GpuTime idle_time;  // of the same components: not held by workloads
   MemoryTime memory_time;
-  GpuTime observed_time;  // of gpu_time, that for which telemetry says what was done
+  GpuTime observed_time;  // the part of gpu_time for which there is telemetry
   std::uint64_t postings = 0;
   bool operator==(const SummaryRow&) const = default;
 };

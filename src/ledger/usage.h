@@ -1,20 +1,22 @@
-// Usage: what one device, or one MIG instance of it, was seen to do, at an instant or over a span.
+// Usage: what telemetry measured of one GPU, or of one MIG instance, at an instant or over a span.
 //
 // Values are in the units of the field names; absent where the source had none or a blank sentinel.
-// GPU_UTIL and GR_ENGINE_ACTIVE are different things and stay so.
+// GPU_UTIL and GR_ENGINE_ACTIVE measure different things and are stored separately.
 //
-//   reading (span_ms == 0)  what the device said at `at`; it holds until its next reading, and no
-//                           longer than the policy lets it
+//   reading (span_ms == 0)  values at `at`; they hold until the next reading of the device, but no
+//                           longer than the policy allows
 //   span (span_ms > 0)      time-weighted means over [at, at + span_ms), all of which was observed.
-//                           The collectors of `serve` write these. What comes late of a span that
-//                           is in the ledger already is a further `part` of it: parts have
-//                           different columns, or speak for different times, so that none counts
-//                           twice
+//                           The collectors of `serve` write these. Samples that come after their
+//                           span is in the ledger become a further `part` of it. The parts of a
+//                           span have different columns or cover different times, so that nothing
+//                           counts twice
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/id.h"
 #include "core/instant.h"
@@ -22,7 +24,7 @@
 
 namespace pennyweight {
 
-// The longest span: who looks for what was seen from an instant on begins so much before it.
+// The longest span. A scan for usage from an instant on begins this much earlier.
 inline constexpr std::uint64_t kUsageSpanMaxMs = 80ull * 60 * 1000;
 
 struct Usage {
@@ -38,10 +40,10 @@ struct Usage {
   std::optional<std::uint64_t> sm_active_ppm;
   std::optional<std::uint64_t> memory_used_bytes;
   std::optional<std::uint64_t> memory_total_bytes;
-  std::optional<std::uint64_t> power_milliwatts;    // of the card, also on a MIG instance's row
+  std::optional<std::uint64_t> power_milliwatts;  // of the whole GPU, also on a MIG instance's row
   std::optional<std::uint64_t> energy_millijoules;  // a counter since the driver was loaded
   WorkloadId workload;  // "namespace/pod" where the exporter says so; may be empty
-  // The values are the workload's own (per process, HAMi), not those of its device.
+  // Whether the values are the workload's own (per process, HAMi) and not those of its device.
   bool of_workload = false;
 
   std::uint32_t span_ms = 0;  // 0: a reading; at most kUsageSpanMaxMs
@@ -53,20 +55,66 @@ struct Usage {
   std::optional<std::uint64_t> sm_clock_mhz = {};
   std::optional<std::uint64_t> pcie_bytes_per_second = {};    // sent and received
   std::optional<std::uint64_t> nvlink_bytes_per_second = {};  // sent and received
-  // Of a span only: what its readings do not say one by one.
-  std::optional<std::uint64_t> energy_used_millijoules = {};  // of the card, resets taken care of
+  // Only of spans: values that single readings do not have.
+  std::optional<std::uint64_t> energy_used_millijoules =
+      {};  // of the whole GPU, corrected for resets
   std::optional<std::uint64_t> activity_max_ppm =
-      {};  // of the first of engine, SM, GPU_UTIL there is
+      {};  // of the first that is present: engine, SM, GPU_UTIL
   std::optional<std::uint64_t> memory_used_max_bytes = {};
   std::optional<std::uint64_t> power_max_milliwatts = {};
-  std::optional<std::uint64_t> throttled_ms = {};  // with any reason but idleness or a set clock
-  std::optional<std::uint64_t> xid_errors = {};    // seen for the first time in it, or counted
-  std::optional<std::uint64_t> last_xid = {};      // the last of them
-  std::optional<std::uint64_t> ecc_errors = {};    // uncorrected, counted in it
+  std::optional<std::uint64_t> throttled_ms =
+      {};  // for any reason other than idleness or a fixed clock
+  std::optional<std::uint64_t> xid_errors = {};  // new in the span, or counted by the exporter
+  std::optional<std::uint64_t> last_xid = {};    // the last of them
+  std::optional<std::uint64_t> ecc_errors = {};  // uncorrected, counted in it
 
   FactId id;  // set by the store
   SourceLine source;
   bool operator==(const Usage&) const = default;
+};
+
+// One measured number of a usage: its column in every store, its name in messages, and its field.
+struct UsageNumber {
+  using Field = std::optional<std::uint64_t> Usage::*;
+  const char* column;
+  std::string_view label;
+  Field field;
+  bool decides_shares = false;  // cost is divided by it: UsageDetail::kShares keeps it
+  // A number that is known wherever this one is: the maximum beside the mean, the last XID beside
+  // their count.
+  Field companion = nullptr;
+  bool is_sum = false;  // over the span, and not a mean, a maximum or a reading
+};
+
+// Every number that a usage can carry. This is the only list of them: fingerprints, tables, scans
+// and imports follow it. Its order is that of the fingerprint, so a new number goes to the end.
+inline constexpr std::array kUsageNumbers = {
+    UsageNumber{"gpu_util_ppm", "GPU util ppm", &Usage::gpu_util_ppm, true},
+    UsageNumber{"engine_active_ppm", "engine active ppm", &Usage::engine_active_ppm, true},
+    UsageNumber{"sm_active_ppm", "SM active ppm", &Usage::sm_active_ppm, true},
+    UsageNumber{"memory_used_bytes", "memory used bytes", &Usage::memory_used_bytes, true,
+                &Usage::memory_used_max_bytes},
+    UsageNumber{"memory_total_bytes", "memory total bytes", &Usage::memory_total_bytes, true},
+    UsageNumber{"power_milliwatts", "power mW", &Usage::power_milliwatts, false,
+                &Usage::power_max_milliwatts},
+    UsageNumber{"energy_millijoules", "energy mJ", &Usage::energy_millijoules},
+    UsageNumber{"tensor_active_ppm", "tensor active ppm", &Usage::tensor_active_ppm},
+    UsageNumber{"dram_active_ppm", "DRAM active ppm", &Usage::dram_active_ppm},
+    UsageNumber{"memory_reserved_bytes", "memory reserved bytes", &Usage::memory_reserved_bytes},
+    UsageNumber{"temperature_celsius", "temperature C", &Usage::temperature_celsius},
+    UsageNumber{"sm_clock_mhz", "SM clock MHz", &Usage::sm_clock_mhz},
+    UsageNumber{"pcie_bytes_per_second", "PCIe bytes per second", &Usage::pcie_bytes_per_second},
+    UsageNumber{"nvlink_bytes_per_second", "NVLink bytes per second",
+                &Usage::nvlink_bytes_per_second},
+    UsageNumber{"energy_used_millijoules", "energy used mJ", &Usage::energy_used_millijoules, false,
+                nullptr, true},
+    UsageNumber{"activity_max_ppm", "activity max ppm", &Usage::activity_max_ppm},
+    UsageNumber{"memory_used_max_bytes", "memory used max bytes", &Usage::memory_used_max_bytes},
+    UsageNumber{"power_max_milliwatts", "power max mW", &Usage::power_max_milliwatts},
+    UsageNumber{"throttled_ms", "throttled ms", &Usage::throttled_ms, false, nullptr, true},
+    UsageNumber{"xid_errors", "XID errors", &Usage::xid_errors, false, &Usage::last_xid, true},
+    UsageNumber{"last_xid", "last XID", &Usage::last_xid},
+    UsageNumber{"ecc_errors", "ECC errors", &Usage::ecc_errors, false, nullptr, true},
 };
 
 // What UsageDetail::kShares keeps of it.

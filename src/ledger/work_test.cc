@@ -15,8 +15,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 Instant at(const char* text) { return *parse_instant(text); }
-TouchedPlace on(const char* cluster, const char* day) {
-  return {Touch::kDay, ClusterId(cluster), std::chrono::floor<days>(at(day))};
+Invalidation on(const char* cluster, const char* day) {
+  return {InvalidationKind::kDay, ClusterId(cluster), std::chrono::floor<days>(at(day))};
 }
 
 RC_GTEST_PROP(DaySet, HoldsTheDaysOfItsRanges, ()) {
@@ -38,28 +38,29 @@ TEST(DaySet, WhatNoCalendarHasIsTheNearestDayThatOneHas) {
   EXPECT_THAT(set.days(), ElementsAre(sys_days(), std::chrono::floor<days>(kInstantMax)));
 }
 
-TEST(ImportTouches, AKindOfWhichNothingWasNewTouchesNothing) {
-  ImportTouches touches;
-  touches.see(Holding(ClusterId("a"), WorkloadId("1"),
-                      Interval(at("2026-03-01T23:59:59.999Z"), at("2026-03-03")), OnGpus{}));
-  touches.see(
+TEST(InvalidationCollector, AKindOfWhichNothingWasNewTouchesNothing) {
+  InvalidationCollector invalidations;
+  invalidations.add(Holding(ClusterId("a"), WorkloadId("1"),
+                            Interval(at("2026-03-01T23:59:59.999Z"), at("2026-03-03")), OnGpus{}));
+  invalidations.add(
       Outage(ClusterId("b"), NodeId("n"), Interval(at("2026-03-09"), at("2026-03-09T00:00:01Z"))));
-  EXPECT_THAT(touches.places({}), IsEmpty());
+  EXPECT_THAT(invalidations.invalidations({}), IsEmpty());
   EXPECT_THAT(
-      touches.places(
+      invalidations.invalidations(
           {.holdings = 1, .nodes = 0, .gpus = 0, .usages = 0, .outages = 0, .corrections = 0}),
       ElementsAre(on("a", "2026-03-01"), on("a", "2026-03-02")));
   EXPECT_THAT(
-      touches.places(
+      invalidations.invalidations(
           {.holdings = 0, .nodes = 5, .gpus = 5, .usages = 5, .outages = 1, .corrections = 5}),
       ElementsAre(on("b", "2026-03-09")));
 }
 
-TEST(Touch, EveryKindReadsBack) {
-  for (const Touch touch : {Touch::kLines, Touch::kFleet, Touch::kDay, Touch::kCorrections}) {
-    EXPECT_EQ(parse_touch(to_text(touch)), touch);
+TEST(InvalidationKind, EveryKindReadsBack) {
+  for (const InvalidationKind touch : {InvalidationKind::kCharges, InvalidationKind::kFleet,
+                                       InvalidationKind::kDay, InvalidationKind::kCorrections}) {
+    EXPECT_EQ(parse_invalidation_kind(to_text(touch)), touch);
   }
-  EXPECT_EQ(parse_touch("nothing"), std::nullopt);
+  EXPECT_EQ(parse_invalidation_kind("nothing"), std::nullopt);
 }
 
 }  // namespace

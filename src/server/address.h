@@ -1,5 +1,5 @@
-// Internet addresses, IPv4 and IPv6 alike, and blocks of them. An IPv4 address is what it is mapped
-// to in IPv6 (::ffff:192.0.2.1, RFC 4291, section 2.5.5.2), so that a socket for both and one for
+// IP addresses, IPv4 and IPv6 alike, and blocks of them. An IPv4 address is held as its mapped IPv6
+// address (::ffff:192.0.2.1, RFC 4291, section 2.5.5.2), so that a dual-stack socket and one for
 // IPv4 alone show the same address.
 #pragma once
 
@@ -22,7 +22,7 @@ std::string to_text(const Address& address);
 
 struct AddressBlock {
   Address address = {};
-  std::uint32_t bits = 128;  // that are the same in all of it, 0 to 128; of IPv4 its own and 96
+  std::uint32_t bits = 128;  // prefix length, 0 to 128; for IPv4, its own plus 96
 
   bool contains(const Address& other) const;
 };

@@ -16,12 +16,12 @@ namespace {
 
 using std::chrono::steady_clock;
 
-using AddressOf = int (*)(int, sockaddr*, socklen_t*);
+using GetAddress = int (*)(int, sockaddr*, socklen_t*);
 
-void text_of_address(int socket, AddressOf address_of, std::string& ip, int& port) {
+void read_address(int socket, GetAddress get_address, std::string& ip, int& port) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
-  if (address_of(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return;
+  if (get_address(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return;
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (address.ss_family == AF_INET) {
     const auto& four = reinterpret_cast<const sockaddr_in&>(address);
@@ -38,10 +38,10 @@ void text_of_address(int socket, AddressOf address_of, std::string& ip, int& por
 }  // namespace
 
 Connection::Connection(int socket, SSL_CTX* tls, std::chrono::milliseconds idle_timeout)
-    : socket_(socket), idle_timeout_(idle_timeout), wanted_(tls) {}
+    : socket_(socket), idle_timeout_(idle_timeout), tls_context_(tls) {}
 
 Connection::~Connection() {
-  // Says goodbye without waiting for the answer.
+  // Sends the closing alert without waiting for the answer.
   if (tls_ && SSL_is_init_finished(tls_.get()) != 0) {
     SSL_shutdown(tls_.get());
     ERR_clear_error();
@@ -49,9 +49,9 @@ Connection::~Connection() {
   ::close(socket_);
 }
 
-bool Connection::greet() {
-  if (wanted_ == nullptr || tls_) return true;
-  tls_.reset(SSL_new(wanted_));
+bool Connection::handshake() {
+  if (tls_context_ == nullptr || tls_) return true;
+  tls_.reset(SSL_new(tls_context_));
   if (!tls_ || SSL_set_fd(tls_.get(), socket_) != 1) return false;
   const Deadline until = steady_clock::now() + idle_timeout_;
   while (true) {
@@ -73,14 +73,14 @@ bool Connection::has_buffered() const {
   return begin_ < end_ || (tls_ && SSL_pending(tls_.get()) > 0);
 }
 
-bool Connection::is_gone() const {
+bool Connection::is_closed_by_peer() const {
   pollfd watched{.fd = socket_, .events = POLLRDHUP, .revents = 0};
   return ::poll(&watched, 1, 0) > 0 && (watched.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
 bool Connection::is_readable() const { return has_buffered() || wait(POLLIN, steady_clock::now()); }
 
-bool Connection::is_writable() const { return !is_gone() && wait(POLLOUT, deadline()); }
+bool Connection::is_writable() const { return !is_closed_by_peer() && wait(POLLOUT, deadline()); }
 
 Connection::Deadline Connection::deadline() const {
   const Deadline idle = steady_clock::now() + idle_timeout_;
@@ -101,7 +101,7 @@ bool Connection::wait(short events, Deadline until) const {
 
 ssize_t Connection::read(char* to, std::size_t size) {
   if (begin_ == end_) {
-    // What is large goes where it is wanted at once.
+    // Large reads bypass the buffer.
     if (size >= buffer_.size()) return receive(to, size);
     const ssize_t got = receive(buffer_.data(), buffer_.size());
     if (got <= 0) return got;
@@ -167,12 +167,12 @@ bool Connection::wait_for_tls(int result, Deadline until) {
 }
 
 void Connection::get_remote_ip_and_port(std::string& ip, int& port) const {
-  text_of_address(
+  read_address(
       socket_, [](int s, sockaddr* a, socklen_t* n) { return ::getpeername(s, a, n); }, ip, port);
 }
 
 void Connection::get_local_ip_and_port(std::string& ip, int& port) const {
-  text_of_address(
+  read_address(
       socket_, [](int s, sockaddr* a, socklen_t* n) { return ::getsockname(s, a, n); }, ip, port);
 }
 

@@ -4,33 +4,21 @@
 #include <cctype>
 #include <utility>
 
+#include "core/ascii.h"
+
 namespace pennyweight::server {
 namespace {
 
 constexpr std::size_t kPortDigitsMax = 5;
 
-bool is_space(char c) { return c == ' ' || c == '\t'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-bool is_same_word(std::string_view a, std::string_view b) {
-  return std::ranges::equal(
-      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
-// Digits, or a word that stands for them (RFC 7239, section 6.4).
+// A port number, or an obfuscated port (RFC 7239, section 6.4).
 bool is_port(std::string_view text) {
   if (text.starts_with('_')) {
-    return text.size() > 1 && std::ranges::all_of(text, [](unsigned char c) {
-             return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
+    return text.size() > 1 && std::ranges::all_of(text, [](char c) {
+             return ascii::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
            });
   }
-  return !text.empty() && text.size() <= kPortDigitsMax &&
-         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  return text.size() <= kPortDigitsMax && ascii::is_all_digits(text);
 }
 
 // An address with or without a port: "192.0.2.1:80", "[2001:db8::1]", "2001:db8::1".
@@ -55,7 +43,7 @@ class ForwardedReader {
  public:
   explicit ForwardedReader(std::string_view line) : rest_(line) {}
 
-  // False: the line is none.
+  // False: the line is malformed.
   bool read(std::vector<Hop>& hops) {
     while (true) {
       Hop hop;
@@ -68,11 +56,11 @@ class ForwardedReader {
   }
 
  private:
-  // Up to a comma or the end. "a=b; c=d", and empty pairs count for nothing.
+  // Reads the pairs up to a comma or the end: "a=b; c=d". Empty pairs are skipped.
   bool read_element(Hop& hop, bool& has_pairs) {
     bool has_for = false, has_proto = false;
     while (true) {
-      skip_spaces();
+      skip_blanks();
       if (rest_.empty() || rest_.front() == ',') return true;
       if (rest_.front() == ';') {
         rest_.remove_prefix(1);
@@ -84,21 +72,22 @@ class ForwardedReader {
       const auto value = read_value();
       if (!value) return false;
       has_pairs = true;
-      if (is_same_word(name, "for")) {
+      if (ascii::equal_ignoring_case(name, "for")) {
         if (std::exchange(has_for, true)) return false;
         hop.address = read_node(*value);
-      } else if (is_same_word(name, "proto")) {
+      } else if (ascii::equal_ignoring_case(name, "proto")) {
         if (std::exchange(has_proto, true)) return false;
-        hop.secure = is_same_word(*value, "https");
+        hop.secure = ascii::equal_ignoring_case(*value, "https");
       }
-      skip_spaces();
+      skip_blanks();
       if (!rest_.empty() && rest_.front() != ',' && rest_.front() != ';') return false;
     }
   }
 
   std::optional<std::string> read_value() {
     if (!rest_.starts_with('"')) {
-      // More than a token is taken: some write addresses with colons and brackets without quotes.
+      // More than a token is accepted: some proxies write addresses with colons and brackets
+      // without quotes.
       const std::string_view plain =
           take_while([](char c) { return is_of_token(c) || c == ':' || c == '[' || c == ']'; });
       if (plain.empty()) return std::nullopt;
@@ -114,17 +103,16 @@ class ForwardedReader {
       is_escaped = !is_escaped && rest_[i] == '\\';
       if (!is_escaped) value += rest_[i];
     }
-    return std::nullopt;  // it does not end
+    return std::nullopt;  // no closing quote
   }
 
   // RFC 9110, section 5.6.2.
   static bool is_of_token(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("!#$%&'*+-.^_`|~").contains(c);
+    return ascii::is_letter_or_digit(c) || std::string_view("!#$%&'*+-.^_`|~").contains(c);
   }
 
-  void skip_spaces() {
-    while (!rest_.empty() && is_space(rest_.front())) rest_.remove_prefix(1);
+  void skip_blanks() {
+    while (!rest_.empty() && ascii::is_blank(rest_.front())) rest_.remove_prefix(1);
   }
 
   template <class Is>
@@ -143,7 +131,7 @@ bool is_trusted(const Address& address, std::span<const AddressBlock> trusted) {
                              [&](const AddressBlock& block) { return block.contains(address); });
 }
 
-// Of all lines of a header, one after the other; nothing where there is none.
+// The hops of all lines of a header in order; nothing if it is absent.
 template <class Read>
 std::optional<std::vector<Hop>> hops_of(const Headers& headers, const std::string& name,
                                         const Read& read) {
@@ -157,26 +145,26 @@ std::optional<std::vector<Hop>> hops_of(const Headers& headers, const std::strin
   return hops;
 }
 
-// What hops say of the asker. `nearest` is the proxy that is connected to us.
-struct Told {
-  Address asker;
+// The client that the hops lead to. `nearest` is the proxy at the other end of the connection.
+struct ClaimedOrigin {
+  Address client;
   std::optional<bool> secure;
 };
 
-Told told_by(const std::vector<Hop>& hops, const Address& nearest,
-             std::span<const AddressBlock> trusted) {
-  Told told{.asker = nearest, .secure = {}};
+ClaimedOrigin walk_hops(const std::vector<Hop>& hops, const Address& nearest,
+                        std::span<const AddressBlock> trusted) {
+  ClaimedOrigin claimed{.client = nearest, .secure = {}};
   for (std::size_t i = hops.size(); i-- > 0;) {
-    told.secure = hops[i].secure;
+    claimed.secure = hops[i].secure;
     if (!hops[i].address) break;
-    told.asker = *hops[i].address;
-    if (!is_trusted(told.asker, trusted)) break;
+    claimed.client = *hops[i].address;
+    if (!is_trusted(claimed.client, trusted)) break;
   }
-  return told;
+  return claimed;
 }
 
-// X-Forwarded-Proto: "https", of each proxy that has a word to say. Which of several is of the
-// asker is not said, so that all must say it.
+// X-Forwarded-Proto has one entry for each proxy that sets it. Which one is the client's is not
+// said, so all must be "https".
 std::optional<bool> forwarded_proto(const Headers& headers) {
   const auto [begin, end] = headers.equal_range("x-forwarded-proto");
   if (begin == end) return std::nullopt;
@@ -185,7 +173,7 @@ std::optional<bool> forwarded_proto(const Headers& headers) {
     std::string_view rest = line->second;
     while (true) {
       const std::size_t comma = std::min(rest.find(','), rest.size());
-      all = all && is_same_word(trimmed(rest.substr(0, comma)), "https");
+      all = all && ascii::equal_ignoring_case(ascii::trim(rest.substr(0, comma)), "https");
       if (comma == rest.size()) break;
       rest.remove_prefix(comma + 1);
     }
@@ -199,8 +187,8 @@ std::vector<Hop> read_forwarded_for(std::string_view line) {
   std::vector<Hop> hops;
   while (true) {
     const std::size_t comma = std::min(line.find(','), line.size());
-    const std::string_view text = trimmed(line.substr(0, comma));
-    // An empty place is no hop (RFC 9110, section 5.6.1).
+    const std::string_view text = ascii::trim(line.substr(0, comma));
+    // An empty list element is not a hop (RFC 9110, section 5.6.1).
     if (!text.empty()) hops.push_back({.address = read_node(text), .secure = {}});
     if (comma == line.size()) return hops;
     line.remove_prefix(comma + 1);
@@ -213,22 +201,22 @@ std::vector<Hop> read_forwarded(std::string_view line) {
   return hops;
 }
 
-Origin origin_of(std::string_view peer, const Headers& headers,
-                 std::span<const AddressBlock> trusted) {
+Origin resolve_origin(std::string_view peer, const Headers& headers,
+                      std::span<const AddressBlock> trusted) {
   const Origin as_it_is{.peer = std::string(peer), .secure = false};
   if (trusted.empty()) return as_it_is;
   const auto nearest = parse_address(peer);
   if (!nearest || !is_trusted(*nearest, trusted)) return as_it_is;
-  std::optional<Told> by_x, by_standard;
+  std::optional<ClaimedOrigin> by_x, by_standard;
   if (const auto hops = hops_of(headers, "x-forwarded-for", read_forwarded_for)) {
-    by_x = told_by(*hops, *nearest, trusted);
+    by_x = walk_hops(*hops, *nearest, trusted);
   }
   if (const auto hops = hops_of(headers, "forwarded", read_forwarded)) {
-    by_standard = told_by(*hops, *nearest, trusted);
+    by_standard = walk_hops(*hops, *nearest, trusted);
   }
-  Address asker = by_x ? by_x->asker : by_standard ? by_standard->asker : *nearest;
-  // A proxy writes one of them and may pass the other on as the asker sent it.
-  if (by_x && by_standard && by_x->asker != by_standard->asker) asker = *nearest;
+  Address client = by_x ? by_x->client : by_standard ? by_standard->client : *nearest;
+  // A proxy writes one of the two headers and may pass the other on as the client sent it.
+  if (by_x && by_standard && by_x->client != by_standard->client) client = *nearest;
   bool is_said = false, is_https = true;
   const auto hear = [&](const std::optional<bool>& secure) {
     if (!secure) return;
@@ -237,7 +225,7 @@ Origin origin_of(std::string_view peer, const Headers& headers,
   };
   hear(forwarded_proto(headers));
   if (by_standard) hear(by_standard->secure);
-  return {.peer = asker == *nearest ? std::string(peer) : to_text(asker),
+  return {.peer = client == *nearest ? std::string(peer) : to_text(client),
           .secure = is_said && is_https};
 }
 

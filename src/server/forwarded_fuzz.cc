@@ -1,5 +1,5 @@
-// What an asker writes into the headers of proxies, before a proxy of ours appends its own word: he
-// is never taken for another. The first byte says which header, and how the proxy appends.
+// Whatever a client writes into forwarding headers before a trusted proxy appends its own entry, it
+// is never taken for another client. The first byte chooses the header and how the proxy appends.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,10 +16,10 @@ const Address kProxy = *parse_address("10.1.2.3");
 const std::vector<AddressBlock> kTrusted = {{.address = *parse_address("10.0.0.0"), .bits = 104}};
 
 std::string peer_of(const Headers& headers) {
-  const Origin origin = origin_of("10.1.2.3", headers, kTrusted);
-  CHECK(origin_of("10.1.2.3", headers, {}) == (Origin{"10.1.2.3", false}),
+  const Origin origin = resolve_origin("10.1.2.3", headers, kTrusted);
+  CHECK(resolve_origin("10.1.2.3", headers, {}) == (Origin{"10.1.2.3", false}),
         "nobody is believed who is not named");
-  CHECK(origin_of("192.0.2.9", headers, kTrusted) == (Origin{"192.0.2.9", false}),
+  CHECK(resolve_origin("192.0.2.9", headers, kTrusted) == (Origin{"192.0.2.9", false}),
         "an asker is not believed");
   CHECK(parse_address(origin.peer).has_value(), "who asks is an address");
   return origin.peer;
@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 'p': {  // X-Forwarded-Proto, appended to
       const Headers headers = {{"x-forwarded-proto", text + ", http"}};
-      CHECK(!origin_of("10.1.2.3", headers, kTrusted).secure, "a proxy was asked without TLS");
+      CHECK(!resolve_origin("10.1.2.3", headers, kTrusted).secure, "a proxy was asked without TLS");
       break;
     }
     default: {  // the header that the proxy passes on

@@ -46,7 +46,7 @@ TEST(Addresses, AreInABlockOrNot) {
   EXPECT_FALSE(block("::1", 128).contains(*parse_address("::2")));
 }
 
-// Each line as a list of "address", or "?" where it is not known, with 's' over TLS and 'p' plain.
+// A line as a list of addresses ("?" if unknown), with 's' for TLS and 'p' for plain HTTP.
 std::vector<std::string> texts(const std::vector<Hop>& hops) {
   std::vector<std::string> all;
   for (const Hop& hop : hops) {
@@ -76,7 +76,7 @@ TEST(Forwarded, IsReadAsRfc7239HasIt) {
       {"for=\"192.0.2.43:47011\";host=\"a\\\"b;c,d\" ; proto=\"https\"", {"192.0.2.43 s"}},
       {"proto=https", {"? s"}},
       {" , ;; ,for=192.0.2.1;", {"192.0.2.1"}},
-      // Some write an address of IPv6 without the quotes that it needs.
+      // Some proxies leave out the quotes that an IPv6 address needs.
       {"for=[2001:db8::1]:443", {"2001:db8::1"}},
       // None of it, where a part is nothing that there is.
       {"for=192.0.2.1;for=192.0.2.2", {"?"}},
@@ -92,12 +92,12 @@ TEST(Forwarded, IsReadAsRfc7239HasIt) {
   for (const auto& [line, want] : table) EXPECT_EQ(texts(read_forwarded(line)), want) << line;
 }
 
-// ---- Who asks
+// ---- The client's address
 
 const std::vector<AddressBlock> kOurs = {block("10.0.0.0", 104), block("::1", 128)};
 
 std::string origin(std::string_view peer, const Headers& headers) {
-  const Origin found = origin_of(peer, headers, kOurs);
+  const Origin found = resolve_origin(peer, headers, kOurs);
   return found.peer + (found.secure ? " s" : "");
 }
 
@@ -109,7 +109,7 @@ TEST(Origin, IsBelievedOfOurProxiesAlone) {
   EXPECT_EQ(origin("192.0.2.1", headers), "192.0.2.1");
   EXPECT_EQ(origin("::2", headers), "::2");
   EXPECT_EQ(origin("", headers), "");
-  EXPECT_EQ(origin_of("10.0.0.1", headers, {}), (Origin{"10.0.0.1", false}));
+  EXPECT_EQ(resolve_origin("10.0.0.1", headers, {}), (Origin{"10.0.0.1", false}));
   EXPECT_EQ(origin("10.0.0.1", {}), "10.0.0.1");
   EXPECT_EQ(origin("::ffff:10.0.0.1", {}), "::ffff:10.0.0.1");
 }
@@ -118,7 +118,7 @@ TEST(Origin, IsTheLastHopThatIsNoneOfOurs) {
   const auto of = [](std::string_view line) {
     return origin("10.0.0.1", {{"x-forwarded-for", std::string(line)}});
   };
-  // What he wrote himself stands to the left of what we know of him.
+  // What the client wrote itself is left of what is known about it.
   EXPECT_EQ(of("198.51.100.1, 203.0.113.7"), "203.0.113.7");
   EXPECT_EQ(of("198.51.100.1, 203.0.113.7, 10.0.0.9, 10.0.0.8:443"), "203.0.113.7");
   EXPECT_EQ(of("2001:db8::7"), "2001:db8::7");
@@ -127,7 +127,7 @@ TEST(Origin, IsTheLastHopThatIsNoneOfOurs) {
   EXPECT_EQ(of("203.0.113.7, unknown, 10.0.0.9"), "10.0.0.9");
   EXPECT_EQ(of("203.0.113.7, \"x"), "10.0.0.1");
   EXPECT_EQ(of(""), "10.0.0.1");
-  // Lines are one list.
+  // Repeated headers form one list.
   EXPECT_EQ(origin("10.0.0.1", {{"x-forwarded-for", "198.51.100.1"},
                                 {"x-forwarded-for", "203.0.113.7, 10.0.0.9"}}),
             "203.0.113.7");
@@ -146,7 +146,7 @@ TEST(Origin, IsSecureWhereOursSaySo) {
     return origin("10.0.0.1", {{"forwarded", std::string(line)}});
   };
   EXPECT_EQ(by_standard("for=203.0.113.7;proto=https"), "203.0.113.7 s");
-  // The word of the outermost of ours counts, and not that of the asker, or of those behind it.
+  // Only the outermost trusted proxy counts, not the client or the inner proxies.
   EXPECT_EQ(by_standard("for=203.0.113.7;proto=https, for=10.0.0.9;proto=http"), "203.0.113.7 s");
   EXPECT_EQ(by_standard("for=1.1.1.1;proto=https, for=203.0.113.7;proto=http"), "203.0.113.7");
   EXPECT_EQ(by_standard("for=1.1.1.1;proto=https, for=203.0.113.7"), "203.0.113.7");
@@ -161,7 +161,7 @@ TEST(Origin, IsTheProxyWhereTheTwoHeadersDiffer) {
   EXPECT_EQ(of("203.0.113.7", "for=203.0.113.7;proto=https"), "203.0.113.7 s");
   EXPECT_EQ(of("203.0.113.7", "for=198.51.100.1"), "10.0.0.1");
   EXPECT_EQ(of("203.0.113.7", "for=\"unfinished"), "10.0.0.1");
-  // TLS is believed where both say so.
+  // TLS is believed if both headers say so.
   EXPECT_EQ(origin("10.0.0.1", {{"x-forwarded-proto", "https"},
                                 {"x-forwarded-for", "203.0.113.7"},
                                 {"forwarded", "for=203.0.113.7;proto=http"}}),

@@ -1,4 +1,4 @@
-// Metrics: what we tell Prometheus of ourselves, in its text format 0.0.4.
+// Writes the program's own metrics in the Prometheus text format 0.0.4.
 // https://prometheus.io/docs/instrumenting/exposition_formats/
 #pragma once
 
@@ -14,10 +14,11 @@ class MetricsText {
  public:
   using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
 
-  // A family: its samples follow. `type` is counter or gauge; names of counters end in _total.
+  // Begins a family, whose samples follow. `type` is counter or gauge; names of counters end in
+  // _total.
   void family(std::string_view name, std::string_view type, std::string_view help);
   void sample(const Labels& labels, std::uint64_t value);
-  // A value that is written as it is: "0.25".
+  // Writes the value as given: "0.25".
   void sample(const Labels& labels, std::string_view value);
   const std::string& text() const { return text_; }
 

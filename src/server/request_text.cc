@@ -3,65 +3,46 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/ascii.h"
+#include "core/base_encoding.h"
 #include "core/check.h"
-#include "report/utf8.h"
+#include "core/utf8.h"
 
 namespace pennyweight::server {
 namespace {
 
-std::optional<unsigned> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-  return std::nullopt;
-}
+enum class Component { kPath, kQuery };
 
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t bytes = code_point_bytes(text);
-    if (bytes == 0) return false;
-    text.remove_prefix(bytes);
-  }
-  return true;
-}
-
-enum class Part { kPath, kQuery };
-
-std::optional<std::string> unescape(std::string_view text, Part part) {
+std::optional<std::string> unescape(std::string_view text, Component component) {
   std::string plain;
   plain.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
     if (c == '%') {
       if (text.size() - i < 3) return std::nullopt;
-      const auto high = hex_digit(text[i + 1]);
-      const auto low = hex_digit(text[i + 2]);
+      const auto high = hex_value(text[i + 1]);
+      const auto low = hex_value(text[i + 2]);
       if (!high || !low) return std::nullopt;
       c = static_cast<char>(*high << 4 | *low);
       i += 2;
-    } else if (c == '+' && part == Part::kQuery) {
+    } else if (c == '+' && component == Component::kQuery) {
       c = ' ';
     }
     const auto byte = static_cast<unsigned char>(c);
-    if (byte == 0 || (part == Part::kPath && (byte < 0x20 || byte == 0x7F))) return std::nullopt;
+    if (byte == 0 || (component == Component::kPath && (byte < 0x20 || byte == 0x7F)))
+      return std::nullopt;
     plain += c;
   }
   if (!is_utf8(plain)) return std::nullopt;
   return plain;
 }
 
-// The text before `end`, which is taken off, with it.
+// Takes the text before `end` off, with `end`.
 std::string_view take_until(std::string_view& text, char end) {
   const std::size_t at = std::min(text.find(end), text.size());
   const std::string_view taken = text.substr(0, at);
   text.remove_prefix(std::min(at + 1, text.size()));
   return taken;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
 }
 
 std::string_view without_weak(std::string_view etag) {
@@ -80,7 +61,7 @@ std::optional<Target> read_target(std::string_view text) {
   if (!path.empty()) {
     while (true) {
       const bool is_last = !path.contains('/');
-      auto segment = unescape(take_until(path, '/'), Part::kPath);
+      auto segment = unescape(take_until(path, '/'), Component::kPath);
       if (!segment) return std::nullopt;
       target.segments.push_back(*std::move(segment));
       if (is_last) break;
@@ -90,8 +71,8 @@ std::optional<Target> read_target(std::string_view text) {
     std::string_view value = take_until(query, '&');
     if (value.empty()) continue;
     const std::string_view name = take_until(value, '=');
-    auto plain_name = unescape(name, Part::kQuery);
-    auto plain_value = unescape(value, Part::kQuery);
+    auto plain_name = unescape(name, Component::kQuery);
+    auto plain_value = unescape(value, Component::kQuery);
     if (!plain_name || !plain_value || target.query.size() == kParametersMax) return std::nullopt;
     target.query.emplace(*std::move(plain_name), *std::move(plain_value));
   }
@@ -103,8 +84,8 @@ std::map<std::string, std::string> read_cookies(std::string_view header) {
   while (!header.empty()) {
     std::string_view value = take_until(header, ';');
     if (!value.contains('=')) continue;
-    const std::string_view name = trimmed(take_until(value, '='));
-    value = trimmed(value);
+    const std::string_view name = ascii::trim(take_until(value, '='));
+    value = ascii::trim(value);
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
       value = value.substr(1, value.size() - 2);
     }
@@ -113,15 +94,15 @@ std::map<std::string, std::string> read_cookies(std::string_view header) {
   return cookies;
 }
 
-bool has_version(std::string_view if_none_match, std::string_view etag) {
+bool matches_etag(std::string_view if_none_match, std::string_view etag) {
   while (!if_none_match.empty()) {
-    const std::string_view one = trimmed(take_until(if_none_match, ','));
+    const std::string_view one = ascii::trim(take_until(if_none_match, ','));
     if (one == "*" || (!one.empty() && without_weak(one) == without_weak(etag))) return true;
   }
   return false;
 }
 
-Pattern::Pattern(std::string_view text) {
+RoutePattern::RoutePattern(std::string_view text) {
   CHECK(text.starts_with('/'), "a route's path begins with '/'");
   text.remove_prefix(1);
   while (!text.empty()) {
@@ -130,12 +111,12 @@ Pattern::Pattern(std::string_view text) {
     CHECK(!segment.empty() && (is_last || !text.empty()), "a route's path has no empty segments");
     const bool is_param = segment.size() > 2 && segment.starts_with('{') && segment.ends_with('}');
     const std::string_view name = is_param ? segment.substr(1, segment.size() - 2) : segment;
-    CHECK(name.find_first_of("{}") == std::string_view::npos, "braces stand around a segment");
+    CHECK(name.find_first_of("{}") == std::string_view::npos, "braces enclose a whole segment");
     segments_.push_back({is_param, std::string(name)});
   }
 }
 
-std::optional<std::map<std::string, std::string>> Pattern::match(const Target& target) const {
+std::optional<std::map<std::string, std::string>> RoutePattern::match(const Target& target) const {
   if (segments_.size() != target.segments.size()) return std::nullopt;
   std::map<std::string, std::string> params;
   for (std::size_t i = 0; i < segments_.size(); ++i) {
@@ -150,7 +131,7 @@ std::optional<std::map<std::string, std::string>> Pattern::match(const Target& t
   return params;
 }
 
-bool Pattern::says_more_than(const Pattern& other) const {
+bool RoutePattern::is_more_specific_than(const RoutePattern& other) const {
   for (std::size_t i = 0; i < std::min(segments_.size(), other.segments_.size()); ++i) {
     if (segments_[i].is_param != other.segments_[i].is_param) return other.segments_[i].is_param;
   }

@@ -1,8 +1,8 @@
-// What of a request's text we read ourselves: its target, its cookies, the versions that the asker
-// has; and the patterns of routes, which are held against the target.
+// Parses the text of a request: its target, its cookies and If-None-Match; and matches targets
+// against the patterns of routes.
 //
-// The target is split before it is unescaped, and each part is unescaped once: an escaped '/' is a
-// letter of its segment, and nothing that was unescaped is looked at as a path again.
+// The target is split before it is unescaped, and each part is unescaped once: an escaped '/' is
+// part of its segment, and unescaped text is never interpreted as a path again.
 #pragma once
 
 #include <map>
@@ -14,34 +14,33 @@
 namespace pennyweight::server {
 
 struct Target {
-  std::string path;                   // as it came, without the query
-  std::vector<std::string> segments;  // unescaped; of "/" none, and of "/a/" two: "a" and ""
+  std::string path;                   // as sent, without the query
+  std::vector<std::string> segments;  // unescaped; "/" has none, and "/a/" two: "a" and ""
   std::multimap<std::string, std::string> query;
 };
 
-// RFC 9112, section 3.2.1, and RFC 3986. Nothing where an escape is none, where what it stands for
-// is no UTF-8 or a control character (in the query only NUL is refused), or where there are more
-// than kParametersMax parameters.
+// Parses a target (RFC 9112, section 3.2.1, and RFC 3986). Nothing if an escape is malformed, if
+// unescaped text is not UTF-8 or has a control character (in the query only NUL is refused), or if
+// there are more than kParametersMax parameters.
 std::optional<Target> read_target(std::string_view text);
 inline constexpr std::size_t kParametersMax = 1000;
 
-// RFC 6265: "a=1; b=2". Of a name that is there twice the first counts.
+// Parses a Cookie header (RFC 6265): "a=1; b=2". The first value of a repeated name counts.
 std::map<std::string, std::string> read_cookies(std::string_view header);
 
-// Whether one of the versions of If-None-Match is `etag` (weakly compared), or '*'.
-bool has_version(std::string_view if_none_match, std::string_view etag);
+// Whether If-None-Match is '*' or lists `etag` (weak comparison).
+bool matches_etag(std::string_view if_none_match, std::string_view etag);
 
-// "/api/v1/users/{name}"
-class Pattern {
+// The path of a route: "/api/v1/users/{name}".
+class RoutePattern {
  public:
   // REQUIRES: it begins with '/', has no empty segments, and braces only around whole segments.
-  explicit Pattern(std::string_view text);
+  explicit RoutePattern(std::string_view text);
 
-  // What the braces stand for. A segment that is empty, '.' or '..' never matches.
+  // The values of the names in braces. A segment that is empty, "." or ".." never matches.
   std::optional<std::map<std::string, std::string>> match(const Target& target) const;
-  // Of two patterns that match one target, the one that says more: its first letter-by-letter
-  // segment stands where the other has braces.
-  bool says_more_than(const Pattern& other) const;
+  // Of two patterns that match the same target, the one whose first differing segment is literal.
+  bool is_more_specific_than(const RoutePattern& other) const;
 
  private:
   struct Segment {

@@ -42,25 +42,25 @@ TEST(Cookies, AreNamesWithValues) {
 }
 
 TEST(Versions, AreComparedWeakly) {
-  EXPECT_TRUE(has_version("\"a\"", "\"a\""));
-  EXPECT_TRUE(has_version("W/\"a\" , \"b\"", "\"a\""));
-  EXPECT_TRUE(has_version("\"b\"", "W/\"b\""));
-  EXPECT_TRUE(has_version("*", "\"x\""));
-  EXPECT_FALSE(has_version("", "\"a\""));
-  EXPECT_FALSE(has_version("\"aa\"", "\"a\""));
-  EXPECT_FALSE(has_version("a", "\"a\""));
+  EXPECT_TRUE(matches_etag("\"a\"", "\"a\""));
+  EXPECT_TRUE(matches_etag("W/\"a\" , \"b\"", "\"a\""));
+  EXPECT_TRUE(matches_etag("\"b\"", "W/\"b\""));
+  EXPECT_TRUE(matches_etag("*", "\"x\""));
+  EXPECT_FALSE(matches_etag("", "\"a\""));
+  EXPECT_FALSE(matches_etag("\"aa\"", "\"a\""));
+  EXPECT_FALSE(matches_etag("a", "\"a\""));
 }
 
 TEST(Patterns, OfLettersSayMore) {
-  EXPECT_TRUE(Pattern("/a/me").says_more_than(Pattern("/a/{x}")));
-  EXPECT_FALSE(Pattern("/a/{x}").says_more_than(Pattern("/a/me")));
-  EXPECT_TRUE(Pattern("/a/me/{x}").says_more_than(Pattern("/a/{x}/b")));
-  EXPECT_FALSE(Pattern("/a").says_more_than(Pattern("/a")));
+  EXPECT_TRUE(RoutePattern("/a/me").is_more_specific_than(RoutePattern("/a/{x}")));
+  EXPECT_FALSE(RoutePattern("/a/{x}").is_more_specific_than(RoutePattern("/a/me")));
+  EXPECT_TRUE(RoutePattern("/a/me/{x}").is_more_specific_than(RoutePattern("/a/{x}/b")));
+  EXPECT_FALSE(RoutePattern("/a").is_more_specific_than(RoutePattern("/a")));
 }
 
 TEST(Patterns, ThatMeanNothingAreOurMistake) {
   for (const char* const text : {"a", "/a//b", "/a/", "/a{b}", "/{a}b"}) {
-    EXPECT_THROW(Pattern{text}, InvariantError) << text;
+    EXPECT_THROW(RoutePattern{text}, InvariantError) << text;
   }
 }
 

@@ -15,10 +15,13 @@
 #include <set>
 #include <utility>
 
-#include "report/json_text.h"
+#include "core/ascii.h"
+#include "core/json_text.h"
+#include "core/try.h"
 #include "server/connection.h"
-#include "server/door.h"
+#include "server/connection_loop.h"
 #include "server/forwarded.h"
+#include "server/http_engine.h"
 #include "server/request_text.h"
 #include "server/tls.h"
 
@@ -30,34 +33,25 @@ using Phase = Connection::Phase;
 constexpr std::size_t kKeepAliveRequestsMax = 1'000'000;
 constexpr int kBacklog = 512;
 constexpr std::chrono::seconds kRetryWhenBusy{5};
-// For how long browsers ask this host over TLS alone, from each answer on (RFC 6797): a year.
-constexpr const char* kTlsAlone = "max-age=31536000";
-// The library looks up routes by regular expressions over the path. We do it ourselves, and give it
-// this one for all.
+// For a year after each answer, browsers contact this host over TLS only (RFC 6797).
+constexpr const char* kStrictTransportSecurity = "max-age=31536000";
+// The library matches paths by regular expressions. The server matches them by itself, so every
+// path is replaced by this one, the only one the library knows.
 constexpr const char* kAnyPath = "/";
 
-std::string in_small_letters(std::string_view text) {
-  std::string small(text);
-  std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
-  return small;
-}
-
-bool is_unpacked(const std::string& encoding) {
+bool is_decoded(const std::string& encoding) {
   return encoding == "gzip" || encoding == "deflate" || encoding == "br";
 }
 
-// For which the library reads a body.
+// Methods whose body the library reads.
 bool may_have_body(const std::string& method) {
   return method == "POST" || method == "PUT" || method == "PATCH" || method == "DELETE";
 }
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.size() < 19 &&
-         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
+bool is_number(const std::string& text) { return text.size() < 19 && ascii::is_all_digits(text); }
 
-// Where the body ends must be beyond doubt, or one that stands before us and we take different
-// bytes for the next request (RFC 9112, section 6.3). REQUIRES: headers of a request.
+// The end of the body must be unambiguous: otherwise a proxy in front of the server and the server
+// disagree about where the next request starts (RFC 9112, section 6.3; request smuggling).
 bool is_framed(const httplib::Request& request) {
   const std::size_t lengths = request.get_header_value_count("Content-Length");
   const std::size_t codings = request.get_header_value_count("Transfer-Encoding");
@@ -68,48 +62,53 @@ bool is_framed(const httplib::Request& request) {
   }
   return codings == 0 ||
          (may_have_body(request.method) &&
-          in_small_letters(request.get_header_value("Transfer-Encoding")) == "chunked");
+          ascii::lower_case(request.get_header_value("Transfer-Encoding")) == "chunked");
 }
 
 bool accepts_gzip(const std::string& accept_encoding) {
-  const std::string small = in_small_letters(accept_encoding);
+  const std::string small = ascii::lower_case(accept_encoding);
   return small.contains("gzip") && !small.contains("gzip;q=0");
 }
 
-std::string in_quotes(const std::string& etag) {
+std::string with_quotes(const std::string& etag) {
   return etag.starts_with('"') || etag.starts_with("W/\"") ? etag : fmt::format("\"{}\"", etag);
 }
 
-// Whether we are what the name stands for: asked at the port that a name has by itself. At another
-// one we are a guest of a host whose other ports may have no TLS.
-bool has_host_to_itself(const httplib::Request& request) {
+// Whether the host name stands for this server alone: it was asked at the default port. At another
+// port, other services of the same host may have no TLS, and must stay reachable.
+bool is_on_default_port(const httplib::Request& request) {
   const std::string host = request.get_header_value("Host");
   const std::string_view after_address = std::string_view(host).substr(host.rfind(']') + 1);
   return !host.empty() && (!after_address.contains(':') || after_address.ends_with(":443"));
 }
 
-struct Watched {
+}  // namespace
+
+// What a server is made of has names of its module, not of this file: Server::State holds it.
+
+struct RegisteredRoute {
   Route route;
-  Pattern pattern;
-  std::size_t counted_as;  // place in the counts
+  RoutePattern pattern;
+  std::size_t counts_index;  // into State::counts
 };
 
-// A bounded number of places.
-class Places {
+// A bounded number of permits to answer at the same time.
+class Permits {
  public:
-  explicit Places(std::uint32_t free) : free_(free) {}
-  void take() {
+  explicit Permits(std::uint32_t free) : free_(free) {}
+  // Waits for one.
+  void acquire() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return free_ > 0; });
     --free_;
   }
-  bool try_take() {
+  bool try_acquire() {
     const std::lock_guard lock(mutex_);
     if (free_ == 0) return false;
     --free_;
     return true;
   }
-  void give_back() {
+  void release() {
     {
       const std::lock_guard lock(mutex_);
       ++free_;
@@ -123,51 +122,39 @@ class Places {
   std::uint32_t free_;
 };
 
-struct PlaceDeleter {
-  void operator()(Places* places) const { places->give_back(); }
+struct PermitRelease {
+  void operator()(Permits* permits) const { permits->release(); }
 };
-using Place = std::unique_ptr<Places, PlaceDeleter>;
+using Permit = std::unique_ptr<Permits, PermitRelease>;
 
-// One request while it is answered.
+// One request while it is being answered.
 struct Exchange {
   Connection& connection;
   Target target = {};
-  Origin origin = {};                // who asks
-  std::string accept_encoding = {};  // as it was sent: handlers may have packed bodies of their own
-  const Watched* watched = nullptr;  // null: no route is meant
+  Origin origin = {};
+  std::string accept_encoding = {};  // as sent: handlers may have compressed bodies of their own
+  const RegisteredRoute* route = nullptr;  // null: no route matches
   std::map<std::string, std::string> params = {};
-  std::optional<Response> fault = {};  // found before any handler
-  bool is_unreadable = false;          // what follows on the connection is in doubt
-  Place place = {};
+  std::optional<Response> rejection = {};  // decided before any handler runs
+  bool is_unreadable = false;              // the bytes that follow can't be trusted to be a request
+  Permit permit = {};
 };
-
-// The library, but for connections and threads, which are the door's.
-class Http : public httplib::Server {
- public:
-  int listening() const { return svr_sock_; }
-  bool process(Connection& connection, const std::function<void(httplib::Request&)>& prepare) {
-    bool is_closed = false;
-    return process_request(connection, false, is_closed, prepare) && !is_closed;
-  }
-};
-
-}  // namespace
 
 struct Server::State {
   Settings settings;
   TlsContext tls;
-  Http http;
-  std::vector<Watched> routes;  // does not change once it listens
+  HttpEngine http;
+  std::vector<RegisteredRoute> routes;  // does not change once the server listens
   std::uint16_t port = 0;
-  Places requests;
-  Places streams;
+  Permits requests;
+  Permits streams;
 
-  mutable std::mutex mutex;  // of the next two
+  mutable std::mutex mutex;  // guards the next two
   std::vector<RouteCounts> counts;
-  std::map<const httplib::Request*, Exchange*> under_way;
+  std::map<const httplib::Request*, Exchange*> active;
 
   std::atomic<bool> is_stopping = false;
-  std::unique_ptr<Door> door;  // last: its threads use all the others
+  std::unique_ptr<ConnectionLoop> loop;  // last, since its threads use all other members
 
   explicit State(const Settings& s)
       : settings(s), requests(std::max(s.requests_max, 1U)), streams(s.streams_max) {}
@@ -177,14 +164,14 @@ struct Server::State {
     if (same == counts.end()) {
       same = counts.insert(counts.end(), RouteCounts{.path = route.path, .answers = {}});
     }
-    const auto place = static_cast<std::size_t>(same - counts.begin());
-    Pattern pattern(route.path);
-    routes.push_back({std::move(route), std::move(pattern), place});
+    const auto index = static_cast<std::size_t>(same - counts.begin());
+    RoutePattern pattern(route.path);
+    routes.push_back({std::move(route), std::move(pattern), index});
   }
 
   // ---- Before the handler
 
-  // One request of a connection; whether the connection goes on.
+  // Serves one request. Returns whether the connection can take another one.
   bool serve(Connection& connection) {
     Exchange exchange{.connection = connection};
     const httplib::Request* known = nullptr;
@@ -196,122 +183,124 @@ struct Server::State {
         connection.enter(Phase::kBody);
         prepare(exchange, request);
         const std::lock_guard lock(mutex);
-        under_way[&request] = &exchange;
+        active[&request] = &exchange;
         known = &request;
       });
     } catch (const std::exception& error) {
-      tell(exchange, error.what());
+      report_failure(exchange, error.what());
     }
     const std::lock_guard lock(mutex);
-    if (known != nullptr) under_way.erase(known);
-    // A head that could not be read tells nothing of what follows it.
+    if (known != nullptr) active.erase(known);
+    // After a head that could not be read, nothing is known about the bytes behind it.
     return goes_on && known != nullptr && !exchange.is_unreadable && !is_stopping;
   }
 
-  Exchange& exchange_of(const httplib::Request& request) {
+  Exchange& find_exchange(const httplib::Request& request) {
     const std::lock_guard lock(mutex);
-    return *under_way.at(&request);
+    return *active.at(&request);
   }
 
-  void tell(const Exchange& exchange, std::string_view what) const {
+  void report_failure(const Exchange& exchange, std::string_view what) const {
     if (settings.failed) {
-      settings.failed(exchange.watched == nullptr ? "" : exchange.watched->route.path, what);
+      settings.failed(exchange.route == nullptr ? "" : exchange.route->route.path, what);
     }
   }
 
   void prepare(Exchange& exchange, httplib::Request& request) {
     request.path = std::string(kAnyPath);
-    exchange.origin = find_origin(exchange.connection, request);
-    // Pieces of an answer are not offered.
+    exchange.origin = resolve_peer(exchange.connection, request);
+    // Ranges of an answer are not offered.
     request.ranges.clear();
     request.headers.erase("Range");
-    // Of what the library can pack, what is quick: its brotli takes a second for a megabyte.
+    // Only gzip is used of the library's encodings: its brotli takes a second per megabyte.
     exchange.accept_encoding = request.get_header_value("Accept-Encoding");
-    const bool packs = accepts_gzip(exchange.accept_encoding);
+    const bool compresses = accepts_gzip(exchange.accept_encoding);
     request.headers.erase("Accept-Encoding");
-    if (packs) request.set_header("Accept-Encoding", "gzip");
+    if (compresses) request.set_header("Accept-Encoding", "gzip");
     if (!is_framed(request)) {
       exchange.is_unreadable = true;
-      exchange.fault = problem(400, "Bad request",
-                               "Where the body ends is not said, or said twice; or the method has "
-                               "none.");
+      exchange.rejection = problem(400, "Bad request",
+                                   "The length of the body is missing, ambiguous, or given for a "
+                                   "method that has no body.");
     } else if (may_have_body(request.method) && !request.has_header("Content-Length") &&
                !request.has_header("Transfer-Encoding")) {
-      // Without it the library would read until the connection ends.
+      // Without a length the library would read until the connection ends.
       request.set_header("Content-Length", "0");
     }
-    // Its parts are none of ours, and the library would look for somebody who takes them.
-    if (in_small_letters(request.get_header_value("Content-Type")).starts_with("multipart/")) {
+    // No route takes multipart bodies, and the library would look for a handler of the parts.
+    if (ascii::lower_case(request.get_header_value("Content-Type")).starts_with("multipart/")) {
       exchange.is_unreadable = true;
-      exchange.fault = problem(415, "Unsupported media type", "Nothing here takes parts.");
+      exchange.rejection =
+          problem(415, "Unsupported media type", "Multipart bodies are not accepted here.");
     }
-    if (!exchange.fault) find_route(exchange, request);
+    if (!exchange.rejection) match_route(exchange, request);
     if (exchange.is_unreadable) {
       request.headers.erase("Connection");
       request.set_header("Connection", "close");
     }
-    if (exchange.watched != nullptr && exchange.watched->route.is_stream) {
-      if (streams.try_take()) {
-        exchange.place = Place(&streams);
-      } else if (!exchange.fault) {
-        exchange.fault = problem(503, "Service unavailable", "Too many look at what happens.");
-        exchange.fault->retry_after = kRetryWhenBusy;
+    if (exchange.route != nullptr && exchange.route->route.is_stream) {
+      if (streams.try_acquire()) {
+        exchange.permit = Permit(&streams);
+      } else if (!exchange.rejection) {
+        exchange.rejection =
+            problem(503, "Service unavailable", "Too many event streams are open.");
+        exchange.rejection->retry_after = kRetryWhenBusy;
       }
     } else {
-      requests.take();
-      exchange.place = Place(&requests);
+      requests.acquire();
+      exchange.permit = Permit(&requests);
     }
   }
 
-  Origin find_origin(const Connection& connection, const httplib::Request& request) const {
-    Headers said;
+  Origin resolve_peer(const Connection& connection, const httplib::Request& request) const {
+    Headers forwarding;
     for (const char* const name : {"x-forwarded-for", "x-forwarded-proto", "forwarded"}) {
       const auto [begin, end] = request.headers.equal_range(name);
-      for (auto line = begin; line != end; ++line) said.emplace(name, line->second);
+      for (auto line = begin; line != end; ++line) forwarding.emplace(name, line->second);
     }
-    Origin origin = origin_of(request.remote_addr, said, settings.trusted_proxies);
+    Origin origin = resolve_origin(request.remote_addr, forwarding, settings.trusted_proxies);
     origin.secure = origin.secure || connection.is_secure();
     return origin;
   }
 
-  void find_route(Exchange& exchange, const httplib::Request& request) const {
+  void match_route(Exchange& exchange, const httplib::Request& request) const {
     auto target = read_target(request.target);
     if (!target) {
-      exchange.fault = problem(400, "Bad request", "The address can't be read.");
+      exchange.rejection = problem(400, "Bad request", "The address is malformed.");
       return;
     }
     exchange.target = *std::move(target);
     const std::string method = request.method == "HEAD" ? "GET" : request.method;
     std::set<std::string> others;
-    for (const Watched& watched : routes) {
-      auto params = watched.pattern.match(exchange.target);
+    for (const RegisteredRoute& route : routes) {
+      auto params = route.pattern.match(exchange.target);
       if (!params) continue;
-      if (watched.route.method != method) {
-        others.insert(watched.route.method);
+      if (route.route.method != method) {
+        others.insert(route.route.method);
         continue;
       }
-      if (exchange.watched != nullptr &&
-          !watched.pattern.says_more_than(exchange.watched->pattern)) {
+      if (exchange.route != nullptr &&
+          !route.pattern.is_more_specific_than(exchange.route->pattern)) {
         continue;
       }
-      exchange.watched = &watched;
+      exchange.route = &route;
       exchange.params = *std::move(params);
     }
-    if (exchange.watched != nullptr) return;
+    if (exchange.route != nullptr) return;
     if (others.empty()) {
-      exchange.fault =
-          problem(404, "Not found", fmt::format("There is nothing at {}.", exchange.target.path));
+      exchange.rejection =
+          problem(404, "Not found", fmt::format("Nothing is at {}.", exchange.target.path));
       return;
     }
     if (others.contains("GET")) others.insert("HEAD");
-    exchange.fault =
+    exchange.rejection =
         problem(405, "Method not allowed",
-                fmt::format("{} takes {}.", exchange.target.path, fmt::join(others, ", ")));
-    exchange.fault->headers = {{"Allow", fmt::format("{}", fmt::join(others, ", "))}};
+                fmt::format("{} accepts {}.", exchange.target.path, fmt::join(others, ", ")));
+    exchange.rejection->headers = {{"Allow", fmt::format("{}", fmt::join(others, ", "))}};
   }
 
-  // What the handler is told, but for the body.
-  static Request request_of(const Exchange& exchange, const httplib::Request& from) {
+  // The request as a handler gets it, without the body.
+  static Request to_request(const Exchange& exchange, const httplib::Request& from) {
     Request request;
     request.method = from.method == "HEAD" ? "GET" : from.method;
     request.path = exchange.target.path;
@@ -319,17 +308,17 @@ struct Server::State {
     request.query = exchange.target.query;
     request.content_type = from.get_header_value("Content-Type");
     request.content_encoding = from.get_header_value("Content-Encoding");
-    if (is_unpacked(request.content_encoding)) request.content_encoding.clear();
+    if (is_decoded(request.content_encoding)) request.content_encoding.clear();
     request.accept = from.get_header_value("Accept");
     request.peer = exchange.origin.peer;
     request.secure = exchange.origin.secure;
-    // Of the library, and no headers.
-    static const std::set<std::string> kNotSent = {"remote_addr", "remote_port", "local_addr",
-                                                   "local_port"};
+    // The library adds these; no client sent them.
+    static const std::set<std::string> kAddedByLibrary = {"remote_addr", "remote_port",
+                                                          "local_addr", "local_port"};
     std::string cookies;
     for (const auto& [name, value] : from.headers) {
-      std::string small = in_small_letters(name);
-      if (kNotSent.contains(small)) continue;
+      std::string small = ascii::lower_case(name);
+      if (kAddedByLibrary.contains(small)) continue;
       if (small == "cookie") cookies.append(value).append(";");
       if (small == "accept-encoding") continue;
       request.headers.emplace(std::move(small), value);
@@ -342,12 +331,12 @@ struct Server::State {
   }
 
   std::optional<Response> refusal(Exchange& exchange, Request& request) const {
-    if (exchange.fault) return std::move(exchange.fault);
+    if (exchange.rejection) return std::move(exchange.rejection);
     if (!settings.guard) return std::nullopt;
     try {
-      return settings.guard(exchange.watched->route, request);
+      return settings.guard(exchange.route->route, request);
     } catch (const std::exception& error) {
-      tell(exchange, error.what());
+      report_failure(exchange, error.what());
       return internal_error();
     }
   }
@@ -355,32 +344,33 @@ struct Server::State {
   // ---- The handler
 
   static Response internal_error() {
-    return problem(500, "Internal server error", "This is our mistake; the log says more.");
+    return problem(500, "Internal server error",
+                   "This is a fault of the server; its log has the details.");
   }
 
   Response too_large() const {
     return problem(413, "Content too large",
-                   fmt::format("A body is at most {} bytes, unpacked; send smaller ones, or raise "
-                               "serve.limits.body.",
+                   fmt::format("The decompressed body exceeds {} bytes; send smaller ones, or "
+                               "raise serve.limits.body.",
                                settings.body_bytes_max));
   }
 
   void answer_without_body(const httplib::Request& from, httplib::Response& to) {
-    Exchange& exchange = exchange_of(from);
-    Request request = request_of(exchange, from);
+    Exchange& exchange = find_exchange(from);
+    Request request = to_request(exchange, from);
     auto refused = refusal(exchange, request);
     answer(exchange, from, request, std::move(refused), to);
   }
 
   void answer_with_body(const httplib::Request& from, httplib::Response& to,
                         const httplib::ContentReader& content) {
-    Exchange& exchange = exchange_of(from);
-    Request request = request_of(exchange, from);
+    Exchange& exchange = find_exchange(from);
+    Request request = to_request(exchange, from);
     auto refused = refusal(exchange, request);
-    // The body of who is refused is read as well, and thrown away: the connection goes on.
-    const bool is_wanted = !refused;
+    // A refused request's body is read as well and discarded, so that the connection can go on.
+    const bool keeps_body = !refused;
     std::string& body = request.body;
-    if (is_wanted) {
+    if (keeps_body) {
       body.reserve(std::min(from.get_header_value<std::uint64_t>("Content-Length"),
                             settings.body_bytes_max));
     }
@@ -391,16 +381,15 @@ struct Server::State {
         refused = too_large();
         return false;
       }
-      if (is_wanted) body.append(data, size);
+      if (keeps_body) body.append(data, size);
       return true;
     });
     if (!whole) {
       if (!refused) {
-        refused = to.status == 413
-                      ? too_large()
-                      : problem(400, "Bad request", "The body could not be read whole.");
+        refused =
+            to.status == 413 ? too_large() : problem(400, "Bad request", "The body is incomplete.");
       }
-      // What is left of it must not be taken for a request.
+      // The rest of it must not be read as the next request.
       exchange.is_unreadable = true;
     }
     if (refused) body.clear();
@@ -409,11 +398,12 @@ struct Server::State {
 
   Response handle(const Exchange& exchange, const Request& request) const {
     try {
-      return exchange.watched->route.handler(request);
+      return exchange.route->route.handler(request);
     } catch (const std::bad_alloc&) {
-      return problem(503, "Out of memory", "There is no memory for this request; send less.");
+      return problem(503, "Out of memory",
+                     "The server has no memory left for this request; send less at once.");
     } catch (const std::exception& error) {
-      tell(exchange, error.what());
+      report_failure(exchange, error.what());
       return internal_error();
     }
   }
@@ -425,9 +415,9 @@ struct Server::State {
     Response response = refused ? *std::move(refused) : handle(exchange, request);
     exchange.connection.enter(Phase::kAnswer);
     if (response.status == 200 && !response.etag.empty()) {
-      response.etag = in_quotes(response.etag);
+      response.etag = with_quotes(response.etag);
       if (request.method == "GET" &&
-          has_version(from.get_header_value("If-None-Match"), response.etag)) {
+          matches_etag(from.get_header_value("If-None-Match"), response.etag)) {
         response.status = 304;
         response.body.clear();
         response.stream = nullptr;
@@ -439,9 +429,9 @@ struct Server::State {
 
   void count(const Exchange& exchange, int status, std::uint64_t body_bytes,
              std::chrono::steady_clock::duration took) {
-    if (exchange.watched == nullptr) return;
+    if (exchange.route == nullptr) return;
     const std::lock_guard lock(mutex);
-    RouteCounts& counted = counts[exchange.watched->counted_as];
+    RouteCounts& counted = counts[exchange.route->counts_index];
     ++counted.answers[status];
     counted.body_bytes += body_bytes;
     counted.milliseconds += static_cast<std::uint64_t>(
@@ -454,7 +444,7 @@ struct Server::State {
     const auto put = [&](const std::string& name, const std::string& value) {
       if (!to.has_header(name)) to.set_header(name, value);
     };
-    // Several cookies may be set; of all others the answer's own comes before ours.
+    // Several cookies may be set; any other header of the handler overrides the server's.
     for (const auto& [name, value] : response.headers) to.set_header(name, value);
     for (const auto& [name, value] : settings.headers) put(name, value);
     if (!response.etag.empty()) put("ETag", response.etag);
@@ -468,8 +458,8 @@ struct Server::State {
            httplib::Response& to) {
     to.status = response.status;
     put_headers(response, to);
-    if (exchange.origin.secure && has_host_to_itself(from)) {
-      to.set_header("Strict-Transport-Security", kTlsAlone);
+    if (exchange.origin.secure && is_on_default_port(from)) {
+      to.set_header("Strict-Transport-Security", kStrictTransportSecurity);
     }
     if (response.stream) {
       auto provider = [this, &exchange, stream = std::move(response.stream)](
@@ -477,14 +467,14 @@ struct Server::State {
         return run(exchange, stream, sink);
       };
       if (from.version == "HTTP/1.0") {
-        // It ends with the connection: pieces with lengths are of HTTP/1.1.
+        // HTTP/1.0 has no chunks: the end of the connection ends the answer.
         exchange.is_unreadable = true;
         to.set_content_provider(response.content_type, std::move(provider));
       } else {
         to.set_chunked_content_provider(response.content_type, std::move(provider));
       }
     } else if (to.has_header("Content-Encoding") && !response.body.empty()) {
-      // The library does not pack again what comes from a provider.
+      // The library does not compress what comes from a provider: this body is compressed already.
       const std::size_t size = response.body.size();
       to.set_content_provider(size, response.content_type,
                               [body = std::move(response.body)](
@@ -502,7 +492,7 @@ struct Server::State {
     connection.enter(Phase::kStream);
     bool is_read = true;
     const Sink sink = [&](std::string_view piece) {
-      if (is_stopping || (piece.empty() && connection.is_gone())) is_read = false;
+      if (is_stopping || (piece.empty() && connection.is_closed_by_peer())) is_read = false;
       if (is_read && !piece.empty()) is_read = to.write(piece.data(), piece.size());
       return is_read;
     };
@@ -510,7 +500,7 @@ struct Server::State {
     try {
       is_whole = stream(sink);
     } catch (const std::exception& error) {
-      tell(exchange, error.what());
+      report_failure(exchange, error.what());
     }
     if (!is_whole || !is_read) return false;
     connection.enter(Phase::kAnswer);
@@ -518,14 +508,14 @@ struct Server::State {
     return true;
   }
 
-  void put_failure(const httplib::Request& from, httplib::Response& to,
-                   const std::exception_ptr& thrown) {
+  void put_exception(const httplib::Request& from, httplib::Response& to,
+                     const std::exception_ptr& thrown) {
     try {
       std::rethrow_exception(thrown);
     } catch (const std::exception& error) {
-      tell(exchange_of(from), error.what());
+      report_failure(find_exchange(from), error.what());
     } catch (...) {
-      tell(exchange_of(from), "something that is no exception");
+      report_failure(find_exchange(from), "an unknown exception");
     }
     const Response response = internal_error();
     to.status = response.status;
@@ -533,11 +523,11 @@ struct Server::State {
     to.set_content(response.body, response.content_type);
   }
 
-  // What the library refuses before it asks us.
+  // Gives a body to what the library refuses by itself.
   void put_library_refusal(const httplib::Request& from, httplib::Response& to) const {
     if (!to.body.empty() || to.status < 400) return;
     Response refused = problem(to.status, to.status == 414 ? "Address too long" : "Request refused",
-                               "This can't be read as HTTP/1.1, or it is too long.");
+                               "The request is malformed HTTP/1.1, or too long.");
     put_headers(refused, to);
     if (from.method != "HEAD") to.set_content(refused.body, refused.content_type);
   }
@@ -551,19 +541,18 @@ Result<std::unique_ptr<Server>> Server::start(const Settings& settings, std::vec
   auto owner = std::make_unique<State>(settings);
   State& state = *owner;
   if (!settings.cert_file.empty()) {
-    auto tls = open_tls(settings.cert_file, settings.key_file);
-    if (!tls) return std::unexpected(tls.error());
-    state.tls = *std::move(tls);
+    auto tls = TRY(open_tls(settings.cert_file, settings.key_file));
+    state.tls = std::move(tls);
   }
   for (Route& route : routes) state.add(std::move(route));
 
-  Http& http = state.http;
+  HttpEngine& http = state.http;
   http.set_payload_max_length(settings.body_bytes_max);
   http.set_keep_alive_max_count(kKeepAliveRequestsMax);
   http.set_keep_alive_timeout(
       std::chrono::ceil<std::chrono::seconds>(settings.idle_timeout).count());
   http.set_pre_routing_handler([&state](const httplib::Request& from, httplib::Response& to) {
-    if (may_have_body(from.method) && !state.exchange_of(from).is_unreadable) {
+    if (may_have_body(from.method) && !state.find_exchange(from).is_unreadable) {
       return httplib::Server::HandlerResponse::Unhandled;
     }
     state.answer_without_body(from, to);
@@ -582,8 +571,8 @@ Result<std::unique_ptr<Server>> Server::start(const Settings& settings, std::vec
   });
   http.set_exception_handler(
       [&state](const httplib::Request& from, httplib::Response& to,
-               const std::exception_ptr& thrown) { state.put_failure(from, to, thrown); });
-  // One process at a time: two that share a port would each get a part of the samples.
+               const std::exception_ptr& thrown) { state.put_exception(from, to, thrown); });
+  // No SO_REUSEPORT: of two processes that share a port, each would get only some of the samples.
   http.set_socket_options([](socket_t socket) {
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -593,17 +582,18 @@ Result<std::unique_ptr<Server>> Server::start(const Settings& settings, std::vec
                         : (http.bind_to_port(settings.host, settings.port) ? settings.port : -1);
   if (bound < 0) {
     return fail(ErrorCode::kIo,
-                fmt::format("cannot listen on {}:{}; is the address ours, and the port free?",
+                fmt::format("cannot listen on {}:{}: check that the address belongs to this "
+                            "machine and that no other process uses the port",
                             settings.host, settings.port));
   }
   state.port = static_cast<std::uint16_t>(bound);
-  ::listen(http.listening(), kBacklog);
-  ::fcntl(http.listening(), F_SETFL, O_NONBLOCK);
-  state.door = std::make_unique<Door>(
-      DoorOptions{.listening = http.listening(),
-                  .tls = state.tls.get(),
-                  .threads = std::max(settings.requests_max, 1U) + settings.streams_max,
-                  .idle_timeout = settings.idle_timeout},
+  ::listen(http.listening_socket(), kBacklog);
+  ::fcntl(http.listening_socket(), F_SETFL, O_NONBLOCK);
+  state.loop = std::make_unique<ConnectionLoop>(
+      ConnectionLoopOptions{.listening = http.listening_socket(),
+                            .tls = state.tls.get(),
+                            .threads = std::max(settings.requests_max, 1U) + settings.streams_max,
+                            .idle_timeout = settings.idle_timeout},
       [&state](Connection& connection) { return state.serve(connection); });
   return std::make_unique<Server>(std::move(owner));
 }
@@ -616,9 +606,9 @@ std::vector<RouteCounts> Server::counts() const {
 }
 
 void Server::stop() {
-  if (!state_ || !state_->door) return;
+  if (!state_ || !state_->loop) return;
   state_->is_stopping = true;
-  state_->door->stop();
+  state_->loop->stop();
 }
 
 std::string Request::parameter(const std::string& name) const {

@@ -83,12 +83,12 @@ TEST(Server, RefusesWhatIsTooLarge) {
   httplib::Client client("127.0.0.1", server->port());
   EXPECT_EQ(client.Post("/echo", std::string(1000, 'a'), "text/plain")->status, 200);
   EXPECT_EQ(client.Post("/echo", std::string(1001, 'a'), "text/plain")->status, 413);
-  // Small on the way, large when it is unpacked.
+  // Small as sent, large when decompressed.
   client.set_compress(true);
   const auto bomb = client.Post("/echo", std::string(100'000, 'a'), "text/plain");
   ASSERT_TRUE(bomb);
   EXPECT_EQ(bomb->status, 413);
-  EXPECT_THAT(bomb->body, HasSubstr("at most 1000 bytes, unpacked"));
+  EXPECT_THAT(bomb->body, HasSubstr("exceeds 1000 bytes"));
 }
 
 TEST(Server, SaysWhyItCanNotListen) {
@@ -130,7 +130,7 @@ TEST(Server, StopsWhenRequestsAreDone) {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// What is sent and received to the letter.
+// Sends and receives exact bytes.
 class RawClient {
  public:
   explicit RawClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -149,7 +149,7 @@ class RawClient {
   void send(std::string_view text) const {
     ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
   }
-  // Until `end` has come, or the connection is over.
+  // Reads until `end` has arrived, or the connection ends.
   std::string read_until(std::string_view end) {
     while (!got_.contains(end)) {
       char buffer[4096];
@@ -160,7 +160,7 @@ class RawClient {
     return got_;
   }
   void forget() { got_.clear(); }
-  // All of it. REQUIRES: the server closes.
+  // Reads everything. REQUIRES: the server closes the connection.
   std::string read_all() { return read_until(std::string_view("\0never", 6)); }
 
  private:
@@ -207,20 +207,20 @@ TEST(Routes, HaveParametersThatAreUnescapedOnce) {
       {"/users/a%2Fb", "200", "one name=a/b"},
       {"/users/%252e", "200", "one name=%2e"},
       {"/users/me/tokens/7", "200", "token id=7 name=me"},
-      {"/users/", "404", "There is nothing at"},
-      {"/users//tokens/7", "404", "There is nothing at"},
-      {"//users/ana", "404", "There is nothing at"},
-      {"/users/..", "404", "There is nothing at"},
-      {"/users/%2e%2E", "404", "There is nothing at"},
-      {"/users/.", "404", "There is nothing at"},
-      {"/users/ana/../me", "404", "There is nothing at"},
-      {"/users", "404", "There is nothing at"},
-      {"/users/a%zz", "400", "can't be read"},
-      {"/users/a%4", "400", "can't be read"},
-      {"/users/a%00b", "400", "can't be read"},
-      {"/users/%ff", "400", "can't be read"},
-      {"/users/ana?x=%ff", "400", "can't be read"},
-      {"users/ana", "400", "can't be read"},
+      {"/users/", "404", "Nothing is at"},
+      {"/users//tokens/7", "404", "Nothing is at"},
+      {"//users/ana", "404", "Nothing is at"},
+      {"/users/..", "404", "Nothing is at"},
+      {"/users/%2e%2E", "404", "Nothing is at"},
+      {"/users/.", "404", "Nothing is at"},
+      {"/users/ana/../me", "404", "Nothing is at"},
+      {"/users", "404", "Nothing is at"},
+      {"/users/a%zz", "400", "malformed"},
+      {"/users/a%4", "400", "malformed"},
+      {"/users/a%00b", "400", "malformed"},
+      {"/users/%ff", "400", "malformed"},
+      {"/users/ana?x=%ff", "400", "malformed"},
+      {"users/ana", "400", "malformed"},
   };
   for (const auto& [target, status, body] : table) {
     const std::string answer = ask_raw(*server, target);
@@ -350,7 +350,7 @@ TEST(Requests, ComeFromWhomATrustedProxySaysTheyDo) {
   EXPECT_EQ(alone->get_header_value("Strict-Transport-Security"), "max-age=31536000");
   EXPECT_TRUE(asked("gpu.example:443")->has_header("Strict-Transport-Security"));
   EXPECT_TRUE(asked("[2001:db8::1]")->has_header("Strict-Transport-Security"));
-  // Of a host that has other ports.
+  // At another port of the host.
   EXPECT_FALSE(asked("gpu.example:9595")->has_header("Strict-Transport-Security"));
   EXPECT_FALSE(asked("[2001:db8::1]:9595")->has_header("Strict-Transport-Security"));
   EXPECT_EQ(proxy.Get("/")->body, "127.0.0.1");
@@ -362,9 +362,9 @@ TEST(Requests, ComeFromWhomATrustedProxySaysTheyDo) {
 
 TEST(Requests, ThatAHandlerThrowsAtAreAnsweredWithoutTheReason) {
   Settings settings;
-  std::string told;
+  std::string reported;
   settings.failed = [&](std::string_view path, std::string_view what) {
-    told = fmt::format("{}: {}", path, what);
+    reported = fmt::format("{}: {}", path, what);
   };
   const auto server = started(settings, {route("GET", "/bad", [](const Request&) -> Response {
                                 throw std::runtime_error("secret reason");
@@ -374,7 +374,7 @@ TEST(Requests, ThatAHandlerThrowsAtAreAnsweredWithoutTheReason) {
   EXPECT_EQ(answer->status, 500);
   EXPECT_EQ(answer->get_header_value("Content-Type"), "application/problem+json");
   EXPECT_THAT(answer->body, testing::Not(HasSubstr("secret")));
-  EXPECT_EQ(told, "/bad: secret reason");
+  EXPECT_EQ(reported, "/bad: secret reason");
 }
 
 TEST(Guards, DecideBeforeTheHandlerAndSayWhoAsks) {
@@ -382,10 +382,10 @@ TEST(Guards, DecideBeforeTheHandlerAndSayWhoAsks) {
   settings.guard = [](const Route& asked, Request& request) -> std::optional<Response> {
     if (asked.open) return std::nullopt;
     if (request.header("authorization") == "Bearer x") return problem(401, "Unauthorized", "Who?");
-    if (asked.needs != "read" || request.header("x-user").empty()) {
+    if (asked.permission != "read" || request.header("x-user").empty()) {
       return problem(403, "Forbidden", "Not you.");
     }
-    request.who = request.header("x-user");
+    request.principal = request.header("x-user");
     return std::nullopt;
   };
   std::atomic<int> handled = 0;
@@ -395,9 +395,10 @@ TEST(Guards, DecideBeforeTheHandlerAndSayWhoAsks) {
        .handler =
            [&](const Request& request) {
              ++handled;
-             return Response{.body = std::any_cast<const std::string&>(request.who) + request.body};
+             return Response{.body = std::any_cast<const std::string&>(request.principal) +
+                                     request.body};
            },
-       .needs = "read"},
+       .permission = "read"},
       {.method = "GET",
        .path = "/none",
        .handler =
@@ -406,7 +407,7 @@ TEST(Guards, DecideBeforeTheHandlerAndSayWhoAsks) {
              return Response{};
            }},
       {.method = "GET", .path = "/open", .open = true, .handler = [](const Request& request) {
-         return Response{.body = request.who.has_value() ? "somebody" : "nobody"};
+         return Response{.body = request.principal.has_value() ? "somebody" : "nobody"};
        }}};
   const auto server = started(settings, routes);
   httplib::Client client("127.0.0.1", server->port());
@@ -530,14 +531,14 @@ TEST(Streams, ArriveInPiecesAndAreCutWhereTheyAreNotWhole) {
   EXPECT_THAT(client.Get("/rows")->body, testing::EndsWith("row 999\n"));
   EXPECT_FALSE(client.Get("/broken"));
   EXPECT_FALSE(client.Get("/throws"));
-  // Of HTTP/1.0 it has no lengths between the pieces.
+  // HTTP/1.0 has no chunk lengths.
   RawClient old(server->port());
   old.send("GET /rows HTTP/1.0\r\n\r\n");
   EXPECT_THAT(old.read_all(), testing::AllOf(HasSubstr("\r\n\r\nrow 0\nrow 1\n"),
                                              testing::EndsWith("row 998\nrow 999\n")));
 }
 
-// Events as a handler writes them: the first at once, then none, until nobody reads.
+// A handler of events: the first one at once, then none until the client is gone.
 Route events(std::atomic<int>& open) {
   return {.method = "GET",
           .path = "/events",
@@ -633,7 +634,7 @@ TEST(Server, StopsAtOnceWhoeverIsConnected) {
   EXPECT_LT(steady_clock::now() - begun, milliseconds(1500));
   EXPECT_EQ(open, 0);
   EXPECT_EQ(silent.read_all(), "");
-  // What was streamed does not end as if it were whole.
+  // The cut stream does not end as if it were complete.
   EXPECT_THAT(listening.read_all(), testing::Not(testing::EndsWith("0\r\n\r\n")));
 }
 
@@ -658,7 +659,7 @@ TEST(Server, HangsUpOnWhoSendsALetterNowAndThen) {
   dripping.join();
 }
 
-// A key and a certificate for localhost, as PEM files, for as long as this lives.
+// A key and a certificate for localhost, as PEM files that are removed at the end.
 class Certificate {
  public:
   Certificate() {
@@ -719,7 +720,7 @@ TEST(Tls, CarriesLargeBodiesBothWaysAndStreams) {
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->body, "|" + large + "|");
   }
-  // Who does not speak TLS is hung up on, and so is who only connects once the server stops.
+  // A client without TLS is disconnected, and one that only connected as soon as the server stops.
   RawClient plain(server->port());
   plain.send("GET /secure HTTP/1.1\r\n\r\n");
   EXPECT_THAT(plain.read_all(), testing::Not(HasSubstr("secure")));

@@ -7,7 +7,7 @@ namespace pennyweight::server {
 
 Result<TlsContext> open_tls(const std::string& cert_file, const std::string& key_file) {
   TlsContext context(SSL_CTX_new(TLS_server_method()));
-  if (!context) return fail(ErrorCode::kIo, "TLS can't be set up");
+  if (!context) return fail(ErrorCode::kIo, "TLS could not be initialised");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_options(context.get(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION |
                                          SSL_OP_CIPHER_SERVER_PREFERENCE);
@@ -19,9 +19,10 @@ Result<TlsContext> open_tls(const std::string& cert_file, const std::string& key
     ERR_clear_error();
     return fail(
         ErrorCode::kConfig,
-        fmt::format("cannot use the certificate {} with the key {}; are they PEM, readable, "
-                    "and of each other?",
-                    cert_file, key_file));
+        fmt::format(
+            "cannot use the certificate {} with the key {}: both must be readable PEM files "
+            "that belong together",
+            cert_file, key_file));
   }
   return context;
 }

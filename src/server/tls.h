@@ -1,4 +1,4 @@
-// TLS of our side: a certificate with its key, TLS 1.2 and newer.
+// The server's side of TLS: a certificate with its key, TLS 1.2 and newer.
 #pragma once
 
 #include <openssl/ssl.h>

@@ -1,4 +1,4 @@
-// Real scrapes, through the parser and their meanings: the figures of what was captured.
+// Real scrapes, through the parser and the classification: the figures of each capture.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include "ingest/prometheus/exposition.h"
-#include "telemetry/meaning.h"
+#include "telemetry/classification.h"
+#include "telemetry/prometheus/exposition.h"
 
 namespace pennyweight::telemetry {
 namespace {
@@ -33,7 +33,7 @@ class Captured : public prometheus::SeriesSink {
               std::span<const prometheus::Sample> samples) override {
     std::vector<prometheus::Label> labels;
     ASSERT_TRUE(encoded.decode(labels));
-    const Meaning meaning = meaning_of(labels, {.cluster = ClusterId("c")});
+    const Classification meaning = classify_series(labels, {.cluster = ClusterId("c")});
     EXPECT_FALSE(std::holds_alternative<Unusable>(meaning));
     const auto* device = std::get_if<DeviceSeries>(&meaning);
     if (device == nullptr) return;
@@ -65,7 +65,7 @@ class Captured : public prometheus::SeriesSink {
 
 using Numbers = std::multiset<std::uint64_t>;
 
-// GPUs; MIG instances; FB_USED by series, in MiB, as the traces' README has them.
+// GPUs; MIG instances; FB_USED by series, in MiB, from the README of the captures.
 TEST(Captures, A100UnderMigActive) {
   Captured seen("dcgm/a100_mig_active_1g5gb.prom");
   EXPECT_EQ(seen.gpus.size(), 1u);

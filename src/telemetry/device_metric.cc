@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/check.h"
-#include "fleet/dcgm_metric.h"
+#include "core/gpu/dcgm_metric.h"
 
 namespace pennyweight::telemetry {
 namespace {
@@ -15,28 +15,29 @@ constexpr double kPercent = 1e4;                     // ppm of a percent
 constexpr double kBytesMost = 64.0 * (1ull << 40u);  // 64 TiB
 constexpr double kExact = 9007199254740992.0;        // 2^53
 
-struct Named {
+struct NamedMetric {
   std::string_view name;
   DeviceMetric metric;
 };
 
-constexpr Named smi(std::string_view name, Quantity quantity, double scale, double most,
-                    std::string_view variant = {}) {
+constexpr NamedMetric smi(std::string_view name, Quantity quantity, double scale, double most,
+                          std::string_view variant = {}) {
   return {name, {"nvidia-smi", variant, quantity, scale, most, {}}};
 }
-constexpr Named hami(std::string_view name, Quantity quantity, double scale, double most,
-                     bool of_container) {
-  return {name, {"hami", {}, quantity, scale, most, {}, of_container}};
+constexpr NamedMetric hami(std::string_view name, Quantity quantity, double scale, double most,
+                           bool is_per_container) {
+  return {name, {"hami", {}, quantity, scale, most, {}, is_per_container}};
 }
 
-// nvidia_gpu_exporter (utkuozdemir): a field of `nvidia-smi --help-query-gpu` with '_' for '.', and
-// its unit behind it; utilisation really is a ratio, memory bytes, clocks hertz. Driver 535 renamed
-// clocks_throttle_reasons to clocks_event_reasons. No energy, no profiling.
+// nvidia_gpu_exporter (utkuozdemir): the fields of `nvidia-smi --help-query-gpu`, with '_' for '.'
+// and the unit at the end. Utilisation really is a ratio, memory is in bytes, clocks in hertz.
+// Driver 535 renamed clocks_throttle_reasons to clocks_event_reasons. There is no energy and no
+// profiling.
 //
 // HAMi's vGPUmonitor and Volcano's device plugin (HAMi cmd/vGPUmonitor/metrics.go): first the names
 // since 2.9, then those of --legacy-metrics and of Volcano. Utilisation is 0 to 100 in spite of
-// "_ratio". What was allotted (limits, cores) is no measurement: that is read from annotations.
-constexpr Named kNamed[] = {
+// "_ratio". Limits and cores are allotments, not measurements; they are read from annotations.
+constexpr NamedMetric kNamed[] = {
     smi("nvidia_smi_utilization_gpu_ratio", kGpuUtil, kShare, 1),
     smi("nvidia_smi_memory_used_bytes", kMemoryUsed, 1, kBytesMost),
     smi("nvidia_smi_memory_free_bytes", kMemoryFree, 1, kBytesMost),
@@ -61,12 +62,12 @@ constexpr Named kNamed[] = {
     hami("HostGPUMemoryUsage", kMemoryUsed, 1, kBytesMost, false),
 };
 
-struct Meant {
+struct MetricVariant {
   Quantity quantity;
   std::string_view component = {};
 };
 
-Meant meant_by(DcgmField field) {
+MetricVariant meant_by(DcgmField field) {
   switch (field) {
     case DcgmField::kGpuUtil:
       return {kGpuUtil};
@@ -122,7 +123,7 @@ Meant meant_by(DcgmField field) {
 
 std::optional<DeviceMetric> find_device_metric(std::string_view name) {
   if (const DcgmMetric* const metric = find_dcgm_metric(name); metric != nullptr) {
-    const Meant meant = meant_by(metric->field);
+    const MetricVariant meant = meant_by(metric->field);
     return DeviceMetric{.family = "dcgm",
                         .variant = metric->variant,
                         .quantity = meant.quantity,
@@ -130,17 +131,17 @@ std::optional<DeviceMetric> find_device_metric(std::string_view name) {
                         .most = static_cast<double>(metric->most),
                         .component = meant.component};
   }
-  const auto* const at = std::ranges::find(kNamed, name, &Named::name);
+  const auto* const at = std::ranges::find(kNamed, name, &NamedMetric::name);
   if (at == std::end(kNamed)) return std::nullopt;
   return at->metric;
 }
 
 void add_device_metric_names(std::vector<std::string>& names) {
   for (const DcgmMetric& metric : dcgm_metrics()) names.emplace_back(metric.name);
-  for (const Named& named : kNamed) names.emplace_back(named.name);
+  for (const NamedMetric& named : kNamed) names.emplace_back(named.name);
 }
 
-bool is_of_card(Quantity quantity) {
+bool is_per_gpu(Quantity quantity) {
   switch (quantity) {
     case kGpuUtil:
     case kEngineActive:
@@ -166,7 +167,7 @@ bool is_of_card(Quantity quantity) {
     case kEccErrors:
       return true;
   }
-  CHECK(false, "every quantity is of a card or of an instance");
+  CHECK(false, "every quantity is of a GPU or of an instance");
 }
 
 }  // namespace pennyweight::telemetry

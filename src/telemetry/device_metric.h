@@ -1,4 +1,4 @@
-// What device exporters measure: dcgm-exporter, nvidia_gpu_exporter, HAMi and Volcano.
+// The metrics of device exporters: dcgm-exporter, nvidia_gpu_exporter, HAMi and Volcano.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "telemetry/meaning.h"
+#include "telemetry/classification.h"
 
 namespace pennyweight::telemetry {
 
@@ -16,17 +16,17 @@ struct DeviceMetric {
   Quantity quantity;
   double scale;
   double most;
-  std::string_view component;  // "tx", "rx"
-  bool of_container = false;   // the values are a container's own
+  std::string_view component;     // "tx", "rx"
+  bool is_per_container = false;  // each series is of one container
 };
 
-// Nothing for a metric that no rule of ours reads.
+// Nothing for a metric that is not read.
 std::optional<DeviceMetric> find_device_metric(std::string_view name);
 
 // Adds every name that find_device_metric() knows.
 void add_device_metric_names(std::vector<std::string>& names);
 
-// Known of the whole card only, whatever instance or pod the labels name.
-bool is_of_card(Quantity quantity);
+// Whether exporters only know it of a whole GPU, whatever instance or pod the labels name.
+bool is_per_gpu(Quantity quantity);
 
 }  // namespace pennyweight::telemetry

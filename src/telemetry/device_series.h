@@ -1,4 +1,4 @@
-// Which series are measurements of devices, and of which.
+// Classifies the series of device exporters.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace pennyweight::telemetry {
 
-// Nothing where the metric is not one of a device exporter's that we read.
-std::optional<Meaning> device_meaning(const LabelView& labels);
+// Nothing where the metric is not one of a device exporter that is read.
+std::optional<Classification> classify_device_series(const LabelView& labels);
 
 }  // namespace pennyweight::telemetry

@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <array>
 
+#include "core/ascii.h"
 #include "core/limits.h"
 #include "core/plain_text.h"
 
 namespace pennyweight::telemetry {
 namespace {
 
-// How exporters call a pod, its namespace and its container. A name that no scrape target has comes
-// before "pod", which may be the target's.
+// What exporters call a pod, its namespace and its container. Names that no scrape target has come
+// before "pod", which may be the target's own.
 struct PodNames {
   std::string_view pod;
   std::string_view name_space;
@@ -28,11 +29,11 @@ constexpr PodNames kPodNames[] = {
 
 bool is_address(std::string_view host) {
   return host.find(':') != std::string_view::npos ||  // IPv6
-         std::ranges::all_of(host, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+         std::ranges::all_of(host, [](char c) { return ascii::is_digit(c) || c == '.'; });
 }
 
-// The machine of "host:port"; empty where it is an address, or this machine itself.
-std::string_view host_of(std::string_view instance) {
+// The host of "host:port"; empty where it is an address, or localhost.
+std::string_view host_name(std::string_view instance) {
   const std::size_t colon = instance.rfind(':');
   const std::string_view host = instance.substr(0, colon);
   if (host == "localhost" || is_address(host)) return {};
@@ -46,7 +47,7 @@ std::string_view LabelView::value(std::string_view name) const {
   return at != labels_.end() && at->name == name ? std::string_view(at->value) : std::string_view{};
 }
 
-std::string_view LabelView::own(std::string_view name) const {
+std::string_view LabelView::exporter_value(std::string_view name) const {
   constexpr std::string_view kExported = "exported_";
   std::array<char, 64> renamed;
   if (kExported.size() + name.size() <= renamed.size()) {
@@ -57,9 +58,10 @@ std::string_view LabelView::own(std::string_view name) const {
   return value(name);
 }
 
-std::string_view LabelView::first_own(std::initializer_list<std::string_view> names) const {
+std::string_view LabelView::first_exporter_value(
+    std::initializer_list<std::string_view> names) const {
   for (const std::string_view name : names) {
-    if (const std::string_view text = own(name); !text.empty()) return text;
+    if (const std::string_view text = exporter_value(name); !text.empty()) return text;
   }
   return {};
 }
@@ -75,17 +77,17 @@ std::string LabelView::workload() const {
     const std::string_view pod = value(names.pod);
     if (pod.empty() || is_exporter(pod) || is_exporter(value(names.container))) continue;
     std::string_view name_space = value(names.name_space);
-    // The target has a pod and no namespace: the exporter's namespace kept its name.
+    // The target has a pod but no namespace, so the exporter's namespace kept its name.
     if (name_space.empty() && names.pod == "exported_pod") name_space = value("namespace");
     return name_space.empty() ? std::string(pod) : fmt::format("{}/{}", name_space, pod);
   }
-  return std::string(first_own({"hpc_job", "slurm_job_id", "slurm_jobid", "slurm_job"}));
+  return std::string(first_exporter_value({"hpc_job", "slurm_job_id", "slurm_jobid", "slurm_job"}));
 }
 
 ClusterId LabelView::cluster() const {
   if (!options_.cluster_label.empty()) {
-    if (const auto said = value(options_.cluster_label); !said.empty()) {
-      return ClusterId(std::string(said));
+    if (const auto named = value(options_.cluster_label); !named.empty()) {
+      return ClusterId(std::string(named));
     }
   }
   return options_.cluster;
@@ -94,10 +96,10 @@ ClusterId LabelView::cluster() const {
 NodeId LabelView::node() const {
   for (const std::string_view name :
        {"Hostname", "hostname", "node", "node_name", "nodename", "nodeid", "kubernetes_node"}) {
-    const std::string_view text = own(name);
+    const std::string_view text = exporter_value(name);
     if (!text.empty() && !is_exporter(text)) return NodeId(std::string(text));
   }
-  return NodeId(std::string(host_of(value("instance"))));
+  return NodeId(std::string(host_name(value("instance"))));
 }
 
 std::string LabelView::source(std::string_view family, std::string_view variant) const {
@@ -109,7 +111,7 @@ std::string LabelView::source(std::string_view family, std::string_view variant)
   return text;
 }
 
-bool LabelView::fit() const {
+bool LabelView::has_storable_labels() const {
   return std::ranges::all_of(labels_, [](const prometheus::Label& label) {
     return label.value.size() <= limits::kIdBytesMax && is_plain_text(label.value);
   });

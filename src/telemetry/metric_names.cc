@@ -7,7 +7,7 @@
 
 namespace pennyweight::telemetry {
 
-std::vector<std::string> metric_names(const MeaningOptions& options) {
+std::vector<std::string> metric_names(const ClassificationOptions& options) {
   std::vector<std::string> names;
   add_device_metric_names(names);
   add_outcome_metric_names(options, names);

@@ -1,16 +1,16 @@
-// The names of all metrics that meaning_of() makes something of, for who has to ask for them by
-// name: a backfill asks a server of the past. Without kube-state-metrics, whose objects are states
-// and no samples of a past window.
+// The names of all metrics that classify_series() reads, for a backfill, which has to ask a server
+// for metrics by name. Those of kube-state-metrics are left out: they are states of objects, not
+// samples of a past window.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "telemetry/meaning.h"
+#include "telemetry/classification.h"
 
 namespace pennyweight::telemetry {
 
-// Sorted, each once; those of configured outcomes among them.
-std::vector<std::string> metric_names(const MeaningOptions& options);
+// Sorted, each once, including those of configured outcomes.
+std::vector<std::string> metric_names(const ClassificationOptions& options);
 
 }  // namespace pennyweight::telemetry

@@ -8,7 +8,7 @@ namespace pennyweight::telemetry {
 namespace {
 
 TEST(MetricNames, HaveEachFamilyAndWhatIsConfigured) {
-  MeaningOptions options{.cluster = ClusterId("c")};
+  ClassificationOptions options{.cluster = ClusterId("c")};
   options.outcomes.push_back({.metric = "my_requests_total", .measure = "requests"});
   const std::vector<std::string> names = metric_names(options);
   for (const char* const name :
@@ -20,16 +20,16 @@ TEST(MetricNames, HaveEachFamilyAndWhatIsConfigured) {
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
 }
 
-// Whatever is asked for means something: were a name in the list wrong, nothing would come of it.
+// Each name in the list is classified: a wrong name would give nothing.
 TEST(MetricNames, AllMeanSomething) {
-  const MeaningOptions options{.cluster = ClusterId("c")};
+  const ClassificationOptions options{.cluster = ClusterId("c")};
   for (const std::string& name : metric_names(options)) {
     const std::vector<prometheus::Label> labels = {
         {"UUID", "GPU-1f0a2b3c-0000-0000-0000-000000000001"},
         {"__name__", name},
         {"namespace", "ml"},
         {"pod", "p"}};
-    EXPECT_FALSE(std::holds_alternative<Ignored>(meaning_of(labels, options))) << name;
+    EXPECT_FALSE(std::holds_alternative<Ignored>(classify_series(labels, options))) << name;
   }
 }
 

@@ -1,5 +1,4 @@
-// Which series count what was done for somebody: the engines' own counters, and those that the
-// configuration names.
+// Classifies counters of results: those of serving engines, and those that the configuration names.
 #pragma once
 
 #include <optional>
@@ -10,13 +9,14 @@
 
 namespace pennyweight::telemetry {
 
-// Further than ledger/outcome.h: Triton counts an execution of a batch of n as n inferences.
+// A measure beyond ledger/outcome.h: Triton counts one execution of a batch of n as n inferences.
 inline constexpr std::string_view kInferences = "inferences";
 
 // Nothing where the metric is no such counter.
-std::optional<Meaning> outcome_meaning(const LabelView& labels);
+std::optional<Classification> classify_outcome_series(const LabelView& labels);
 
-// Adds the names of all such counters, the configured ones among them.
-void add_outcome_metric_names(const MeaningOptions& options, std::vector<std::string>& names);
+// Adds the names of all such counters, including the configured ones.
+void add_outcome_metric_names(const ClassificationOptions& options,
+                              std::vector<std::string>& names);
 
 }  // namespace pennyweight::telemetry

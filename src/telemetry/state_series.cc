@@ -7,7 +7,8 @@
 namespace pennyweight::telemetry {
 namespace {
 
-// kube-state-metrics, docs/metrics: who held what, of whom, on which node, and how each was called.
+// kube-state-metrics, docs/metrics: who held what, on which node, owned by whom, and under which
+// labels.
 constexpr std::string_view kMetrics[] = {
     "kube_cronjob_info",
     "kube_deployment_labels",
@@ -46,11 +47,11 @@ static_assert(std::ranges::is_sorted(kMetrics));
 
 }  // namespace
 
-std::optional<Meaning> state_meaning(const LabelView& labels) {
+std::optional<Classification> classify_state_series(const LabelView& labels) {
   constexpr std::string_view kExported = "exported_";
   const std::string_view metric = labels.metric();
   if (!std::ranges::binary_search(kMetrics, metric)) return std::nullopt;
-  const MeaningOptions& options = labels.options();
+  const ClassificationOptions& options = labels.options();
   const auto is_of_sender = [&](std::string_view name) {
     return name == "__name__" || name == "job" || name == "instance" || name == "prometheus" ||
            name == options.cluster_label ||
@@ -58,7 +59,7 @@ std::optional<Meaning> state_meaning(const LabelView& labels) {
   };
   StateSeries series{.cluster = labels.cluster(), .metric = std::string(metric), .labels = {}};
   for (const prometheus::Label& label : labels.all()) {
-    // What has an exported_* twin is the scrape target's.
+    // A label that also exists as exported_* is the scrape target's.
     if (is_of_sender(label.name) || !labels.value(std::string(kExported) + label.name).empty()) {
       continue;
     }

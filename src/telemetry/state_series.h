@@ -1,4 +1,4 @@
-// Which series of kube-state-metrics say what ingest/kubernetes makes facts of.
+// Selects the series of kube-state-metrics that ingest/schedulers/kubernetes makes facts from.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,6 @@
 namespace pennyweight::telemetry {
 
 // Nothing for other metrics.
-std::optional<Meaning> state_meaning(const LabelView& labels);
+std::optional<Classification> classify_state_series(const LabelView& labels);
 
 }  // namespace pennyweight::telemetry

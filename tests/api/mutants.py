@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Takes one check out of the program after another, and sees test_authorisation.py find it.
+"""Removes one check of the program after another, and verifies that test_authorisation.py notices.
 
 usage: mutants.py BUILD_FOLDER [NAME…]
 
-Each mutant is one change to a line of the guard, the desk or the invoices. The program is built with
-it in BUILD_FOLDER, which takes minutes, so ctest does not run this: do it by hand after the guard or
-the desk has changed. The test has to pass first without any change. The source is put back as it
-was, whatever happens. Exits 1 where a mutant lives, or where the line that it changes is not there
-any more.
+Each mutant is one change to a line of the guard, the scoped queries or the invoices. The program is
+built with it in BUILD_FOLDER, which takes minutes, so ctest does not run this: run it by hand after
+a change of these files. The test must pass without any mutant first. The source is restored in any
+case. Exits 1 if a mutant survives, or if the line that it changes no longer exists.
 """
 import pathlib
 import subprocess
@@ -15,18 +14,19 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# name: (file, what stands there once, what is put in its place)
-GUARD, DESK, PRINCIPAL = "src/api/guard.cc", "src/api/desk.cc", "src/access/principal.cc"
-INVOICES, TOKENS = "src/api/invoices.cc", "src/access/accounts_tokens.cc"
+# name: (file, a text that occurs once, its replacement)
+GUARD, PRINCIPAL = "src/server/api/guard.cc", "src/server/access/principal.cc"
+QUERIES = "src/server/api/scoped_queries.cc"
+INVOICES, TOKENS = "src/server/api/invoices.cc", "src/server/access/accounts_tokens.cc"
 MUTANTS = {
     "every route is open": (GUARD, "if (route.open) return", "if (route.open || true) return"),
-    "no CSRF token is asked for": (
+    "no CSRF token is required": (
         GUARD, "if (has_cookie && changes_something", "if (false && has_cookie && changes_something"),
-    "one-time passwords do everything": (
+    "one-time passwords allow everything": (
         GUARD, "!is_of_session(route.path)) {", "!is_of_session(route.path) && false) {"),
-    "scopes are refused nothing": (
-        GUARD, "who.is_scoped() && is_refused_to_scoped", "false && is_refused_to_scoped"),
-    "books are not refused to scopes": (
+    "scoped users are denied nothing": (
+        GUARD, "who.is_scoped() && is_denied_to_scoped", "false && is_denied_to_scoped"),
+    "scoped users read bills": (
         GUARD, "      return true;\n    case Permission::kReadCosts:",
         "      return permission != Permission::kReadBills;\n    case Permission::kReadCosts:"),
     "roles may do everything": (PRINCIPAL, "return allows(who.role, permission);", "return true;"),
@@ -36,25 +36,25 @@ MUTANTS = {
         "  if (permission == Permission::kReadRules) return true;"),
     "a token's limits do not count": (PRINCIPAL, "if (who.only && ", "if (false && who.only && "),
     "sums are not cut": (
-        DESK, "query.filters.insert(query.filters.end(), who_.scope.begin(), who_.scope.end());",
+        QUERIES, "query.filters.insert(query.filters.end(), who_.scope.begin(), who_.scope.end());",
         "static_cast<void>(query);"),
-    "explain is not cut": (DESK, "question.scope = who_.scope;\n  std::optional<ExplainAnswer>",
-                           "std::optional<ExplainAnswer>"),
-    "units are not cut": (DESK, "question.scope = who_.scope;\n  std::vector<Table>",
+    "explain is not cut": (QUERIES, "query.scope = who_.scope;\n  std::optional<ExplainResult>",
+                           "std::optional<ExplainResult>"),
+    "units are not cut": (QUERIES, "query.scope = who_.scope;\n  std::vector<Table>",
                           "std::vector<Table>"),
-    "coverage is not cut": (DESK, "question.scope = who_.scope;\n  CoverageAnswer",
-                            "CoverageAnswer"),
-    "what runs now is not cut": (DESK, "view == nullptr || !is_scoped()) return view;",
+    "coverage is not cut": (QUERIES, "query.scope = who_.scope;\n  CoverageResult",
+                            "CoverageResult"),
+    "what runs now is not cut": (QUERIES, "view == nullptr || !is_scoped()) return view;",
                                  "view == nullptr || !is_scoped() || true) return view;"),
-    "the fleet is not cut": (DESK, "if (!is_scoped()) return facts;",
+    "the fleet is not cut": (QUERIES, "if (!is_scoped()) return facts;",
                              "if (!is_scoped() || true) return facts;"),
-    "the list of invoices is not cut": (INVOICES, "!sees_invoice(asker(request), one.invoice);",
-                                        "(!sees_invoice(asker(request), one.invoice) && false);"),
-    "an invoice tells what all are charged": (
-        INVOICES, "found->invoice.for_customer = asker(request).is_scoped();",
-        "found->invoice.for_customer = asker(request).name.empty();"),
-    "any invoice is shown": (INVOICES, "if (!sees_invoice(asker(request), found->invoice)) {",
-                             "if (!sees_invoice(asker(request), found->invoice) && false) {"),
+    "the list of invoices is not cut": (INVOICES, "!sees_invoice(principal_of(request), one.invoice);",
+                                        "(!sees_invoice(principal_of(request), one.invoice) && false);"),
+    "an invoice shows what all customers are charged": (
+        INVOICES, "found->invoice.for_customer = principal_of(request).is_scoped();",
+        "found->invoice.for_customer = principal_of(request).name.empty();"),
+    "any invoice is shown": (INVOICES, "if (!sees_invoice(principal_of(request), found->invoice)) {",
+                             "if (!sees_invoice(principal_of(request), found->invoice) && false) {"),
 }
 
 
@@ -64,7 +64,7 @@ def build(folder):
 
 
 def survives(folder):
-    """Whether the test passes with the program as it is now."""
+    """Whether the test passes with the current program."""
     with tempfile.TemporaryDirectory() as cache:
         done = subprocess.run([sys.executable, ROOT / "tests" / "api" / "test_authorisation.py",
                                folder / "pennyweight", ROOT, cache], capture_output=True, text=True)
@@ -77,11 +77,11 @@ def main(arguments):
         return 2
     folder = pathlib.Path(arguments[0]).resolve()
     if not (folder / "build.ninja").exists():
-        print(f"{folder} is no build folder\n{__doc__}", file=sys.stderr)
+        print(f"{folder} is not a build folder\n{__doc__}", file=sys.stderr)
         return 2
     names = arguments[1:] or list(MUTANTS)
     if build(folder).returncode != 0 or not survives(folder):
-        print("the test has to pass before anything is changed")
+        print("the test must pass before any mutant is tried")
         return 1
     alive = []
     for name in names:
@@ -89,7 +89,7 @@ def main(arguments):
         path = ROOT / file
         text = path.read_text()
         if text.count(there) != 1:
-            print(f"{name}: '{there}' stands {text.count(there)} times in {file}")
+            print(f"{name}: '{there}' occurs {text.count(there)} times in {file}")
             alive.append(name)
             continue
         try:
@@ -99,7 +99,7 @@ def main(arguments):
                 print(f"{name}: does not build\n{built.stdout[-2000:]}")
                 alive.append(name)
             elif survives(folder):
-                print(f"{name}: lives")
+                print(f"{name}: survives")
                 alive.append(name)
             else:
                 print(f"{name}: found")

@@ -110,52 +110,52 @@ class Merging(unittest.TestCase):
         self.assertNotIn("parameters", post)
 
     def test_two_parts_may_not_say_the_same(self):
-        self.refused("path /api/v1/others is in others.yaml already",
+        self.refused("path /api/v1/others is already defined in others.yaml",
                      part=OTHER.replace("addOther", "addThing"))
         schema = "components:\n  schemas:\n    Thing: {type: string}\n"
-        self.refused("schemas Thing is in others.yaml already", other=OTHER + schema)
-        self.refused("that of", other=OTHER.replace("addOther", "getThing"))
-        self.refused("there twice", other=OTHER + "paths: {}\n")
+        self.refused("schemas Thing is already defined in others.yaml", other=OTHER + schema)
+        self.refused("is already that of", other=OTHER.replace("addOther", "getThing"))
+        self.refused("occurs twice", other=OTHER + "paths: {}\n")
 
     def test_references_lead_somewhere(self):
-        self.refused("#/components/schemas/Thing leads nowhere",
+        self.refused("#/components/schemas/Thing points to nothing",
                      part=PART.replace("    Thing:", "    Thong:"))
-        self.refused("components/schemas/Thong: nothing refers to it",
+        self.refused("components/schemas/Thong: nothing uses it",
                      part=PART.replace("    Thing:", "    Thong:"))
 
     def test_every_operation_says_what_it_must(self):
         for key in ("operationId: getThing", "summary: A thing.", "tags: [Things]",
                     "x-permission: read_costs", "x-scoped: cut"):
             self.refused("has no " + key.split(":")[0], part=PART.replace(key, ""))
-        self.refused("there is no permission read_all", part=PART.replace("read_costs", "read_all"))
-        self.refused("x-scoped is cut, same or refused", part=PART.replace(": cut", ": some"))
-        self.refused("is not described under `tags`", part=PART.replace("[Things]", "[Stuff]"))
-        self.refused("there is no key sumary",
+        self.refused("unknown permission read_all", part=PART.replace("read_costs", "read_all"))
+        self.refused("x-scoped must be cut, same or refused", part=PART.replace(": cut", ": some"))
+        self.refused("is not listed under `tags`", part=PART.replace("[Things]", "[Stuff]"))
+        self.refused("unknown key sumary",
                      part=PART.replace("summary: A thing.", "summary: A.\n      sumary: A."))
-        self.refused("is not written likeThis", part=PART.replace("getThing", "Get_Thing"))
+        self.refused("is not in lowerCamelCase", part=PART.replace("getThing", "Get_Thing"))
 
     def test_parameters_are_those_of_the_path(self):
-        self.refused("{id} is in the path and no parameter", part=PART.replace("name: id", "name: it"))
-        self.refused("{it} is in the parameters and not the path",
+        self.refused("{id} is in the path but not in the parameters", part=PART.replace("name: id", "name: it"))
+        self.refused("{it} is in the parameters but not in the path",
                      part=PART.replace("name: id", "name: it"))
         self.refused("required: true", part=PART.replace("required: true, ", ""))
         self.refused("has no description", part=PART.replace("description: d, schema", "schema"))
         self.refused("has no schema", part=PART.replace(", schema: {type: string}", ""))
 
     def test_answers(self):
-        self.refused("no answer but problems", part=PART.replace("'200'", "'404'"))
-        self.refused("is no application/problem+json", part=PART.replace("'200'", "'409'"))
-        self.refused("2000 is no status", part=PART.replace("'200'", "'2000'"))
+        self.refused("no response but problems", part=PART.replace("'200'", "'404'"))
+        self.refused("is not application/problem+json", part=PART.replace("'200'", "'409'"))
+        self.refused("2000 is not a status", part=PART.replace("'200'", "'2000'"))
         self.refused("has no description", part=PART.replace("{description: d, content", "{content"))
         self.refused("application/json has no schema",
                      part=PART.replace("{schema: {$ref: '#/components/schemas/Thing'}}", "{}"))
         self.refused("has no responses", other=OTHER.split("      responses")[0])
 
     def test_the_document_as_a_whole(self):
-        self.refused("openapi: 3.1.x is wanted", base=BASE.replace("3.1.1", "3.0.3"))
+        self.refused("openapi must be 3.1.x", base=BASE.replace("3.1.1", "3.0.3"))
         self.refused("info has no summary", base=BASE.replace("summary: s, ", ""))
-        self.refused("info is not for a part", other=OTHER + "info: {title: mine}\n")
-        self.refused("the security bearer is not described",
+        self.refused("info belongs in base.yaml", other=OTHER + "info: {title: mine}\n")
+        self.refused("the security scheme bearer is not defined",
                      base=BASE.replace("[{cookie: []}]", "[{bearer: []}]"))
         self.refused("others.yaml: while", other="paths: {\n")
 

@@ -1,5 +1,5 @@
-"""What runs now, for tests of the live side: two pods of two teams on a node with two cards, as
-kube-state-metrics tells of them, pushed to the server by somebody who may."""
+"""Live data for tests: two pods of two teams on a node with two GPUs, as in kube-state-metrics, pushed
+to the server by a client with the permission."""
 import threading
 import time
 
@@ -37,7 +37,7 @@ def exposition(begun):
 
 
 class Running:
-    """Pushes until it is told to end."""
+    """Pushes until it is stopped."""
 
     def __init__(self, server):
         self.asker = server.add_token(server.sign_in_admin(), only=["send_telemetry"])

@@ -56,7 +56,7 @@ def expect(condition, what):
 
 
 def guarded(main, name):
-    """Runs main() and ends with what came of it; whatever was started is ended."""
+    """Runs main() and exits with its result; everything that was started is stopped."""
     begun = time.monotonic()
     try:
         main()
@@ -115,12 +115,12 @@ def make_ledger(folder):
     run(["allocate"], folder)
     (folder / "pennyweight.yaml").write_text(CONFIG)
     run(["allocate", "--month", "2026-03"], folder)
-    run(["close", "2026-02", "--by", "fixture", "--reason", "the books of February"], folder)
+    run(["close", "2026-02", "--by", "fixture", "--reason", "February is final"], folder)
     run(["invoice", "--month", "2026-02", "--issue"], folder)
 
 
 def ledger_copy():
-    """A folder with the ledger in it. It is made once for this program and this file."""
+    """A folder with the ledger, made once for each version of the program and of this file."""
     stamp = hashlib.sha256(pathlib.Path(__file__).read_bytes())
     stamp.update(f"{BINARY} {BINARY.stat().st_mtime_ns}".encode())
     CACHE.mkdir(parents=True, exist_ok=True)
@@ -205,7 +205,7 @@ class Server:
         return Asker(self)
 
     def one_time_password(self):
-        """Of the admin that the first start makes: it stands in a file that only its owner reads."""
+        """The password of the first admin, from a file that only its owner can read."""
         found = [path for path in self.folder.rglob("*password*") if path.is_file()]
         if len(found) != 1:
             raise RuntimeError(f"one file with the first password is wanted, there is {found}")
@@ -214,19 +214,19 @@ class Server:
         return words[-1]
 
     def sign_in_admin(self):
-        """Signs the first admin in, and changes his password."""
+        """Signs the first admin in, and changes the password."""
         if self.admin is None:
             self.admin = self.sign_in_new("admin", self.one_time_password())
         return self.admin
 
     def sign_in_new(self, name, password):
-        """The first sign-in of somebody, who changes his one-time password."""
+        """The first sign-in of a user, who changes the one-time password."""
         asker = self.anonymous()
         asker.sign_in(name, password)
         changed = asker.put("/api/v1/session/password", {"old": password, "new": PASSWORD})
         if changed.status != 204:
             raise RuntimeError(f"{name}: password not changed: {changed}")
-        # The session may have been ended with the change; whoever has a new one asks with it.
+        # The change may have ended the session; then the new one is used.
         asker = self.anonymous()
         asker.sign_in(name, PASSWORD)
         return asker
@@ -244,7 +244,7 @@ class Server:
         return asker
 
     def add_token(self, asker, **more):
-        """A token of somebody's, as an asker that bears it."""
+        """An asker with a token of a user."""
         body = {"name": f"token of {asker.name}", **more}
         body.setdefault("expires_at", instant(time.time() + 3600))
         made = asker.post("/api/v1/tokens", body)
@@ -261,7 +261,7 @@ class Server:
 
 
 def free_port():
-    """One that nobody listens on, and that the kernel gives to nobody who calls out."""
+    """A port without a listener, outside of the range for outgoing connections."""
     lowest = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = random.SystemRandom().randrange(10_240, max(lowest, 12_000))
@@ -280,7 +280,7 @@ def instant(seconds):
 class Answer:
     def __init__(self, status, headers, body):
         self.status = status
-        self.headers = headers  # names in small letters
+        self.headers = headers  # names in lower case
         self.body = body
 
     def json(self):
@@ -296,7 +296,7 @@ class Answer:
 
 
 class Asker:
-    """Somebody who asks: nobody, a session with its cookie, or the bearer of a token."""
+    """A client: without sign-in, with the cookie of a session, or with a token."""
 
     def __init__(self, server):
         self.server = server
@@ -331,8 +331,8 @@ class Asker:
         return headers
 
     def ask(self, method, target, body=None, headers=None, keep_cookies=True, read=None):
-        """One request. `body` is JSON unless it is bytes; `read`: no more than so many bytes, of an
-        answer that does not end. Who is told that he asks too much waits, and asks again."""
+        """One request. `body` is JSON unless it is bytes; `read`: read at most this many bytes of an
+        answer without an end. After a 429 it waits and tries again."""
         sent = self.headers_for(method)
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()

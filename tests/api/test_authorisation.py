@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every line of authorisation.txt, asked of a running server as everybody.
+"""Sends every line of authorisation.txt to a running server as every kind of user.
 
 First all answers are collected, then they are held to the table. So the check can check itself: with
 any one cell of the table turned round it has to find something.
@@ -14,10 +14,10 @@ from serving import (PASSWORD, ROLES, SCOPE, Server, expect, guarded, instant)
 
 TABLE = __file__.replace("test_authorisation.py", "authorisation.txt")
 Line = collections.namedtuple("Line", "operation needs scoped by allowed")
-# Who asks: a role, bound to the scope or not, by a session or a token; or one of the others.
+# A kind of asker: a role, with or without a scope, by session or token; or a special one.
 Who = collections.namedtuple("Who", "kind role scoped")
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
-# Answers of a right request that are neither 2xx nor a refusal, where a thing is not configured.
+# Answers to valid requests that are neither 2xx nor a refusal, since something is not configured.
 NOT_CONFIGURED = {("GET", "/api/v1/session/openid"), ("GET", "/api/v1/session/openid/callback")}
 
 
@@ -41,7 +41,7 @@ def read_table():
 
 
 def expected(line, who):
-    """"answered", or the status with which somebody is refused."""
+    """"answered", or the status of the refusal."""
     if line.needs == "open":
         return "answered"
     if who.kind in ("anonymous", "expired", "revoked", "made_up"):
@@ -67,7 +67,7 @@ def is_as_expected(line, who, status):
 
 
 def differences(table, answers):
-    """What of the answers is not as the table has it, in words."""
+    """The differences between the answers and the table, in words."""
     found = []
     for line in table:
         for who, status in answers[line.operation].items():
@@ -78,7 +78,7 @@ def differences(table, answers):
 
 
 def self_check(table, answers):
-    """Each cell turned round, each scope read otherwise: the check notices all of them."""
+    """Inverts each cell and changes each scope: the check notices all of them."""
     turned = 0
     for place, line in enumerate(table):
         if line.needs == "open":
@@ -99,7 +99,7 @@ def self_check(table, answers):
 # ------------------------------------------------------------------------------ asking
 
 def everybody(server):
-    """(who, asker) of all that ask everything."""
+    """(who, asker) for all kinds of askers."""
     people = []
     for role in ROLES:
         for scoped in (False, True):
@@ -146,7 +146,7 @@ def answers_of(server, table, people):
 
 
 def answers_about_oneself(server, table, answers):
-    """What changes the asker, in an order in which one person can do all of it."""
+    """Operations that change the asker, in an order in which one user can do all of them."""
     order = [("POST", "/api/v1/session/totp"), ("PUT", "/api/v1/session/totp"),
              ("DELETE", "/api/v1/session/totp"), ("PUT", "/api/v1/session/password"),
              ("DELETE", "/api/v1/session")]
@@ -194,7 +194,7 @@ def rows_of(server, query):
 
 
 def foreign_words(server):
-    """Names of what is not in the scope: teams, users, workloads."""
+    """Names outside of the scope: teams, users, workloads."""
     words = set()
     own = set()
     for row in rows_of(server, {"by": "team,user,workload", "month": asking.MONTH}):
@@ -204,7 +204,7 @@ def foreign_words(server):
 
 
 def check_cut(server, table, kept):
-    """No answer to somebody who is bound to a scope has a name of what is outside of it."""
+    """No answer to a user with a scope contains a name from outside of it."""
     foreign = foreign_words(server)
     expect(len(foreign) > 10, f"there is something to be hidden: {sorted(foreign)[:5]}")
     asked = 0
@@ -229,7 +229,7 @@ def money(tables, column="effective_cost"):
 
 
 def check_sums(server):
-    """What somebody sees who is bound to a team is what the team's row says to others."""
+    """A user with the scope of a team sees what the team's row shows to others."""
     scoped = server.add_person("team_lead", SCOPE)
     query = {"by": "team", "month": asking.MONTH}
     [row] = [row for row in rows_of(server, query) if row["team"] == "nlp"]
@@ -243,7 +243,7 @@ def check_sums(server):
         tables = scoped.get("/api/v1/costs", {"by": "user", "month": asking.MONTH,
                                               "step": step}).json()["tables"]
         expect(money(tables) == want, f"step {step}: {money(tables)}, want {want}")
-    # Whatever he asks for besides, it is within his scope.
+    # Any further filter stays within the scope.
     for given in ({"filter": "team=vision"}, {"filter": "team!=nlp"}):
         answer = scoped.get("/api/v1/costs", {**query, **given})
         rows = [row for table in answer.json()["tables"] for row in table["rows"]]
@@ -262,7 +262,7 @@ def check_sums(server):
         if cursor is None:
             break
     expect(spent == want, f"his workloads cost {spent}, want {want}")
-    # Answers that are sums alone, with no name in them that would tell of others.
+    # Answers with sums only, where no name would give others away.
     tables = scoped.get("/api/v1/coverage", {"month": asking.MONTH, "by": "team"}).json()["tables"]
     covered = Decimal(tables[1]["total"]["effective_cost"])
     expect(covered == want, f"coverage is of {covered}, want {want}")
@@ -282,13 +282,13 @@ def check_invoices(server):
             answer = client.get(f"/api/v1/invoices/{one['number']}", {"format": format_name})
             want = 200 if one["customer"] == "nlp" else 404
             expect(answer.status == want, f"{one['number']}: {answer.status}, want {want}")
-            # What all others are charged stands on the whole document alone.
+            # The charges of all others are only in the whole document.
             expect("econciliation" not in answer.body.decode(), f"{one['number']} tells of the whole bill")
     admin = server.sign_in_admin()
     for format_name in ("json", "html", "text"):
         whole = admin.get(f"/api/v1/invoices/{own[0]['number']}", {"format": format_name})
         expect("econciliation" in whole.body.decode(), f"the whole document has it as {format_name}")
-    # By another dimension, or by one more, nobody is his customer.
+    # With a scope by another dimension, or by two, no customer is visible.
     for scope in ([{"dimension": "user", "values": ["ana"]}],
                   SCOPE + [{"dimension": "user", "values": ["ana"]}]):
         other = server.add_person("viewer", scope)
@@ -298,13 +298,13 @@ def check_invoices(server):
 
 
 def check_tokens(server):
-    """A token of somebody who is not bound, bound by itself: as cut as he would be."""
+    """A token with a scope, of a user without one, is cut like a user with that scope."""
     admin = server.sign_in_admin()
     token = server.add_token(admin, scope=SCOPE)
     tables = token.get("/api/v1/costs", {"by": "team", "month": asking.MONTH}).json()["tables"]
     expect({row["team"] for table in tables for row in table["rows"]} == {"nlp"},
            "a token's own scope cuts")
-    expect(token.get("/api/v1/periods").status == 403, "a bound token reads no books")
+    expect(token.get("/api/v1/periods").status == 403, "a token with a scope reads no periods")
     scoped = server.add_person("viewer", SCOPE)
     wide = scoped.post("/api/v1/tokens", {
         "name": "wider", "scope": [{"dimension": "team", "values": ["vision"]}],
@@ -324,7 +324,7 @@ def check_tokens(server):
 
 
 def check_now(server):
-    """Of what runs he sees his own, and neither the price nor the size of the rest."""
+    """Live data shows workloads in the scope, and neither price nor size of the rest."""
     admin = server.sign_in_admin()
     scoped = server.add_person("viewer", SCOPE)
     query = {"by": "team,user"}
@@ -343,7 +343,7 @@ def check_now(server):
            f"one of two pods is his: {own} of {held}")
     nodes = scoped.get("/api/v1/fleet").json()["nodes"]
     expect([one["node"] for one in nodes] == ["k1"], f"his nodes are {nodes}")
-    # Bound to a team that runs nothing: nothing is shown.
+    # With the scope of a team that runs nothing, nothing is shown.
     none = server.add_person("viewer", [{"dimension": "team", "values": ["search"]}])
     expect(none.get("/api/v1/fleet").json()["nodes"] == [], "no node is of a team that runs nothing")
 

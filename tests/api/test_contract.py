@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every operation against its own description: answers have the form that openapi.json gives them,
-what is not described is refused, pages show everything once, and who has an answer is told so."""
+"""Every operation against the OpenAPI document: answers match their schemas, undocumented parameters are
+refused, pages show every entry once, and conditional requests work."""
 import copy
 import itertools
 import re
@@ -15,7 +15,7 @@ BAD_CURSORS = ("x", "", "AAAA", "../../etc", "eyJ9", "%00")
 
 
 class Document:
-    """openapi.json, its schemas ready to be asked."""
+    """openapi.json, with its schemas ready for validation."""
 
     def __init__(self, document):
         self.document = document
@@ -38,7 +38,7 @@ class Document:
         return [self.resolve(one) for one in operation.get("parameters", [])]
 
     def problems_of(self, value, schema):
-        """What of a value is not as the schema has it."""
+        """The violations of a schema by a value."""
         key = id(schema)
         if key not in self.validators:
             whole = {"$schema": METASCHEMA, "components": self.document["components"],
@@ -54,7 +54,7 @@ class Document:
 
 
 def check_answer(document, name, operation, answer):
-    """Status and body are among what is described."""
+    """Status and body are documented."""
     described = str(answer.status) in operation["responses"]
     expect(described or answer.status >= 400, f"{name}: {answer.status} is not described")
     response = document.response(operation, answer.status)
@@ -88,7 +88,7 @@ def check_right_requests(server, document):
 
 
 def check_formats(server, document):
-    """Each format that an operation has is what the answer says it is."""
+    """Each format of an operation has the content type of its answer."""
     for identity, operation in document.operations():
         if identity[0] != "GET" or identity not in asking.ASKING:
             continue
@@ -106,7 +106,7 @@ def check_formats(server, document):
 
 
 def wrong_values(schema):
-    """Texts that are none of what a schema describes."""
+    """Texts that a schema does not allow."""
     kind = schema.get("type")
     if "enum" in schema:
         return ["nonsense", schema["enum"][0].upper()]
@@ -126,7 +126,7 @@ def wrong_values(schema):
 
 
 def check_wrong_requests(server, document):
-    """What is not described is refused, in words that name it."""
+    """Undocumented parameters are refused, and named in the message."""
     admin = server.sign_in_admin()
     tried = 0
     for identity, operation in document.operations():
@@ -184,7 +184,7 @@ def check_wrong_bodies(server, document):
 
 
 def check_pages(server, document):
-    """A list page by page is the list at once, each entry once."""
+    """All pages of a list together are the whole list, each entry once."""
     admin = server.sign_in_admin()
     walked = 0
     for identity, operation in document.operations():
@@ -221,7 +221,7 @@ def check_pages(server, document):
                 expect(seen == whole[key], f"{target}: {len(seen)} entries page by page, "
                                            f"{len(whole[key])} at once")
             walked += 1
-        # A place in one list is none in another.
+        # A cursor of one list is not valid for another.
         if cursor is None and whole and len(whole[key]) > 1:
             first = admin.get(plus + "limit=1").json()["next"]
             other = "/api/v1/runs" if "runs" not in target else "/api/v1/periods"
@@ -231,7 +231,7 @@ def check_pages(server, document):
 
 
 def check_versions(server, document):
-    """Whoever has an answer is told so, and nobody else's answer is taken for his."""
+    """A current version gets a 304, and never one for another user's answer."""
     admin = server.sign_in_admin()
     other = server.add_person("finance", [{"dimension": "team", "values": ["nlp"]}])
     versions = 0
@@ -261,7 +261,7 @@ def check_versions(server, document):
 
 
 def check_methods(server, document):
-    """What a path has no operation for."""
+    """Methods that a path does not have."""
     admin = server.sign_in_admin()
     by_path = {}
     for (method, path), _ in document.operations():

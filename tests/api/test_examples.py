@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The examples of docs/api/*.md, run as they stand there.
+"""Runs the examples of docs/api/*.md as written.
 
 A block ```console is a dialogue: `$ command` (further lines of it after a backslash), then what the
 command writes. Blanks and the ends of lines don't count, and … stands for anything. All dialogues of
@@ -62,7 +62,7 @@ def run_page(server, page):
 
 
 def add_ana(server):
-    """Who the examples are about."""
+    """The users of the examples."""
     made = server.sign_in_admin().post("/api/v1/users", {
         "name": "ana", "display_name": "Ana Lima", "role": "finance", "scope": []})
     assert made.status == 201, made

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random requests, from a seed: no answer is a 5xx, none takes long, the server stays, and counts
+"""Random requests from a seed: no answer is a 5xx, none takes long, the server keeps running and counts
 each of them. `test_fuzz.py … --seed 7 --requests 5000` for more."""
 import argparse
 import http.client
@@ -107,7 +107,7 @@ class Maker:
                                                 "x-protobuf", "", "multipart/form-data"])}
 
 
-# What would take the right to ask further from who asks, or the fixture from the test.
+# Operations that would revoke the asker's access, or destroy the fixture.
 def spares(method, target, name):
     path = urllib.parse.unquote(target.split("?")[0])
     return not (path == "/api/v1/session" and method in ("DELETE", "POST") or
@@ -116,7 +116,7 @@ def spares(method, target, name):
 
 
 def counted(admin):
-    """By status, what /metrics says was answered."""
+    """The number of answers by status, from /metrics."""
     sums = {}
     for status, value in re.findall(
             r'^pennyweight_http_requests_total\{.*status="(\d+)".*\} (\d+)$',
@@ -151,7 +151,7 @@ def fuzz(server, seed, count):
         sent += 1
         took = time.monotonic() - begun
         statuses[answer.status] = statuses.get(answer.status, 0) + 1
-        # Not a fault: what was not looked at yet says so, and a telemetry body may be too much now.
+        # Not a fault: there may be no live data yet, and a telemetry body may be too large now.
         is_later = answer.status == 503 and "retry-after" in answer.headers
         expect(answer.status < 500 or is_later, f"{words}: {answer}")
         expect(took < SLOW_S, f"{words}: took {took:.1f} s")
@@ -159,8 +159,8 @@ def fuzz(server, seed, count):
             expect(answer.kind == "application/problem+json" or target.startswith("/readyz"),
                    f"{words}: {answer.status} is {answer.kind}")
     after = counted(admin)
-    # Answers that only a route gives; the rest may be refused before one is found. Who reads the
-    # counts is counted himself.
+    # Answers of routes only; others may be refused before a route is found. Reading the counts is
+    # counted as well.
     for status in (200, 204, 409, 422):
         want = statuses.get(status, 0) + (status == 200)
         got = after.get(status, 0) - before.get(status, 0)
@@ -169,7 +169,7 @@ def fuzz(server, seed, count):
 
 
 def is_as_it_was(server, costs):
-    """The money is what it was, and everybody is still who he is."""
+    """Costs and users are unchanged."""
     admin = server.anonymous()
     admin.sign_in("admin", PASSWORD)
     again = admin.get(*COSTS)

@@ -31,7 +31,7 @@ OPENID = """
     scope_claim: groups
     scope: [{{match: "team-*", dimension: team}}]
 """
-seen = set()  # what must stand in no log
+seen = set()  # secrets that must not be in any log
 
 
 class Provider:
@@ -52,7 +52,7 @@ class Stays(urllib.request.HTTPRedirectHandler):
 
 
 def at_provider(url, person):
-    """What a person does there. The address to which he is sent back, without its origin."""
+    """What a person does at the provider. Returns the redirect target, without its origin."""
     browser = urllib.request.build_opener(
         urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()), Stays())
     body = None
@@ -80,7 +80,7 @@ def at_provider(url, person):
 
 
 def begin(server, next_page="/explore?by=team"):
-    """Somebody whose browser is on its way to the provider, and where it is sent."""
+    """A browser on its way to the provider, and the address that it is sent to."""
     asker = server.anonymous()
     sent = asker.get("/api/v1/session/openid", {"next": next_page})
     expect(sent.status == 302, f"one is sent to the provider: {sent}")
@@ -188,7 +188,7 @@ def main():
         check_log(server, ana)
     finally:
         provider.stop()
-    # While the provider is down, nobody else is kept out.
+    # While the provider is down, local users can still sign in.
     expect(server.sign_in_admin().get("/api/v1/session").json()["user"]["name"] == "admin",
            "a local user signs in without the provider")
 

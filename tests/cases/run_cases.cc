@@ -1,4 +1,5 @@
-// tests/cases/*.case: what is charged, held and posted, in a text that an accountant can read.
+// Runs tests/cases/*.case: charges, holdings and the resulting costs, as text that an accountant
+// can read.
 //
 // A case is a list of lines, `#` begins a comment:
 //   node NAME gpus=8 [model= pool= vcpu= memory_gib= type=] [shards= mps=]
@@ -10,7 +11,7 @@
 //       [fraction=1/4 | compute=1/2 memory=1/4 | mig=3g.20gb | shards | mps | replica |
 //        vgpu [cores=30] [vmem_gib=4 | vmem_percent=50]] [claim= | group= [reservation]]
 //   seen GPU FROM..TO [every=60] [compute=0.5] [memory=0.25] [by=WORKLOAD [own]] [gi=7 profile=]
-//       one sample each so many seconds; compute is GR_ENGINE_ACTIVE, or util= is GPU_UTIL
+//       one sample every so many seconds; compute is GR_ENGINE_ACTIVE, or util= is GPU_UTIL
 //   outage (NODE | gpu:UUID) FROM..TO
 //   policy [basis=request|usage|max|blend:300] [weights=600/400] [zone=Europe/Berlin]
 //       [split=whole_node|residual|ratio:9:0.9:0.1|explicit:0.9:0.07:0.03]
@@ -21,10 +22,10 @@
 //       [parts=A:1,B:2] [service=]
 //   correct NAME FROM..TO USD 5.00 [from=DIMENSION:VALUE] [to=DIMENSION:VALUE]
 //   by DIMENSION
-//     the table that must come out: name, effective cost, GPU-hours held (exact), and how much of
+//     the expected table: name, effective cost, GPU-hours held (exact), and how much of
 //     them telemetry observed, where there is any
-// Times are 2026-03-01 or 2026-03-01T12:00:00Z. UPDATE_CASES=1 writes the tables anew; the diff is
-// then read by a person.
+// Times are 2026-03-01 or 2026-03-01T12:00:00Z. UPDATE_CASES=1 rewrites the tables; read the diff
+// before you commit it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,8 +35,8 @@
 #include <map>
 #include <sstream>
 
-#include "allocate/allocate.h"
-#include "allocate/distribute.h"
+#include "allocation/allocate.h"
+#include "allocation/distribute.h"
 #include "core/decimal.h"
 
 namespace pennyweight {
@@ -80,7 +81,7 @@ std::uint64_t scaled_number(const std::string& text, std::uint64_t scale) {
 }
 
 std::string exact_hours(GpuTime time) {
-  // Down to 10^-6 of a GPU-hour, and said where that is not all.
+  // Down to 10^-6 of a GPU-hour; marked where that is not all.
   const UInt128 micro = time.count() / (kGpuHour.count() / 1'000'000);
   const bool exact = micro * (kGpuHour.count() / 1'000'000) == time.count();
   return to_text(Decimal::from_ticks(static_cast<Int128>(micro) * 1'000'000'000'000)) +
@@ -437,8 +438,8 @@ class Case {
   std::string table(const std::string& dimension) const {
     Policy policy = policy_;
     policy.dimensions = {{dimension, {dimension}, "(unowned)"}};
-    const SeenSource seen = [&](const Interval& during) -> Result<SeenUsage> {
-      return see(usages_, gpus_, policy.usage, during);
+    const UtilizationSource seen = [&](const Interval& during) -> Result<ObservedUtilization> {
+      return to_intervals(usages_, gpus_, policy.usage, during);
     };
     auto allocation = allocate({.cluster = ClusterId("c"),
                                 .charges = charges_,
@@ -448,7 +449,7 @@ class Case {
                                 .outages = outages_,
                                 .policy = policy,
                                 .catalog = Catalog::built_in(),
-                                .seen = usages_.empty() ? SeenSource() : seen});
+                                .utilization = usages_.empty() ? UtilizationSource() : seen});
     if (!allocation) return "  error: " + allocation.error().message + "\n";
     const Distribution spread = distribute({.cluster = ClusterId("c"),
                                             .month = "2026-03",

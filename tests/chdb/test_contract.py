@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The contract that every keeper of the ledger is held to, on ClickHouse's engine of this year.
+"""The contract that every store of the ledger is held to, on ClickHouse's engine of this year.
 
 usage: test_contract.py STORE_CONTRACT_TEST
 

@@ -47,15 +47,15 @@ expect(users["root"]["scope"] == "everything", users["root"])
 
 # What is refused leaves no trace.
 for arguments, code, text in [
-        (["add", "bo"], 1, "there is a user 'bo' already"),
+        (["add", "bo"], 1, "user 'bo' exists already"),
         (["add", "Bo"], 1, "a-z, 0-9"),
         (["add", "di", "--role", "owner"], 2, "--role"),
         (["add", "di", "--scope", ""], 2, "--scope"),
         (["add", "di", "--scope", "nlp"], 2, "'everything'"),
         (["add", "di", "--password-file", "nowhere"], 1, "nowhere"),
-        (["add", "di", "--no-password", "--password-file", "password"], 2, "exclude one another"),
+        (["add", "di", "--no-password", "--password-file", "password"], 2, "can't be combined"),
         (["add"], 2, "NAME"),
-        (["change", "bo", "--enable", "--disable"], 2, "exclude one another"),
+        (["change", "bo", "--enable", "--disable"], 2, "can't be combined"),
         (["change", "nobody", "--role", "admin"], 1, "there is no user 'nobody'"),
         (["change", "root", "--scope", "team=nlp"], 1, "last admin"),
         (["change", "root", "--disable"], 1, "last admin"),
@@ -73,7 +73,7 @@ expect(listed() == users, "what was refused changed nothing")
 # A change says what it was before.
 expect_run(["user", "change", "bo", "--role", "team_lead", "--scope", "everything"], cwd, 0,
            ["bo is changed"])
-expect_run(["user", "change", "bo", "--role", "team_lead"], cwd, 0, ["nothing of bo changes"])
+expect_run(["user", "change", "bo", "--role", "team_lead"], cwd, 0, ["nothing changes for bo"])
 expect_run(["user", "change", "cy", "--disable"], cwd)
 expect(listed()["cy"]["state"] == "disabled", "cy is disabled")
 expect_run(["user", "change", "cy", "--enable"], cwd)
@@ -88,9 +88,9 @@ secret = secret.strip()
 expect(code == 0 and re.fullmatch(r"pwt_[A-Za-z0-9_-]{43}", secret), f"token add: {secret!r} {err}")
 for arguments, code, text in [
         (["add", "bot", "--name", "x", "--only", "read_bill"], 2, "there is no permission"),
-        (["add", "bot", "--name", "x", "--only", "manage_users"], 1, "may not manage_users"),
+        (["add", "bot", "--name", "x", "--only", "manage_users"], 1, "does not allow manage_users"),
         (["add", "bot", "--name", "x", "--days", "401"], 2, "--days"),
-        (["add", "bot", "--name", "x", "--expires", "2020-01-01"], 1, "over already"),
+        (["add", "bot", "--name", "x", "--expires", "2020-01-01"], 1, "already be expired"),
         (["add", "bot", "--name", "x", "--expires", "2199-01-01"], 1, "at most 400 days"),
         (["add", "bot", "--name", "x", "--expires", "soon"], 2, "--expires"),
         (["add", "bot"], 2, "--name"),
@@ -135,5 +135,5 @@ for text in one_time, PASSWORD, "copper-kettle-77", secret, secret[4:]:
 with sqlite3.connect(accounts) as database:
     database.execute("PRAGMA user_version = 99")
 database.close()
-expect_run(["user", "list"], cwd, 1, ["is of version 99"])
+expect_run(["user", "list"], cwd, 1, ["has version 99"])
 report("cli/accounts")

@@ -1,4 +1,4 @@
-"""One posting is changed by 10^-18 on purpose: reconcile exits with 1 and names the line."""
+"""Changes one posting by 10^-18: reconcile exits with 1 and names the charge."""
 import subprocess
 
 from harness import SQL_TOOL, expect, expect_run, folder, import_all, report
@@ -18,5 +18,5 @@ line = next((row for row in out.splitlines() if "off by" in row), "")
 charge = line.split()[0] if line else ""
 expect(len(charge) == 32, f"the line is not named: {line}")
 expect("i-0" in line or "Generated" in line, f"neither resource nor description: {line}")
-expect_run(["explain", "--charge", charge], cwd, 1, ["not what the rules give"])
+expect_run(["explain", "--charge", charge], cwd, 1, ["differ from what the rules give"])
 report("cli/corrupt")

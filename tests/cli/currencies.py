@@ -62,7 +62,7 @@ expect(expect_run(["report", "--by", "team"], cwd)[0] == out, "currencies.report
 expect(len(json.loads(expect_run(["report", "--by", "team", "--currency", "original", "--format",
                                   "json"], cwd)[0])) == 2, "original is as billed")
 expect_run(["report", "--by", "team", "--rates", "old.csv"], cwd, 1, ["no rate from USD to EUR"])
-expect_run(["doctor"], cwd, 0, ["currencies.rates", "1 rates, the last of 2026-03-30"])
+expect_run(["doctor"], cwd, 0, ["currencies.rates", "1 rate, the last of 2026-03-30"])
 
 # To the last digit: each row of a month is converted and rounded once, and totals add up.
 groups = csv_report(cwd, "--by", "month,team,kind", "--currency", "original")
@@ -92,5 +92,5 @@ expect_run(["report", "--by", "team"], cwd, 1, ["CHF, GBP"])
 (cwd / "pennyweight.yaml").write_text("currencies: {rates: rates.csv, report: EUR, pivot: GBP}\n")
 expect_run(["report", "--by", "team"], cwd, 0, ["1 USD = 1 EUR"])
 (cwd / "pennyweight.yaml").write_text("currencies: {report: EUR}\n")
-expect_run(["doctor"], cwd, 0, ["EUR, and no exchange rates"])
+expect_run(["doctor"], cwd, 0, ["EUR, but no exchange rates"])
 report("cli/currencies")

@@ -99,7 +99,7 @@ expect_run([*MARCH, "--customer", "nobody"], cwd, 1, ["owes nothing"])
 expect_run([*MARCH, "--format", "html"], cwd, 2, ["--out"])
 expect_run(["invoice"], cwd, 2, ["--month"])
 expect_run([*MARCH, "--issue"], cwd, 1, ["is open", "pennyweight close 2026-03 --by NAME"])
-expect_run(["invoice", "list"], cwd, 0, ["no invoice was issued yet"])
+expect_run(["invoice", "list"], cwd, 0, ["no invoice has been issued yet"])
 
 # The words are those of the run, whatever the configuration says by now.
 (cwd / "pennyweight.yaml").write_text(CONFIG % "proportional, measure: cost")
@@ -176,9 +176,9 @@ expect_run(["invoice", "list"], cwd, 0, ["NW-2026-04-0001", "NW-2026-03-0004"])
 expect_run(["invoice", "show", "NW-2026-04-0001"], cwd, 0, ["Credit note", "to invoice NW-2026-03"])
 meets(cwd, "2026-04")
 
-# A document that was changed behind the ledger's back is not shown.
+# A document that was changed modified outside of pennyweight is not shown.
 subprocess.run([SQL_TOOL, str(cwd / "pennyweight.duckdb"),
                 "UPDATE invoices SET document = replace(document, 'VAT', 'TAX')"], check=True,
                capture_output=True)
-expect_run(["invoice", "show", numbers[0]], cwd, 1, ["behind the ledger's back"])
+expect_run(["invoice", "show", numbers[0]], cwd, 1, ["modified outside of pennyweight"])
 report("cli/invoice")

@@ -96,18 +96,18 @@ def bills_that_are_not_as_expected():
     for name in ["march-Manifest.json", "manifest.json", "_SUCCESS", "part-1.csv.metadata.json"]:
         write(cwd, f"export/{name}", '{"a": 1}')
     expect_run(["import", "--delivery", "replacement", "export"], cwd, 0,
-               ["2 bill lines: 2 new", "march-Manifest.json is passed over"])
+               ["2 bill lines: 2 new", "march-Manifest.json is skipped"])
 
     # Lines that are alike in two parts: whether these are parts, only the user knows.
     write(cwd, "part-a.csv", FOCUS + "4,4,4,4" + MARCH + "5,5,5,5" + MARCH.replace("-06", "-07"))
     write(cwd, "part-b.csv", FOCUS + "4,4,4,4" + MARCH + "6,6,6,6" + MARCH.replace("-06", "-08"))
     parts = ["part-a.csv", "part-b.csv"]
     expect_run(["--store", "parts.duckdb", "import", *parts], cwd, 0,
-               ["part-b.csv: 1 bill lines were there already", "--delivery replacement"])
+               ["part-b.csv: 1 bill line in the ledger already", "--delivery replacement"])
     expect_run(["--store", "parts.duckdb", "import", "--delivery", "replacement", *parts], cwd, 0,
                ["4 bill lines: 1 new, 3 already there"])
     out, err = expect_run(["--store", "parts.duckdb", "import", *parts], cwd, 0)
-    expect("files before it" not in err, f"nothing is new, and it warns: {err}")
+    expect("earlier files of this command" not in err, f"nothing is new, and it warns: {err}")
 
 
 def bad_rows():
@@ -141,7 +141,7 @@ def conflicts():
     write(cwd, "one.csv", NODES + "c,n1,T4,8,2026-03-01\n")
     write(cwd, "two.csv", NODES + "c,n1,T4,4,2026-03-01\nc,n2,T4,4,2026-03-01\n")
     expect_run(["import", "one.csv"], cwd)
-    out, err = expect_run(["import", "two.csv"], cwd, 1, ["two.csv:2", "8", "4", "put aside"])
+    out, err = expect_run(["import", "two.csv"], cwd, 1, ["two.csv:2", "8", "4", "set aside"])
     expect("1 new" in out and "1 in conflict" in out, out)
 
 
@@ -150,7 +150,7 @@ def before_and_after():
     expect_run(["import", "--cluster", "lab", "jobs.txt"], cwd)
     expect_run(["reconcile"], cwd, 1, ["no bill lines yet"])
     expect_run(["allocate"], cwd, 1, ["no bill lines yet"])
-    expect_run(["doctor"], cwd, 1, ["holdings and no nodes", "import its inventory"])
+    expect_run(["doctor"], cwd, 1, ["holdings, but no nodes", "import its inventory"])
     import_all(cwd)
     expect_run(["report"], cwd, 1, ["run 'pennyweight allocate' first"])
     expect_run(["reconcile"], cwd, 1, ["never allocated"])

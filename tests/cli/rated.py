@@ -1,5 +1,5 @@
-"""What comes without money gets it: usage at a rate card's prices, RunPod's records, and owned
-machines. All of it is allocated and reconciled to the last digit, and twice is once."""
+"""Usage without costs is priced: usage at a rate card's prices, RunPod's records, and owned machines.
+All of it is allocated and reconciled to the last digit, and importing it twice changes nothing."""
 import csv
 import decimal
 import io
@@ -67,7 +67,7 @@ expect("nlp" in out, "the jobs' teams pay for the usage of their nodes")
 paid = sum(Decimal(row["list_cost"]) for row in csv.DictReader(io.StringIO(out)))
 expect(paid == sum(Decimal(row[11]) for row in rows) * Decimal("6.15"), "list prices")
 
-# Twice is once; the same with the card configured, with empty cost columns, and as JSON.
+# A second import changes nothing; nor does one with the card configured, with empty cost columns, and as JSON.
 expect_run(["import", "--rate-card", "card.csv", "usage.csv"], cwd, 0, ["0 new"])
 (cwd / "pennyweight.yaml").write_text("prices: {rate_card: card.csv}\n")
 expect_run(["import", "usage.csv"], cwd, 0, ["priced from card.csv", "0 new"])
@@ -80,10 +80,10 @@ expect_run(["import", "usage.json"], cwd, 0, ["a FOCUS bill (JSON)", "0 new"])
 expect_run(["allocate"], cwd, 0, ["unchanged"])
 expect_run(["doctor"], cwd, 0, ["prices.rate_card", "card.csv: 1 prices"])
 
-# What has no price is kept aside and says what to add.
+# What has no price is set aside and says what to add.
 (cwd / "other.csv").write_text(text_of([COLUMNS, [*rows[0][:10], "cpu-hour", "3", "Hours"]]))
 expect_run(["import", "other.csv"], cwd, 0, ["no price in", "sku=cpu-hour"])
-expect_run(["import", "--strict", "other.csv"], cwd, 1, ["kept aside"])
+expect_run(["import", "--strict", "other.csv"], cwd, 1, ["set aside"])
 
 # RunPod: how long its buckets are is asked for.
 cwd = folder()
@@ -117,7 +117,7 @@ expect_run(["price", "--month", "2025-03", "--owned", "machines.csv"], cwd, 0,
     "prices: {owned: machines.csv, organisation: Northwind IT}\n")
 expect_run(["price", "--month", "2025-03", "--organisation", "Own organisation"], cwd, 0,
            ["0 new, 31 already there"])
-expect_run(["price", "--month", "2025-03"], cwd, 0, ["31 new", "31 taken back"])
+expect_run(["price", "--month", "2025-03"], cwd, 0, ["31 new", "31 retired"])
 expect_run(["price", "--month", "2025-03"], cwd, 0, ["0 new, 31 already there"])
 expect_run(["allocate"], cwd)
 expect_run(["reconcile"], cwd, 0, ["0 off"])

@@ -1,5 +1,5 @@
-"""Every sample of a bill in tests/data, through the program: each row is taken, kept aside with a
-reason, or passed over with a reason, and what is taken adds up to the provider's own column."""
+"""Every sample of a bill in tests/data, through the program: each row is taken, set aside with a
+reason, or skipped with a reason, and the imported rows add up to the provider's own column."""
 import csv
 import decimal
 import io
@@ -83,7 +83,7 @@ class Imported:
         for row in table(self.cwd, "SELECT line, column_name, reason FROM rejected_rows",
                          "aside.csv"):
             self.aside[int(row["line"])] = row["reason"]
-        found = re.findall(r"([\d,]+) rows? (?:was|were) passed over", self.out)
+        found = re.findall(r"([\d,]+) rows? (?:was|were) skipped", self.out)
         self.passed = sum(int(count.replace(",", "")) for count in found)
 
     def native_sum(self, cost):
@@ -94,18 +94,18 @@ def check(name, cost, options=(), aside=0, passed=0, billed=None):
     """All rows are accounted for. `billed`: where it is not the sum of the native column."""
     got = Imported(DATA / name, options)
     expect(got.code == 0, f"{name}: {got.err}")
-    expect(not got.taken & set(got.aside), f"{name}: a row is taken and kept aside")
+    expect(not got.taken & set(got.aside), f"{name}: a row is taken and set aside")
     expect(got.taken | set(got.aside) <= set(got.rows), f"{name}: rows that are not in the file")
     expect(len(got.taken) + len(got.aside) + got.passed == len(got.rows),
-           f"{name}: {len(got.rows)} rows, {len(got.taken)} taken, {len(got.aside)} kept aside, "
-           f"{got.passed} passed over")
-    expect(len(got.aside) == aside, f"{name}: {len(got.aside)} rows kept aside, want {aside}")
-    expect(all(got.aside.values()), f"{name}: a row is kept aside without a reason")
-    expect(got.passed == passed, f"{name}: {got.passed} rows passed over, want {passed}")
+           f"{name}: {len(got.rows)} rows, {len(got.taken)} taken, {len(got.aside)} set aside, "
+           f"{got.passed} skipped")
+    expect(len(got.aside) == aside, f"{name}: {len(got.aside)} rows set aside, want {aside}")
+    expect(all(got.aside.values()), f"{name}: a row is set aside without a reason")
+    expect(got.passed == passed, f"{name}: {got.passed} rows skipped, want {passed}")
     want = got.native_sum(cost) if billed is None else Decimal(billed)
     expect(got.billed == want, f"{name}: billed {got.billed}, the file has {want}")
     print(f"{name}: {got.format}; {len(got.rows)} rows, {len(got.taken)} taken as {got.lines} "
-          f"lines, {len(got.aside)} kept aside, {got.passed} passed over; billed {got.billed}")
+          f"lines, {len(got.aside)} set aside, {got.passed} skipped; billed {got.billed}")
 
 
 def check_example(path):

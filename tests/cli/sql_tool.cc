@@ -1,7 +1,7 @@
 // sql_tool FILE STATEMENT: runs SQL on a ledger's file, to corrupt it on purpose.
 #include <cstdio>
 
-#include "duckdb/database.h"
+#include "core/duckdb/database.h"
 
 int main(int argc, char** argv) {
   using namespace pennyweight::duckdb;

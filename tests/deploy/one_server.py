@@ -1,4 +1,4 @@
-"""One `pennyweight serve` of an empty ledger, for as long as its /metrics is read."""
+"""Runs `pennyweight serve` on an empty ledger, and reads its /metrics."""
 import re
 import socket
 import subprocess
@@ -14,7 +14,7 @@ def free_port():
 
 
 def families(program, place):
-    """The names of the families that it exposes, by the token of its token file."""
+    """The names of its metric families, read with the token of its token file."""
     (place / "tokens").write_text("a-token-for-the-test-of-metrics\n", encoding="utf-8")
     (place / "pennyweight.yaml").write_text(
         "store: {path: ledger.duckdb}\n"

@@ -18,7 +18,7 @@ root = pathlib.Path(sys.argv[1])
 folder = root / "deploy/grafana"
 failures = []
 PANELS = {"row", "stat", "timeseries", "bargauge", "table", "piechart"}
-# Names that Prometheus' language has, so that what is left of an expression are metrics and labels.
+# Words of PromQL, so that the remaining names in an expression are metrics and labels.
 WORDS = {"sum", "by", "rate", "avg_over_time", "sort_desc", "label_values"}
 
 
@@ -59,7 +59,7 @@ def check_dashboard(path, paths_of_api):
     used = set(re.findall(r"\$\{?([A-Za-z_]\w*)", json.dumps(board["panels"])))
     expect(used <= variables, f"{name}: no variable {sorted(used - variables)}")
     ids = [panel["id"] for panel in board["panels"]]
-    expect(len(ids) == len(set(ids)), f"{name}: an id is there twice")
+    expect(len(ids) == len(set(ids)), f"{name}: an id occurs twice")
     check_layout(name, board["panels"])
     metrics = set()
     for panel in board["panels"]:
@@ -69,7 +69,7 @@ def check_dashboard(path, paths_of_api):
             continue
         expect(panel["targets"], f"{title} asks nothing")
         letters = [target["refId"] for target in panel["targets"]]
-        expect(len(letters) == len(set(letters)), f"{title}: a refId is there twice")
+        expect(len(letters) == len(set(letters)), f"{title}: a refId occurs twice")
         for target in panel["targets"]:
             expect(target["datasource"] == panel["datasource"], f"{title}: another data source")
             expect(target["datasource"]["uid"] == "${datasource}", f"{title}: a fixed data source")

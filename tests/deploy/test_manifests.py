@@ -1,5 +1,5 @@
-"""Kubernetes' manifests and the systemd unit: what no schema says. Names and labels that have to
-meet do, nobody may write, nothing runs as root, and the configuration is one that pennyweight takes.
+"""Checks of the Kubernetes manifests and the systemd unit beyond schemas: names and labels match, RBAC
+only reads, nothing runs as root, and pennyweight accepts the configuration.
 
 usage: test_manifests.py ROOT [PENNYWEIGHT]
 """

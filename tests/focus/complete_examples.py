@@ -69,7 +69,7 @@ def main(check):
 
 
 def _tell(name, text):
-    """The figures that src/ingest/focus/spec_examples_test.cc expects."""
+    """The figures that src/ingest/bills/focus/spec_examples_test.cc expects."""
     rows = list(csv.DictReader(io.StringIO(text)))
     sums = [sum((Decimal(row[column]) for row in rows), Decimal(0)).normalize()
             for column in ("BilledCost", "EffectiveCost", "ListCost", "ContractedCost")]

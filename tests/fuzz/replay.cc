@@ -1,7 +1,9 @@
-// Runs a fuzzer's entry point once over every file of its corpus, under any compiler: what fuzzing
-// found stays found. With FUZZ (clang) libFuzzer's own main takes the place of this one.
+// Replays the seeds of one fuzzer: each file of its corpus once, under any compiler, so that what
+// fuzzing found stays found. With FUZZ (clang) every fuzzer is a program of libFuzzer's instead.
 //
-// usage: <room>_<x>_fuzz CORPUS_FOLDER
+// usage: fuzz_replay FUZZER CORPUS_FOLDER
+#include "tests/fuzz/replay.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +14,6 @@
 #include <string>
 #include <system_error>
 #include <vector>
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
 
@@ -33,13 +33,15 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder)
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: %s CORPUS_FOLDER\n", argv[0]);
+  if (argc != 3 || !fuzzers().contains(argv[1])) {
+    std::fprintf(stderr, "usage: %s FUZZER CORPUS_FOLDER, where FUZZER is one of\n", argv[0]);
+    for (const auto& [name, entry] : fuzzers()) std::fprintf(stderr, "  %s\n", name.data());
     return 2;
   }
-  const auto files = files_of(argv[1]);
+  const FuzzEntry entry = fuzzers().at(argv[1]);
+  const auto files = files_of(argv[2]);
   if (files.size() < kSeedsMin) {
-    std::fprintf(stderr, "%s holds %zu seeds; a fuzzer needs at least %zu\n", argv[1], files.size(),
+    std::fprintf(stderr, "%s holds %zu seeds; a fuzzer needs at least %zu\n", argv[2], files.size(),
                  kSeedsMin);
     return 1;
   }
@@ -53,7 +55,7 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "cannot read %s\n", file.c_str());
       return 1;
     }
-    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    entry(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   }
   std::printf("%zu inputs replayed\n", files.size());
   return 0;

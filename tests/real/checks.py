@@ -1,4 +1,4 @@
-"""What every sender's test checks of a ledger: it says what was acknowledged, once, to the digit.
+"""What every sender's test checks of a ledger: it has what was acknowledged, once, to the digit.
 
 `acknowledged` is {labels: {ms: value}} as remote_write.Recorder wrote it down.
 """
@@ -62,8 +62,8 @@ def nothing_twice(rows):
 
 
 def whole_ledger(server, acknowledged, interval_ms=1000):
-    """All of it, with a line of figures. Returns the rows, and for how many milliseconds of all
-    columns nothing is known between first and last bucket."""
+    """All checks, with a line of figures. Returns the rows, and for how many milliseconds of all
+    columns nothing is known between the first and the last bucket."""
     rows = ledger.usages(server.sql_tool, server.ledger)
     compared, unknown = same_means(rows, acknowledged, server.resolution_ms, interval_ms)
     millijoules = same_energy(rows, acknowledged)

@@ -73,7 +73,7 @@ class NodeExporter(http.server.ThreadingHTTPServer):
         return "{}:{}".format(*self.server_address)
 
     def close(self):
-        """Nobody is answered any more, whoever is still connected."""
+        """Closes the listener; clients that are still connected get no answer."""
         self.closed = True
         self.shutdown()
         self.server_close()
@@ -103,7 +103,7 @@ class Exporters:
         return sum(node.scrapes for node in self.nodes.values())
 
     def wait_scraped(self, patience=60):
-        """Until each was scraped twice from now on; Prometheus takes seconds to find its targets."""
+        """Waits until each was scraped twice from now on; Prometheus takes seconds to find its targets."""
         wanted = {name: node.scrapes + 2 for name, node in self.nodes.items()}
         until = time.monotonic() + patience
         while any(self.nodes[name].scrapes < least for name, least in wanted.items()):
@@ -117,7 +117,7 @@ class Exporters:
 
 
 def replay(path, address="127.0.0.1", port=0):
-    """An exporter that says the same for ever."""
+    """An exporter that always gives the same page."""
     text = pathlib.Path(path).read_text()
     return NodeExporter((address, port), lambda _: text)
 

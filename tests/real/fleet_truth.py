@@ -10,7 +10,7 @@ import functools
 import hashlib
 
 BLOCK_S = 5
-# After so many seconds of a card in mode `resets` the driver is loaded again and counts from zero.
+# In mode `resets` the driver is reloaded after so many seconds and counts from zero.
 RESET_S = 20
 # In mode `sentinels` every so many blocks are blank.
 BLANK_EVERY = 3
@@ -42,7 +42,7 @@ METRICS = (
     ("DCGM_FI_PROF_DRAM_ACTIVE", "gauge",
      "Ratio of cycles the device memory interface is active sending or receiving data (in %)."),
 )
-# What DCGM 4.6 calls them; GPU_UTIL stays a percentage whatever the name says.
+# Their names in DCGM 4.6; GPU_UTIL stays a percentage in spite of its name.
 RENAMED = {
     "DCGM_FI_DEV_GPU_UTIL": "DCGM_FI_DEV_GPU_UTIL_RATIO",
     "DCGM_FI_DEV_POWER_USAGE": "DCGM_FI_DEV_BOARD_POWER_WATTS",
@@ -79,7 +79,7 @@ class Gpu:
 
     @property
     def pods(self):
-        """(container, namespace, pod) of each that holds it; a shared card has three."""
+        """(container, namespace, pod) of each pod that holds it; a shared GPU has three."""
         if self.mode == "shared":
             return tuple(("main", "team-a", f"share-{self.node}-{self.index}-{k}")
                          for k in range(3))
@@ -179,7 +179,7 @@ def held_mean(samples, begin_ms, end_ms, longest_ms):
 
 
 def counted(samples):
-    """The increase of a counter's (ms, value) samples, resets taken care of."""
+    """The increase of a counter's (ms, value) samples, allowing for resets."""
     total = 0
     for (_, before), (_, after) in zip(samples, samples[1:]):
         total += after - before if after >= before else after
@@ -243,7 +243,7 @@ def exposition(gpus, time_s):
         for gpu in gpus:
             nobody = ("", "", "")
             if gpu.mode == "mig":
-                # Power, energy and clocks of the card are repeated on every instance.
+                # Power, energy and clocks of the GPU are repeated on every instance.
                 series = [(_labels(gpu, nobody, instance), instance[0])
                           for instance in MIG_INSTANCES]
             elif gpu.mode == "shared":

@@ -60,7 +60,7 @@ def need_root(what):
 
 
 def report(name):
-    """Ends everything that was started; where something failed, shows the programs' last words."""
+    """Ends everything that was started; after a failure it shows the end of the programs' logs."""
     clean_up()
     if failures:
         for program in _programs:
@@ -109,8 +109,8 @@ _chance = random.SystemRandom()
 
 
 def free_port():
-    """A port that nobody listens on, that this run gave to nobody else, and that the kernel gives to
-    no outgoing connection before its program listens."""
+    """A free port that this run has not given away yet, and that the kernel does not use for an
+    outgoing connection before its program listens."""
     lowest = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         with socket.socket() as probe:
@@ -184,7 +184,7 @@ class Network:
         subprocess.run(command, check=True, capture_output=True)
 
     def cut(self):
-        """Packets vanish; nobody is told, as when a switch dies."""
+        """Packets vanish without an error, as when a switch dies."""
         self._run("ip", "link", "set", self._cable, "down")
 
     def mend(self):
@@ -275,7 +275,7 @@ class Program:
         return False
 
     def stop(self, patience=60):
-        """Asks it to end, and says with which code it did."""
+        """Asks it to end, and returns its exit code."""
         if not self.alive():
             return self.process.returncode if self.process else None
         os.kill(self.pid, signal.SIGTERM)
@@ -320,7 +320,7 @@ _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def get(url, patience=10, **query):
-    """Status and body; status 0 where nobody answered."""
+    """Status and body; status 0 where there was no answer."""
     if query:
         url += "?" + urllib.parse.urlencode(query)
     try:
@@ -376,7 +376,7 @@ def wait_until(what, condition, patience=60, pause=0.1):
         time.sleep(pause)
 
 
-# ------------------------------------------------------------------------------ who is who
+# ------------------------------------------------------------------------------ senders and serve
 
 class Prometheus(Program):
     """Prometheus that scrapes `targets` and writes to `write_to`.
@@ -426,7 +426,7 @@ class Prometheus(Program):
         os.kill(self.pid, signal.SIGHUP)
 
     def drain(self, patience=60):
-        """Waits until nothing is on its way to the receiver any more."""
+        """Waits until nothing is left to send."""
         still = {"sent": None, "times": 0}
 
         def drained():
@@ -455,7 +455,7 @@ class Prometheus(Program):
                 for series in self.query(f"{selector}[{over}]")}
 
     def sent(self):
-        """Samples that it says were acknowledged to it, and those still on their way."""
+        """Samples that were acknowledged, as it counts them, and those still to be sent."""
         own = self.own()
         # Attempts are counted, and those that had to be repeated.
         total = (metric_sum(own, "prometheus_remote_storage_samples_total")
@@ -554,7 +554,7 @@ class Pennyweight(Program):
             self.set_clock(0)
             env = {"LD_PRELOAD": str(library), "FAKETIME_TIMESTAMP_FILE": str(self.clock),
                    "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-                   # A sanitized build wants its runtime to be the first library.
+                   # A sanitized build needs its runtime as the first library.
                    "ASAN_OPTIONS": "verify_asan_link_order=0"}
         super().__init__(name, [*wrapper, binary, "--config", self.config, "serve"], cwd,
                          ready=self.url + "/readyz", env=env)
@@ -562,13 +562,13 @@ class Pennyweight(Program):
     def own(self):
         return metrics(self.url + "/metrics")
 
-    # What can become of a sample that was taken: one of these.
+    # Every sample that was taken is counted under one of these.
     OUTCOMES = ("samples", "duplicates", "other_source", "stale_markers", "blank_values",
                 "out_of_range", "too_old", "in_future", "ignored", "unusable", "state_samples",
                 "series_over_limit")
 
     def samples_taken(self):
-        """All that were acknowledged, whatever became of them."""
+        """All samples that were acknowledged, whatever became of them."""
         own = self.own()
         return int(sum(metric_sum(own, f"pennyweight_{what}_total") for what in self.OUTCOMES))
 
@@ -589,7 +589,7 @@ class Pennyweight(Program):
         for _ in range(2):
             self.set_clock(self.offset_s + SILENCE_S)
             before = self.flushes()
-            # One may have begun before the clock was set.
+            # A cycle may have begun before the clock was set.
             wait_until("what was taken is flushed", lambda: self.flushes() >= before + 3)
 
     def flushes(self):

@@ -1,4 +1,4 @@
-"""What a ledger file says of usage, and what it must say after the samples that were acknowledged.
+"""What a ledger file has of usage, and what it must have after the samples that were acknowledged.
 
 The file is read through sql_tool once `serve` has ended: DuckDB lends a file to one process.
 must_say() works the same out from samples, the slow and plain way, by the rules that
@@ -70,7 +70,7 @@ def energy(rows):
 
 
 def overlaps(rows, column):
-    """Pairs of rows that speak for the same time of the same thing: it would count twice."""
+    """Pairs of rows that cover the same time of the same device: it would count twice."""
     found = []
     by_series = {}
     for row in rows:
@@ -84,7 +84,7 @@ def overlaps(rows, column):
     return found
 
 
-# ------------------------------------------------------------------------------ what it must say
+# ------------------------------------------------------------------------------ what it must have
 
 _SHARES = {"DCGM_FI_PROF_GR_ENGINE_ACTIVE": "engine_active_ppm",
            "DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO": "engine_active_ppm",
@@ -152,7 +152,7 @@ def must_say(samples, column, resolution_ms, longest_ms):
 
 
 def energy_must_say(samples):
-    """{gpu: mJ} from first to last reading; instances and pods repeat the card's counter."""
+    """{gpu: mJ} from first to last reading; instances and pods repeat the counter of the GPU."""
     merged = {}
     for (gpu, _, _), series in _series(samples, _ENERGY).items():
         readings = merged.setdefault(gpu, {})

@@ -144,7 +144,7 @@ def encode(series):
 
 
 def request_v2(series):
-    """The same as an io.prometheus.write.v2.Request: texts stand once, in its table of symbols."""
+    """The same as an io.prometheus.write.v2.Request: each text is in its table of symbols once."""
     symbols, of_series = {"": 0}, bytearray()
 
     def reference(text):
@@ -236,7 +236,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 class Recorder:
-    """A proxy to 127.0.0.1:port that writes down what was acknowledged.
+    """A proxy to 127.0.0.1:port that records what was acknowledged.
 
     With `lose_every` each so manieth acknowledgement is kept from the sender, who then sends the
     same again.

@@ -42,7 +42,7 @@ def ask(server, method, path, body=None, headers=None):
 
 
 def refused(server, what, status, method, path, body=None, headers=None, says=""):
-    """Refused with that status, as RFC 9457 has it, and it is said why."""
+    """The request is refused with that status and a reason, as in RFC 9457."""
     got, head, text = ask(server, method, path, body, headers)
     expect(got == status, f"{what}: {got} instead of {status}: {text[:200]}")
     expect(head.get("content-type") == "application/problem+json", f"{what}: {head}")
@@ -81,7 +81,7 @@ def written(what, answer, samples):
 
 
 def bodies(server, begin_ms):
-    """Every protocol and encoding brings its own GPUs; each then has the same in the ledger."""
+    """Every protocol and encoding sends GPUs of its own; each then has the same in the ledger."""
     headers = remote_write.HEADERS
     plain = {name: value for name, value in headers.items() if name != "Content-Encoding"}
     ways = {
@@ -98,14 +98,14 @@ def bodies(server, begin_ms):
     for k, (name, (request, encode, its_headers)) in enumerate(ways.items()):
         body = encode(request(series_of([2 * k, 2 * k + 1], begin_ms)))
         written(name, ask(server, "POST", "/api/v1/write", body, its_headers), 12)
-    # In pieces, whose number nobody states before.
+    # Chunked, without a length.
     body = remote_write.encode(series_of([20], begin_ms))
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
     connection.request("POST", "/api/v1/write", iter([body[:7], body[7:]]), headers,
                        encode_chunked=True)
     expect(connection.getresponse().status == 204, "a chunked body")
     connection.close()
-    # An empty request is one, and brings nothing.
+    # An empty request is valid, and adds nothing.
     written("nothing", ask(server, "POST", "/api/v1/write", remote_write.encode([]), headers), 0)
     taken = server.of_samples("samples")
     expect(taken == 12 * len(ways) + 6, f"{taken} samples taken")
@@ -117,7 +117,7 @@ def bodies(server, begin_ms):
 
 
 def pushed(server, begin_ms):
-    """Expositions that somebody pushes, as text, OpenMetrics, and packed."""
+    """Pushed expositions, as text, OpenMetrics, and compressed."""
     path = "/api/v1/import/prometheus?cluster=pushed"
 
     def text(k, seconds=1):
@@ -138,7 +138,7 @@ def pushed(server, begin_ms):
         status, _, answer = ask(server, "POST", path, body, headers)
         told = json.loads(answer) if status == 200 else {}
         expect(told == {"samples": 6, "bad": 0, "first_bad": []}, f"{name}: {status} {answer}")
-    # A bad line is told with its number, and the others are taken.
+    # A bad line is reported with its number, and the others are taken.
     body = (text(34) + 'DCGM_FI_DEV_GPU_UTIL{gpu="0" 5\n').encode()
     status, _, answer = ask(server, "POST", path, body, kind)
     told = json.loads(answer) if status == 200 else {}
@@ -171,7 +171,7 @@ def refusals(server, begin_ms):
             {**headers, "Content-Type": "application/x-protobuf;proto=io.prometheus.write.v9"})
     refused(server, "another encoding", 415, "POST", write, body,
             {**headers, "Content-Encoding": "lz4"})
-    # Larger than the limit as it comes, or once it is unpacked.
+    # Larger than the limit as it comes, or once it is decompressed.
     zeros = b"\0" * (4 * BODY_MAX)
     refused(server, "a large body", 413, "POST", write, zeros, headers)
     refused(server, "a snappy bomb", 413, "POST", write, b"\x80\x80\x80\x80\x04" + b"\0" * 64,
@@ -193,7 +193,7 @@ def refusals(server, begin_ms):
         expect(status == 200 and head["content-type"].startswith(starts) and text,
                f"top as {kind}: {status} {head}")
 
-    # Who goes in the middle of a body, and who says nothing, is let go.
+    # A client that leaves in the middle of a body, or sends nothing, is disconnected.
     for piece in (b"POST /api/v1/write HTTP/1.1\r\nContent-Length: 100\r\n\r\nten bytes.",
                   b"GET /healthz HT", b"\x16\x03\x01\x02\x00"):
         with socket.create_connection(("127.0.0.1", server.port)) as half:
@@ -267,7 +267,7 @@ def token(pennyweight, sql_tool, folder):
 
 
 def back_pressure(pennyweight, sql_tool, folder):
-    """A journal that is full, and one that can't be written; then all goes on."""
+    """A journal that is full, and one that can't be written; afterwards everything goes on."""
     server = serve(pennyweight, sql_tool, "small-journal", folder, flush_ms=600_000,
                    serve={"limits": "{journal: 64KiB}"})
     begin_ms, sent, answer = minutes_ago(30), 0, None
@@ -296,7 +296,7 @@ def back_pressure(pennyweight, sql_tool, folder):
     resource.prlimit(server.pid, resource.RLIMIT_FSIZE, unlimited)
     harness.wait_until("there is room again", lambda: ask(server, "GET", "/readyz")[0] == 200)
     written("after", ask(*write, later, remote_write.HEADERS), 6)
-    # Who asked in vain may have been heard all the same; it counts once.
+    # A request without success may have been counted all the same; it counts once.
     expect(server.of_samples("samples") == 12, "each sample counts once")
     server.kill()
     server.start()
@@ -337,7 +337,7 @@ def main():
     labels(server, begin_ms)
     one_of_each(server, folder)
     say("what is no body was refused")
-    # A sample of later ends what came before it, so that it is over.
+    # A later sample finishes what came before it.
     body = remote_write.encode(series_of(sent, begin_ms + 600_000, 10))
     expect(ask(server, "POST", "/api/v1/write", body, remote_write.HEADERS)[0] == 204, "the end")
     expect(server.stop() == 0, "it ended well")

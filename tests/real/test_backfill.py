@@ -102,7 +102,7 @@ def send_live(server, samples):
 
 
 def kill_and_go_on(server, url, begin, end):
-    """Killed after a random time, a little later each time, until it has ended. How often."""
+    """Kills it after a random time, a little later each time, until it ends by itself; how often."""
     kills = 0
     for attempt in range(200):
         process = subprocess.Popen(command(server, url, begin, end, "--step-hours", "1"),
@@ -120,7 +120,7 @@ def kill_and_go_on(server, url, begin, end):
 
 
 def known_ms(rows):
-    """{(device, column): ms}; a column that is told twice of a moment fails."""
+    """{(device, column): ms}; a column that covers a moment twice fails."""
     found, last = {}, {}
     for row in sorted(rows, key=lambda row: row["at_ms"]):
         for name in (*ledger.COLUMNS, "power_milliwatts", "energy_used_millijoules"):

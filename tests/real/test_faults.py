@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Faults: nothing that was acknowledged is lost, nothing counts twice, what is missing shows.
+"""Faults: nothing that was acknowledged is lost, nothing counts twice, and gaps show.
 
     test_faults.py PENNYWEIGHT SQL_TOOL kill|network|disk|skew [--seed N]
 
@@ -35,8 +35,8 @@ def open_questions(recorder):
 
 
 def finish(server, prometheus, recorder, all_of_it=True):
-    """Everything comes to rest; the ledger is held against what was acknowledged, and that against
-    what Prometheus has, unless it was killed: then it forgets to send what it had not sent."""
+    """Waits until all is quiet, and compares the ledger with what was acknowledged, and that with
+    what Prometheus has, unless it was killed: then it never sends what it had not sent."""
     prometheus.stop_scraping()
     prometheus.drain()
     acknowledged, count = recorder.samples()
@@ -75,7 +75,7 @@ def kill(options):
             time.sleep(chance.uniform(0.1, 1.5))
             server.start()
         else:
-            # Not while a body is in doubt: a sender that dies forgets to repeat it.
+            # Not while a body is unanswered: a sender that dies never repeats it.
             harness.wait_until("nothing is in doubt", lambda: open_questions(recorder) == 0)
             prometheus.kill()
             say("Prometheus was killed")
@@ -177,7 +177,7 @@ def skew(options):
     exporters = fleet_exporter.Exporters(fleet_exporter.fleet_now(MODES))
     prometheus = harness.Prometheus(folder, exporters.targets, recorder.url).start()
     exporters.wait_scraped()
-    # Minutes either way; and hours and a day ahead, after which devices would be taken for gone.
+    # Minutes either way; and hours and a day ahead, after which devices would count as gone.
     for offset_s in (-300, 90, 7_200, -60, 86_400, 0):
         server.set_clock(offset_s)
         say(f"our clock is {offset_s:+d} s off")

@@ -61,8 +61,8 @@ def main():
 
 
 def energies(exporters, rows):
-    """Near the truth between the pages that were served: nobody saw what passed before the first
-    one, and the outermost may have come too late for Prometheus."""
+    """Near the truth between the pages that were served: nothing before the first
+    one is known, and the outermost may have come too late for Prometheus."""
     found = ledger.energy(rows)
     for name, gpus in exporters.fleet.items():
         moments = exporters.nodes[name].moments
@@ -96,8 +96,8 @@ def shares(fleet, rows):
 
 
 def workloads(rows):
-    """`pod` is the exporter's own unless labels are honoured; who held the card is told either
-    way, and power and energy are of the card."""
+    """`pod` is the exporter's own unless labels are honoured; who held the GPU is known either
+    way, and power and energy are of the GPU."""
     named = {(row["node"], row["workload"] or "") for row in rows
              if row["engine_active_ppm"] is not None}
     for node in ("plain-node-0", "renamed-node-3", "honoured-node"):

@@ -38,7 +38,7 @@ def failures_of(server):
 
 
 def known_between(moments, longest_ms):
-    """For how many ms something is known of a card that was asked then."""
+    """For how many ms something is known of a GPU that was scraped then."""
     pages = [(round(at * 1000), 1.0) for at in moments]
     return fleet_truth.held_mean(pages, pages[0][0], pages[-1][0] + longest_ms, longest_ms)[1]
 
@@ -70,7 +70,7 @@ def main():
     exporters.close()
     for capture in captures.values():
         capture.close()
-    # Each was asked in vain, and its series are ended.
+    # Each scrape failed, and its series have ended.
     failed = failures_of(server)
     harness.wait_until("all are gone", lambda: failures_of(server)
                        >= failed + 2 * (len(exporters.nodes) + len(captures)))

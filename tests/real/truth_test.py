@@ -21,7 +21,7 @@ class TruthTest(unittest.TestCase):
         readings = [(k * 1000, truth.energy_counter(gpu, 2000 + k)) for k in range(60)]
         self.assertTrue(any(after < before for (_, before), (_, after)
                             in zip(readings, readings[1:])))
-        # What was used between the last reading before a reset and the reset nobody can know.
+        # What was used between the last reading before a reset and the reset is unknowable.
         self.assertLessEqual(truth.counted(readings),
                              truth.used_millijoules(gpu, 2000, 2059))
         self.assertGreater(truth.counted(readings),

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "oracle.h"
-#include "simulate/random.h"
+#include "testing/generate/random.h"
 
 namespace pennyweight::sim {
 namespace {
@@ -41,17 +41,17 @@ class Audit {
   }
 
   Finding run() const {
-    for (const auto check : {&Audit::every_line_is_whole, &Audit::nobody_pays_without_holding,
-                             &Audit::the_oracle_agrees, &Audit::time_is_what_was_asked,
-                             &Audit::pools_give_no_more_than_was_asked}) {
+    for (const auto check :
+         {&Audit::charges_add_up, &Audit::only_holders_pay, &Audit::the_oracle_agrees,
+          &Audit::time_is_what_was_requested, &Audit::pools_give_at_most_the_request}) {
       if (const Finding found = (this->*check)()) return found;
     }
     return std::nullopt;
   }
 
  private:
-  // Σ postings = the line in each of the four costs; Σ over all kinds = Σ charges.
-  Finding every_line_is_whole() const {
+  // Σ postings = the charge in each of the four costs; Σ over all kinds = Σ charges.
+  Finding charges_add_up() const {
     std::map<PostingKind, Costs> kinds;
     Costs charged = Costs::zero(kUsd), posted = charged;
     for (const BillLine& line : world_.bill) {
@@ -73,8 +73,9 @@ class Audit {
     return std::nullopt;
   }
 
-  // Within its line, its day, and the time in which its holder held that node or card.
-  Finding nobody_pays_without_holding() const {
+  // Every posting lies within its charge, its day, and the time in which its holder held the node
+  // or GPU.
+  Finding only_holders_pay() const {
     for (const Posting& posting : outcome_.postings) {
       const BillLine& line = *lines_.at(posting.charge);
       const Interval& period = line.charge.charge_period;
@@ -105,7 +106,7 @@ class Audit {
       }
       if (!has_place(posting, found->second)) {
         std::string places;
-        for (const Ask& ask : world_.asks) {
+        for (const TrueRequest& ask : world_.requests) {
           if (ask.holding != found->second) continue;
           places +=
               fmt::format("\n  it held {} '{}' over {}", world_.nodes[ask.machine].name.text(),
@@ -118,10 +119,10 @@ class Audit {
   }
 
   bool has_place(const Posting& posting, std::size_t holding) const {
-    for (const PoolAsk& ask : world_.pool_asks) {
+    for (const TruePoolRequest& ask : world_.pool_requests) {
       if (ask.holding == holding) return posting.gpu.empty();
     }
-    return std::any_of(world_.asks.begin(), world_.asks.end(), [&](const Ask& ask) {
+    return std::any_of(world_.requests.begin(), world_.requests.end(), [&](const TrueRequest& ask) {
       if (ask.holding != holding || !ask.during.overlap(posting.interval)) return false;
       const bool by_pool = posting.node.empty() && posting.gpu.empty();
       return by_pool || (world_.nodes[ask.machine].name == posting.node &&
@@ -129,7 +130,7 @@ class Audit {
     });
   }
 
-  GpuId card_of(const Ask& ask) const {
+  GpuId card_of(const TrueRequest& ask) const {
     return ask.card == kAnywhere ? GpuId("") : world_.gpus[ask.card].uuid;
   }
   bool is_loose(const NodeId& node) const {
@@ -149,7 +150,7 @@ class Audit {
       }
       const bool pooled = line.target == Target::kNode && world_.has_pool_holders(line.cluster);
       if (const Finding differs =
-              pooled ? difference_but_for_pools(expected, said) : difference(expected, said)) {
+              pooled ? difference_apart_from_pools(expected, said) : difference(expected, said)) {
         return fmt::format("{}: {}", name(line), *differs);
       }
     }
@@ -169,14 +170,16 @@ class Audit {
     return std::nullopt;
   }
 
-  // Holders in the pool change what is left and with it the last tick of everybody's money, but
-  // not the weights of those who named nodes and cards.
-  Finding difference_but_for_pools(std::vector<Posting> expected, std::vector<Posting> said) const {
+  // Holders in the pool change what is left, and with it the last unit of every amount, but not the
+  // weights of holders that named nodes and GPUs.
+  Finding difference_apart_from_pools(std::vector<Posting> expected,
+                                      std::vector<Posting> said) const {
     const auto is_other = [&](const Posting& posting) {
       return !posting.holding ||
-             std::any_of(world_.pool_asks.begin(), world_.pool_asks.end(), [&](const PoolAsk& ask) {
-               return world_.holdings[ask.holding].id == *posting.holding;
-             });
+             std::any_of(world_.pool_requests.begin(), world_.pool_requests.end(),
+                         [&](const TruePoolRequest& ask) {
+                           return world_.holdings[ask.holding].id == *posting.holding;
+                         });
     };
     for (std::vector<Posting>* postings : {&expected, &said}) {
       std::erase_if(*postings, is_other);
@@ -185,22 +188,22 @@ class Audit {
     return difference(expected, said);
   }
 
-  // What each holder is told to have had of GPUs is what it asked for, over the hours that the bill
-  // has a plain line for.
-  Finding time_is_what_was_asked() const {
+  // The reported GPU time of each holder is what it requested, over the hours for which the bill
+  // has a plain charge.
+  Finding time_is_what_was_requested() const {
     std::map<std::size_t, UInt128> told, asked;
     for (const Posting& posting : outcome_.postings) {
       if (posting.holding) told[holdings_.at(*posting.holding)] += posting.gpu_time.count();
     }
     std::set<std::size_t> in_pools;
-    for (const PoolAsk& ask : world_.pool_asks) in_pools.insert(ask.holding);
-    for (const Ask& ask : world_.asks) {
+    for (const TruePoolRequest& ask : world_.pool_requests) in_pools.insert(ask.holding);
+    for (const TrueRequest& ask : world_.requests) {
       const Node& node = world_.nodes[ask.machine];
       std::set<Interval> periods;
       for (const BillLine& line : world_.bill) {
         if (line.target == Target::kPool && line.cluster == node.cluster &&
             line.charge.pool == node.pool.text()) {
-          in_pools.insert(ask.holding);  // a pool's line tells no time of a node
+          in_pools.insert(ask.holding);  // a charge for a pool reports no time of a node
         }
         if (line.target != Target::kNode || line.node != node.name ||
             line.cluster != node.cluster || line.charge.is_correction ||
@@ -223,24 +226,25 @@ class Audit {
     return std::nullopt;
   }
 
-  // A holder in a pool has a part of every free device, and of all of them together no more than it
-  // asked for; laying it over pools and machines cuts to whole units, of compute and of memory.
-  // Held line by line of equal period, since a part is told by the average of a period.
-  Finding pools_give_no_more_than_was_asked() const {
+  // A holder in a pool has a part of every free device, together at most what it requested. Laying
+  // it over pools and machines cuts to whole units of compute and of memory. Checked for charges of
+  // equal period, since a part is an average over the period.
+  Finding pools_give_at_most_the_request() const {
     for (const SharingRule& rule : world_.policy.sharing) {
-      if (rule.weights) return std::nullopt;  // its weight is then another on each model
+      if (rule.weights) return std::nullopt;  // its weight is then different on each model
     }
     const ShareWeights& weights = world_.policy.weights;
-    for (const PoolAsk& ask : world_.pool_asks) {
+    for (const TruePoolRequest& ask : world_.pool_requests) {
       const Holding& holding = world_.holdings[ask.holding];
       const UInt128 units =
           UInt128{ask.units[0]} * weights.compute + UInt128{ask.units[1]} * weights.memory;
       std::map<Interval, std::pair<UInt128, UInt128>> by_period;  // weight, postings
       for (const Posting& posting : outcome_.postings) {
         if (posting.holding != holding.id || posting.component != Component::kGpu) continue;
-        // Of a node's lines for one hour only one tells its time; the others weigh the same again.
+        // Of a node's charges for one hour only one reports its time; the others weigh the same
+        // again.
         const BillLine& line = *lines_.at(posting.charge);
-        if (line.target != Target::kNode || !tells_time(world_, line)) continue;
+        if (line.target != Target::kNode || !reports_time(world_, line)) continue;
         auto& [weight, postings] = by_period[line.charge.charge_period];
         weight += posting.weight;
         postings += 1;
@@ -282,9 +286,9 @@ Finding same_outcome(const Outcome& first, const Outcome& second, const std::str
   return when + ": other dimensions or notes";
 }
 
-// Lines that no other line overlaps in time, directly or by others between, can be allocated by
-// themselves: hour by hour where the bill is hourly.
-std::vector<std::vector<Charge>> pieces_of_bill(std::vector<Charge> charges) {
+// Charges that no other charge overlaps in time, directly or through others, can be allocated
+// separately: hour by hour where the bill is hourly.
+std::vector<std::vector<Charge>> independent_charges(std::vector<Charge> charges) {
   std::sort(charges.begin(), charges.end(),
             [](const Charge& a, const Charge& b) { return a.charge_period < b.charge_period; });
   std::vector<std::vector<Charge>> pieces;
@@ -297,19 +301,20 @@ std::vector<std::vector<Charge>> pieces_of_bill(std::vector<Charge> charges) {
   return pieces;
 }
 
-// The month done piece by piece says what the month done at once says.
-Finding pieces_are_the_whole(const World& world, const FactsByCluster& facts, const Outcome& whole,
-                             const EngineOptions& options) {
+// The month in pieces gives the same as the month at once.
+Finding piecewise_equals_whole(const World& world, const FactsByCluster& facts,
+                               const Outcome& whole, const EngineOptions& options) {
   std::set<FactId> in_pieces;
   std::vector<Posting> sum;
   for (const auto& [cluster, own] : facts) {
     FactsByCluster piece = {{cluster, own}};
     std::vector<Charge> lines;
     for (const Charge& charge : own.charges) {
-      // What spans the month is of no node and is left out; all else falls apart by hour or day.
+      // Charges for the whole month are for no node and are left out; the others fall apart by hour
+      // or day.
       if (charge.charge_period.length_ms() <= world.days.length_ms()) lines.push_back(charge);
     }
-    for (auto& charges : pieces_of_bill(std::move(lines))) {
+    for (auto& charges : independent_charges(std::move(lines))) {
       for (const Charge& charge : charges) in_pieces.insert(charge.id);
       piece.begin()->second.charges = std::move(charges);
       const auto part = run_engine(piece, world.policy, options);
@@ -325,7 +330,7 @@ Finding pieces_are_the_whole(const World& world, const FactsByCluster& facts, co
   return same_outcome({all, {}, {}}, {sum, {}, {}}, "the month done in pieces");
 }
 
-// One changed hour says of its lines what the whole month says.
+// A run limited to one changed hour gives the same for its charges as the whole month.
 Finding changed_hours_agree(const World& world, const FactsByCluster& facts, const Outcome& whole,
                             EngineOptions options) {
   Random random(world.seed, "changed");
@@ -364,7 +369,7 @@ std::string describe(const Posting& posting) {
       to_text(posting.observed_time.count()));
 }
 
-Facts facts_of(const World& world) {
+Facts world_facts(const World& world) {
   Facts facts{.charges = {},
               .nodes = world.nodes,
               .gpus = world.gpus,
@@ -388,7 +393,7 @@ void shuffle(Facts& facts, std::uint64_t seed) {
 
 FactsByCluster by_cluster(const Facts& facts) {
   FactsByCluster split;
-  const auto owners = cluster_of_charges(facts.charges, facts.nodes);
+  const auto owners = assign_clusters(facts.charges, facts.nodes);
   for (std::size_t i = 0; i < owners.size(); ++i) {
     split[owners[i]].charges.push_back(facts.charges[i]);
   }
@@ -408,8 +413,8 @@ std::expected<Outcome, std::string> run_engine(const FactsByCluster& split, cons
   Outcome outcome;
   try {
     for (const auto& [cluster, facts] : split) {
-      const SeenSource seen = [&](const Interval& during) -> Result<SeenUsage> {
-        return see(facts.usages, facts.gpus, policy.usage, during);
+      const UtilizationSource seen = [&](const Interval& during) -> Result<ObservedUtilization> {
+        return to_intervals(facts.usages, facts.gpus, policy.usage, during);
       };
       auto allocation = allocate({.cluster = cluster,
                                   .charges = facts.charges,
@@ -420,7 +425,7 @@ std::expected<Outcome, std::string> run_engine(const FactsByCluster& split, cons
                                   .policy = policy,
                                   .catalog = Catalog::built_in(),
                                   .threads = options.threads,
-                                  .seen = seen,
+                                  .utilization = seen,
                                   .changed = options.changed});
       if (!allocation) return std::unexpected("the engine refuses: " + allocation.error().message);
       const auto append = [](auto& to, auto& from) {
@@ -438,7 +443,7 @@ std::expected<Outcome, std::string> run_engine(const FactsByCluster& split, cons
 }
 
 Finding audit_engine(const World& world, Fault fault) {
-  const Facts facts = facts_of(world);
+  const Facts facts = world_facts(world);
   const FactsByCluster split = by_cluster(facts);
   EngineOptions options{.threads = 1, .fault = fault, .fault_seed = world.seed};
   const auto first = run_engine(split, world.policy, options);
@@ -455,7 +460,7 @@ Finding audit_engine(const World& world, Fault fault) {
   }
   options.threads = 1;
   if (fault != Fault::kNone) return std::nullopt;
-  if (const Finding found = pieces_are_the_whole(world, split, *first, options)) return found;
+  if (const Finding found = piecewise_equals_whole(world, split, *first, options)) return found;
   return changed_hours_agree(world, split, *first, options);
 }
 

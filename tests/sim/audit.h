@@ -1,4 +1,4 @@
-// The auditor: holds what the engine says against the truth that it knows.
+// The auditor: compares the engine's results with the truth that it knows.
 #pragma once
 
 #include <map>
@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "allocate/allocate.h"
+#include "allocation/allocate.h"
 #include "faults.h"
 #include "world.h"
 
 namespace pennyweight::sim {
 
-// What is wrong, in words; nothing where all is well.
+// A description of what is wrong; absent where all is well.
 using Finding = std::optional<std::string>;
 
-// The facts of a world as an engine is given them: in any order, whole or in parts.
+// The facts of a world as given to an engine: in any order, whole or in parts.
 struct Facts {
   std::vector<Charge> charges;
   std::vector<Node> nodes;
@@ -26,10 +26,10 @@ struct Facts {
   std::vector<Correction> corrections;
 };
 
-Facts facts_of(const World& world);
+Facts world_facts(const World& world);
 void shuffle(Facts& facts, std::uint64_t seed);
 
-// By the cluster that runs are made for; what no line is charged for is in none.
+// By the cluster of the run; charges for no cluster are under the empty id.
 using FactsByCluster = std::map<ClusterId, Facts>;
 FactsByCluster by_cluster(const Facts& facts);
 
@@ -40,7 +40,7 @@ struct EngineOptions {
   std::uint64_t fault_seed = 0;
 };
 
-// Every cluster's allocation and that of the charges of none, one after the other.
+// The allocations of every cluster and of the charges of none, one after the other.
 struct Outcome {
   std::vector<Posting> postings;
   std::vector<WorkloadDimensions> dimensions;
@@ -48,11 +48,11 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-// An engine that breaks its own CHECKs is a finding like any other, so that its seed is told.
+// A failed CHECK of the engine is a finding like any other, so that its seed is reported.
 std::expected<Outcome, std::string> run_engine(const FactsByCluster& split, const Policy& policy,
                                                const EngineOptions& options);
 
-// Everything that can be said of one world without a ledger.
+// All checks of one world that need no ledger.
 Finding audit_engine(const World& world, Fault fault);
 
 std::string describe(const Posting& posting);

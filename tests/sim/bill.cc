@@ -1,6 +1,6 @@
-// The bill of a world: what every node costs, by hours, days or the month, at spot, on-demand,
-// committed or owned prices; and around it what real bills have: refunds, credits, tax, support,
-// purchases, unused commitments, corrections, missing hours and lines that stand there twice.
+// The bill of a world: the cost of every node by hours, days or the month, at spot, on-demand,
+// committed or owned prices; and what real bills have besides: refunds, credits, tax, support,
+// purchases, unused commitments, corrections, missing hours and repeated charges.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/check.h"
-#include "simulate/random.h"
+#include "testing/generate/random.h"
 #include "world.h"
 
 namespace pennyweight::sim {
@@ -24,7 +24,7 @@ class BillMaker {
   void make() {
     for (const ClusterId& cluster : world_.clusters) {
       std::set<std::string> pools_billed_whole;
-      // A pool that is sold as one thing has no lines for its nodes.
+      // A pool that is sold as a whole has no charges for its nodes.
       if (below(5) == 0) {
         pools_billed_whole.insert("a");
         bill_pool(cluster, "a");
@@ -50,7 +50,7 @@ class BillMaker {
 
   Interval month() const { return {*parse_instant("2025-03-01"), *parse_instant("2025-04-01")}; }
 
-  // A price with digits down to the last tick, since bills have such.
+  // A price with digits down to the last unit, as real bills have.
   Money any_price() {
     const Int128 whole = static_cast<Int128>(100 + below(99'000)) * kMilliDollar;
     return Money::from_ticks(whole + static_cast<Int128>(below(3) == 0 ? below(1'000'000'000) : 0),
@@ -86,7 +86,7 @@ class BillMaker {
                                         node.provider_id.substr(node.provider_id.rfind('/') + 1);
     line.charge.service_category = "Compute";
     line.charge.service_name = "Amazon EC2";
-    // The same id may be a name in every cluster; a node that is not there at the time of the line
+    // The same id may be a name in every cluster. A node that is absent at the time of the charge
     // is no node to the engine, and its cost is shared.
     if (!is_there(node, charged)) line.target = Target::kShared;
     if (line.target == Target::kShared) line.node = NodeId("");
@@ -104,7 +104,7 @@ class BillMaker {
 
   void keep(BillLine line) { world_.bill.push_back(std::move(line)); }
 
-  // The node's hours, under one way of buying it; each way prices and cuts its own way.
+  // The node's hours, bought in one of four ways; each prices and cuts its own way.
   void bill_node(const Node& node) {
     const Money price = any_price();
     const auto hours = static_cast<std::uint64_t>(world_.days.length_ms() / kHourMs);
@@ -140,7 +140,7 @@ class BillMaker {
         line.charge.commitment_discount_status = UsedOrUnused::kUsed;
       }
       keep(line);
-      if (below(60) == 0) keep(line);  // FOCUS: two lines that say the same are two charges
+      if (below(60) == 0) keep(line);  // FOCUS: two equal rows are two charges
       if (below(30) == 0) refund(line);
       if (how == 2 && below(10) == 0) unused(node, charged, permille(list, 100), commitment);
       if (below(40) == 0) transfer_fee(node, charged);
@@ -203,7 +203,7 @@ class BillMaker {
     }
   }
 
-  // What is of no node: tax, support, a purchase, a credit for everything.
+  // Cost that is for no node: tax, support, a purchase, a credit for everything.
   void bill_the_rest() {
     const auto add = [&](ChargeCategory category, const std::string& service,
                          const Interval& charged, const Costs& costs) {
@@ -229,7 +229,7 @@ class BillMaker {
     if (below(3) == 0) add(ChargeCategory::kCredit, "", month(), same(-any_price()));
   }
 
-  // Ids as the ledger gives them, and the file that each line comes in.
+  // Ids as the ledger assigns them, and the file of each charge.
   void name_lines() {
     std::map<Hash128, std::uint64_t> seen;
     for (BillLine& line : world_.bill) {

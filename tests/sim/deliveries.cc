@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "core/check.h"
-#include "simulate/random.h"
+#include "core/try.h"
+#include "testing/generate/random.h"
 
 namespace pennyweight::sim {
 namespace {
@@ -28,7 +29,7 @@ void shuffle(std::vector<Fact>& facts, Random& random) {
   }
 }
 
-// Some rows once more, anywhere in the file.
+// Repeats some rows anywhere in the file.
 template <class Fact>
 void repeat_some(std::vector<Fact>& facts, Random& random) {
   const std::size_t count = facts.size();
@@ -59,8 +60,8 @@ ImportSource source_of(const Delivery& delivery) {
           .at = *parse_instant("2025-04-01T09:00:00Z")};
 }
 
-// The same things with other content: what a source says that changed its mind. None of it may
-// change the ledger.
+// The same things with other content, as from a source that changed its mind. They must not change
+// the ledger.
 Delivery restatements(const World& world, Random& random) {
   Delivery late = named("restated");
   for (const Node& node : world.nodes) {
@@ -88,7 +89,7 @@ Delivery restatements(const World& world, Random& random) {
 
 }  // namespace
 
-std::vector<Delivery> deliveries_of(const World& world) {
+std::vector<Delivery> ordered_deliveries(const World& world) {
   std::vector<Delivery> all = {named("nodes"), named("gpus")};
   all[0].nodes = world.nodes;
   all[0].outages = world.outages;
@@ -126,9 +127,9 @@ std::vector<Delivery> deliveries_of(const World& world) {
   return all;
 }
 
-std::vector<Delivery> disturbed(const World& world, std::uint64_t seed) {
+std::vector<Delivery> disturbed_deliveries(const World& world, std::uint64_t seed) {
   Random random(seed, "disturbed");
-  std::vector<Delivery> all = deliveries_of(world);
+  std::vector<Delivery> all = ordered_deliveries(world);
   for (Delivery& delivery : all) {
     shuffle(delivery.charges, random);  // twice in one file would be two charges
     repeat_some(delivery.holdings, random);
@@ -148,18 +149,14 @@ std::vector<Delivery> disturbed(const World& world, std::uint64_t seed) {
 }
 
 Result<ImportOutcome> import(Store& store, const Delivery& delivery) {
-  auto session = store.begin_import(source_of(delivery));
-  if (!session) return std::unexpected(session.error());
-  if (auto done = append_all(**session, delivery, true); !done) {
-    return std::unexpected(done.error());
-  }
-  return (*session)->commit();
+  auto session = TRY(store.begin_import(source_of(delivery)));
+  TRY(append_all(*session, delivery, true));
+  return session->commit();
 }
 
 Result<void> import_and_fail(Store& store, const Delivery& delivery) {
-  auto session = store.begin_import(source_of(delivery));
-  if (!session) return std::unexpected(session.error());
-  return append_all(**session, delivery, false);
+  auto session = TRY(store.begin_import(source_of(delivery)));
+  return append_all(*session, delivery, false);
 }
 
 }  // namespace pennyweight::sim

@@ -25,9 +25,9 @@ const Profile& profile_named(const Model& model, const std::string& name) {
 
 }  // namespace
 
-// NVIDIA MIG user guide, "supported profiles"; the layouts are those of mig-parted's defaults, and
-// some that leave a part of the card unusable: by hand, since this is the truth. An A100 with a 1g
-// beside larger instances is known to measure them wrongly (DCGM issues 138, 248, 152).
+// NVIDIA MIG user guide, "supported profiles". The layouts are mig-parted's defaults and some that
+// leave a part of the GPU unusable, copied by hand since this is the truth. An A100 with a 1g
+// beside larger instances measures them wrongly (DCGM issues 138, 248, 152).
 const std::vector<Model>& models() {
   static const std::vector<Model> all = {
       {"A100-SXM4-40GB",
@@ -76,7 +76,7 @@ const std::vector<Model>& models() {
   return all;
 }
 
-CardUnits truth_of(const Device& device, const Node& node) {
+CardUnits true_units(const Device& device, const Node& node) {
   const auto even = [](std::uint64_t parts, std::uint64_t whole) {
     return CardUnits{kCard * parts / whole, kCard * parts / whole};
   };
@@ -96,7 +96,7 @@ CardUnits truth_of(const Device& device, const Node& node) {
     std::uint64_t memory = kCard;
     if (vgpu->memory_percent) memory = kCard * *vgpu->memory_percent / 100;
     if (vgpu->memory_bytes) {
-      // The worlds ask for whole 64ths of a card's memory, of which a card has whole units.
+      // Worlds request whole 64ths of a GPU's memory, which are whole units.
       const std::uint64_t slice = (model_named(node.gpu_model).memory_gib << 30) / 64;
       memory = kCard / 64 * (*vgpu->memory_bytes / slice);
     }

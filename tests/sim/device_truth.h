@@ -1,5 +1,5 @@
-// What a device is of its card, by hand from the vendors' tables: the truth that the engine's own
-// tables are held against.
+// What part of a GPU each device is, copied by hand from the vendors' tables: the truth that the
+// engine's own tables are checked against.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ struct Model {
   std::vector<Layout> layouts;
 };
 
-// Those that worlds are made of.
+// The models that worlds are made of.
 const std::vector<Model>& models();
 
 struct CardUnits {
   std::uint64_t compute, memory;
 };
 
-// Of one device on a node, in units of a whole card.
-CardUnits truth_of(const Device& device, const Node& node);
+// One device on a node, in units of a whole GPU.
+CardUnits true_units(const Device& device, const Node& node);
 
 }  // namespace pennyweight::sim

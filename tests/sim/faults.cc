@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "simulate/random.h"
+#include "testing/generate/random.h"
 
 namespace pennyweight::sim {
 namespace {
@@ -23,7 +23,7 @@ std::optional<std::size_t> find_place(std::uint64_t seed, std::size_t count, con
   return std::nullopt;
 }
 
-// As somebody would write it who does not know better: shares by double, the rest to the last.
+// A naive implementation: shares by double, the rest to the last one.
 void divide_by_float(std::vector<Posting>& postings, std::size_t first) {
   std::size_t last = first;
   Int128 total = 0;
@@ -49,12 +49,12 @@ void divide_by_float(std::vector<Posting>& postings, std::size_t first) {
 
 std::optional<Fault> parse_fault(std::string_view text) {
   for (const Fault fault : {Fault::kDropPosting, Fault::kSwapShares, Fault::kFloat}) {
-    if (text == name_of(fault)) return fault;
+    if (text == fault_name(fault)) return fault;
   }
   return std::nullopt;
 }
 
-std::string_view name_of(Fault fault) {
+std::string_view fault_name(Fault fault) {
   switch (fault) {
     case Fault::kNone:
       return "none";

@@ -13,32 +13,32 @@
 
 #include "core/check.h"
 #include "deliveries.h"
-#include "ledger/keeping.h"
-#include "simulate/random.h"
-#include "store/duckdb/duckdb_store.h"
-#include "store/memory/memory_store.h"
+#include "ledger/store/duckdb/duckdb_store.h"
+#include "ledger/store_rules.h"
+#include "testing/generate/random.h"
+#include "testing/memory_store/memory_store.h"
 
 namespace pennyweight::sim {
 namespace {
 
-// A store's error is a finding, and these checks are full of store calls.
-struct Refused {
+// Turns a store's error into a finding; these checks are full of store calls.
+struct StoreError {
   std::string why;
 };
 
 template <class T>
 T must(Result<T> result) {
-  if (!result) throw Refused{result.error().message};
+  if (!result) throw StoreError{result.error().message};
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
 template <class T>
 T must(std::expected<T, std::string> result) {
-  if (!result) throw Refused{result.error()};
+  if (!result) throw StoreError{result.error()};
   return std::move(*result);
 }
 
-// Everything that a ledger holds, as fingerprints: facts by kind, and the current runs' postings.
+// The contents of a ledger as fingerprints: facts by kind, and the postings of the current runs.
 struct Contents {
   std::map<std::string, Hash128> facts;
   std::map<Scope, Hash128> runs;
@@ -49,7 +49,7 @@ template <class Fact>
 Hash128 digest(const std::vector<Fact>& facts) {
   SetDigest set;
   for (const Fact& fact : facts) {
-    // A store gives samples without their ids, since nobody asks for them.
+    // Stores return samples without their ids, since nothing needs them.
     const bool has_id = !std::is_same_v<Fact, Usage>;
     set.add(Fingerprint()
                 .add(has_id ? to_text(fact.id) : std::string())
@@ -115,7 +115,7 @@ Run run_of(const World& world, const ClusterId& cluster) {
 void allocate_ledger(Store& store, const World& world, bool let_go = false) {
   FactsByCluster split = by_cluster(facts_in(store, world));
   for (const Run& run : must(store.runs())) {
-    if (run.current) split[run.scope.cluster];  // what lost its lines is emptied
+    if (run.current) split[run.scope.cluster];  // a scope that lost its charges is emptied
   }
   for (const auto& [cluster, facts] : split) {
     const Outcome outcome = must(run_engine({{cluster, facts}}, world.policy, {}));
@@ -130,7 +130,8 @@ void allocate_ledger(Store& store, const World& world, bool let_go = false) {
 Contents contents_of(Store& store, const World& world) {
   Contents contents{.facts = digests(facts_in(store, world)), .runs = {}};
   for (const Run& run : must(store.runs())) {
-    // A scope that had lines until their node was known has an empty run; elsewhere it has none.
+    // A scope that had charges until their node was known has an empty run in one ledger and none
+    // in the other.
     if (run.current && run.postings > 0) contents.runs[run.scope] = run.postings_digest;
   }
   return contents;
@@ -151,21 +152,21 @@ Finding difference(const Contents& first, const Contents& second, const std::str
   return std::nullopt;
 }
 
-// The ledger as it should be: filled in good order. Held against the world on the way.
+// The expected ledger: filled in good order, and checked against the world on the way.
 Contents reference(const World& world) {
   const auto store = make_memory_store();
-  for (const Delivery& delivery : deliveries_of(world)) must(import(*store, delivery));
+  for (const Delivery& delivery : ordered_deliveries(world)) must(import(*store, delivery));
   allocate_ledger(*store, world);
-  Facts truth = facts_of(world);
+  Facts truth = world_facts(world);
   const auto kept = facts_in(*store, world);
   if (digests(truth) != digests(kept)) {
-    throw Refused{"the ledger does not hold the facts of the world"};
+    throw StoreError{"the ledger does not hold the facts of the world"};
   }
   const auto totals =
       must(store->reconcile(world.month, true, [](const LineCheck&) { return true; }));
   for (const ReconcileTotals& total : totals) {
     if (total.lines_off > 0 || !(total.billed_lines == total.posted)) {
-      throw Refused{"reconcile says that lines are off"};
+      throw StoreError{"reconcile says that lines are off"};
     }
   }
   const Outcome direct = must(run_engine(by_cluster(truth), world.policy, {}));
@@ -176,22 +177,22 @@ Contents reference(const World& world) {
       stored.add(content_hash(posting));
     }
   }
-  if (said.digest() != stored.digest()) throw Refused{"the ledger holds other postings"};
+  if (said.digest() != stored.digest()) throw StoreError{"the ledger holds other postings"};
   return contents_of(*store, world);
 }
 
 using Reopen = std::function<void(std::unique_ptr<Store>&)>;
 
-// Everything goes wrong, and it must not matter.
+// Everything goes wrong, and the result must be the same.
 Finding fill_badly(const World& world, const Contents& expected, std::unique_ptr<Store> store,
                    const Reopen& reopen) {
   Random random(world.seed, "fill");
-  const auto deliveries = disturbed(world, world.seed);
+  const auto deliveries = disturbed_deliveries(world, world.seed);
   for (const Delivery& delivery : deliveries) {
     if (random.between(0, 3) == 0) must(import_and_fail(*store, delivery));
     const ImportOutcome outcome = must(import(*store, delivery));
     if (outcome.rejected < delivery.restated) {
-      return "rows that contradict the ledger were not kept aside";
+      return "rows that contradict the ledger were not set aside";
     }
     if (delivery.restated == 0 && outcome.rejected > 0) {
       return fmt::format("{} good rows of '{}' were rejected: {}", outcome.rejected, delivery.name,
@@ -207,7 +208,7 @@ Finding fill_badly(const World& world, const Contents& expected, std::unique_ptr
     return found;
   }
   const std::size_t runs = must(store->runs()).size();
-  for (const Delivery& delivery : deliveries_of(world)) must(import(*store, delivery));
+  for (const Delivery& delivery : ordered_deliveries(world)) must(import(*store, delivery));
   allocate_ledger(*store, world);
   if (must(store->runs()).size() != runs) return "twice is not once: a run that says the same";
   return difference(expected, contents_of(*store, world), "everything imported twice");
@@ -217,7 +218,7 @@ template <class Work>
 Finding guarded(const Work& work) {
   try {
     return work();
-  } catch (const Refused& refused) {
+  } catch (const StoreError& refused) {
     return refused.why;
   } catch (const InvariantError& broken) {
     return std::string("a keeper broke its own promise: ") + broken.what();
@@ -228,12 +229,12 @@ std::unique_ptr<Store> open_file(const std::string& path) {
   return must(open_duckdb_store({.path = path, .memory_bytes_max = 256u << 20, .threads = 1}));
 }
 
-// The child: goes on from a delivery, and says so after each that is in the ledger.
+// The child process: continues from a delivery, and reports each one that is in the ledger.
 [[noreturn]] void fill_until_killed(const World& world, const std::string& path, std::size_t from,
                                     int acknowledgements) {
   const Finding found = guarded([&]() -> Finding {
     const auto store = open_file(path);
-    const auto deliveries = disturbed(world, world.seed);
+    const auto deliveries = disturbed_deliveries(world, world.seed);
     for (std::size_t i = from; i < deliveries.size(); ++i) {
       must(import(*store, deliveries[i]));
       const char done = '.';
@@ -271,9 +272,9 @@ Finding audit_kill(const World& world, const std::string& folder) {
     std::size_t acknowledged = 0;
     for (int round = 0; round < 4; ++round) {
       int ends[2];
-      if (::pipe(ends) != 0) throw Refused{"no pipe"};
+      if (::pipe(ends) != 0) throw StoreError{"no pipe"};
       const pid_t child = ::fork();
-      if (child < 0) throw Refused{"no process"};
+      if (child < 0) throw StoreError{"no process"};
       if (child == 0) {
         ::close(ends[0]);
         fill_until_killed(world, path, acknowledged, ends[1]);
@@ -289,7 +290,7 @@ Finding audit_kill(const World& world, const std::string& folder) {
       if (WIFEXITED(status) && WEXITSTATUS(status) != 0) return "a process failed by itself";
     }
     const auto store = open_file(path);
-    const auto deliveries = disturbed(world, world.seed);
+    const auto deliveries = disturbed_deliveries(world, world.seed);
     for (std::size_t i = acknowledged; i < deliveries.size(); ++i) {
       must(import(*store, deliveries[i]));
     }

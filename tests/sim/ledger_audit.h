@@ -1,4 +1,5 @@
-// The audit through a ledger: whatever happens on the way in, the same facts and the same money.
+// The audit through a ledger: whatever happens during imports, the facts and the money are the
+// same.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +10,17 @@
 
 namespace pennyweight::sim {
 
-// In memory: a ledger filled in good order is what the world says, and adds up; one filled with
-// everything going wrong, allocated again and again meanwhile, and then given everything once more,
-// is the same to the last byte.
+// In memory. A ledger filled in good order must contain the world and add up. One in which
+// everything goes wrong, with runs in between and all deliveries repeated at the end, must be the
+// same to the last byte.
 Finding audit_ledger(const World& world);
 
-// The same in a DuckDB file that is closed and opened on the way. `folder` exists and is the
-// caller's to remove.
+// The same in a DuckDB file that is closed and reopened on the way. `folder` exists; the caller
+// removes it.
 Finding audit_duckdb(const World& world, const std::string& folder);
 
-// A process that fills a DuckDB file is killed at random moments and another goes on from what it
-// acknowledged. Forks: REQUIRES that no other thread of this process runs.
+// Kills a process that fills a DuckDB file at random moments; another one continues from the last
+// acknowledged delivery. Forks. REQUIRES: no other thread of this process runs.
 Finding audit_kill(const World& world, const std::string& folder);
 
 }  // namespace pennyweight::sim

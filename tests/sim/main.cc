@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "allocate/parallel.h"
+#include "allocation/parallel.h"
 #include "audit.h"
 #include "ledger_audit.h"
 #include "properties.h"
@@ -32,7 +32,7 @@ struct Options {
   std::uint64_t seeds = 0;
   std::uint64_t properties = 0;
   unsigned threads = 1;
-  // Every so many seeds: with a DuckDB file, and with a process that is killed.
+  // Every so many seeds are also checked with a DuckDB file and a killed process.
   std::uint64_t duckdb_every = 50;
   std::uint64_t kill_every = 200;
   Fault fault = Fault::kNone;
@@ -54,7 +54,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// A folder for one seed's files, gone with the object.
+// A folder for one seed's files, removed with the object.
 class Folder {
  public:
   explicit Folder(std::uint64_t seed)
@@ -87,7 +87,7 @@ Finding audit(std::uint64_t seed, const Options& options) {
   return audit_duckdb(world, folder.text());
 }
 
-// The first seed, in their order, at which something is found.
+// The first seed, in ascending order, with a finding.
 template <class Check>
 std::optional<std::pair<std::uint64_t, std::string>> first_finding(std::uint64_t from,
                                                                    std::uint64_t count,
@@ -127,7 +127,7 @@ bool report(const std::optional<std::pair<std::uint64_t, std::string>>& finding,
 int run_seeds(const Options& options) {
   const Stopwatch watch;
   const std::string fault =
-      options.fault == Fault::kNone ? "" : fmt::format(" --fault {}", name_of(options.fault));
+      options.fault == Fault::kNone ? "" : fmt::format(" --fault {}", fault_name(options.fault));
   const auto finding = first_finding(options.from, options.seeds, options.threads,
                                      [&](std::uint64_t seed) { return audit(seed, options); });
   const std::string replay = fmt::format("--seeds 1 --duckdb-every {} --kill-every {}{}",
@@ -135,7 +135,7 @@ int run_seeds(const Options& options) {
   if (report(finding, replay)) return 1;
   std::uint64_t killed = 0;
   if (options.fault == Fault::kNone) {
-    // Forks, so by itself.
+    // Forks, so it runs alone.
     for (std::uint64_t seed = options.from; seed < options.from + options.seeds; ++seed) {
       if (!falls_on(seed, options.kill_every)) continue;
       ++killed;
@@ -151,7 +151,7 @@ int run_seeds(const Options& options) {
   return 0;
 }
 
-// Each fault must be found, or the auditor is asleep.
+// If a fault is not found the auditor does not work.
 int prove_faults(const Options& options) {
   bool all_found = true;
   for (const Fault fault : {Fault::kDropPosting, Fault::kSwapShares, Fault::kFloat}) {
@@ -170,7 +170,7 @@ int prove_faults(const Options& options) {
       }
     }
     all_found = all_found && found > 0;
-    print(fmt::format("{}: found in {} of {} seeds, first in seed {}: {}", name_of(fault), found,
+    print(fmt::format("{}: found in {} of {} seeds, first in seed {}: {}", fault_name(fault), found,
                       options.seeds, first, words));
   }
   return all_found ? 0 : 1;

@@ -4,21 +4,21 @@
 #include <optional>
 #include <tuple>
 
+#include "allocation/pricing/node_split.h"
 #include "core/billing_period.h"
 #include "core/check.h"
-#include "fleet/gpu_model.h"
+#include "core/gpu/gpu_model.h"
 #include "oracle_machine.h"
-#include "pricing/node_split.h"
 
 namespace pennyweight::sim {
 namespace {
 
 constexpr std::uint64_t kCardUnits = CardShare::kUnitsPerCard;
 
-// Before money: everything of a posting but its costs.
+// A posting before its costs are known.
 struct Piece {
   Component component;
-  Interval stretch;
+  Interval segment;
   NodeId node;
   GpuId gpu;
   PostingKind kind;
@@ -26,7 +26,7 @@ struct Piece {
   Interval during;
   Weight weight = 0;
   UInt128 gpu_time = 0, memory_time = 0, observed_time = 0;
-  auto key() const { return std::tie(component, stretch, node, gpu, kind, holding); }
+  auto key() const { return std::tie(component, segment, node, gpu, kind, holding); }
 };
 
 struct Split {
@@ -77,9 +77,9 @@ Weight weigh(const Amounts& amounts, Component component, const Rules& rules) {
   return amounts[0] * rules.compute + amounts[1] * rules.memory;
 }
 
-// One machine's part of a component of a line over a stretch.
+// One machine's part of a component of a charge over a time segment.
 std::vector<Piece> pieces_of_machine(const World& world, const Machine& machine, const Node& node,
-                                     Component component, const Interval& stretch, bool times,
+                                     Component component, const Interval& segment, bool times,
                                      const std::vector<std::size_t>& order) {
   std::vector<Piece> pieces;
   const bool gpu = component == Component::kGpu;
@@ -91,7 +91,7 @@ std::vector<Piece> pieces_of_machine(const World& world, const Machine& machine,
     weights.push_back(weigh(c.given, component, c.rules));
     all += weights.back();
   }
-  // Under rules of their own some may weigh so much that all together are more than the machine.
+  // Under rules of their own, holders may together weigh more than the machine.
   if (all > capacity) weights = split_units(capacity, weights);
   UInt128 taken = 0, asked_time = 0;
   const GpuModel* model = find_gpu_model(node.gpu_model);
@@ -109,7 +109,7 @@ std::vector<Piece> pieces_of_machine(const World& world, const Machine& machine,
       used = multiply_divide(weights[i], weigh(c.used, component, c.rules), given).quotient;
     }
     Piece first{component,
-                stretch,
+                segment,
                 node.name,
                 c.ask->card == kAnywhere ? GpuId("") : world.gpus[c.ask->card].uuid,
                 overhead ? PostingKind::kOverhead : PostingKind::kUsed,
@@ -132,7 +132,7 @@ std::vector<Piece> pieces_of_machine(const World& world, const Machine& machine,
     taken += weights[i];
     asked_time += time;
   }
-  // What nobody is charged for, by why.
+  // Idle capacity, by its reason.
   UInt128 rest = capacity - taken;
   UInt128 time = times && machine.capacity[0] > asked_time ? machine.capacity[0] - asked_time : 0;
   const std::size_t first_idle = pieces.size();
@@ -141,7 +141,7 @@ std::vector<Piece> pieces_of_machine(const World& world, const Machine& machine,
     if (part == 0) return;
     const UInt128 part_time = std::min(time, compute);
     pieces.push_back(
-        {component, stretch, node.name, GpuId(""), kind, std::nullopt, stretch, part, part_time});
+        {component, segment, node.name, GpuId(""), kind, std::nullopt, segment, part, part_time});
     rest -= part;
     time -= part_time;
   };
@@ -159,21 +159,21 @@ std::vector<Piece> pieces_of_machine(const World& world, const Machine& machine,
 
 std::vector<Piece> pieces_of(const World& world, const BillLine& line, Component component,
                              const std::vector<std::size_t>& order) {
-  const bool times = component == Component::kGpu && tells_time(world, line);
+  const bool times = component == Component::kGpu && reports_time(world, line);
   std::vector<Piece> pieces;
-  for (const Interval& stretch : cut_by_day(line.charge.charge_period, world.policy.time_zone)) {
+  for (const Interval& segment : cut_by_day(line.charge.charge_period, world.policy.time_zone)) {
     for (std::size_t m = 0; m < world.nodes.size(); ++m) {
       const Node& node = world.nodes[m];
       if (node.name != line.node || node.cluster != line.cluster) continue;
-      const auto more = pieces_of_machine(world, share_machine(world, m, stretch), node, component,
-                                          stretch, times, order);
+      const auto more = pieces_of_machine(world, share_machine(world, m, segment), node, component,
+                                          segment, times, order);
       pieces.insert(pieces.end(), more.begin(), more.end());
     }
   }
   return pieces;
 }
 
-// Pieces about the same thing are one posting.
+// Pieces about the same thing become one posting.
 std::vector<Piece> merged(std::vector<Piece> pieces) {
   std::stable_sort(pieces.begin(), pieces.end(),
                    [](const Piece& a, const Piece& b) { return a.key() < b.key(); });
@@ -195,13 +195,13 @@ std::vector<Piece> merged(std::vector<Piece> pieces) {
   return out;
 }
 
-// The line's days by their length: for what is of no node, or when nothing was there at all.
+// The charge's days by their length: for charges of no node, or where no machine was there.
 std::vector<Piece> by_length(const World& world, const BillLine& line, Component component,
                              PostingKind kind) {
   std::vector<Piece> pieces;
-  for (const Interval& stretch : cut_by_day(line.charge.charge_period, world.policy.time_zone)) {
-    pieces.push_back({component, stretch, line.node, GpuId(""), kind, std::nullopt, stretch,
-                      stretch.length_ms()});
+  for (const Interval& segment : cut_by_day(line.charge.charge_period, world.policy.time_zone)) {
+    pieces.push_back({component, segment, line.node, GpuId(""), kind, std::nullopt, segment,
+                      segment.length_ms()});
   }
   return pieces;
 }
@@ -218,7 +218,7 @@ std::vector<Costs> divide_costs(const Costs& costs, const std::vector<Weight>& w
 
 }  // namespace
 
-bool tells_time(const World& world, const BillLine& line) {
+bool reports_time(const World& world, const BillLine& line) {
   if (!is_plain(line)) return false;
   const auto rank = [](const BillLine& l) {
     return std::pair(-l.charge.costs.list.ticks(), l.charge.id);
@@ -264,7 +264,7 @@ std::vector<Posting> expected_postings(const World& world, const BillLine& line)
     const auto parts = divide_costs(costs, weights);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const Piece& p = pieces[i];
-      const auto day = parse_instant(local_date(p.stretch.begin(), world.policy.time_zone));
+      const auto day = parse_instant(local_date(p.segment.begin(), world.policy.time_zone));
       const Holding* h = p.holding ? &world.holdings[order[*p.holding]] : nullptr;
       postings.push_back({.charge = line.charge.id,
                           .kind = p.kind,

@@ -96,7 +96,7 @@ Series series_of(const World& world, const GpuId& device, const WorkloadId& work
   return series;
 }
 
-// A sample holds until the next one, and for so long at most.
+// A sample holds until the next one, for the policy's hold at most.
 const Sampled* seen_at(const World& world, const Series& series, Instant at) {
   const Sampled* last = nullptr;
   for (const Sampled& sample : series) {
@@ -108,7 +108,8 @@ const Sampled* seen_at(const World& world, const Series& series, Instant at) {
 
 // ---- who has how much, moment by moment ---------------------------------------------------------
 
-// Where everybody together is charged by more than there is, a moment is divided in proportion.
+// Where all claimants together are charged by more than there is, a moment is divided in
+// proportion.
 std::vector<UInt128> divide(std::uint64_t available, std::uint64_t length,
                             const std::vector<Weight>& charged) {
   const UInt128 all = std::accumulate(charged.begin(), charged.end(), UInt128{0});
@@ -118,21 +119,21 @@ std::vector<UInt128> divide(std::uint64_t available, std::uint64_t length,
   return given;
 }
 
-// By request: gives each claimant what it asks for at every moment, and returns what is left. A
-// moment is a time in which neither the claimants nor what there is changes.
-Levels give(const Interval& stretch, const Levels& capacity,
+// By request: gives each claimant what it requests at every moment, and returns what is left.
+// Neither the claimants nor the capacity change within a moment.
+Levels give(const Interval& segment, const Levels& capacity,
             const std::vector<Claimant*>& claimants, std::size_t axis) {
-  std::set<Instant> cuts = {stretch.begin(), stretch.end()};
+  std::set<Instant> cuts = {segment.begin(), segment.end()};
   for (const auto& [at, units] : capacity) {
     const bool changes = at == capacity.begin()->first ||
                          level_at(capacity, at - std::chrono::milliseconds(1)) != units;
-    if (stretch.contains(at) && changes) cuts.insert(at);
+    if (segment.contains(at) && changes) cuts.insert(at);
   }
   for (const Claimant* claimant : claimants) {
     cuts.insert(claimant->during.begin());
     cuts.insert(claimant->during.end());
   }
-  Levels left = {{stretch.end(), 0}};
+  Levels left = {{segment.end(), 0}};
   for (auto cut = cuts.begin(); std::next(cut) != cuts.end(); ++cut) {
     std::vector<Claimant*> active;
     std::vector<Weight> asked;
@@ -155,9 +156,7 @@ Levels give(const Interval& stretch, const Levels& capacity,
   return left;
 }
 
-// A seat, with what was seen on it: of each holder its own values, and of one who is alone else, at
-// that moment,
-// the device's.
+// A seat with its observed usage: each holder's own values, else, while it is alone, the device's.
 std::array<Levels, 2> give_seat(const World& world, const Interval& there, const Seat& seat,
                                 bool is_rest, const std::vector<Claimant*>& claimants,
                                 std::array<UInt128, 2>& unbilled) {
@@ -204,7 +203,7 @@ std::array<Levels, 2> give_seat(const World& world, const Interval& there, const
           const auto& value = axis == 0 ? sample.compute : sample.memory;
           charged.push_back(asked);
           used.push_back(asked);
-          if (value) {  // on the card the device's value is so much
+          if (value) {  // a value of the device, in units of the GPU
             const auto use =
                 static_cast<std::uint64_t>(UInt128{*value} * seat.units[axis] / kCardUnits);
             charged.back() = charged_by(claimant.rules.basis, asked, use);
@@ -252,21 +251,21 @@ Rules rules_for(const World& world, const Node& node, const Holding* holder) {
   return {basis.value_or(world.policy.basis), chosen.compute * factor, chosen.memory * factor};
 }
 
-Machine share_machine(const World& world, std::size_t index, const Interval& stretch) {
+Machine share_machine(const World& world, std::size_t index, const Interval& segment) {
   Machine out;
   const Node& node = world.nodes[index];
   const auto present = world.presence_of_node(index);
-  const auto here = present ? present->overlap(stretch) : std::nullopt;
+  const auto here = present ? present->overlap(segment) : std::nullopt;
   if (!here) return out;
   for (const std::size_t h : holder_order(world, node.cluster)) {
     const Holding& holder = world.holdings[h];
-    for (const Ask& ask : world.asks) {
+    for (const TrueRequest& ask : world.requests) {
       if (ask.holding != h || ask.machine != index) continue;
       const auto time = ask.during.overlap(*here);
       if (time) out.claimants.push_back({&ask, &holder, *time, rules_for(world, node, &holder)});
     }
   }
-  const auto place = [&](const Ask& ask) {
+  const auto place = [&](const TrueRequest& ask) {
     const bool anywhere = ask.card == kAnywhere;
     return std::tuple(anywhere, anywhere ? GpuId("") : world.gpus[ask.card].uuid,
                       anywhere ? Instant() : world.gpus[ask.card].from, ask.seat);

@@ -8,23 +8,23 @@
 
 namespace pennyweight::sim {
 
-// What the policy says of a holder on a node.
+// The policy's rules for a holder on a node.
 struct Rules {
   Basis basis;
-  std::uint64_t compute, memory;  // weights, of one sum for all
+  std::uint64_t compute, memory;  // weights; all have the same sum
 };
 
-// Of nobody in particular: nullptr.
+// nullptr: for idle capacity.
 Rules rules_for(const World& world, const Node& node, const Holding* holder);
 
 struct Claimant {
-  const Ask* ask;
+  const TrueRequest* ask;
   const Holding* holder;
-  Interval during;  // within the stretch
+  Interval during;  // within the time segment
   Rules rules;
   std::array<UInt128, kAxisCount> given{};
   std::array<UInt128, 2> used{};   // of given
-  UInt128 idle = 0, observed = 0;  // of the compute asked for
+  UInt128 idle = 0, observed = 0;  // of the requested compute
 };
 
 struct Machine {
@@ -33,8 +33,8 @@ struct Machine {
   std::array<UInt128, 2> stranded{}, unbilled{};
 };
 
-// One machine over one stretch. Of the host, everybody on the machine has what they ask for; of the
-// GPUs first whoever is on a seat, seat by seat, then whoever asked for the node as a whole.
-Machine share_machine(const World& world, std::size_t index, const Interval& stretch);
+// Divides one machine over one time segment. Of the host, every holder has what it requests. Of the
+// GPUs, holders on seats come first, seat by seat, then holders of the node as a whole.
+Machine share_machine(const World& world, std::size_t index, const Interval& segment);
 
 }  // namespace pennyweight::sim

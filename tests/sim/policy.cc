@@ -1,4 +1,4 @@
-// The rules of a world: any of those that a policy can state.
+// The rules of a world: any that a policy can state.
 #include <array>
 
 #include "world.h"
@@ -6,7 +6,7 @@
 namespace pennyweight::sim {
 namespace {
 
-// What becomes of idle and shared cost: one rule a kind at most, so that what is left is known.
+// Spread rules for idle and shared cost: at most one for each kind, so that the rest is known.
 void make_spread(Policy& policy, Random& random) {
   const auto below = [&](std::uint64_t bound) { return random.between(0, bound - 1); };
   const auto any_of = [&](const auto& all) { return all[below(all.size())]; };

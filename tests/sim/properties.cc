@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "simulate/random.h"
+#include "testing/generate/random.h"
 
 namespace pennyweight::sim {
 namespace {
@@ -14,14 +14,14 @@ namespace {
 constexpr std::uint64_t kCard = CardShare::kUnitsPerCard;
 const Instant kStart = from_unix_seconds(1'741'000'000 / 86'400 * 86'400);  // a day in 2025
 
-// One node of one to three cards, a few holders, and a line of the bill.
-struct Small {
+// One node of one to three GPUs, a few holders, and a charge.
+struct SmallWorld {
   std::vector<Node> nodes;
   std::vector<Gpu> gpus;
   std::vector<Holding> holdings;
   std::vector<Charge> charges;
   Policy policy;
-  bool fits = true;  // nobody asks for more than there is at any time
+  bool fits = true;  // holders never request more than there is
 
   Result<Allocation> allocate(unsigned threads = 1) const {
     return pennyweight::allocate({.cluster = ClusterId("c"),
@@ -39,7 +39,7 @@ class SmallMaker {
  public:
   explicit SmallMaker(std::uint64_t seed) : random_(seed, "small") {}
 
-  Small make() {
+  SmallWorld make() {
     small_.fits = below(3) > 0;
     small_.policy.basis = {Basis::Kind::kRequest, 500};
     small_.policy.weights = {static_cast<std::uint32_t>(below(4)),
@@ -108,7 +108,7 @@ class SmallMaker {
         by_card ? Placement(OnGpus{{GpuId(fmt::format("GPU-{}", below(small_.gpus.size())))}})
                 : Placement(OnNodes{{{NodeId("n"), 1}}});
     Holding holder(ClusterId("c"), WorkloadId(fmt::format("w{}", h)), held, where);
-    // All of them together fit one card where they must, and one more like any of them as well.
+    // Where they must fit, all of them fit on one GPU together with one more of the same size.
     const std::uint64_t most = small_.fits ? kCard / (holders + 2) : kCard;
     holder.device = CardFraction{CardShare::from_units(below(most + 1)),
                                  CardShare::from_units(below(most + 1))};
@@ -121,21 +121,21 @@ class SmallMaker {
   }
 
   Random random_;
-  Small small_;
+  SmallWorld small_;
 };
 
-// What one workload is charged and had, by line and component.
-struct Had {
+// The cost and time of one workload, by charge and component.
+struct WorkloadTotals {
   Weight weight = 0;
   Int128 effective = 0;
   std::uint64_t postings = 0;
 };
-using HadBy = std::map<std::tuple<FactId, Component, WorkloadId>, Had>;
+using HadBy = std::map<std::tuple<FactId, Component, WorkloadId>, WorkloadTotals>;
 
-HadBy had_in(const std::vector<Posting>& postings) {
+HadBy totals_in(const std::vector<Posting>& postings) {
   HadBy had;
   for (const Posting& posting : postings) {
-    Had& one = had[{posting.charge, posting.component, posting.workload}];
+    WorkloadTotals& one = had[{posting.charge, posting.component, posting.workload}];
     one.weight += posting.weight;
     one.effective += posting.costs.effective.ticks();
     one.postings += 1;
@@ -154,7 +154,7 @@ class Properties {
     const auto base = small_.allocate();
     if (!base) return base.error().message;
     base_ = *base;
-    had_ = had_in(base_.postings);
+    had_ = totals_in(base_.postings);
     const struct {
       const char* name;
       Finding (Properties::*check)();
@@ -184,7 +184,7 @@ class Properties {
   }
 
  private:
-  // A part of a sum rounds by less than a tick, once for its component and once for itself.
+  // A part of a sum is off by less than a unit, once for its component and once for itself.
   static constexpr Int128 kRounding = 2;
 
   Finding conservation() {
@@ -198,14 +198,14 @@ class Properties {
     return std::nullopt;
   }
 
-  // Two who ask for the same at the same time and place pay the same.
+  // Two holders with the same request at the same time and place pay the same.
   Finding symmetry() {
-    Small twins = small_;
+    SmallWorld twins = small_;
     Holding twin = twins.holdings.front();
     twin.workload = WorkloadId("twin");
     twin.id = FactId{natural_key(twin)};
     twins.holdings.push_back(twin);
-    const auto had = had_in(twins.allocate()->postings);
+    const auto had = totals_in(twins.allocate()->postings);
     for (const auto& [key, one] : had) {
       if (std::get<WorkloadId>(key) != small_.holdings.front().workload) continue;
       auto other_key = key;
@@ -213,7 +213,7 @@ class Properties {
       const auto other = had.find(other_key);
       if (other == had.end()) return "one of two alike has no posting";
       if (small_.fits && other->second.weight != one.weight) return "two alike weigh differently";
-      // Where all ask for too much the last unit of a moment goes to one of them.
+      // Where all request too much, the last unit of a moment goes to one of them.
       const Int128 most = static_cast<Int128>(one.postings) + unfit_slack(key, one);
       if (size_of(one.effective - other->second.effective) > most) {
         return fmt::format("two alike pay {} and {} ticks", to_text(one.effective),
@@ -223,9 +223,9 @@ class Properties {
     return std::nullopt;
   }
 
-  // Who asks for nothing pays nothing, and is no reason for anybody else to pay otherwise.
+  // A holder that requests nothing pays nothing, and does not change what others pay.
   Finding dummy() {
-    Small with = small_;
+    SmallWorld with = small_;
     Holding nobody = with.holdings.front();
     nobody.workload = WorkloadId("nobody");
     nobody.device = CardFraction{};
@@ -233,7 +233,7 @@ class Properties {
     nobody.memory_bytes = 0;
     nobody.id = FactId{natural_key(nobody)};
     with.holdings.push_back(nobody);
-    auto had = had_in(with.allocate()->postings);
+    auto had = totals_in(with.allocate()->postings);
     for (auto at = had.begin(); at != had.end();) {
       if (std::get<WorkloadId>(at->first) != nobody.workload) {
         ++at;
@@ -253,9 +253,9 @@ class Properties {
     return std::nullopt;
   }
 
-  // A line of C1 + C2 is a line of C1 and one of C2.
+  // A charge of C1 + C2 gives the same as a charge of C1 and one of C2.
   Finding additivity() {
-    Small three = small_;
+    SmallWorld three = small_;
     three.charges.clear();
     const auto line = [&](const char* name, const Costs& costs) {
       Charge charge = small_.charges.front();
@@ -270,17 +270,17 @@ class Properties {
     Costs sum = c1;
     sum += c2;
     const FactId one = line("C1", c1), other = line("C2", c2), both = line("C1+C2", sum);
-    const auto had = had_in(three.allocate()->postings);
+    const auto had = totals_in(three.allocate()->postings);
     for (const auto& [key, whole] : had) {
       const auto& [charge, component, workload] = key;
       if (charge != both) continue;
       const auto of = [&](const FactId& id) {
         const auto found = had.find({id, component, workload});
-        return found == had.end() ? Had{} : found->second;
+        return found == had.end() ? WorkloadTotals{} : found->second;
       };
-      const Had x = of(one), y = of(other);
+      const WorkloadTotals x = of(one), y = of(other);
       if (x.weight != whole.weight || y.weight != whole.weight) return "weights follow the money";
-      // Three splits of components and three of postings, each off by less than a tick.
+      // Three splits of components and three of postings, each off by less than a unit.
       if (size_of(whole.effective - x.effective - y.effective) >=
           3 * kRounding * static_cast<Int128>(whole.postings)) {
         return fmt::format("{} is not {} + {}", to_text(whole.effective), to_text(x.effective),
@@ -290,20 +290,20 @@ class Properties {
     return std::nullopt;
   }
 
-  // Who asks for more does not pay less, and nobody else pays more for it.
+  // A holder that requests more does not pay less, and nobody else pays more for it.
   Finding monotonicity() {
-    Small more = small_;
+    SmallWorld more = small_;
     Holding& holder = more.holdings.front();
     auto& part = std::get<CardFraction>(holder.device);
     const std::uint64_t extra = random_.between(0, small_.fits ? kCard / 8 : kCard);
     part.compute += CardShare::from_units(extra);
     part.memory += CardShare::from_units(extra);
-    // What it has of the host is stated or follows the GPUs: it grows as well, or stays.
-    const auto had = had_in(more.allocate()->postings);
+    // Its host resources are stated or follow the GPUs: they grow as well, or stay.
+    const auto had = totals_in(more.allocate()->postings);
     for (const auto& [key, one] : had) {
       const WorkloadId& workload = std::get<WorkloadId>(key);
       const auto found = had_.find(key);
-      const Had before = found == had_.end() ? Had{} : found->second;
+      const WorkloadTotals before = found == had_.end() ? WorkloadTotals{} : found->second;
       const Int128 slack =
           kRounding * static_cast<Int128>(one.postings + 1) + unfit_slack(key, one);
       const Int128 rise = sign() * (one.effective - before.effective);
@@ -317,7 +317,7 @@ class Properties {
 
   // Weights are a ratio: 500 to 500 is 1 to 1.
   Finding scale_of_weights() {
-    Small scaled = small_;
+    SmallWorld scaled = small_;
     const auto factor = static_cast<std::uint32_t>(random_.between(2, 900));
     scaled.policy.weights.compute *= factor;
     scaled.policy.weights.memory *= factor;
@@ -333,15 +333,15 @@ class Properties {
     return std::nullopt;
   }
 
-  // A bill in another currency unit, or turned into a refund, divides alike.
+  // A bill in another currency unit, or turned into a refund, is divided alike.
   Finding scale_of_cost() {
-    Small scaled = small_;
+    SmallWorld scaled = small_;
     const auto factor = static_cast<Int128>(random_.between(1, 1000));
     Costs& costs = scaled.charges.front().costs;
     for (Money* money : {&costs.billed, &costs.effective, &costs.list, &costs.contracted}) {
       *money = Money::from_ticks(-factor * money->ticks(), kUsd);
     }
-    const auto had = had_in(scaled.allocate()->postings);
+    const auto had = totals_in(scaled.allocate()->postings);
     for (const auto& [key, one] : had) {
       const auto before = had_.find(key);
       if (before == had_.end()) return "other holders";
@@ -355,9 +355,9 @@ class Properties {
     return std::nullopt;
   }
 
-  // Somebody who leaves and comes back at once was there all the time.
+  // A holder that leaves and returns at once was there all the time.
   Finding holding_in_two() {
-    Small two = small_;
+    SmallWorld two = small_;
     Holding& first = two.holdings.front();
     const Instant middle = first.held.begin() + std::chrono::milliseconds(
                                                     random_.between(1, first.held.length_ms() - 1));
@@ -369,10 +369,10 @@ class Properties {
     first.id = FactId{natural_key(first)};
     second.id = FactId{natural_key(second)};
     two.holdings.push_back(second);
-    const auto had = had_in(two.allocate()->postings);
+    const auto had = totals_in(two.allocate()->postings);
     for (const auto& [key, one] : had_) {
       const auto found = had.find(key);
-      const Had now = found == had.end() ? Had{} : found->second;
+      const WorkloadTotals now = found == had.end() ? WorkloadTotals{} : found->second;
       if (small_.fits && now.weight != one.weight) return "a pause of no length weighs";
       const Int128 most =
           kRounding * static_cast<Int128>(now.postings + one.postings) + unfit_slack(key, one);
@@ -381,9 +381,9 @@ class Properties {
     return std::nullopt;
   }
 
-  // Two lines of an hour each weigh what one of two hours weighs.
+  // Two charges for an hour each weigh what one for two hours weighs.
   Finding line_in_two() {
-    Small two = small_;
+    SmallWorld two = small_;
     const Interval period = two.charges.front().charge_period;
     const Instant middle =
         period.begin() + std::chrono::milliseconds(random_.between(1, period.length_ms() - 1));
@@ -415,7 +415,7 @@ class Properties {
   }
 
   Finding order() {
-    Small other = small_;
+    SmallWorld other = small_;
     std::reverse(other.holdings.begin(), other.holdings.end());
     std::reverse(other.gpus.begin(), other.gpus.end());
     return same(other.allocate()->postings);
@@ -430,13 +430,14 @@ class Properties {
 
   int sign() const { return small_.charges.front().costs.effective.is_negative() ? -1 : 1; }
 
-  // Where more is asked for than there is, each moment is divided by whole units, so a weight may
-  // be off by one for each moment; what such a unit costs, in ticks, rounded up.
+  // Where more is requested than there is, each moment is divided into whole units, so a weight may
+  // be off by one for each moment. This is what such a unit costs, rounded up.
   UInt128 moments() const {
     const auto weights = small_.policy.weights;
     return UInt128{4 * small_.holdings.size() + 8} * (weights.compute + weights.memory + 1);
   }
-  Int128 unfit_slack(const std::tuple<FactId, Component, WorkloadId>& key, const Had&) const {
+  Int128 unfit_slack(const std::tuple<FactId, Component, WorkloadId>& key,
+                     const WorkloadTotals&) const {
     if (small_.fits) return 0;
     Weight all = 0;
     Int128 cost = 0;
@@ -452,7 +453,7 @@ class Properties {
   }
 
   Random random_;
-  Small small_;
+  SmallWorld small_;
   Allocation base_;
   HadBy had_;
   std::vector<PropertyCount>& counts_;

@@ -1,4 +1,4 @@
-// The axioms of a fair division, each on very many very small worlds.
+// The axioms of a fair division, each checked on very many very small worlds.
 #pragma once
 
 #include <array>
@@ -10,14 +10,14 @@
 
 namespace pennyweight::sim {
 
-// One property: its name, and how many worlds it was held against.
+// A property: its name, and on how many worlds it was checked.
 struct PropertyCount {
   const char* name;
   std::uint64_t cases;
 };
 
-// Holds every property against the small world of a seed, and adds to the counts, which are empty
-// at first or those of an earlier call.
+// Checks every property on the small world of a seed, and adds to the counts: empty at first, or
+// those of an earlier call.
 Finding check_properties(std::uint64_t seed, std::vector<PropertyCount>& counts);
 
 }  // namespace pennyweight::sim

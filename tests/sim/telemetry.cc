@@ -1,12 +1,12 @@
-// What devices were seen to do: samples of true values, and the rows in which they are told, with
-// all that is wrong with such rows: gaps, blanks, values beyond their scale, a skewed clock, a
-// device's values repeated for each pod on it, and profiling that is known not to be trusted.
+// What devices were observed to do: samples of true values, and the rows that report them, with
+// everything that goes wrong in such rows: gaps, blanks, values beyond their scale, a skewed clock,
+// a device's values repeated for each pod, and unreliable profiling.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "simulate/random.h"
+#include "testing/generate/random.h"
 #include "world.h"
 
 namespace pennyweight::sim {
@@ -18,7 +18,7 @@ enum class Style {
   kDevice,  // rows of the device
   kCopies,  // the device's values, once for each pod on it
   kOwn,     // rows of each workload's own
-  kBoth,    // of the device and of each workload's own
+  kBoth,    // rows of the device and of each workload's own
 };
 
 class TelemetryMaker {
@@ -85,7 +85,7 @@ class TelemetryMaker {
     }
   }
 
-  // Jobs that name a node only: rows say on which of its cards they are.
+  // Jobs that name only a node: rows tell which of its GPUs they are on.
   void place_jobs(const NodeId& node) {
     std::vector<GpuId> cards;
     for (const Gpu& gpu : world_.gpus) {
@@ -130,7 +130,7 @@ class TelemetryMaker {
 
   std::vector<WorkloadId> holders_of(const GpuId& device, Instant at) const {
     std::set<WorkloadId> holders;
-    for (const Ask& ask : world_.asks) {
+    for (const TrueRequest& ask : world_.requests) {
       if (ask.card == kAnywhere || !ask.during.contains(at)) continue;
       if (world_.cards[ask.card].seats[ask.seat].id != device) continue;
       holders.insert(world_.holdings[ask.holding].workload);
@@ -177,7 +177,7 @@ class TelemetryMaker {
       const auto alike = std::count_if(
           gpu.mig_instances.begin(), gpu.mig_instances.end(),
           [&](const MigInstance& other) { return other.profile == instance.profile; });
-      // An instance known by its UUID alone is told apart by its profile, where that is its own.
+      // An instance known by its UUID only is identified by its profile, if that is unique.
       if (slash == std::string::npos && alike > 1) return;
       usage.mig_instance = slash == std::string::npos ? std::to_string(s) : name.substr(slash + 3);
       usage.mig_profile = instance.profile;
@@ -189,7 +189,7 @@ class TelemetryMaker {
        : row.source == 1 ? usage.sm_active_ppm
                          : usage.gpu_util_ppm) = ppm;
       compute = std::min<std::uint64_t>(*row.permille, 1000) * (kCard / 1000);
-      // GPU_UTIL means nothing under MIG, unless it was counted for a workload.
+      // GPU_UTIL is meaningless under MIG, unless it was counted for a workload.
       const bool means_nothing = row.source == 2 && card.is_cut && !row.of_workload;
       if (means_nothing || !card.is_watched) compute.reset();
     }

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "allocate/distribute.h"
+#include "allocation/distribute.h"
 #include "core/check.h"
 
 namespace pennyweight::sim {
@@ -36,7 +36,7 @@ bool is_rule_for(const SpreadRule& rule, PostingKind kind) {
          rule.service_name.empty() && rule.charge_category.empty();
 }
 
-// What is left of a kind's bucket, where no note says that something stays.
+// A kind's bucket must be empty where no note says that something stays.
 Finding moved_whole(const World& world, const std::vector<Posting>& postings,
                     const Distribution& distribution) {
   if (!distribution.notes.empty()) return std::nullopt;
@@ -67,7 +67,7 @@ Finding owners_are_named(const Distribution& distribution) {
   for (const auto& [workload, dimensions] : distribution.dimensions) named[workload] = dimensions;
   for (const Posting& part : distribution.transfers) {
     if (part.workload.empty()) continue;
-    const auto owner = owner_of(part.workload);
+    const auto owner = parse_owner_workload(part.workload);
     const auto found = named.find(part.workload);
     if (!owner || found == named.end() || found->second != *owner) {
       return "an owner without dimensions: " + describe(part);
@@ -80,7 +80,7 @@ Finding owners_are_named(const Distribution& distribution) {
 
 Finding audit_transfers(const World& world) {
   try {
-    for (const auto& [cluster, facts] : by_cluster(facts_of(world))) {
+    for (const auto& [cluster, facts] : by_cluster(world_facts(world))) {
       auto outcome = run_engine({{cluster, facts}}, world.policy, {});
       if (!outcome) return outcome.error();
       const auto distributed = [&] {

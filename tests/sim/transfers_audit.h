@@ -1,4 +1,4 @@
-// The audit of what distribute() moves: it moves, and neither makes nor loses.
+// The audit of distribute(): cost moves, and is neither created nor lost.
 #pragma once
 
 #include "audit.h"
@@ -6,9 +6,9 @@
 
 namespace pennyweight::sim {
 
-// Every transfer adds up to zero on each of its days, in all four costs; a bucket that a rule moves
-// is empty afterwards, or a note says why it is not; what owners have afterwards is the bill; and
-// the order of the postings changes nothing.
+// Every transfer adds up to zero on each of its days in all four costs. A bucket that a rule moves
+// is empty afterwards, or a note says why not. What owners have afterwards is the bill. The order
+// of the postings does not matter.
 Finding audit_transfers(const World& world);
 
 }  // namespace pennyweight::sim

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <map>
 
-#include "asks.h"
 #include "core/check.h"
 #include "device_truth.h"
-#include "simulate/random.h"
+#include "requests.h"
+#include "testing/generate/random.h"
 
 namespace pennyweight::sim {
 namespace {
@@ -19,26 +19,26 @@ constexpr std::uint64_t kCard = CardShare::kUnitsPerCard;
 enum class Mode {
   kWhole,
   kMigNamed,    // pods name instances
-  kMigCounted,  // jobs ask for a number of a profile on a node
+  kMigCounted,  // jobs request a number of a profile on a node
   kReplicas,
   kShards,
   kMpsUnits,
   kVirtual,
   kFractions,
-  kSoldPart,  // the cloud sells a part of a card as a machine
+  kSoldPart,  // the cloud sells a fraction of a GPU as a machine
   kCpuOnly,
 };
 constexpr std::uint64_t kModes = 10;
 
-// A node as the maker thinks of it.
+// A node as its maker plans it.
 struct Site {
   ClusterId cluster;
   NodeId name;
   Mode mode;
-  bool orderly;  // its scheduler never gives out more than there is
+  bool orderly;  // its scheduler never hands out more than there is
   const Model* model;
   std::vector<GpuId> cards;
-  bool is_loose = false;  // only telemetry tells on which cards its jobs are
+  bool is_loose = false;  // only telemetry tells which GPUs its jobs are on
 };
 
 class WorldMaker {
@@ -56,8 +56,8 @@ class WorldMaker {
                .usages = {},
                .corrections = {},
                .bill = {},
-               .asks = {},
-               .pool_asks = {},
+               .requests = {},
+               .pool_requests = {},
                .loose_nodes = {},
                .samples = {},
                .policy = {}},
@@ -176,7 +176,7 @@ class WorldMaker {
     sites_.push_back(std::move(site));
   }
 
-  // It is set up anew while it runs, or goes away and comes back.
+  // The node is set up anew while it runs, or goes away and comes back.
   void change_node(Node node) {
     const Instant at = std::max(node.from + std::chrono::minutes(1), any_instant());
     if (below(2) == 0) {
@@ -225,7 +225,7 @@ class WorldMaker {
     }
   }
 
-  // Instances are named by their UUID, or as sources do that have none: "<card>/gi<N>".
+  // Instances are named by their UUID, or "<gpu>/gi<N>" as sources without UUIDs do.
   static void cut_card(const Model& model, const Layout& layout, std::uint64_t epoch, Gpu& gpu,
                        Card& card) {
     const auto units = [&](std::uint64_t compute, std::uint64_t memory) {
@@ -317,8 +317,8 @@ class WorldMaker {
       case 1: {  // resized: the same pod goes on with other requests
         job.attempt = "resize-1";
         job.held = {first.end(), first.end() + std::chrono::milliseconds(1 + below(20'000'000))};
-        // It still names cards or still does not: telemetry of its first life would say where it
-        // is.
+        // It names GPUs or a node only, as before; otherwise telemetry of its first life would
+        // place it.
         const Placement before = job.placement;
         ask_for_devices(job, site);
         if (job.placement.index() != before.index()) job.placement = before;
@@ -407,7 +407,7 @@ class WorldMaker {
     settle_together(std::move(sharers), site);
   }
 
-  // A reservation pod that holds a card, and the fractions for which it does.
+  // A reservation pod that holds a GPU for its fractions.
   void make_reserved(const Site& site) {
     const std::string group = next_name(site);
     std::vector<Holding> pods;
@@ -467,7 +467,7 @@ class WorldMaker {
     return on;
   }
 
-  // Instances of the layouts in force while it runs; by mistake, sometimes those of another time.
+  // Instances of the layouts in force while it runs; sometimes, by mistake, those of another time.
   void name_instances(Holding& job, const Site& site) {
     std::vector<GpuId> instances;
     for (std::size_t i = 0; i < world_.gpus.size(); ++i) {
@@ -515,7 +515,7 @@ class WorldMaker {
     job.placement = on;
   }
 
-  // Without devices: DaemonSets of the system, and pods that only need the host.
+  // Without devices: system DaemonSets, and pods that only need the host.
   void make_system_pod(const Site& site) {
     Holding pod(site.cluster, WorkloadId("kube-system/" + next_name(site)), world_.days,
                 on_node(site, 0));
@@ -546,19 +546,18 @@ class WorldMaker {
                                   CardShare::from_units(below(kCard + 1))};
       }
       job.id = FactId{natural_key(job)};
-      const CardUnits each = truth_of(job.device, Node{world_.nodes.front()});
-      world_.pool_asks.push_back({.holding = world_.holdings.size(),
-                                  .pools = in.pools,
-                                  .units = {each.compute * in.devices, each.memory * in.devices,
-                                            *job.cpu_milli, *job.memory_bytes}});
+      const CardUnits each = true_units(job.device, Node{world_.nodes.front()});
+      world_.pool_requests.push_back({.holding = world_.holdings.size(),
+                                      .pools = in.pools,
+                                      .units = {each.compute * in.devices, each.memory * in.devices,
+                                                *job.cpu_milli, *job.memory_bytes}});
       world_.holdings.push_back(job);
     }
   }
 
   // ---- the truth about a job --------------------------------------------------------------------
 
-  // Keeps the job and what it truly asks for. An orderly site's scheduler refuses what does not
-  // fit.
+  // Adds the job and what it truly requests. An orderly site's scheduler refuses what does not fit.
   bool settle(Holding job, const Site& site) { return settle_together({std::move(job)}, site); }
 
   bool settle_together(std::vector<Holding> jobs, const Site& site) {
@@ -571,9 +570,9 @@ class WorldMaker {
       return std::tie(x.held, x.workload, x.attempt, x.id) <
              std::tie(y.held, y.workload, y.attempt, y.id);
     });
-    const std::vector<Ask> asks = asks_of(world_, jobs, world_.holdings.size());
-    if (site.orderly && !fits(world_, asks)) return false;
-    world_.asks.insert(world_.asks.end(), asks.begin(), asks.end());
+    const std::vector<TrueRequest> requests = true_requests(world_, jobs, world_.holdings.size());
+    if (site.orderly && !fits(world_, requests)) return false;
+    world_.requests.insert(world_.requests.end(), requests.begin(), requests.end());
     world_.holdings.insert(world_.holdings.end(), jobs.begin(), jobs.end());
     return true;
   }
@@ -612,8 +611,9 @@ std::uint64_t World::card_units(const Node& node) const {
 }
 
 bool World::has_pool_holders(const ClusterId& cluster) const {
-  return std::any_of(pool_asks.begin(), pool_asks.end(),
-                     [&](const PoolAsk& ask) { return holdings[ask.holding].cluster == cluster; });
+  return std::any_of(pool_requests.begin(), pool_requests.end(), [&](const TruePoolRequest& ask) {
+    return holdings[ask.holding].cluster == cluster;
+  });
 }
 
 World make_world(std::uint64_t seed) { return WorldMaker(seed).make(); }

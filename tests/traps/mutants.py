@@ -2,7 +2,7 @@
 
 mutants.py ROOT [--work FOLDER] [--jobs N] [--only WORD]
 
-For each mutant of the table: one small change of a copy of the sources, a build of the rooms and of
+For each mutant of the table: one small change of a copy of the sources, a build of the modules and of
 the runner, a run; exactly the cases that it names must fail. A mutant whose text is no longer in the
 sources is an error, and so is a case that no mutant makes fail. On demand, since it builds as often
 as there are mutants: some minutes.
@@ -16,8 +16,8 @@ import sys
 import tempfile
 
 T = "src/telemetry/"
-L = "src/live/"
-F = "src/fleet/"
+L = "src/telemetry/live/"
+F = "src/core/gpu/"
 
 # What is taken out; the file, its text, what stands there instead; the cases that notice.
 MUTANTS = [
@@ -42,23 +42,23 @@ MUTANTS = [
      ".component = std::string(metric->component),",
      '.component = std::string(metric->component) + std::string(labels.value("container")),',
      "exported_pod exporters_own_pod hami_containers pod_copies renamed_labels"),
-    ("pods are told apart", T + "meaning.cc",
+    ("pods are told apart", T + "classification.cc",
      "      .add(series.mig_profile)\n      .add(series.workload.text())\n      .add(std::int64_t{series.of_workload ? 1 : 0})\n",
      "      .add(series.mig_profile)\n      .add(std::int64_t{series.of_workload ? 1 : 0})\n",
      "hpc_job one_arbitrary_pod pod_copies unlabelled_twin"),
-    ("int32 blanks", T + "meaning.cc", "return within(value, 2147483632.0, 2147483635.0);",
+    ("int32 blanks", T + "classification.cc", "return within(value, 2147483632.0, 2147483635.0);",
      "return within(value, 1, 0);", "blank_sentinels"),
-    ("fp64 blanks", T + "meaning.cc", "return within(value, 140737488355328.0, 140737488355331.0);",
+    ("fp64 blanks", T + "classification.cc", "return within(value, 140737488355328.0, 140737488355331.0);",
      "return within(value, 1, 0);", "blank_sentinels"),
-    ("int64 blanks", T + "meaning.cc", "return value == 9223372036854775808.0;",
+    ("int64 blanks", T + "classification.cc", "return value == 9223372036854775808.0;",
      "return within(value, 1, 0);", "blank_sentinels"),
-    ("counters pass through blanks", T + "meaning.cc", "if (quantity == Quantity::kEnergy) {",
+    ("counters pass through blanks", T + "classification.cc", "if (quantity == Quantity::kEnergy) {",
      "if (quantity == Quantity::kEnergy && value < 0) {", "blank_sentinels"),
-    ("NaN is no value", T + "meaning.cc", "return !std::isfinite(value) || is_int32_blank(value)",
+    ("NaN is no value", T + "classification.cc", "return !std::isfinite(value) || is_int32_blank(value)",
      "return is_int32_blank(value)", "not_a_number"),
-    ("shares beyond the whole are clamped", L + "lane.cc", "if (!scale.is_share || value > 1.5 * scale.most)",
+    ("shares beyond the whole are clamped", L + "sample_stream_values.cc", "if (!scale.is_share || value > 1.5 * scale.most)",
      "if (true)", "beyond_scale"),
-    ("nonsense is dropped", L + "lane.cc", "if (!scale.is_share || value > 1.5 * scale.most)",
+    ("nonsense is dropped", L + "sample_stream_values.cc", "if (!scale.is_share || value > 1.5 * scale.most)",
      "if (value > 100 * scale.most)", "beyond_scale"),
     ("a counter's reset", L + "accumulator.cc", "is_reset ? value : value - last_value_",
      "is_reset ? 0 : value - last_value_", "ecc_counter energy_reset"),
@@ -77,43 +77,43 @@ MUTANTS = [
      "if (is_memory(series.quantity) || profile.taken == profile.slices) return;",
      "if (profile.taken != 0) return;", "shared_instance_memory"),
     ("MIG instances are devices", T + "device_series.cc",
-     'series.mig_instance = labels.own("GPU_I_ID");', "",
+     'series.mig_instance = labels.exporter_value("GPU_I_ID");', "",
      "beyond_scale mig_relative shared_instance_memory"),
     ("no GPU_UTIL under MIG", T + "device_series.cc",
-     'if (series.quantity == Quantity::kGpuUtil && !labels.own("GPU_I_ID").empty()) return Ignored{};',
+     'if (series.quantity == Quantity::kGpuUtil && !labels.exporter_value("GPU_I_ID").empty())\n    return Ignored{};',
      "", "mig_relative"),
     ("an XID stays there", L + "accumulator.cc", "value != 0 && value != last_value_",
      "value != 0", "sticky_xid"),
     ("XIDs leave the window", L + "accumulator.cc",
      "value > last_value_ ? value - last_value_ : 0", "value", "xid_window"),
-    ("ECC errors are a counter", L + "lane.cc", "    case Quantity::kEccErrors:\n", "", "ecc_counter"),
-    ("a stale marker ends a series", L + "lane.cc",
-     "    end(member, key, sample.at_ms);\n", "", "one_arbitrary_pod stale_marker"),
+    ("ECC errors are a counter", L + "quantity_rules.cc", "    case Quantity::kEccErrors:\n", "", "ecc_counter"),
+    ("a stale marker ends a series", L + "sample_stream.cc",
+     "    end_series(member, key, sample.at_ms);\n", "", "one_arbitrary_pod stale_marker"),
     ("values hold 2.5 intervals", L + "accumulator.cc", "return interval_ms * 5 / 2;",
      "return interval_ms * 500;", "gap_unobserved not_a_number"),
     ("means are by time", L + "accumulator.cc",
      "piece.sum += UInt128{value} * static_cast<std::uint64_t>(end - from);",
      "piece.sum = UInt128{value} * static_cast<std::uint64_t>(end - piece.from);",
      "last_value_and_mean throttle_reasons"),
-    ("one source at a time", L + "lane.cc", "if (member.source != known.source && ",
+    ("one source at a time", L + "sample_stream.cc", "if (member.source != known.source && ",
      "if (member.source > 60'000 && ", "ecc_counter ha_replicas two_exporters"),
     ("replicas are sources", T + "label_view.cc",
      'if (const auto replica = value(label); !replica.empty()) text.append(" of ").append(replica);',
      "", "ha_replicas"),
     ("what is not newer is a duplicate", L + "accumulator.cc",
-     "if (at <= last_at_) return Took::kDuplicate;",
-     "if (at == last_at_ || at <= last_at_ - 60'000) return Took::kDuplicate;", "out_of_order"),
-    ("cycles say the exact mean", L + "lane_rows.cc", "if (cycles && active_cycles && *cycles > 0) {",
+     "if (at <= last_at_) return SampleResult::kDuplicate;",
+     "if (at == last_at_ || at <= last_at_ - 60'000) return SampleResult::kDuplicate;", "out_of_order"),
+    ("cycles say the exact mean", L + "usage_rows.cc", "if (cycles && active_cycles && *cycles > 0) {",
      "if (cycles && active_cycles && *cycles > 1'000'000'000) {", "sm_cycles"),
     ("both directions add up", T + "device_metric.cc", 'return {kPcie, "rx"};',
      'return {kPcie, "tx"};', "pcie_gauge"),
-    ("PCIe is a rate already", L + "lane.cc", "  return Way::kMean;",
-     "  return quantity == Quantity::kPcie ? Way::kCounter : Way::kMean;", "pcie_gauge"),
-    ("idle clocks are no harm", L + "lane.cc", "constexpr std::uint64_t kHarmlessReasons = ",
+    ("PCIe is a rate already", L + "quantity_rules.cc", "  return Aggregation::kMean;",
+     "  return quantity == Quantity::kPcie ? Aggregation::kCounter : Aggregation::kMean;", "pcie_gauge"),
+    ("idle clocks are no harm", L + "sample_stream_values.cc", "constexpr std::uint64_t kHarmlessReasons = ",
      "constexpr std::uint64_t kHarmlessReasons = 0 & ", "throttle_reasons"),
     ("HAMi's containers add up", T + "device_series.cc",
-     'series.component = fmt::format("{}/{}", labels.first_own({"ctrname", "container"}),',
-     'series.component = fmt::format("{:.0}{:.0}", labels.first_own({"ctrname", "container"}),',
+     'series.component = fmt::format("{}/{}", labels.first_exporter_value({"ctrname", "container"}),',
+     'series.component = fmt::format("{:.0}{:.0}", labels.first_exporter_value({"ctrname", "container"}),',
      "hami_containers"),
     ("hertz are no megahertz", T + "device_metric.cc", "kSmClock, 1e-6, 1e11", "kSmClock, 1, 1e11",
      "nvidia_gpu_exporter"),
@@ -131,7 +131,7 @@ MUTANTS = [
     ("what was broken off is no outcome", T + "outcome_series.cc", 'reason == "abort" || ', "",
      "serving_counters"),
     ("engines and reasons add up", T + "outcome_series.cc",
-     ".component = component_of(labels, kept),", ".component = {},", "serving_counters"),
+     ".component = outcome_component(labels, kept),", ".component = {},", "serving_counters"),
     ("an outcome is somebody's", T + "outcome_series.cc",
      "if (series.workload.empty()) return", "if (series.measure.empty()) return",
      "outcome_without_workload"),

@@ -1,5 +1,5 @@
-// tests/traps/*.case, run through the parser, the meanings and the accumulator. trap_case.h says
-// how a case reads.
+// Runs tests/traps/*.case through the parser, the classification and the accumulator. trap_case.h
+// describes the format of a case.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include <map>
 #include <set>
 
-#include "ingest/prometheus/exposition.h"
-#include "live/lane.h"
-#include "live/rows.h"
+#include "telemetry/live/flush_rows.h"
+#include "telemetry/live/sample_stream.h"
+#include "telemetry/prometheus/exposition.h"
 #include "trap_case.h"
 #include "trap_text.h"
 
@@ -21,13 +21,13 @@ namespace pennyweight::traps {
 namespace {
 
 using prometheus::Label;
+using telemetry::Classification;
 using telemetry::DeviceSeries;
-using telemetry::Meaning;
 
-// One series of a case, whoever sent it how often.
-struct Known {
+// One series of a case, from any sender, however often it comes.
+struct NamedSeries {
   std::string metric;
-  Meaning meaning;
+  Classification classification;
   std::size_t alike;  // the first series of the same identity and source; itself where it is one
   std::size_t about;  // the first series of the same identity
 };
@@ -36,11 +36,11 @@ class Scrapes : public prometheus::SeriesSink {
  public:
   explicit Scrapes(const TrapCase& given)
       : given_(given),
-        options_{.meaning = given.options, .timing = {}, .limits = {}},
-        lane_(options_, /*is_past=*/false, counts_, unusable_, nullptr) {
+        options_{.classification = given.options, .timing = {}, .limits = {}},
+        stream_(options_, /*is_past=*/false, counts_, unusable_, nullptr) {
     for (const Scrape& scrape : given.scrapes) {
       scrape_ = &scrape;
-      lane_.receive(scrape.at_ms, ClusterId(""));
+      stream_.begin_body(scrape.at_ms, ClusterId(""));
       prometheus::TargetLabels target{.labels = given.target, .honor_labels = given.honor_labels};
       target.labels.insert(target.labels.end(), scrape.sender.begin(), scrape.sender.end());
       const auto report =
@@ -62,31 +62,31 @@ class Scrapes : public prometheus::SeriesSink {
     for (prometheus::Sample& sample : sent) {
       if (scrape_->ends) sample.value = std::bit_cast<double>(prometheus::kStaleNan);
     }
-    lane_.series(key, encoded, sent);
+    stream_.series(key, encoded, sent);
   }
 
-  std::string meaning() const {
+  std::string classifications() const {
     std::string text;
     for (std::size_t i = 0; i < known_.size(); ++i) {
-      const Known& known = known_[i];
+      const NamedSeries& known = known_[i];
       text += fmt::format("  {} {}: ", i + 1, known.metric);
       if (known.alike != i) {
         text += fmt::format("the same as {}{}\n", known.alike + 1,
-                            elsewhere(known.meaning, known_[known.alike].meaning));
+                            elsewhere(known.classification, known_[known.alike].classification));
       } else {
-        text += text_of(known.meaning);
+        text += text_of(known.classification);
         text += known.about != i ? fmt::format(", about what {} is\n", known.about + 1) : "\n";
       }
     }
     return text;
   }
 
-  // How many samples were what.
+  // How many samples were values, duplicates, blanks …
   std::string readings() const {
     std::string text;
-    for (std::size_t i = 0; i < live::kCounts; ++i) {
+    for (std::size_t i = 0; i < live::kStreamCounters; ++i) {
       if (counts_[i] == 0) continue;
-      text += fmt::format("  {} {}\n", counts_[i], to_text(static_cast<live::Count>(i)));
+      text += fmt::format("  {} {}\n", counts_[i], to_text(static_cast<live::StreamCounter>(i)));
     }
     return text;
   }
@@ -95,42 +95,42 @@ class Scrapes : public prometheus::SeriesSink {
 
  private:
   void learn(const std::vector<Label>& labels) {
-    Known known{.metric = {},
-                .meaning = telemetry::meaning_of(labels, given_.options),
-                .alike = known_.size(),
-                .about = known_.size()};
+    NamedSeries known{.metric = {},
+                      .classification = telemetry::classify_series(labels, given_.options),
+                      .alike = known_.size(),
+                      .about = known_.size()};
     for (const Label& label : labels) {
       if (label.name == "__name__") known.metric = label.value;
     }
-    if (const auto identity = identity_text(known.meaning); !identity.first.empty()) {
+    if (const auto identity = identity_text(known.classification); !identity.first.empty()) {
       known.about = about_.try_emplace(identity.first, known_.size()).first->second;
       known.alike = alike_.try_emplace(identity, known_.size()).first->second;
     }
     known_.push_back(std::move(known));
   }
 
-  // What copies may differ in, though they should not.
-  static std::string elsewhere(const Meaning& copy, const Meaning& first) {
+  // The fields in which copies may differ, though they should not.
+  static std::string elsewhere(const Classification& copy, const Classification& first) {
     const auto* a = std::get_if<DeviceSeries>(&copy);
     const auto* b = std::get_if<DeviceSeries>(&first);
     if (a == nullptr || b == nullptr || (a->node == b->node && a->model == b->model)) return "";
     return fmt::format(", on '{}' ({})", a->node.text(), a->model);
   }
 
-  static std::pair<std::string, std::string> identity_text(const Meaning& meaning) {
+  static std::pair<std::string, std::string> identity_text(const Classification& meaning) {
     if (const auto* device = std::get_if<DeviceSeries>(&meaning)) {
-      return {to_text(telemetry::identity_of(*device)), device->source};
+      return {to_text(telemetry::series_identity(*device)), device->source};
     }
     if (const auto* outcome = std::get_if<telemetry::OutcomeSeries>(&meaning)) {
-      return {to_text(telemetry::identity_of(*outcome)), outcome->source};
+      return {to_text(telemetry::series_identity(*outcome)), outcome->source};
     }
     return {};
   }
 
-  // What the ledger would be given, up to the last scrape.
+  // The rows that the ledger would get, up to the last scrape.
   void keep() {
-    live::Rows rows;
-    lane_.finish(last_ms_, last_ms_, [](const Hash128&) { return 1; }, rows);
+    live::FlushRows rows;
+    stream_.finish(last_ms_, last_ms_, [](const Hash128&) { return 1; }, rows);
     const auto read =
         rows.read({.usages = [&](std::span<const Usage> usages) { return show(usages); },
                    .gpus = [](std::span<const Gpu>) -> Result<void> { return {}; },
@@ -147,14 +147,14 @@ class Scrapes : public prometheus::SeriesSink {
 
   const TrapCase& given_;
   const Scrape* scrape_ = nullptr;
-  std::vector<Known> known_;
+  std::vector<NamedSeries> known_;
   std::set<std::vector<Label>> places_;
   std::map<std::string, std::size_t> about_;
   std::map<std::pair<std::string, std::string>, std::size_t> alike_;
-  live::LaneOptions options_;
-  live::LaneCounts counts_{};
+  live::StreamOptions options_;
+  live::StreamCounts counts_{};
   std::map<std::string, std::uint64_t> unusable_;
-  live::Lane lane_;
+  live::SampleStream stream_;
   std::int64_t last_ms_ = 0;
   std::vector<std::string> lines_;
   std::string rows_;
@@ -179,7 +179,7 @@ TEST_P(Traps, ComeOutAsStated) {
   const bool update = std::getenv("UPDATE_TRAPS") != nullptr;
   std::string now = given.given;
   for (const Expected& expected : given.expected) {
-    const std::string lines = expected.word == "meaning"    ? run.meaning()
+    const std::string lines = expected.word == "meaning"    ? run.classifications()
                               : expected.word == "readings" ? run.readings()
                                                             : run.rows();
     now += expected.word + "\n" + lines;

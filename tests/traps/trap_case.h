@@ -1,8 +1,8 @@
-// A trap as text: what was scraped when, and what must come of it.
+// TrapCase: a trap as text: what was scraped when, and what must come of it.
 //
 // `#` begins a comment. A word at the line's begin opens a block, whose lines are indented:
 //   target KEY=VALUE… [honor_labels]   labels that Prometheus adds to what it scrapes
-//   option cluster_label=NAME          of MeaningOptions
+//   option cluster_label=NAME          of ClassificationOptions
 //   outcome metric= measure= [per=] [keep=A,B] [where=KEY:VALUE]   a counter by configuration
 //   at TIME [KEY=VALUE…]               what was scraped then (text format 0.0.4), with further
 //                                      labels of the sender
@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "telemetry/meaning.h"
+#include "telemetry/classification.h"
 
 namespace pennyweight::traps {
 
@@ -38,7 +38,7 @@ struct Expected {
 struct TrapCase {
   std::vector<prometheus::Label> target = {};
   bool honor_labels = false;
-  telemetry::MeaningOptions options;
+  telemetry::ClassificationOptions options;
   std::vector<Scrape> scrapes = {};
   std::vector<Expected> expected = {};
   std::string given = {};  // the file up to what is expected

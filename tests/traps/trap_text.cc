@@ -113,7 +113,7 @@ std::string text_of(const Outcome& outcome) {
   return text;
 }
 
-std::string text_of(const Meaning& meaning) {
+std::string text_of(const Classification& meaning) {
   if (const auto* device = std::get_if<DeviceSeries>(&meaning)) return device_text(*device);
   if (const auto* outcome = std::get_if<OutcomeSeries>(&meaning)) return outcome_text(*outcome);
   if (const auto* state = std::get_if<StateSeries>(&meaning)) return state_text(*state);

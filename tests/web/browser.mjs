@@ -27,16 +27,16 @@ if (!fs.existsSync(executable)) {
   process.exit(77);
 }
 
-// Every page, and how its head reads.
+// Every page of the registry with its title, and their further tabs.
+const registry = fs.readFileSync(path.join(root, 'web/src/pages/registry.ts'), 'utf8');
 export const PAGES = [
-  ['/', 'Overview'], ['/explore', 'Explore'], ['/workload', 'Workloads'], ['/coverage', 'Coverage'],
-  ['/live', 'Live'], ['/fleet', 'Fleet'], ['/fleet?view=list', 'Fleet'],
-  ['/bills', 'Bills'], ['/bills?tab=imports', 'Bills'], ['/bills?tab=restatements', 'Bills'],
+  ...[...registry.matchAll(/\{ path: "([^"]+)", title: "([^"]+)"/g)].map(([, address, title]) => [address, title]),
+  ['/fleet?view=list', 'Fleet'],
+  ['/bills?tab=imports', 'Bills'], ['/bills?tab=restatements', 'Bills'],
   ['/bills?tab=runs', 'Bills'], ['/bills?tab=periods', 'Bills'],
-  ['/invoices', 'Invoices'], ['/invoices?tab=preview', 'Invoices'],
-  ['/policies', 'Policies'], ['/policies?tab=compare', 'Policies'],
-  ['/admin', 'Admin'], ['/admin?tab=tokens', 'Admin'], ['/admin?tab=roles', 'Admin'], ['/admin?tab=audit', 'Admin'],
-  ['/account', 'Account'],
+  ['/invoices?tab=preview', 'Invoices'],
+  ['/policies?tab=compare', 'Policies'],
+  ['/admin?tab=tokens', 'Admin'], ['/admin?tab=roles', 'Admin'], ['/admin?tab=audit', 'Admin'],
 ];
 
 async function free_port() {

@@ -1,4 +1,4 @@
-// What people do: sign in, ask, look into a month's books, close and invoice it, let others in. On the
+// The main flows: sign in, explore costs, check a month's bills, close and invoice it, add users. On the
 // real program, one after the other, as the ledger changes on the way.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
@@ -87,7 +87,7 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
     await page.keyboard.press('ArrowRight');
     await until(page, () => document.querySelector('.fleet-map [aria-live]')?.textContent.includes('GPU'));
     await page.keyboard.press('Enter');
-    await dialog(page).getByText('Costs an hour', {exact: true}).waitFor();
+    await dialog(page).getByText('Cost per hour', {exact: true}).waitFor();
     await page.keyboard.press('Escape');
     await dialog(page).waitFor({state: 'detached'});
     await page.getByRole('button', {name: 'List', exact: true}).click();
@@ -110,7 +110,7 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
     await unharmed(page);
   });
 
-  test('proves the bill, and shows what was kept aside', async (t) => {
+  test('proves the bill, and shows what was set aside', async (t) => {
     const page = await somebody(t, 'finance-web');
     await go(page, '/bills?month=2026-03', 'Bills');
     await page.getByText('Reconciles to zero').first().waitFor();
@@ -132,7 +132,7 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
     await dialog(page).getByText('reconciles to zero').waitFor();
     const close = dialog(page).getByRole('button', {name: 'Close the month'});
     assert.ok(await close.isDisabled());
-    await dialog(page).getByLabel('Why, for the books').fill('the bill is final');
+    await dialog(page).getByLabel('Reason').fill('the bill is final');
     await dialog(page).getByLabel(/can't be opened again/).check();
     await close.click();
     await dialog(page).waitFor({state: 'detached'});
@@ -168,11 +168,11 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
     await page.getByRole('button', {name: 'New user'}).click();
     await dialog(page).getByLabel('Name', {exact: true}).fill('nora');
     await dialog(page).getByLabel('Role').selectOption('team_lead');
-    await dialog(page).getByRole('button', {name: /Bind to a team/}).click();
+    await dialog(page).getByRole('button', {name: /Limit to a team/}).click();
     await dialog(page).getByLabel('Values of team').fill('nlp');
     await dialog(page).getByRole('button', {name: 'Add', exact: true}).click();
     const secret = await dialog(page).locator('.secret').textContent();
-    await dialog(page).getByRole('button', {name: 'I have it'}).click();
+    await dialog(page).getByRole('button', {name: 'Done'}).click();
     await page.locator('tr', {hasText: 'nora'}).getByText('team nlp').waitFor();
 
     const nora = await somebody(t);
@@ -193,10 +193,10 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
     await page.getByRole('button', {name: 'New token'}).click();
     await dialog(page).getByLabel('Name', {exact: true}).fill('grafana');
     await dialog(page).getByLabel('Read costs').check();
-    await dialog(page).getByRole('button', {name: 'Make', exact: true}).click();
+    await dialog(page).getByRole('button', {name: 'Create', exact: true}).click();
     const token = await dialog(page).locator('.secret').textContent();
     assert.match(token, /^pwt_/);
-    await dialog(page).getByRole('button', {name: 'I have it'}).click();
+    await dialog(page).getByRole('button', {name: 'Done'}).click();
     const bearer = (path) => fetch(server.url + path, {headers: {Authorization: `Bearer ${token}`}});
     assert.equal((await bearer('/api/v1/costs?by=team&month=2026-03')).status, 200);
     assert.equal((await bearer('/api/v1/users')).status, 403);
@@ -204,7 +204,7 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
     await page.getByRole('tab', {name: 'Audit log'}).click();
     await page.locator('tr', {hasText: 'nora'}).first().waitFor();
     await page.getByRole('button', {name: 'Verify'}).click();
-    await page.getByText(/^Whole: \d+ lines/).waitFor();
+    await page.getByText(/^Intact: \d+ lines/).waitFor();
     await unharmed(page);
   });
 

@@ -1,4 +1,4 @@
-// What the API answers about the made-up company's costs, worked out from its postings.
+// The mock API's answers about costs, computed from the made-up company's postings.
 import { amount, CURRENCY, daysOf, hours, keyOf, MONTHS, TODAY } from "./world.mjs";
 
 function chosen(postings, query) {

@@ -10,7 +10,7 @@ import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundle } from "../build.mjs";
-import * as books from "./books.mjs";
+import * as billing from "./billing.mjs";
 import * as costs from "./costs.mjs";
 import * as now from "./now.mjs";
 import { makePostings } from "./world.mjs";
@@ -51,7 +51,7 @@ function session(scenario) {
   if (!user) return { user: null, sign_in, version: "0.1.0" };
   const isScoped = scenario === "scoped";
   const role = isScoped ? "team_lead" : "admin";
-  const permissions = books.roles().data.find((one) => one.role === role).permissions;
+  const permissions = billing.roles().data.find((one) => one.role === role).permissions;
   return {
     user: { name: user, display_name: isScoped ? "Bo Karlsson" : "Ana Lima", role, scope: isScoped ? [{ dimension: "team", values: ["nlp"] }] : [], local: true, has_totp: false },
     permissions, csrf: "mock-csrf", must_change_password: user === "new", version: "0.1.0", sign_in,
@@ -87,33 +87,33 @@ const routes = [
   ["GET /explain", (q, p, b, w) => ({ body: costs.explain(w, q) })],
   ["GET /workloads", (q, p, b, w) => { const all = costs.workloads(w, q); const at = Number(q.get("cursor") ?? 0); const limit = Number(q.get("limit") ?? 100); return { body: { data: all.slice(at, at + limit), next: at + limit < all.length ? String(at + limit) : null } }; }],
   ["GET /workload", (q, p, b, w) => { const found = costs.workload(w, q); return found ? { body: found } : problem(404, "Not found", "There is no such workload in that month."); }],
-  ["GET /units", () => ({ body: books.units() })],
-  ["GET /coverage", (q, p, b, w) => ({ body: w.length ? books.coverage() : { tables: [] } })],
+  ["GET /units", () => ({ body: billing.units() })],
+  ["GET /coverage", (q, p, b, w) => ({ body: w.length ? billing.coverage() : { tables: [] } })],
   ["GET /live", (q, p, b, w) => ({ body: now.live(w, q, look) })],
   ["GET /live/now", (q, p, b, w) => ({ body: now.liveNow(w, look) })],
   ["GET /fleet", (q, p, b, w) => ({ body: now.fleet(w, q) })],
-  ["GET /policies/compare", (q) => ({ body: books.compare(q.get("a"), q.get("b")) })],
-  ["GET /policies/:version", (q, p) => ({ body: books.policy(p.version) })],
-  ["GET /imports/:number/rejected", () => ({ body: books.rejected() })],
-  ["GET /reconcile", () => ({ body: books.reconcile() })],
-  ["GET /reconcile/lines", () => ({ body: books.reconcileLines() })],
-  ["GET /restatements", () => ({ body: books.restatements() })],
+  ["GET /policies/compare", (q) => ({ body: billing.compare(q.get("a"), q.get("b")) })],
+  ["GET /policies/:version", (q, p) => ({ body: billing.policy(p.version) })],
+  ["GET /imports/:number/rejected", () => ({ body: billing.rejected() })],
+  ["GET /reconcile", () => ({ body: billing.reconcile() })],
+  ["GET /reconcile/lines", () => ({ body: billing.reconcileLines() })],
+  ["GET /restatements", () => ({ body: billing.restatements() })],
   ["POST /periods/:month/close", (q, p, b) => ({ status: 201, body: { month: p.month, state: "closed", reason: b.reason } })],
-  ["POST /invoices/preview", () => ({ body: books.preview() })],
-  ["POST /invoices", () => ({ status: 201, body: books.invoices() })],
-  ["GET /invoices/:number", (q, p) => ({ body: books.invoice(p.number) })],
-  ["GET /users", () => ({ body: books.allUsers() })],
-  ["POST /users", (q, p, b) => ({ status: 201, body: { user: { ...books.allUsers().data[2], ...b }, password: "correct-horse-battery-4821" } })],
-  ["PATCH /users/:name", (q, p, b) => ({ body: { ...books.allUsers().data.find((one) => one.name === p.name), ...b } })],
+  ["POST /invoices/preview", () => ({ body: billing.preview() })],
+  ["POST /invoices", () => ({ status: 201, body: billing.invoices() })],
+  ["GET /invoices/:number", (q, p) => ({ body: billing.invoice(p.number) })],
+  ["GET /users", () => ({ body: billing.allUsers() })],
+  ["POST /users", (q, p, b) => ({ status: 201, body: { user: { ...billing.allUsers().data[2], ...b }, password: "correct-horse-battery-4821" } })],
+  ["PATCH /users/:name", (q, p, b) => ({ body: { ...billing.allUsers().data.find((one) => one.name === p.name), ...b } })],
   ["DELETE /users/:name", () => ({ status: 204 })],
   ["POST /users/:name/password", () => ({ body: { password: "one-time-3391-harbour" } })],
-  ["GET /tokens", () => ({ body: books.tokens() })],
-  ["POST /tokens", (q, p, b) => ({ status: 201, body: { token: { ...books.tokens().data[0], id: "t9", ...b }, secret: "pwt_7Qm2w8v0Zs4kT1yB6nXc" } })],
+  ["GET /tokens", () => ({ body: billing.tokens() })],
+  ["POST /tokens", (q, p, b) => ({ status: 201, body: { token: { ...billing.tokens().data[0], id: "t9", ...b }, secret: "pwt_7Qm2w8v0Zs4kT1yB6nXc" } })],
   ["DELETE /tokens/:id", () => ({ status: 204 })],
-  ["GET /roles", () => ({ body: books.roles() })],
-  ["GET /audit", () => ({ body: books.audit() })],
-  ["GET /audit/verify", () => ({ body: books.auditVerify() })],
-  ...["runs", "policies", "imports", "periods", "invoices"].map((name) => [`GET /${name}`, (q, p, b, w) => ({ body: w.length ? books[name]() : { data: [], next: null } })]),
+  ["GET /roles", () => ({ body: billing.roles() })],
+  ["GET /audit", () => ({ body: billing.audit() })],
+  ["GET /audit/verify", () => ({ body: billing.auditVerify() })],
+  ...["runs", "policies", "imports", "periods", "invoices"].map((name) => [`GET /${name}`, (q, p, b, w) => ({ body: w.length ? billing[name]() : { data: [], next: null } })]),
 ].map(([key, handler]) => {
   const [method, pattern] = key.split(" ");
   return { method, pattern: new RegExp("^" + pattern.replace(/:(\w+)/g, "(?<$1>[^/]+)") + "$"), handler };

@@ -1,16 +1,16 @@
-// The pack: all files of the dashboard in one, as src/dashboard/pack.cc reads it.
+// Writes the pack: all files of the dashboard in one. src/server/dashboard/pack.cc reads it.
 //
 //   pennyweight-pack 1 COUNT\n
 //   COUNT lines: PATH \t CONTENT-TYPE \t ETAG \t immutable|revalidate \t identity=N [gzip=N] [br=N]\n
 //   then the bytes: of each file in the order of the lines, of each variant in the order it is named.
 //
-// An encoding stands there only where it is smaller. PATH begins with a slash; ETAG is a hash of the
-// bytes, so that the same sources give the same pack.
+// An encoding is listed only if it is smaller. PATH begins with a slash; ETAG is a hash of the bytes, so that
+// the same sources give the same pack.
 import { createHash } from "node:crypto";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 const MAGIC = "pennyweight-pack 1";
-const SMALL = 256; // below it, compressing gains nothing
+const SMALL = 256; // smaller files are not compressed
 
 export function hashOf(bytes) {
   return createHash("sha256").update(bytes).digest("hex").slice(0, 20);
@@ -20,7 +20,7 @@ function variantsOf(bytes) {
   const variants = [["identity", bytes]];
   if (bytes.length < SMALL) return variants;
   const gzip = gzipSync(bytes, { level: 9 });
-  gzip[9] = 255; // the system that compressed it: unknown, so that all machines write the same
+  gzip[9] = 255; // operating system "unknown", so that all machines write the same bytes
   const br = brotliCompressSync(bytes, {
     params: {
       [constants.BROTLI_PARAM_QUALITY]: 11,

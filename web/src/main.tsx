@@ -1,4 +1,4 @@
-// The dashboard begins: who is signed in, then the page of the address.
+// Starts the dashboard: loads the session, then shows the page of the address.
 import { render } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError, onSignedOut } from "./api/client";
@@ -13,7 +13,7 @@ import { SignIn } from "./pages/signin/index";
 
 function hereOrHome(): string {
   const next = new URLSearchParams(location.search).get("next");
-  // Only an address of ours: "//elsewhere" is none.
+  // Only our own addresses, not "//elsewhere".
   return next && /^\/(?![/\\])/.test(next) ? next : "/";
 }
 
@@ -58,7 +58,7 @@ function App() {
 }
 
 followLinks();
-// What the page of the address needs comes while it is asked who is there.
+// The page's code loads while the session is being requested.
 void pageAt(location.pathname)?.load().catch(() => undefined);
 const root = document.getElementById("app");
 if (root) render(<App />, root);

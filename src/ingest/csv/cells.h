@@ -1,6 +1,6 @@
-// Cells: the typed values of one row, by column name, remembering the first thing that is wrong.
+// Cells: the typed values of one row, by column name; they remember the first error.
 //
-// A parser reads all cells it needs and asks once, at the end, whether the row is sound. After a
+// A parser reads all cells that it needs and checks once, at the end, for a refusal. After a
 // refusal the values mean nothing. A column that the table does not have reads as an empty cell.
 #pragma once
 
@@ -25,27 +25,27 @@ class Cells {
   // Both must outlive the cells.
   Cells(const Header& header, const Row& row) : header_(header), row_(row) {}
 
-  // As it stands; empty where there is none.
+  // The text as written; empty if the table has no such column.
   std::string_view text(std::string_view column) const;
   bool has(std::string_view column) const { return !text(column).empty(); }
 
-  // The name or id of something: at most limits::kIdBytesMax, and not the word NULL.
-  std::string_view name(std::string_view column);           // must be there
+  // A name or id: at most limits::kIdBytesMax, and not the word NULL.
+  std::string_view name(std::string_view column);           // required
   std::string_view optional_name(std::string_view column);  // may be empty
 
-  // Digits alone, at most `max`.
-  std::uint64_t count(std::string_view column, std::uint64_t max);  // must be there
+  // Digits only, at most `max`.
+  std::uint64_t count(std::string_view column, std::uint64_t max);  // required
   std::optional<std::uint64_t> optional_count(std::string_view column, std::uint64_t max);
 
   // A decimal number that is a whole count of 1/units: 1.5 at 1024 is 1536.
-  std::uint64_t scaled(std::string_view column, std::uint64_t units);  // must be there
+  std::uint64_t scaled(std::string_view column, std::uint64_t units);  // required
   std::optional<std::uint64_t> optional_scaled(std::string_view column, std::uint64_t units);
 
   // The same, to the nearest whole count, half-even: for 503.53 GiB as bytes.
   std::optional<std::uint64_t> optional_nearest(std::string_view column, std::uint64_t units);
 
   // A time as core/instant.h reads it.
-  Instant instant(std::string_view column);  // must be there
+  Instant instant(std::string_view column);  // required
   std::optional<Instant> optional_instant(std::string_view column);
 
   // The first refusal stays.

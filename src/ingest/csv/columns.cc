@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "core/try.h"
+
 namespace pennyweight::csv {
 
 Result<void> check_columns(const Header& header, const Columns& columns) {
-  if (const auto there = header.require(columns.required); !there) {
-    return std::unexpected(there.error());
-  }
+  TRY(header.require(columns.required));
   constexpr std::size_t kShownMax = 20;
   constexpr std::size_t kNameShownMax = 80;
   std::vector<std::string> unknown;

@@ -1,4 +1,5 @@
-// Which columns a table of ours may have: a misspelt name must not read as an absent column.
+// Columns: the columns that one of our own tables may have. A misspelt name must not read as a
+// missing column.
 #pragma once
 
 #include <span>
@@ -12,10 +13,10 @@ namespace pennyweight::csv {
 struct Columns {
   std::span<const std::string_view> required;
   std::span<const std::string_view> optional;
-  std::string_view open_prefix;  // names that begin so are columns as well; empty: none
+  std::string_view open_prefix;  // names with this prefix are columns too; empty: none
 };
 
-// An Error names the required columns that are missing, or the columns that are none of these.
+// An Error names the required columns that are missing, or the columns that are not allowed.
 Result<void> check_columns(const Header& header, const Columns& columns);
 
 }  // namespace pennyweight::csv

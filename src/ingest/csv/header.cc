@@ -5,29 +5,19 @@
 
 #include <algorithm>
 
+#include "core/ascii.h"
+
 namespace pennyweight::csv {
 namespace {
 
 constexpr std::size_t kNamesShownMax = 80;
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-bool same_letters(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
-}
 
 }  // namespace
 
 Result<Header> Header::of(std::span<const std::string_view> names) {
   Header header;
   for (const std::string_view raw : names) {
-    const std::string_view name = trimmed(raw);
+    const std::string_view name = ascii::trim(raw);
     if (name.empty()) {
       return fail(ErrorCode::kBadFile,
                   fmt::format("column {} of the header has no name; name it, or remove the column",
@@ -60,7 +50,7 @@ Result<std::vector<std::size_t>> Header::require(std::span<const std::string_vie
       continue;
     }
     const auto similar = std::ranges::find_if(
-        names_, [&](const std::string& there) { return same_letters(there, name); });
+        names_, [&](const std::string& there) { return ascii::equal_ignoring_case(there, name); });
     missing.push_back(similar == names_.end() ? std::string(name)
                                               : fmt::format("{} (there is '{}': write it as {})",
                                                             name, *similar, name));

@@ -1,4 +1,4 @@
-// Header: the names of a table's columns, and where each stands.
+// Header: the names of a table's columns and their positions.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,10 @@ class Header {
 
   std::size_t size() const { return names_.size(); }
   const std::vector<std::string>& names() const { return names_; }
-  // Nothing when there is no such column. Names are compared exactly.
+  // Nothing if there is no such column. Names are compared exactly.
   std::optional<std::size_t> find(std::string_view name) const;
-  // The places of columns that must be there, in the order asked for. The Error lists those that
-  // are missing and those that were found, and points out a name that differs only in upper and
-  // lower case.
+  // The positions of required columns, in the given order. The Error lists those that are missing
+  // and those that were found, and points out a name that differs only in letter case.
   Result<std::vector<std::size_t>> require(std::span<const std::string_view> names) const;
 
  private:

@@ -1,8 +1,8 @@
-// Scanner: finds the bytes that mean something in CSV (delimiter, quote, CR, LF), 64 bytes at a
-// time, and notices on the way whether a row may hold anything but plain ASCII.
+// Scanner: finds the special bytes of CSV (delimiter, quote, CR, LF), 64 bytes at a time, and notes
+// whether a row may hold anything but plain ASCII.
 //
-// This is the inner loop of every import: one comparison of 16 bytes at once instead of a branch a
-// byte. What it finds is the same on every machine; only the speed differs.
+// This is the inner loop of every import: it compares 16 bytes at once instead of branching at each
+// byte. It finds the same on every machine; only the speed differs.
 #pragma once
 
 #include <bit>
@@ -23,8 +23,8 @@ class Scanner {
 
   Scanner(std::string_view bytes, char delimiter) : bytes_(bytes), delimiter_(delimiter) {}
 
-  // The first meaningful byte at or after the position; bytes.size() when there is none. Moves
-  // past.
+  // The first special byte at or after the position, and moves past it; bytes.size() if there is
+  // none.
   std::size_t next() {
     while (marks_ == 0) {
       if (block_end_ >= bytes_.size()) return bytes_.size();
@@ -35,7 +35,7 @@ class Scanner {
     return block_ + offset;
   }
 
-  // Goes to `position`, which may lie before or after where it is.
+  // Moves to `position`, forwards or backwards.
   void seek(std::size_t position) {
     if (position < block_ || position >= block_end_) {
       marks_ = 0;
@@ -45,9 +45,9 @@ class Scanner {
     marks_ = marks_of_block_ & (~std::uint64_t{0} << (position - block_));
   }
 
-  // Forgets what was seen; a block that reaches into the row counts as seen.
+  // Starts a row; a block that reaches into it counts for it.
   void begin_row() { unusual_ = unusual_block_; }
-  // Whether a byte that is NUL or not ASCII may lie between begin_row() and the position.
+  // True if a NUL or a byte that is not ASCII may lie between begin_row() and the position.
   bool may_be_unusual() const { return unusual_; }
 
  private:
@@ -101,7 +101,7 @@ class Scanner {
   char delimiter_;
   std::size_t block_ = 0;      // where the loaded block begins
   std::size_t block_end_ = 0;  // and ends
-  std::uint64_t marks_ = 0;    // bit i: byte block_ + i is meaningful and lies ahead
+  std::uint64_t marks_ = 0;    // bit i: byte block_ + i is special and lies ahead
   std::uint64_t marks_of_block_ = 0;
   bool unusual_block_ = false;
   bool unusual_ = false;

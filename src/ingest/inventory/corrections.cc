@@ -11,15 +11,17 @@
 namespace pennyweight::inventory {
 namespace {
 
-constexpr std::string_view kRequired[] = {"name", "begin", "end", "amount", "currency", "reason"};
-constexpr std::string_view kOptional[] = {"cluster", "from", "to", "author"};
-constexpr csv::Columns kColumns{.required = kRequired, .optional = kOptional, .open_prefix = {}};
+constexpr std::string_view kCorrectionRequired[] = {"name",   "begin",    "end",
+                                                    "amount", "currency", "reason"};
+constexpr std::string_view kCorrectionOptional[] = {"cluster", "from", "to", "author"};
+constexpr csv::Columns kCorrectionColumns{
+    .required = kCorrectionRequired, .optional = kCorrectionOptional, .open_prefix = {}};
 
 // "team=nlp;user=ann".
 Labels owner_of(csv::Cells& cells, std::string_view column) {
   Labels owner;
-  for (const std::string_view part : list_of(cells.text(column))) {
-    const auto [dimension, value] = pair_of(part);
+  for (const std::string_view part : split_list(cells.text(column))) {
+    const auto [dimension, value] = split_pair(part);
     if (part.find('=') == std::string_view::npos || dimension.empty() ||
         dimension.find('=') != std::string_view::npos) {
       cells.refuse(column, fmt::format("'{}' is not DIMENSION=VALUE; write team=nlp;user=ann",
@@ -60,10 +62,10 @@ Money amount_of(csv::Cells& cells) {
 }
 
 std::optional<Correction> read_correction(const csv::Header&, csv::Cells& cells,
-                                          const Options& options) {
-  ClusterId cluster = cluster_of(cells, options.cluster);
+                                          const TableOptions& options) {
+  ClusterId cluster = read_cluster(cells, options.cluster);
   std::string name(cells.name("name"));
-  const auto span = span_of(cells);
+  const auto span = read_interval(cells);
   Labels from = owner_of(cells, "from");
   Labels to = owner_of(cells, "to");
   const Money amount = amount_of(cells);
@@ -88,10 +90,10 @@ class CorrectionReader::Table final : public FactTable<Correction> {
   using FactTable::FactTable;
 };
 
-CorrectionReader::CorrectionReader(const Options& options, FactSink<Correction> corrections,
+CorrectionReader::CorrectionReader(const TableOptions& options, FactSink<Correction> corrections,
                                    FactSink<RejectedRow> rejected)
     : table_(std::make_unique<Table>(
-          options.file, kColumns,
+          options.file, kCorrectionColumns,
           [options](const csv::Header& header, csv::Cells& cells) {
             return read_correction(header, cells, options);
           },
@@ -99,6 +101,6 @@ CorrectionReader::CorrectionReader(const Options& options, FactSink<Correction> 
 CorrectionReader::~CorrectionReader() = default;
 Result<void> CorrectionReader::feed(std::string_view chunk) { return table_->feed(chunk); }
 Result<void> CorrectionReader::finish() { return table_->finish(); }
-const Counts& CorrectionReader::counts() const { return table_->counts(); }
+const TableCounts& CorrectionReader::counts() const { return table_->counts(); }
 
 }  // namespace pennyweight::inventory

@@ -1,10 +1,10 @@
-// Money that people move from one owner to another, as a table.
+// Reads corrections from CSV: money that people move from one owner to another.
 //
 //   cluster,name,begin,end,from,to,amount,currency,reason,author
 //
-// `name`, `begin`, `end`, `amount`, `currency` and `reason` must be there, and `from`, `to` or
-// both: an owner as "team=nlp;user=ann"; empty is what nobody held. The columns in words, with an
-// example: docs/formats.md.
+// `name`, `begin`, `end`, `amount`, `currency` and `reason` are required, and `from`, `to` or
+// both: an owner as "team=nlp;user=ann"; empty is the unallocated cost. docs/formats.md describes
+// the columns.
 #pragma once
 
 #include <memory>
@@ -20,16 +20,16 @@ namespace pennyweight::inventory {
 
 class CorrectionReader {
  public:
-  CorrectionReader(const Options& options, FactSink<Correction> corrections,
+  CorrectionReader(const TableOptions& options, FactSink<Correction> corrections,
                    FactSink<RejectedRow> rejected);
   ~CorrectionReader();
 
-  // Bytes in any cut. An Error is about the file as a whole (also: a column that is none of these),
-  // or the sink's; a row that is not in order goes to `rejected`. Nothing may be fed after an
-  // Error.
+  // Takes the bytes of the file, cut anywhere. An Error is about the file as a whole, such as an
+  // unknown column, or came from a sink; after one, feed nothing more. A bad row goes to
+  // `rejected`.
   Result<void> feed(std::string_view chunk);
   Result<void> finish();
-  const Counts& counts() const;
+  const TableCounts& counts() const;
 
  private:
   class Table;

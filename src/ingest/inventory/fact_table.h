@@ -1,5 +1,5 @@
-// FactTable: what the tables of this room share: a header that is checked, rows that become
-// facts or rejected rows, and batches of both.
+// FactTable: what the tables of this module share: it checks the header, turns rows into facts or
+// rejected rows, and hands both over in batches.
 #pragma once
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ namespace pennyweight::inventory {
 template <class Fact>
 class FactTable : public csv::Sink {
  public:
-  // Nothing, with the reason left in the cells, for a row that is not in order.
+  // Nothing for a bad row; the cells then have a refusal.
   using ReadRow = std::function<std::optional<Fact>(const csv::Header&, csv::Cells&)>;
 
   FactTable(std::string file, csv::Columns columns, ReadRow read, FactSink<Fact> facts,
@@ -43,7 +43,7 @@ class FactTable : public csv::Sink {
     if (done) done = rejected_.flush();
     return named(std::move(done));
   }
-  const Counts& counts() const { return counts_; }
+  const TableCounts& counts() const { return counts_; }
 
   Result<void> header(const csv::Header& header) override {
     header_ = header;
@@ -54,7 +54,7 @@ class FactTable : public csv::Sink {
     csv::Cells cells(header_, row);
     std::optional<Fact> fact = read_(header_, cells);
     if (cells.refusal()) return reject(row.line, *cells.refusal(), row.text);
-    CHECK(fact, "a row without a fact says why");
+    CHECK(fact, "a row without a fact has a refusal");
     fact->source = {row.line};
     ++counts_.facts;
     return facts_.add(*std::move(fact));
@@ -86,11 +86,11 @@ class FactTable : public csv::Sink {
   FactBatch<RejectedRow> rejected_;
   csv::Reader reader_;
   csv::Header header_;
-  Counts counts_;
+  TableCounts counts_;
 };
 
-// The cluster of a row: its own, else the one of the options.
-inline ClusterId cluster_of(csv::Cells& cells, const ClusterId& otherwise) {
+// The cluster of a row: its own, else that of the options.
+inline ClusterId read_cluster(csv::Cells& cells, const ClusterId& otherwise) {
   const std::string_view named = cells.optional_name("cluster");
   if (!named.empty()) return ClusterId(std::string(named));
   if (otherwise.empty()) {
@@ -99,8 +99,8 @@ inline ClusterId cluster_of(csv::Cells& cells, const ClusterId& otherwise) {
   return otherwise;
 }
 
-// "yes" or "no"; empty is no.
-inline bool flag_of(csv::Cells& cells, std::string_view column) {
+// "yes" or "no"; empty is "no".
+inline bool read_flag(csv::Cells& cells, std::string_view column) {
   const std::string_view text = cells.text(column);
   if (text == "yes" || text == "true") return true;
   if (!text.empty() && text != "no" && text != "false") {
@@ -109,8 +109,8 @@ inline bool flag_of(csv::Cells& cells, std::string_view column) {
   return false;
 }
 
-// From `begin` to `end`, both of which must be there.
-inline std::optional<Interval> span_of(csv::Cells& cells) {
+// From `begin` to `end`, which are both required.
+inline std::optional<Interval> read_interval(csv::Cells& cells) {
   const Instant begin = cells.instant("begin");
   const Instant end = cells.instant("end");
   if (cells.refusal()) return std::nullopt;
@@ -122,8 +122,8 @@ inline std::optional<Interval> span_of(csv::Cells& cells) {
   return span;
 }
 
-// The end of a thing that is there from–to: nothing while it is still there.
-inline std::optional<Instant> end_after(csv::Cells& cells, Instant from) {
+// The end of something that is there from `from` to `to`: nothing while it is still there.
+inline std::optional<Instant> read_end(csv::Cells& cells, Instant from) {
   const auto to = cells.optional_instant("to");
   if (to && *to <= from) {
     cells.refuse("to",

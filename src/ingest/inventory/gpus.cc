@@ -5,25 +5,27 @@
 #include <set>
 #include <utility>
 
+#include "core/gpu/gpu_model.h"
 #include "core/limits.h"
-#include "fleet/gpu_model.h"
 #include "ingest/inventory/fact_table.h"
 #include "ingest/inventory/lists.h"
 
 namespace pennyweight::inventory {
 namespace {
 
-constexpr std::string_view kRequired[] = {"node", "uuid", "from"};
-constexpr std::string_view kOptional[] = {"cluster", "index", "model", "memory_mib", "mig", "to"};
-constexpr csv::Columns kColumns{.required = kRequired, .optional = kOptional, .open_prefix = {}};
+constexpr std::string_view kGpuRequired[] = {"node", "uuid", "from"};
+constexpr std::string_view kGpuOptional[] = {"cluster",    "index", "model",
+                                             "memory_mib", "mig",   "to"};
+constexpr csv::Columns kGpuColumns{
+    .required = kGpuRequired, .optional = kGpuOptional, .open_prefix = {}};
 
-constexpr std::size_t kInstancesMax = 64;  // MIG knows 7 GPU instances, of 7 compute instances each
+constexpr std::size_t kInstancesMax = 64;  // MIG has 7 GPU instances, of 7 compute instances each
 
 std::vector<MigInstance> instances_of(csv::Cells& cells) {
   std::vector<MigInstance> instances;
   std::set<std::string_view> seen;
-  for (const std::string_view part : list_of(cells.text("mig"))) {
-    const auto [uuid, profile] = pair_of(part);
+  for (const std::string_view part : split_list(cells.text("mig"))) {
+    const auto [uuid, profile] = split_pair(part);
     if (uuid.empty() || profile.empty()) {
       cells.refuse("mig", fmt::format("'{}' is not UUID=profile; write MIG-1=3g.20gb;MIG-2=1g.5gb",
                                       part.substr(0, 80)));
@@ -46,7 +48,7 @@ std::vector<MigInstance> instances_of(csv::Cells& cells) {
   return instances;
 }
 
-// A layout that the card does not allow is a mistake in the table, where it is still easy to mend.
+// A layout that the GPU does not allow is a mistake that is easiest to correct in the table.
 void check_layout(csv::Cells& cells, std::string_view model_name,
                   std::span<const MigInstance> instances) {
   const GpuModel* const model = find_gpu_model(model_name);
@@ -64,10 +66,10 @@ void check_layout(csv::Cells& cells, std::string_view model_name,
   }
 }
 
-std::optional<Gpu> read_gpu(const csv::Header&, csv::Cells& cells, const Options& options) {
+std::optional<Gpu> read_gpu(const csv::Header&, csv::Cells& cells, const TableOptions& options) {
   const Instant from = cells.instant("from");
   const auto index = cells.optional_count("index", limits::kGpusPerNodeMax - 1);
-  Gpu gpu{.cluster = cluster_of(cells, options.cluster),
+  Gpu gpu{.cluster = read_cluster(cells, options.cluster),
           .node = NodeId(std::string(cells.name("node"))),
           .uuid = GpuId(std::string(cells.name("uuid"))),
           .index = static_cast<std::uint32_t>(index.value_or(0)),
@@ -75,7 +77,7 @@ std::optional<Gpu> read_gpu(const csv::Header&, csv::Cells& cells, const Options
           .memory_bytes = cells.optional_nearest("memory_mib", 1u << 20),
           .mig_instances = instances_of(cells),
           .from = from,
-          .to = end_after(cells, from),
+          .to = read_end(cells, from),
           .id = {},
           .source = {}};
   check_layout(cells, gpu.model, gpu.mig_instances);
@@ -88,9 +90,10 @@ class GpuReader::Table final : public FactTable<Gpu> {
   using FactTable::FactTable;
 };
 
-GpuReader::GpuReader(const Options& options, FactSink<Gpu> gpus, FactSink<RejectedRow> rejected)
+GpuReader::GpuReader(const TableOptions& options, FactSink<Gpu> gpus,
+                     FactSink<RejectedRow> rejected)
     : table_(std::make_unique<Table>(
-          options.file, kColumns,
+          options.file, kGpuColumns,
           [options](const csv::Header& header, csv::Cells& cells) {
             return read_gpu(header, cells, options);
           },
@@ -98,6 +101,6 @@ GpuReader::GpuReader(const Options& options, FactSink<Gpu> gpus, FactSink<Reject
 GpuReader::~GpuReader() = default;
 Result<void> GpuReader::feed(std::string_view chunk) { return table_->feed(chunk); }
 Result<void> GpuReader::finish() { return table_->finish(); }
-const Counts& GpuReader::counts() const { return table_->counts(); }
+const TableCounts& GpuReader::counts() const { return table_->counts(); }
 
 }  // namespace pennyweight::inventory

@@ -1,10 +1,10 @@
-// The GPUs of a fleet, card by card, with their MIG layout.
+// Reads an inventory of GPUs from CSV, with their MIG layouts.
 //
 //   cluster,node,uuid,index,model,memory_mib,mig,from,to
 //
-// `node`, `uuid` and `from` must be there. `mig` is "MIG-1=3g.20gb;MIG-2=1g.5gb"; where the model
-// is known, its geometry must allow the profiles, and all together. A new layout is a further row.
-// The columns in words, with an example: docs/formats.md.
+// `node`, `uuid` and `from` are required. `mig` is "MIG-1=3g.20gb;MIG-2=1g.5gb"; if the model is
+// known, its geometry must allow the profiles, also all together. A new layout is a further row.
+// docs/formats.md describes the columns.
 #pragma once
 
 #include <memory>
@@ -20,15 +20,15 @@ namespace pennyweight::inventory {
 
 class GpuReader {
  public:
-  GpuReader(const Options& options, FactSink<Gpu> gpus, FactSink<RejectedRow> rejected);
+  GpuReader(const TableOptions& options, FactSink<Gpu> gpus, FactSink<RejectedRow> rejected);
   ~GpuReader();
 
-  // Bytes in any cut. An Error is about the file as a whole (also: a column that is none of these),
-  // or the sink's; a row that is not in order goes to `rejected`. Nothing may be fed after an
-  // Error.
+  // Takes the bytes of the file, cut anywhere. An Error is about the file as a whole, such as an
+  // unknown column, or came from a sink; after one, feed nothing more. A bad row goes to
+  // `rejected`.
   Result<void> feed(std::string_view chunk);
   Result<void> finish();
-  const Counts& counts() const;
+  const TableCounts& counts() const;
 
  private:
   class Table;

@@ -1,17 +1,18 @@
-// Who held which GPUs, from when to when, as a table of our own.
+// Reads holdings from CSV: which workload held which GPUs, from when to when.
 //
 //   cluster,workload,attempt,begin,end,node,gpu,mig,pool,devices,profile,fraction,compute_fraction,
 //   memory_fraction,device,gpu_model,vcpu,memory_gib,claim,gpu_group,reservation, and labels: team,
 //   project, …, label:KEY
 //
-// `workload` and `begin` must be there; without an `end` it still runs. A row names exactly one of
-//   gpu    GPU-1;GPU-2       these cards
+// `workload` and `begin` are required; without an `end` the workload still runs. A row names
+// exactly one of
+//   gpu    GPU-1;GPU-2       these GPUs
 //   mig    MIG-1;MIG-2       these MIG instances
 //   node   n1 and devices=4, or n1=4;n2=4
 //   pool   a;b and devices=8: that many devices somewhere in these pools; * for anywhere
 // and at most one of `profile`, `fraction` and `device`: shard, mps, replica, "vgpu cores=30
-// memory=4294967296", or any other text that ledger/holding.h gives a device. The columns in words,
-// with an example: docs/formats.md.
+// memory=4294967296", or any other text that ledger/holding.h gives a device. docs/formats.md
+// describes the columns.
 #pragma once
 
 #include <memory>
@@ -31,12 +32,12 @@ class HoldingReader {
                 FactSink<RejectedRow> rejected);
   ~HoldingReader();
 
-  // Bytes in any cut. An Error is about the file as a whole (also: a column that is none of these),
-  // or the sink's; a row that is not in order goes to `rejected`. Nothing may be fed after an
-  // Error.
+  // Takes the bytes of the file, cut anywhere. An Error is about the file as a whole, such as an
+  // unknown column, or came from a sink; after one, feed nothing more. A bad row goes to
+  // `rejected`.
   Result<void> feed(std::string_view chunk);
   Result<void> finish();
-  const Counts& counts() const;
+  const TableCounts& counts() const;
 
  private:
   class Table;

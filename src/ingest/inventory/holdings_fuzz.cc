@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       {.file = "fuzz",
        .cluster = ClusterId("c"),
        .read_at = from_unix_seconds(2'000'000'000),
-       .profile_of = {}},
+       .find_mig_profile = {}},
       [](std::span<const Holding> facts) -> Result<void> {
         for (const Holding& holding : facts) {
           CHECK(parse_placement(to_text(holding.placement)) == holding.placement,

@@ -13,10 +13,11 @@ namespace {
 
 Read<Node> read_nodes(std::string_view text, std::string cluster = "c") {
   return read_with<NodeReader, Node>(
-      Options{.file = "nodes.csv", .cluster = ClusterId(std::move(cluster))}, text);
+      TableOptions{.file = "nodes.csv", .cluster = ClusterId(std::move(cluster))}, text);
 }
 Read<Gpu> read_gpus(std::string_view text) {
-  return read_with<GpuReader, Gpu>(Options{.file = "gpus.csv", .cluster = ClusterId("c")}, text);
+  return read_with<GpuReader, Gpu>(TableOptions{.file = "gpus.csv", .cluster = ClusterId("c")},
+                                   text);
 }
 Read<Holding> read_holdings(std::string_view text) {
   return read_with<HoldingReader, Holding>(
@@ -24,7 +25,7 @@ Read<Holding> read_holdings(std::string_view text) {
           .file = "holdings.csv",
           .cluster = ClusterId("c"),
           .read_at = instant("2026-04-01"),
-          .profile_of = [](const ClusterId&, const GpuId& id) -> std::optional<std::string> {
+          .find_mig_profile = [](const ClusterId&, const GpuId& id) -> std::optional<std::string> {
             if (id.text() == "MIG-1" || id.text() == "MIG-2") return "1g.5gb";
             if (id.text() == "MIG-3") return "3g.20gb";
             return std::nullopt;
@@ -169,7 +170,7 @@ TEST(Inventory, BadNodes) {
     ASSERT_EQ(read.rejected.size(), 1u) << c.row;
     EXPECT_EQ(read.rejected[0].column, c.column) << c.row << ": " << read.rejected[0].reason;
     EXPECT_EQ(read.rejected[0].line, 2u);
-    EXPECT_EQ(read.counts, (Counts{.facts = 1, .rejected = 1})) << c.row;
+    EXPECT_EQ(read.counts, (TableCounts{.facts = 1, .rejected = 1})) << c.row;
   }
 }
 
@@ -411,7 +412,10 @@ TEST(Inventory, ManyRowsComeInBatches) {
   std::size_t largest = 0;
   std::size_t all = 0;
   HoldingReader reader(
-      {.file = "f", .cluster = ClusterId("c"), .read_at = instant("2026-02-01"), .profile_of = {}},
+      {.file = "f",
+       .cluster = ClusterId("c"),
+       .read_at = instant("2026-02-01"),
+       .find_mig_profile = {}},
       [&](std::span<const Holding> batch) -> Result<void> {
         largest = std::max(largest, batch.size());
         all += batch.size();

@@ -10,17 +10,18 @@
 namespace pennyweight::inventory {
 namespace {
 
-constexpr std::string_view kRequired[] = {"node", "from"};
-constexpr std::string_view kOptional[] = {
+constexpr std::string_view kNodeRequired[] = {"node", "from"};
+constexpr std::string_view kNodeOptional[] = {
     "cluster",      "provider_id",      "instance_type", "region",     "pool",
     "gpu_model",    "gpu_count",        "shard_count",   "mps_count",  "sharing",
     "gpu_replicas", "replicas_renamed", "vcpu",          "memory_gib", "to"};
-constexpr csv::Columns kColumns{.required = kRequired, .optional = kOptional, .open_prefix = {}};
+constexpr csv::Columns kNodeColumns{
+    .required = kNodeRequired, .optional = kNodeOptional, .open_prefix = {}};
 
 constexpr std::uint64_t kShardsMax = 1'000'000;
 constexpr std::uint64_t kReplicasMax = 1000;
 
-// How the node's GPUs are shared by replicas: all of it is said, or none.
+// How the node's GPUs are shared by replicas: either all of it is stated, or nothing.
 void read_sharing(csv::Cells& cells, Node& node) {
   if (const std::string_view text = cells.text("sharing"); !text.empty()) {
     const auto sharing = parse_gpu_sharing(text);
@@ -32,7 +33,7 @@ void read_sharing(csv::Cells& cells, Node& node) {
   }
   const auto replicas = cells.optional_count("gpu_replicas", kReplicasMax);
   node.gpu_replicas = static_cast<std::uint32_t>(replicas.value_or(0));
-  node.replicas_renamed = flag_of(cells, "replicas_renamed");
+  node.replicas_renamed = read_flag(cells, "replicas_renamed");
   const bool is_shared = node.sharing != GpuSharing::kNone;
   if (is_shared && node.gpu_replicas == 0) {
     cells.refuse("gpu_replicas", "the GPUs are shared, and how many replicas of each is not said");
@@ -50,13 +51,13 @@ void read_sharing(csv::Cells& cells, Node& node) {
   }
 }
 
-std::optional<Node> read_node(const csv::Header&, csv::Cells& cells, const Options& options) {
+std::optional<Node> read_node(const csv::Header&, csv::Cells& cells, const TableOptions& options) {
   const Instant from = cells.instant("from");
   const std::string model(cells.optional_name("gpu_model"));
   const auto gpus = cells.optional_count("gpu_count", limits::kGpusPerNodeMax);
   const auto shards = cells.optional_count("shard_count", kShardsMax);
   const auto mps = cells.optional_count("mps_count", kShardsMax);
-  Node node{.cluster = cluster_of(cells, options.cluster),
+  Node node{.cluster = read_cluster(cells, options.cluster),
             .name = NodeId(std::string(cells.name("node"))),
             .provider_id = std::string(cells.optional_name("provider_id")),
             .instance_type = std::string(cells.optional_name("instance_type")),
@@ -69,7 +70,7 @@ std::optional<Node> read_node(const csv::Header&, csv::Cells& cells, const Optio
             .cpu_milli = cells.optional_scaled("vcpu", 1000),
             .memory_bytes = cells.optional_nearest("memory_gib", 1u << 30),
             .from = from,
-            .to = end_after(cells, from),
+            .to = read_end(cells, from),
             .id = {},
             .source = {}};
   if (node.gpu_count > 0 && model.empty()) {
@@ -98,9 +99,10 @@ class NodeReader::Table final : public FactTable<Node> {
   using FactTable::FactTable;
 };
 
-NodeReader::NodeReader(const Options& options, FactSink<Node> nodes, FactSink<RejectedRow> rejected)
+NodeReader::NodeReader(const TableOptions& options, FactSink<Node> nodes,
+                       FactSink<RejectedRow> rejected)
     : table_(std::make_unique<Table>(
-          options.file, kColumns,
+          options.file, kNodeColumns,
           [options](const csv::Header& header, csv::Cells& cells) {
             return read_node(header, cells, options);
           },
@@ -108,6 +110,6 @@ NodeReader::NodeReader(const Options& options, FactSink<Node> nodes, FactSink<Re
 NodeReader::~NodeReader() = default;
 Result<void> NodeReader::feed(std::string_view chunk) { return table_->feed(chunk); }
 Result<void> NodeReader::finish() { return table_->finish(); }
-const Counts& NodeReader::counts() const { return table_->counts(); }
+const TableCounts& NodeReader::counts() const { return table_->counts(); }
 
 }  // namespace pennyweight::inventory

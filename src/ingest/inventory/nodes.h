@@ -1,12 +1,11 @@
-// The nodes of a fleet as a table that people write by hand or export from a CMDB.
+// Reads an inventory of nodes from CSV, written by hand or exported from a CMDB.
 //
 //   cluster,node,provider_id,instance_type,region,pool,gpu_model,gpu_count,shard_count,mps_count,
 //   sharing,gpu_replicas,replicas_renamed,vcpu,memory_gib,from,to
 //
-// `node` and `from` must be there. `sharing` is none, time-slicing or mps, as the Kubernetes device
+// `node` and `from` are required. `sharing` is none, time-slicing or mps, as the Kubernetes device
 // plugin is set up, with `gpu_replicas` of each GPU. `vcpu` may have decimals to a thousandth;
-// `memory_gib` is taken to the nearest byte. The columns in words, with an example:
-// docs/formats.md.
+// `memory_gib` is taken to the nearest byte. docs/formats.md describes the columns.
 #pragma once
 
 #include <memory>
@@ -22,15 +21,15 @@ namespace pennyweight::inventory {
 
 class NodeReader {
  public:
-  NodeReader(const Options& options, FactSink<Node> nodes, FactSink<RejectedRow> rejected);
+  NodeReader(const TableOptions& options, FactSink<Node> nodes, FactSink<RejectedRow> rejected);
   ~NodeReader();
 
-  // Bytes in any cut. An Error is about the file as a whole (also: a column that is none of these),
-  // or the sink's; a row that is not in order goes to `rejected`. Nothing may be fed after an
-  // Error.
+  // Takes the bytes of the file, cut anywhere. An Error is about the file as a whole, such as an
+  // unknown column, or came from a sink; after one, feed nothing more. A bad row goes to
+  // `rejected`.
   Result<void> feed(std::string_view chunk);
   Result<void> finish();
-  const Counts& counts() const;
+  const TableCounts& counts() const;
 
  private:
   class Table;

@@ -1,4 +1,4 @@
-// What a reader of our own tables is told beside the table.
+// What the readers of our own tables need besides the table.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace pennyweight::inventory {
 
-struct Options {
+struct TableOptions {
   std::string file;   // for messages
   ClusterId cluster;  // of rows that name none; empty: each row must name its own
 };
@@ -20,15 +20,15 @@ struct HoldingOptions {
   std::string file;
   ClusterId cluster;  // as above
   Instant read_at;    // now: a holding without an end still runs, and none begins or ends later
-  // The profile of a MIG instance, as the inventory has it; nothing where it is unknown. May be
-  // empty, then each row with `mig` must say its profile.
-  std::function<std::optional<std::string>(const ClusterId&, const GpuId&)> profile_of;
+  // The profile of a MIG instance in the inventory; nothing if it is unknown. May be empty: then
+  // each row with `mig` must state its profile.
+  std::function<std::optional<std::string>(const ClusterId&, const GpuId&)> find_mig_profile;
 };
 
-struct Counts {
-  std::uint64_t facts = 0;  // rows that are in order
+struct TableCounts {
+  std::uint64_t facts = 0;  // good rows
   std::uint64_t rejected = 0;
-  bool operator==(const Counts&) const = default;
+  bool operator==(const TableCounts&) const = default;
 };
 
 }  // namespace pennyweight::inventory

@@ -1,9 +1,9 @@
-// When nodes, or cards of them, were out of use, as a table.
+// Reads outages from CSV: when nodes, or single GPUs of them, were out of use.
 //
 //   cluster,node,gpu,begin,end,reason
 //
-// `node`, `begin` and `end` must be there; without a `gpu` it is the node as a whole. The columns
-// in words, with an example: docs/formats.md.
+// `node`, `begin` and `end` are required; without a `gpu` the whole node was out of use.
+// docs/formats.md describes the columns.
 #pragma once
 
 #include <memory>
@@ -19,15 +19,16 @@ namespace pennyweight::inventory {
 
 class OutageReader {
  public:
-  OutageReader(const Options& options, FactSink<Outage> outages, FactSink<RejectedRow> rejected);
+  OutageReader(const TableOptions& options, FactSink<Outage> outages,
+               FactSink<RejectedRow> rejected);
   ~OutageReader();
 
-  // Bytes in any cut. An Error is about the file as a whole (also: a column that is none of these),
-  // or the sink's; a row that is not in order goes to `rejected`. Nothing may be fed after an
-  // Error.
+  // Takes the bytes of the file, cut anywhere. An Error is about the file as a whole, such as an
+  // unknown column, or came from a sink; after one, feed nothing more. A bad row goes to
+  // `rejected`.
   Result<void> feed(std::string_view chunk);
   Result<void> finish();
-  const Counts& counts() const;
+  const TableCounts& counts() const;
 
  private:
   class Table;

@@ -8,14 +8,15 @@
 namespace pennyweight::inventory {
 namespace {
 
-constexpr std::string_view kRequired[] = {"workload", "measure", "begin", "end", "count"};
-constexpr std::string_view kOptional[] = {"cluster", "model", "user", "client"};
-constexpr std::string_view kLabels[] = {"model", "user", "client"};
-constexpr std::string_view kLabelPrefix = "label:";
-constexpr csv::Columns kColumns{
-    .required = kRequired, .optional = kOptional, .open_prefix = kLabelPrefix};
+constexpr std::string_view kOutcomeRequired[] = {"workload", "measure", "begin", "end", "count"};
+constexpr std::string_view kOutcomeOptional[] = {"cluster", "model", "user", "client"};
+constexpr std::string_view kOutcomeLabels[] = {"model", "user", "client"};
+constexpr std::string_view kOutcomeLabelPrefix = "label:";
+constexpr csv::Columns kOutcomeColumns{
+    .required = kOutcomeRequired, .optional = kOutcomeOptional, .open_prefix = kOutcomeLabelPrefix};
 
-void set_label(csv::Cells& cells, Labels& labels, std::string_view column, std::string_view key) {
+void set_outcome_label(csv::Cells& cells, Labels& labels, std::string_view column,
+                       std::string_view key) {
   if (!cells.has(column) || cells.refusal()) return;
   const std::string_view value = cells.text(column);
   if (value.empty()) return;  // the counter does not say
@@ -25,24 +26,25 @@ void set_label(csv::Cells& cells, Labels& labels, std::string_view column, std::
   if (const auto set = labels.set(key, value); !set) cells.refuse(column, set.error().message);
 }
 
-Labels labels_of(const csv::Header& header, csv::Cells& cells) {
+Labels read_outcome_labels(const csv::Header& header, csv::Cells& cells) {
   Labels labels;
-  for (const std::string_view key : kLabels) set_label(cells, labels, key, key);
+  for (const std::string_view key : kOutcomeLabels) set_outcome_label(cells, labels, key, key);
   for (const std::string& column : header.names()) {
-    if (!column.starts_with(kLabelPrefix)) continue;
-    set_label(cells, labels, column, std::string_view(column).substr(kLabelPrefix.size()));
+    if (!column.starts_with(kOutcomeLabelPrefix)) continue;
+    set_outcome_label(cells, labels, column,
+                      std::string_view(column).substr(kOutcomeLabelPrefix.size()));
   }
   return labels;
 }
 
 std::optional<Outcome> read_outcome(const csv::Header& header, csv::Cells& cells,
-                                    const Options& options) {
-  ClusterId cluster = cluster_of(cells, options.cluster);
+                                    const TableOptions& options) {
+  ClusterId cluster = read_cluster(cells, options.cluster);
   WorkloadId workload{std::string(cells.name("workload"))};
   std::string measure(cells.name("measure"));
   const std::uint64_t count = cells.count("count", kOutcomeCountMax);
-  Labels labels = labels_of(header, cells);
-  const auto span = span_of(cells);
+  Labels labels = read_outcome_labels(header, cells);
+  const auto span = read_interval(cells);
   if (cells.refusal()) return std::nullopt;
   Outcome outcome(std::move(cluster), std::move(workload), std::move(measure), *span, count);
   outcome.labels = std::move(labels);
@@ -55,10 +57,10 @@ class OutcomeReader::Table final : public FactTable<Outcome> {
   using FactTable::FactTable;
 };
 
-OutcomeReader::OutcomeReader(const Options& options, FactSink<Outcome> outcomes,
+OutcomeReader::OutcomeReader(const TableOptions& options, FactSink<Outcome> outcomes,
                              FactSink<RejectedRow> rejected)
     : table_(std::make_unique<Table>(
-          options.file, kColumns,
+          options.file, kOutcomeColumns,
           [options](const csv::Header& header, csv::Cells& cells) {
             return read_outcome(header, cells, options);
           },
@@ -66,6 +68,6 @@ OutcomeReader::OutcomeReader(const Options& options, FactSink<Outcome> outcomes,
 OutcomeReader::~OutcomeReader() = default;
 Result<void> OutcomeReader::feed(std::string_view chunk) { return table_->feed(chunk); }
 Result<void> OutcomeReader::finish() { return table_->finish(); }
-const Counts& OutcomeReader::counts() const { return table_->counts(); }
+const TableCounts& OutcomeReader::counts() const { return table_->counts(); }
 
 }  // namespace pennyweight::inventory

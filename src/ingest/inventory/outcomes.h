@@ -1,10 +1,10 @@
-// What workloads did for somebody, counted elsewhere, as a table: requests, tokens, or whatever an
-// operator counts.
+// Reads outcomes from CSV: what workloads delivered, counted elsewhere: requests, tokens, or any
+// other measure.
 //
 //   cluster,workload,measure,begin,end,count,model,user,client,label:KEY…
 //
-// `workload`, `measure`, `begin`, `end` and `count` must be there. The columns in words, with an
-// example: docs/formats.md.
+// `workload`, `measure`, `begin`, `end` and `count` are required. docs/formats.md describes the
+// columns.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,21 @@
 
 namespace pennyweight::inventory {
 
-// Of one row. What is more was not counted but is a mistake.
+// Of one row. A larger count is a mistake.
 inline constexpr std::uint64_t kOutcomeCountMax = 1'000'000'000'000'000'000;
 
 class OutcomeReader {
  public:
-  OutcomeReader(const Options& options, FactSink<Outcome> outcomes, FactSink<RejectedRow> rejected);
+  OutcomeReader(const TableOptions& options, FactSink<Outcome> outcomes,
+                FactSink<RejectedRow> rejected);
   ~OutcomeReader();
 
-  // Bytes in any cut. An Error is about the file as a whole (also: a column that is none of these),
-  // or the sink's; a row that is not in order goes to `rejected`. Nothing may be fed after an
-  // Error.
+  // Takes the bytes of the file, cut anywhere. An Error is about the file as a whole, such as an
+  // unknown column, or came from a sink; after one, feed nothing more. A bad row goes to
+  // `rejected`.
   Result<void> feed(std::string_view chunk);
   Result<void> finish();
-  const Counts& counts() const;
+  const TableCounts& counts() const;
 
  private:
   class Table;

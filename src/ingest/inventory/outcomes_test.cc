@@ -6,8 +6,8 @@ namespace pennyweight::inventory {
 namespace {
 
 Read<Outcome> read(std::string_view text, const char* cluster = "c") {
-  return read_with<OutcomeReader, Outcome>(Options{.file = "o.csv", .cluster = ClusterId(cluster)},
-                                           text);
+  return read_with<OutcomeReader, Outcome>(
+      TableOptions{.file = "o.csv", .cluster = ClusterId(cluster)}, text);
 }
 
 TEST(Outcomes, TheDocumentedExample) {

@@ -1,5 +1,4 @@
-// What the tests of this room's tables share: reading a text in small pieces, and the examples of
-// docs/formats.md.
+// For the tests of this module: reads tables in small pieces, and the examples of docs/formats.md.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +22,7 @@ struct Read {
   Result<void> done;
   std::vector<Fact> facts;
   std::vector<RejectedRow> rejected;
-  Counts counts;
+  TableCounts counts;
 };
 
 template <class Fact>
@@ -34,8 +33,8 @@ FactSink<Fact> into(std::vector<Fact>& facts) {
   };
 }
 
-template <class Reader, class Fact, class Options>
-Read<Fact> read_with(const Options& options, std::string_view text) {
+template <class Reader, class Fact, class ReaderOptions>
+Read<Fact> read_with(const ReaderOptions& options, std::string_view text) {
   Read<Fact> read;
   Reader reader(options, into(read.facts), into(read.rejected));
   constexpr std::size_t kChunk = 50;

@@ -10,19 +10,20 @@
 namespace pennyweight::inventory {
 namespace {
 
-constexpr std::string_view kRequired[] = {"node", "gpu", "at"};
-constexpr std::string_view kOptional[] = {"cluster",   "mig_instance",      "mig_profile",
-                                          "model",     "gpu_util",          "engine_active",
-                                          "sm_active", "memory_used_bytes", "memory_total_bytes",
-                                          "workload",  "of_workload"};
-constexpr csv::Columns kColumns{.required = kRequired, .optional = kOptional, .open_prefix = {}};
+constexpr std::string_view kUsageRequired[] = {"node", "gpu", "at"};
+constexpr std::string_view kUsageOptional[] = {
+    "cluster",   "mig_instance",      "mig_profile",
+    "model",     "gpu_util",          "engine_active",
+    "sm_active", "memory_used_bytes", "memory_total_bytes",
+    "workload",  "of_workload"};
+constexpr csv::Columns kUsageColumns{
+    .required = kUsageRequired, .optional = kUsageOptional, .open_prefix = {}};
 
 constexpr std::uint64_t kPpm = 1'000'000;
 constexpr std::uint64_t kMemoryBytesMax = std::uint64_t{1} << 50;
 
-// A share of time in ppm. Devices are known to report a little more than all of it (DCGM issue
-// #152: an SM_ACTIVE of 1.294), which an allocation clamps and counts; what is twice as much is
-// another unit.
+// A share of time in ppm. Some devices report a little more than all of it (DCGM issue #152: an
+// SM_ACTIVE of 1.294), which an allocation clamps and counts; twice as much is another unit.
 std::optional<std::uint64_t> share_of(csv::Cells& cells, std::string_view column,
                                       std::uint64_t ppm_per_unit, std::string_view scale) {
   const auto ppm = cells.optional_nearest(column, ppm_per_unit);
@@ -32,9 +33,10 @@ std::optional<std::uint64_t> share_of(csv::Cells& cells, std::string_view column
   return ppm;
 }
 
-std::optional<Usage> read_usage(const csv::Header&, csv::Cells& cells, const Options& options) {
+std::optional<Usage> read_usage(const csv::Header&, csv::Cells& cells,
+                                const TableOptions& options) {
   const Instant at = cells.instant("at");
-  Usage usage{.cluster = cluster_of(cells, options.cluster),
+  Usage usage{.cluster = read_cluster(cells, options.cluster),
               .node = NodeId(std::string(cells.name("node"))),
               .gpu = GpuId(std::string(cells.name("gpu"))),
               .mig_instance = std::string(cells.optional_name("mig_instance")),
@@ -49,7 +51,7 @@ std::optional<Usage> read_usage(const csv::Header&, csv::Cells& cells, const Opt
               .power_milliwatts = {},
               .energy_millijoules = {},
               .workload = WorkloadId(std::string(cells.optional_name("workload"))),
-              .of_workload = flag_of(cells, "of_workload"),
+              .of_workload = read_flag(cells, "of_workload"),
               .id = {},
               .source = {}};
   if (usage.of_workload && usage.workload.empty()) {
@@ -70,10 +72,10 @@ class UsageReader::Table final : public FactTable<Usage> {
   using FactTable::FactTable;
 };
 
-UsageReader::UsageReader(const Options& options, FactSink<Usage> usages,
+UsageReader::UsageReader(const TableOptions& options, FactSink<Usage> usages,
                          FactSink<RejectedRow> rejected)
     : table_(std::make_unique<Table>(
-          options.file, kColumns,
+          options.file, kUsageColumns,
           [options](const csv::Header& header, csv::Cells& cells) {
             return read_usage(header, cells, options);
           },
@@ -81,6 +83,6 @@ UsageReader::UsageReader(const Options& options, FactSink<Usage> usages,
 UsageReader::~UsageReader() = default;
 Result<void> UsageReader::feed(std::string_view chunk) { return table_->feed(chunk); }
 Result<void> UsageReader::finish() { return table_->finish(); }
-const Counts& UsageReader::counts() const { return table_->counts(); }
+const TableCounts& UsageReader::counts() const { return table_->counts(); }
 
 }  // namespace pennyweight::inventory

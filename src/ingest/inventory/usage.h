@@ -1,11 +1,11 @@
-// What GPUs were seen to do, as a table: for telemetry that no other reader here knows.
+// Reads the usage of GPUs from CSV, for telemetry without a reader of its own.
 //
 //   cluster,node,gpu,mig_instance,mig_profile,model,at,gpu_util,engine_active,sm_active,
 //   memory_used_bytes,memory_total_bytes,workload,of_workload
 //
-// `node`, `gpu` and `at` must be there, and one value. `gpu_util` is in percent, as nvidia-smi has
-// it; `engine_active` and `sm_active` are ratios, as DCGM has them. The columns in words, with an
-// example: docs/formats.md.
+// `node`, `gpu` and `at` are required, and one value. `gpu_util` is in percent, as nvidia-smi has
+// it; `engine_active` and `sm_active` are ratios, as DCGM has them. docs/formats.md describes the
+// columns.
 #pragma once
 
 #include <memory>
@@ -21,15 +21,15 @@ namespace pennyweight::inventory {
 
 class UsageReader {
  public:
-  UsageReader(const Options& options, FactSink<Usage> usages, FactSink<RejectedRow> rejected);
+  UsageReader(const TableOptions& options, FactSink<Usage> usages, FactSink<RejectedRow> rejected);
   ~UsageReader();
 
-  // Bytes in any cut. An Error is about the file as a whole (also: a column that is none of these),
-  // or the sink's; a row that is not in order goes to `rejected`. Nothing may be fed after an
-  // Error.
+  // Takes the bytes of the file, cut anywhere. An Error is about the file as a whole, such as an
+  // unknown column, or came from a sink; after one, feed nothing more. A bad row goes to
+  // `rejected`.
   Result<void> feed(std::string_view chunk);
   Result<void> finish();
-  const Counts& counts() const;
+  const TableCounts& counts() const;
 
  private:
   class Table;

@@ -25,9 +25,9 @@
 #include <thread>
 #include <vector>
 
-#include "clickhouse/address.h"
+#include "core/clickhouse/address.h"
 #include "core/clock.h"
-#include "store/clickhouse/database.h"
+#include "ledger/store/clickhouse/database.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The contract that every keeper of the ledger is held to, on real ClickHouse servers.
+"""The contract that every store of the ledger is held to, on real ClickHouse servers.
 
 usage: test_contract.py one|cluster|random|random_cluster STORE_CONTRACT_TEST
 

@@ -186,17 +186,17 @@ def moves(reader, server, place):
     moved = there.split("--to ")[1]
     fails(reader, f"{into}pennyweight --store {moved} report", "has begun and is not finished")
     said = reader.types(f"{into}{there} 2>&1", 300)
-    expect("is now the ledger that" in said, f"it goes on: {said[-400:]}")
+    expect("is now an exact copy of" in said, f"it goes on: {said[-400:]}")
     for what in ("rows", "digest", "effective"):
         expect(what in said, f"the table shows {what}: {said[:600]}")
     said = reader.types(f"{into}{there} 2>&1", 300)
-    expect("the same to the last digit" in said, f"a second time it is compared: {said[-400:]}")
+    expect("exactly the same content" in said, f"a second time it is compared: {said[-400:]}")
 
     moving = place / "back.duckdb.moving"
     kill_in_the_midst(reader, f"bash -c '{into}exec {back}'", moving.exists)
     expect(not (place / "back.duckdb").exists(), "it has its name when it is whole")
     said = reader.types(f"{into}{back} 2>&1", 300)
-    expect("is now the ledger that" in said, f"and back: {said[-400:]}")
+    expect("is now an exact copy of" in said, f"and back: {said[-400:]}")
     expect(list(place.glob("back*")) == [place / "back.duckdb"], "nothing is left beside it")
     asked = ("report --by team,user,month,kind --cost all --format csv", "reconcile --format json",
              "explain --by team --key 7f04ca --top 3")
@@ -205,7 +205,7 @@ def moves(reader, server, place):
                 for store in ("pennyweight.duckdb", moved, "back.duckdb")}
         expect(len(says) == 1, f"{verb}: the same at all three places")
     reader.types(f"{into}pennyweight --store {moved} close 2017-10 --by ana --reason audited")
-    fails(reader, f"{into}{there}", "is a ledger already, and says something else")
+    fails(reader, f"{into}{there}", "is a ledger already, with different content")
     empty = moved.replace("/moved", "/opened")  # by any verb
     reader.types(f"{into}pennyweight --store {empty} doctor")
     fails(reader, f"{into}{there.replace(moved, empty)}", "is a ledger already")
@@ -260,7 +260,7 @@ def to_the_cluster(reader, machine, mover, four):
     fails(reader, 'pennyweight --store "$ledger" report', "has begun and is not finished")
     begun = time.monotonic()
     said = machine.types(move.strip() + " 2>&1")
-    expect("is now the ledger that ledger.duckdb is" in said and "goes on" in said,
+    expect("is now an exact copy of ledger.duckdb" in said and "resuming" in said,
            f"the same command goes on: {said[-600:]}")
     say(f"moved to the cluster in {time.monotonic() - begun:.1f} s")
     machine.set(**yaml.safe_load(reader.block("  path: /var/lib/pennyweight")))
@@ -432,10 +432,10 @@ def swept(reader):
     """What was broken off while a server was down is noted, and then deleted."""
     sweep = reader.block("pennyweight sweep").strip()
     first = reader.types(sweep)
-    expect(re.match(r"[1-9]\d* broken off or under way, 0 given up for good", first),
+    expect(re.match(r"[1-9]\d* interrupted or under way, 0 abandoned", first),
            f"it is noted: {first}")
     again = reader.types(sweep + " --days 0")
-    expect(re.match(r"\d+ broken off or under way, [1-9]\d* given up for good", again),
+    expect(re.match(r"\d+ interrupted or under way, [1-9]\d* abandoned", again),
            f"and deleted: {again}")
 
 
@@ -450,7 +450,7 @@ def backup_and_back(reader, machine, mover):
     machine.types(stop)
     on_cluster = test_move.answers(mover, None, postings=False)
     said = machine.types(move + " 2>&1")
-    expect("is now the ledger that" in said, f"back: {said[-400:]}")
+    expect("is now an exact copy of" in said, f"back: {said[-400:]}")
     machine.set(store={"address": None}, serve={"allocate": None})
     test_move.same("back in the file", test_move.answers(mover, None), on_cluster)
     machine.serve.start()

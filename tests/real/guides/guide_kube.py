@@ -116,7 +116,7 @@ def start_to_live(reader, where, api, cards, exporter):
     for column in ("workload", "team", "user", "nodes", "device", "GPUs", "for", "an hour",
                    "of it idle", "today", "this month", "used"):
         expect(column in shown[2] and column in told, f"the column {column}: {told}")
-    expect("held by nobody" in told and "2.20" in told, told)
+    expect("unallocated" in told and "2.20" in told, told)
     for line in reader.block("top --watch").splitlines():
         command = line.split("  #")[0].strip()
         said = reader.watches(command) if "--watch" in command else reader.types(command)

@@ -50,7 +50,7 @@ def a_file(reader):
     text = reader.block("> jobs.psv").replace("2026-04-01", next_month).replace("2026-03-01", month)
     said = reader.types(text.replace("pennyweight ", "pennyweight --store file.duckdb "))
     expect("2 jobs" in said or "jobs: 2" in said or "2 new" in said, f"the jobs are taken: {said}")
-    expect("kept aside" not in said, f"and none kept aside: {said}")
+    expect("set aside" not in said, f"and none set aside: {said}")
 
 
 def live(reader, where, slurm, port):
@@ -72,11 +72,11 @@ def live(reader, where, slurm, port):
     found, _ = top_common.seconds_until("the job is in `top`", row, begun)
     expect((found["team"], found["gpus"], found["cost_per_hour"]) == ("nlp", "2", "2.2"),
            f"two cards at 1.10: {found}")
-    expect("held by nobody" in reader.types(lines[1]), "the first row is what nobody holds")
+    expect("unallocated" in reader.types(lines[1]), "the first row is unallocated capacity")
     for line in reader.block("top --watch").splitlines():
         command = line.split("  #")[0].strip()
         said = reader.watches(command) if "--watch" in command else reader.types(command)
-        expect("held by nobody" in said or job in said or "user=games" in command
+        expect("unallocated" in said or job in said or "user=games" in command
                and "proj-llm" in said, f"{command} shows it: {said}")
     ended = time.time()
     slurm.run("scancel", job)

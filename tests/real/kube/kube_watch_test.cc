@@ -20,10 +20,10 @@
 #include <thread>
 
 #include "core/check.h"
-#include "http/client.h"
-#include "ingest/kubernetes/api_cluster.h"
-#include "ingest/kubernetes/api_resources.h"
-#include "ingest/kubernetes/api_watcher.h"
+#include "core/http/client.h"
+#include "ingest/schedulers/kubernetes/api_cluster.h"
+#include "ingest/schedulers/kubernetes/api_resources.h"
+#include "ingest/schedulers/kubernetes/api_watcher.h"
 
 extern char** environ;
 
@@ -137,7 +137,7 @@ class KubeApi {
   simdjson::dom::parser parser_;
 };
 
-// What a listener knows: the objects, and which pods it saw end or go.
+// A listener that keeps the objects, and the pods that it saw end or disappear.
 class Mirror : public WatchListener {
  public:
   void list_begins(const ResourceType& type, Instant) override {
@@ -310,7 +310,7 @@ TEST_F(KubeWatch, EveryFaultHeals) {
     EXPECT_EQ(counts().lists > lists, one.relists) << one.fault;
     EXPECT_THAT(mirror_.troubles(), HasSubstr(one.words)) << one.fault;
   }
-  // What meets a list: the history is gone, and the list fails first.
+  // The failures of a list: the history is gone, and the list fails first.
   const char* lists[] = {R"("what":"drop")",
                          R"("what":"half","verb":"list")",
                          R"("what":"status","code":500)",
@@ -452,8 +452,8 @@ TEST_F(KubeWatch, NothingIsMissedInAStorm) {
     }
   }
   EXPECT_TRUE(agrees(api));
-  // Of every pod that was ever seen it is known that it ended; none is said to have that did not.
-  // Never seen are some that came and went between two lists.
+  // The end of every pod that was ever seen is known, and no pod ended that did not.
+  // Some pods came and went between two lists, and were never seen.
   const std::set<std::string> seen = mirror_.ended();
   const std::set<std::string> truth = api.ended();
   const std::set<std::string> known = mirror_.known();

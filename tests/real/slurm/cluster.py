@@ -127,7 +127,7 @@ class Cluster:
             self.tell_logs()
         self.stop()
 
-    # What people do with it.
+    # What users do with it.
 
     def run(self, *command, user=None, timeout=60, check=True):
         """Runs a program in the cluster's environment, as `user`; its standard output."""

@@ -2,8 +2,8 @@
 //
 //   slurm_poll CLUSTER SINCE_SECONDS STATE_FILE
 //
-// Reads STATE_FILE where there is one, polls once for each line of standard input, keeps what it
-// was told, writes STATE_FILE, and prints {"poll": …} behind the facts of each poll. GPUs are known
+// Reads STATE_FILE where there is one, polls once for each line of standard input, confirms
+// the facts, writes STATE_FILE, and prints {"poll": …} after the facts of each poll. GPUs are known
 // by index on node n1 alone: "GPU-n1-<index>".
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include <sstream>
 #include <string>
 
-#include "ingest/slurm/poller.h"
+#include "ingest/schedulers/slurm/poller.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has the caller say it
 
@@ -132,7 +132,7 @@ int main(int count, char** arguments) {
   std::string line;
   while (std::getline(std::cin, line)) {
     const slurm::PollResult result = poller.poll();
-    poller.kept();
+    poller.confirm_stored();
     std::ofstream(state_file, std::ios::binary) << poller.save();
     print(result);
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Real jobs of two users on a real Slurm, polled while they run, held against sacct's own figures.
+"""Real jobs of two users on a real Slurm, polled while they run, compared with sacct's own figures.
 
 usage: test_slurm.py SLURM_POLL [PENNYWEIGHT]
 
@@ -32,7 +32,7 @@ def say(text):
 
 
 class Poller:
-    """slurm_poll as a process; every fact that it told."""
+    """slurm_poll as a process, and every fact that it printed."""
 
     def __init__(self, slurm, state, since):
         self.facts = []
@@ -41,7 +41,7 @@ class Poller:
                                         stdout=subprocess.PIPE, text=True)
 
     def poll(self, failures_expected=0):
-        """Polls once; what was told."""
+        """Polls once; the facts of that poll."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         told = []
@@ -225,7 +225,7 @@ def check(slurm):
     was = [fact for fact in ended if fact["holding"] == str(jobs["suspended"])]
     expect(len(was) == 1 and was[0]["suspended_ms"] >= 1000, f"suspended time is known: {was}")
     expect(not [fact for fact in facts if "rejected" in fact],
-           f"no row was kept aside: {[fact for fact in facts if 'rejected' in fact]}")
+           f"no row was set aside: {[fact for fact in facts if 'rejected' in fact]}")
 
     nodes = {fact["node"]: fact for fact in facts if "node" in fact}
     expect(len([fact for fact in facts if "node" in fact]) == 2, "each node is told once")

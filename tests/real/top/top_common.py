@@ -1,4 +1,4 @@
-"""What the tests of the live view share: cards whose use is set by hand, and what `top` shows."""
+"""What the tests of the live view share: GPUs whose usage is set by hand, and what `top` shows."""
 import csv
 import dataclasses
 import datetime
@@ -40,7 +40,7 @@ def hash_of(text):
 
 
 def page(cards):
-    """One node's /metrics, as dcgm-exporter 3 and 4 write it: a copy for each pod on a card."""
+    """One node's /metrics, as dcgm-exporter 3 and 4 write it: a copy for each pod on a GPU."""
     lines = []
     for name, value_of in (("DCGM_FI_PROF_GR_ENGINE_ACTIVE", lambda card: f"{card.busy:f}"),
                            ("DCGM_FI_DEV_GPU_UTIL", lambda card: round(card.busy * 100)),
@@ -62,8 +62,8 @@ def exporter(cards):
 
 
 class Serve(harness.Program):
-    """`pennyweight serve` as an operator runs it, but for the length of its buckets: a card is told
-    to the ledger once it was seen for two of them, which would be two minutes."""
+    """`pennyweight serve` as an operator runs it, except for the length of its buckets: a GPU is written
+    to the ledger once it was observed for two of them, which would be two minutes."""
 
     def __init__(self, binary, cwd, cluster, more, env=None, name="pennyweight"):
         self.binary = binary
@@ -102,7 +102,7 @@ class Serve(harness.Program):
 
 
     def knows_cards(self, count):
-        """Whether the ledger was told of so many."""
+        """Whether so many were written to the ledger."""
         told = 0
         for line in self.log.read_text().splitlines():
             told += json.loads(line).get("gpus", 0) if line.startswith("{") else 0
@@ -137,7 +137,7 @@ def adds_up(table, price):
     return sum(costs) == total == Decimal(price)
 
 
-# In what each order puts the most first; nobody's row stands above them all.
+# Each order puts the largest first; the unallocated row is above them all.
 _KEYS = {"cost": "cost_per_hour", "today": "cost_today", "idle": "idle_per_hour", "gpus": "gpus",
          "busy": "busy"}
 
@@ -158,7 +158,7 @@ def expect_sorted(serve):
 
 def holdings(serve, sql_tool, workload):
     """What the ledger has of a workload once `serve` has ended, as the store reads it: the ended
-    fact has the last word, also where its second lies before the last reading's millisecond."""
+    fact wins, even where its second is before the millisecond of the last reading."""
     return ledger.table(sql_tool, serve.ledger,
                         "SELECT * FROM holdings WHERE workload = "
                         f"'{workload}' ORDER BY ended, held_to")

@@ -166,7 +166,7 @@ class StateMetrics(threading.Thread):
 # ------------------------------------------------------------------------------ the test
 
 def start_train(serve, api, cards, job):
-    """A Job's pod on two cards of n1."""
+    """The pod of a Job on two GPUs of n1."""
     api.put(pod("train-7-x2x5q", job, 2, labels={"user": "ana"}))
     begun = time.time()
     api.put(pod("train-7-x2x5q", job, 2, "n1", "Running", {"user": "ana"}))
@@ -188,7 +188,7 @@ def start_train(serve, api, cards, job):
     expect(more["namespace.label/cost-center"] == "42", f"a label of its namespace: {more}")
     expect(top_common.adds_up(serve.top("--filter", "cluster=lab"), FLEET),
            "all rows together are the nodes' price")
-    # Of a card's use compute and memory are half each, by the default policy: 50 % of the one,
+    # In the usage of a GPU compute and memory are half each, by the default policy: 50 % of the one,
     # 20,000 of 81,920 MiB of the other.
     expected = (Decimal(50) + Decimal(20_000) / 81_920 * 100) / 2
 
@@ -201,7 +201,7 @@ def start_train(serve, api, cards, job):
 
 
 def start_shared(serve, api, card, owner):
-    """Two pods of a Deployment on one card."""
+    """Two pods of a Deployment on one GPU."""
     names = ("web-5d9c-aaaaa", "web-5d9c-bbbbb")
     begun = time.time()
     for name in names:
@@ -313,7 +313,7 @@ def main():
     top_common.expect_sorted(serve)
     killed = kill_and_restart(serve, api, shared, state)
     ended = finish_train(serve, api, cards, job)
-    # A pod of kube-state-metrics that is no longer spoken of ends minutes later, at its last sample.
+    # A pod that kube-state-metrics no longer reports ends minutes later, at its last sample.
     state.ending.set()
     expect(top_common.adds_up(serve.top("--filter", "cluster=lab"), FLEET), "the sum at the end")
     rejected = harness.metric_sum(serve.own(), "pennyweight_ledger_total", 'what="rejected"')

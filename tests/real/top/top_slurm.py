@@ -88,7 +88,7 @@ def main():
         serve = top_common.Serve(binary, where, "lab", config(exporter.target), env=slurm.env)
         serve.start(patience=90)
         say("serve is ready")
-        # Slurm tells a card's index alone; which card that is, the ledger has to know before.
+        # Slurm only gives the index of a GPU; the ledger must know before which GPU that is.
         wait_until("the cards are known", lambda: serve.knows_cards(4), 90)
         job, other = follow(slurm, serve, cards)
         said = slurm.run("sacct", "--allusers", "--allocations", "--parsable2", "--noheader",

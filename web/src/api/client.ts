@@ -1,4 +1,4 @@
-// The API, asked: one place for addresses, errors, conditional requests and the sign of a session.
+// The API client: addresses, errors, conditional requests and the CSRF token.
 import type { Problem } from "./types";
 
 export class ApiError extends Error {
@@ -23,12 +23,12 @@ export function setCsrf(token: string): void {
   csrf = token;
 }
 
-// Who is told when a session turns out to be over.
+// Called when a session turns out to be over.
 export function onSignedOut(then: () => void): void {
   signedOut = then;
 }
 
-// "/api/v1/costs?by=team&filter=a&filter=b"; what is empty is left out.
+// "/api/v1/costs?by=team&filter=a&filter=b"; empty parameters are left out.
 export function address(path: string, parameters: QueryParameters = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
@@ -40,7 +40,7 @@ export function address(path: string, parameters: QueryParameters = {}): string 
   return ROOT + path + (text ? "?" + text : "");
 }
 
-// What a file is called that is saved from there: "costs-2026-03.csv".
+// The file name for saving the answer: "costs-2026-03.csv".
 export function fileName(href: string): string {
   const { pathname, searchParams } = new URL(href, "http://localhost");
   const from = searchParams.get("from"), to = searchParams.get("to");
@@ -71,7 +71,7 @@ async function send(input: string, init: RequestInit): Promise<Response> {
     throw new ApiError(0, {
       title: "No answer",
       status: 0,
-      detail: "The server does not answer. Is it running, and are you connected?",
+      detail: "The server does not answer. Check that it runs and that you are connected.",
     });
   }
   if (response.ok || response.status === 304) return response;
@@ -102,7 +102,7 @@ function keep(input: string, answer: Kept): void {
   if (kept.size > KEPT_MAX && oldest !== undefined) kept.delete(oldest);
 }
 
-// GET of an address made by `address`. What has not changed is not sent again.
+// GET of an address made by `address`. Unchanged data is not transferred again.
 export async function getAt<T>(input: string, signal?: AbortSignal): Promise<T> {
   const before = kept.get(input);
   const headers: Record<string, string> = { Accept: "application/json" };

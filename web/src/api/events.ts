@@ -1,4 +1,4 @@
-// What the server tells by itself: one connection for all who listen, closed when nobody does.
+// The server's events: one connection for all listeners, closed when there are none.
 import { useEffect, useState } from "preact/hooks";
 import type { LiveNow } from "./types";
 
@@ -28,7 +28,7 @@ function open(): void {
   for (const name of handlers.keys()) attach(name);
 }
 
-// Returns how to stop listening.
+// Returns a function that stops listening.
 export function listen(name: string, handler: Handler): () => void {
   const isNew = !handlers.has(name);
   const set = handlers.get(name) ?? new Set<Handler>();
@@ -50,7 +50,7 @@ export function useEvent(name: "live" | "rollup", handler: Handler): void {
   useEffect(() => listen(name, handler), [name, handler]);
 }
 
-// The latest "live" event, and whether the connection stands.
+// The latest "live" event, and whether the connection is up.
 export function useLive(): { now: LiveNow | undefined; connected: boolean } {
   const [now, setNow] = useState<LiveNow>();
   const [isConnected, setState] = useState(connected);

@@ -1,5 +1,5 @@
-// Data for a page. useQuery shows at once what was seen before and asks again; usePages goes through
-// a list by its cursor.
+// Loads data for a page. useQuery shows earlier data at once and reloads it; usePages reads a list by its
+// cursor.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { address, ApiError, getAt, keptAnswer, type QueryParameters } from "./client";
 import type { List } from "./types";
@@ -17,7 +17,7 @@ function asApiError(error: unknown): ApiError {
   return new ApiError(0, { title: "Error", status: 0, detail });
 }
 
-// A null path asks nothing: for what depends on a choice that is not made yet.
+// A null path sends no request: for data that depends on a choice not made yet.
 export function useQuery<T>(path: string | null, parameters?: QueryParameters): Query<T> {
   const input = path === null ? null : address(path, parameters);
   const [state, setState] = useState<{ input: string | null; data?: T; error?: ApiError }>({ input: null });

@@ -25,9 +25,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the audit log is whole.
-         * @description Each entry holds the hash of the one before it. The last one that we know of is kept with the
-         *     accounts, so that a log whose end was cut off is found out too.
+         * Whether the audit log is intact.
+         * @description Each entry has the hash of the entry before it. The last entry is also stored with the accounts, so
+         *     that a log whose end was cut off is found out.
          */
         get: operations["verifyAudit"];
         put?: never;
@@ -47,7 +47,7 @@ export interface paths {
         };
         /**
          * Costs by any dimensions.
-         * @description A table for each currency. A row that nobody has stands under its kind in parentheses, such
+         * @description A table for each currency. Cost without an owner is listed under its kind in parentheses, such
          *     as (unallocated). An answer in JSON has at most 50,000 rows; CSV, JSON lines and Parquet are
          *     streamed and may be longer.
          */
@@ -68,8 +68,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How much of the GPU spend reaches somebody, and what stops the rest.
-         * @description Who is bound to a scope sees what its holders were charged, and nothing of nobody's.
+         * How much of the GPU spend reaches an owner, and why the rest does not.
+         * @description Users with a scope see what its workloads were charged, and no unallocated cost.
          */
         get: operations["getCoverage"];
         put?: never;
@@ -87,7 +87,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What costs can be grouped and filtered by. */
+        /** The dimensions that costs can be grouped and filtered by. */
         get: operations["listDimensions"];
         put?: never;
         post?: never;
@@ -104,7 +104,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Values of a dimension, the costliest first. */
+        /** Values of a dimension, the most expensive first. */
         get: operations["listDimensionValues"];
         put?: never;
         post?: never;
@@ -122,11 +122,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What changes, as server-sent events.
-         * @description `live` with each look at what runs, its data as GET /api/v1/live/now; `rollup` with
-         *     {"version": n} when costs changed. A comment every 15 seconds of silence. A stream ends after
-         *     five minutes, and a browser opens the next by itself. It ends within a second where who asks
-         *     may not any more: his session is over, his token revoked or expired, or he was changed.
+         * Changes, as server-sent events.
+         * @description `live` after each live update, with the data of GET /api/v1/live/now; `rollup` with
+         *     {"version": n} when costs have changed. A comment after every 15 seconds of silence. A stream
+         *     ends after five minutes, and browsers open the next one by themselves. It ends within a second
+         *     once the user loses access: the session is over, the token revoked or expired, or the user
+         *     changed.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -145,10 +146,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Why an amount is what it is.
-         * @description The largest postings of a bill line (`charge`), or behind a row of a report (`by` and `key`),
-         *     and why the first of them is what it is. Who is bound to a scope is told of his own postings
-         *     only, of others without names, and not what the whole line cost.
+         * How an amount comes about.
+         * @description The largest postings of a charge (`charge`), or behind a row of a report (`by` and `key`), with an
+         *     explanation of the first one. Users with a scope see only its postings, others without names, and
+         *     not the cost of the whole charge.
          */
         get: operations["explain"];
         put?: never;
@@ -167,9 +168,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Each node and GPU, who holds it, how busy it is and what it costs.
-         * @description Who is bound to a scope sees the nodes on which it holds something, others without names, and
-         *     as the price of a node what the scope's workloads that are on that node alone pay for it.
+         * Each node and GPU, who holds it, how busy it is, and its cost.
+         * @description Users with a scope see the nodes on which it holds something, others without names, and as the
+         *     price of a node the part paid by the scope's workloads that are only on that node.
          */
         get: operations["getFleet"];
         put?: never;
@@ -189,7 +190,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** An exposition in Prometheus' or OpenMetrics' text format. */
+        /** An exposition in the text format of Prometheus or OpenMetrics. */
         post: operations["importExposition"];
         delete?: never;
         options?: never;
@@ -204,7 +205,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What came in, the newest first. */
+        /** Imports, the newest first. */
         get: operations["listImports"];
         put?: never;
         post?: never;
@@ -222,8 +223,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Rows of an import's file that could not be read or contradict what is there.
-         * @description A row is kept aside once, however often its file came: imports of the same file show the same
+         * Rows of an import's file that were set aside, since they are invalid or contradict the ledger.
+         * @description A row is set aside once, however often its file came: imports of the same file show the same
          *     rows.
          */
         get: operations["listRejectedRows"];
@@ -243,15 +244,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Invoices that were issued, by number.
-         * @description Who is bound to a scope gets those of its customers.
+         * Issued invoices, by number.
+         * @description Users with a scope get the invoices of its customers.
          */
         get: operations["listInvoices"];
         put?: never;
         /**
-         * Issues what a closed month still needs, for ever.
-         * @description A month is issued as a whole. Where something was issued before, only what differs since is:
-         *     credit notes and supplements, which need a reason. Where nothing differs, nothing is issued.
+         * Issue what is missing for a closed month, for good.
+         * @description A month is issued as a whole. If invoices were issued before, only the differences are issued,
+         *     as credit notes and supplements, which need a reason. Without differences, nothing is issued.
          */
         post: operations["issueInvoices"];
         delete?: never;
@@ -269,7 +270,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Drafts of a month's invoices; nothing is kept. */
+        /** Drafts of a month's invoices; nothing is stored. */
         post: operations["previewInvoices"];
         delete?: never;
         options?: never;
@@ -284,7 +285,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One invoice as it was issued, to the byte. */
+        /** One invoice, byte for byte as issued. */
         get: operations["getInvoice"];
         put?: never;
         post?: never;
@@ -301,7 +302,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What runs now, whose it is and what an hour of it costs. */
+        /** What runs now, its owners and its cost per hour. */
         get: operations["getLive"];
         put?: never;
         post?: never;
@@ -318,7 +319,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What all that runs now costs an hour, cluster by cluster. */
+        /** The current cost per hour, by cluster. */
         get: operations["getLiveNow"];
         put?: never;
         post?: never;
@@ -352,7 +353,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Months of the accounts, the latest first. */
+        /** Accounting months, the latest first. */
         get: operations["listPeriods"];
         put?: never;
         post?: never;
@@ -371,7 +372,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Closes a month, for ever. */
+        /** Close a month for good. */
         post: operations["closePeriod"];
         delete?: never;
         options?: never;
@@ -386,7 +387,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rules by which runs divided, and those that are configured now; by first use. */
+        /** The policies that runs used, and the configured one, by first use. */
         get: operations["listPolicies"];
         put?: never;
         post?: never;
@@ -403,7 +404,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What differs between two policies, rule by rule in words, and in their texts. */
+        /** The differences between two policies, in words by rule, and in their texts. */
         get: operations["comparePolicies"];
         put?: never;
         post?: never;
@@ -420,7 +421,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One policy, as its canonical text and in plain words. */
+        /** One policy, as canonical text and in words. */
         get: operations["getPolicy"];
         put?: never;
         post?: never;
@@ -437,7 +438,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Bill lines beside the sums of their postings, to the last digit. */
+        /** The sums of charges and of their postings, compared to the last digit. */
         get: operations["reconcile"];
         put?: never;
         post?: never;
@@ -454,7 +455,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Bill lines, each beside its postings, by their ids. */
+        /** Charges, each with the sum of its postings, by id. */
         get: operations["listReconcileLines"];
         put?: never;
         post?: never;
@@ -471,7 +472,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What deliveries changed of bills, both versions, where it is booked, and why. */
+        /** Changes by later deliveries, with both versions, where they are booked, and why. */
         get: operations["getRestatements"];
         put?: never;
         post?: never;
@@ -488,7 +489,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The roles, and what each may do. */
+        /** The roles and their permissions. */
         get: operations["listRoles"];
         put?: never;
         post?: never;
@@ -505,7 +506,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Allocations, by cluster, month and number; earlier ones too. */
+        /** Allocation runs, by cluster, month and number, including earlier ones. */
         get: operations["listRuns"];
         put?: never;
         post?: never;
@@ -522,16 +523,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is signed in, and how one can sign in. */
+        /** The signed-in user, and the ways to sign in. */
         get: operations["getSession"];
         put?: never;
         /**
-         * Sign in with a name and a password, and the code of the second factor where there is one.
-         * @description Sets the session's cookie. Where the password is right and a code is missing, the problem says
-         *     `"needs": "code"`. Wrong names and wrong passwords are refused in the same words.
+         * Sign in with a name and a password, and a code if there is a second factor.
+         * @description Sets the session cookie. If the password is right and a code is missing, the problem has
+         *     `"needs": "code"`. Wrong names and wrong passwords get the same answer.
          */
         post: operations["signIn"];
-        /** Sign out. The session is over at once, whoever has its cookie. */
+        /** Sign out. The session ends at once for every holder of its cookie. */
         delete: operations["signOut"];
         options?: never;
         head?: never;
@@ -545,7 +546,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sign in by the OpenID provider; for browsers. */
+        /** Sign in through the OpenID provider; for browsers. */
         get: operations["beginOpenId"];
         put?: never;
         post?: never;
@@ -563,10 +564,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where the OpenID provider sends the browser back to.
-         * @description A user who comes for the first time is made, with the role and the scope that his claims give
-         *     him; at each later sign-in they are brought up to his claims. A name that somebody else has
-         *     here is refused.
+         * The redirect target of the OpenID provider.
+         * @description The first sign-in creates the user with the role and scope that follow from the claims; later
+         *     sign-ins update them. A name that another user has here is refused.
          */
         get: operations["finishOpenId"];
         put?: never;
@@ -585,7 +585,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Change one's own password. Other sessions of the user end. */
+        /** Change your own password. Your other sessions end. */
         put: operations["changePassword"];
         post?: never;
         delete?: never;
@@ -602,11 +602,11 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Prove that the app has the second factor. */
+        /** Confirm the second factor with a first code. */
         put: operations["confirmTotp"];
-        /** Begin to add a second factor (TOTP). It counts once a code of it was sent. */
+        /** Begin to add a second factor (TOTP). A first code makes it effective. */
         post: operations["beginTotp"];
-        /** Take one's own second factor away. */
+        /** Remove your own second factor. */
         delete: operations["removeTotp"];
         options?: never;
         head?: never;
@@ -620,7 +620,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The figures of a month, of the one before, and of its same days. */
+        /** The figures of a month, of the month before, and of the same days of that month. */
         get: operations["getSummary"];
         put?: never;
         post?: never;
@@ -637,12 +637,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One's own tokens; those of others with manage_users. */
+        /** Your own tokens; those of others with manage_users. */
         get: operations["listTokens"];
         put?: never;
         /**
-         * Make a token for a program. It may do no more than its user, and it ends.
-         * @description Only by a session; a token can't make tokens.
+         * Create a token for a program. It has at most its user's permissions, and expires.
+         * @description Needs a session; a token can't create tokens.
          */
         post: operations["addToken"];
         delete?: never;
@@ -661,7 +661,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke a token; one of others with manage_users. */
+        /** Revoke a token; those of others with manage_users. */
         delete: operations["revokeToken"];
         options?: never;
         head?: never;
@@ -676,8 +676,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What runs now, as `pennyweight top` shows it.
-         * @description The same as GET /api/v1/live, laid out for a terminal where that is wanted.
+         * What runs now, in the form of `pennyweight top`.
+         * @description The same as GET /api/v1/live, optionally laid out for a terminal.
          */
         get: operations["getTop"];
         put?: never;
@@ -695,7 +695,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a request, a million tokens or a training job cost. */
+        /** The cost per request, per million tokens or per training job. */
         get: operations["getUnits"];
         put?: never;
         post?: never;
@@ -715,7 +715,7 @@ export interface paths {
         /** All users, by name. */
         get: operations["listUsers"];
         put?: never;
-        /** Add a user; a local one with a one-time password, that he must change. */
+        /** Add a user; a local one gets a one-time password that must be changed. */
         post: operations["addUser"];
         delete?: never;
         options?: never;
@@ -734,11 +734,11 @@ export interface paths {
         get: operations["getUser"];
         put?: never;
         post?: never;
-        /** Remove a user, his sessions, tokens and saved views. */
+        /** Remove a user with their sessions, tokens and saved views. */
         delete: operations["removeUser"];
         options?: never;
         head?: never;
-        /** Change a user. What is not stated is left; his sessions end where role, scope or `disabled` change. */
+        /** Change a user. Absent fields stay as they are; a change of role, scope or `disabled` ends the user's sessions. */
         patch: operations["changeUser"];
         trace?: never;
     };
@@ -751,7 +751,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give a local user a one-time password. His sessions end. */
+        /** Give a local user a one-time password. Their sessions end. */
         post: operations["resetPassword"];
         delete?: never;
         options?: never;
@@ -766,7 +766,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One's own saved views, and those that others share with him; by name. */
+        /** Your own saved views and those that others share with you, by name. */
         get: operations["listViews"];
         put?: never;
         /** Save a view. */
@@ -787,7 +787,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a saved view of one's own. */
+        /** Remove one of your saved views. */
         delete: operations["removeView"];
         options?: never;
         head?: never;
@@ -802,8 +802,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What workers have divided and what is due again, by month and cluster.
-         * @description A scope is divided by `pennyweight work`, on as many machines as wanted. It is due where its current run was not made by a worker, or by other rules, or where facts came since that matter to it.
+         * Which scopes workers have allocated and which are due again, by month and cluster.
+         * @description Workers (`pennyweight work`) allocate scopes, on any number of machines. A scope is due if its current run was not made by a worker, used another policy, or if facts that matter to it have arrived since.
          */
         get: operations["listWork"];
         put?: never;
@@ -821,7 +821,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What became of one workload in a month. */
+        /** One workload in a month, with its attempts and days. */
         get: operations["getWorkload"];
         put?: never;
         post?: never;
@@ -839,8 +839,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What each workload cost.
-         * @description CSV and JSON lines hold all of them, without their first and last days.
+         * The cost of each workload.
+         * @description CSV and JSON lines have all workloads, without their first and last days.
          */
         get: operations["listWorkloads"];
         put?: never;
@@ -860,7 +860,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Samples as Prometheus' remote_write sends them, 1.0 and 2.0. */
+        /** Samples by Prometheus remote_write, 1.0 and 2.0. */
         post: operations["remoteWrite"];
         delete?: never;
         options?: never;
@@ -892,7 +892,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the server counts, for Prometheus. */
+        /** The server's own metrics, for Prometheus. */
         get: operations["getMetrics"];
         put?: never;
         post?: never;
@@ -909,7 +909,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether it is ready to be asked and sent to. */
+        /** Whether the server is ready for requests and telemetry. */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -931,7 +931,7 @@ export interface components {
         AuditEntry: {
             number: number;
             at: components["schemas"]["Instant"];
-            /** @description Empty where nobody was signed in. */
+            /** @description Empty if nobody was signed in. */
             actor: string;
             /** @description The address; empty for the command line. */
             peer: string;
@@ -939,9 +939,9 @@ export interface components {
             action: string;
             /** @example user bo */
             subject: string;
-            /** @description What it was; null where there was nothing. Any JSON. */
+            /** @description The state before; null if there was none. Any JSON. */
             before: unknown;
-            /** @description What it is; null where there is nothing any more. Any JSON. */
+            /** @description The state after; null if there is none any more. Any JSON. */
             after: unknown;
             hash: string;
         };
@@ -956,11 +956,11 @@ export interface components {
         Currency: string;
         /** @example 2026-03-31 */
         Date: string;
-        /** @description A decimal number, as a text. */
+        /** @description A decimal number as a string. */
         Decimal: string;
         /** @description 128 bits, in hexadecimal. */
         Digest: string;
-        /** @description By the names of the policy's dimensions; what has no value is left out. */
+        /** @description By dimension of the policy; dimensions without a value are left out. */
         DimensionValues: {
             [key: string]: string;
         };
@@ -978,27 +978,27 @@ export interface components {
         };
         FleetGpu: {
             index: number;
-            /** @description Empty where nobody has listed the node's cards. */
+            /** @description Empty if no inventory lists the node's GPUs. */
             uuid: string;
             model: string;
-            /** @description Profiles of its instances. */
+            /** @description The profiles of its MIG instances. */
             mig: string[];
             held: boolean;
             busy: components["schemas"]["Part"];
             memory: components["schemas"]["Part"];
             holders: {
-                /** @description `others` where it is not for who asks. */
+                /** @description `others` if it is not visible to the user. */
                 workload: string;
-                /** @description Of the card: 1, 0.50, or a MIG profile. */
+                /** @description The held part of the GPU: 1, 0.50, or a MIG profile. */
                 share: string;
                 owner: string;
                 /**
-                 * @description Whether it is known that it is on this card. The scheduler may say only of which
-                 *     node, and how many; it is then shown on cards that are free.
+                 * @description Whether it is certainly on this GPU. The scheduler may report only the node and the
+                 *     number of GPUs; the workload is then shown on free GPUs of the node.
                  */
                 placed: boolean;
             }[];
-            /** @description The node's price divided equally between its cards. */
+            /** @description The node's price divided equally between its GPUs. */
             cost_per_hour: components["schemas"]["MaybeAmount"];
         };
         FleetNode: {
@@ -1007,7 +1007,7 @@ export interface components {
             instance_type: string;
             region: string;
             /**
-             * @description Whether anybody holds a GPU of it now.
+             * @description Whether a workload holds a GPU of it now.
              * @enum {unknown}
              */
             state: "held" | "free";
@@ -1030,14 +1030,14 @@ export interface components {
             number: number;
             /** @example focus */
             format: string;
-            /** @description The file, as it was given. */
+            /** @description The file, as given. */
             name: string;
             at: components["schemas"]["Instant"];
             /** @enum {unknown} */
             style: "guarded" | "replacement" | "delta" | "ledger";
-            /** @description Why it was sent again; may be empty. */
+            /** @description Why it was delivered again; may be empty. */
             reason: string;
-            /** @description New ones; so are the counts below. */
+            /** @description New charges; the counts below are of new facts as well. */
             charges: number;
             holdings: number;
             nodes: number;
@@ -1046,14 +1046,14 @@ export interface components {
             outages: number;
             corrections: number;
             outcomes: number;
-            /** @description Rows that were kept aside. */
+            /** @description Rows that were set aside. */
             rejected: number;
             restated: {
-                /** @description Lines that left an open month. */
+                /** @description Charges removed from open months. */
                 removed: number;
-                /** @description Lines of closed months, taken back in an open one. */
+                /** @description Charges of closed months, reversed in an open month. */
                 reversed: number;
-                /** @description Lines of closed months, booked in an open one. */
+                /** @description Charges of closed months, booked in an open month. */
                 late: number;
             };
         };
@@ -1072,7 +1072,7 @@ export interface components {
             currency: components["schemas"]["Currency"];
             total_shown: components["schemas"]["Amount"];
             sections: Record<string, never>[];
-            /** @description With the provider's bill of the month. Nobody gets it who is bound to a scope. */
+            /** @description With the provider's bill of the month. Not for users with a scope. */
             reconciliation?: Record<string, never>;
         };
         IssuedInvoice: {
@@ -1081,10 +1081,10 @@ export interface components {
             /** @enum {unknown} */
             kind: "invoice" | "credit_note" | "supplement";
             month: components["schemas"]["Month"];
-            /** @description The dimension whose value the customer is. */
+            /** @description The dimension that the customer is a value of. */
             by: string;
             customer: string;
-            /** @description The number of the invoice that it puts right. */
+            /** @description The number of the invoice that it corrects. */
             refers_to: string | null;
             net: components["schemas"]["Amount"];
             total: components["schemas"]["Amount"];
@@ -1093,7 +1093,7 @@ export interface components {
             digest: components["schemas"]["Digest"];
         };
         LiveNow: {
-            /** @description Of the last look; null before the first. */
+            /** @description The time of the last update; null before the first. */
             at: components["schemas"]["Instant"] | null;
             clusters: {
                 cluster: string;
@@ -1105,17 +1105,17 @@ export interface components {
                 gpus: number;
                 /** @description With three digits. */
                 gpus_held: number;
-                /** @description Those that are held, by how busy they were seen; null where nothing was. */
+                /** @description The held GPUs, weighted by how busy they are; null without telemetry. */
                 gpus_busy: number | null;
                 notes: string[];
             }[];
         };
-        /** @description An amount; null where no price is known, or it is not for who asks. */
+        /** @description An amount; null if no price is known, or it is not visible to the user. */
         MaybeAmount: string | null;
         MaybeText: string | null;
         /** @example 2026-03 */
         Month: string;
-        /** @description A month's cost by what became of it, before anything is spread. */
+        /** @description A month's cost by kind, before spreading. */
         MonthSummary: {
             month: components["schemas"]["Month"];
             currency: components["schemas"]["Currency"];
@@ -1133,12 +1133,12 @@ export interface components {
             gpu_hours_idle_exact: components["schemas"]["ExactHours"];
             observed_share: components["schemas"]["Percent"];
         };
-        /** @description The cursor of the next page; null where this is the last. */
+        /** @description The cursor of the next page; null on the last page. */
         Next: string | null;
-        /** @description From 0.00 to 1.00; null where nothing was seen. */
+        /** @description From 0.00 to 1.00; null without telemetry. */
         Part: string | null;
         /**
-         * @description A part of a hundred, with up to four digits; null where there is no whole.
+         * @description A percentage with up to four digits; null if the whole is zero.
          * @example 12.3456
          */
         Percent: string | null;
@@ -1149,11 +1149,11 @@ export interface components {
             closed_at: components["schemas"]["Instant"] | null;
             closed_by: string | null;
             reason: string | null;
-            /** @description Of the lines and runs of a closed month. */
+            /** @description Over the charges and runs of a closed month. */
             digest: components["schemas"]["Digest"] | null;
-            /** @description Bill lines of a closed month. */
+            /** @description Charges of a closed month. */
             lines: number | null;
-            /** @description What is posted in it. */
+            /** @description Effective cost posted in the month. */
             effective: {
                 currency: components["schemas"]["Currency"];
                 amount: components["schemas"]["Amount"];
@@ -1165,14 +1165,14 @@ export interface components {
             a: components["schemas"]["Digest"];
             b: components["schemas"]["Digest"];
             differences: {
-                /** @description The title of the rules. */
+                /** @description The title of the section. */
                 where: string;
                 /** @description A sentence that only a has. */
                 a: string | null;
                 /** @description A sentence that only b has. */
                 b: string | null;
             }[];
-            /** @description Lines of the canonical texts that only one of them has. */
+            /** @description Lines of the canonical texts that only one policy has. */
             text: {
                 /** @enum {unknown} */
                 side: "a" | "b";
@@ -1186,7 +1186,7 @@ export interface components {
             last_used: components["schemas"]["Instant"] | null;
             runs: number;
             current: boolean;
-            /** @description All of it, defaults too, as YAML. */
+            /** @description The whole policy with defaults, as YAML. */
             text: string;
             in_words: {
                 title: string;
@@ -1196,24 +1196,24 @@ export interface components {
         PolicyUse: {
             version: components["schemas"]["Digest"];
             name: string | null;
-            /** @description By a run; null where none used it yet. */
+            /** @description By a run; null if none has used it. */
             first_used: components["schemas"]["Instant"] | null;
             last_used: components["schemas"]["Instant"] | null;
             runs: number;
             /** @description Whether the next run will use it. */
             current: boolean;
         };
-        /** @description What went wrong, as RFC 9457 has it. */
+        /** @description An error in the form of RFC 9457. */
         Problem: {
             type: string;
             title: string;
             status: number;
             detail: string;
-            /** @description What the next try must say besides */
+            /** @description What the next attempt must include */
             needs?: string;
         };
         ReconcileLine: {
-            /** @description Its id. */
+            /** @description The charge's id. */
             charge: string;
             currency: components["schemas"]["Currency"];
             description: string;
@@ -1229,7 +1229,7 @@ export interface components {
             difference: components["schemas"]["FourCosts"];
             postings: number;
             exact: boolean;
-            /** @description What is off in words; empty where nothing is. */
+            /** @description What differs in words; empty if nothing does. */
             off: string;
         };
         ReconcileTotals: {
@@ -1239,21 +1239,21 @@ export interface components {
             posted: components["schemas"]["FourCosts"];
             difference: components["schemas"]["FourCosts"];
             lines: number;
-            /** @description Not posted exactly. */
+            /** @description Charges that are not posted exactly. */
             lines_off: number;
-            /** @description Among them, those that no run has posted. */
+            /** @description Of those, charges that no run has posted. */
             lines_unposted: number;
             transfers: number;
-            /** @description Those that do not add up to zero. */
+            /** @description Transfers that do not add up to zero. */
             transfers_off: number;
-            /** @description Posted, and taken back by a delivery since. */
+            /** @description Posted charges that a later delivery has retired. */
             lines_gone: number;
             exact: boolean;
         };
         RejectedRow: {
-            /** @description 0 where the format has no lines. */
+            /** @description 0 if the format has no lines. */
             line: number;
-            /** @description At fault; empty for the row as a whole. */
+            /** @description The invalid column; empty for the whole row. */
             column: string;
             reason: string;
             text: string;
@@ -1261,19 +1261,19 @@ export interface components {
         /** @enum {unknown} */
         Role: "viewer" | "team_lead" | "finance" | "operator" | "admin";
         /**
-         * @description By the columns' names. Money, GPU-hours and percentages are texts; a column of GPU-hours has
-         *     a second key, NAME_exact. Null is an empty cell.
+         * @description Cells by column name. Money, GPU-hours and percentages are strings; a column of GPU-hours has a
+         *     second key, NAME_exact. Null is an empty cell.
          */
         Row: {
             [key: string]: string | number | null;
         };
         Run: {
-            /** @description Empty for what belongs to no cluster. */
+            /** @description Empty for charges without a cluster. */
             cluster: string;
             month: components["schemas"]["Month"];
-            /** @description Within its cluster and month. */
+            /** @description Counts the runs of its cluster and month. */
             number: number;
-            /** @description Whether it counts, and no later one took its place. */
+            /** @description Whether it counts: no later run has replaced it. */
             current: boolean;
             at: components["schemas"]["Instant"];
             policy_version: components["schemas"]["Digest"];
@@ -1290,11 +1290,11 @@ export interface components {
             shared: boolean;
             mine: boolean;
         };
-        /** @description What somebody sees. All parts must hold; without any he sees everything. */
+        /** @description What a user sees. All parts apply; without any, the user sees everything. */
         Scope: {
             /** @example team */
             dimension: string;
-            /** @description One of these. */
+            /** @description Any one of these. */
             values: string[];
         }[];
         Session: {
@@ -1303,11 +1303,11 @@ export interface components {
                 display_name: string;
                 role: components["schemas"]["Role"];
                 scope: components["schemas"]["Scope"];
-                /** @description Whether he has a password here. */
+                /** @description Whether the user has a password here. */
                 local: boolean;
                 has_totp: boolean;
             } | null;
-            /** @description What he may do here and now. */
+            /** @description The user's current permissions. */
             permissions?: components["schemas"]["Permission"][];
             /** @description For the header X-CSRF-Token; empty with a token. */
             csrf?: string;
@@ -1316,7 +1316,7 @@ export interface components {
             sign_in: {
                 password: boolean;
                 openid: {
-                    /** @description Of the button. */
+                    /** @description For the sign-in button. */
                     name: string;
                 } | null;
             };
@@ -1337,7 +1337,7 @@ export interface components {
             id: string;
             name: string;
             user: components["schemas"]["UserName"];
-            /** @description Empty for all of the role. */
+            /** @description Empty for all permissions of the role. */
             only: components["schemas"]["Permission"][];
             scope: components["schemas"]["Scope"];
             created_at: components["schemas"]["Instant"];
@@ -1361,11 +1361,11 @@ export interface components {
         /** @example ana */
         UserName: string;
         WorkItem: {
-            /** @description Empty for what belongs to no cluster; null for a month as a whole, whose clusters are to be found out first. */
+            /** @description Empty for charges without a cluster; null for a whole month whose clusters are not determined yet. */
             cluster: string | null;
             month: components["schemas"]["Month"];
             /**
-             * @description `waiting`: due, once the clusters of its month are up to date. `claimed`: a worker is at it, or was when it died; another one takes over when its lease is over.
+             * @description `waiting`: due, once the clusters of its month are up to date. `claimed`: a worker is at it, or has died; another worker takes over when the lease expires.
              * @enum {unknown}
              */
             state: "done" | "due" | "waiting" | "claimed" | "unplanned";
@@ -1373,18 +1373,18 @@ export interface components {
             because: string | null;
             /** @description The number of the run that counts. */
             run: number | null;
-            /** @description When a worker divided it last; it may have found nothing to change. */
+            /** @description When a worker last allocated it; the result may have been unchanged. */
             divided_at: components["schemas"]["Instant"] | null;
-            /** @description The facts of so many imports were read for it. */
+            /** @description The number of imports whose facts the run has read. */
             imports_seen: number | null;
-            /** @description Where it is due: how many came since. */
+            /** @description If it is due: the number of imports since. */
             imports_behind: number;
-            /** @description When the first of them came that matters to it; null where it is not due by an import. */
+            /** @description When the first import arrived that matters to it; null if no import made it due. */
             behind_since: components["schemas"]["Instant"] | null;
-            /** @description Who is at it. */
+            /** @description The worker that has claimed it. */
             worker: string | null;
             claimed_at: components["schemas"]["Instant"] | null;
-            /** @description When the worker was last heard of, by its own clock. */
+            /** @description The worker's last heartbeat, by its own clock. */
             last_sign: components["schemas"]["Instant"] | null;
         };
         Workload: {
@@ -1405,19 +1405,19 @@ export interface components {
             cluster: string;
             workload: string;
             dimensions: components["schemas"]["DimensionValues"];
-            /** @description Of the latest attempt, as the scheduler has them. */
+            /** @description The labels of the latest attempt, as in the scheduler. */
             labels: {
                 [key: string]: string;
             };
             attempts: {
-                /** @description In the order of time. */
+                /** @description Counted in order of time. */
                 attempt: number;
-                /** @description As the scheduler counts it; may be empty. */
+                /** @description The scheduler's name for it; may be empty. */
                 name: string;
                 from: components["schemas"]["Instant"];
-                /** @description Null while it goes on. */
+                /** @description Null while it runs. */
                 to: components["schemas"]["Instant"] | null;
-                /** @description How, in the words of the scheduler. */
+                /** @description How it ended, in the words of the scheduler. */
                 ended: string;
                 placement: string;
                 device: string;
@@ -1433,18 +1433,18 @@ export interface components {
                 gpu_hours_exact: components["schemas"]["ExactHours"];
             }[];
             /**
-             * @description Of the latest attempt.
+             * @description The outcome of the latest attempt.
              * @enum {unknown}
              */
             outcome?: "useful" | "lost" | "running" | "unknown";
-            /** @description What attempts cost that failed or were ended; left out where it is not known. */
+            /** @description The cost of attempts that failed or were ended; absent if unknown. */
             lost_cost?: components["schemas"]["Amount"];
-            /** @description Of lost_cost. */
+            /** @description The currency of lost_cost. */
             currency?: components["schemas"]["Currency"];
         };
     };
     responses: {
-        /** @description A parameter or the body is wrong; the detail names it. */
+        /** @description A parameter or the body is invalid; the detail names it. */
         BadParameter: {
             headers: {
                 [name: string]: unknown;
@@ -1453,7 +1453,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description It is in the way of what is there already. */
+        /** @description It conflicts with the current state. */
         Conflict: {
             headers: {
                 [name: string]: unknown;
@@ -1474,7 +1474,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such thing. */
+        /** @description It does not exist. */
         NotFound: {
             headers: {
                 [name: string]: unknown;
@@ -1483,14 +1483,14 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The asker has it already (If-None-Match). */
+        /** @description The client has the current version (If-None-Match). */
         NotModified: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description Nobody is signed in, or what was sent to say who asks is over or unknown. */
+        /** @description Nobody is signed in, or the session or token is expired or unknown. */
         NotSignedIn: {
             headers: {
                 [name: string]: unknown;
@@ -1499,7 +1499,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Anything else that went wrong. */
+        /** @description Any other error. */
         OtherProblem: {
             headers: {
                 [name: string]: unknown;
@@ -1511,7 +1511,7 @@ export interface components {
         /** @description Too many requests, or too many wrong passwords. */
         TooMany: {
             headers: {
-                /** @description In so many seconds. */
+                /** @description Retry after this many seconds. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
             };
@@ -1521,13 +1521,13 @@ export interface components {
         };
     };
     parameters: {
-        /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+        /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
         CsrfToken: string;
-        /** @description Where to go on, `next` of the answer before. Another text is refused. */
+        /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
         Cursor: string;
         /**
-         * @description DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated up to 20 times, and all must hold. A
-         *     kind in parentheses, such as team=(unallocated), is a row as a report shows it.
+         * @description DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated up to 20 times, and all apply. A
+         *     kind in parentheses, such as team=(unallocated), selects that row of a report.
          * @example [
          *       "team=nlp"
          *     ]
@@ -1535,16 +1535,16 @@ export interface components {
         Filter: string[];
         /** @description The first local day. */
         From: components["schemas"]["Date"];
-        /** @description How many entries at most. */
+        /** @description The maximum number of entries. */
         Limit: number;
         /**
-         * @description A month of the accounts.
+         * @description An accounting month.
          * @example 2026-03
          */
         Month: components["schemas"]["Month"];
-        /** @description As what; without, as Accept says. */
+        /** @description The format; by default, from the Accept header. */
         RowFormat: "json" | "csv" | "jsonl";
-        /** @description As what; without, as Accept says. */
+        /** @description The format; by default, from the Accept header. */
         TableFormat: "json" | "csv" | "jsonl" | "parquet";
         /** @description The last local day, inclusive. */
         To: components["schemas"]["Date"];
@@ -1558,14 +1558,14 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
-                /** @description Entries before this number; `next` of the answer before. */
+                /** @description Entries before this number; `next` of the previous answer. */
                 before?: number;
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
-                /** @description By this one alone. */
+                /** @description Only by this actor. */
                 actor?: string;
                 /**
-                 * @description Of this kind alone.
+                 * @description Only this action.
                  * @example user.change
                  */
                 action?: string;
@@ -1576,7 +1576,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of it. */
+            /** @description A page of the log. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1604,7 +1604,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was found. */
+            /** @description The result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1612,12 +1612,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         whole: boolean;
-                        /** @description The last entry. Keep it elsewhere, and hold the log to it. */
+                        /** @description The last entry. Store it elsewhere to check the log against it later. */
                         head: {
                             number: number;
                             hash: string;
                         };
-                        /** @description The first that is not right. */
+                        /** @description The first damaged line. */
                         bad_line: number | null;
                         reason: string | null;
                     };
@@ -1634,20 +1634,20 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description One to six dimensions with commas between them. Without, the policy's first.
+                 * @description One to six dimensions separated by commas. By default, the policy's first.
                  * @example team,user
                  */
                 by?: string;
                 /**
-                 * @description DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated up to 20 times, and all must hold. A
-                 *     kind in parentheses, such as team=(unallocated), is a row as a report shows it.
+                 * @description DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated up to 20 times, and all apply. A
+                 *     kind in parentheses, such as team=(unallocated), selects that row of a report.
                  * @example [
                  *       "team=nlp"
                  *     ]
                  */
                 filter?: components["parameters"]["Filter"];
                 /**
-                 * @description A month of the accounts.
+                 * @description An accounting month.
                  * @example 2026-03
                  */
                 month?: components["parameters"]["Month"];
@@ -1657,25 +1657,25 @@ export interface operations {
                 to?: components["parameters"]["To"];
                 /** @description A row for each day, week (from Monday) or month. */
                 step?: "none" | "day" | "week" | "month";
-                /** @description Which of the bill's costs. */
+                /** @description Which of the four costs of a charge. */
                 cost?: "effective" | "billed" | "list" | "contracted" | "all";
                 /** @description The largest first, or by name. */
                 sort?: "cost" | "key";
-                /** @description So many owners, and all others as one row; 0 means all. */
+                /** @description The number of owners; all others are one row. 0 means all. */
                 top?: number;
                 /**
-                 * @description Everything in this one, and at which rates; `original` means each as it is billed.
-                 *     Without, as currencies.report says.
+                 * @description Convert all costs to this currency, and tell the rates; `original` keeps the billed
+                 *     currencies. By default, currencies.report.
                  */
                 currency?: string;
-                /** @description What was told at this instant. */
+                /** @description Costs as known at this instant. */
                 as_of?: components["schemas"]["Instant"];
                 /**
-                 * @description Everything; what somebody held, used or not; or what was used. `filter=kind=…` says it
-                 *     finer.
+                 * @description All costs; costs of what workloads held, used or not; or only of what they used.
+                 *     `filter=kind=…` is more precise.
                  */
                 kinds?: "all" | "held" | "used";
-                /** @description As what; without, as Accept says. */
+                /** @description The format; by default, from the Accept header. */
                 format?: components["parameters"]["TableFormat"];
             };
             header?: never;
@@ -1709,18 +1709,18 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A month of the accounts.
+                 * @description An accounting month.
                  * @example 2026-03
                  */
                 month?: components["parameters"]["Month"];
                 /**
-                 * @description Dimensions that labels give, with commas between them; without, the first.
+                 * @description Dimensions derived from labels, separated by commas; by default, the first.
                  * @example team
                  */
                 by?: string;
-                /** @description Places of each reason. */
+                /** @description The number of places for each reason. */
                 top?: number;
-                /** @description As what; without, as Accept says. */
+                /** @description The format; by default, from the Accept header. */
                 format?: components["parameters"]["RowFormat"];
             };
             header?: never;
@@ -1729,7 +1729,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Of each dimension and currency, and the places where money stopped. */
+            /** @description Tables for each dimension and currency, and for the places where money stopped. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1757,7 +1757,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Those that labels give by the policy, then those that every posting has. */
+            /** @description Those that the policy derives from labels, then those of every posting. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1784,15 +1784,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated up to 20 times, and all must hold. A
-                 *     kind in parentheses, such as team=(unallocated), is a row as a report shows it.
+                 * @description DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated up to 20 times, and all apply. A
+                 *     kind in parentheses, such as team=(unallocated), selects that row of a report.
                  * @example [
                  *       "team=nlp"
                  *     ]
                  */
                 filter?: components["parameters"]["Filter"];
                 /**
-                 * @description A month of the accounts.
+                 * @description An accounting month.
                  * @example 2026-03
                  */
                 month?: components["parameters"]["Month"];
@@ -1800,15 +1800,15 @@ export interface operations {
                 from?: components["parameters"]["From"];
                 /** @description The last local day, inclusive. */
                 to?: components["parameters"]["To"];
-                /** @description Only values that begin so. */
+                /** @description Only values that begin with this. */
                 prefix?: string;
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Of the dimension.
+                 * @description The dimension's name.
                  * @example team
                  */
                 name: string;
@@ -1817,7 +1817,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The values; `next` is null, since a chooser asks with a longer prefix. */
+            /** @description The values; `next` is always null. Use a longer prefix for more. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1870,17 +1870,17 @@ export interface operations {
     explain: {
         parameters: {
             query?: {
-                /** @description The id of a bill line. */
+                /** @description The id of a charge. */
                 charge?: components["schemas"]["Digest"];
                 /** @description The dimensions of a report … */
                 by?: string;
                 /**
-                 * @description … and a row of it, as the report shows it; values with commas between them.
+                 * @description … and a row of it, as shown in the report; values separated by commas.
                  * @example nlp
                  */
                 key?: string;
                 /**
-                 * @description A month of the accounts.
+                 * @description An accounting month.
                  * @example 2026-03
                  */
                 month?: components["parameters"]["Month"];
@@ -1888,7 +1888,7 @@ export interface operations {
                 from?: components["parameters"]["From"];
                 /** @description The last local day, inclusive. */
                 to?: components["parameters"]["To"];
-                /** @description How many postings. */
+                /** @description The number of postings. */
                 top?: number;
             };
             header?: never;
@@ -1897,7 +1897,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The postings, and the steps from the bill line to the amount. */
+            /** @description The postings, and the steps from the charge to the amount. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1906,7 +1906,7 @@ export interface operations {
                     "application/json": {
                         postings: components["schemas"]["Table"];
                         explanation: components["schemas"]["ExplanationStep"][];
-                        /** @description Whether every amount, computed again, is the stored one. */
+                        /** @description Whether every recomputed amount equals the stored one. */
                         exact: boolean;
                         warnings: string[];
                     };
@@ -1923,11 +1923,11 @@ export interface operations {
     getFleet: {
         parameters: {
             query?: {
-                /** @description Of this cluster. */
+                /** @description Only this cluster. */
                 cluster?: string;
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where to go on, `next` of the answer before. Another text is refused. */
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -1943,7 +1943,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description When it was last looked who runs; null where nobody looks. */
+                        /** @description When the live data was last updated; null without live data. */
                         at: components["schemas"]["Instant"] | null;
                         nodes: components["schemas"]["FleetNode"][];
                         next: components["schemas"]["Next"];
@@ -1961,7 +1961,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path?: never;
@@ -1974,7 +1974,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was readable is on disk. */
+            /** @description All readable lines are on disk. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1999,13 +1999,13 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Of this format.
+                 * @description Only this format.
                  * @example focus
                  */
                 format?: string;
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where to go on, `next` of the answer before. Another text is refused. */
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -2014,7 +2014,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them. */
+            /** @description A page of the list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2037,21 +2037,21 @@ export interface operations {
     listRejectedRows: {
         parameters: {
             query?: {
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where to go on, `next` of the answer before. Another text is refused. */
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
-                /** @description Of the import. */
+                /** @description The import's number. */
                 number: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them. */
+            /** @description A page of the list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2076,15 +2076,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A month of the accounts.
+                 * @description An accounting month.
                  * @example 2026-03
                  */
                 month?: components["parameters"]["Month"];
-                /** @description Of this customer. */
+                /** @description Only this customer. */
                 customer?: string;
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where to go on, `next` of the answer before. Another text is refused. */
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -2093,7 +2093,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them. */
+            /** @description A page of the list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2117,7 +2117,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path?: never;
@@ -2127,7 +2127,7 @@ export interface operations {
             content: {
                 "application/json": {
                     month: components["schemas"]["Month"];
-                    /** @description The customers' dimension, over the configured one. */
+                    /** @description The dimension of the customers, instead of the configured one. */
                     by?: string;
                     /** @description Dimensions with a section for each value. */
                     detail?: string[];
@@ -2136,7 +2136,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was issued now. */
+            /** @description The invoices issued by this request. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -2162,7 +2162,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path?: never;
@@ -2172,17 +2172,17 @@ export interface operations {
             content: {
                 "application/json": {
                     month: components["schemas"]["Month"];
-                    /** @description The customers' dimension, over the configured one. */
+                    /** @description The dimension of the customers, instead of the configured one. */
                     by?: string;
                     detail?: string[];
-                    /** @description Only what is his. */
+                    /** @description Only this customer. */
                     customer?: string;
                     reason?: string;
                 };
             };
         };
         responses: {
-            /** @description Those that were issued, those that issuing would make, and what nobody is charged for. */
+            /** @description Issued invoices, drafts of what would be issued, and costs charged to nobody. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2209,13 +2209,13 @@ export interface operations {
     getInvoice: {
         parameters: {
             query?: {
-                /** @description As what; html is a page of its own, made for printing. */
+                /** @description The format; html is a complete page for printing. */
                 format?: "json" | "html" | "text" | "csv";
             };
             header?: never;
             path: {
                 /**
-                 * @description Its number.
+                 * @description The invoice's number.
                  * @example INV-2026-03-0001
                  */
                 number: string;
@@ -2252,16 +2252,16 @@ export interface operations {
                 by?: string;
                 /**
                  * @description Only these, as team=nlp; a dimension, a label, cluster or workload. May be repeated: all
-                 *     must hold.
+                 *     apply.
                  */
                 filter?: string[];
-                /** @description By what, the most first. */
+                /** @description The order, the largest first. */
                 sort?: "cost" | "today" | "idle" | "gpus" | "since" | "busy" | "workload";
-                /** @description How many rows at most; the total is of all. */
+                /** @description The maximum number of rows; the total covers all. */
                 limit?: number;
-                /** @description Also what ran today and has ended. */
+                /** @description Include workloads that ran today and have ended. */
                 ended?: boolean;
-                /** @description As what; without, as Accept says. */
+                /** @description The format; by default, from the Accept header. */
                 format?: components["parameters"]["RowFormat"];
             };
             header?: never;
@@ -2285,7 +2285,7 @@ export interface operations {
             403: components["responses"]["MayNot"];
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
-            /** @description Nothing was looked at yet. */
+            /** @description No live data yet. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2306,7 +2306,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Of the last look. */
+            /** @description As of the last update. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2349,9 +2349,9 @@ export interface operations {
     listPeriods: {
         parameters: {
             query?: {
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where to go on, `next` of the answer before. Another text is refused. */
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -2360,7 +2360,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them. */
+            /** @description A page of the list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2384,11 +2384,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path: {
-                /** @description Which. */
+                /** @description The month. */
                 month: components["schemas"]["Month"];
             };
             cookie?: never;
@@ -2396,13 +2396,13 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description In your words, for the record. */
+                    /** @description For the record, in your words. */
                     reason?: string;
                 };
             };
         };
         responses: {
-            /** @description It is closed. */
+            /** @description The month is closed. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -2414,7 +2414,7 @@ export interface operations {
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
             404: components["responses"]["NotFound"];
-            /** @description It is closed already, or a line of it is not posted exactly. */
+            /** @description The month is closed already, or a charge of it is not posted exactly. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2431,9 +2431,9 @@ export interface operations {
     listPolicies: {
         parameters: {
             query?: {
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where to go on, `next` of the answer before. Another text is refused. */
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -2442,7 +2442,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them. */
+            /** @description A page of the list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2465,9 +2465,9 @@ export interface operations {
     comparePolicies: {
         parameters: {
             query: {
-                /** @description The version of the one. */
+                /** @description The version of one policy. */
                 a: components["schemas"]["Digest"];
-                /** @description The version of the other. */
+                /** @description The version of the other policy. */
                 b: components["schemas"]["Digest"];
             };
             header?: never;
@@ -2476,7 +2476,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Nothing in the lists where they are the same. */
+            /** @description The lists are empty if the policies are the same. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2528,7 +2528,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A month of the accounts.
+                 * @description An accounting month.
                  * @example 2026-03
                  */
                 month?: components["parameters"]["Month"];
@@ -2547,7 +2547,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         totals: components["schemas"]["ReconcileTotals"][];
-                        /** @description Whether every line of all of them is. */
+                        /** @description Whether every charge is posted exactly. */
                         exact: boolean;
                     };
                 };
@@ -2564,15 +2564,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A month of the accounts.
+                 * @description An accounting month.
                  * @example 2026-03
                  */
                 month?: components["parameters"]["Month"];
-                /** @description Only lines that are not posted exactly. */
+                /** @description Only charges that are not posted exactly. */
                 only_off?: boolean;
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where to go on, `next` of the answer before. Another text is refused. */
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -2581,7 +2581,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them. */
+            /** @description A page of the list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2605,11 +2605,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A month of the accounts.
+                 * @description An accounting month.
                  * @example 2026-03
                  */
                 month?: components["parameters"]["Month"];
-                /** @description As what; else the request's Accept says. */
+                /** @description The format; by default, from the Accept header. */
                 format?: "json" | "csv" | "jsonl";
             };
             header?: never;
@@ -2618,7 +2618,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A table for each currency; none where nothing was changed. */
+            /** @description A table for each currency; none if nothing was changed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2646,7 +2646,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All of them. */
+            /** @description All roles. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2672,17 +2672,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A month of the accounts.
+                 * @description An accounting month.
                  * @example 2026-03
                  */
                 month?: components["parameters"]["Month"];
-                /** @description Of this cluster. */
+                /** @description Only this cluster. */
                 cluster?: string;
-                /** @description Only those that count now, or only those whose place another one took. */
+                /** @description True for current runs only, false for replaced ones only. */
                 current?: boolean;
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where to go on, `next` of the answer before. Another text is refused. */
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -2691,7 +2691,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them. */
+            /** @description A page of the list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2720,7 +2720,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Of nobody, `user` is null and there are no permissions. */
+            /** @description Without a session, `user` is null and there are no permissions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2752,16 +2752,16 @@ export interface operations {
                 "application/json": {
                     user: string;
                     password: string;
-                    /** @description Six digits of the authenticator app. */
+                    /** @description Six digits from the authenticator app. */
                     code?: string;
                 };
             };
         };
         responses: {
-            /** @description He is in. */
+            /** @description The user is signed in. */
             200: {
                 headers: {
-                    /** @description The session. */
+                    /** @description The session cookie. */
                     "Set-Cookie"?: string;
                     [name: string]: unknown;
                 };
@@ -2779,7 +2779,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path?: never;
@@ -2787,7 +2787,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description He is out. */
+            /** @description The user is signed out. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -2805,7 +2805,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A path of ours to come back to.
+                 * @description A path of this server to return to.
                  * @example /explore?by=team
                  */
                 next?: string;
@@ -2816,10 +2816,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the provider. */
+            /** @description Redirects to the provider. */
             302: {
                 headers: {
-                    /** @description Where it asks for consent. */
+                    /** @description The provider's sign-in page. */
                     Location?: string;
                     /** @description Binds the sign-in to this browser. */
                     "Set-Cookie"?: string;
@@ -2836,11 +2836,11 @@ export interface operations {
     finishOpenId: {
         parameters: {
             query?: {
-                /** @description Of the provider. */
+                /** @description The provider's code. */
                 code?: string;
-                /** @description Of the sign-in that was begun. */
+                /** @description The state of the sign-in. */
                 state?: string;
-                /** @description The provider, as RFC 9207 has it. */
+                /** @description The provider (RFC 9207). */
                 iss?: string;
                 /** @description Why the provider refuses. */
                 error?: string;
@@ -2851,12 +2851,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description He is in, and goes on where he wanted to. */
+            /** @description The user is signed in; redirects to the requested page. */
             302: {
                 headers: {
-                    /** @description A path of ours. */
+                    /** @description A path of this server. */
                     Location?: string;
-                    /** @description The session. */
+                    /** @description The session cookie. */
                     "Set-Cookie"?: string;
                     [name: string]: unknown;
                 };
@@ -2874,7 +2874,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path?: never;
@@ -2890,13 +2890,13 @@ export interface operations {
                  */
                 "application/json": {
                     old: string;
-                    /** @description Not among the most common ones, nor made of the name. */
+                    /** @description Not a common one, and not made of the user name. */
                     new: string;
                 };
             };
         };
         responses: {
-            /** @description It is the new one from now on. */
+            /** @description The password is changed. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -2914,7 +2914,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path?: never;
@@ -2933,7 +2933,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is asked for from the next sign-in on. */
+            /** @description It is required from the next sign-in on. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -2953,7 +2953,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path?: never;
@@ -2961,17 +2961,17 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What an authenticator app needs; it is shown once. */
+            /** @description The secret for an authenticator app, shown once. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @description In base32. */
+                        /** @description The secret in base32. */
                         secret: string;
                         uri: string;
-                        /** @description The address as a picture. */
+                        /** @description The address as a QR code. */
                         qr_svg: string;
                     };
                 };
@@ -2988,7 +2988,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path?: never;
@@ -3007,7 +3007,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is asked for no more. */
+            /** @description It is no longer required. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3024,7 +3024,7 @@ export interface operations {
     getSummary: {
         parameters: {
             query?: {
-                /** @description Which; without, the newest that has costs. */
+                /** @description The month; by default, the newest one with costs. */
                 month?: components["schemas"]["Month"];
             };
             header?: never;
@@ -3033,7 +3033,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A line for each month and currency. */
+            /** @description An element for each month and currency. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3043,7 +3043,7 @@ export interface operations {
                         months: components["schemas"]["MonthSummary"][];
                         /** @description The month before, up to the same day. */
                         previous_to_date: components["schemas"]["MonthSummary"][];
-                        /** @description The last day that has costs; null where none has. */
+                        /** @description The last day with costs; null if there is none. */
                         as_of: components["schemas"]["Date"] | null;
                     };
                 };
@@ -3059,11 +3059,11 @@ export interface operations {
     listTokens: {
         parameters: {
             query?: {
-                /** @description Of this user; * for everybody's. */
+                /** @description Only this user; * for all users. */
                 user?: string;
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where to go on, `next` of the answer before. Another text is refused. */
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -3072,7 +3072,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them, those that are over or revoked among them. */
+            /** @description A page of the list, including expired and revoked tokens. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3095,7 +3095,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path?: never;
@@ -3116,7 +3116,7 @@ export interface operations {
                     /** @description What it is for. */
                     name: string;
                     user?: components["schemas"]["UserName"];
-                    /** @description No more than these; all that the role may where it is left out. */
+                    /** @description Limits the token to these; by default, all permissions of the role. */
                     only?: components["schemas"]["Permission"][];
                     scope?: components["schemas"]["Scope"];
                     expires_at: components["schemas"]["Instant"];
@@ -3148,7 +3148,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path: {
@@ -3159,7 +3159,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Nobody is let in with it any more. */
+            /** @description The token is revoked. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3181,22 +3181,22 @@ export interface operations {
                 by?: string;
                 /**
                  * @description Only these, as team=nlp; a dimension, a label, cluster or workload. May be repeated: all
-                 *     must hold.
+                 *     apply.
                  */
                 filter?: string[];
-                /** @description By what, the most first. */
+                /** @description The order, the largest first. */
                 sort?: "cost" | "today" | "idle" | "gpus" | "since" | "busy" | "workload";
-                /** @description How many rows at most; 0 means all. The total is of all. */
+                /** @description The maximum number of rows; 0 means all. The total covers all. */
                 limit?: number;
-                /** @description Also what ran today and has ended. */
+                /** @description Include workloads that ran today and have ended. */
                 ended?: boolean;
-                /** @description As what. */
+                /** @description The format. */
                 format?: "json" | "csv" | "text";
-                /** @description Columns of the terminal, for text; below 20 nothing is left out for it. */
+                /** @description The width of the terminal, for text; below 20 no column is left out. */
                 width?: number;
                 /** @description Whether text has colours. */
                 colour?: boolean;
-                /** @description Whether text keeps to ASCII. */
+                /** @description Whether text is ASCII only. */
                 plain?: boolean;
             };
             header?: never;
@@ -3205,7 +3205,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Tables, as `pennyweight top --format json` prints them. */
+            /** @description Tables, as printed by `pennyweight top --format json`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3220,7 +3220,7 @@ export interface operations {
             403: components["responses"]["MayNot"];
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
-            /** @description Nothing was looked at yet. */
+            /** @description No live data yet. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3236,24 +3236,24 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A month of the accounts.
+                 * @description An accounting month.
                  * @example 2026-03
                  */
                 month?: components["parameters"]["Month"];
                 /** @description A dimension, workload, cluster, or a label of outcomes (user, client, model). */
                 by?: string;
                 /**
-                 * @description What is counted, with commas between them; without, all there are.
+                 * @description The counted measures, separated by commas; by default, all.
                  * @example requests
                  */
                 measure?: string;
-                /** @description Cost of so many; without, a million tokens, or one. */
+                /** @description Cost per this many; by default, per million tokens, or per one. */
                 per?: number;
-                /** @description What each job cost over all of its attempts, useful and lost. */
+                /** @description The cost of each job over all of its attempts, useful and lost. */
                 jobs?: boolean;
                 /** @description The most expensive rows. */
                 top?: number;
-                /** @description As what; without, as Accept says. */
+                /** @description The format; by default, from the Accept header. */
                 format?: components["parameters"]["RowFormat"];
             };
             header?: never;
@@ -3262,7 +3262,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A table for each measure and currency; none where nothing was counted. */
+            /** @description A table for each measure and currency; none if nothing was counted. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3283,9 +3283,9 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where to go on, `next` of the answer before. Another text is refused. */
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -3294,7 +3294,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them. */
+            /** @description A page of the list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3317,7 +3317,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path?: never;
@@ -3346,15 +3346,15 @@ export interface operations {
                     email?: string;
                     role?: components["schemas"]["Role"];
                     scope?: components["schemas"]["Scope"];
-                    /** @description Whether he has a password here; true without a subject. */
+                    /** @description Whether the user has a password here; true without a subject. */
                     local?: boolean;
-                    /** @description Of OpenID Connect: the issuer, a blank, and his subject there. */
+                    /** @description For OpenID Connect: the issuer, a blank, and the subject there. */
                     subject?: string;
                 };
             };
         };
         responses: {
-            /** @description He can sign in. */
+            /** @description The user can sign in. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3362,7 +3362,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         user: components["schemas"]["User"];
-                        /** @description Shown once; null where he has none here. */
+                        /** @description Shown once; null for users without a password here. */
                         password: string | null;
                     };
                 };
@@ -3387,7 +3387,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description He. */
+            /** @description The user. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3408,7 +3408,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path: {
@@ -3419,7 +3419,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description He is gone. */
+            /** @description The user is removed. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3429,7 +3429,7 @@ export interface operations {
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
             404: components["responses"]["NotFound"];
-            /** @description He is the last admin. */
+            /** @description The user is the last admin. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3447,7 +3447,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path: {
@@ -3469,13 +3469,13 @@ export interface operations {
                     role?: components["schemas"]["Role"];
                     scope?: components["schemas"]["Scope"];
                     disabled?: boolean;
-                    /** @description False takes his second factor away, for one who has lost it. */
+                    /** @description False removes the second factor, for users who have lost it. */
                     has_totp?: boolean;
                 };
             };
         };
         responses: {
-            /** @description As he is now. */
+            /** @description The user after the change. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3487,7 +3487,7 @@ export interface operations {
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
             404: components["responses"]["NotFound"];
-            /** @description He is the last admin. */
+            /** @description The user is the last admin. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3505,7 +3505,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path: {
@@ -3516,7 +3516,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Shown once. */
+            /** @description The password, shown once. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3538,9 +3538,9 @@ export interface operations {
     listViews: {
         parameters: {
             query?: {
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where to go on, `next` of the answer before. Another text is refused. */
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -3549,7 +3549,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them. */
+            /** @description A page of the list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3572,7 +3572,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path?: never;
@@ -3592,7 +3592,7 @@ export interface operations {
                     /** @description The address of a page. */
                     query: string;
                     /**
-                     * @description Shown to others who see as much.
+                     * @description Visible to users who see at least as much.
                      * @default false
                      */
                     shared?: boolean;
@@ -3600,7 +3600,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is saved. */
+            /** @description The view is saved. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3621,7 +3621,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path: {
@@ -3632,7 +3632,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone. */
+            /** @description The view is removed. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3651,17 +3651,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A month of the accounts.
+                 * @description An accounting month.
                  * @example 2026-03
                  */
                 month?: components["parameters"]["Month"];
-                /** @description Of this cluster. */
+                /** @description Only this cluster. */
                 cluster?: string;
-                /** @description Only what is so. */
+                /** @description Only items in this state. */
                 state?: "done" | "due" | "waiting" | "claimed" | "unplanned";
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where to go on, `next` of the answer before. Another text is refused. */
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -3670,7 +3670,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them. */
+            /** @description A page of the list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3693,12 +3693,12 @@ export interface operations {
     getWorkload: {
         parameters: {
             query: {
-                /** @description Its cluster; without, that of none. */
+                /** @description Its cluster; by default, no cluster. */
                 cluster?: string;
-                /** @description Its id. */
+                /** @description The workload's id. */
                 workload: string;
                 /**
-                 * @description A month of the accounts.
+                 * @description An accounting month.
                  * @example 2026-03
                  */
                 month: components["schemas"]["Month"];
@@ -3730,15 +3730,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated up to 20 times, and all must hold. A
-                 *     kind in parentheses, such as team=(unallocated), is a row as a report shows it.
+                 * @description DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated up to 20 times, and all apply. A
+                 *     kind in parentheses, such as team=(unallocated), selects that row of a report.
                  * @example [
                  *       "team=nlp"
                  *     ]
                  */
                 filter?: components["parameters"]["Filter"];
                 /**
-                 * @description A month of the accounts.
+                 * @description An accounting month.
                  * @example 2026-03
                  */
                 month?: components["parameters"]["Month"];
@@ -3748,11 +3748,11 @@ export interface operations {
                 to?: components["parameters"]["To"];
                 /** @description The largest first, or by name. */
                 sort?: "cost" | "idle" | "gpu_hours" | "workload";
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where to go on, `next` of the answer before. Another text is refused. */
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description As what; without, as Accept says. */
+                /** @description The format; by default, from the Accept header. */
                 format?: components["parameters"]["RowFormat"];
             };
             header?: never;
@@ -3761,7 +3761,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them. */
+            /** @description A page of the list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3787,7 +3787,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What GET /api/v1/session gave as `csrf`. Needed with a cookie, not with a token. */
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
                 "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
             };
             path?: never;
@@ -3799,14 +3799,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description All that was sent is on disk. */
+            /** @description All samples are on disk. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The sender is wrong; sending it again will not help. */
+            /** @description The request is invalid; sending it again will not help. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3837,7 +3837,7 @@ export interface operations {
             };
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
-            /** @description It can't be kept now; send it again. */
+            /** @description It can't be stored now; send it again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3858,7 +3858,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is. */
+            /** @description Yes. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3904,7 +3904,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is. */
+            /** @description Yes. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3914,7 +3914,7 @@ export interface operations {
                 };
             };
             429: components["responses"]["TooMany"];
-            /** @description Not yet; a line for each reason. */
+            /** @description Not yet; the answer has a line for each reason. */
             503: {
                 headers: {
                     [name: string]: unknown;

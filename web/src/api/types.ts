@@ -1,5 +1,5 @@
-// The API's answers, by the names that pages use. They come from its description (schema.d.ts, made
-// by web/types.mjs), so that a page that reads what is not there does not compile.
+// The API's types by the names that pages use. They come from schema.d.ts, which web/types.mjs generates from
+// the OpenAPI document, so a page that reads a missing field does not compile.
 import type { components, operations } from "./schema";
 
 type Schemas = components["schemas"];

@@ -1,11 +1,11 @@
-// What "?" shows: the keys.
+// The help on keyboard shortcuts, opened by "?".
 import { Dialog } from "../components/dialog";
 import type { Page } from "../pages/registry";
 
 const GENERAL: [string[], string][] = [
-  [["/"], "Search, or do something"],
-  [["["], "Month before"],
-  [["]"], "Month after"],
+  [["/"], "Search, or run a command"],
+  [["["], "Previous month"],
+  [["]"], "Next month"],
   [["↑", "↓"], "Row above or below, in a table"],
   [["Esc"], "Close"],
   [["?"], "This help"],
@@ -24,7 +24,7 @@ function Keys({ keys }: { keys: string[] }) {
 export function Help({ open, onClose, pages }: { open: boolean; onClose: () => void; pages: Page[] }) {
   const goes = pages.filter((page) => page.key).map((page): [string[], string] => [["g", page.key ?? ""], page.title]);
   return (
-    <Dialog title="Keys" open={open} onClose={onClose} wide>
+    <Dialog title="Keyboard shortcuts" open={open} onClose={onClose} wide>
       <div class="dialog-body help">
         {[goes, GENERAL].map((list, i) => (
           <dl key={i} class="key-list">

@@ -1,4 +1,4 @@
-// Keys that work on every page: "g" and a letter goes to a page, "/" or Ctrl+K searches, "?" helps.
+// Keyboard shortcuts of every page: "g" and a letter opens a page, "/" or Ctrl+K searches, "?" shows help.
 import { useEffect } from "preact/hooks";
 
 const CHORD_MS = 1200;

@@ -1,5 +1,4 @@
-// The month that a page shows. It stands in the address (?month=2026-03); without it, it is the
-// newest month that has costs.
+// The month that a page shows: the one in its address (?month=2026-03), or else the newest month with costs.
 import { createContext } from "preact";
 import { useContext, useMemo } from "preact/hooks";
 import { useQuery } from "../api/hooks";
@@ -11,7 +10,7 @@ import { setQuery, useRoute } from "./router";
 interface Months {
   month: string; // "2026-03"
   known: string[]; // with costs, the newest first
-  ready: boolean; // false until it is known which month is the newest
+  ready: boolean; // false until the newest month is known
 }
 
 const MonthContext = createContext<Months>({ month: thisMonth(), known: [], ready: false });
@@ -32,21 +31,21 @@ export function useMonths(): Months {
 
 export const MonthProvider = MonthContext.Provider;
 
-// For pages: the month to ask for.
+// For pages: the month to query.
 export function useMonth(): Months {
   return useContext(MonthContext);
 }
 
 export function MonthPicker() {
   const { month, known } = useMonth();
-  // A month takes the place of single days, where a page has any.
+  // A month replaces single days, if the page has any.
   const choose = (month: string) => setQuery({ month, from: null, to: null });
   const newest = known[0] && known[0] > thisMonth() ? known[0] : thisMonth();
   const oldest = known[known.length - 1] ?? month;
   const options = [...new Set([...known, month])].sort().reverse();
   return (
     <div class="month" role="group" aria-label="Month">
-      <IconButton icon="left" label="Month before" onClick={() => choose(addMonths(month, -1))} disabled={month <= oldest} />
+      <IconButton icon="left" label="Previous month" onClick={() => choose(addMonths(month, -1))} disabled={month <= oldest} />
       <span class="select select-month">
         <select aria-label="Month" value={month} onChange={(event) => choose(event.currentTarget.value)}>
           {options.map((one) => (
@@ -56,7 +55,7 @@ export function MonthPicker() {
           ))}
         </select>
       </span>
-      <IconButton icon="right" label="Month after" onClick={() => choose(addMonths(month, 1))} disabled={month >= newest} />
+      <IconButton icon="right" label="Next month" onClick={() => choose(addMonths(month, 1))} disabled={month >= newest} />
     </div>
   );
 }

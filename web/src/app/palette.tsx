@@ -1,4 +1,4 @@
-// Search: pages, actions, saved views, and values of the dimensions that people have (teams, users).
+// Search: pages, commands, saved views, and values of owner dimensions (teams, users).
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import { get } from "../api/client";
 import type { Dimension, DimensionValue, List, SavedView } from "../api/types";
@@ -22,7 +22,7 @@ const DIMENSIONS_SEARCHED = 4;
 const FOUND_MAX = 6;
 const PAUSE_MS = 150;
 
-// What costs have under names that begin with `text`: the costliest first.
+// Dimension values that begin with `text`, the most expensive first.
 function useFound(text: string, month: string): Command[] {
   const [found, setFound] = useState<Command[]>([]);
   useEffect(() => {
@@ -136,7 +136,7 @@ export function Palette({ open, onClose, pages, actions }: {
             onKeyDown={onKey}
           />
         </div>
-        <ul class="palette-list" id={`${id}-list`} role="listbox" aria-label="Found" ref={list}>
+        <ul class="palette-list" id={`${id}-list`} role="listbox" aria-label="Results" ref={list}>
           {commands.map((command, i) => (
             <li
               key={`${command.group} ${command.title} ${i}`}
@@ -152,7 +152,7 @@ export function Palette({ open, onClose, pages, actions }: {
               <span class="palette-detail">{command.detail}</span>
             </li>
           ))}
-          {commands.length === 0 && <li class="palette-none">Nothing is called that.</li>}
+          {commands.length === 0 && <li class="palette-none">No results.</li>}
         </ul>
       </div>
     </Dialog>

@@ -1,7 +1,7 @@
-// The address is the state of a page: its path, and everything else in its query.
+// The address is the state of a page: its path and its query.
 //
-// Ordinary links work: a click on <a href="/…"> of ours changes the address without a load. A page
-// reads it by useRoute(), and writes by navigate() or setQuery().
+// Ordinary links work: a click on our own <a href="/…"> changes the address without a reload. A page reads it
+// with useRoute() and writes it with navigate() or setQuery().
 import { useEffect, useState } from "preact/hooks";
 
 export interface Route {
@@ -28,7 +28,7 @@ export function navigate(to: string, { replace = false } = {}): void {
   tell();
 }
 
-// The address with some of its query changed; null or "" takes a name out.
+// The address with part of its query changed; null or "" removes a name.
 export function withQuery(changes: Changes, route: Route = currentRoute()): string {
   const query = new URLSearchParams(route.query);
   for (const [name, value] of Object.entries(changes)) {
@@ -44,8 +44,8 @@ export function setQuery(changes: Changes, options?: { replace?: boolean }): voi
   navigate(withQuery(changes), options);
 }
 
-// An address with a query: href("/explore", { by: "team", filter: ["team=nlp"] }). Signs that a
-// query may bear are left readable.
+// An address with a query: href("/explore", { by: "team", filter: ["team=nlp"] }). Characters that are allowed
+// in a query stay readable.
 export function href(path: string, query?: URLSearchParams | Changes): string {
   let search: URLSearchParams;
   if (query instanceof URLSearchParams) {

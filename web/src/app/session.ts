@@ -18,7 +18,7 @@ export const SessionContext = createContext<SessionState | null>(null);
 
 export function useSession(): SessionState {
   const state = useContext(SessionContext);
-  if (!state) throw new Error("a page stands inside the shell");
+  if (!state) throw new Error("pages are used inside the shell");
   return state;
 }
 

@@ -15,7 +15,7 @@ import { useSession } from "./session";
 import { chooseTheme, useTheme, type Theme } from "./theme";
 import { toast } from "./toasts";
 
-const GROUPS = ["Spend", "Now", "Books"] as const;
+const GROUPS = ["Spend", "Now", "Billing"] as const;
 
 function useAllowed(): Page[] {
   const { may, user } = useSession();
@@ -64,7 +64,7 @@ function ThemeSwitch() {
       onChoose={choose}
       options={[
         { key: "light", title: "Light", icon: "sun" },
-        { key: "system", title: "As the system", icon: "system" },
+        { key: "system", title: "System", icon: "system" },
         { key: "dark", title: "Dark", icon: "moon" },
       ]}
     />
@@ -123,12 +123,12 @@ function Content({ path, pages }: { path: string; pages: Page[] }) {
   const { ready } = useMonth();
   const page = pageAt(path);
   if (!page) {
-    return <Empty icon="search" title="There is no such page" action={{ href: "/", title: "To the overview" }} />;
+    return <Empty icon="search" title="Page not found" action={{ href: "/", title: "Go to the overview" }} />;
   }
   if (!pages.includes(page)) {
     return (
       <Empty icon="key" title="You may not see this page">
-        Your role does not reach it. Who manages users can change that.
+        Your role does not include it. Ask somebody who manages users.
       </Empty>
     );
   }
@@ -140,7 +140,7 @@ function Content({ path, pages }: { path: string; pages: Page[] }) {
   );
 }
 
-// Who comes to another page hears its title, and goes on from its beginning.
+// On a new page, screen readers announce its title, and focus starts at its beginning.
 function useArrival(path: string, title: string) {
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
@@ -181,18 +181,18 @@ export function Shell() {
   useKeys(keys);
 
   const actions: Command[] = [
-    { title: "Light theme", group: "Do", icon: "sun", run: () => chooseTheme("light") },
-    { title: "Dark theme", group: "Do", icon: "moon", run: () => chooseTheme("dark") },
-    { title: "Theme of the system", group: "Do", icon: "system", run: () => chooseTheme("system") },
-    { title: "Keys", group: "Do", icon: "help", detail: "?", run: () => setDialog("help") },
-    { title: "Print", group: "Do", icon: "invoices", run: () => print() },
-    { title: "Sign out", group: "Do", icon: "out", run: () => void signOut() },
+    { title: "Light theme", group: "Commands", icon: "sun", run: () => chooseTheme("light") },
+    { title: "Dark theme", group: "Commands", icon: "moon", run: () => chooseTheme("dark") },
+    { title: "System theme", group: "Commands", icon: "system", run: () => chooseTheme("system") },
+    { title: "Keyboard shortcuts", group: "Commands", icon: "help", detail: "?", run: () => setDialog("help") },
+    { title: "Print", group: "Commands", icon: "invoices", run: () => print() },
+    { title: "Sign out", group: "Commands", icon: "out", run: () => void signOut() },
   ];
 
   return (
     <MonthProvider value={months}>
       <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
-        To the content
+        Skip to content
       </a>
       <div class={drawer ? "shell drawer-open" : "shell"}>
         <aside class="side" id="side">
@@ -219,7 +219,7 @@ export function Shell() {
             </button>
             {pageAt(path)?.timeless ? <span class="top-space" /> : <MonthPicker />}
             <span class="top-help">
-              <IconButton icon="help" label="Keys" onClick={() => setDialog("help")} />
+              <IconButton icon="help" label="Keyboard shortcuts" onClick={() => setDialog("help")} />
             </span>
           </header>
           <main id="main" class="main" ref={main} tabIndex={-1} aria-label={title}>

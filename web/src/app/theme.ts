@@ -1,4 +1,4 @@
-// Light, dark, or what the system says. Charts are told, since a canvas does not follow a stylesheet.
+// The theme: light, dark, or the system's. Charts are notified, since a canvas does not follow a stylesheet.
 import { useEffect, useState } from "preact/hooks";
 
 export type Theme = "system" | "light" | "dark";
@@ -6,7 +6,7 @@ const changed = new Set<() => void>();
 const dark = matchMedia("(prefers-color-scheme: dark)");
 dark.addEventListener("change", () => changed.forEach((one) => one()));
 
-// Paper is white, whatever the screen is.
+// Printing always uses the light theme.
 addEventListener("beforeprint", () => void (document.documentElement.dataset["theme"] = "light"));
 addEventListener("afterprint", () => chooseTheme(chosenTheme()));
 
@@ -26,7 +26,7 @@ export function chooseTheme(theme: Theme): void {
   changed.forEach((one) => one());
 }
 
-// What is shown now; changes with the choice and with the system.
+// The current theme; follows the choice and the system.
 export function useShownTheme(): "light" | "dark" {
   const shown = () => {
     const chosen = chosenTheme();

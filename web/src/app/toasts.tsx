@@ -1,4 +1,4 @@
-// Short messages that go by themselves, read out by screen readers: toast("Saved").
+// Short messages that disappear by themselves, announced by screen readers: toast("Saved").
 import { useEffect, useState } from "preact/hooks";
 import { IconButton } from "../components/controls";
 

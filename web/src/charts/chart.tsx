@@ -1,10 +1,10 @@
-// A chart and, for those who do not see it or want the figures, the same as a table.
+// A chart, and the same figures as a table.
 //
 //   <Chart kind="bars" title="Spend by team" labels={days} series={[{ name, colour, values }]}
 //          currency="EUR" />
 //
-// kind: "bars" (stacked), "area" (stacked), "line". Values are decimal strings of the API; they
-// become numbers only for heights. `colour` is a name of the stylesheet: "c1"…"c10", "used", "idle".
+// kind: "bars" (stacked), "area" (stacked), "line". Values are decimal strings of the API, which become numbers
+// only for heights. `colour` is a name in the stylesheet: "c1"…"c10", "used", "idle".
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { useShownTheme } from "../app/theme";
 import { IconButton } from "../components/controls";
@@ -128,7 +128,7 @@ export function Chart(props: Props) {
         {legend ? <Legend series={series} onSeries={props.onSeries} /> : <span />}
         <IconButton
           icon="table"
-          label={asTable ? "Show the chart" : "Show the figures as a table"}
+          label={asTable ? "Show the chart" : "Show as a table"}
           pressed={asTable}
           onClick={() => setAsTable(!asTable)}
         />

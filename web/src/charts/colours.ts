@@ -1,9 +1,9 @@
-// The colours of charts, from the stylesheet, so that both themes and the legend agree.
+// The colours of charts come from the stylesheet, so that themes and legends agree.
 
 export type Meaning = "used" | "idle" | "unallocated" | "stranded" | "overhead" | "unavailable" | "shared";
 
 const SERIES = 10;
-// What a report calls them, and what the stylesheet does.
+// The names in reports, and those in the stylesheet.
 const KINDS: Record<string, Meaning> = {
   used: "used",
   held_idle: "idle",
@@ -18,7 +18,7 @@ export function colourOf(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-// Series keep their colour by their place; kinds have their own, and what is left over is grey.
+// Series get a colour by position; kinds have their own, and the rest is grey.
 export function seriesName(key: string, index: number): string {
   const kind = KINDS[key.replace(/[()]/g, "")];
   if (kind) return kind;

@@ -1,4 +1,4 @@
-// Chart.js with only what we draw. Loaded when the first chart is; nothing of it is in the first page.
+// Chart.js with only the parts in use. Loaded with the first chart, so the first page does not contain it.
 import {
   BarController, BarElement, CategoryScale, Chart, Filler, LinearScale, LineController, LineElement,
   PointElement, Tooltip,
@@ -88,7 +88,7 @@ function configuration(props: ChartProps): ChartConfiguration<Kind> {
           filter: (item: TooltipItem<Kind>) => Number(item.raw ?? 0) !== 0,
           itemSort: (a, b) => b.datasetIndex - a.datasetIndex,
           callbacks: {
-            // The exact text of the API, and not the number that gave the height.
+            // The exact text of the API, not the number for the height.
             label: (item) => {
               const series = props.series[item.datasetIndex];
               return ` ${series?.name ?? ""}  ${props.tell(series?.values[item.dataIndex] ?? null)}`;

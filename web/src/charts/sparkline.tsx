@@ -1,5 +1,4 @@
-// A line as small as a word, drawn by the page itself. It says nothing to those who listen: the
-// figures stand beside it.
+// A line as small as a word, drawn as SVG. Hidden from screen readers, since the figures are beside it.
 import { toHeight } from "../util/money";
 
 const WIDTH = 96;

@@ -1,4 +1,4 @@
-// ApiTable: a table as the API gives it (report/table.h), by the kinds of its columns.
+// ApiTable: shows a table of the API (reporting/table.h) by the kinds of its columns.
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { ApiColumn, ApiTable as Data, Row } from "../api/types";
@@ -14,11 +14,11 @@ export interface ApiTableProps {
   csv?: string;
   sort?: Sort | null;
   onRow?: ((row: Row) => void) | undefined;
-  // A cell told in another way: by the column's name.
+  // Replaces the cells of columns, by name.
   cells?: Record<string, (row: Row) => ComponentChildren>;
   titles?: Record<string, string>;
   hide?: string[];
-  extra?: Column<Row>[]; // further columns, at the right
+  extra?: Column<Row>[]; // additional columns, at the right
   dense?: boolean;
   tall?: boolean;
   empty?: ComponentChildren;
@@ -30,7 +30,7 @@ function text(value: unknown): string | null {
   return value === null || value === undefined || value === "" ? null : String(value);
 }
 
-// One value as its kind is told.
+// One value, by the kind of its column.
 export function CellOf({ column, row }: { column: ApiColumn; row: Row }) {
   const value = text(row[column.name]);
   switch (column.kind) {
@@ -63,7 +63,7 @@ function ShareCell({ column, row }: { column: ApiColumn; row: Row }) {
 }
 
 function titleOf(column: ApiColumn, currency: string | undefined): string {
-  // The currency stands in the head once, however the API words it.
+  // The header has the currency once, however the API words it.
   const isMoney = column.kind === "money" || column.kind === "exact_money";
   const title = column.title || words(column.name);
   if (!isMoney || !currency || title.includes(currency)) return words(title);

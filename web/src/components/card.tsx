@@ -1,10 +1,10 @@
-// How a page is laid out: its head, cards, and figures.
+// The layout of a page: its head, cards and figures.
 import type { ComponentChildren } from "preact";
 
 export function PageHead({ title, children, lead }: {
   title: string;
-  lead?: ComponentChildren; // a sentence on what is shown
-  children?: ComponentChildren; // what can be done, at the right
+  lead?: ComponentChildren; // a sentence about the page
+  children?: ComponentChildren; // actions, at the right
 }) {
   return (
     <header class="page-head">
@@ -22,7 +22,7 @@ export function Card({ title, children, actions, flush = false, note, wide = fal
   note?: ComponentChildren; // small, beside the title
   actions?: ComponentChildren;
   children: ComponentChildren;
-  flush?: boolean; // a table goes to the edges
+  flush?: boolean; // no padding: a table fills the card
   wide?: boolean; // all columns of a grid
 }) {
   return (
@@ -68,7 +68,7 @@ export function Figure({ label, value, sub, mark, href }: {
   );
 }
 
-// Names and values, one a line.
+// Names and values, one per line.
 export function Facts({ facts }: { facts: [ComponentChildren, ComponentChildren][] }) {
   return (
     <dl class="facts">

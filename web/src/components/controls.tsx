@@ -1,4 +1,4 @@
-// Small parts that are pressed or read: buttons, badges, tabs, chips, meters.
+// Buttons, badges, tabs, chips and meters.
 import type { ComponentChildren, JSX } from "preact";
 import { fileName } from "../api/client";
 import { Icon, type IconName } from "./icons";
@@ -14,7 +14,7 @@ export interface ButtonProps {
   disabled?: boolean;
   busy?: boolean;
   small?: boolean;
-  label?: string; // where the text alone does not tell
+  label?: string; // if the text alone does not tell
   pressed?: boolean;
   expanded?: boolean;
 }
@@ -51,7 +51,7 @@ export function LinkButton(props: {
     <a
       class={`button button-${tone}${small ? " button-small" : ""}`}
       href={props.href}
-      // Of "true" a browser makes a name of a file.
+      // A browser would take "true" for a file name.
       download={props.download === true ? fileName(props.href) : props.download}
     >
       {props.icon && <Icon name={props.icon} />}
@@ -104,7 +104,7 @@ export interface Tab {
   count?: number;
 }
 
-// A choice of views below it; the chosen one is kept by the page, best in the address.
+// A choice of views; the page keeps the chosen one, best in its address.
 export function Tabs({ tabs, chosen, onChoose, label }: {
   tabs: Tab[];
   chosen: string;
@@ -142,7 +142,7 @@ export function Tabs({ tabs, chosen, onChoose, label }: {
   );
 }
 
-// One of a few, side by side.
+// A choice of one of a few options, side by side.
 export function Segments<K extends string>({ options, chosen, onChoose, label }: {
   options: { key: K; title: string; icon?: IconName }[];
   chosen: K;
@@ -185,7 +185,7 @@ export function Chip({ children, onRemove, removeLabel }: {
   );
 }
 
-// A part of a whole as a bar: 0…100.
+// A share as a bar, from 0 to 100.
 export function Meter({ percent, tone = "accent", label }: {
   percent: number | null;
   tone?: Tone;

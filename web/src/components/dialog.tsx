@@ -33,7 +33,7 @@ export function Dialog({ title, open, onClose, children, wide = false }: {
         onClose();
       }}
       onKeyDown={(event) => {
-        // A search field would take the key for itself, to clear its text.
+        // A search field would use the key to clear its text.
         if (event.key !== "Escape") return;
         event.preventDefault();
         onClose();
@@ -51,7 +51,7 @@ export function Dialog({ title, open, onClose, children, wide = false }: {
   );
 }
 
-// "Remove ana?" with the two answers.
+// A question such as "Remove ana?" with two answers.
 export function Confirm({ title, open, onClose, onConfirm, children, confirm, danger = false, busy = false }: {
   title: string;
   open: boolean;

@@ -1,4 +1,4 @@
-// Fields of forms: a label, the control, what it is for, and what is wrong with it.
+// Form fields: a label, the control, a hint, and an error.
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import type { ApiError } from "../api/client";
@@ -93,7 +93,7 @@ export function SelectField(props: FieldProps & {
   );
 }
 
-// A select without its label to be seen; it needs one all the same, for those who listen.
+// A select without a visible label; screen readers still need one.
 export function Select(props: {
   label: string;
   value: string;
@@ -141,7 +141,7 @@ export function CheckField({ label, hint, checked, onChecked }: {
   );
 }
 
-// What the server said of the whole form.
+// The server's error about the whole form.
 export function FormError({ error }: { error: ApiError | undefined }) {
   if (!error) return null;
   return (

@@ -1,4 +1,4 @@
-// Icons: strokes on a grid of 24, in the colour of the text around them, and growing with it.
+// Icons: strokes on a grid of 24, in the colour and size of the text around them.
 const PATHS = {
   overview: "M4 13h6V4H4zM14 20h6V4h-6zM4 20h6v-3H4z",
   explore: "M4 20V10M10 20V4M16 20v-8M22 20H2",

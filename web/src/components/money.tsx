@@ -1,9 +1,9 @@
-// Amounts on a page: rounded to be read, exact in the title.
+// Amounts: rounded for reading, exact in the title.
 import { brief, exact, isAmount, isZero, money, number, percent, rounded, ticks } from "../util/money";
 
 interface MoneyProps {
   amount: string | null | undefined;
-  currency?: string | null | undefined; // left out where the column's head says it
+  currency?: string | null | undefined; // left out if the column header has it
   digits?: number;
   short?: boolean; // "$1.23M"
 }
@@ -18,7 +18,7 @@ export function Money({ amount, currency, digits = 2, short = false }: MoneyProp
   );
 }
 
-// GPU-hours and the like: decimal strings, shown with few digits, exact in the title.
+// GPU-hours and the like: decimal strings, rounded for reading, exact in the title.
 export function Quantity({ value, unit = "", digits = 1, exactly }: {
   value: string | number | null | undefined;
   unit?: string;
@@ -44,7 +44,7 @@ export function Percent({ value, digits = 1 }: { value: string | null | undefine
   );
 }
 
-// How much more or less than before: "▲ 12.3%", of money spent (more is not better).
+// The change since before: "▲ 12.3%" of spend, where more is not better.
 export function Change({ now, before, currency, goodWhen = "less" }: {
   now: string | null | undefined;
   before: string | null | undefined;

@@ -1,10 +1,10 @@
-// What a page shows when it has nothing yet, nothing at all, or no answer.
+// What a page shows while loading, without data, and after an error.
 import { Component, type ComponentChildren } from "preact";
 import type { ApiError } from "../api/client";
 import { Button, LinkButton } from "./controls";
 import { Icon, type IconName } from "./icons";
 
-// Says what to connect next. `command` is what to type, `href` a page that helps.
+// An empty state that says what to do next: `command` to type, or `href` of a page that helps.
 export function Empty({ icon = "info", title, children, command, action }: {
   icon?: IconName;
   title: string;
@@ -50,7 +50,7 @@ export function ErrorNote({ error, retry }: { error: ApiError | Error; retry?: (
     <div class="note note-bad" role="alert">
       <Icon name="warn" />
       <div>
-        <strong>{TITLES[status] ?? "That did not work"}</strong>
+        <strong>{TITLES[status] ?? "Something went wrong"}</strong>
         <p>{error.message}</p>
       </div>
       {retry && (
@@ -71,7 +71,7 @@ export function Note({ children, tone = "info" }: { children: ComponentChildren;
   );
 }
 
-// The usual order of a query: an error, a skeleton, then what there is (dimmed while it is asked again).
+// The states of a query: an error, a skeleton, or the data (dimmed while it reloads).
 export function Loaded<T>({ query, skeleton, children }: {
   query: { data: T | undefined; error: ApiError | undefined; loading: boolean; reload?: () => void };
   skeleton?: ComponentChildren;
@@ -92,7 +92,7 @@ export function Loaded<T>({ query, skeleton, children }: {
   );
 }
 
-// A page that breaks takes nothing else with it.
+// Contains the failure of a page.
 export class ErrorBoundary extends Component<{ resetKey: string; children: ComponentChildren }, { error?: Error }> {
   override state: { error?: Error } = {};
   static override getDerivedStateFromError(error: Error) {

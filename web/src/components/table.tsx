@@ -1,8 +1,7 @@
-// Table: rows that line up. Its head stays, its columns sort, its numbers stand right-aligned in
-// figures of one width, and a totals row stays below.
+// Table: a fixed header, sortable columns, right-aligned numbers in figures of equal width, and a totals row.
 //
-// A column says how a cell is told (`cell`) and what it is sorted by (`value`): a decimal string of
-// a column with `numeric` sorts as an exact number.
+// A column defines how a cell looks (`cell`) and what it sorts by (`value`). Decimal strings of a column with
+// `numeric` sort as exact numbers.
 import type { ComponentChildren } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { compare, isAmount } from "../util/money";
@@ -19,8 +18,8 @@ export interface Column<R> {
   cell: (row: R) => ComponentChildren;
   total?: ComponentChildren;
   hideOnPhone?: boolean;
-  wide?: boolean; // takes what room is left
-  label?: string; // where the title is no text
+  wide?: boolean; // takes the remaining width
+  label?: string; // if the title is not text
 }
 
 export interface Sort {
@@ -29,17 +28,17 @@ export interface Sort {
 }
 
 export interface TableProps<R> {
-  caption: string; // for those who listen; not seen
+  caption: string; // for screen readers; not visible
   columns: Column<R>[];
   rows: R[];
   rowKey: (row: R, index: number) => string;
-  sort?: Sort | null; // at first
-  csv?: string; // an address that gives the same rows as CSV
+  sort?: Sort | null; // initial
+  csv?: string; // the address of the same rows as CSV
   onRow?: ((row: R) => void) | undefined; // a click on a row, for the mouse; give a link in a cell too
   current?: ((row: R) => boolean) | undefined;
   dense?: boolean;
-  tall?: boolean; // as long as its rows, no scrolling inside
-  shown?: number; // rows at first; more by a button
+  tall?: boolean; // as tall as its rows, without inner scrolling
+  shown?: number; // initial number of rows; more by a button
   empty?: ComponentChildren;
 }
 
@@ -58,7 +57,7 @@ function sorted<R>(rows: R[], columns: Column<R>[], sort: Sort | null): R[] {
   if (!value || !sort) return rows;
   const isNothing = (row: R) => value(row) === null || value(row) === undefined;
   return rows.slice().sort((a, b) => {
-    // What has no value stands last either way.
+    // Rows without a value come last in either direction.
     if (isNothing(a) || isNothing(b)) return Number(isNothing(a)) - Number(isNothing(b));
     return order(value(a), value(b)) * (sort.down ? -1 : 1);
   });
@@ -87,7 +86,7 @@ function Head<R>({ column, sort, onSort }: { column: Column<R>; sort: Sort | nul
   );
 }
 
-// Up and down go through the rows, of which Tab reaches the first; Enter does what a click does.
+// Arrow keys move through the rows, Tab reaches the first; Enter works like a click.
 function moveRow(event: KeyboardEvent): void {
   const row = (event.target as HTMLElement).closest<HTMLElement>("tbody tr[tabindex]");
   if (!row) return;

@@ -1,5 +1,5 @@
-// Every page: its address, its name, who may see it, and how it is loaded. A page is a folder with
-// an index.tsx whose default export is the component; it is fetched when it is first shown.
+// The list of all pages: address, title, permission, and how each is loaded. A page is a folder with an
+// index.tsx whose default export is the component; it is fetched when it is first shown.
 import type { ComponentType } from "preact";
 import type { Permission } from "../api/types";
 import type { IconName } from "../components/icons";
@@ -8,12 +8,12 @@ export interface Page {
   path: string;
   title: string;
   icon: IconName;
-  group: "Spend" | "Now" | "Books" | "";
-  key?: string; // "o": g o goes there
-  needs?: Permission; // one of the permissions; the server decides all the same
-  unscopedOnly?: boolean; // of the books, which can't be cut to a scope
+  group: "Spend" | "Now" | "Billing" | "";
+  key?: string; // "o": the keys g o open it
+  needs?: Permission; // hides the page from users without it; the server checks by itself
+  unscopedOnly?: boolean; // hidden from users with a scope, since its data can't be cut to one
   hidden?: boolean; // not in the navigation
-  timeless?: boolean; // shows no month, so that none is chosen
+  timeless?: boolean; // not about a month, so no month picker
   load: () => Promise<{ default: ComponentType }>;
 }
 
@@ -30,13 +30,13 @@ export const PAGES: Page[] = [
     load: () => import("./live/index") },
   { path: "/fleet", title: "Fleet", icon: "fleet", group: "Now", key: "f", needs: "read_fleet", timeless: true,
     load: () => import("./fleet/index") },
-  { path: "/bills", title: "Bills", icon: "bills", group: "Books", key: "b", needs: "read_bills", unscopedOnly: true,
+  { path: "/bills", title: "Bills", icon: "bills", group: "Billing", key: "b", needs: "read_bills", unscopedOnly: true,
     load: () => import("./bills/index") },
-  { path: "/invoices", title: "Invoices", icon: "invoices", group: "Books", key: "i", needs: "read_invoices",
+  { path: "/invoices", title: "Invoices", icon: "invoices", group: "Billing", key: "i", needs: "read_invoices",
     load: () => import("./invoices/index") },
-  { path: "/policies", title: "Policies", icon: "policies", group: "Books", key: "p", needs: "read_rules", unscopedOnly: true, timeless: true,
+  { path: "/policies", title: "Policies", icon: "policies", group: "Billing", key: "p", needs: "read_rules", unscopedOnly: true, timeless: true,
     load: () => import("./policies/index") },
-  { path: "/admin", title: "Admin", icon: "admin", group: "Books", key: "a", needs: "read_audit", timeless: true,
+  { path: "/admin", title: "Admin", icon: "admin", group: "Billing", key: "a", needs: "read_audit", timeless: true,
     load: () => import("./admin/index") },
   { path: "/account", title: "Account", icon: "account", group: "", key: "u", hidden: true, timeless: true,
     load: () => import("./account/index") },

@@ -14,7 +14,7 @@ export function parseFilter(text: string): Filter | null {
   return { dimension, negate: not === "!", values: splitValues(values) };
 }
 
-// As the server does: a backslash before a comma, or before another, takes it as it is.
+// As on the server: a backslash quotes a comma or another backslash.
 function splitValues(text: string): string[] {
   const parts = text.match(/\\[,\\]|[^]/g) ?? [];
   return parts.reduce<string[]>((values, part) => {

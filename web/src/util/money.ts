@@ -1,12 +1,12 @@
-// Money as the API gives it: a decimal string with every digit. It is added, compared and rounded
-// as an integer; a number of JavaScript stands only for the height of a bar.
+// Money as in the API: a decimal string with every digit. It is added, compared and rounded as an integer;
+// JavaScript numbers are only used for the height of bars.
 
 const DIGITS = 18; // of the ledger
 const ONE = 10n ** BigInt(DIGITS);
 
 export type Amount = string;
 
-// In units of 10^-18. An empty or absent amount is zero: ask `isAmount` where that matters.
+// In units of 10^-18. An empty or absent amount is zero; use `isAmount` if that matters.
 export function ticks(amount: Amount | null | undefined): bigint {
   const parts = /^([+-]?)(\d*)(?:\.(\d+))?$/.exec(amount ?? "");
   if (!parts) return 0n;
@@ -91,7 +91,7 @@ export function rounded(amount: Amount | null | undefined, digits = 2): string {
   return decimal(divide(ticks(amount), 10n ** BigInt(DIGITS - digits)), digits, true);
 }
 
-// Any decimal of the API (hours, percent, shares), shown with so many digits.
+// Any decimal of the API (hours, percent, shares), with this many digits.
 export const number = rounded;
 
 const SYMBOLS: Record<string, string> = {
@@ -116,18 +116,18 @@ export function money(
   return signed(rounded(amount, digits), currency);
 }
 
-// An amount that the API says in whole minor units, as it is: "$12,345.67", "¥12,346".
+// An amount that is already in whole minor units: "$12,345.67", "¥12,346".
 export function moneyShown(amount: Amount, currency: string | null | undefined): string {
   return money(amount, currency, amount.split(".")[1]?.length ?? 0);
 }
 
-// "$1.23M", for axes and big figures; the exact amount stands beside or in a title.
+// "$1.23M", for axes and big figures; the exact amount is beside it or in a title.
 export function brief(amount: Amount | null | undefined, currency?: string | null): string {
   const value = ticks(amount);
   const size = value < 0n ? -value : value;
   const steps: [bigint, string][] = [[1_000_000_000n, "B"], [1_000_000n, "M"], [1_000n, "k"]];
   for (const [step, letter] of steps) {
-    // What would round to 1,000 of the smaller one is told in the larger one.
+    // What would round to 1,000 of the smaller unit uses the larger one.
     if (size * 1000n < step * ONE * 999n + step * ONE / 2n) continue;
     const digits = size >= step * ONE * 100n ? 0 : size >= step * ONE * 10n ? 1 : 2;
     const shown = divide(value * 10n ** BigInt(digits), step * ONE);

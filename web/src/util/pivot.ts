@@ -1,5 +1,5 @@
-// From rows of a report (one for each bucket of time and owner) to series of a chart. What does not
-// fit is one series "others"; every sum is exact.
+// Turns the rows of a report (one for each time bucket and owner) into series of a chart. The smallest
+// owners become one series "Others"; every sum is exact.
 import type { Row } from "../api/types";
 import { seriesName } from "../charts/colours";
 import type { Series } from "../charts/chart";
@@ -17,8 +17,8 @@ interface Asked {
   bucket: string; // the column of time: "day"
   by: string[]; // the columns of owners
   cost: string; // the column of money
-  most: number; // series at most, without the others
-  buckets?: string[]; // all that the axis has, also those without costs
+  most: number; // maximum number of series, without "Others"
+  buckets?: string[]; // all buckets of the axis, including those without costs
 }
 
 function isOthers(key: string): boolean {
@@ -49,7 +49,7 @@ export function pivot(rows: Row[], asked: Asked): Pivot {
     cells.set(key, line);
     totals.set(key, (totals.get(key) ?? 0n) + amount);
   }
-  // Owners first, the largest of them at the bottom of a stack; then the others; then nobody.
+  // Owners first, the largest at the bottom of a stack; then the others; then unallocated cost.
   const rank = (key: string) => (key === OTHERS ? 1 : key.startsWith("(") ? 2 : 0);
   const inOrder = [...cells.keys()].sort((a, b) => {
     if (rank(a) !== rank(b)) return rank(a) - rank(b);

@@ -1,4 +1,4 @@
-// Words: dates, months and durations as people read them. All in UTC, as the API gives them.
+// Dates, months, durations and names for people. All times are in UTC, as in the API.
 
 const MONTHS = [
   "January", "February", "March", "April", "May", "June",
@@ -72,27 +72,27 @@ export function daysOf(month: string, last = daysIn(month)): string[] {
   return Array.from({ length: last }, (_, i) => `${month}-${String(i + 1).padStart(2, "0")}`);
 }
 
-// A bucket of time as an axis has it: a day or week "9 Mar", a month "Mar 2026".
+// A time bucket on an axis: a day or week "9 Mar", a month "Mar 2026".
 export function bucketName(bucket: string): string {
   return bucket.length === 7 ? monthShort(bucket) : dayShort(bucket);
 }
 
-// "(unallocated)" of a report → "Not held"; other values as they are.
+// "(unallocated)" of a report becomes "Unallocated"; other values stay as they are.
 const ASIDE: Record<string, string> = {
-  "(unallocated)": "Held by nobody",
+  "(unallocated)": "Unallocated",
   "(stranded)": "Stranded",
   "(overhead)": "Overhead",
-  "(unavailable)": "Out of service",
+  "(unavailable)": "Unavailable",
   "(shared)": "Shared",
-  "(none)": "Without a name",
+  "(none)": "No value",
 };
 
-// A workload that stands for costs spread to an owner, "(job=embed,model=(none),team=nlp)", is told
-// by what it has: "Spread: embed, nlp".
+// A workload that stands for costs spread to an owner, "(job=embed,model=(none),team=nlp)", is shown by its
+// values: "Spread: embed, nlp".
 export function shownWorkload(name: string): string {
   if (!/^\(\w+=.*\)$/.test(name)) return shownKey(name);
   const values = name.slice(1, -1).split(/,(?=\w+=)/).map((part) => part.slice(part.indexOf("=") + 1));
-  return `Spread: ${[...new Set(values.filter((value) => value && value !== "(none)"))].join(", ") || "to nobody by name"}`;
+  return `Spread: ${[...new Set(values.filter((value) => value && value !== "(none)"))].join(", ") || "to no named owner"}`;
 }
 
 export function shownKey(key: string): string {

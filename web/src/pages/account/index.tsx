@@ -1,4 +1,4 @@
-// Account: one's own password, second factor and tokens.
+// Account: the user's own password, second factor and tokens.
 import { useState } from "preact/hooks";
 import { toast } from "../../app/toasts";
 import { useSession } from "../../app/session";
@@ -14,11 +14,11 @@ function Password() {
   const [open, setOpen] = useState(false);
   const done = () => {
     setOpen(false);
-    toast("The password is changed.");
+    toast("Password changed.");
   };
   return (
     <Card title="Password">
-      <p class="muted account-text">At least twelve characters. It is kept as a hash that nobody can turn back.</p>
+      <p class="muted account-text">At least twelve characters. Only a hash of it is stored.</p>
       <Button onClick={() => setOpen(true)}>Change password</Button>
       <Dialog title="Change password" open={open} onClose={() => setOpen(false)}>
         <div class="dialog-body">
@@ -35,7 +35,7 @@ export default function Account() {
   const scope = user.scope.map((one) => `${one.dimension}: ${one.values.join(", ")}`);
   return (
     <>
-      <PageHead title="Account" lead="What is yours here: who you are, how you sign in, and what acts in your name." />
+      <PageHead title="Account" lead="Your role, how you sign in, and the tokens that act on your behalf." />
       <Grid>
         <Card title="You">
           <Facts
@@ -43,7 +43,7 @@ export default function Account() {
               ["Name", user.display_name || user.name],
               ["Signs in as", <code>{user.name}</code>],
               ["Role", words(user.role)],
-              ["Sees", scope.length > 0 ? scope.join("; ") : "everything its role reaches"],
+              ["Sees", scope.length > 0 ? scope.join("; ") : "everything that the role allows"],
               [
                 "May",
                 <span class="row">

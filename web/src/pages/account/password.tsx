@@ -1,10 +1,10 @@
-// The form of a new password: of one's own, or the one that must follow a one-time password.
+// The form for a new password, by choice or after a one-time password.
 import { useState } from "preact/hooks";
 import { ApiError, put } from "../../api/client";
 import { Button } from "../../components/controls";
 import { FormError, TextField } from "../../components/form";
 
-const LEAST = 12; // characters; the server holds to it too
+const LEAST = 12; // characters; the server checks it as well
 
 export function PasswordForm({ onDone }: { onDone: () => void }) {
   const [old, setOld] = useState("");
@@ -34,14 +34,14 @@ export function PasswordForm({ onDone }: { onDone: () => void }) {
 
   return (
     <form class="form" onSubmit={(event) => void submit(event)}>
-      <TextField label="Present password" type="password" value={old} onValue={setOld} autoComplete="current-password" required />
+      <TextField label="Current password" type="password" value={old} onValue={setOld} autoComplete="current-password" required />
       <TextField
         label="New password"
         type="password"
         value={first}
         onValue={setFirst}
         autoComplete="new-password"
-        hint={`At least ${LEAST} characters; a few words that only you would put together are good.`}
+        hint={`At least ${LEAST} characters; a few unrelated words work well.`}
         error={isShort ? `At least ${LEAST} characters; ${LEAST - first.length} more.` : undefined}
         required
       />
@@ -51,7 +51,7 @@ export function PasswordForm({ onDone }: { onDone: () => void }) {
         value={second}
         onValue={setSecond}
         autoComplete="new-password"
-        error={differs ? "The two are not the same." : undefined}
+        error={differs ? "The passwords differ." : undefined}
         required
       />
       <FormError error={error} />

@@ -1,5 +1,4 @@
-// The second factor: on by a picture that an authenticator app reads and a first code, off by the
-// password.
+// The second factor: turned on with a QR code and a first code of the app, turned off with the password.
 import { useState } from "preact/hooks";
 import { ApiError, post, put, remove } from "../../api/client";
 import type { Enrolment } from "../../api/types";
@@ -31,7 +30,7 @@ function Enrol({ enrolment, onDone }: { enrolment: Enrolment; onDone: () => void
   };
   return (
     <form class="form" onSubmit={(event) => void confirm(event)}>
-      <p>Read this with an authenticator app, then type the code that it shows.</p>
+      <p>Scan this with an authenticator app, then type the code that it shows.</p>
       <img class="qr" alt="QR code of the second factor; the same as text stands below" width={200} height={200}
         src={`data:image/svg+xml;utf8,${encodeURIComponent(enrolment.qr_svg)}`} />
       <p class="small muted qr-text">
@@ -88,7 +87,7 @@ export function SecondFactor() {
   return (
     <Card title="Second factor" actions={<Badge tone={isOn ? "good" : "warn"}>{isOn ? "on" : "off"}</Badge>}>
       <p class="muted account-text">
-        {isOn ? "A code from your authenticator app is asked for at each sign-in." : "With it, a password alone lets nobody in."}
+        {isOn ? "Every sign-in needs a code from your authenticator app." : "With it, a stolen password is not enough to sign in."}
       </p>
       {isOn ? <Button onClick={() => setOff(true)}>Turn off</Button> : <Button tone="primary" onClick={begin}>Turn on</Button>}
       <Dialog title="Turn on the second factor" open={enrolment !== undefined} onClose={() => setEnrolment(undefined)}>

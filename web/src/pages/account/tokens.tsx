@@ -1,4 +1,4 @@
-// One's own tokens: for programs, with an end, and no more than oneself may.
+// The user's own tokens: for programs, with an expiry, and at most the user's permissions.
 import { useState } from "preact/hooks";
 import { ApiError, post, remove } from "../../api/client";
 import { useQuery } from "../../api/hooks";
@@ -47,16 +47,16 @@ function Make({ permissions, onMade }: { permissions: string[]; onMade: (made: N
   return (
     <form class="form" onSubmit={(event) => void submit(event)}>
       <TextField label="What it is for" value={name} onValue={setName} placeholder="Grafana" required maxLength={100} />
-      <SelectField label="It lasts" value={days} onValue={setDays} options={LASTS} />
+      <SelectField label="Valid for" value={days} onValue={setDays} options={LASTS} />
       <fieldset class="choices">
-        <legend>It may</legend>
+        <legend>Permissions</legend>
         {permissions.map((one) => (
           <CheckField key={one} label={words(one)} checked={only.includes(one)} onChecked={(on) => toggle(one, on)} />
         ))}
       </fieldset>
       <FormError error={error} />
       <Button tone="primary" type="submit" disabled={!name.trim() || only.length === 0}>
-        Make the token
+        Create token
       </Button>
     </form>
   );
@@ -66,11 +66,11 @@ function Secret({ secret }: { secret: string }) {
   const copy = () =>
     void navigator.clipboard
       .writeText(secret)
-      .then(() => toast("The token is in the clipboard."))
-      .catch(() => toast("The browser does not allow copying; select it by hand.", "bad"));
+      .then(() => toast("Token copied."))
+      .catch(() => toast("The browser does not allow copying; select the text instead.", "bad"));
   return (
     <div class="form">
-      <Note tone="warn">It is shown this once. Keep it where secrets are kept.</Note>
+      <Note tone="warn">It is shown only once. Store it with your secrets.</Note>
       <pre class="command">{secret}</pre>
       <div class="row">
         <Button icon="copy" onClick={copy}>
@@ -93,7 +93,7 @@ function columnsOf(onRevoke: (token: Token) => void): Column<Token>[] {
   return [
     { key: "name", title: "For", wide: true, value: (one) => one.name, cell: (one) => <span class="cut">{one.name}</span> },
     { key: "state", title: "State", value: (one) => stateOf(one).text, cell: (one) => <Badge tone={stateOf(one).tone}>{stateOf(one).text}</Badge> },
-    { key: "only", title: "May", hideOnPhone: true, cell: (one) => <span class="cut" title={one.only.map(words).join(", ")}>{one.only.length > 0 ? one.only.map(words).join(", ") : "all that you may"}</span> },
+    { key: "only", title: "Permissions", hideOnPhone: true, cell: (one) => <span class="cut" title={one.only.map(words).join(", ")}>{one.only.length > 0 ? one.only.map(words).join(", ") : "all that you may"}</span> },
     { key: "made", title: "Made", hideOnPhone: true, value: (one) => one.created_at, cell: (one) => <span class="num">{instant(one.created_at)}</span> },
     { key: "ends", title: "Ends", value: (one) => one.expires_at, cell: (one) => <span class="num">{instant(one.expires_at)}</span> },
     { key: "used", title: "Last used", hideOnPhone: true, value: (one) => one.last_used, cell: (one) => <span class="num">{one.last_used ? instant(one.last_used) : "never"}</span> },
@@ -125,7 +125,7 @@ export function Tokens({ permissions }: { permissions: string[] }) {
         {({ data }) => (
           <Table caption="Your tokens" columns={columnsOf(setRevoking)} rows={data.filter((one) => one.user === user?.name)} rowKey={(one) => one.id}
             sort={{ key: "made", down: true }} tall
-            empty={<Empty icon="key" title="No token yet">A program that asks for costs, such as Grafana or a notebook, needs one.</Empty>} />
+            empty={<Empty icon="key" title="No tokens yet">A program that asks for costs, such as Grafana or a notebook, needs one.</Empty>} />
         )}
       </Loaded>
       <Dialog title={made ? `The token for ${made.token.name}` : "New token"} open={making} onClose={close}>

@@ -1,5 +1,5 @@
-// The audit log: who did what, when, and what it was before and after; and the proof that no line of
-// it was changed, removed or put in.
+// The audit log: who did what and when, with the state before and after; and the proof that no line was
+// changed, removed or inserted.
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { ApiError, get } from "../../api/client";
 import type { AuditEntry, List } from "../../api/types";
@@ -9,7 +9,7 @@ import { Dialog } from "../../components/dialog";
 import { Icon } from "../../components/icons";
 import { Empty, ErrorNote, Skeleton } from "../../components/states";
 import { Table, type Column } from "../../components/table";
-import { instant } from "../../util/text";
+import { instant, plural } from "../../util/text";
 
 interface Verdict {
   whole: boolean;
@@ -22,14 +22,14 @@ const COLUMNS: Column<AuditEntry>[] = [
   { key: "number", title: "No.", numeric: true, value: (entry) => entry.number, cell: (entry) => entry.number },
   { key: "at", title: "When", value: (entry) => entry.at, cell: (entry) => <span class="num">{instant(entry.at)}</span> },
   { key: "actor", title: "Who", value: (entry) => entry.actor, cell: (entry) => entry.actor },
-  { key: "action", title: "Did", value: (entry) => entry.action,
+  { key: "action", title: "Action", value: (entry) => entry.action,
     cell: (entry) => <Badge tone={/fail|refus|lock/.test(entry.action) ? "bad" : "neutral"}>{entry.action}</Badge> },
-  { key: "subject", title: "About", wide: true, value: (entry) => entry.subject, cell: (entry) => <span class="cut" title={entry.subject}>{entry.subject}</span> },
+  { key: "subject", title: "Subject", wide: true, value: (entry) => entry.subject, cell: (entry) => <span class="cut" title={entry.subject}>{entry.subject}</span> },
   { key: "peer", title: "From", hideOnPhone: true, value: (entry) => entry.peer, cell: (entry) => entry.peer || <span class="nothing">–</span> },
   { key: "hash", title: "Hash", hideOnPhone: true, cell: (entry) => <code class="id" title={entry.hash}>{entry.hash.slice(0, 10)}</code> },
 ];
 
-// Pages by `before`: the number of the last entry that is shown.
+// Pages by `before`: the number of the last entry shown.
 function useAudit(actor: string, action: string) {
   const [rows, setRows] = useState<AuditEntry[]>([]);
   const [next, setNext] = useState<string | number | null>(null);
@@ -66,18 +66,18 @@ function Verify() {
       .finally(() => setBusy(false));
   };
   return (
-    <Card title="Is it whole?" actions={<Button icon="check" onClick={verify} busy={busy}>Verify</Button>}>
+    <Card title="Integrity" actions={<Button icon="check" onClick={verify} busy={busy}>Verify</Button>}>
       {error ? <ErrorNote error={error} /> : !verdict ? (
         <p class="muted">
-          Each line has the hash of the one before it, so that a line that was changed, removed or put in is found. Verify
-          reads the whole log. On the command line: <code>pennyweight audit verify</code>.
+          Each line has the hash of the line before it, so changed, removed and inserted lines are found. Verify reads the
+          whole log. On the command line: <code>pennyweight audit verify</code>.
         </p>
       ) : (
         <div class={verdict.whole ? "verdict verdict-good" : "verdict verdict-bad"} role="status">
           <Icon name={verdict.whole ? "check" : "warn"} size={22} />
           <div>
-            <strong>{verdict.whole ? `Whole: ${verdict.head?.number ?? 0} lines` : `Line ${verdict.bad_line} is not what was written`}</strong>
-            <p>{verdict.whole ? <>The last hash is <code>{verdict.head?.hash}</code>. Keep it elsewhere to find out later if the end was cut off.</> : verdict.reason}</p>
+            <strong>{verdict.whole ? `Intact: ${plural(verdict.head?.number ?? 0, "line")}` : `Line ${verdict.bad_line} is damaged`}</strong>
+            <p>{verdict.whole ? <>The last hash is <code>{verdict.head?.hash}</code>. Store it elsewhere to detect later whether the end was cut off.</> : verdict.reason}</p>
           </div>
         </div>
       )}
@@ -91,13 +91,13 @@ function Entry({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
   const side = (title: string, value: unknown) => (
     <div>
       <h3>{title}</h3>
-      {value === null || value === undefined || value === "" ? <p class="muted">was not there</p> : <pre class="command" tabIndex={0} aria-label={title}>{shown(value)}</pre>}
+      {value === null || value === undefined || value === "" ? <p class="muted">none</p> : <pre class="command" tabIndex={0} aria-label={title}>{shown(value)}</pre>}
     </div>
   );
   return (
     <Dialog title={`Line ${entry.number}`} open onClose={onClose} wide>
       <div class="dialog-body stack">
-        <Facts facts={[["When", entry.at], ["Who", entry.actor], ["From", entry.peer || "–"], ["Did", entry.action], ["About", entry.subject || "–"], ["Hash", <code>{entry.hash}</code>]]} />
+        <Facts facts={[["When", entry.at], ["Who", entry.actor], ["From", entry.peer || "–"], ["Action", entry.action], ["Subject", entry.subject || "–"], ["Hash", <code>{entry.hash}</code>]]} />
         <div class="form-row">
           {side("Before", entry.before)}
           {side("After", entry.after)}
@@ -120,14 +120,14 @@ export function AuditTab() {
         flush
         actions={
           <>
-            <input class="input input-small" type="search" placeholder="Who: ana" aria-label="Who, the whole name" value={actor} onInput={(event) => setActor(event.currentTarget.value)} />
-            <input class="input input-small" type="search" placeholder="Did: sign_in" aria-label="Did, the whole word" value={action} onInput={(event) => setAction(event.currentTarget.value)} />
+            <input class="input input-small" type="search" placeholder="Who: ana" aria-label="Who, the full name" value={actor} onInput={(event) => setActor(event.currentTarget.value)} />
+            <input class="input input-small" type="search" placeholder="Action: sign_in" aria-label="Action, the full name" value={action} onInput={(event) => setAction(event.currentTarget.value)} />
           </>
         }
       >
         {audit.error ? <ErrorNote error={audit.error} retry={audit.reload} /> : audit.loading && audit.rows.length === 0 ? <Skeleton lines={6} /> : (
           <Table caption="Audit log" columns={COLUMNS} rows={audit.rows} rowKey={(one) => String(one.number)} onRow={setEntry} dense shown={5000}
-            empty={<Empty icon="search" title="Nothing like that in the log" />} />
+            empty={<Empty icon="search" title="No matching entries" />} />
         )}
         {audit.hasMore && <div class="table-foot"><Button small onClick={audit.more} busy={audit.loading}>Show older</Button></div>}
       </Card>

@@ -1,4 +1,4 @@
-// Admin: who may see and do what, by which tokens, and who did.
+// Admin: users, tokens, roles, and the audit log.
 import { setQuery, useRoute } from "../../app/router";
 import { useSession } from "../../app/session";
 import { PageHead } from "../../components/card";
@@ -19,8 +19,8 @@ export default function AdminPage() {
   const tab = tabs.find((one) => one.key === asked)?.key ?? tabs[0]?.key ?? "";
   return (
     <div class="stack">
-      <PageHead title="Admin" lead="Who may see and do what, by which tokens, and who did." />
-      <Tabs label="Of administration" tabs={tabs} chosen={tab} onChoose={(key) => setQuery({ tab: key === tabs[0]?.key ? null : key })} />
+      <PageHead title="Admin" lead="Users and tokens, what they may see and do, and what they did." />
+      <Tabs label="Administration" tabs={tabs} chosen={tab} onChoose={(key) => setQuery({ tab: key === tabs[0]?.key ? null : key })} />
       {tab === "users" && <UsersTab />}
       {tab === "tokens" && <TokensTab />}
       {tab === "roles" && <RolesTab />}

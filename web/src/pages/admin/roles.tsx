@@ -1,4 +1,4 @@
-// Roles: what each may, as the server holds it.
+// The permissions of each role, as defined by the server.
 import { useQuery } from "../../api/hooks";
 import type { List, RoleName } from "../../api/types";
 import { Card } from "../../components/card";
@@ -23,8 +23,8 @@ export function RolesTab() {
         });
         return (
           <div class="stack">
-            <Card title="What each role may" flush>
-              <div class="table-scroll" role="region" tabIndex={0} aria-label="What each role may">
+            <Card title="Permissions by role" flush>
+              <div class="table-scroll" role="region" tabIndex={0} aria-label="Permissions by role">
                 <table class="table table-dense role-table">
                   <caption class="sr-only">Permissions of each role</caption>
                   <thead>

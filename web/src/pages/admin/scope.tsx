@@ -50,7 +50,7 @@ export function ScopeField({ rows, onRows, hint }: { rows: ScopeRow[]; onRows: (
       ))}
       <div>
         <Button small icon="plus" onClick={() => onRows([...rows, { dimension: "team", text: "" }])}>
-          {rows.length === 0 ? "Bind to a team, client…" : "And"}
+          {rows.length === 0 ? "Limit to a team, client…" : "And"}
         </Button>
       </div>
     </fieldset>

@@ -1,4 +1,4 @@
-// A password or token that is shown once, and can't be shown again.
+// Shows a password or token, which can't be shown again.
 import { Button } from "../../components/controls";
 import { Dialog } from "../../components/dialog";
 import { toast } from "../../app/toasts";
@@ -15,7 +15,7 @@ export function SecretDialog({ secret, onClose }: { secret: Secret | undefined; 
     navigator.clipboard
       .writeText(secret.secret)
       .then(() => toast("Copied."))
-      .catch(() => toast("The browser does not let it be copied; select it instead.", "bad"));
+      .catch(() => toast("The browser does not allow copying; select the text instead.", "bad"));
   return (
     <Dialog title={secret.title} open onClose={onClose}>
       <div class="dialog-body form">
@@ -24,7 +24,7 @@ export function SecretDialog({ secret, onClose }: { secret: Secret | undefined; 
       </div>
       <footer class="dialog-foot">
         <Button icon="copy" onClick={copy}>Copy</Button>
-        <Button tone="primary" onClick={onClose}>I have it</Button>
+        <Button tone="primary" onClick={onClose}>Done</Button>
       </footer>
     </Dialog>
   );

@@ -1,5 +1,4 @@
-// Tokens: for programs that ask the API. Each is shown once, may do a part of what its user may, and
-// ends at a date.
+// Tokens: for programs that use the API. Each is shown once, has at most its user's permissions, and expires.
 import { useState } from "preact/hooks";
 import { ApiError, post, remove } from "../../api/client";
 import { usePages, useQuery } from "../../api/hooks";
@@ -29,11 +28,11 @@ function stateOf(token: Token): { title: string; tone: "good" | "bad" | "warn" }
 function columns(revoke: (token: Token) => void): Column<Token>[] {
   return [
     { key: "name", title: "Token", wide: true, value: (token) => token.name, cell: (token) => <span class="stacked"><strong>{token.name}</strong><small><code>{token.id}</code></small></span> },
-    { key: "user", title: "Of", value: (token) => token.user, cell: (token) => token.user },
-    { key: "only", title: "May", hideOnPhone: true,
+    { key: "user", title: "User", value: (token) => token.user, cell: (token) => token.user },
+    { key: "only", title: "Permissions", hideOnPhone: true,
       cell: (token) => (token.only.length === 0 ? <span class="muted">all that {token.user} may</span> : <span class="cut" title={token.only.join(", ")}>{token.only.map(words).join(", ")}</span>) },
     { key: "scope", title: "Sees", hideOnPhone: true, cell: (token) => <ScopeText scope={token.scope} /> },
-    { key: "expires", title: "Until", value: (token) => token.expires_at, cell: (token) => instant(token.expires_at) },
+    { key: "expires", title: "Expires", value: (token) => token.expires_at, cell: (token) => instant(token.expires_at) },
     { key: "used", title: "Last used", hideOnPhone: true, value: (token) => token.last_used, cell: (token) => (token.last_used ? instant(token.last_used) : <span class="nothing">never</span>) },
     { key: "state", title: "State", value: (token) => stateOf(token).title, cell: (token) => <Badge tone={stateOf(token).tone}>{stateOf(token).title}</Badge> },
     { key: "do", title: "", label: "Actions", cell: (token) => !token.revoked && <IconButton icon="trash" label={`Revoke ${token.name}`} onClick={() => revoke(token)} /> },
@@ -56,7 +55,7 @@ function NewToken({ onClose, onDone }: { onClose: () => void; onDone: (secret: S
     setError(undefined);
     const expires_at = new Date(Date.now() + Number(days) * DAY_MS).toISOString().slice(0, 19) + "Z";
     post<{ secret: string }>("/tokens", { name, user: of, only, scope: finished(scope), expires_at })
-      .then(({ secret }) => onDone({ title: `The token ${name}`, secret, hint: "Shown once. Send it as Authorization: Bearer …" }))
+      .then(({ secret }) => onDone({ title: `Token ${name}`, secret, hint: "Shown once. Send it as Authorization: Bearer …" }))
       .catch((problem: ApiError) => setError(problem))
       .finally(() => setBusy(false));
   };
@@ -68,24 +67,24 @@ function NewToken({ onClose, onDone }: { onClose: () => void; onDone: (secret: S
         <div class="dialog-body form">
           <TextField label="Name" value={name} onValue={setName} required autoComplete="off" hint="What it is for: grafana, backup, ci." />
           <div class="form-row">
-            <SelectField label="Of" value={of} onValue={setOf} options={(users.data?.data ?? (user ? [user] : [])).map((one) => ({ value: one.name, title: one.display_name || one.name }))} />
-            <SelectField label="Ends in" value={days} onValue={setDays} options={DAYS.map((count) => ({ value: String(count), title: plural(count, "day") }))} />
+            <SelectField label="User" value={of} onValue={setOf} options={(users.data?.data ?? (user ? [user] : [])).map((one) => ({ value: one.name, title: one.display_name || one.name }))} />
+            <SelectField label="Valid for" value={days} onValue={setDays} options={DAYS.map((count) => ({ value: String(count), title: plural(count, "day") }))} />
           </div>
           <fieldset class="scope">
-            <legend>May only</legend>
-            <p class="field-hint">Without any, all that its user may.</p>
+            <legend>Permissions</legend>
+            <p class="field-hint">With none selected, all permissions of its user.</p>
             <div class="checks">
               {(session.permissions ?? []).map((permission) => (
                 <CheckField key={permission} label={words(permission)} checked={only.includes(permission)} onChecked={toggle(permission)} />
               ))}
             </div>
           </fieldset>
-          <ScopeField rows={scope} onRows={setScope} hint="On top of what its user is bound to." />
+          <ScopeField rows={scope} onRows={setScope} hint="In addition to the scope of its user." />
           <FormError error={error} />
         </div>
         <footer class="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" busy={busy} disabled={!name}>Make</Button>
+          <Button type="submit" tone="primary" busy={busy} disabled={!name}>Create</Button>
         </footer>
       </form>
     </Dialog>
@@ -121,9 +120,9 @@ export function TokensTab() {
           rowKey={(token) => token.id}
           sort={{ key: "name", down: false }}
           empty={
-            <Empty icon="key" title="No token yet">
-              Programs ask the API with a token: Grafana, scripts, Prometheus that sends samples. Give each its own, with no
-              more than it needs.
+            <Empty icon="key" title="No tokens yet">
+              Programs use the API with a token: Grafana, scripts, Prometheus that sends samples. Give each its own, with only
+              the permissions it needs.
             </Empty>
           }
         />
@@ -139,7 +138,7 @@ export function TokensTab() {
         />
       )}
       <Confirm title={`Revoke ${revoked?.name}?`} open={revoked !== undefined} onClose={() => setRevoked(undefined)} onConfirm={revoke} confirm="Revoke" danger busy={busy}>
-        What asks with it is refused from now on. It can't be undone.
+        Programs that use it are refused from now on. This can't be undone.
       </Confirm>
       <SecretDialog secret={secret} onClose={() => setSecret(undefined)} />
     </Card>

@@ -1,4 +1,4 @@
-// A user: made new, or changed.
+// Adds or changes a user.
 import { useState } from "preact/hooks";
 import { ApiError, patch, post } from "../../api/client";
 import type { RoleName, User } from "../../api/types";
@@ -16,7 +16,7 @@ export const ROLE_HINTS: Record<RoleName, string> = {
   team_lead: "A viewer who also sees by which rules costs are divided.",
   finance: "Reads bills, issues invoices, closes months, reads the audit log.",
   operator: "Sends telemetry and watches the service.",
-  admin: "May do everything, users and tokens among it.",
+  admin: "May do everything, including managing users and tokens.",
 };
 
 export function UserDialog({ user, onClose, onDone }: {
@@ -41,7 +41,7 @@ export function UserDialog({ user, onClose, onDone }: {
     const asked = user
       ? patch(`/users/${encodeURIComponent(user.name)}`, { ...said, disabled }).then(() => undefined)
       : post<{ password?: string }>("/users", { name, ...said }).then(({ password }) =>
-          password ? { title: `The first password of ${name}`, secret: password, hint: "Shown once. It has to be changed at the first sign-in." } : undefined,
+          password ? { title: `First password of ${name}`, secret: password, hint: "Shown once. It has to be changed at the first sign-in." } : undefined,
         );
     asked
       .then((secret) => {
@@ -57,7 +57,7 @@ export function UserDialog({ user, onClose, onDone }: {
       <form onSubmit={save}>
         <div class="dialog-body form">
           {!user && (
-            <TextField label="Name" value={name} onValue={setName} required autoComplete="off" autoCapitalize="none" spellcheck={false} hint="To sign in with: small letters, digits, dots." />
+            <TextField label="Name" value={name} onValue={setName} required autoComplete="off" autoCapitalize="none" spellcheck={false} hint="For signing in: lower-case letters, digits, dots." />
           )}
           <div class="form-row">
             <TextField label="Shown as" value={display} onValue={setDisplay} autoComplete="off" />
@@ -70,8 +70,8 @@ export function UserDialog({ user, onClose, onDone }: {
             options={ROLES.map((one) => ({ value: one, title: words(one) }))}
             hint={ROLE_HINTS[role]}
           />
-          <ScopeField rows={scope} onRows={setScope} hint="Without any, all that the role sees. Bound to a team, somebody sees that team alone, everywhere." />
-          {user && <CheckField label="May not sign in" checked={disabled} onChecked={setDisabled} hint="Sessions and tokens end at once; what was done stays in the audit log." />}
+          <ScopeField rows={scope} onRows={setScope} hint="Without one, the user sees everything that the role allows. Limited to a team, the user sees only that team, on every page." />
+          {user && <CheckField label="May not sign in" checked={disabled} onChecked={setDisabled} hint="Sessions and tokens end at once; the audit log stays." />}
           <FormError error={error} />
         </div>
         <footer class="dialog-foot">

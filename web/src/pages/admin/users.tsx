@@ -1,4 +1,4 @@
-// Users: who may sign in, as what, and what they see.
+// Users: who may sign in, with which role and scope.
 import { useState } from "preact/hooks";
 import { ApiError, post, remove } from "../../api/client";
 import { usePages } from "../../api/hooks";
@@ -36,7 +36,7 @@ function columns(me: string | undefined, edit: (user: User) => void, ask: (asked
         <span class="row">
           {user.local ? "password" : "single sign-on"}
           {user.has_totp && <Badge tone="good" title="A second factor is asked for">2nd factor</Badge>}
-          {user.must_change_password && <Badge tone="warn">must change it</Badge>}
+          {user.must_change_password && <Badge tone="warn">must change password</Badge>}
         </span>
       ) },
     { key: "last", title: "Last sign-in", hideOnPhone: true, value: (user) => user.last_sign_in, cell: (user) => (user.last_sign_in ? instant(user.last_sign_in) : <span class="nothing">never</span>) },
@@ -67,7 +67,7 @@ export function UsersTab() {
     const done = what === "remove"
       ? remove(path).then(() => toast(`${user.name} was removed.`))
       : post<{ password: string }>(`${path}/password`).then(({ password }) =>
-          setSecret({ title: `A new password for ${user.name}`, secret: password, hint: "Shown once. It has to be changed at the next sign-in; sessions are over." }));
+          setSecret({ title: `New password for ${user.name}`, secret: password, hint: "Shown once. It must be changed at the next sign-in; all sessions have ended." }));
     done
       .then(() => users.reload())
       .catch((problem: ApiError) => toast(problem.message, "bad"))
@@ -96,17 +96,17 @@ export function UsersTab() {
         />
       )}
       <Confirm
-        title={asked?.what === "remove" ? `Remove ${asked.user.name}?` : `A new password for ${asked?.user.name}?`}
+        title={asked?.what === "remove" ? `Remove ${asked.user.name}?` : `New password for ${asked?.user.name}?`}
         open={asked !== undefined}
         onClose={() => setAsked(undefined)}
         onConfirm={answer}
-        confirm={asked?.what === "remove" ? "Remove" : "Make one"}
+        confirm={asked?.what === "remove" ? "Remove" : "Create"}
         danger={asked?.what === "remove"}
         busy={busy}
       >
         {asked?.what === "remove"
-          ? "Sessions and tokens end at once. What was done stays in the audit log."
-          : "The password of now stops to work, and all sessions end."}
+          ? "Sessions and tokens end at once. The audit log stays."
+          : "The current password stops working, and all sessions end."}
       </Confirm>
       <SecretDialog secret={secret} onClose={() => setSecret(undefined)} />
     </Card>

@@ -1,5 +1,4 @@
-// Imports: every delivery that came in, what it brought, what it changed, and the rows that were
-// kept aside with the reason.
+// Imports: every delivery with its new facts, its changes, and the rows that were set aside with the reason.
 import { useState } from "preact/hooks";
 import { usePages } from "../../api/hooks";
 import { Card, Facts } from "../../components/card";
@@ -23,7 +22,7 @@ function brought(one: Import): string {
 
 function changed(one: Import): string[] {
   const said: [number | undefined, string][] = [
-    [one.restated?.removed, "taken out of open months"],
+    [one.restated?.removed, "removed from open months"],
     [one.restated?.reversed, "reversed, of closed months"],
     [one.restated?.late, "booked late, of closed months"],
   ];
@@ -33,10 +32,10 @@ function changed(one: Import): string[] {
 const COLUMNS: Column<Import>[] = [
   { key: "number", title: "Delivery", wide: true, value: (one) => one.number,
     cell: (one) => <span class="cut" title={one.name}><span class="muted num">{one.number}</span> {one.name}</span> },
-  { key: "rejected", title: "Kept aside", numeric: true, value: (one) => one.rejected,
+  { key: "rejected", title: "Set aside", numeric: true, value: (one) => one.rejected,
     cell: (one) => (one.rejected > 0 ? <Badge tone="warn">{plural(one.rejected, "row")}</Badge> : <span class="nothing">–</span>) },
   { key: "at", title: "When", value: (one) => one.at, cell: (one) => <span class="num">{instant(one.at)}</span> },
-  { key: "brought", title: "Brought", cell: (one) => <span class="cut" title={brought(one)}>{brought(one)}</span> },
+  { key: "brought", title: "Added", cell: (one) => <span class="cut" title={brought(one)}>{brought(one)}</span> },
   { key: "changed", title: "Changed",
     cell: (one) => (changed(one).length > 0 ? <Badge tone="accent" title={changed(one).join("; ")}>restates</Badge> : <span class="nothing">–</span>) },
   { key: "format", title: "Format", value: (one) => one.format, cell: (one) => <Badge>{one.format}</Badge> },
@@ -46,7 +45,7 @@ const COLUMNS: Column<Import>[] = [
 const ROW_COLUMNS: Column<RejectedRow>[] = [
   { key: "line", title: "Line", numeric: true, value: (row) => row.line, cell: (row) => (row.line > 0 ? row.line.toLocaleString("en") : "–") },
   { key: "column", title: "Column", value: (row) => row.column, cell: (row) => (row.column ? <code>{row.column}</code> : <span class="nothing">whole row</span>) },
-  { key: "reason", title: "Why, and what to do", wide: true, value: (row) => row.reason, cell: (row) => <span class="wrap">{row.reason}</span> },
+  { key: "reason", title: "Reason, and what to do", wide: true, value: (row) => row.reason, cell: (row) => <span class="wrap">{row.reason}</span> },
   { key: "text", title: "Row", cell: (row) => <code class="cut" title={row.text}>{row.text}</code> },
 ];
 
@@ -56,7 +55,7 @@ function Rejected({ number }: { number: number }) {
   if (rows.loading && rows.rows.length === 0) return <Skeleton />;
   return (
     <>
-      <Table caption="Rows kept aside" columns={ROW_COLUMNS} rows={rows.rows} rowKey={(row, i) => `${row.line}-${i}`} dense shown={1000} />
+      <Table caption="Rows set aside" columns={ROW_COLUMNS} rows={rows.rows} rowKey={(row, i) => `${row.line}-${i}`} dense shown={1000} />
       {rows.hasMore && <Button small onClick={rows.loadMore} busy={rows.loading}>Show more</Button>}
     </>
   );
@@ -79,7 +78,7 @@ export function ImportsTab() {
         shown={1000}
         empty={
           <Empty icon="bills" title="Nothing was imported yet" command="pennyweight import bill.csv jobs.txt nodes.csv">
-            Three things meet in the ledger: what was paid (bills), who held GPUs (Slurm, Kubernetes), and what GPUs did
+            The ledger combines three things: what was paid (bills), who held GPUs (Slurm, Kubernetes), and what GPUs did
             (telemetry). Import files, or let pennyweight serve watch your clusters.
           </Empty>
         }
@@ -99,11 +98,11 @@ export function ImportsTab() {
                 ["When", `${instant(chosen.at)} UTC`],
                 ["Style", words(chosen.style)],
                 ...(chosen.reason ? [["Reason", chosen.reason] as [string, string]] : []),
-                ["Brought", brought(chosen)],
-                ["Changed", changed(chosen).join("; ") || "nothing that was there"],
+                ["Added", brought(chosen)],
+                ["Changed", changed(chosen).join("; ") || "nothing existing"],
               ]}
             />
-            {chosen.rejected > 0 ? <Rejected number={chosen.number} /> : <p class="muted">No row was kept aside.</p>}
+            {chosen.rejected > 0 ? <Rejected number={chosen.number} /> : <p class="muted">No row was set aside.</p>}
           </div>
         )}
       </Dialog>

@@ -1,5 +1,4 @@
-// Bills: what came in, that it is posted to the last digit, what changed since, and which months
-// are closed.
+// Bills: imports, the proof that all is posted to the last digit, restatements, runs, and closed months.
 import { useMonth } from "../../app/month";
 import { setQuery, useRoute } from "../../app/router";
 import { PageHead } from "../../components/card";
@@ -25,8 +24,8 @@ export default function BillsPage() {
   const tab = TABS.some((one) => one.key === asked) ? asked : "reconcile";
   return (
     <div class="stack">
-      <PageHead title="Bills" lead="What came in, whether it adds up, and which months are closed." />
-      <Tabs label="Of bills" tabs={TABS} chosen={tab ?? ""} onChoose={(key) => setQuery({ tab: key === "reconcile" ? null : key })} />
+      <PageHead title="Bills" lead="Imports, whether everything adds up, and which months are closed." />
+      <Tabs label="Bills" tabs={TABS} chosen={tab ?? ""} onChoose={(key) => setQuery({ tab: key === "reconcile" ? null : key })} />
       {tab === "reconcile" && <ReconcileTab month={month} />}
       {tab === "imports" && <ImportsTab />}
       {tab === "restatements" && <RestatementsTab month={month} />}

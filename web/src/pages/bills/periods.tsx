@@ -1,5 +1,5 @@
-// Periods: which months are open, and closing one. A closed month never changes again; what comes
-// late is booked in the first open one.
+// Periods: which months are open, and closing one. A closed month never changes again; late charges are
+// booked in the first open month.
 import { useState } from "preact/hooks";
 import { ApiError, post } from "../../api/client";
 import { usePages, useQuery } from "../../api/hooks";
@@ -20,14 +20,14 @@ function columns(close: ((period: Period) => void) | undefined): Column<Period>[
     { key: "month", title: "Month", value: (one) => one.month, cell: (one) => monthName(one.month) },
     { key: "state", title: "State", value: (one) => one.state,
       cell: (one) => (one.state === "closed" ? <Badge tone="good">closed</Badge> : <Badge tone="accent">open</Badge>) },
-    { key: "lines", title: "Bill lines", numeric: true, value: (one) => one.lines, cell: (one) => (one.lines === null ? <span class="nothing">–</span> : one.lines.toLocaleString("en")) },
+    { key: "lines", title: "Charges", numeric: true, value: (one) => one.lines, cell: (one) => (one.lines === null ? <span class="nothing">–</span> : one.lines.toLocaleString("en")) },
     { key: "effective", title: "Effective cost", numeric: true,
       cell: (one) => (one.effective.length === 0 ? <span class="nothing">–</span> : one.effective.map((sum) => (
         <div key={sum.currency}><Money amount={sum.amount} currency={sum.currency} /></div>
       ))) },
     { key: "closed_at", title: "Closed", value: (one) => one.closed_at, hideOnPhone: true,
       cell: (one) => (one.closed_at ? <span>{instant(one.closed_at)} <span class="muted">by {one.closed_by}</span></span> : <span class="nothing">–</span>) },
-    { key: "reason", title: "Why", wide: true, hideOnPhone: true,
+    { key: "reason", title: "Reason", wide: true, hideOnPhone: true,
       cell: (one) => (one.reason ? <span class="cut" title={one.reason}>{one.reason}</span> : <span class="nothing">–</span>) },
     { key: "digest", title: "Fingerprint", hideOnPhone: true,
       cell: (one) => (one.digest ? <code class="id" title={one.digest}>{one.digest.slice(0, 10)}</code> : <span class="nothing">–</span>) },
@@ -61,17 +61,17 @@ function CloseDialog({ period, onClose, onDone }: { period: Period; onClose: () 
       <form onSubmit={close}>
         <div class="dialog-body form">
           <p class="muted">
-            Its bill lines and their postings are sealed by a fingerprint. Runs of the month are
-            refused from then on, and bills that come late are booked in the first open month. It can't be opened again.
+            Its charges and their postings are sealed by a fingerprint. From then on, runs of the month are refused, and late
+            charges are booked in the first open month. It can't be opened again.
           </p>
           {proof.loading ? <Skeleton lines={1} /> : isExact ? (
-            <Note>The month reconciles to zero, line by line.</Note>
+            <Note>The month reconciles to zero, charge by charge.</Note>
           ) : (
             <Note tone="warn">
-              {totals.length === 0 ? "The month was not reconciled: there are no lines." : `${plural(totals.reduce((sum, one) => sum + one.lines_off, 0), "line")} of it ${totals.reduce((sum, one) => sum + one.lines_off, 0) === 1 ? "is" : "are"} off. See Reconcile before you close it.`}
+              {totals.length === 0 ? "The month is not reconciled: it has no charges." : `${plural(totals.reduce((sum, one) => sum + one.lines_off, 0), "line")} of it ${totals.reduce((sum, one) => sum + one.lines_off, 0) === 1 ? "is" : "are"} off. See Reconcile before you close it.`}
             </Note>
           )}
-          <TextArea label="Why, for the books" value={reason} onValue={setReason} rows={2} hint="Shown beside the month, and in the audit log." />
+          <TextArea label="Reason" value={reason} onValue={setReason} rows={2} hint="Shown beside the month, and in the audit log." />
           <CheckField label="I know that it can't be opened again" checked={sure} onChecked={setSure} />
           <FormError error={error} />
         </div>

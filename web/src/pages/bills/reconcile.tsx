@@ -1,5 +1,5 @@
-// Reconcile: the bill, what was posted of it, and the difference, with every digit. It is the proof
-// that nothing was lost and nothing was made.
+// Reconcile: the bill, its postings and the difference, with every digit: the proof that nothing was lost or
+// added.
 import { useState } from "preact/hooks";
 import { usePages, useQuery } from "../../api/hooks";
 import { href } from "../../app/router";
@@ -12,9 +12,9 @@ import { isZero } from "../../util/money";
 import { monthName, plural } from "../../util/text";
 import { COSTS, type Reconciled, type ReconcileLine, type ReconcileTotals } from "./types";
 
-const NAMES = { billed: "Billed", effective: "Effective", list: "At list price", contracted: "Contracted" };
+const NAMES = { billed: "Billed", effective: "Effective", list: "List", contracted: "Contracted" };
 
-// All digits, the same number of them in a column, so that the eye can compare.
+// All digits, the same number of decimals in a column, so that amounts are easy to compare.
 function aligned(amounts: string[]): string[] {
   const digits = Math.max(0, ...amounts.map((amount) => amount.split(".")[1]?.length ?? 0));
   return amounts.map((amount) => {
@@ -39,7 +39,7 @@ function Proof({ totals }: { totals: ReconcileTotals }) {
   return (
     <div class="table-scroll" role="region" tabIndex={0} aria-label={`Proof in ${totals.currency}`}>
       <table class="table proof">
-        <caption class="sr-only">The bill beside what was posted, in {totals.currency}</caption>
+        <caption class="sr-only">The bill and its postings, in {totals.currency}</caption>
         <thead>
           <tr>
             <th scope="col">{totals.currency}</th>
@@ -47,7 +47,7 @@ function Proof({ totals }: { totals: ReconcileTotals }) {
           </tr>
         </thead>
         <tbody>
-          {row("Bill lines", 0)}
+          {row("Charges", 0)}
           {row("Posted to owners", 1)}
         </tbody>
         <tfoot>
@@ -71,7 +71,7 @@ function Verdict({ totals }: { totals: ReconcileTotals }) {
         <strong>{totals.exact ? "Reconciles to zero" : "Does not reconcile"}</strong>
         <p>
           {totals.exact
-            ? `Every one of ${plural(totals.lines, "bill line")} is posted to its last digit, in all four costs.`
+            ? `Every one of ${plural(totals.lines, "charge")} is posted to its last digit, in all four costs.`
             : `${plural(totals.lines_off, "line")} of ${totals.lines.toLocaleString("en")} ${totals.lines_off === 1 ? "is" : "are"} off; they are listed below.`}
         </p>
       </div>
@@ -85,8 +85,8 @@ function Counts({ totals, month }: { totals: ReconcileTotals; month: string }) {
   return (
     <Facts
       facts={[
-        ["Lines never allocated", say(totals.lines_unposted, `pennyweight allocate --month ${month}`)],
-        ["Lines taken back since", say(totals.lines_gone, "allocate the month again")],
+        ["Charges never allocated", say(totals.lines_unposted, `pennyweight allocate --month ${month}`)],
+        ["Charges retired since", say(totals.lines_gone, "allocate the month again")],
         ["Transfers", `${totals.transfers.toLocaleString("en")}, ${totals.transfers_off === 0 ? "each adds up to zero" : `${totals.transfers_off} of them do not add up to zero`}`],
       ]}
     />
@@ -94,7 +94,7 @@ function Counts({ totals, month }: { totals: ReconcileTotals; month: string }) {
 }
 
 const LINE_COLUMNS: Column<ReconcileLine>[] = [
-  { key: "what", title: "Bill line", wide: true, value: (line) => line.description ?? line.resource ?? line.charge,
+  { key: "what", title: "Charge", wide: true, value: (line) => line.description ?? line.resource ?? line.charge,
     cell: (line) => (
       <a class="cut" href={href("/workload", { charge: line.charge })} title={line.charge}>
         {line.description || line.resource || line.charge.slice(0, 12)}
@@ -115,26 +115,26 @@ function Lines({ month }: { month: string }) {
   const lines = usePages<ReconcileLine>("/reconcile/lines", { month, only_off: which === "off" ? "true" : null });
   return (
     <Card
-      title="Bill lines"
+      title="Charges"
       flush
       actions={
         <Segments
-          label="Which lines"
+          label="Which charges"
           chosen={which}
           onChoose={setWhich}
-          options={[{ key: "off", title: "Those off" }, { key: "all", title: "All" }]}
+          options={[{ key: "off", title: "With differences" }, { key: "all", title: "All" }]}
         />
       }
     >
       {lines.error ? <ErrorNote error={lines.error} retry={lines.reload} /> : (
         <>
           <Table
-            caption="Bill lines beside their postings"
+            caption="Charges and their postings"
             columns={LINE_COLUMNS}
             rows={lines.rows}
             rowKey={(line) => line.charge}
             shown={1000}
-            empty={lines.loading ? undefined : <Empty icon="check" title="No line is off">Every line is posted to its last digit.</Empty>}
+            empty={lines.loading ? undefined : <Empty icon="check" title="No differences">Every charge is posted to its last digit.</Empty>}
           />
           {lines.hasMore && (
             <div class="table-foot">
@@ -178,7 +178,7 @@ function NoLines({ month }: { month: string }) {
   return (
     <Card>
       <Empty icon="bills" title={`No bill line of ${monthName(month)}`} command="pennyweight import bill.csv">
-        Import the month's bill: AWS, Azure, Google Cloud, Oracle and anything in FOCUS. Machines that nobody bills are
+        Import the month's bill: AWS, Azure, Google Cloud, Oracle and anything in FOCUS. Your own machines are
         priced from a rate card: pennyweight price --month {month}.
       </Empty>
     </Card>

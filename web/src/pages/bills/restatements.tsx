@@ -1,4 +1,4 @@
-// Restatements: what deliveries changed of bills that were there already.
+// Restatements: changes that later deliveries made to earlier ones.
 import { useQuery } from "../../api/hooks";
 import type { Tables } from "../../api/types";
 import { ApiTable } from "../../components/api_table";
@@ -10,7 +10,7 @@ export function RestatementsTab({ month }: { month: string }) {
   const answer = useQuery<Tables>("/restatements", { month });
   const none = (
     <Card>
-      <Empty icon="check" title={`Nothing of ${monthName(month)} was restated`}>
+      <Empty icon="check" title={`Nothing in ${monthName(month)} was restated`}>
         A bill that arrives again with other amounts is shown here: which lines it took back, which it added, and in
         which month the difference is booked.
       </Empty>

@@ -1,4 +1,4 @@
-// Runs: by which rules, prices and program each cluster's month was divided, and what it came to.
+// Runs: the policy, prices and program version of each allocation of a cluster's month, and its result.
 import { usePages } from "../../api/hooks";
 import { href } from "../../app/router";
 import { Card } from "../../components/card";
@@ -18,7 +18,7 @@ const COLUMNS: Column<Run>[] = [
   { key: "postings", title: "Postings", numeric: true, value: (run) => run.postings, cell: (run) => run.postings.toLocaleString("en") },
   { key: "policy", title: "Policy", value: (run) => run.policy_version,
     cell: (run) => <a href={href("/policies", { version: run.policy_version })}><code>{short(run.policy_version)}</code></a> },
-  { key: "zone", title: "Days of", hideOnPhone: true, value: (run) => run.time_zone, cell: (run) => run.time_zone },
+  { key: "zone", title: "Time zone", hideOnPhone: true, value: (run) => run.time_zone, cell: (run) => run.time_zone },
   { key: "program", title: "Program", hideOnPhone: true, value: (run) => run.program_version, cell: (run) => run.program_version },
   { key: "digest", title: "Fingerprint", hideOnPhone: true, cell: (run) => <code class="id" title={run.digest}>{short(run.digest)}</code> },
 ];
@@ -36,7 +36,7 @@ export function RunsTab({ month }: { month: string }) {
         rowKey={(run) => `${run.cluster}/${run.number}`}
         sort={{ key: "number", down: true }}
         empty={
-          <Empty icon="policies" title={`${monthName(month)} was not allocated yet`} command={`pennyweight allocate --month ${month}`}>
+          <Empty icon="policies" title={`${monthName(month)} is not allocated yet`} command={`pennyweight allocate --month ${month}`}>
             A run divides the bill lines of a cluster's month among those who held its GPUs. Earlier runs stay readable.
           </Empty>
         }

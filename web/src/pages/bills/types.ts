@@ -1,4 +1,4 @@
-// What the API says of the books.
+// The API's billing types.
 
 export interface Costs {
   billed: string;
@@ -36,7 +36,7 @@ export interface ReconcileLine {
   difference: Costs;
   postings: number;
   exact: boolean;
-  off: string | null; // what is
+  off: string | null; // what differs
 }
 export interface Import {
   number: number;
@@ -69,7 +69,7 @@ export interface Period {
   closed_by: string | null;
   reason: string | null;
   digest: string | null;
-  lines: number | null; // counted when it is closed
+  lines: number | null; // counted when the month is closed
   effective: { currency: string; amount: string }[];
 }
 export interface Run {

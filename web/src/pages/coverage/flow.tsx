@@ -1,4 +1,4 @@
-// The money from left to right: what arrives, and at which place the rest stops.
+// The money as a bar from left to right: what reaches an owner, and where the rest stops.
 import { Icon } from "../../components/icons";
 import { Money, Percent } from "../../components/money";
 import { money, percent, rounded, toHeight } from "../../util/money";
@@ -52,13 +52,13 @@ export function Headline({ reach, currency }: { reach: Reach; currency: string }
       <span>
         of {money(reach.spend, currency)} GPU spend reaches a <em>{reach.dimension}</em>
         {toHeight(reach.spread) > 0 && <>, {money(reach.spread, currency)} of it by spreading</>}.{" "}
-        {toHeight(reach.gap) === 0 ? "Nothing stops on the way." : <>{money(reach.gap, currency)} stops on the way.</>}
+        {toHeight(reach.gap) === 0 ? "Nothing is missing." : <>{money(reach.gap, currency)} is missing.</>}
       </span>
     </p>
   );
 }
 
-// Where it stops, the most expensive first, and what to do about it.
+// Where money stops, the most expensive first, and what to do about it.
 export function Stops({ stops, currency }: { stops: Stop[]; currency: string }) {
   return (
     <ol class="stops">

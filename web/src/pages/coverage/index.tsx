@@ -1,4 +1,4 @@
-// Coverage: how much of the GPU spend reaches somebody, and where the rest of it stops.
+// Coverage: how much of the GPU spend reaches an owner, and where the rest stops.
 import { address } from "../../api/client";
 import { useQuery } from "../../api/hooks";
 import type { Dimension, List, Tables } from "../../api/types";
@@ -53,7 +53,7 @@ function OneCurrency({ one, chosen }: { one: CoverageOf; chosen: string }) {
         <Headline reach={reach} currency={one.currency} />
         <Flow reach={reach} stops={stops} currency={one.currency} />
         {stops.length > 0 ? <Stops stops={stops} currency={one.currency} /> : (
-          <p class="muted">Every cent of it reaches a {reach.dimension}.</p>
+          <p class="muted">All of it reaches a {reach.dimension}.</p>
         )}
       </Card>
       <Grid>
@@ -63,8 +63,8 @@ function OneCurrency({ one, chosen }: { one: CoverageOf; chosen: string }) {
           </Card>
         ))}
         {one.bill && (
-          <Card title="What of the bill is GPU spend" flush>
-            <ApiTable table={one.bill} caption="What of the bill is GPU spend" />
+          <Card title="GPU spend in the bill" flush>
+            <ApiTable table={one.bill} caption="GPU spend in the bill" />
           </Card>
         )}
       </Grid>
@@ -72,7 +72,7 @@ function OneCurrency({ one, chosen }: { one: CoverageOf; chosen: string }) {
   );
 }
 
-// The dimensions that people are asked about first, as far as the policy has them.
+// The usual owner dimensions first, as far as the policy has them.
 const USUAL = ["team", "project", "user", "client"];
 const MOST = 4;
 
@@ -92,7 +92,7 @@ export default function CoveragePage() {
   const isMissing = answer.error?.status === 404;
   return (
     <div class="stack">
-      <PageHead title="Coverage" lead={`How much of the GPU spend of ${monthName(month)} reaches somebody, and where the rest stops.`}>
+      <PageHead title="Coverage" lead={`How much of the GPU spend of ${monthName(month)} reaches an owner, and where the rest stops.`}>
         <LinkButton icon="download" tone="quiet" href={address("/coverage", { month, by, format: "csv" })} download>
           CSV
         </LinkButton>

@@ -1,4 +1,4 @@
-// The tables of /coverage, found by their columns: what each says is told by the API alone.
+// Finds the tables of /coverage by their columns; all texts come from the API.
 import type { ApiTable, Row } from "../../api/types";
 import { add } from "../../util/money";
 
@@ -18,7 +18,7 @@ export interface Stop {
 }
 export interface CoverageOf {
   currency: string;
-  bill: ApiTable | undefined; // what of the bill is GPU spend
+  bill: ApiTable | undefined; // GPU spend in the bill
   reach: Reach[];
   stops: Map<string, Stop[]>; // by dimension
   places: { dimension: string; table: ApiTable }[]; // dimension "": of all
@@ -54,7 +54,7 @@ function stopsOf(table: ApiTable): Stop[] {
   });
 }
 
-// "team, project: where the gap stops" is of both.
+// "team, project: where the gap stops" is about both.
 function dimensionsOf(title: string): string[] {
   const colon = title.indexOf(":");
   return colon < 0 ? [] : title.slice(0, colon).split(",").map((one) => one.trim());
@@ -71,14 +71,14 @@ export function readCoverage(tables: ApiTable[]): CoverageOf[] {
     else if (has(table, "reason")) {
       for (const dimension of dimensionsOf(table.title)) one.stops.set(dimension, stopsOf(table));
     } else if (has(table, "place")) {
-      const dimension = table.title.includes(": who lacks") ? (dimensionsOf(table.title)[0] ?? "") : "";
+      const dimension = dimensionsOf(table.title)[0] ?? ""; // "": about all dimensions
       one.places.push({ dimension, table });
     }
   }
   return [...all.values()].filter((one) => one.reach.length > 0);
 }
 
-// What reaches somebody, directly or by spreading.
+// What reaches an owner, directly or by spreading.
 export function arrives(reach: Reach): string {
   return add(reach.reached, reach.spread);
 }

@@ -1,4 +1,4 @@
-// What is asked: by what, when, in which steps, in which of the bill's costs, drawn how.
+// The controls of a query: dimensions, time, step, which cost, kind of chart.
 import { useState } from "preact/hooks";
 import type { Dimension } from "../../api/types";
 import { useMonth } from "../../app/month";
@@ -25,13 +25,13 @@ function GroupBy({ question, dimensions }: { question: Question; dimensions: Dim
         </span>
       ))}
       {by.length < DIMENSIONS_MOST && left[0] && (
-        <IconButton icon="plus" label="Group by another dimension too" onClick={() => set([...by, left[0] ?? ""])} />
+        <IconButton icon="plus" label="Group by another dimension" onClick={() => set([...by, left[0] ?? ""])} />
       )}
     </div>
   );
 }
 
-// Months back from the one shown, or any two days.
+// A number of past months, or any two days.
 function Period({ question }: { question: Question }) {
   const { known } = useMonth();
   const { from, to, month } = question;
@@ -71,7 +71,7 @@ function Period({ question }: { question: Question }) {
 
 const CURRENCIES = ["USD", "EUR", "GBP", "CHF", "JPY"];
 
-// What is asked more rarely: another currency, and what was told at an earlier time.
+// Less common parameters: another currency, and the state at an earlier time.
 function More({ question }: { question: Question }) {
   const { currency, asOf } = question;
   const [open, setOpen] = useState(currency !== null || asOf !== null);
@@ -86,14 +86,14 @@ function More({ question }: { question: Question }) {
       </div>
       <div class="control">
         <span class="control-label">As of</span>
-        <input class="input input-date" type="date" aria-label="As it was known at the end of this day" value={asOf?.slice(0, 10) ?? ""}
+        <input class="input input-date" type="date" aria-label="As known at the end of this day" value={asOf?.slice(0, 10) ?? ""}
           onChange={(event) => setQuery({ as_of: event.currentTarget.value && `${event.currentTarget.value}T23:59:59Z` })} />
       </div>
     </>
   );
 }
 
-const STEP_TITLES = { none: "Whole", day: "Day", week: "Week", month: "Month" } as const;
+const STEP_TITLES = { none: "Total", day: "Day", week: "Week", month: "Month" } as const;
 
 export function Controls({ question, dimensions }: { question: Question; dimensions: Dimension[] }) {
   return (

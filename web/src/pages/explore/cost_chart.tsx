@@ -1,4 +1,4 @@
-// The question over time. Many owners become the largest few and the others.
+// The query's result over time: the largest owners, and all others as one.
 import { useMemo } from "preact/hooks";
 import { useQuery } from "../../api/hooks";
 import type { Row, Tables } from "../../api/types";
@@ -13,7 +13,7 @@ import { parameters, type Question } from "./state";
 const MOST = 10;
 const BUCKETS_MOST = 400;
 
-// Every bucket between the first and the last, so that a day without costs is a gap and not left out.
+// Every bucket from the first to the last, so that a day without costs shows as a gap.
 function allBuckets(step: string, seen: string[]): string[] {
   const sorted = [...new Set(seen)].sort();
   const [first, last] = [sorted[0], sorted[sorted.length - 1]];

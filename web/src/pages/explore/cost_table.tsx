@@ -1,4 +1,4 @@
-// The question as a table: a row goes one step deeper, and says why it is what it is.
+// The query's result as a table: a row opens the next dimension, and explains its amount.
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { ApiTable as Data, Row } from "../../api/types";
@@ -44,9 +44,9 @@ export function CostTable({ question, table, dimensions }: { question: Question;
     return [{
       key: "@why",
       title: "",
-      label: "Why",
+      label: "Explanation",
       total: table.total ? "" : undefined,
-      cell: (row) => (isMany(row) ? null : <IconButton icon="help" label="Why is it this much?" onClick={() => setWhy(row)} />),
+      cell: (row) => (isMany(row) ? null : <IconButton icon="help" label="Explain this amount" onClick={() => setWhy(row)} />),
     }];
   }, [table, by]);
 
@@ -59,7 +59,7 @@ export function CostTable({ question, table, dimensions }: { question: Question;
     <Card flush>
       <ApiTable table={table} extra={extra} caption={table.title} cells={cells} onRow={open} csv={exportAddress(question, "csv", "none")}
         sort={{ key: `${question.cost}_cost`, down: true }} />
-      <Dialog title={`Why ${name} costs this much`} open={why !== null} onClose={() => setWhy(null)} wide>
+      <Dialog title={`Cost of ${name} explained`} open={why !== null} onClose={() => setWhy(null)} wide>
         <div class="dialog-body">
           {why && <Explanation parameters={{ by: by.join(","), key: keyOf(by.map((one) => String(why[one] ?? ""))), ...period }} />}
         </div>

@@ -1,4 +1,4 @@
-// The same question as a file, or as an address for a program.
+// The same query as a file, or as an address for a program.
 import { useState } from "preact/hooks";
 import { toast } from "../../app/toasts";
 import { Button, LinkButton } from "../../components/controls";
@@ -8,7 +8,7 @@ import { exportAddress, type Question } from "./state";
 const FORMATS = [
   ["csv", "CSV", "For a spreadsheet. Every digit, no totals row."],
   ["parquet", "Parquet", "For a data lake or a notebook. Amounts as decimals."],
-  ["json", "JSON", "Amounts as texts, so that no reader rounds them."],
+  ["json", "JSON", "Amounts as strings, so that no parser rounds them."],
   ["jsonl", "JSON lines", "A row a line, streamed."],
 ] as const;
 
@@ -16,7 +16,7 @@ export function Exports({ question }: { question: Question }) {
   const [open, setOpen] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(location.origin + exportAddress(question, "json"));
-    toast("The address is in the clipboard. It needs a token: Authorization: Bearer …");
+    toast("Address copied. It needs a token: Authorization: Bearer …");
   };
   return (
     <>
@@ -40,7 +40,7 @@ export function Exports({ question }: { question: Question }) {
             <li>
               <div>
                 <strong>For a program</strong>
-                <p class="muted small">The address of these figures under the API.</p>
+                <p class="muted small">The API address of these figures.</p>
               </div>
               <Button small icon="copy" onClick={() => void copy().catch((error: Error) => toast(error.message, "bad"))}>
                 Copy

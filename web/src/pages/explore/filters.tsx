@@ -1,4 +1,4 @@
-// Filters as chips; a chooser with the values that there are, the costliest first.
+// Filters as chips, and a dialog to choose values, the most expensive first.
 import { useEffect, useState } from "preact/hooks";
 import { useQuery } from "../../api/hooks";
 import type { Dimension, DimensionValue, List } from "../../api/types";
@@ -41,7 +41,7 @@ function Values({ dimension, question, chosen, onChosen }: {
   const toggle = (value: string, on: boolean) => onChosen(on ? [...chosen, value] : chosen.filter((one) => one !== value));
   return (
     <>
-      <TextField label="Values" hint="Begin to type; the costliest stand first." value={text} onValue={setText} type="search" placeholder="All" />
+      <TextField label="Values" hint="Type to search; the most expensive come first." value={text} onValue={setText} type="search" placeholder="All" />
       <Loaded query={values}>
         {({ data }) => (
           <ul class="value-list">
@@ -51,7 +51,7 @@ function Values({ dimension, question, chosen, onChosen }: {
                 <Money amount={one.effective_cost} currency={one.currency} digits={0} />
               </li>
             ))}
-            {data.length === 0 && <li class="muted">No value begins so.</li>}
+            {data.length === 0 && <li class="muted">No matching value.</li>}
           </ul>
         )}
       </Loaded>
@@ -76,7 +76,7 @@ function Chooser({ question, dimensions, editing, onClose }: {
     onClose();
   };
   return (
-    <Dialog title={before ? "Change the filter" : "Add a filter"} open onClose={onClose}>
+    <Dialog title={before ? "Change filter" : "Add filter"} open onClose={onClose}>
       <div class="dialog-body form">
         <div class="form-row">
           <SelectField
@@ -96,7 +96,7 @@ function Chooser({ question, dimensions, editing, onClose }: {
       <footer class="dialog-foot">
         <Button onClick={onClose}>Cancel</Button>
         <Button tone="primary" onClick={apply} disabled={chosen.length === 0}>
-          {chosen.length > 1 ? `Use ${chosen.length} values` : "Use it"}
+          {chosen.length > 1 ? `Apply ${chosen.length} values` : "Apply"}
         </Button>
       </footer>
     </Dialog>
@@ -112,7 +112,7 @@ export function Filters({ question, dimensions }: { question: Question; dimensio
       <div class="control control-filters">
         <span class="control-label">Filter</span>
         {filters.map((filter, i) => (
-          <Chip key={filterText(filter)} onRemove={() => drop(i)} removeLabel={`Take out the filter ${filterText(filter)}`}>
+          <Chip key={filterText(filter)} onRemove={() => drop(i)} removeLabel={`Remove the filter ${filterText(filter)}`}>
             <button type="button" class="chip-button" onClick={() => setEditing(i)} title={filterText(filter)}>
               <span class="muted">{filter.dimension}</span> {filter.negate ? "is not" : "is"}{" "}
               <strong>{filter.values.map((one) => shownKey(one) || "(empty)").join(" or ")}</strong>
@@ -124,7 +124,7 @@ export function Filters({ question, dimensions }: { question: Question; dimensio
         </Button>
         {filters.length > 1 && (
           <Button small tone="quiet" onClick={() => setQuery({ filter: null })}>
-            Take out all
+            Remove all
           </Button>
         )}
       </div>

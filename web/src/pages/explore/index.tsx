@@ -1,5 +1,4 @@
-// Explore: any question of who and what and when, as a chart and a table, by an address that can be
-// passed on.
+// Explore: costs by any dimensions, filters and time, as a chart and a table; the address can be shared.
 import { useMemo } from "preact/hooks";
 import { useEvent } from "../../api/events";
 import { useQuery } from "../../api/hooks";
@@ -17,7 +16,7 @@ import { Filters } from "./filters";
 import { parameters, readQuestion, type Question } from "./state";
 import { Views } from "./views";
 
-const ROWS_MOST = 2000; // in the table, and one for the others; an export has all
+const ROWS_MOST = 2000; // in the table, plus one for the rest; an export has all
 const NONE: Dimension[] = [];
 
 function when({ from, to, month, asOf }: Question): string {
@@ -54,9 +53,9 @@ export default function Explore() {
         {({ tables }) =>
           tables.length === 0 ? (
             <Card>
-              <Empty icon="explore" title="No costs fit">
+              <Empty icon="explore" title="No matching costs">
                 {question.filters.length > 0
-                  ? "Take a filter out, or choose another time."
+                  ? "Remove a filter, or choose another time."
                   : `There are no costs in ${when(question)}. Import a bill and allocate it, or choose another time.`}
               </Empty>
             </Card>

@@ -1,5 +1,5 @@
-// What is asked on the page Explore, read from its address and written back to it. The address is
-// all of its state: whoever opens it sees the same.
+// The query of the page Explore, read from its address and written back to it. The address is its whole
+// state, so a link shows the same.
 import { address } from "../../api/client";
 import type { Dimension } from "../../api/types";
 import { href } from "../../app/router";
@@ -29,7 +29,7 @@ function oneOf<T extends string>(value: string | null, all: readonly T[], otherw
   return all.find((one) => one === value) ?? otherwise;
 }
 
-// By what, where an address does not say: the first owner that the filters leave open.
+// The default dimension: the first owner dimension without a filter.
 const OWNERS = ["team", "project", "user"];
 
 export function usualBy(dimensions: Dimension[], filters: Filter[]): string {
@@ -56,7 +56,7 @@ export function readQuestion(query: URLSearchParams, month: string, dimensions: 
   };
 }
 
-// What the API is asked for.
+// The parameters of the API request.
 export function parameters(question: Question) {
   const { by, filters, month, from, to, cost, currency, asOf } = question;
   const isRange = from !== null || to !== null;
@@ -76,14 +76,14 @@ export function exportAddress(question: Question, format: string, step = questio
   return address("/costs", { ...parameters(question), step: step === "none" ? null : step, format });
 }
 
-// The address of one row: its keys as filters, and the next dimension that says more about it.
+// The address behind a row: its keys as filters, and the next dimension.
 const NEXT = ["team", "user", "workload", "node", "charge"];
 
 export function drillDown(question: Question, keys: Record<string, string>, dimensions: string[]): string | null {
   const filters = [...question.filters];
   for (const [dimension, value] of Object.entries(keys)) {
     if (value === "" || /^\(\d+ others?\)$/.test(value)) return null;
-    // Without a name, but held by somebody.
+    // The value is empty, but a workload held it.
     if (value === "(none)") {
       filters.push({ dimension, negate: false, values: [""] }, { dimension: "kind", negate: false, values: ["used", "held_idle"] });
     } else if (!filters.some((one) => one.dimension === dimension && one.values.length === 1 && one.values[0] === value)) {

@@ -1,4 +1,4 @@
-// Saved views: a name for an address, for oneself or for others who may see as much.
+// Saved views: named addresses, private or shared with users who see as much.
 import { useState } from "preact/hooks";
 import { ApiError, post, remove } from "../../api/client";
 import { useQuery } from "../../api/hooks";
@@ -24,15 +24,15 @@ function Save({ onSaved }: { onSaved: () => void }) {
       await post("/views", { name: name.trim(), query: here(), shared });
       setName("");
       onSaved();
-      toast("The view is saved.");
+      toast("View saved.");
     } catch (caught) {
       setError(caught as ApiError);
     }
   };
   return (
     <form class="form" onSubmit={(event) => void save(event)}>
-      <TextField label="Save what is shown as" value={name} onValue={setName} maxLength={100} required placeholder="Idle of nlp, by user" />
-      <CheckField label="Others may see it" hint="Those whose scope is as wide as yours." checked={shared} onChecked={setShared} />
+      <TextField label="Save this view as" value={name} onValue={setName} maxLength={100} required placeholder="Idle of nlp, by user" />
+      <CheckField label="Share it" hint="With users whose scope is at least as wide as yours." checked={shared} onChecked={setShared} />
       <FormError error={error} />
       <div class="row">
         <Button tone="primary" type="submit" disabled={!name.trim()}>
@@ -48,7 +48,7 @@ function Saved({ views, onDone, onChanged }: { views: SavedView[]; onDone: () =>
     void remove(`/views/${view.id}`)
       .then(onChanged)
       .catch((error: Error) => toast(error.message, "bad"));
-  if (views.length === 0) return <p class="muted">There are none yet.</p>;
+  if (views.length === 0) return <p class="muted">No saved views yet.</p>;
   return (
     <ul class="views">
       {views.map((view) => (

@@ -1,4 +1,4 @@
-// One GPU: who holds it, how much of it works, how it is cut, and what an hour of it costs.
+// One GPU: who holds it, how busy it is, its MIG layout, and its cost per hour.
 import { Facts } from "../../components/card";
 import { Badge, Meter } from "../../components/controls";
 import { Dialog } from "../../components/dialog";
@@ -44,13 +44,13 @@ function MigLayout({ profiles }: { profiles: string[] }) {
   );
 }
 
-// "1" is all of it, "0.5" a half; a MIG profile says it by itself.
+// "1" is the whole GPU, "0.5" half of it; a MIG profile stays as it is.
 function shareOf(share: string): string {
-  if (share === "1") return "all of it";
+  if (share === "1") return "whole GPU";
   return /^0?\.\d+$/.test(share) ? `${percent(share, "1", 0)}% of it` : share;
 }
 
-// Whether it is known that it is this GPU, and not another one of the node.
+// Whether it is certainly this GPU and not another one of the node.
 function isPlaced(holder: FleetGpu["holders"][number] & { placed?: boolean }): boolean {
   return holder.placed !== false;
 }
@@ -64,7 +64,7 @@ export function GpuDialog({ tile, onClose }: { tile: Tile | undefined; onClose: 
         <Facts
           facts={[
             ["State", <span class="row"><StateBadge state={tile.state} /> <span class="muted small">{STATE_HINTS[tile.state]}</span></span>],
-            ["Costs an hour", <Money amount={gpu.cost_per_hour} currency={node.currency} digits={4} />],
+            ["Cost per hour", <Money amount={gpu.cost_per_hour} currency={node.currency} digits={4} />],
             ["Busy", <Busy part={gpu.busy} label="Busy" />],
             ["Memory used", <Busy part={gpu.memory} label="Memory used" />],
             ["Model", gpu.model || "–"],
@@ -75,14 +75,14 @@ export function GpuDialog({ tile, onClose }: { tile: Tile | undefined; onClose: 
                   <li key={holder.workload}>
                     <a href={href("/workload", { cluster: node.cluster, workload: holder.workload })}>{holder.workload}</a>
                     <span class="muted small">
-                      {[holder.owner, shareOf(holder.share), isPlaced(holder) ? "" : "somewhere on this node"].filter(Boolean).join(" · ")}
+                      {[holder.owner, shareOf(holder.share), isPlaced(holder) ? "" : "GPU of this node unknown"].filter(Boolean).join(" · ")}
                     </span>
                   </li>
                 ))}
               </ul>
             )],
             ["Node", [node.node, node.instance_type, node.region].filter(Boolean).join(" · ")],
-            ["Node costs an hour", <Money amount={node.price_per_hour} currency={node.currency} digits={4} />],
+            ["Node cost per hour", <Money amount={node.price_per_hour} currency={node.currency} digits={4} />],
             ["Cluster", node.cluster],
             ["UUID", <code>{gpu.uuid || "–"}</code>],
           ]}

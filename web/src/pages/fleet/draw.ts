@@ -1,4 +1,4 @@
-// The tiles on a canvas: ten thousand of them in a few milliseconds.
+// Draws the tiles on a canvas: ten thousand in a few milliseconds.
 import { colourOf } from "../../charts/colours";
 import type { Layout, Placed } from "./layout";
 import { isWanted, ownersOf, sliceOf, type State, type Wanted } from "./model";
@@ -39,7 +39,7 @@ function cut(context: CanvasRenderingContext2D, text: string, width: number): st
   return text.slice(0, end) + "…";
 }
 
-// How full the colour is: a GPU that is half busy is paler than one that is busy.
+// The strength of the colour: a half busy GPU is paler than a busy one.
 function strength(placed: Placed): number {
   const { state, busy } = placed.tile;
   return state === "busy" && busy !== null ? 0.4 + 0.6 * busy : 1;
@@ -77,7 +77,7 @@ function drawWords(context: CanvasRenderingContext2D, placed: Placed, width: num
   context.fillText(cut(context, who, room), placed.x + 10, placed.y + 37);
 }
 
-// A large tile is a card with a stripe and a bar; a small one is its colour.
+// A large tile has a stripe and a bar; a small one only its colour.
 function drawTile(context: CanvasRenderingContext2D, layout: Layout, placed: Placed, look: Look) {
   const { width, height } = layout.measures;
   const { state, busy, gpu } = placed.tile;
@@ -152,8 +152,8 @@ export function draw(canvas: HTMLCanvasElement, layout: Layout, wanted: Wanted):
   }
 }
 
-// The frames around what is pointed at and what the keys stand on, on a canvas of their own above
-// the tiles, so that following the mouse draws no tile again.
+// The frames of the tiles under the mouse and the keyboard focus, on a canvas of their own above the tiles,
+// so that moving the mouse redraws no tile.
 export class Frames {
   private drawn: Placed[] = [];
 

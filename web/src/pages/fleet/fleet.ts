@@ -1,11 +1,11 @@
-// The whole fleet, page after page, and again while the page is looked at.
+// Loads the whole fleet, page by page, and again while the page is visible.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, get } from "../../api/client";
 import type { Fleet, FleetNode } from "../../api/types";
 
 const NODES_A_PAGE = 1000;
 const AGAIN_MS = 15_000;
-const AGAIN_LARGE_MS = 60_000; // of more than one page
+const AGAIN_LARGE_MS = 60_000; // for more than one page of nodes
 
 export interface FleetState {
   data: Fleet | undefined;

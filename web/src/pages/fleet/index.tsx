@@ -1,4 +1,4 @@
-// Fleet: every node and GPU as a tile. Who holds it, whether it works, and what an hour of it costs.
+// Fleet: every node and GPU as a tile, with who holds it, how busy it is, and its cost per hour.
 import { useMemo, useState } from "preact/hooks";
 import { setQuery, useRoute } from "../../app/router";
 import { Card, Figure, Grid, PageHead } from "../../components/card";
@@ -20,7 +20,7 @@ const MARKS: Record<State, string> = { busy: "used", idle: "idle", unseen: "shar
 
 function Figures({ sums }: { sums: Sums }) {
   const held = sums.count.busy + sums.count.idle + sums.count.unseen;
-  // Nodes without a price have no currency, and cost nothing that is known.
+  // Nodes without a price have no currency and no known cost.
   const currencies = Object.keys(sums.cost).filter(Boolean);
   const each = (states: State[]) =>
     currencies.map((currency) => (
@@ -32,20 +32,20 @@ function Figures({ sums }: { sums: Sums }) {
   return (
     <Grid of="figures">
       <Figure label="GPUs" value={sums.gpus.toLocaleString("en")} sub={`${held.toLocaleString("en")} held`} />
-      <Figure label="Cost per hour" value={currencies.length > 0 ? each([...STATES]) : "–"} sub={currencies.length === 0 && "no price is known"} />
+      <Figure label="Cost per hour" value={currencies.length > 0 ? each([...STATES]) : "–"} sub={currencies.length === 0 && "no known price"} />
       <Figure label="Busy" mark="used" value={sums.count.busy.toLocaleString("en")} sub={hour("busy")} />
-      <Figure label="Held, idle" mark="idle" value={sums.count.idle.toLocaleString("en")} sub={hour("idle")} />
+      <Figure label="Idle" mark="idle" value={sums.count.idle.toLocaleString("en")} sub={hour("idle")} />
       <Figure label="Free" mark="free" value={sums.count.free.toLocaleString("en")} sub={hour("free")} />
       {sums.count.down > 0 ? (
-        <Figure label="Not available" mark="unavailable" value={sums.count.down.toLocaleString("en")} sub={hour("down")} />
+        <Figure label="Unavailable" mark="unavailable" value={sums.count.down.toLocaleString("en")} sub={hour("down")} />
       ) : (
-        <Figure label="Held, not observed" mark="shared" value={sums.count.unseen.toLocaleString("en")} sub={hour("unseen")} />
+        <Figure label="Unobserved" mark="shared" value={sums.count.unseen.toLocaleString("en")} sub={hour("unseen")} />
       )}
     </Grid>
   );
 }
 
-// The legend tells the colours and, pressed, shows only these.
+// The legend explains the colours; pressed, it filters by state.
 function Legend({ sums, chosen, onToggle }: { sums: Sums; chosen: ReadonlySet<State>; onToggle: (state: State) => void }) {
   return (
     <div class="fleet-legend" role="group" aria-label="Show only">
@@ -108,7 +108,7 @@ function Shown({ fleet }: { fleet: Fleet }) {
         <Tools all={all} size={size} choices={choices} />
         <Legend sums={sums} chosen={choices.wanted.states} onToggle={choices.toggle} />
         {shown.length === 0 ? (
-          <Empty icon="search" title="No GPU is like that">
+          <Empty icon="search" title="No matching GPU">
             <Button onClick={() => setQuery({ search: null, only: null })}>Show all</Button>
           </Empty>
         ) : choices.view === "list" ? (
@@ -171,8 +171,8 @@ export default function FleetPage() {
         {(data) =>
           data.nodes.length === 0 ? (
             <Card>
-              <Empty icon="fleet" title="No node is known yet" command={'kubernetes:\n  - {cluster: prod}'}>
-                Nodes come from a cluster that is watched, from an inventory that is imported, or from telemetry. Name a
+              <Empty icon="fleet" title="No nodes yet" command={'kubernetes:\n  - {cluster: prod}'}>
+                Nodes come from a watched cluster, an imported inventory, or telemetry. Name a
                 cluster in pennyweight.yaml, or import a file: pennyweight import nodes.csv.
               </Empty>
             </Card>

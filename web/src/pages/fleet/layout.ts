@@ -1,5 +1,5 @@
-// Where each tile lies. A node is a block of its GPUs, blocks fill the lines of their cluster; the
-// tiles are as small as their number asks for.
+// Places the tiles. A node is a block of its GPUs, blocks fill the lines of their cluster; the more tiles,
+// the smaller they are.
 import type { ClusterTiles, NodeTiles, Tile } from "./model";
 
 export type Size = "small" | "medium" | "large";
@@ -51,8 +51,8 @@ export interface Layout {
 function measuresFor(size: Size, width: number): Measures {
   const measures = MEASURES[size];
   if (size !== "large") return measures;
-  // On a phone two large tiles stand side by side; wider, as many nodes in a line as there is room
-  // for, and their tiles fill it.
+  // On a phone two large tiles are side by side; on wider screens, as many nodes as fit into a line, whose
+  // tiles fill it.
   const across = width < 480 ? 2 : 4;
   const gaps = (across - 1) * measures.gap;
   const block = across * LARGE_MIN + gaps;
@@ -74,7 +74,7 @@ export function layOut(clusters: ClusterTiles[], size: Size, width: number): Lay
   return layout;
 }
 
-// Returns where the last line ends.
+// Returns the end of the last line.
 function placeNodes(layout: Layout, nodes: NodeTiles[], begin: number): number {
   const { width, height, gap, across, head, around } = layout.measures;
   let x = 0;
@@ -104,7 +104,7 @@ function placeNodes(layout: Layout, nodes: NodeTiles[], begin: number): number {
 }
 
 export function tileAt(layout: Layout, x: number, y: number): number {
-  // The gap beside a tile belongs to it: small tiles are hard enough to hit.
+  // The gap beside a tile belongs to it, since small tiles are hard to hit.
   const width = layout.measures.width + layout.measures.gap;
   const height = layout.measures.height + layout.measures.gap;
   return layout.tiles.findIndex((one) => x >= one.x && x < one.x + width && y >= one.y && y < one.y + height);

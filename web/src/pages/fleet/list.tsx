@@ -1,4 +1,4 @@
-// The same fleet as a table, a GPU a row: for those who listen, and for sorting.
+// The same fleet as a table with a row for each GPU: for screen readers, and for sorting.
 import { Meter } from "../../components/controls";
 import { Money, Percent } from "../../components/money";
 import { Table, type Column } from "../../components/table";

@@ -1,4 +1,4 @@
-// The map: a canvas that answers to the mouse and to the arrow keys, and tells what it stands on.
+// The map: a canvas that follows the mouse and the arrow keys, and announces the focused GPU.
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useShownTheme } from "../../app/theme";
 import { money } from "../../util/money";
@@ -77,7 +77,7 @@ export function FleetMap({ clusters, size, wanted, onChoose }: {
       if (tile) onChoose(tile);
     }
   };
-  // The canvas is not scrolled by the browser to what is focused inside of it.
+  // The browser does not scroll to a focused part of a canvas by itself.
   useEffect(() => {
     const placed = layout.tiles[focused];
     if (!placed || !canvas.current) return;

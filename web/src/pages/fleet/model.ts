@@ -1,4 +1,4 @@
-// What a GPU is doing, told in one word, and what the words add up to.
+// The state of each GPU in one word, and totals by state.
 import type { FleetGpu, FleetNode } from "../../api/types";
 import { add, type Amount } from "../../util/money";
 
@@ -6,19 +6,19 @@ export const STATES = ["busy", "idle", "unseen", "free", "down"] as const;
 export type State = (typeof STATES)[number];
 export const STATE_TITLES: Record<State, string> = {
   busy: "Busy",
-  idle: "Held, idle",
-  unseen: "Held, not observed",
+  idle: "Idle",
+  unseen: "Unobserved",
   free: "Free",
-  down: "Not available",
+  down: "Unavailable",
 };
 export const STATE_HINTS: Record<State, string> = {
-  busy: "Somebody holds it, and it works.",
-  idle: "Somebody holds it and pays for it, and less than 5 % of it is used.",
-  unseen: "Somebody holds it; no telemetry says what it does.",
-  free: "Nobody holds it.",
-  down: "Its node takes no work.",
+  busy: "A workload holds and uses it.",
+  idle: "A workload holds and pays for it, but uses less than 5 % of it.",
+  unseen: "A workload holds it; there is no telemetry about its use.",
+  free: "No workload holds it.",
+  down: "Its node accepts no work.",
 };
-// Below this a held GPU counts as idle: what a driver does by itself.
+// Below this a held GPU counts as idle; drivers cause some activity by themselves.
 const BUSY_FROM = 0.05;
 
 export interface Tile {
@@ -26,7 +26,7 @@ export interface Tile {
   gpu: FleetGpu;
   state: State;
   busy: number | null; // 0…1, for the colour
-  text: string; // what a search looks in, in small letters
+  text: string; // searched text, in lower case
 }
 
 export interface NodeTiles {
@@ -81,7 +81,7 @@ export function clustersOf(nodes: FleetNode[]): ClusterTiles[] {
 export interface Sums {
   gpus: number;
   count: Record<State, number>;
-  cost: Record<string, Record<State, Amount>>; // by currency: what an hour costs
+  cost: Record<string, Record<State, Amount>>; // cost per hour, by currency
 }
 
 export function sumsOf(clusters: ClusterTiles[]): Sums {
@@ -109,7 +109,7 @@ export function isWanted(tile: Tile, wanted: Wanted): boolean {
   return wanted.search === "" || tile.text.includes(wanted.search.toLowerCase());
 }
 
-// Nodes with a GPU that is wanted; all of their GPUs stay, since a node is seen as a whole.
+// Nodes with a matching GPU; all of their GPUs stay, since a node is shown as a whole.
 export function wantedOf(clusters: ClusterTiles[], wanted: Wanted): ClusterTiles[] {
   return clusters
     .map(({ cluster, nodes }) => ({
@@ -123,7 +123,7 @@ export function ownersOf(gpu: FleetGpu): string {
   return [...new Set(gpu.holders.map((holder) => holder.owner || holder.workload))].join(", ");
 }
 
-// "3g.40gb" is three sevenths of the card.
+// "3g.40gb" is three sevenths of the GPU.
 export function sliceOf(profile: string): number {
   return Number(/^(\d+)g/.exec(profile)?.[1] ?? 1);
 }

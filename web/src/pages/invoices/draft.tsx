@@ -1,4 +1,4 @@
-// Drafts of a month: what each customer would be asked to pay, before anything is issued.
+// Drafts for a month: what each customer would be charged, before anything is issued.
 import { useState } from "preact/hooks";
 import { Badge, Button } from "../../components/controls";
 import { Money } from "../../components/money";

@@ -1,4 +1,4 @@
-// Invoices: those that were issued, each as it was printed, and the drafts of a month.
+// Invoices: issued ones, each as printed, and the drafts for a month.
 import { useState } from "preact/hooks";
 import { address } from "../../api/client";
 import { usePages } from "../../api/hooks";
@@ -20,7 +20,7 @@ const at = (number: string) => href("/invoices", { number });
 const COLUMNS: Column<InvoiceLine>[] = [
   { key: "number", title: "Number", value: (one) => one.number, cell: (one) => <a href={at(one.number)}>{one.number}</a> },
   { key: "customer", title: "Customer", wide: true, value: (one) => one.customer,
-    cell: (one) => <>{one.customer} {one.refers_to && <Badge tone="warn" title={`puts right ${one.refers_to}`}>puts right {one.refers_to}</Badge>}</> },
+    cell: (one) => <>{one.customer} {one.refers_to && <Badge tone="warn" title={`corrects ${one.refers_to}`}>corrects {one.refers_to}</Badge>}</> },
   { key: "month", title: "Month", value: (one) => one.month, cell: (one) => monthName(one.month) },
   { key: "issued", title: "Issued", hideOnPhone: true, value: (one) => one.issued_at, cell: (one) => instant(one.issued_at) },
   { key: "total", title: "Total", numeric: true, value: (one) => one.total, cell: (one) => <Money amount={one.total} currency={one.currency} /> },
@@ -48,9 +48,9 @@ function Issued({ month, round }: { month: string; round: number }) {
           sort={{ key: "number", down: true }}
           onRow={(one) => navigate(at(one.number))}
           empty={
-            <Empty icon="invoices" title={which === "month" ? `Nothing was issued for ${monthName(month)}` : "No invoice was issued yet"}>
+            <Empty icon="invoices" title={which === "month" ? `Nothing was issued for ${monthName(month)}` : "No invoices yet"}>
               {may("issue_invoices")
-                ? "Look at the drafts of a month, close it under Bills, and issue it: one invoice for each customer, adding up to the bill."
+                ? "Check the drafts for a month, close it under Bills, and issue it: one invoice for each customer, adding up to the bill."
                 : "Invoices appear here once a month is closed and issued."}
             </Empty>
           }
@@ -90,11 +90,11 @@ export default function InvoicesPage() {
   const tab = query.get("tab") === "preview" && may("issue_invoices") ? "preview" : "issued";
   return (
     <div class="stack">
-      <PageHead title="Invoices" lead="What each customer is asked to pay. All of a month's invoices, and what nobody is charged, add up to its bill." />
+      <PageHead title="Invoices" lead="What each customer is charged. A month's invoices and the costs charged to nobody add up to its bill." />
       {may("issue_invoices") && (
         <Tabs
-          label="Of invoices"
-          tabs={[{ key: "issued", title: "Issued" }, { key: "preview", title: `Drafts of ${monthName(month)}` }]}
+          label="Invoices"
+          tabs={[{ key: "issued", title: "Issued" }, { key: "preview", title: `Drafts for ${monthName(month)}` }]}
           chosen={tab}
           onChoose={(key) => setQuery({ tab: key === "preview" ? key : null })}
         />

@@ -1,11 +1,11 @@
-// An invoice as it is printed: the API's own page, with its own style, in a shadow of this page, so
-// that neither style reaches the other. Its style goes through a constructed sheet, and its markup
-// through a document that runs nothing: the page's policy allows neither inline styles nor scripts.
+// An invoice as printed: the API's own page in a shadow root of this page, so that their styles don't mix.
+// Its style goes through a constructed sheet and its markup through an inert document, since the content
+// security policy allows neither inline styles nor scripts.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { address, ApiError } from "../../api/client";
 import { ErrorNote, Skeleton } from "../../components/states";
 
-// What the invoice says of html, body and the root is said of the shadow's own two boxes.
+// The invoice's rules for html, body and :root apply to the two boxes of the shadow root.
 function scoped(css: string): string {
   return css
     .replace(/:root\b/g, ":host")
@@ -14,7 +14,7 @@ function scoped(css: string): string {
     .replace(/position:\s*fixed/g, "position: absolute");
 }
 
-// Only what a document is made of; nothing that runs, loads or leads away.
+// Only static elements: nothing that runs, loads or links elsewhere.
 const FORBIDDEN = "script,iframe,object,embed,link,meta,form,base,style";
 
 function clean(body: HTMLElement): HTMLElement {
@@ -29,7 +29,7 @@ function clean(body: HTMLElement): HTMLElement {
 }
 
 function show(host: HTMLElement, html: string): void {
-  // Taken out before it is parsed: even a document that is shown nowhere is held to the policy.
+  // Removed before parsing: the policy applies even to a document that is never shown.
   const styles: string[] = [];
   const bare = html.replace(/<style[^>]*>([\s\S]*?)<\/style>/gi, (_, css: string) => (styles.push(css), ""));
   const parsed = new DOMParser().parseFromString(bare, "text/html");

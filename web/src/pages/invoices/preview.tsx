@@ -1,4 +1,4 @@
-// A month's invoices before they are: drafts to be read, and issuing them once the month is closed.
+// The drafts of a month's invoices, and issuing them once the month is closed.
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, post } from "../../api/client";
 import { href } from "../../app/router";
@@ -39,20 +39,20 @@ function IssueDialog({ month, count, onClose, onDone }: { month: string; count: 
     setBusy(true);
     post("/invoices", { month, ...(reason ? { reason } : {}) })
       .then(() => {
-        toast(`The invoices of ${monthName(month)} are issued.`);
+        toast(`Invoices for ${monthName(month)} issued.`);
         onDone();
       })
       .catch((problem: ApiError) => setError(problem))
       .finally(() => setBusy(false));
   };
   return (
-    <Confirm title={`Issue ${plural(count, "invoice")} of ${monthName(month)}`} open onClose={onClose} onConfirm={issue} confirm="Issue" busy={busy}>
+    <Confirm title={`Issue ${plural(count, "invoice")} for ${monthName(month)}`} open onClose={onClose} onConfirm={issue} confirm="Issue" busy={busy}>
       <div class="form">
         <p class="muted">
-          Each gets a number, in the order of the customers' names and without a gap, and is kept in the ledger. Nothing
-          changes it again; what turns out wrong later goes to a credit note or a supplementary invoice.
+          Each gets a number, without gaps and in the order of the customers' names, and is stored in the ledger. It never
+          changes again; later corrections become a credit note or a supplementary invoice.
         </p>
-        <TextArea label="Why issued invoices are put right" value={reason} onValue={setReason} rows={2} hint="Needed only where invoices of the month were issued before." />
+        <TextArea label="Reason for corrections" value={reason} onValue={setReason} rows={2} hint="Needed only if invoices for the month were issued before." />
         <FormError error={error} />
       </div>
     </Confirm>
@@ -67,7 +67,7 @@ export function PreviewTab({ month, onIssued }: { month: string; onIssued: () =>
     return (
       <Card>
         <Empty icon="invoices" title={`Nothing to charge for ${monthName(month)}`} command={`pennyweight allocate --month ${month}`}>
-          The month has no bill lines yet. Import its bill and allocate it; then its invoices can be looked at here.
+          The month has no charges yet. Import its bill and allocate it; then its drafts appear here.
         </Empty>
       </Card>
     );
@@ -90,11 +90,11 @@ export function PreviewTab({ month, onIssued }: { month: string; onIssued: () =>
         actions={canIssue && closed && drafts.length > 0 && <Button tone="primary" icon="check" onClick={() => setIssuing(true)}>Issue…</Button>}
       >
         {drafts.length > 0 ? <Drafts documents={drafts} /> : (
-          <Empty icon="check" title="Nothing to issue">What the month says is what its invoices say already.</Empty>
+          <Empty icon="check" title="Nothing to issue">The month's invoices already match its costs.</Empty>
         )}
       </Card>
       {not_charged.length > 0 && (
-        <Card title="Not charged to anyone" note="so that all of the bill is accounted for" actions={<LinkButton small tone="quiet" href={href("/coverage", { month })}>Where it stops</LinkButton>}>
+        <Card title="Not charged to anyone" note="completes the bill" actions={<LinkButton small tone="quiet" href={href("/coverage", { month })}>Where it stops</LinkButton>}>
           <Drafts documents={not_charged} />
         </Card>
       )}

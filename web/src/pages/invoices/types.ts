@@ -1,4 +1,4 @@
-// What the API says of invoices: the list, and the document as it was issued (pennyweight-invoice/1).
+// The API's types of invoices: the list, and the document as issued (pennyweight-invoice/1).
 
 export interface InvoiceLine {
   number: string;
@@ -43,7 +43,7 @@ export interface InvoiceDocument {
 export interface Preview {
   closed: boolean;
   issued: InvoiceDocument[]; // before
-  drafts: InvoiceDocument[]; // free to change; of a closed month, what would be issued
+  drafts: InvoiceDocument[]; // may change; for a closed month, what would be issued
   not_charged: InvoiceDocument[];
 }
 

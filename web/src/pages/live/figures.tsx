@@ -1,4 +1,4 @@
-// What an hour costs now, of each currency: all of it, what is held, what of that is idle.
+// The current cost per hour in each currency: in total, held, idle, unallocated.
 import type { LiveCluster, LiveNow } from "../../api/types";
 import { Figure, Grid } from "../../components/card";
 import { Money } from "../../components/money";
@@ -17,14 +17,14 @@ export function ClusterFigures({ now }: { now: LiveNow }) {
         const sum = (name: "cost_per_hour" | "held_per_hour" | "held_idle_per_hour" | "unallocated_per_hour") =>
           mine.some((one) => one[name] !== null) ? add(...mine.map((one) => one[name])) : null;
         const whole = sum("cost_per_hour");
-        const part = (amount: string | null) => (amount === null ? "no price is known" : `${percent(amount, whole) ?? "0"}% of it`);
+        const part = (amount: string | null) => (amount === null ? "no known price" : `${percent(amount, whole) ?? "0"}% of it`);
         const [all, held, busy] = [gpus(mine, "gpus"), gpus(mine, "gpus_held"), gpus(mine, "gpus_busy")];
         return (
           <Grid of="figures" key={currency}>
-            <Figure label="An hour costs" value={<Money amount={whole} currency={currency} />} sub={mine.map((one) => one.cluster).join(", ")} />
+            <Figure label="Cost per hour" value={<Money amount={whole} currency={currency} />} sub={mine.map((one) => one.cluster).join(", ")} />
             <Figure label="Held" mark="used" value={<Money amount={sum("held_per_hour")} currency={currency} />} sub={part(sum("held_per_hour"))} />
-            <Figure label="Held and idle" mark="idle" value={<Money amount={sum("held_idle_per_hour")} currency={currency} />} sub={part(sum("held_idle_per_hour"))} />
-            <Figure label="Held by nobody" mark="unallocated" value={<Money amount={sum("unallocated_per_hour")} currency={currency} />} sub={part(sum("unallocated_per_hour"))} />
+            <Figure label="Idle" mark="idle" value={<Money amount={sum("held_idle_per_hour")} currency={currency} />} sub={part(sum("held_idle_per_hour"))} />
+            <Figure label="Unallocated" mark="unallocated" value={<Money amount={sum("unallocated_per_hour")} currency={currency} />} sub={part(sum("unallocated_per_hour"))} />
             <Figure label="GPUs held" value={<><span class="num">{number(held, 0)}</span><span class="unit"> of {number(all, 0)}</span></>} sub={`${number(busy, 0)} busy`} />
           </Grid>
         );

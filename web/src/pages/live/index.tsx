@@ -1,5 +1,5 @@
-// Live: what runs now, whose it is, what an hour of it costs, and how busy it is. Figures change in
-// place; rows keep their order until somebody asks for it anew, so that nothing jumps under a finger.
+// Live: what runs now, its owners, its cost per hour, and how busy it is. Figures change in place; rows keep
+// their order until the user sorts them again, so that nothing jumps under the pointer.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLive } from "../../api/events";
 import { useQuery } from "../../api/hooks";
@@ -42,7 +42,7 @@ function useOwners(): string[] {
   return dimensions.data?.data.filter((one) => one.kind === "policy").map((one) => one.name) ?? [];
 }
 
-// What is missing, in one place: the first few, and the others by a click.
+// Notes about missing data: the first few, and the rest by a click.
 function Notes({ now }: { now: LiveNow }) {
   const notes = now.clusters.flatMap((one) => one.notes.map((note) => `${one.cluster}: ${note}`));
   if (notes.length === 0) return null;
@@ -61,8 +61,8 @@ function Notes({ now }: { now: LiveNow }) {
 }
 
 const SORTS = [
-  { value: "cost", title: "Cost an hour" },
-  { value: "idle", title: "Idle an hour" },
+  { value: "cost", title: "Cost per hour" },
+  { value: "idle", title: "Idle per hour" },
   { value: "today", title: "Cost today" },
   { value: "gpus", title: "GPUs" },
   { value: "since", title: "Longest running" },
@@ -90,14 +90,14 @@ export default function Live() {
   return (
     <>
       <PageHead title="Live" lead={at?.at ? `What runs, as of ${instant(at.at)}:${at.at.slice(17, 19)} UTC.` : "What runs now."}>
-        <Badge tone={connected ? "good" : "warn"}>{connected ? "live" : "waiting for news"}</Badge>
+        <Badge tone={connected ? "good" : "warn"}>{connected ? "live" : "reconnecting"}</Badge>
       </PageHead>
       <Loaded query={first} skeleton={<Skeleton lines={3} />}>
         {(data) =>
           (now ?? data).clusters.length === 0 ? (
-            <Empty icon="live" title="Nothing tells what runs" command={"pennyweight serve"}>
-              Point a cluster here: Prometheus by remote_write to /api/v1/write, or a scrape of its exporters, and the Kubernetes API or
-              Slurm for who holds what. Keys live and serve of the configuration.
+            <Empty icon="live" title="No live data" command={"pennyweight serve"}>
+              Connect a cluster: Prometheus by remote_write to /api/v1/write, or a scrape of its exporters, and the Kubernetes API or
+              Slurm for holdings. See the keys live and serve of the configuration.
             </Empty>
           ) : (
             <div class="stack">
@@ -112,8 +112,8 @@ export default function Live() {
           <div class="live-controls">
             <TextField label="Find" type="search" placeholder="a workload, a person, a node" value={query.get("q") ?? ""}
               onValue={(q) => setQuery({ q }, { replace: true })} />
-            <SelectField label="In order of" value={sort} onValue={(to) => setQuery({ sort: to === "cost" ? null : to })} options={SORTS} />
-            <Button onClick={() => setRound(round + 1)}>Order anew</Button>
+            <SelectField label="Sort by" value={sort} onValue={(to) => setQuery({ sort: to === "cost" ? null : to })} options={SORTS} />
+            <Button onClick={() => setRound(round + 1)}>Sort again</Button>
           </div>
           {live.error && !live.data ? null : live.data === undefined ? (
             <Skeleton lines={8} />

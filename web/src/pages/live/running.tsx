@@ -1,4 +1,4 @@
-// The table of what runs. Columns are those of the API; how long and how busy are told for people.
+// The table of running workloads. Its columns are those of the API, with durations and shares for people.
 import { useMemo } from "preact/hooks";
 import type { ApiTable as Data, Row } from "../../api/types";
 import { href } from "../../app/router";
@@ -15,7 +15,7 @@ function text(row: Row, name: string): string {
 
 function Workload({ row }: { row: Row }) {
   const name = text(row, "workload");
-  if (name.startsWith("(")) return <span class="aside">Held by nobody</span>;
+  if (name.startsWith("(")) return <span class="aside">Unallocated</span>;
   return (
     <a class="cut" href={href("/workload", { cluster: text(row, "cluster"), workload: name })} title={name}>
       {name}
@@ -24,7 +24,7 @@ function Workload({ row }: { row: Row }) {
 }
 
 function Busy({ value }: { value: string }) {
-  if (!isAmount(value)) return <span class="nothing" title="no telemetry has been seen">not seen</span>;
+  if (!isAmount(value)) return <span class="nothing" title="no telemetry">unknown</span>;
   const percent = toHeight(value);
   return (
     <span class="share">
@@ -60,7 +60,7 @@ export function Running({ table, by, isFiltered }: { table: Data; by: string[]; 
       ...(has("cluster") ? [plain("cluster", "Cluster", true)] : []),
       plain("nodes", "Nodes", true),
       { key: "gpus", title: "GPUs", numeric: true, hideOnPhone: true, value: (row) => row["gpus"], cell: (row) => <Quantity value={text(row, "gpus")} digits={text(row, "gpus").includes(".") ? 2 : 0} />, total: <Quantity value={table.total ? text(table.total, "gpus") : ""} digits={0} /> },
-      money("cost_per_hour", "An hour"),
+      money("cost_per_hour", "Per hour"),
       { key: "busy", title: "Busy", numeric: true, value: (row) => row["busy"], cell: (row) => (text(row, "workload").startsWith("(") ? "" : <Busy value={text(row, "busy")} />) },
       money("idle_per_hour", "Idle", true),
       money("cost_today", "Today", true),
@@ -68,13 +68,13 @@ export function Running({ table, by, isFiltered }: { table: Data; by: string[]; 
     ];
     return all;
   }, [table, by.join()]);
-  // What lacks a price stands above already.
+  // Missing prices are listed above already.
   const notes = (table.notes ?? []).filter((note) => !/: node .* has no price/.test(note));
   return (
     <>
       <Table caption="What runs now" columns={columns} rows={table.rows} rowKey={(row) => `${text(row, "cluster")}/${text(row, "workload")}`}
         csv={`/api/v1${href("/live", { by: by.join(","), format: "csv" })}`}
-        empty={<Empty icon="live" title={isFiltered ? "Nothing that runs is called so" : "Nothing runs"} />} />
+        empty={<Empty icon="live" title={isFiltered ? "No running workload matches" : "Nothing runs"} />} />
       {notes.length > 0 && (
         <ul class="table-notes">
           {notes.map((note) => <li key={note}>{note}</li>)}

@@ -1,4 +1,4 @@
-// Where the month's money went, by what became of it: one bar, and the parts below it.
+// The month's cost by kind: one bar, and the kinds below it.
 import type { SummaryMonth } from "../../api/types";
 import { Card } from "../../components/card";
 import { Money, Percent } from "../../components/money";
@@ -6,19 +6,19 @@ import { compare, isZero, percent, toHeight } from "../../util/money";
 
 const PARTS = [
   ["used", "used", "Used"],
-  ["held_idle", "idle", "Held and idle"],
-  ["unallocated", "unallocated", "Free, held by nobody"],
-  ["stranded", "stranded", "Stranded beside others"],
+  ["held_idle", "idle", "Idle"],
+  ["unallocated", "unallocated", "Unallocated"],
+  ["stranded", "stranded", "Stranded"],
   ["overhead", "overhead", "Overhead"],
-  ["unavailable", "unavailable", "Out of service"],
-  ["shared", "shared", "Of no machine: storage, tax and the like"],
+  ["unavailable", "unavailable", "Unavailable"],
+  ["shared", "shared", "Shared: support, network, tax and the like"],
 ] as const;
 
 export function Breakdown({ now }: { now: SummaryMonth }) {
   const parts = PARTS.filter(([name]) => !isZero(now[name]));
   const positive = parts.filter(([name]) => compare(now[name], "0") > 0);
   return (
-    <Card title="What became of it">
+    <Card title="Cost breakdown">
       <div class="parts" aria-hidden="true">
         {positive.map(([name, mark]) => (
           <span key={name} class={`mark-${mark}`} style={{ flexGrow: toHeight(percent(now[name], now.total, 4)) }} />
@@ -39,10 +39,10 @@ export function Breakdown({ now }: { now: SummaryMonth }) {
       {now.observed_share !== null && (
         <p class="small muted part-note">
           {isZero(now.observed_share) ? (
-            "No telemetry says what was done with the GPU time held; all of it counts as used."
+            "There is no telemetry for the GPU time held; all of it counts as used."
           ) : (
             <>
-              Of <Percent value={now.observed_share} /> of the GPU time held, telemetry says what was done; the rest counts as used.
+              Telemetry covers <Percent value={now.observed_share} /> of the GPU time held; the rest counts as used.
             </>
           )}
         </p>

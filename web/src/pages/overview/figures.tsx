@@ -1,4 +1,4 @@
-// The strip of figures: money of the month, what of it works, and what an hour costs now.
+// The strip of figures: the month's spend, how much of it was used, and the current cost per hour.
 import { useQuery } from "../../api/hooks";
 import { useLive } from "../../api/events";
 import type { LiveNow, SummaryMonth } from "../../api/types";
@@ -19,7 +19,7 @@ function NowFigure({ currency }: { currency: string }) {
   const gpus = clusters.reduce((sum, one) => sum + one.gpus, 0);
   return (
     <Figure
-      label="An hour costs now"
+      label="Cost per hour now"
       href="/live"
       value={<Money amount={add(...clusters.map((one) => one.cost_per_hour))} currency={currency} />}
       sub={
@@ -61,7 +61,7 @@ export function Figures({ now, before, showLive }: {
               </span>
             </>
           ) : (
-            "nothing to compare with"
+            "no earlier month to compare with"
           )
         }
       />
@@ -77,19 +77,19 @@ export function Figures({ now, before, showLive }: {
         }
       />
       {now.observed_share !== null && isZero(now.observed_share) && isZero(now.held_idle) ? (
-        <Figure label="Held and idle" mark="idle" value={<span class="nothing">–</span>} sub="no telemetry of this month" />
+        <Figure label="Idle" mark="idle" value={<span class="nothing">–</span>} sub="no telemetry for this month" />
       ) : (
-        <Figure label="Held and idle" mark="idle" href={`/explore?month=${now.month}&filter=kind=held_idle`}
+        <Figure label="Idle" mark="idle" href={`/explore?month=${now.month}&filter=kind=held_idle`}
           value={<Money amount={now.held_idle} currency={currency} digits={0} />} sub={sub(now.held_idle, before?.held_idle)} />
       )}
-      <Figure label="Not held" mark="unallocated" href={`/explore?month=${now.month}&by=node&filter=kind=unallocated,stranded,unavailable`}
+      <Figure label="Unallocated" mark="unallocated" href={`/explore?month=${now.month}&by=node&filter=kind=unallocated,stranded,unavailable`}
         value={<Money amount={wasted(now)} currency={currency} digits={0} />} sub={sub(wasted(now), before && wasted(before))} />
       <Figure
         label="GPU-hours held"
         value={<Quantity value={now.gpu_hours_held} digits={0} />}
         sub={
           <span>
-            <Quantity value={now.gpu_hours_idle} digits={0} unit="h" /> more by nobody
+            <Quantity value={now.gpu_hours_idle} digits={0} unit="h" /> more unallocated
           </span>
         }
       />

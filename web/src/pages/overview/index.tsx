@@ -1,5 +1,5 @@
-// Overview: what this month costs so far, against the same days of the last one; who, and how much
-// of it does nothing.
+// Overview: this month's cost so far compared with the same days of the last month, by owner, and how much
+// of it is idle.
 import { useMemo } from "preact/hooks";
 import { useEvent } from "../../api/events";
 import { useQuery, type Query } from "../../api/hooks";
@@ -16,10 +16,10 @@ import { Breakdown } from "./breakdown";
 import { SpendChart } from "./spend_chart";
 import { Movers, Teams } from "./teams";
 
-const ROWS_MOST = 1000; // of owners; the others are one row
+const ROWS_MOST = 1000; // owners; the rest are one row
 const PREFERRED = ["team", "project", "user"];
 
-// Who is told apart on this page: teams, or whatever label rules give first.
+// The owners of this page: teams, or the first dimension that label rules define.
 function useOwner(): { owner: string | null; choices: string[] } {
   const { query } = useRoute();
   const dimensions = useQuery<List<Dimension>>("/dimensions");
@@ -29,7 +29,7 @@ function useOwner(): { owner: string | null; choices: string[] } {
   return { owner, choices: [...new Set([first, ...PREFERRED.filter((name) => names.includes(name)), ...names, "cluster"])].slice(0, 4) };
 }
 
-// The last day of a month that has costs: all of a month that is over, part of the newest one.
+// The last day of a month with costs: a past month is complete, the newest one is not.
 function lastDay(summary: Summary | undefined, month: string): number {
   const last = summary?.as_of;
   return last?.startsWith(month) ? Number(last.slice(8, 10)) : daysIn(month);
@@ -39,14 +39,14 @@ function Nothing({ month }: { month: string }) {
   const { known } = useMonth();
   if (known.length > 0) {
     return (
-      <Empty icon="overview" title={`Nothing in ${monthName(month)}`} action={{ href: `/?month=${known[0]}`, title: `To ${monthName(known[0] ?? month)}` }}>
-        There are no costs in this month.
+      <Empty icon="overview" title={`No costs in ${monthName(month)}`} action={{ href: `/?month=${known[0]}`, title: `Go to ${monthName(known[0] ?? month)}` }}>
+        This month has no costs.
       </Empty>
     );
   }
   return (
     <Empty icon="overview" title="No costs yet" command={"pennyweight import bill.csv\npennyweight import --cluster prod nodes.csv sacct.txt\npennyweight allocate"}>
-      Bring in a bill and what ran; then every cent of it is placed here. Bills of AWS, Azure, Google Cloud, Oracle and anything
+      Import a bill and what ran; then every cent is allocated here. Bills of AWS, Azure, Google Cloud, Oracle and anything
       in FOCUS are read; what ran comes from Slurm, Kubernetes or Prometheus.
     </Empty>
   );

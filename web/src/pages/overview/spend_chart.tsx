@@ -58,7 +58,7 @@ export function SpendChart({ currency, month, owner, days, last }: Parts & { las
   return (
     <Card
       title={`Spend by ${owner}`}
-      note={step === "day" ? "each day" : "each month"}
+      note={step === "day" ? "by day" : "by month"}
       actions={
         <Segments label="Over" chosen={over} onChoose={(to) => setQuery({ over: to === "year" ? to : null })}
           options={[{ key: "month", title: "This month" }, { key: "year", title: "Year" }]} />
@@ -66,7 +66,7 @@ export function SpendChart({ currency, month, owner, days, last }: Parts & { las
     >
       <Loaded query={shown} skeleton={<Skeleton height="chart" />}>
         {() => (
-          <Chart kind="bars" title={`Spend by ${owner}, ${step === "day" ? "each day" : "each month"}`} labels={chart.buckets.map(bucketName)}
+          <Chart kind="bars" title={`Spend by ${owner}, ${step === "day" ? "by day" : "by month"}`} labels={chart.buckets.map(bucketName)}
             series={chart.series} currency={currency} onPick={pick} onSeries={pickSeries} />
         )}
       </Loaded>

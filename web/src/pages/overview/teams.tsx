@@ -1,4 +1,4 @@
-// Who spends most, and whose spend changed most.
+// The owners with the largest spend, and those with the largest change.
 import { useMemo } from "preact/hooks";
 import type { Row, Tables } from "../../api/types";
 import { href } from "../../app/router";
@@ -16,7 +16,7 @@ import type { Parts } from "./spend_chart";
 interface Owner {
   key: string;
   cost: string;
-  idle: string; // held, and nothing done with it
+  idle: string; // held but not used
   share: string | null;
   days: string[];
 }
@@ -71,10 +71,10 @@ export function Teams(parts: Parts) {
     { key: "days", title: "Days", hideOnPhone: true, cell: (one) => <Sparkline values={one.days} /> },
     { key: "cost", title: `Spend ${currency}`, numeric: true, value: (one) => one.cost, cell: (one) => <Money amount={one.cost} />, total: <Money amount={total} /> },
     { key: "share", title: "Share", numeric: true, value: (one) => one.share, cell: (one) => <Percent value={one.share} /> },
-    { key: "idle", title: "Held, idle", numeric: true, value: (one) => one.idle, cell: (one) => (isZero(one.idle) ? <span class="nothing">–</span> : <Money amount={one.idle} />), total: <Money amount={idle} /> },
+    { key: "idle", title: "Idle", numeric: true, value: (one) => one.idle, cell: (one) => (isZero(one.idle) ? <span class="nothing">–</span> : <Money amount={one.idle} />), total: <Money amount={idle} /> },
   ];
   return (
-    <Card title={`Who spends it`} flush>
+    <Card title="Largest spend" flush>
       <Loaded query={parts.kinds}>
         {() => (
           <Table caption={`Spend by ${owner}`} columns={columns} rows={owners} rowKey={(one) => one.key} shown={12} tall
@@ -92,7 +92,7 @@ interface Move {
   difference: string;
 }
 
-// The same days of both months; the largest differences, either way.
+// Compares the same days of both months; the largest differences first, up or down.
 function useMoves({ kinds, past, currency, owner }: Parts): Move[] {
   return useMemo(() => {
     const sums = new Map<string, { now: string; before: string }>();
@@ -122,7 +122,7 @@ export function Movers(parts: Parts & { sameDays: string }) {
       <Loaded query={parts.past}>
         {() =>
           moves.length === 0 ? (
-            <Empty icon="overview" title="Nothing moved" />
+            <Empty icon="overview" title="No changes" />
           ) : (
             <ul class="movers">
               {moves.map((move) => {

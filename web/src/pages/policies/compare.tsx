@@ -1,4 +1,4 @@
-// Two policies: what differs in words, then both texts side by side.
+// Two policies: the differences in words, then both texts side by side.
 import { useMemo } from "preact/hooks";
 import { useQuery } from "../../api/hooks";
 import { setQuery } from "../../app/router";
@@ -12,13 +12,13 @@ import { nameOf, type Comparison, type Policy, type PolicyText } from "./types";
 function Differences({ a, b }: { a: string; b: string }) {
   const answer = useQuery<Comparison>("/policies/compare", { a, b });
   return (
-    <Card title="What differs" note={answer.data && plural(answer.data.differences.length, "rule")} flush>
+    <Card title="Differences" note={answer.data && plural(answer.data.differences.length, "rule")} flush>
       <Loaded query={answer}>
         {({ differences }) =>
-          differences.length === 0 ? <p class="card-hint">Both divide in the same way.</p> : (
-            <div class="table-scroll" role="region" tabIndex={0} aria-label="What differs">
+          differences.length === 0 ? <p class="card-hint">Both allocate in the same way.</p> : (
+            <div class="table-scroll" role="region" tabIndex={0} aria-label="Differences">
               <table class="table differences">
-                <caption class="sr-only">What differs</caption>
+                <caption class="sr-only">Differences</caption>
                 <thead>
                   <tr><th scope="col">Rule</th><th scope="col">Before</th><th scope="col">After</th></tr>
                 </thead>
@@ -26,8 +26,8 @@ function Differences({ a, b }: { a: string; b: string }) {
                   {differences.map((one, i) => (
                     <tr key={i}>
                       <th scope="row">{one.where}</th>
-                      <td class="wrap">{one.a ?? <span class="nothing">not said</span>}</td>
-                      <td class="wrap">{one.b ?? <span class="nothing">not said</span>}</td>
+                      <td class="wrap">{one.a ?? <span class="nothing">not set</span>}</td>
+                      <td class="wrap">{one.b ?? <span class="nothing">not set</span>}</td>
                     </tr>
                   ))}
                 </tbody>
@@ -77,8 +77,8 @@ export function Compare({ policies, a, b }: { policies: Policy[]; a: string; b: 
   if (policies.length < 2) {
     return (
       <Card>
-        <Empty icon="policies" title="There is only one policy yet">
-          As soon as a month is allocated by other rules, the two can be set side by side here.
+        <Empty icon="policies" title="Only one policy so far">
+          Once a month is allocated with another policy, the two can be compared here.
         </Empty>
       </Card>
     );

@@ -1,5 +1,4 @@
-// Policies: the rules by which months were divided, each in words and as its text; and two of them
-// side by side.
+// Policies: the rules that months were allocated by, in words and as text; and two of them side by side.
 import { usePages, useQuery } from "../../api/hooks";
 import { href, setQuery, useRoute } from "../../app/router";
 import { Card, PageHead } from "../../components/card";
@@ -67,7 +66,7 @@ function Shown({ policies }: { policies: Policy[] }) {
   return (
     <>
       <Tabs
-        label="Of policies"
+        label="Policies"
         tabs={[{ key: "one", title: "Versions", count: policies.length }, { key: "compare", title: "Compare" }]}
         chosen={isCompare ? "compare" : "one"}
         onChoose={(key) => setQuery({ tab: key === "compare" ? key : null })}
@@ -88,14 +87,14 @@ export default function PoliciesPage() {
   const policies = usePages<Policy>("/policies");
   return (
     <div class="stack">
-      <PageHead title="Policies" lead="By which rules the bill is divided. A run keeps the rules that it used, so that an old number can be explained." />
+      <PageHead title="Policies" lead="The rules that bills are allocated by. A run stores the rules that it used, so old numbers can be explained." />
       {policies.error ? <ErrorNote error={policies.error} retry={policies.reload} /> : policies.loading && policies.rows.length === 0 ? (
         <Card><Skeleton lines={8} /></Card>
       ) : policies.rows.length === 0 ? (
         <Card>
-          <Empty icon="policies" title="No policy was used yet" command="pennyweight policy explain">
-            The first allocated month shows its rules here. Without a policy of your own the usual one is taken: by request
-            or by use, whichever is more.
+          <Empty icon="policies" title="No policy used yet" command="pennyweight policy explain">
+            The first allocated month shows its rules here. Without a policy of your own the default applies: by request or
+            by usage, whichever is larger.
           </Empty>
         </Card>
       ) : (

@@ -1,5 +1,5 @@
-// Two texts line by line: which lines are the same, which are only here or there. The longest common
-// subsequence, which is quick enough for what people write by hand.
+// Compares two texts line by line by their longest common subsequence, which is fast enough for texts that
+// people write by hand.
 
 export interface Pair {
   a: string | null;
@@ -7,7 +7,7 @@ export interface Pair {
   same: boolean;
 }
 
-const LINES_MAX = 3000; // beyond, lines are only set side by side
+const LINES_MAX = 3000; // longer texts are only shown side by side
 
 function lengths(a: string[], b: string[]): Uint16Array[] {
   const table = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));

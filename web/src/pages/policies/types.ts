@@ -1,4 +1,4 @@
-// What the API says of policies.
+// The API's types of policies.
 
 export interface Policy {
   version: string;

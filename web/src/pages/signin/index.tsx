@@ -1,5 +1,5 @@
-// Sign-in: a name and password, a code where a second factor is asked for, or the OpenID provider;
-// then a new password where the one given was meant for once.
+// Sign-in: name and password, a code if there is a second factor, or the OpenID provider; then a new
+// password if the old one was a one-time password.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { address, ApiError, post } from "../../api/client";
 import type { Session } from "../../api/types";
@@ -48,7 +48,7 @@ function Credentials() {
       {needsCode ? (
         <div class="code-input" ref={codeBox}>
           <TextField
-            label="Code of your second factor"
+            label="Second factor code"
             hint="Six digits, from your authenticator app."
             value={code}
             onValue={(value) => setCode(value.replace(/\D/g, "").slice(0, 6))}
@@ -105,7 +105,7 @@ export function SignIn() {
           <Logo size={36} />
           <h1>{mustChange ? "Choose a password" : "Sign in to pennyweight"}</h1>
           <p class="muted">
-            {mustChange ? "Yours was meant for the first sign-in only." : "Every cent of the GPU bill, and why."}
+            {mustChange ? "The one-time password was only for the first sign-in." : "Every cent of the GPU bill, and why."}
           </p>
         </header>
         <div class="signin-card">

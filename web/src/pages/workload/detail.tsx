@@ -1,4 +1,4 @@
-// One workload: what it cost, its attempts in time, its days, and why it costs what it does.
+// One workload: its cost, its attempts over time, its days, and an explanation of its cost.
 import type { ComponentChildren } from "preact";
 import { useQuery } from "../../api/hooks";
 import type { List, WorkloadDay, WorkloadDetail, WorkloadLine } from "../../api/types";
@@ -11,7 +11,7 @@ import { Money, Quantity } from "../../components/money";
 import { ErrorNote, Loaded, Skeleton } from "../../components/states";
 import { only } from "../../util/filter";
 import { add, isAmount, isZero, percent } from "../../util/money";
-import { bucketName, monthName, shownWorkload } from "../../util/text";
+import { bucketName, monthName, plural, shownWorkload } from "../../util/text";
 import { Explanation } from "./explain";
 import { Timeline } from "./timeline";
 
@@ -24,10 +24,10 @@ function Sums({ detail, days, currency }: { detail: WorkloadDetail; days: Worklo
   const amount = (value: string) => <Money amount={value} currency={currency} />;
   return (
     <Grid of="figures">
-      <Figure label="Cost" value={amount(total)} sub={`${days.length} days`} />
+      <Figure label="Cost" value={amount(total)} sub={plural(days.length, "day")} />
       <Figure label="Used" mark="used" value={amount(used)} sub={part(used)} />
-      <Figure label="Held and idle" mark="idle" value={amount(idle)} sub={part(idle)} />
-      {!isZero(other) && <Figure label="Other" mark="overhead" value={amount(other)} sub="spread and shared" />}
+      <Figure label="Idle" mark="idle" value={amount(idle)} sub={part(idle)} />
+      {!isZero(other) && <Figure label="Other" mark="overhead" value={amount(other)} sub="spread and shared costs" />}
       {isAmount(detail.lost_cost) && (
         <Figure label="Lost" mark="unavailable" value={amount(detail.lost_cost)} sub="in lost attempts" />
       )}
@@ -41,12 +41,12 @@ function Days({ days, currency }: { days: WorkloadDay[]; currency: string }) {
   const other = days.map((day) => day.other_cost);
   const series = [
     { name: "Used", colour: "used", values: days.map((day) => day.used_cost) },
-    { name: "Held and idle", colour: "idle", values: days.map((day) => day.held_idle_cost) },
+    { name: "Idle", colour: "idle", values: days.map((day) => day.held_idle_cost) },
     ...(other.every(isZero) ? [] : [{ name: "Other", colour: "overhead", values: other }]),
   ];
   return (
-    <Card title="Each day">
-      <Chart kind="bars" size="small" title="Cost of each day" labels={days.map((day) => bucketName(day.day))} series={series} currency={currency} />
+    <Card title="By day">
+      <Chart kind="bars" size="small" title="Cost by day" labels={days.map((day) => bucketName(day.day))} series={series} currency={currency} />
     </Card>
   );
 }
@@ -59,13 +59,13 @@ function About({ detail, month }: { detail: WorkloadDetail; month: string }) {
   const labels = Object.entries(detail.labels).map(([name, value]): [string, string] => [name, value]);
   return (
     <Grid>
-      <Card title="Whose it is"><Facts facts={[["cluster", detail.cluster || "–"], ...dimensions]} /></Card>
-      {labels.length > 0 && <Card title="Labels" note="as the scheduler gave them"><Facts facts={labels} /></Card>}
+      <Card title="Owner"><Facts facts={[["cluster", detail.cluster || "–"], ...dimensions]} /></Card>
+      {labels.length > 0 && <Card title="Labels" note="from the scheduler"><Facts facts={labels} /></Card>}
     </Grid>
   );
 }
 
-// A name with a comma can't be one of several keys; alone it can.
+// A name with a comma can't be one of several keys, but can be the only one.
 function explained({ cluster, workload }: WorkloadDetail): { by: string; key: string } {
   if (cluster === "" || cluster.includes(",") || workload.includes(",")) return { by: "workload", key: workload };
   return { by: "cluster,workload", key: `${cluster},${workload}` };
@@ -73,7 +73,7 @@ function explained({ cluster, workload }: WorkloadDetail): { by: string; key: st
 
 const OUTCOMES = { useful: "good", lost: "bad", running: "accent", unknown: "neutral" } as const;
 
-// Its cluster, where a link does not say it: the one in which it cost most.
+// The cluster if the link has none: the one in which the workload cost most.
 export function Find({ workload }: { workload: string }) {
   const { month } = useMonth();
   const found = useQuery<List<WorkloadLine>>("/workloads", { month, filter: only("workload", workload), limit: 1 });
@@ -112,7 +112,7 @@ export function Detail({ workload, cluster }: { workload: string; cluster: strin
                   );
                 })}
                 <Timeline attempts={detail.attempts} />
-                <Card title="Why it costs this much">
+                <Card title="Cost explained">
                   <Explanation parameters={{ ...explained(detail), month }} />
                 </Card>
                 <About detail={detail} month={month} />

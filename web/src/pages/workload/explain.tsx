@@ -1,5 +1,5 @@
-// Why an amount is what it is: its largest postings, and for the first of them the arithmetic from
-// the bill line down, step by step.
+// Explains an amount: its largest postings, and for the first one the arithmetic from the charge down, step
+// by step.
 import { useQuery } from "../../api/hooks";
 import type { Explanation as Answer, Section } from "../../api/types";
 import { ApiTable } from "../../components/api_table";
@@ -7,7 +7,7 @@ import { Badge } from "../../components/controls";
 import { Empty, Loaded, Note, Skeleton } from "../../components/states";
 import type { QueryParameters } from "../../api/client";
 
-// "1. The bill line" → its facts, opened by a click; the last one, which has the result, at once.
+// Each step opens by a click; the last one, which has the result, is open from the start.
 export function Steps({ sections }: { sections: Section[] }) {
   return (
     <ol class="steps">
@@ -40,7 +40,7 @@ export function Explanation({ parameters }: { parameters: QueryParameters }) {
             <Note key={warning} tone="warn">{warning}</Note>
           ))}
           {postings.rows.length === 0 ? (
-            <Empty icon="info" title="There is no posting behind it" />
+            <Empty icon="info" title="No postings" />
           ) : (
             <div class="framed">
               <ApiTable table={postings} dense hide={["charge"]} />
@@ -49,8 +49,8 @@ export function Explanation({ parameters }: { parameters: QueryParameters }) {
           {explanation.length > 0 && (
             <div>
               <h3 class="steps-title">
-                How the first of them comes about{" "}
-                {exact ? <Badge tone="good" title="Worked out again just now: the same to the last digit">exact</Badge> : <Badge tone="bad">not what is stored</Badge>}
+                How the first one comes about{" "}
+                {exact ? <Badge tone="good" title="Recomputed just now: equal to the last digit">exact</Badge> : <Badge tone="bad">differs from the stored amount</Badge>}
               </h3>
               <Steps sections={explanation} />
             </div>

@@ -1,5 +1,5 @@
-// Workload: one job or service, from its first attempt to its last; without one in the address, the
-// list of those that cost most.
+// Workload: one job or service, from its first attempt to its last; without one in the address, the list
+// of the most expensive ones.
 import { useRoute } from "../../app/router";
 import { Detail, Find } from "./detail";
 import { Workloads } from "./list";

@@ -1,4 +1,4 @@
-// The workloads of a month, the costliest first.
+// The workloads of a month, the most expensive first.
 import { address } from "../../api/client";
 import { usePages } from "../../api/hooks";
 import type { WorkloadLine } from "../../api/types";
@@ -50,7 +50,7 @@ function columnsOf(rows: WorkloadLine[], month: string): Column<WorkloadLine>[] 
       key: "used", title: "Used", numeric: true, value: used,
       cell: (line) => <span class="share"><Meter percent={toHeight(used(line))} /><Percent value={used(line)} digits={0} /></span>,
     },
-    { key: "idle", title: `Held, idle${own}`, numeric: true, hideOnPhone: true, value: (line) => line.held_idle_cost, cell: (line) => <Money amount={line.held_idle_cost} /> },
+    { key: "idle", title: `Idle${own}`, numeric: true, hideOnPhone: true, value: (line) => line.held_idle_cost, cell: (line) => <Money amount={line.held_idle_cost} /> },
     {
       key: "cost", title: `Cost${own}`, numeric: true, value: (line) => line.effective_cost,
       cell: (line) => <Money amount={line.effective_cost} currency={own ? null : line.currency} />,
@@ -69,12 +69,12 @@ export function Workloads() {
   );
   return (
     <>
-      <PageHead title="Workloads" lead={`What ran in ${monthName(month)}, and what each job and service cost.`} />
+      <PageHead title="Workloads" lead={`The jobs and services of ${monthName(month)}, with their cost.`} />
       <Card flush>
         <div class="live-controls">
           <TextField label="Find" type="search" placeholder="a workload, a person, a cluster" value={query.get("q") ?? ""}
             onValue={(q) => setQuery({ q }, { replace: true })} />
-          {filter.length > 0 && <Button onClick={() => setQuery({ filter: null })}>Take out the filter {filter.join(", ")}</Button>}
+          {filter.length > 0 && <Button onClick={() => setQuery({ filter: null })}>Remove the filter {filter.join(", ")}</Button>}
         </div>
         {pages.error && <ErrorNote error={pages.error} retry={pages.reload} />}
         {pages.loading && pages.rows.length === 0 ? (
@@ -89,7 +89,7 @@ export function Workloads() {
               onRow={(line) => navigate(link(line, month))}
               csv={address("/workloads", { month, filter, format: "csv" })}
               empty={
-                <Empty icon="workload" title={text ? "Nothing that is loaded is called so" : `Nothing ran in ${monthName(month)}`}
+                <Empty icon="workload" title={text ? "No loaded workload matches" : `Nothing ran in ${monthName(month)}`}
                   {...(text ? {} : { command: "pennyweight import --cluster prod nodes.csv sacct.txt" })}>
                   {text ? "Load more, or find it with the search above." : "Connect Slurm or Kubernetes, or import what sacct says."}
                 </Empty>

@@ -1,4 +1,4 @@
-// Attempts in time, one below the other: when each ran, on what, and how it ended.
+// Attempts over time, one below the other: when each ran, on which devices, and how it ended.
 import type { Attempt } from "../../api/types";
 import { Card } from "../../components/card";
 import { Badge, type Tone } from "../../components/controls";
@@ -6,7 +6,7 @@ import { Empty } from "../../components/states";
 import { Table, type Column } from "../../components/table";
 import { dayShort, duration, instant, plural } from "../../util/text";
 
-const SHOWN = 40; // bars; all of them stand in the table
+const SHOWN = 40; // bars; the table has all
 
 const TONES: [RegExp, Tone][] = [
   [/^(completed|succeeded|done|success)/i, "good"],
@@ -28,7 +28,7 @@ function span(attempts: Attempt[]): { from: number; to: number } {
   const ends = attempts.map((one) => Date.parse(one.to ?? one.from));
   const isOpen = attempts.some((one) => one.to === null);
   const [from, last] = [Math.min(...froms), Math.max(...ends, ...froms)];
-  // What still runs is drawn to beyond the last thing known, and not up to a now that may be far.
+  // A running attempt is drawn a little beyond the last known time, not up to now, which may be far off.
   const to = isOpen ? last + Math.max((last - from) * 0.25, 3_600_000) : last;
   return { from, to: to > from ? to : from + 1 };
 }
@@ -86,7 +86,7 @@ export function Timeline({ attempts }: { attempts: Attempt[] }) {
   return (
     <Card title="Attempts" note={attempts.length > SHOWN ? `the first ${SHOWN} of ${attempts.length} drawn` : undefined} flush>
       {attempts.length === 0 ? (
-        <Empty icon="workload" title="Nothing says when it ran">Its cost comes from elsewhere: a spread, or a correction.</Empty>
+        <Empty icon="workload" title="No run times are known">Its cost comes from spreading or a correction.</Empty>
       ) : (
         <>
           <Bars attempts={attempts} />

@@ -1,0 +1,162 @@
+#include "allocation/components.h"
+
+#include <fmt/format.h>
+
+#include "allocation/pricing/node_split.h"
+#include "core/gpu/card_fraction.h"
+
+namespace pennyweight {
+namespace {
+
+bool is_hours(std::string_view unit) {
+  return unit == "Hours" || unit == "Hour" || unit == "hours" || unit == "hour" || unit == "Hrs" ||
+         unit == "1 Hour";
+}
+
+struct HourlyPrice {
+  Decimal per_hour;
+  std::string from;
+};
+
+std::optional<HourlyPrice> hourly_price(const Charge& charge, const NodeShape& shape,
+                                        const Catalog& catalog) {
+  if (charge.list_unit_price && charge.list_unit_price->ticks() > 0 &&
+      is_hours(charge.pricing_unit)) {
+    return HourlyPrice{*charge.list_unit_price, "ListUnitPrice of the line"};
+  }
+  const std::string& type =
+      shape.instance_type.empty() ? charge.instance_type : shape.instance_type;
+  if (type.empty()) return std::nullopt;
+  const std::string& region = shape.region.empty() ? charge.region_id : shape.region;
+  const auto rate = catalog.find_rate({.instance_type = type,
+                                       .region = region,
+                                       .option = PurchaseOption::kOnDemand,
+                                       .at = charge.charge_period.begin()});
+  if (!rate) return std::nullopt;
+  return HourlyPrice{rate->per_hour, fmt::format("on-demand list price of {} in {} ({})", type,
+                                                 rate->region, rate->source)};
+}
+
+// The first rule whose pattern matches the node's instance type.
+NodeSplitRule rule_for(const NodeShape& shape, const Charge& charge, const Policy& policy) {
+  const std::string& type =
+      shape.instance_type.empty() ? charge.instance_type : shape.instance_type;
+  for (const NodeSplitRule& rule : policy.node_splits) {
+    if (rule.instance_type.empty() || meets_pattern(type, rule.instance_type)) return rule;
+  }
+  return {.instance_type = {}, .how = policy.node_split, .gpu = {}, .cpu = {}, .memory = {}};
+}
+
+Weight ticks_of(Decimal value) { return static_cast<Weight>(value.ticks()); }
+
+ComponentSplit explicit_split(const NodeSplitRule& rule) {
+  return {
+      .gpu = ticks_of(rule.gpu),
+      .cpu = ticks_of(rule.cpu),
+      .memory = ticks_of(rule.memory),
+      .description = fmt::format("explicit: {} of the price to the GPUs, {} to CPU, {} to memory",
+                                 to_text(rule.gpu), to_text(rule.cpu), to_text(rule.memory)),
+      .price_per_hour = {}};
+}
+
+// Units times prices, over a common denominator of vCPU thousandths and bytes of a GiB.
+ComponentSplit ratio_split(const NodeSplitRule& rule, const NodeShape& shape) {
+  constexpr Weight kGib = Weight{1} << 30;
+  return {.gpu = ticks_of(rule.gpu) * shape.gpu_count * 1000 * kGib,
+          .cpu = ticks_of(rule.cpu) * *shape.cpu_milli * kGib,
+          .memory = ticks_of(rule.memory) * *shape.memory_bytes * 1000,
+          .description =
+              fmt::format("ratio: {} GPUs at {}, {} vCPU thousandths at {} per 1000, {} bytes of "
+                          "memory at {} per GiB",
+                          shape.gpu_count, to_text(rule.gpu), *shape.cpu_milli, to_text(rule.cpu),
+                          *shape.memory_bytes, to_text(rule.memory)),
+          .price_per_hour = {}};
+}
+
+}  // namespace
+
+Weight component_weight(const ComponentSplit& split, Component component) {
+  switch (component) {
+    case Component::kGpu:
+      return split.gpu;
+    case Component::kCpu:
+      return split.cpu;
+    case Component::kMemory:
+      return split.memory;
+    case Component::kWhole:
+      return 0;
+  }
+  return 0;
+}
+
+NodeShape find_node_shape(const Node& node, const Catalog& catalog) {
+  NodeShape shape{.gpu_count = node.gpu_count,
+                  .gpu_model = node.gpu_model,
+                  .instance_type = node.instance_type,
+                  .region = node.region,
+                  .cpu_milli = node.cpu_milli,
+                  .memory_bytes = node.memory_bytes};
+  const InstanceType* type = catalog.find_instance_type(node.instance_type);
+  if (type == nullptr) return shape;
+  if (!shape.cpu_milli) shape.cpu_milli = type->cpu_milli;
+  if (!shape.memory_bytes) shape.memory_bytes = type->memory_bytes;
+  if (shape.gpu_model.empty()) shape.gpu_model = type->gpu_model;
+  // The instance type is decisive: a fraction of a GPU reports itself as a GPU.
+  if (const auto sold = find_sold_card(type->gpu_model)) {
+    shape.card_share = sold->part;
+    if (sold->part != CardShare::whole()) shape.gpu_model = sold->model->name;
+  }
+  return shape;
+}
+
+ComponentSplit compute_component_split(const Charge& charge, const NodeShape& shape,
+                                       const Policy& policy, const Catalog& catalog) {
+  const NodeSplitRule rule = rule_for(shape, charge, policy);
+  const bool has_host =
+      shape.cpu_milli && shape.memory_bytes && (*shape.cpu_milli > 0 || *shape.memory_bytes > 0);
+  if (shape.gpu_count == 0) {
+    if (!has_host)
+      return {.description = "nothing is known of what the node has", .price_per_hour = {}};
+    if (rule.how == NodeSplit::kRatio) return ratio_split(rule, shape);
+    // With an unlimited price nothing is capped, so this gives the market prices.
+    const auto market = residual_split(Decimal::from_ticks(Decimal::kTicksMax), *shape.cpu_milli,
+                                       *shape.memory_bytes, catalog.host_unit_rates());
+    return {.cpu = market.cpu,
+            .memory = market.memory,
+            .description = "no GPUs: CPU and memory by their market unit rates",
+            .price_per_hour = {}};
+  }
+  if (rule.how == NodeSplit::kWholeNode) {
+    return {.gpu = 1, .description = "whole_node: all of it to the GPUs", .price_per_hour = {}};
+  }
+  if (rule.how == NodeSplit::kExplicit) return explicit_split(rule);
+  if (!has_host) {
+    return {.gpu = 1,
+            .description = "all of it to the GPUs: the node's CPU and memory are not known",
+            .price_per_hour = {}};
+  }
+  if (rule.how == NodeSplit::kRatio) return ratio_split(rule, shape);
+  const auto price = hourly_price(charge, shape, catalog);
+  if (!price) {
+    return {.gpu = 1,
+            .description = "all of it to the GPUs: no hourly list price is known for the node",
+            .price_per_hour = {},
+            .price_missing = true};
+  }
+  const auto split = residual_split(price->per_hour, *shape.cpu_milli, *shape.memory_bytes,
+                                    catalog.host_unit_rates());
+  return {
+      .gpu = split.gpu,
+      .cpu = split.cpu,
+      .memory = split.memory,
+      .description = fmt::format(
+          "residual: {} per hour ({}), less {} vCPU at {} and {} GiB at {} per hour{}",
+          to_text(price->per_hour), price->from,
+          to_text(Decimal::from_ticks(Int128{*shape.cpu_milli} * Decimal::kTicksPerUnit / 1000)),
+          to_text(catalog.host_unit_rates().per_cpu_hour), *shape.memory_bytes >> 30,
+          to_text(catalog.host_unit_rates().per_gib_hour),
+          split.capped ? ", CPU and memory capped at half of the price" : ""),
+      .price_per_hour = price->per_hour};
+}
+
+}  // namespace pennyweight

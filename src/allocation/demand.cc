@@ -1,0 +1,423 @@
+// resolve_demands(): finds what each holding requests, and where.
+#include "allocation/demand.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "allocation/device_share.h"
+#include "allocation/parallel.h"
+#include "allocation/shared_holdings.h"
+#include "core/ascii.h"
+#include "core/gpu/gpu_model.h"
+#include "core/overloaded.h"
+
+namespace pennyweight {
+namespace {
+
+// A model as requested ("a100") is met by a model as installed ("A100-SXM4-80GB").
+bool meets(const std::string& installed, const std::string& requested) {
+  if (requested.empty()) return true;
+  const GpuModel* model = find_gpu_model(requested);
+  if (model != nullptr) return model->name == installed;
+  return ascii::lower_case(installed).find(ascii::lower_case(requested)) != std::string::npos;
+}
+
+class Resolver {
+ public:
+  Resolver(std::span<const Holding* const> holdings, const SharedHoldings& shared,
+           const Fleet& fleet)
+      : holdings_(holdings), shared_(shared), fleet_(fleet) {}
+
+  // Resolves holdings [first, last). Selectors are in the order of their first use.
+  Demands run(std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t i = first; i < last; ++i) {
+      if (shared_.is_reservation(i)) continue;
+      for (const SharingInterval& sharing : shared_.sharing_intervals(i))
+        place({i, holdings_[i], sharing});
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // A holding over an interval in which it shares with the same others.
+  struct RequestedHolding {
+    std::uint32_t index;
+    const Holding* holding;
+    SharingInterval sharing;
+    const Interval& during() const { return sharing.during; }
+  };
+
+  void problem(std::string what) { out_.problems[std::move(what)] += 1; }
+
+  void place(const RequestedHolding& requested) {
+    if (requested.sharing.reserved != nullptr) return on_reserved(requested);
+    std::visit(Overloaded{[&](const OnGpus& on) { on_gpus(requested, on); },
+                          [&](const OnNodes& on) { on_nodes(requested, on); },
+                          [&](const InPool& in) { in_pool(requested, in); }},
+               requested.holding->placement);
+  }
+
+  std::optional<CardFraction> share_of(const Device& device, const CardAt& at) {
+    auto share = device_share(device, at);
+    if (share) return *share;
+    problem(share.error().message);
+    return std::nullopt;
+  }
+
+  static void set_gpu(Demand& demand, const CardFraction& each, std::uint64_t devices,
+                      std::uint64_t card_units, const SharingInterval& sharing) {
+    demand.units[kCompute] = sharing.own_units(scale_units(card_units, each.compute) * devices);
+    demand.units[kMemory] = sharing.own_units(scale_units(card_units, each.memory) * devices);
+  }
+
+  // Host CPU and memory: as requested, else the same part of the host as of its GPUs.
+  static void set_host(Demand& demand, const NodeShape& shape, std::uint64_t gpu_units_of_shape,
+                       std::optional<std::uint64_t> cpu_milli,
+                       std::optional<std::uint64_t> memory_bytes) {
+    const auto part = [&](std::uint64_t capacity) -> std::uint64_t {
+      if (gpu_units_of_shape == 0) return 0;
+      return static_cast<std::uint64_t>(
+          multiply_divide(capacity, demand.units[kCompute], gpu_units_of_shape).quotient);
+    };
+    demand.units[kCpu] = cpu_milli ? *cpu_milli : part(shape.cpu_milli.value_or(0));
+    demand.units[kHostMemory] = memory_bytes ? *memory_bytes : part(shape.memory_bytes.value_or(0));
+  }
+
+  void add(Demand demand, const std::optional<Interval>& present) {
+    if (!present) return;
+    const auto during = demand.during.overlap(*present);
+    if (!during) return;
+    demand.during = *during;
+    out_.all.push_back(demand);
+  }
+
+  void on_gpus(const RequestedHolding& requested, const OnGpus& on) {
+    bool first = true;  // the host's CPU and memory are requested for the holding as a whole
+    for (const GpuId& id : on.gpus) {
+      bool found = false;
+      for (const std::uint32_t card_index : fleet_.cards_named(id)) {
+        const Fleet::Card& card = fleet_.cards()[card_index];
+        if (!card.present || !requested.during().overlap(*card.present)) continue;
+        found |= on_card(requested, id, card_index, first);
+      }
+      if (!found) problem(fmt::format("GPU {}, which no inventory has at that time", id.text()));
+      first = false;
+    }
+  }
+
+  // Places a fraction of a reserved GPU on the GPUs of the reservation.
+  void on_reserved(const RequestedHolding& requested) {
+    const Placement& where = requested.sharing.reserved->placement;
+    if (const auto* on = std::get_if<OnGpus>(&where)) return on_gpus(requested, *on);
+    if (const auto* on = std::get_if<OnNodes>(&where)) return on_nodes(requested, *on);
+    in_pool(requested, std::get<InPool>(where));
+  }
+
+  bool on_card(const RequestedHolding& requested, const GpuId& id, std::uint32_t card_index,
+               bool first) {
+    const Fleet::Card& card = fleet_.cards()[card_index];
+    bool placed = false;
+    for (const std::uint32_t machine_index : fleet_.machines_named(card.gpu->node)) {
+      const Fleet::Machine& machine = fleet_.machines()[machine_index];
+      const auto both = machine.present ? machine.present->overlap(*card.present) : std::nullopt;
+      if (!both) continue;
+      placed = true;
+      bool first_seat = first;
+      if (!card.is_cut) {
+        const Device device = instance_device(*card.gpu, id, requested.holding->device);
+        const auto each = share_of(device, {model_of(card, machine), machine.node});
+        if (!each) return true;  // already noted
+        on_seat(requested, card.first_seat, machine_index, *both, *each, first_seat);
+        continue;
+      }
+      if (is_profile(requested.holding->device) && id == card.gpu->uuid) {
+        // Some instance of that profile on this GPU; which one is unknown.
+        some_instance(requested, machine_index, *both, first_seat);
+        continue;
+      }
+      const std::span<const Fleet::Seat> seats = fleet_.seats_of(card);
+      for (std::uint32_t s = 0; s < seats.size(); ++s) {
+        if (id != card.gpu->uuid && seats[s].id != id) continue;
+        const auto each = share_in_seat(requested, card, machine);
+        if (!each) return true;
+        on_seat(requested, card.first_seat + s, machine_index, *both, *each, first_seat);
+        first_seat = false;
+      }
+    }
+    return placed;
+  }
+
+  static bool is_profile(const Device& device) { return std::holds_alternative<MigSlice>(device); }
+
+  std::string model_of(const Fleet::Card& card, const Fleet::Machine& machine) const {
+    return card.gpu->model.empty() ? machine.shape.gpu_model : card.gpu->model;
+  }
+
+  // On a GPU whose layout is not understood an instance counts by its profile, if known.
+  static Device instance_device(const Gpu& gpu, const GpuId& id, const Device& requested) {
+    for (const MigInstance& instance : gpu.mig_instances) {
+      if (instance.id == id) return MigSlice{instance.profile};
+    }
+    return requested;
+  }
+
+  // Of an instance: all of it, unless the instance itself is shared.
+  std::optional<CardFraction> share_in_seat(const RequestedHolding& requested,
+                                            const Fleet::Card& card,
+                                            const Fleet::Machine& machine) {
+    const Device& device = requested.holding->device;
+    if (is_profile(device)) return CardFraction{CardShare::whole(), CardShare::whole()};
+    return share_of(device, {model_of(card, machine), machine.node});
+  }
+
+  void on_seat(const RequestedHolding& requested, std::uint32_t seat_index,
+               std::uint32_t machine_index, const Interval& present, const CardFraction& each,
+               bool first) {
+    const Fleet::Seat& seat = fleet_.seats()[seat_index];
+    const Fleet::Machine& machine = fleet_.machines()[machine_index];
+    Demand demand{.holding = requested.index,
+                  .level = Demand::Level::kSeat,
+                  .target = seat_index,
+                  .machine = machine_index,
+                  .during = requested.during(),
+                  .gpu_memory_bytes = machine.gpu_memory_bytes};
+    // Nobody can hold more than all of a seat.
+    const auto of_seat = [&](std::size_t axis, CardShare share) {
+      const CardShare part = std::min(share, CardShare::whole());
+      return requested.sharing.own_units(scale_units(seat.units[axis], part));
+    };
+    demand.units[kCompute] = of_seat(kCompute, each.compute);
+    demand.units[kMemory] = of_seat(kMemory, each.memory);
+    const auto host = [&](const std::optional<std::uint64_t>& whole) {
+      return whole && !first ? std::optional<std::uint64_t>(0) : whole;
+    };
+    set_host(demand, machine.shape, machine.capacity()[kCompute],
+             host(requested.holding->cpu_milli), host(requested.holding->memory_bytes));
+    add(demand, present);
+  }
+
+  void some_instance(const RequestedHolding& requested, std::uint32_t machine_index,
+                     const Interval& present, bool first) {
+    const Fleet::Machine& machine = fleet_.machines()[machine_index];
+    const auto each = share_of(requested.holding->device, {machine.shape.gpu_model, machine.node});
+    if (!each) return;
+    on_machine(requested, machine_index, *each, 1, first ? requested.holding->cpu_milli : 0,
+               first ? requested.holding->memory_bytes : 0, present);
+  }
+
+  void on_machine(const RequestedHolding& requested, std::uint32_t machine_index,
+                  const CardFraction& each, std::uint32_t devices,
+                  std::optional<std::uint64_t> cpu_milli, std::optional<std::uint64_t> memory_bytes,
+                  const Interval& present) {
+    const Fleet::Machine& machine = fleet_.machines()[machine_index];
+    Demand demand{.holding = requested.index,
+                  .level = Demand::Level::kMachine,
+                  .target = machine_index,
+                  .machine = machine_index,
+                  .during = requested.during(),
+                  .devices = devices,
+                  .gpu_memory_bytes = machine.gpu_memory_bytes};
+    set_gpu(demand, each, devices, machine.card_units(), requested.sharing);
+    set_host(demand, machine.shape, machine.capacity()[kCompute], cpu_milli, memory_bytes);
+    add(demand, present);
+  }
+
+  void on_nodes(const RequestedHolding& requested, const OnNodes& on) {
+    // What the holding requests of its host is spread over its nodes evenly; the first gets the
+    // rest.
+    const std::uint64_t parts = on.parts.size();
+    for (std::uint64_t i = 0; i < parts; ++i) {
+      const auto part = [&](const std::optional<std::uint64_t>& whole) {
+        return whole ? std::optional(*whole / parts + (i < *whole % parts ? 1 : 0)) : whole;
+      };
+      bool found = false;
+      for (const std::uint32_t machine_index : fleet_.machines_named(on.parts[i].node)) {
+        const Fleet::Machine& machine = fleet_.machines()[machine_index];
+        if (!machine.present || !requested.during().overlap(*machine.present)) continue;
+        found = true;
+        const auto each =
+            share_of(requested.holding->device, {machine.shape.gpu_model, machine.node});
+        if (!each) continue;
+        on_machine(requested, machine_index, *each, on.parts[i].devices,
+                   part(requested.holding->cpu_milli), part(requested.holding->memory_bytes),
+                   *machine.present);
+      }
+      if (!found) {
+        problem(
+            fmt::format("node {}, which no inventory has at that time", on.parts[i].node.text()));
+      }
+    }
+  }
+
+  void in_pool(const RequestedHolding& requested, const InPool& in) {
+    const Holding& holding = *requested.holding;
+    Selector selector = matching_groups(in.pools, in.devices == 0 ? "" : holding.gpu_model);
+    if (selector.empty()) selector = matching_groups(in.pools, "");
+    if (selector.empty()) {
+      problem(in.pools.empty()
+                  ? std::string("a pool of nodes, and the cluster has no inventory")
+                  : fmt::format("pool {}, which no inventory has", in.pools.front().text()));
+      return;
+    }
+    const std::uint32_t target = selector_index(selector);
+    const auto each = share_in(target, holding);
+    if (!each) return;  // already noted
+    const PoolTotals& totals = totals_[target];
+    Demand demand{.holding = requested.index,
+                  .level = Demand::Level::kPool,
+                  .target = target,
+                  .machine = kNoIndex,
+                  .during = requested.during(),
+                  .devices = in.devices,
+                  .gpu_memory_bytes = totals.gpu_memory_bytes};
+    set_gpu(demand, *each, in.devices, totals.card_units, requested.sharing);
+    set_host(demand, totals.host, totals.gpu_units, holding.cpu_milli, holding.memory_bytes);
+    out_.all.push_back(demand);
+  }
+
+  // What part of a GPU a device of the holding is in these node groups. They may differ in model,
+  // but a profile must mean the same on all of them.
+  std::optional<CardFraction> share_in(std::uint32_t target, const Holding& holding) {
+    if (std::holds_alternative<WholeGpu>(holding.device) ||
+        std::holds_alternative<CardFraction>(holding.device)) {
+      return share_of(holding.device, {holding.gpu_model, nullptr});
+    }
+    std::optional<CardFraction> each;
+    for (const std::uint32_t node_group : out_.selectors[target]) {
+      for (const std::uint32_t machine_index : fleet_.node_groups()[node_group].nodes) {
+        const Fleet::Machine& machine = fleet_.machines()[machine_index];
+        const auto here = share_of(holding.device, {machine.shape.gpu_model, machine.node});
+        if (!here) return std::nullopt;
+        if (each && *each != *here) {
+          problem(fmt::format("{} in a pool where it is a different part of each card",
+                              to_text(holding.device)));
+          return std::nullopt;
+        }
+        each = here;
+      }
+    }
+    return each;
+  }
+
+  // What all machines of a selector have together.
+  struct PoolTotals {
+    NodeShape host;  // its CPU and memory
+    std::uint64_t gpu_units = 0;
+    std::uint64_t card_units = CardShare::kUnitsPerCard;  // of its smallest GPU
+    std::uint64_t gpu_memory_bytes = 0;  // of one GPU; 0: models differ, or are unknown
+  };
+
+  PoolTotals totals_of(const Selector& selector) const {
+    PoolTotals totals;
+    std::uint64_t cpu = 0, memory = 0;
+    std::set<std::uint64_t> gpu_memory;
+    for (const std::uint32_t node_group : selector) {
+      for (const std::uint32_t machine_index : fleet_.node_groups()[node_group].nodes) {
+        const Fleet::Machine& machine = fleet_.machines()[machine_index];
+        cpu += machine.shape.cpu_milli.value_or(0);
+        memory += machine.shape.memory_bytes.value_or(0);
+        totals.gpu_units += machine.capacity()[kCompute];
+        if (machine.gpu_count == 0) continue;
+        gpu_memory.insert(machine.gpu_memory_bytes);
+        totals.card_units = std::min(totals.card_units, machine.card_units());
+      }
+    }
+    totals.host.cpu_milli = cpu;
+    totals.host.memory_bytes = memory;
+    if (gpu_memory.size() == 1) totals.gpu_memory_bytes = *gpu_memory.begin();
+    return totals;
+  }
+
+  Selector matching_groups(const std::vector<PoolId>& pools, const std::string& gpu_model) const {
+    Selector selector;
+    for (std::uint32_t i = 0; i < fleet_.node_groups().size(); ++i) {
+      const NodeGroup& node_group = fleet_.node_groups()[i];
+      const bool in_pools =
+          pools.empty() || std::find(pools.begin(), pools.end(), node_group.pool) != pools.end();
+      if (in_pools && meets(node_group.gpu_model, gpu_model)) selector.push_back(i);
+    }
+    return selector;
+  }
+
+  std::uint32_t selector_index(const Selector& selector) {
+    const auto [at, is_new] =
+        selector_of_.try_emplace(selector, static_cast<std::uint32_t>(out_.selectors.size()));
+    if (is_new) {
+      out_.selectors.push_back(selector);
+      totals_.push_back(totals_of(selector));
+    }
+    return at->second;
+  }
+
+  std::span<const Holding* const> holdings_;
+  const SharedHoldings& shared_;
+  const Fleet& fleet_;
+  Demands out_;
+  std::map<Selector, std::uint32_t> selector_of_;
+  std::vector<PoolTotals> totals_;  // by selector, in the order of their first use
+};
+
+// Appends the demands of a block of holdings to those of the blocks before it.
+void append(Demands& all, std::map<Selector, std::uint32_t>& selector_of, Demands& part) {
+  std::vector<std::uint32_t> place;
+  for (const Selector& selector : part.selectors) {
+    const auto [at, is_new] =
+        selector_of.try_emplace(selector, static_cast<std::uint32_t>(all.selectors.size()));
+    if (is_new) all.selectors.push_back(selector);
+    place.push_back(at->second);
+  }
+  for (Demand& demand : part.all) {
+    if (demand.level == Demand::Level::kPool) demand.target = place[demand.target];
+    all.all.push_back(demand);
+  }
+  for (const auto& [what, count] : part.problems) all.problems[what] += count;
+}
+
+// Fewer node groups first; among equals by the groups, so that the order is always the same.
+void sort_selectors(Demands& demands) {
+  std::vector<std::uint32_t> order(demands.selectors.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const Selector& x = demands.selectors[a];
+    const Selector& y = demands.selectors[b];
+    return std::pair(x.size(), x) < std::pair(y.size(), y);
+  });
+  std::vector<std::uint32_t> place(order.size());
+  std::vector<Selector> sorted;
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    place[order[i]] = i;
+    sorted.push_back(demands.selectors[order[i]]);
+  }
+  demands.selectors = std::move(sorted);
+  for (Demand& demand : demands.all) {
+    if (demand.level == Demand::Level::kPool) demand.target = place[demand.target];
+  }
+}
+
+}  // namespace
+
+Demands resolve_demands(std::span<const Holding* const> holdings, const Fleet& fleet,
+                        unsigned threads) {
+  constexpr std::size_t kAtOnce = 1024;
+  const SharedHoldings shared(holdings);
+  std::vector<Demands> parts((holdings.size() + kAtOnce - 1) / kAtOnce);
+  for_each_index(parts.size(), threads, [&](std::size_t i) {
+    const std::size_t first = i * kAtOnce, last = std::min(first + kAtOnce, holdings.size());
+    parts[i] = Resolver(holdings, shared, fleet)
+                   .run(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last));
+  });
+  Demands demands;
+  demands.problems = fleet.problems();
+  std::map<Selector, std::uint32_t> selector_of;
+  for (Demands& part : parts) {
+    append(demands, selector_of, part);
+    part = {};
+  }
+  sort_selectors(demands);
+  return demands;
+}
+
+}  // namespace pennyweight

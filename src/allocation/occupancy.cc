@@ -1,0 +1,461 @@
+#include "allocation/occupancy.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "allocation/fill_machines.h"
+#include "allocation/seat.h"
+#include "core/check.h"
+
+namespace pennyweight {
+namespace {
+
+GpuTime gpu_time_of(const PlacedDemand& each) {
+  return CardShare::from_units(each.units[kCompute]).over_ms(each.during.length_ms());
+}
+
+MemoryTime memory_time_of(const PlacedDemand& each) {
+  const UInt128 bytes =
+      multiply_divide(each.units[kMemory], each.demand->gpu_memory_bytes, CardShare::kUnitsPerCard)
+          .quotient;
+  return MemoryTime::of(bytes * each.during.length_ms());
+}
+
+// The seats of the machine on which telemetry reports the demand's workload: one for each of its
+// devices, or none.
+std::vector<std::uint32_t> seats_by_telemetry(const Demand& demand, const WorkloadId& workload,
+                                              const Interval& during, const Fleet& fleet,
+                                              const UtilizationIndex& seen) {
+  std::vector<std::uint32_t> seats;
+  for (const auto& [who, device] : seen.placed(workload)) {
+    for (const std::uint32_t c : fleet.cards_named(device)) {
+      const Fleet::Card& card = fleet.cards()[c];
+      if (card.gpu->node != fleet.machines()[demand.machine].node->name) continue;
+      if (!card.present || card.present->overlap(during) != during) continue;
+      for (std::uint32_t s = card.first_seat; s < card.first_seat + card.seats; ++s) {
+        if (fleet.seats()[s].id == device && !fleet.seats()[s].is_rest) seats.push_back(s);
+      }
+    }
+  }
+  if (seats.size() != demand.devices) seats.clear();
+  return seats;
+}
+
+Interval hull(const Interval& a, const Interval& b) {
+  return {std::min(a.begin(), b.begin()), std::max(a.end(), b.end())};
+}
+
+class MachineSharing {
+ public:
+  MachineSharing(const Interval& segment, std::uint32_t machine,
+                 std::span<const PlacedDemand> placed, const AllocationContext& context,
+                 const UtilizationIndex& seen, bool pool_takes)
+      : segment_(segment),
+        index_(machine),
+        machine_(context.fleet.machines()[machine]),
+        placed_(placed),
+        context_(context),
+        fleet_(context.fleet),
+        seen_(seen),
+        pool_takes_(pool_takes) {}
+
+  MachineOccupancy run() {
+    const auto present = machine_.present ? machine_.present->overlap(segment_) : std::nullopt;
+    if (!present) return std::move(out_);
+    present_ = *present;
+    const AxisUnits units = machine_.capacity();
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+      out_.capacity[axis] = UInt128{units[axis]} * present_.length_ms();
+    }
+    for (const PlacedDemand& each : placed_) {
+      out_.holders.push_back({.holding = each.demand->holding,
+                              .during = each.during,
+                              .gpu_time = gpu_time_of(each),
+                              .idle_time = {},
+                              .observed_time = {},
+                              .memory_time = memory_time_of(each)});
+    }
+    outages_ = union_of(present_, machine_.outages);
+    share_host(units);
+    share_gpus(units);
+    return std::move(out_);
+  }
+
+ private:
+  // Divides CPU and memory of the host among all holders on the machine, wherever their GPUs are.
+  void share_host(const AxisUnits& units) {
+    for (std::size_t axis = kGpuAxes; axis < kAxes; ++axis) {
+      Steps left = while_present(segment_, present_, units[axis]);
+      if (units[axis] > 0) take(axis, placed_, 0, left);
+      if (units[axis] > 0 && !placed_.empty()) {
+        const auto none = zero_times(segment_, left);
+        exhausted_.insert(exhausted_.end(), none.begin(), none.end());
+      }
+      make_unavailable(axis, left);
+      finish(axis, left);
+    }
+    exhausted_ = union_of(present_, exhausted_);
+  }
+
+  void take(std::size_t axis, std::span<const PlacedDemand> placed, std::size_t first,
+            Steps& left) {
+    if (placed.empty()) return;
+    std::vector<Claim> claims;
+    claims.reserve(placed.size());
+    for (const PlacedDemand& each : placed) claims.push_back({each.during, each.units[axis]});
+    auto shared = divide_capacity(segment_, left, claims);
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+      MachineHolder& part = out_.holders[first + i];
+      part.given[axis] += shared.given[i];
+      if (axis < kGpuAxes) part.used[axis] += shared.given[i];
+    }
+    left = std::move(shared.residual);
+  }
+
+  void make_unavailable(std::size_t axis, Steps& left) {
+    if (outages_.empty()) return;
+    const Steps out = restrict_to(segment_, left, outages_);
+    out_.unavailable[axis] += integral(segment_, out);
+    left = sum_steps(std::array{&std::as_const(left)}, std::array{&out});
+  }
+
+  void finish(std::size_t axis, Steps& left) {
+    out_.residual[axis] = integral(segment_, left);
+    if (pool_takes_) out_.left[axis] = std::move(left);
+  }
+
+  void share_gpus(const AxisUnits& units) {
+    if (units[kCompute] == 0) {
+      if (pool_takes_) {
+        out_.left[kCompute] = out_.left[kMemory] = {{segment_.begin(), 0}};
+      }
+      return;
+    }
+    std::size_t seated = 0;
+    while (seated < placed_.size() && placed_[seated].level == Demand::Level::kSeat) ++seated;
+    const auto on_machine = placed_.subspan(seated);
+    // Step functions cost much more than sums, so they are computed only where they are needed.
+    with_steps_ = pool_takes_ || !on_machine.empty() || !outages_.empty() || !exhausted_.empty();
+    std::array<UInt128, kGpuAxes> rest = {out_.capacity[kCompute], out_.capacity[kMemory]};
+    std::array<std::vector<Steps>, kGpuAxes> more, less;
+    std::size_t first = 0;
+    for (const std::uint32_t c : machine_.cards) {
+      std::size_t last = first;
+      while (last < seated && fleet_.seats()[placed_[last].target].card == c) ++last;
+      share_card(c, placed_.subspan(first, last - first), first, rest, more, less);
+      first = last;
+    }
+    CHECK(first == seated, "every seat is one of the machine's cards");
+    for (std::size_t axis = 0; axis < kGpuAxes; ++axis) {
+      if (!with_steps_) {
+        out_.residual[axis] = rest[axis];
+        continue;
+      }
+      const Steps all = while_present(segment_, present_, units[axis]);
+      std::vector<const Steps*> plus = {&all}, minus;
+      for (const Steps& steps : more[axis]) plus.push_back(&steps);
+      for (const Steps& steps : less[axis]) minus.push_back(&steps);
+      Steps left = sum_steps(plus, minus);
+      take(axis, on_machine, seated, left);
+      make_unavailable(axis, left);
+      if (!exhausted_.empty()) {
+        const Steps stuck = restrict_to(segment_, left, exhausted_);
+        out_.stranded[axis] += integral(segment_, stuck);
+        left = sum_steps(std::array{&std::as_const(left)}, std::array{&stuck});
+      }
+      finish(axis, left);
+      out_.unbilled[axis] = std::min(out_.unbilled[axis], out_.residual[axis]);
+    }
+  }
+
+  // Handles a GPU with holders of its own, a MIG layout or an outage. The GPU is taken out of the
+  // machine's capacity, and what its seats leave is added back.
+  void share_card(std::uint32_t index, std::span<const PlacedDemand> placed, std::size_t first,
+                  std::array<UInt128, kGpuAxes>& rest,
+                  std::array<std::vector<Steps>, kGpuAxes>& more,
+                  std::array<std::vector<Steps>, kGpuAxes>& less) {
+    const Fleet::Card& card = fleet_.cards()[index];
+    const auto there = card.present ? card.present->overlap(present_) : std::nullopt;
+    if (!there) {
+      CHECK(placed.empty(), "nobody is on a card that is not there");
+      return;
+    }
+    const auto outages = union_of(*there, card.outages);
+    if (placed.empty() && !card.is_cut && outages.empty()) return;
+    for (std::size_t axis = 0; axis < kGpuAxes; ++axis) {
+      rest[axis] -= UInt128{card.units[axis]} * there->length_ms();
+      out_.stranded[axis] += UInt128{card.stranded[axis]} * there->length_ms();
+      if (with_steps_) less[axis].push_back(while_present(segment_, *there, card.units[axis]));
+    }
+    std::size_t position = 0;
+    for (std::uint32_t s = card.first_seat; s < card.first_seat + card.seats; ++s) {
+      std::size_t last = position;
+      while (last < placed.size() && placed[last].target == s) ++last;
+      SeatOccupancy seat = share_of_seat(s, *there, placed.subspan(position, last - position),
+                                         first + position, with_steps_ || !outages.empty());
+      position = last;
+      for (std::size_t axis = 0; axis < kGpuAxes; ++axis) {
+        UInt128 residual = seat.residual[axis];
+        if (!outages.empty()) {
+          const Steps out = restrict_to(*there, seat.left[axis], outages);
+          const UInt128 unavailable = integral(*there, out);
+          out_.unavailable[axis] += unavailable;
+          residual -= unavailable;
+          seat.left[axis] =
+              sum_steps(std::array{&std::as_const(seat.left[axis])}, std::array{&out});
+        }
+        rest[axis] += residual;
+        out_.unbilled[axis] += std::min(UInt128{seat.unbilled[axis]}, residual);
+        if (with_steps_) more[axis].push_back(over_segment(*there, std::move(seat.left[axis])));
+      }
+    }
+    CHECK(position == placed.size(), "every cut is on one of the card's seats");
+  }
+
+  // Extends the steps of a part of the segment to all of it.
+  Steps over_segment(const Interval& there, Steps steps) const {
+    if (segment_.begin() < there.begin()) steps.insert(steps.begin(), {segment_.begin(), 0});
+    if (there.end() < segment_.end()) steps.push_back({there.end(), 0});
+    return steps;
+  }
+
+  SeatOccupancy share_of_seat(std::uint32_t index, const Interval& there,
+                              std::span<const PlacedDemand> placed, std::size_t first,
+                              bool with_steps) {
+    const Fleet::Seat& seat = fleet_.seats()[index];
+    std::vector<SeatClaim> claims;
+    claims.reserve(placed.size());
+    for (const PlacedDemand& each : placed) {
+      const auto during = each.during.overlap(there);
+      CHECK(during.has_value(), "a cut lies within the presence of its card");
+      claims.push_back(
+          {.during = *during,
+           .requested = {each.units[kCompute], each.units[kMemory]},
+           .basis = context_.rules.basis(index_, each.demand->holding),
+           .own = seen_.workload(index, context_.holdings[each.demand->holding]->workload)});
+    }
+    SeatOccupancy shared = share_seat({.during = there,
+                                       .capacity = seat.units,
+                                       .claims = claims,
+                                       .device = seen_.device(index),
+                                       .telemetry_begin = seen_.from(),
+                                       .with_steps = with_steps});
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+      MachineHolder& part = out_.holders[first + i];
+      const SeatShare& share = shared.shares[i];
+      part.card = seat.card;
+      for (std::size_t axis = 0; axis < kGpuAxes; ++axis) {
+        part.given[axis] += share.given[axis];
+        part.used[axis] += share.used[axis];
+      }
+      part.idle_time = GpuTime::of(share.idle);
+      part.observed_time = GpuTime::of(share.observed);
+    }
+    return shared;
+  }
+
+  const Interval& segment_;
+  std::uint32_t index_;
+  const Fleet::Machine& machine_;
+  std::span<const PlacedDemand> placed_;
+  const AllocationContext& context_;
+  const Fleet& fleet_;
+  const UtilizationIndex& seen_;
+  bool pool_takes_;
+  bool with_steps_ = false;
+  Interval present_{segment_};
+  std::vector<Interval> outages_;    // of the machine
+  std::vector<Interval> exhausted_;  // when all of its CPU or memory was held
+  MachineOccupancy out_;
+};
+
+// Divides what machines left to the pools over one segment, narrower selectors first.
+class PoolSharing {
+ public:
+  PoolSharing(Occupancy& occupancy, std::span<const PlacedDemand> placed,
+              const AllocationContext& context)
+      : out_(occupancy), fleet_(context.fleet), selectors_(context.selectors) {
+    for (const PlacedDemand& each : placed) by_selector_[each.target].push_back(&each);
+  }
+
+  void run() {
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+      std::vector<Steps> free(fleet_.node_groups().size());
+      for (std::size_t l = 0; l < free.size(); ++l) {
+        std::vector<const Steps*> machines;
+        for (const std::uint32_t m : fleet_.node_groups()[l].nodes) {
+          if (!out_.machines[m].left[axis].empty())
+            machines.push_back(&out_.machines[m].left[axis]);
+        }
+        free[l] = machines.empty() ? Steps{{out_.segment.begin(), 0}} : sum_steps(machines);
+      }
+      for (const auto& [selector, placed] : by_selector_) {
+        share_selector(axis, selectors_[selector], placed, free);
+      }
+    }
+  }
+
+ private:
+  using Cuts = std::vector<const PlacedDemand*>;
+
+  // A selector takes from each of its node groups in proportion to what is free there at the
+  // instant.
+  void share_selector(std::size_t axis, const Selector& node_groups, const Cuts& placed,
+                      std::vector<Steps>& free) {
+    std::vector<const Steps*> all_charged;
+    for (const std::uint32_t node_group : node_groups) all_charged.push_back(&free[node_group]);
+    const Steps capacity = sum_steps(all_charged);
+    std::vector<Claim> claims;
+    for (const PlacedDemand* each : placed) claims.push_back({each->during, each->units[axis]});
+    const auto shared = divide_capacity(out_.segment, capacity, claims);
+    if (axis == kCompute) {
+      for (const PlacedDemand* each : placed) {
+        out_.pool_gpu_time[each->demand->holding] += gpu_time_of(*each);
+        out_.pool_memory_time[each->demand->holding] += memory_time_of(*each);
+      }
+    }
+    if (node_groups.size() == 1) {
+      free[node_groups[0]] = shared.residual;
+      give(node_groups[0], axis, placed, shared.given);
+      return;
+    }
+    const auto taken = take_from_groups(node_groups, capacity, shared.residual, free);
+    UInt128 taken_in_all = 0;
+    for (const UInt128 amount : taken) taken_in_all += amount;
+    for (std::size_t l = 0; l < node_groups.size(); ++l) {
+      if (taken_in_all == 0) break;
+      give(node_groups[l], axis, placed, scale_amounts(shared.given, taken[l], taken_in_all));
+    }
+  }
+
+  // How much was taken from each node group over the segment; `free` becomes what is left there.
+  std::vector<UInt128> take_from_groups(const Selector& node_groups, const Steps& capacity,
+                                        const Steps& residual, std::vector<Steps>& free) const {
+    std::vector<Instant> instants;
+    for (const Step& step : capacity) instants.push_back(step.at);
+    for (const Step& step : residual) instants.push_back(step.at);
+    for (const std::uint32_t node_group : node_groups) {
+      for (const Step& step : free[node_group]) instants.push_back(step.at);
+    }
+    std::sort(instants.begin(), instants.end());
+    instants.erase(std::unique(instants.begin(), instants.end()), instants.end());
+
+    std::vector<UInt128> taken(node_groups.size());
+    std::vector<Steps> rest(node_groups.size());
+    std::vector<Weight> levels(node_groups.size());
+    for (std::size_t i = 0; i < instants.size(); ++i) {
+      const Instant at = instants[i];
+      const Instant until = i + 1 < instants.size() ? instants[i + 1] : out_.segment.end();
+      const std::uint64_t used = level_at(capacity, at) - level_at(residual, at);
+      for (std::size_t l = 0; l < node_groups.size(); ++l)
+        levels[l] = level_at(free[node_groups[l]], at);
+      const auto parts =
+          used == 0 ? std::vector<UInt128>(node_groups.size(), 0) : split_units(used, levels);
+      for (std::size_t l = 0; l < node_groups.size(); ++l) {
+        taken[l] += parts[l] * static_cast<std::uint64_t>((until - at).count());
+        rest[l].push_back({at, static_cast<std::uint64_t>(levels[l] - parts[l])});
+      }
+    }
+    for (std::size_t l = 0; l < node_groups.size(); ++l) free[node_groups[l]] = std::move(rest[l]);
+    return taken;
+  }
+
+  static std::uint64_t level_at(const Steps& steps, Instant at) {
+    const auto after = std::upper_bound(steps.begin(), steps.end(), at,
+                                        [](Instant t, const Step& step) { return t < step.at; });
+    return std::prev(after)->units;
+  }
+
+  void give(std::uint32_t node_group, std::size_t axis, const Cuts& placed,
+            const std::vector<UInt128>& amounts) {
+    auto& holders = out_.node_groups[node_group].holders;
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+      if (amounts[i] == 0) continue;
+      const std::uint32_t holding = placed[i]->demand->holding;
+      auto at = std::lower_bound(
+          holders.begin(), holders.end(), holding,
+          [](const PoolHolder& part, std::uint32_t h) { return part.holding < h; });
+      if (at == holders.end() || at->holding != holding) {
+        at = holders.insert(at, {.holding = holding, .during = placed[i]->during});
+      }
+      at->during = hull(at->during, placed[i]->during);
+      at->given[axis] += amounts[i];
+    }
+  }
+
+  Occupancy& out_;
+  const Fleet& fleet_;
+  std::span<const Selector> selectors_;
+  std::map<std::uint32_t, Cuts> by_selector_;
+};
+
+}  // namespace
+
+std::vector<PlacedDemand> place_demands(const Interval& segment,
+                                        std::span<const Demand* const> active,
+                                        const AllocationContext& context,
+                                        const UtilizationIndex& seen) {
+  const Fleet& fleet = context.fleet;
+  std::vector<PlacedDemand> placed;
+  placed.reserve(active.size());
+  for (const Demand* demand : active) {
+    const auto during = demand->during.overlap(segment);
+    if (!during) continue;
+    PlacedDemand each{.demand = demand,
+                      .level = demand->level,
+                      .machine = demand->machine,
+                      .target = demand->target,
+                      .during = *during,
+                      .units = demand->units};
+    if (demand->level == Demand::Level::kMachine && demand->devices > 0) {
+      const auto seats = seats_by_telemetry(*demand, context.holdings[demand->holding]->workload,
+                                            *during, fleet, seen);
+      for (std::uint32_t i = 0; i < seats.size(); ++i) {
+        PlacedDemand one = each;
+        one.level = Demand::Level::kSeat;
+        one.target = seats[i];
+        for (std::size_t axis = 0; axis < kAxes; ++axis) {
+          const std::uint64_t devices = demand->devices;
+          one.units[axis] =
+              demand->units[axis] / devices + (i < demand->units[axis] % devices ? 1 : 0);
+          if (axis < kGpuAxes) {
+            one.units[axis] = std::min(one.units[axis], fleet.seats()[seats[i]].units[axis]);
+          }
+        }
+        placed.push_back(one);
+      }
+      if (!seats.empty()) continue;
+    }
+    placed.push_back(each);
+  }
+  // The seats of a card are adjacent and the cards of a machine ascend, so this sorts by card too.
+  std::stable_sort(placed.begin(), placed.end(), [](const PlacedDemand& a, const PlacedDemand& b) {
+    return std::tie(a.machine, a.level, a.target) < std::tie(b.machine, b.level, b.target);
+  });
+  return placed;
+}
+
+MachineOccupancy machine_occupancy(const Interval& segment, std::uint32_t machine,
+                                   std::span<const PlacedDemand> placed,
+                                   const AllocationContext& context, const UtilizationIndex& seen,
+                                   bool pool_takes) {
+  return MachineSharing(segment, machine, placed, context, seen, pool_takes).run();
+}
+
+void share_pools(Occupancy& occupancy, std::span<const PlacedDemand> pool_cuts,
+                 const AllocationContext& context) {
+  for (std::size_t l = 0; l < occupancy.node_groups.size(); ++l) {
+    NodeGroupOccupancy& node_group = occupancy.node_groups[l];
+    for (const std::uint32_t m : context.fleet.node_groups()[l].nodes) {
+      for (std::size_t axis = 0; axis < kAxes; ++axis) {
+        node_group.capacity[axis] += occupancy.machines[m].capacity[axis];
+        node_group.residual[axis] += occupancy.machines[m].residual[axis];
+      }
+    }
+  }
+  if (!pool_cuts.empty()) PoolSharing(occupancy, pool_cuts, context).run();
+}
+
+}  // namespace pennyweight

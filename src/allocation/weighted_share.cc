@@ -1,0 +1,516 @@
+#include "allocation/weighted_share.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "allocation/fill_machines.h"
+#include "core/check.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::array kSplitComponents = {Component::kGpu, Component::kCpu, Component::kMemory};
+
+// One machine of one charge in this segment.
+struct ChargedMachine {
+  std::uint32_t charge;
+  std::uint32_t machine;
+  bool carries_time;
+  // The weight given to holders in its pool, of the current component, and the GPU compute in it.
+  UInt128 pooled = 0;
+  UInt128 pooled_compute = 0;
+  // Of holders that named the machine: their weight, and the compute that they requested.
+  UInt128 named = 0;
+  UInt128 named_compute = 0;
+};
+
+// Charges whose machines are interchangeable: they differ in nothing but the machine.
+struct GroupKey {
+  std::uint32_t node_group;
+  Interval period;
+  std::array<Int128, 4> costs;
+  std::array<Weight, 3> split;
+  AxisAmounts capacity;
+  bool carries_time;
+  auto operator<=>(const GroupKey&) const = default;
+};
+
+// Capacity that is idle for a known reason: its weight, and the GPU compute in it.
+struct IdleCapacity {
+  UInt128 weight = 0;
+  UInt128 compute = 0;
+  IdleCapacity& operator+=(const IdleCapacity& other) {
+    weight += other.weight;
+    compute += other.compute;
+    return *this;
+  }
+};
+
+// A machine's or pool's idle capacity by reason; the rest is unallocated.
+struct IdleByReason {
+  IdleCapacity unavailable;
+  IdleCapacity stranded;
+  IdleCapacity unbilled;
+};
+
+class SegmentSharing {
+ public:
+  SegmentSharing(std::uint32_t segment, const ResolvedCharges& charges,
+                 std::span<const ChargeSegment> here, const Occupancy& occupancy,
+                 const AllocationContext& context)
+      : segment_(segment),
+        charges_(charges),
+        segments_(here),
+        fleet_(context.fleet),
+        occupancy_(occupancy),
+        rules_(context.rules) {}
+
+  std::vector<WeightedShare> run() {
+    for (const ChargeSegment& at : segments_) {
+      const ResolvedCharge& resolved = charges_.all[at.charge];
+      switch (resolved.kind) {
+        case TargetKind::kMachine:
+          add_machines(at, resolved);
+          break;
+        case TargetKind::kPool:
+          share_pool_charge(at, resolved);
+          break;
+        case TargetKind::kUnusedCommitment:
+          add_whole_charge(at.charge, PostingKind::kUnallocated);
+          break;
+        case TargetKind::kShared:
+          add_whole_charge(at.charge, PostingKind::kShared);
+          break;
+      }
+    }
+    for (const Component component : kSplitComponents) share_machine_charges(component);
+    distribute_pool_time();
+    return std::move(out_);
+  }
+
+ private:
+  template <class Amounts>
+  static UInt128 weigh_gpu(const Amounts& amounts, const UnitWeights& weights) {
+    return amounts[kCompute] * weights.compute + amounts[kMemory] * weights.memory;
+  }
+
+  static UInt128 weigh(const AxisAmounts& amounts, Component component,
+                       const UnitWeights& weights) {
+    switch (component) {
+      case Component::kGpu:
+        return weigh_gpu(amounts, weights);
+      case Component::kCpu:
+        return amounts[kCpu];
+      case Component::kMemory:
+        return amounts[kHostMemory];
+      case Component::kWhole:
+        return 0;
+    }
+    return 0;
+  }
+
+  WeightedShare share(std::uint32_t charge, Component component, PostingKind kind,
+                      const Interval& during) const {
+    return {.charge = charge,
+            .component = component,
+            .segment = segment_,
+            .kind = kind,
+            .during = during,
+            .gpu_time = {},
+            .memory_time = {},
+            .observed_time = {}};
+  }
+
+  // A charge for no part of the fleet: its days weigh by their length.
+  void add_whole_charge(std::uint32_t charge, PostingKind kind) {
+    WeightedShare all = share(charge, Component::kWhole, kind, occupancy_.segment);
+    all.weight = occupancy_.segment.length_ms();
+    out_.push_back(all);
+  }
+
+  void add_machines(const ChargeSegment& at, const ResolvedCharge& resolved) {
+    if (resolved.split.empty()) {
+      add_whole_charge(at.charge, PostingKind::kUnallocated);
+      return;
+    }
+    const Costs& costs = resolved.charge->costs;
+    for (const std::uint32_t machine : resolved.machines) {
+      const bool carries = resolved.carries_time[at.position];
+      const GroupKey key{.node_group = fleet_.machines()[machine].node_group,
+                         .period = resolved.charge->charge_period,
+                         .costs = {costs.billed.ticks(), costs.effective.ticks(),
+                                   costs.list.ticks(), costs.contracted.ticks()},
+                         .split = {resolved.split.gpu, resolved.split.cpu, resolved.split.memory},
+                         .capacity = occupancy_.machines[machine].capacity,
+                         .carries_time = carries};
+      groups_[key].push_back({.charge = at.charge, .machine = machine, .carries_time = carries});
+    }
+  }
+
+  void share_machine_charges(Component component) {
+    for (auto& [key, billed_machines] : groups_) {
+      // By machine, so that filling does not follow the order of charge ids.
+      std::sort(billed_machines.begin(), billed_machines.end(),
+                [](const ChargedMachine& a, const ChargedMachine& b) {
+                  return std::tie(a.machine, a.charge) < std::tie(b.machine, b.charge);
+                });
+      if (component_weight(charges_.all[billed_machines.front().charge].split, component) == 0)
+        continue;
+      for (ChargedMachine& billed : billed_machines) {
+        billed.pooled = billed.pooled_compute = billed.named = billed.named_compute = 0;
+        share_named(component, billed);
+      }
+      share_pooled(component, key.node_group, billed_machines);
+      for (const ChargedMachine& billed : billed_machines) share_idle(component, billed);
+    }
+  }
+
+  // The weights of the holders of a machine. Where rules give holders of one machine different
+  // weights, these may exceed the machine's; then they are scaled down to it.
+  std::vector<UInt128> holder_weights(Component component, std::uint32_t machine) const {
+    const MachineOccupancy& here = occupancy_.machines[machine];
+    std::vector<UInt128> weights;
+    weights.reserve(here.holders.size());
+    UInt128 all = 0;
+    for (const MachineHolder& part : here.holders) {
+      weights.push_back(weigh(part.given, component, rules_.weights(machine, part.holding)));
+      all += weights.back();
+    }
+    const UInt128 capacity = weigh(here.capacity, component, rules_.weights(machine));
+    return all > capacity ? split_units(capacity, weights) : weights;
+  }
+
+  // How much of a holder's weight was used. CPU and memory of the host are not observed.
+  UInt128 used_weight(Component component, std::uint32_t machine, const MachineHolder& part,
+                      UInt128 weight) const {
+    if (component != Component::kGpu) return weight;
+    const UnitWeights& weights = rules_.weights(machine, part.holding);
+    const UInt128 used = weigh_gpu(part.used, weights);
+    const UInt128 given = weigh_gpu(part.given, weights);
+    if (given == 0) return weight;
+    return given == weight ? used : multiply_divide(weight, used, given).quotient;
+  }
+
+  // Adds what a holder of a machine used, and what it held and did not use.
+  void add_holder(const WeightedShare& held, Component component, std::uint32_t machine,
+                  const MachineHolder& part, UInt128 weight, bool carries) {
+    const UInt128 used = used_weight(component, machine, part, weight);
+    const bool overhead = rules_.is_overhead(part.holding);
+    WeightedShare first = held;
+    first.kind = overhead ? PostingKind::kOverhead : PostingKind::kUsed;
+    first.weight = overhead ? weight : used;
+    WeightedShare rest = held;
+    rest.kind = PostingKind::kHeldIdle;
+    rest.weight = weight - first.weight;
+    if (carries) {
+      // Idle time is reported whether or not the basis charges for it.
+      rest.gpu_time = rest.observed_time = overhead ? GpuTime() : part.idle_time;
+      first.gpu_time = part.gpu_time - rest.gpu_time;
+      first.observed_time = part.observed_time - rest.observed_time;
+    }
+    const bool idle = rest.weight > 0 || rest.gpu_time != GpuTime();
+    const bool only_idle = idle && first.weight == 0 && first.gpu_time == GpuTime();
+    if (carries) (only_idle ? rest : first).memory_time = part.memory_time;
+    // Without idle time the first share is added even if it has no weight: it records the holding.
+    if (!only_idle) add(first);
+    if (idle) add(rest);
+  }
+
+  // Adds holders that named the machine or its GPUs.
+  void share_named(Component component, ChargedMachine& billed) {
+    const MachineOccupancy& machine = occupancy_.machines[billed.machine];
+    const auto weights = holder_weights(component, billed.machine);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const MachineHolder& part = machine.holders[i];
+      WeightedShare held = share(billed.charge, component, PostingKind::kUsed, part.during);
+      held.machine = billed.machine;
+      held.card = part.card;
+      held.holding = part.holding;
+      add_holder(held, component, billed.machine, part, weights[i],
+                 component == Component::kGpu && billed.carries_time);
+      billed.named += weights[i];
+      billed.named_compute += part.gpu_time.count();
+    }
+  }
+
+  // What a machine leaves to the pool, no more than its holders leave of its weight.
+  UInt128 pool_room(Component component, const ChargedMachine& billed) const {
+    const MachineOccupancy& machine = occupancy_.machines[billed.machine];
+    const UnitWeights& weights = rules_.weights(billed.machine);
+    return std::min(weigh(machine.residual, component, weights),
+                    weigh(machine.capacity, component, weights) - billed.named);
+  }
+
+  // Lays the holders in the pool over the machines of this group, one machine after the other.
+  void share_pooled(Component component, std::uint32_t group_index,
+                    std::vector<ChargedMachine>& billed_machines) {
+    const NodeGroupOccupancy& node_group = occupancy_.node_groups[group_index];
+    if (node_group.holders.empty()) return;
+    const std::uint32_t any =
+        billed_machines.front().machine;  // the weights are those of its GPU model
+    const UInt128 node_group_room = weigh(node_group.residual, component, rules_.weights(any));
+    if (node_group_room == 0) return;
+    std::vector<UInt128> amounts;
+    UInt128 requested = 0;
+    for (const PoolHolder& part : node_group.holders) {
+      amounts.push_back(weigh(part.given, component, rules_.weights(any, part.holding)));
+      requested += amounts.back();
+    }
+    if (requested > node_group_room) amounts = split_units(node_group_room, amounts);
+    std::vector<UInt128> room;
+    UInt128 group_room = 0;
+    for (const ChargedMachine& billed : billed_machines) {
+      room.push_back(pool_room(component, billed));
+      group_room += room.back();
+    }
+    // Several charges of one machine may be in one group (the same fee twice): each has its own
+    // room.
+    const auto of_group = group_room <= node_group_room
+                              ? scale_amounts(amounts, group_room, node_group_room)
+                              : std::vector<UInt128>();
+    if (of_group.empty()) {
+      for (ChargedMachine& billed : billed_machines) {
+        const UInt128 alone = pool_room(component, billed);
+        const auto parts = scale_amounts(amounts, alone, node_group_room);
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+          pool_share(component, billed, node_group.holders[i], parts[i]);
+        }
+      }
+      return;
+    }
+    for (const MachineFill& filled : fill_machines(room, of_group)) {
+      pool_share(component, billed_machines[filled.machine], node_group.holders[filled.holder],
+                 filled.amount);
+    }
+  }
+
+  void pool_share(Component component, ChargedMachine& billed, const PoolHolder& part,
+                  UInt128 amount) {
+    if (amount == 0) return;
+    WeightedShare held = share(billed.charge, component, holder_kind(part.holding), part.during);
+    held.machine = billed.machine;
+    held.holding = part.holding;
+    held.weight = amount;
+    billed.pooled += amount;
+    const UInt128 given =
+        weigh(part.given, component, rules_.weights(billed.machine, part.holding));
+    billed.pooled_compute +=
+        given == 0 ? 0 : multiply_divide(part.given[kCompute], amount, given).quotient;
+    if (component == Component::kGpu && billed.carries_time) {
+      time_carriers_[part.holding].push_back(out_.size());
+    }
+    add(held);
+  }
+
+  PostingKind holder_kind(std::uint32_t holding) const {
+    return rules_.is_overhead(holding) ? PostingKind::kOverhead : PostingKind::kUsed;
+  }
+
+  static IdleByReason idle_by_reason(const MachineOccupancy& machine, Component component,
+                                     const UnitWeights& weights) {
+    IdleByReason idle{.unavailable = {.weight = weigh(machine.unavailable, component, weights)},
+                      .stranded = {},
+                      .unbilled = {}};
+    if (component != Component::kGpu) return idle;
+    idle.unavailable.compute = machine.unavailable[kCompute];
+    idle.stranded = {weigh_gpu(machine.stranded, weights), machine.stranded[kCompute]};
+    // Its holders report the time, since they requested it.
+    idle.unbilled = {.weight = weigh_gpu(machine.unbilled, weights)};
+    return idle;
+  }
+
+  void share_idle(Component component, const ChargedMachine& billed) {
+    const MachineOccupancy& machine = occupancy_.machines[billed.machine];
+    const UnitWeights& weights = rules_.weights(billed.machine);
+    const UInt128 capacity = weigh(machine.capacity, component, weights);
+    const UInt128 taken = billed.named + billed.pooled;
+    CHECK(taken <= capacity, "no more is given than there is");
+    const UInt128 compute = billed.named_compute + billed.pooled_compute;
+    const bool carries = component == Component::kGpu && billed.carries_time;
+    WeightedShare idle =
+        share(billed.charge, component, PostingKind::kUnallocated, occupancy_.segment);
+    idle.machine = billed.machine;
+    add_idle(
+        idle, capacity - taken, idle_by_reason(machine, component, weights),
+        carries && machine.capacity[kCompute] > compute ? machine.capacity[kCompute] - compute : 0);
+  }
+
+  // Divides an idle weight by its reasons, each with its part of the idle GPU time; the last one
+  // takes the rest.
+  void add_idle(const WeightedShare& idle, UInt128 weight, const IdleByReason& kinds,
+                UInt128 compute) {
+    struct Task {
+      PostingKind kind;
+      UInt128 weight;
+      UInt128 compute;
+    };
+    std::vector<Task> parts;
+    const auto take = [&](PostingKind kind, const IdleCapacity& of_kind) {
+      const UInt128 part = std::min(weight, of_kind.weight);
+      if (part == 0) return;
+      const UInt128 time = std::min(compute, of_kind.compute);
+      parts.push_back({kind, part, time});
+      weight -= part;
+      compute -= time;
+    };
+    take(PostingKind::kUnavailable, kinds.unavailable);
+    take(PostingKind::kStranded, kinds.stranded);
+    take(PostingKind::kHeldIdle, kinds.unbilled);
+    if (weight > 0) parts.push_back({PostingKind::kUnallocated, weight, 0});
+    if (!parts.empty()) parts.back().compute += compute;
+    for (const Task& part : parts) {
+      WeightedShare kind = idle;
+      kind.kind = part.kind;
+      kind.weight = part.weight;
+      kind.gpu_time = GpuTime::of(part.compute);
+      add(kind);
+    }
+  }
+
+  // Divides a charge for a whole pool among all holders in the pool, wherever they are in it.
+  void share_pool_charge(const ChargeSegment& at, const ResolvedCharge& resolved) {
+    if (resolved.split.empty()) {
+      add_whole_charge(at.charge, PostingKind::kUnallocated);
+      return;
+    }
+    for (const Component component : kSplitComponents) {
+      if (component_weight(resolved.split, component) == 0) continue;
+      share_pool_component(at, resolved, component,
+                           component == Component::kGpu && resolved.carries_time[at.position]);
+    }
+  }
+
+  void share_pool_component(const ChargeSegment& at, const ResolvedCharge& resolved,
+                            Component component, bool carries) {
+    AxisAmounts capacity{};
+    UInt128 room = 0, taken = 0, compute = 0;
+    IdleByReason idle;
+    std::map<std::uint32_t, WeightedShare> pooled;  // by holding
+    for (const std::uint32_t node_group : resolved.node_groups) {
+      UInt128 group_named = 0, group_capacity = 0;
+      for (const std::uint32_t machine : fleet_.node_groups()[node_group].nodes) {
+        const MachineOccupancy& here = occupancy_.machines[machine];
+        const UnitWeights& weights = rules_.weights(machine);
+        const auto parts = holder_weights(component, machine);
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+          const MachineHolder& part = here.holders[i];
+          WeightedShare held = share(at.charge, component, PostingKind::kUsed, part.during);
+          held.holding = part.holding;
+          add_holder(held, component, machine, part, parts[i], carries);
+          group_named += parts[i];
+          compute += part.gpu_time.count();
+        }
+        const IdleByReason here_idle = idle_by_reason(here, component, weights);
+        idle.unavailable += here_idle.unavailable;
+        idle.stranded += here_idle.stranded;
+        idle.unbilled += here_idle.unbilled;
+        group_capacity += weigh(here.capacity, component, weights);
+        capacity[kCompute] += here.capacity[kCompute];
+      }
+      room += group_capacity;
+      taken += group_named;
+      taken += share_pool_holders(at, component, node_group, group_capacity - group_named, pooled,
+                                  compute);
+    }
+    for (auto& [holding, held] : pooled) {
+      if (carries && occupancy_.pool_gpu_time.contains(holding)) {
+        time_carriers_[holding].push_back(out_.size());
+      }
+      add(held);
+    }
+    CHECK(taken <= room, "no more is given than there is");
+    add_idle(share(at.charge, component, PostingKind::kUnallocated, occupancy_.segment),
+             room - taken, idle,
+             carries && capacity[kCompute] > compute ? capacity[kCompute] - compute : 0);
+  }
+
+  // Adds the holders in the pool, of one node group, and returns their weight, at most `room`.
+  UInt128 share_pool_holders(const ChargeSegment& at, Component component, std::uint32_t node_group,
+                             UInt128 room, std::map<std::uint32_t, WeightedShare>& pooled,
+                             UInt128& compute) {
+    const auto& parts = occupancy_.node_groups[node_group].holders;
+    if (parts.empty()) return 0;
+    const std::uint32_t any = fleet_.node_groups()[node_group].nodes.front();
+    std::vector<UInt128> weights;
+    UInt128 all = 0;
+    for (const PoolHolder& part : parts) {
+      weights.push_back(weigh(part.given, component, rules_.weights(any, part.holding)));
+      all += weights.back();
+      compute += part.given[kCompute];
+    }
+    if (all > room) {
+      weights = split_units(room, weights);
+      all = room;
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto [held, is_new] = pooled.try_emplace(
+          parts[i].holding,
+          share(at.charge, component, holder_kind(parts[i].holding), parts[i].during));
+      held->second.holding = parts[i].holding;
+      held->second.weight += weights[i];
+    }
+    return all;
+  }
+
+  // Distributes the GPU time of holders in a pool, which they requested once, over the machines
+  // that they were laid over. The part on machines without a charge is on no posting.
+  void distribute_pool_time() {
+    for (const auto& [holding, positions] : time_carriers_) {
+      std::vector<Weight> parts;
+      UInt128 posted = 0;
+      for (const std::size_t position : positions) {
+        parts.push_back(out_[position].weight);
+        posted += parts.back();
+      }
+      UInt128 weight_in_all = 0;
+      for (std::size_t l = 0; l < occupancy_.node_groups.size(); ++l) {
+        const NodeGroupOccupancy& node_group = occupancy_.node_groups[l];
+        const auto part =
+            std::lower_bound(node_group.holders.begin(), node_group.holders.end(), holding,
+                             [](const PoolHolder& p, std::uint32_t h) { return p.holding < h; });
+        if (part != node_group.holders.end() && part->holding == holding) {
+          const std::uint32_t any = fleet_.node_groups()[l].nodes.front();
+          weight_in_all += weigh(part->given, Component::kGpu, rules_.weights(any, holding));
+        }
+      }
+      if (posted == 0) continue;
+      // Scaling to a group of machines cuts off less than a unit each time. That is not time
+      // without a charge, so a rest below the number of machines is reported too.
+      const UInt128 rest =
+          weight_in_all > posted + fleet_.machines().size() ? weight_in_all - posted : 0;
+      parts.push_back(rest);
+      const auto gpu = split_units(occupancy_.pool_gpu_time.at(holding).count(), parts);
+      const auto memory = split_units(occupancy_.pool_memory_time.at(holding).count(), parts);
+      for (std::size_t i = 0; i < positions.size(); ++i) {
+        out_[positions[i]].gpu_time += GpuTime::of(gpu[i]);
+        out_[positions[i]].memory_time += MemoryTime::of(memory[i]);
+      }
+    }
+  }
+
+  void add(const WeightedShare& candidate) { out_.push_back(candidate); }
+
+  std::uint32_t segment_;
+  const ResolvedCharges& charges_;
+  std::span<const ChargeSegment> segments_;
+  const Fleet& fleet_;
+  const Occupancy& occupancy_;
+  const SharingRules& rules_;
+  std::map<GroupKey, std::vector<ChargedMachine>> groups_;
+  std::map<std::uint32_t, std::vector<std::size_t>>
+      time_carriers_;  // by holding: positions in out_
+  std::vector<WeightedShare> out_;
+};
+
+}  // namespace
+
+std::vector<WeightedShare> compute_shares(std::uint32_t segment, const ResolvedCharges& charges,
+                                          std::span<const ChargeSegment> here,
+                                          const Occupancy& occupancy,
+                                          const AllocationContext& context) {
+  return SegmentSharing(segment, charges, here, occupancy, context).run();
+}
+
+}  // namespace pennyweight

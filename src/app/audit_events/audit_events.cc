@@ -1,0 +1,224 @@
+#include "app/audit_events/audit_events.h"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "app/context/paths.h"
+#include "app/import/input_format.h"
+#include "core/decimal.h"
+#include "core/json_text.h"
+#include "core/try.h"
+#include "server/access/accounts.h"
+#include "server/api/audit_log.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::size_t kNamesBytesMax = 512;  // names of the files of one import
+constexpr std::uint32_t kLeastKib = 64;
+
+std::string user_name() {
+  std::array<char, 4096> buffer;
+  passwd entry = {};
+  passwd* found = nullptr;
+  const uid_t id = ::geteuid();
+  if (::getpwuid_r(id, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
+    return found->pw_name;
+  }
+  return fmt::format("uid {}", id);
+}
+
+void add_counts(JsonObjectBuilder& facts, const ImportOutcome& outcome) {
+  const std::pair<std::string_view, const FactCounts&> kinds[] = {
+      {"charges", outcome.charges},
+      {"holdings", outcome.holdings},
+      {"nodes", outcome.nodes},
+      {"gpus", outcome.gpus},
+      {"usages", outcome.usages},
+      {"outages", outcome.outages},
+      {"corrections", outcome.corrections},
+      {"outcomes", outcome.outcomes}};
+  for (const auto& [name, counts] : kinds) facts.count(name, counts.created);
+  facts.count("rejected", outcome.rejected)
+      .count("removed", outcome.restated.removed)
+      .count("reversed", outcome.restated.reversed)
+      .count("late", outcome.restated.late);
+}
+
+// Stores the head with the accounts, so that a truncated log is found out even if the command line
+// wrote its last line.
+Result<void> save_known_head(Context& context, const audit_log::Head& head) {
+  const std::string path = accounts_path(context.config);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return {};
+  // Nobody signs in here, so password hashing may be cheap.
+  const auto accounts = TRY(access::Accounts::open(
+      {.path = path, .argon2_kib = kLeastKib, .argon2_rounds = 1}, context.clock));
+  return api::save_known_head(*accounts, head);
+}
+
+bool changed_something(const ImportOutcome& outcome) {
+  JsonObjectBuilder facts;
+  add_counts(facts, outcome);
+  return !facts.empty();
+}
+
+}  // namespace
+
+void JsonObjectBuilder::name(std::string_view name) {
+  if (!members_.empty()) members_ += ',';
+  append_json_string(members_, name);
+  members_ += ':';
+}
+
+JsonObjectBuilder& JsonObjectBuilder::text(std::string_view name, std::string_view value) {
+  if (value.empty()) return *this;
+  this->name(name);
+  append_json_string(members_, value);
+  return *this;
+}
+
+JsonObjectBuilder& JsonObjectBuilder::count(std::string_view name, std::uint64_t value) {
+  if (value == 0) return *this;
+  this->name(name);
+  members_ += std::to_string(value);
+  return *this;
+}
+
+Result<void> record_audit_event(Context& context, std::string_view action, std::string_view subject,
+                                const std::string& before, const std::string& after) {
+  const auto audit_log = audit_log::AuditLog::open(audit_log_path(context.config), context.clock);
+  const auto recorded = audit_log ? (*audit_log)
+                                        ->append({.number = 0,
+                                                  .at = {},
+                                                  .actor = "cli:" + user_name(),
+                                                  .peer = "",
+                                                  .action = std::string(action),
+                                                  .subject = std::string(subject),
+                                                  .before = before,
+                                                  .after = after,
+                                                  .hash = ""})
+                                  : Result<audit_log::Head>(std::unexpected(audit_log.error()));
+  if (!recorded) {
+    return std::unexpected(
+        recorded.error().during("the ledger was changed, but the audit log could not record it"));
+  }
+  if (auto stored = save_known_head(context, *recorded); !stored) {
+    return std::unexpected(stored.error().during(
+        "the change is made and recorded, but the accounts could not store the audit log's head"));
+  }
+  return {};
+}
+
+std::optional<AuditEvent> pricing_event(const std::string& month, const std::string& files,
+                                        const ImportOutcome& outcome) {
+  if (!changed_something(outcome)) return std::nullopt;
+  JsonObjectBuilder facts;
+  facts.text("name", files).count("import", outcome.number);
+  add_counts(facts, outcome);
+  return AuditEvent{
+      .action = "price", .subject = "month " + month, .before = "", .after = facts.json()};
+}
+
+AuditEvent allocation_event(const Run& run) {
+  const std::string& cluster = run.scope.cluster.text();
+  return {.action = "allocate",
+          .subject = fmt::format("cluster {}, month {}", cluster.empty() ? "(none)" : cluster,
+                                 run.scope.month),
+          .before = run.number > 1 ? JsonObjectBuilder().count("run", run.number - 1).json() : "",
+          .after = JsonObjectBuilder()
+                       .count("run", run.number)
+                       .text("policy", to_text(run.policy_version))
+                       .text("catalog", to_text(run.catalog_version))
+                       .count("postings", run.postings)
+                       .text("digest", to_text(run.postings_digest))
+                       .json()};
+}
+
+Result<void> record_import(Context& context, std::span<const std::string> files,
+                           const FileImport& imported) {
+  const ImportOutcome& outcome = imported.outcome;
+  if (!changed_something(outcome)) return {};
+  std::string names;
+  for (const std::string& file : files) {
+    if (names.size() + file.size() > kNamesBytesMax) {
+      names += ", …";
+      break;
+    }
+    names += (names.empty() ? "" : ", ") + file;
+  }
+  JsonObjectBuilder facts;
+  facts.text("format", imported.format->description).text("name", names);
+  facts.count("files", files.size());
+  add_counts(facts, outcome);
+  return record_audit_event(context, "import", fmt::format("import {}", outcome.number), "",
+                            facts.json());
+}
+
+Result<void> record_pricing(Context& context, const std::string& month, const std::string& files,
+                            const ImportOutcome& outcome) {
+  const auto change = pricing_event(month, files, outcome);
+  if (!change) return {};
+  return record_audit_event(context, change->action, change->subject, change->before,
+                            change->after);
+}
+
+Result<void> record_allocation(Context& context, std::span<const AllocatedScope> scopes) {
+  for (const AllocatedScope& done : scopes) {
+    if (done.unchanged) continue;
+    const AuditEvent change = allocation_event(done.run);
+    const auto recorded =
+        record_audit_event(context, change.action, change.subject, change.before, change.after);
+    if (!recorded) return recorded;
+  }
+  return {};
+}
+
+Result<void> record_period_close(Context& context, const Closing& closing) {
+  return record_audit_event(context, "period.close", "month " + closing.month, "",
+                            JsonObjectBuilder()
+                                .text("by", closing.by)
+                                .text("reason", closing.reason)
+                                .count("lines", closing.lines)
+                                .count("runs", closing.runs)
+                                .text("digest", to_text(closing.digest))
+                                .json());
+}
+
+Result<void> record_invoices(Context& context, std::span<const Invoice> invoices) {
+  for (const Invoice& invoice : invoices) {
+    if (invoice.number.empty()) continue;
+    const auto recorded =
+        record_audit_event(context, "invoice.issue", "invoice " + invoice.number, "",
+                           JsonObjectBuilder()
+                               .text("month", invoice.month)
+                               .text("customer", invoice.customer)
+                               .text("total", to_text(invoice.total_shown.amount()))
+                               .text("currency", invoice.currency.text())
+                               .text("refers_to", invoice.refers_to)
+                               .text("reason", invoice.reason)
+                               .json());
+    if (!recorded) return recorded;
+  }
+  return {};
+}
+
+Result<void> record_backfill(Context& context, std::string_view address, const Interval& window,
+                             const BackfillTotals& totals) {
+  JsonObjectBuilder facts;
+  facts.count("usages", totals.usages)
+      .count("outcomes", totals.outcomes)
+      .count("gpus", totals.gpus)
+      .count("nodes", totals.nodes)
+      .count("rejected", totals.conflicts);
+  if (facts.empty()) return {};
+  facts.text("from", address);
+  return record_audit_event(context, "backfill", to_text(window), "", facts.json());
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,63 @@
+// Records changes of the ledger in the audit log: one function for each verb that makes them, so
+// that the command line and `serve` write the same events. Without a change, nothing is recorded.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/context/context.h"
+#include "app/import/backfill_import.h"
+#include "app/import/importer.h"
+#include "app/run/allocate_month.h"
+#include "reporting/invoice/invoice.h"
+#include "server/audit_log/audit_log.h"
+
+namespace pennyweight {
+
+// Builds a JSON object; empty texts and counts of 0 are left out.
+class JsonObjectBuilder {
+ public:
+  JsonObjectBuilder& text(std::string_view name, std::string_view value);
+  JsonObjectBuilder& count(std::string_view name, std::uint64_t value);
+  // Whether everything was left out.
+  bool empty() const { return members_.empty(); }
+  std::string json() const { return "{" + members_ + "}"; }
+
+ private:
+  void name(std::string_view name);
+  std::string members_;
+};
+
+// What an entry of the audit log is about, without its author.
+// What an entry of the audit log is about, without its author.
+struct AuditEvent {
+  std::string action;   // "import", "allocate", …
+  std::string subject;  // "month 2026-03"
+  std::string before;   // JSON, or empty
+  std::string after;
+};
+
+// Nothing if nothing changed.
+std::optional<AuditEvent> pricing_event(const std::string& month, const std::string& files,
+                                        const ImportOutcome& outcome);
+AuditEvent allocation_event(const Run& run);
+
+// Appends an event as "cli:<user name>", and stores the log's new head with the accounts, if there
+// are any. An Error means that the change was made but is not, or not fully, recorded.
+Result<void> record_audit_event(Context& context, std::string_view action, std::string_view subject,
+                                const std::string& before, const std::string& after);
+
+Result<void> record_import(Context& context, std::span<const std::string> files,
+                           const FileImport& imported);
+Result<void> record_pricing(Context& context, const std::string& month, const std::string& files,
+                            const ImportOutcome& outcome);
+Result<void> record_allocation(Context& context, std::span<const AllocatedScope> scopes);
+Result<void> record_period_close(Context& context, const Closing& closing);
+Result<void> record_invoices(Context& context, std::span<const Invoice> invoices);
+Result<void> record_backfill(Context& context, std::string_view address, const Interval& window,
+                             const BackfillTotals& totals);
+
+}  // namespace pennyweight

@@ -1,0 +1,350 @@
+#include "app/backup/backup.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <thread>
+
+#include "app/audit_events/audit_events.h"
+#include "app/backup/backup_manifest.h"
+#include "app/context/paths.h"
+#include "app/context/version.h"
+#include "core/duckdb/database.h"
+#include "core/duckdb/rows.h"
+#include "core/files/file.h"
+#include "core/try.h"
+#include "server/access/accounts.h"
+#include "server/audit_log/audit_log.h"
+
+namespace pennyweight {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+// A busy `serve` writes for some seconds at a time.
+constexpr milliseconds kPatience{60'000};
+constexpr milliseconds kBetweenTries{100};
+constexpr int kListingsMax = 50;
+constexpr std::size_t kManifestBytesMax = 16u << 20;
+
+struct OpenLedger {
+  duckdb::Database database;
+  duckdb::Connection connection;
+};
+
+// Locks the ledger against all other programs while it exists.
+Result<OpenLedger> hold_ledger(const Config& config) {
+  const auto give_up = std::chrono::steady_clock::now() + kPatience;
+  while (true) {
+    auto database = duckdb::Database::open({.path = config.store_path,
+                                            .memory_bytes_max = config.store_memory_bytes,
+                                            .threads = config.threads});
+    if (database) {
+      auto connection = TRY(database->connect());
+      return OpenLedger{*std::move(database), std::move(connection)};
+    }
+    if (!duckdb::is_locked_by_another(database.error()) ||
+        std::chrono::steady_clock::now() > give_up) {
+      return std::unexpected(database.error());
+    }
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+}
+
+Result<void> copy_ledger(OpenLedger& ledger, const std::string& to) {
+  std::string name;
+  {
+    auto rows = TRY(ledger.connection.query("SELECT current_database()"));
+    TRY(rows.next());
+    name = rows.column(0).text(0);
+  }
+  return ledger.connection.execute("ATTACH " + duckdb::quote_text(to) + " AS backup_copy; " +
+                                   "COPY FROM DATABASE " + duckdb::quote_identifier(name) +
+                                   " TO backup_copy; DETACH backup_copy");
+}
+
+// Skips derived files, files that are copied in another way, and what is no regular file.
+bool is_left_out(const std::string& name) {
+  return name == "lock" || name.starts_with("accounts.sqlite") || name.starts_with("rollup.") ||
+         name.ends_with(".new") || name.ends_with(".part");
+}
+
+struct ListedFile {
+  std::uint64_t bytes = 0;
+  std::int64_t changed_ns = 0;
+  bool operator==(const ListedFile&) const = default;
+};
+using Listing = std::map<std::string, ListedFile>;
+
+Result<Listing> list_live(const std::string& folder) {
+  Listing listing;
+  std::error_code error;
+  if (!fs::exists(folder, error)) return listing;
+  for (auto entry = fs::directory_iterator(folder, error);
+       !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    struct stat about = {};
+    if (is_left_out(name) || ::stat(entry->path().c_str(), &about) != 0 ||
+        !S_ISREG(about.st_mode)) {
+      continue;
+    }
+    listing[name] = {.bytes = static_cast<std::uint64_t>(about.st_size),
+                     .changed_ns = about.st_mtim.tv_sec * 1'000'000'000 + about.st_mtim.tv_nsec};
+  }
+  if (error) return fail(ErrorCode::kIo, "cannot list " + folder + ": " + error.message());
+  return listing;
+}
+
+// Copies the files of one point in time. While the ledger is locked the journal only grows, but
+// other files may change; the copy is repeated until only the growth of a segment lies between the
+// first and the last look.
+bool is_same_moment(const Listing& before, const Listing& after) {
+  return std::ranges::equal(before, after, [](const auto& one, const auto& other) {
+    return one.first == other.first &&
+           (one.second == other.second ||
+            (one.first.starts_with("segment-") && one.second.bytes <= other.second.bytes));
+  });
+}
+
+Result<std::vector<std::string>> copy_live(const std::string& from, const std::string& to) {
+  for (int listings = 0; listings < kListingsMax; ++listings) {
+    const auto before = TRY(list_live(from));
+    std::error_code error;
+    fs::remove_all(to, error);
+    fs::create_directories(to, error);
+    fs::permissions(to, fs::perms::owner_all, error);
+    if (error) return fail(ErrorCode::kIo, "cannot create " + to + ": " + error.message());
+    bool all_there = true;
+    std::vector<std::string> names;
+    for (const auto& [name, about] : before) {
+      const std::string source = (fs::path(from) / name).string();
+      const auto copied = copy_file(source, (fs::path(to) / name).string(), about.bytes);
+      if (!copied && fs::exists(source, error)) return std::unexpected(copied.error());
+      all_there = all_there && copied.has_value();
+      names.push_back(name);
+    }
+    const auto after = TRY(list_live(from));
+    if (all_there && is_same_moment(before, after)) return names;
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+  return fail(ErrorCode::kConflict, from + " keeps changing; try again");
+}
+
+// Copies up to the end of a line: another program may be writing the next one.
+Result<void> copy_trail(const std::string& from, const std::string& to, const Console& console) {
+  const auto before = audit_log::verify(from);
+  if (!before) return std::unexpected(before.error());
+  if (!before->whole) {
+    console.warn(fmt::format("the audit log {} is not whole: line {}: {}; it is copied as it is",
+                             from, before->bad_line, before->reason));
+  }
+  std::error_code error;
+  const auto size = fs::file_size(from, error);
+  if (error) return fail(ErrorCode::kIo, "cannot read " + from + ": " + error.message());
+  TRY(copy_file(from, to, size));
+  if (!before->whole) return {};
+  const auto after = TRY(audit_log::verify(to));
+  if (after.whole) return {};
+  return fail(ErrorCode::kConflict, from + " was being written; try again");
+}
+
+bool is_empty_or_missing(const std::string& folder) {
+  std::error_code error;
+  return !fs::exists(folder, error) ||
+         (fs::is_directory(folder, error) && fs::is_empty(folder, error) && !error);
+}
+
+// The path to restore a file to; empty for an unknown file.
+std::string restore_path(const std::string& name, const Config& config) {
+  if (name == kLedgerFile) return config.store_path;
+  if (name == kAuditLogFile) return audit_log_path(config);
+  if (name == kAccountsFile) return accounts_path(config);
+  if (name == std::string(kAccountsFile) + ".key") return accounts_path(config) + ".key";
+  const std::string live = kLiveFolder;
+  if (!name.starts_with(live) || name.find('/', live.size()) != std::string::npos) return {};
+  return (fs::path(live_folder(config)) / name.substr(live.size())).string();
+}
+
+// Existing files that would be replaced, or mistaken for a part of the restored ledger.
+Result<std::vector<std::string>> in_the_way(const Config& config) {
+  std::vector<std::string> found;
+  std::error_code error;
+  const std::string accounts = accounts_path(config);
+  for (const std::string& path :
+       {config.store_path, config.store_path + ".wal", audit_log_path(config), accounts,
+        accounts + ".key", accounts + "-wal", accounts + "-shm"}) {
+    if (fs::exists(path, error)) found.push_back(path);
+  }
+  const auto live = TRY(list_live(live_folder(config)));
+  for (const auto& [name, about] : live) {
+    found.push_back((fs::path(live_folder(config)) / name).string());
+  }
+  // It is derived from the ledger, and would be out of date.
+  for (const char* name : {"rollup.duckdb", "rollup.duckdb.wal"}) {
+    const std::string path = (fs::path(live_folder(config)) / name).string();
+    if (fs::exists(path, error)) found.push_back(path);
+  }
+  return found;
+}
+
+// Takes the lock that a running `serve` holds.
+class NoServe {
+ public:
+  static Result<NoServe> take(const Config& config) {
+    std::error_code error;
+    fs::create_directories(live_folder(config), error);
+    const std::string path = (fs::path(live_folder(config)) / "lock").string();
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (file < 0) return fail(ErrorCode::kIo, "cannot open " + path);
+    NoServe lock(file);
+    if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+      return fail(ErrorCode::kConflict,
+                  "'pennyweight serve' runs on this ledger; stop it before restoring");
+    }
+    return lock;
+  }
+  ~NoServe() {
+    if (file_ >= 0) ::close(file_);
+  }
+  NoServe(NoServe&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  NoServe& operator=(NoServe&&) = delete;
+
+ private:
+  explicit NoServe(int file) : file_(file) {}
+  int file_;
+};
+
+}  // namespace
+
+Result<Manifest> make_backup(const std::string& folder, Context& context) {
+  const Config& config = context.config;
+  std::error_code error;
+  if (is_on_clickhouse(config)) {
+    return fail(
+        ErrorCode::kUnsupported,
+        "the ledger is on ClickHouse, and only a file can be backed up: copy it to a file with "
+        "'pennyweight move', and back that up (docs/guide/cluster.md)");
+  }
+  if (!is_empty_or_missing(folder)) {
+    return fail(ErrorCode::kConflict, folder + " is not empty; name a new folder");
+  }
+  if (!fs::exists(config.store_path, error)) {
+    return fail(ErrorCode::kNotFound, "there is no ledger " + config.store_path + " yet");
+  }
+  fs::create_directories(folder, error);
+  fs::permissions(folder, fs::perms::owner_all, error);
+  if (error) return fail(ErrorCode::kIo, "cannot create " + folder + ": " + error.message());
+  const auto inside = [&](const std::string& name) { return (fs::path(folder) / name).string(); };
+  std::vector<std::string> names = {kLedgerFile};
+  Manifest manifest{
+      .at = to_text(context.clock.now()), .program_version = kProgramVersion, .files = {}};
+  {
+    auto ledger = hold_ledger(config);
+    if (!ledger) return std::unexpected(ledger.error());
+    if (auto copied = copy_ledger(*ledger, inside(kLedgerFile)); !copied) {
+      return std::unexpected(copied.error().during("cannot copy the ledger"));
+    }
+    const auto live = TRY(copy_live(live_folder(config), inside(kLiveFolder)));
+    for (const std::string& name : live) names.push_back(kLiveFolder + name);
+  }
+  if (fs::exists(accounts_path(config), error)) {
+    const auto accounts =
+        TRY(access::Accounts::open({.path = accounts_path(config)}, context.clock));
+    TRY(accounts->copy_to(inside(kAccountsFile)));
+    names.emplace_back(kAccountsFile);
+    names.push_back(std::string(kAccountsFile) + ".key");
+  }
+  if (fs::exists(audit_log_path(config), error)) {
+    TRY(copy_trail(audit_log_path(config), inside(kAuditLogFile), context.console));
+    names.emplace_back(kAuditLogFile);
+  }
+  for (const std::string& name : names) {
+    fs::permissions(inside(name), fs::perms::owner_read | fs::perms::owner_write, error);
+    auto facts = TRY(describe_file(inside(name), name));
+    manifest.files.push_back(std::move(facts));
+  }
+  auto file = TRY(OutputFile::create(inside(kManifestFile)));
+  TRY(file.write(write_manifest(manifest)));
+  TRY(file.commit());
+  fs::permissions(inside(kManifestFile), fs::perms::owner_read | fs::perms::owner_write, error);
+  if (error) return fail(ErrorCode::kIo, "cannot lock the ledger: " + error.message());
+  return manifest;
+}
+
+Result<Manifest> check_backup(const std::string& folder) {
+  const std::string path = (fs::path(folder) / kManifestFile).string();
+  const auto text = read_file(path, kManifestBytesMax);
+  if (!text) return std::unexpected(text.error().during("this is not a complete backup"));
+  auto manifest = read_manifest(*text);
+  if (!manifest) return std::unexpected(manifest.error().during(path));
+  for (const BackupFile& file : manifest->files) {
+    const std::string copy = (fs::path(folder) / file.name).string();
+    const auto facts = TRY(describe_file(copy, file.name));
+    if (facts.bytes != file.bytes || facts.sha256 != file.sha256) {
+      return fail(ErrorCode::kBadFile,
+                  fmt::format("{} is not as it was backed up: {} bytes, SHA-256 {}; the manifest "
+                              "says {} bytes, {}",
+                              copy, facts.bytes, facts.sha256, file.bytes, file.sha256));
+    }
+  }
+  return manifest;
+}
+
+Result<Manifest> restore_backup(const std::string& folder, bool force, Context& context) {
+  const Config& config = context.config;
+  auto manifest = check_backup(folder);
+  if (!manifest) return manifest;
+  for (const BackupFile& file : manifest->files) {
+    if (restore_path(file.name, config).empty()) {
+      return fail(ErrorCode::kUnsupported,
+                  "the backup holds " + file.name + ", which this version does not know");
+    }
+  }
+  if (is_on_clickhouse(config)) {
+    return fail(ErrorCode::kUnsupported,
+                "a backup of a file can't replace a ledger on ClickHouse; name a file "
+                "with --store");
+  }
+  const auto old = in_the_way(config);
+  if (!old) return std::unexpected(old.error());
+  if (!old->empty() && !force) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("{} exists already; --force replaces it", old->front()));
+  }
+  const auto no_serve = TRY(NoServe::take(config));
+  // First copies everything next to the existing files, which takes long; then renames.
+  const std::string part = ".restoring.part";
+  std::error_code error;
+  for (const BackupFile& file : manifest->files) {
+    const std::string target = restore_path(file.name, config);
+    fs::create_directories(fs::absolute(target).parent_path(), error);
+    TRY(copy_file((fs::path(folder) / file.name).string(), target + part));
+  }
+  for (const std::string& path : *old) fs::remove(path, error);
+  for (const BackupFile& file : manifest->files) {
+    const std::string target = restore_path(file.name, config);
+    fs::rename(target + part, target, error);
+    if (error) {
+      return fail(ErrorCode::kIo, fmt::format("cannot restore {}: {}; restore again with --force",
+                                              target, error.message()));
+    }
+  }
+  TRY(record_audit_event(context, "restore", "backup of " + manifest->at, "",
+                         JsonObjectBuilder()
+                             .text("folder", folder)
+                             .count("files", manifest->files.size())
+                             .text("program_version", manifest->program_version)
+                             .json()));
+  return manifest;
+}
+
+}  // namespace pennyweight

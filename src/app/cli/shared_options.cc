@@ -1,0 +1,61 @@
+#include "app/cli/shared_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "core/try.h"
+#include "reporting/queries/coverage.h"
+
+namespace pennyweight {
+
+void add_table_options(CLI::App& command, TableOptions& options) {
+  command
+      .add_option("--format", options.format, "text is rounded for reading; csv and json are exact")
+      ->check(CLI::IsMember({"text", "csv", "json"}))
+      ->capture_default_str();
+  command.add_option("--digits", options.digits, "Digits of money in text")
+      ->check(CLI::Range(0, Decimal::kFractionDigits))
+      ->capture_default_str();
+}
+
+void add_date_options(CLI::App& command, DateOptions& dates) {
+  command.add_option("--month", dates.month, "The billing month, such as 2026-03");
+  command.add_option("--from", dates.from, "The first local day, such as 2026-03-01");
+  command.add_option("--to", dates.to, "The last local day, inclusive");
+}
+
+void add_booked_month_option(CLI::App& command, std::string& month) {
+  command.add_option("--month", month, "The booked month, such as 2026-03");
+}
+
+void add_threads_option(CLI::App& command, std::optional<unsigned>& threads) {
+  command.add_option("--threads", threads, "0: one per core; the figures do not depend on it")
+      ->check(CLI::Range(0, 1024));
+}
+
+unsigned resolve_threads(std::optional<unsigned> option, const Config& config) {
+  const unsigned threads = option.value_or(config.threads);
+  return threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+}
+
+Result<std::string> choose_month(const std::string& option, Store& store) {
+  if (!option.empty()) {
+    if (const auto month = check_month(option); !month) return as_usage_error(month.error());
+  }
+  TRY(check_has_charges(store, option));
+  if (!option.empty()) return option;
+  const auto overview = TRY(store.overview());
+  if (overview.months.size() == 1) return overview.months.front();
+  return usage_error(fmt::format("there are bill lines of {} to {}; choose a month with --month",
+                                 overview.months.front(), overview.months.back()));
+}
+
+void print_tables(const std::vector<Table>& tables, const TableOptions& options,
+                  const Context& context) {
+  const TableFormat format = parse_table_format(options.format).value_or(TableFormat::kText);
+  context.console.print(render(tables, format, context.console.style(options.digits)));
+}
+
+}  // namespace pennyweight

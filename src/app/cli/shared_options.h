@@ -1,0 +1,34 @@
+// Options that several verbs share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/verb.h"
+#include "reporting/queries/selection.h"
+#include "reporting/table.h"
+
+namespace pennyweight {
+
+struct TableOptions {
+  std::string format = "text";
+  int digits = 2;
+};
+
+void add_table_options(CLI::App& command, TableOptions& options);
+void add_date_options(CLI::App& command, DateOptions& dates);
+void add_booked_month_option(CLI::App& command, std::string& month);
+void add_threads_option(CLI::App& command, std::optional<unsigned>& threads);
+
+// The number of threads to use: that of --threads, else the configured one; 0 is one per core.
+unsigned resolve_threads(std::optional<unsigned> option, const Config& config);
+// The billing month of --month or, without it, the only one with charges. An Error if the month has
+// no charges, or if there are several to choose from.
+Result<std::string> choose_month(const std::string& option, Store& store);
+
+void print_tables(const std::vector<Table>& tables, const TableOptions& options,
+                  const Context& context);
+
+}  // namespace pennyweight

@@ -1,0 +1,224 @@
+// invoice: drafts, issues and shows the chargeback invoices of a month.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "app/audit_events/audit_events.h"
+#include "app/cli/shared_options.h"
+#include "app/cli/verb.h"
+#include "core/files/file.h"
+#include "core/try.h"
+#include "reporting/invoice/document.h"
+#include "reporting/invoice/render.h"
+#include "reporting/queries/invoices.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr const char* kTheUnassigned = "not-charged";
+
+struct InvoiceOptions {
+  std::string month;
+  std::string by;
+  std::vector<std::string> detail;
+  std::string customer;
+  std::string format = "text";
+  std::string folder;
+  bool issue = false;
+  bool for_customer = false;
+  std::string reason;
+};
+
+struct ShowInvoiceOptions {
+  std::string number;
+  bool for_customer = false;
+  std::string format = "text";
+};
+
+// Files are named by invoice number alone: a customer's name may not be a valid file name.
+std::string file_name(const Invoice& invoice, std::size_t place, const std::string& format) {
+  const std::string end = "." + std::string(format == "text" ? "txt" : format);
+  if (!invoice.number.empty()) return invoice.number + end;
+  if (invoice.kind == InvoiceKind::kNotCharged) {
+    return fmt::format("{}-{}-{}{}", kTheUnassigned, invoice.month, invoice.currency.text(), end);
+  }
+  return fmt::format("DRAFT-{}-{:04}{}", invoice.month, place + 1, end);
+}
+
+Result<void> write_files(const std::vector<Invoice>& invoices, const InvoiceOptions& options,
+                         const Console& console) {
+  std::error_code problem;
+  std::filesystem::create_directories(options.folder, problem);
+  if (problem) {
+    return fail(ErrorCode::kIo,
+                fmt::format("cannot create the folder {}: {}", options.folder, problem.message()));
+  }
+  for (std::size_t i = 0; i < invoices.size(); ++i) {
+    const std::string path =
+        (std::filesystem::path(options.folder) / file_name(invoices[i], i, options.format))
+            .string();
+    auto file = TRY(OutputFile::create(path));
+    TRY(file.write(render_invoice(invoices[i], options.format)));
+    TRY(file.commit());
+    console.say(path);
+  }
+  return {};
+}
+
+Result<void> put_out(const std::vector<Invoice>& invoices, const InvoiceOptions& options,
+                     const Console& console) {
+  if (!options.folder.empty()) return write_files(invoices, options, console);
+  if (options.format == "html" && invoices.size() > 1) {
+    return fail(ErrorCode::kConfig,
+                fmt::format("these are {} pages; name a folder with --out, or one customer with "
+                            "--customer",
+                            invoices.size()));
+  }
+  if (options.format == "csv") {
+    console.print(render_invoice_csv(invoices));
+    return {};
+  }
+  if (options.format == "json") {
+    std::string all = "[";
+    for (const Invoice& invoice : invoices) {
+      all += (all.size() == 1 ? "\n" : ",\n") + invoice_document(invoice);
+    }
+    console.print(all + "]\n");
+    return {};
+  }
+  for (std::size_t i = 0; i < invoices.size(); ++i) {
+    if (i > 0) console.print("\n");
+    console.print(render_invoice(invoices[i], options.format));
+  }
+  return {};
+}
+
+Result<ExitCode> run(const InvoiceOptions& options, Context& context) {
+  if (options.month.empty()) return usage_error("--month is missing: --month 2026-03");
+  const InvoiceRequest request{.month = options.month,
+                               .by = options.by,
+                               .detail = options.detail,
+                               .customer = options.customer,
+                               .issue = options.issue,
+                               .reason = options.reason};
+  if (const auto right = check_invoice_request(request, context.config); !right) {
+    return as_usage_error(right.error());
+  }
+  const auto store = TRY(open_ledger(context.config));
+  auto month = create_invoices(*store, context.config, request, context.clock.now());
+  if (!month) return std::unexpected(month.error());
+  if (options.issue) {
+    TRY(record_invoices(context, month->prepared));
+  }
+
+  std::vector<Invoice> shown = month->issued;
+  shown.insert(shown.end(), month->prepared.begin(), month->prepared.end());
+  // What is not charged belongs to no customer.
+  if (!options.for_customer) {
+    shown.insert(shown.end(), month->not_charged.begin(), month->not_charged.end());
+  }
+  for (Invoice& invoice : shown) invoice.for_customer = options.for_customer;
+  TRY(put_out(shown, options, context.console));
+  context.console.say(fmt::format(
+      "{}: {} issued before, {} {}; with what is not charged to anyone they add up to the bill, "
+      "difference 0",
+      options.month, month->issued_all, month->prepared_all,
+      options.issue   ? "issued now"
+      : month->closed ? "drafts"
+                      : "drafts of an open month"));
+  return ExitCode::kDone;
+}
+
+Result<ExitCode> list(const TableOptions& options, Context& context) {
+  const auto store = TRY(open_ledger(context.config));
+  const auto all_issued = TRY(issued_invoices(*store));
+  std::map<Currency, Table> tables;
+  for (const auto& [kept, invoice] : all_issued) {
+    const auto [table, is_new] = tables.try_emplace(invoice.currency);
+    if (is_new) {
+      table->second = {.title = "Issued invoices, " + invoice.currency.text(),
+                       .currency = invoice.currency,
+                       .columns = {{"number", "number", ColumnKind::kId},
+                                   {"issued_on", "issued", ColumnKind::kId},
+                                   {"month", "month", ColumnKind::kId},
+                                   {"customer", "customer", ColumnKind::kText},
+                                   {"refers_to", "refers to", ColumnKind::kId},
+                                   {"net", "net", ColumnKind::kMoney},
+                                   {"total", "total", ColumnKind::kMoney}},
+                       .rows = {},
+                       .total = std::nullopt,
+                       .notes = {}};
+    }
+    table->second.rows.push_back({kept.number, invoice.issued_on, kept.month, kept.customer,
+                                  kept.refers_to, invoice.net.shown, invoice.total_shown});
+  }
+  std::vector<Table> all;
+  for (auto& [currency, table] : tables) all.push_back(std::move(table));
+  print_tables(all, options, context);
+  if (all.empty()) context.console.say("no invoice has been issued yet");
+  return ExitCode::kDone;
+}
+
+Result<ExitCode> show(const ShowInvoiceOptions& options, Context& context) {
+  const auto store = TRY(open_ledger(context.config));
+  auto found = find_invoice(*store, options.number);
+  if (!found) {
+    Error error = found.error();
+    if (error.code == ErrorCode::kNotFound) {
+      error.message += "; 'pennyweight invoice list' lists them all";
+    }
+    return std::unexpected(std::move(error));
+  }
+  found->invoice.for_customer = options.for_customer;
+  context.console.print(options.format == "json" && !options.for_customer
+                            ? found->record.document
+                            : render_invoice(found->invoice, options.format));
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Verb declare_invoice(CLI::App& app) {
+  const auto options = std::make_shared<InvoiceOptions>();
+  const auto show_options = std::make_shared<ShowInvoiceOptions>();
+  const auto list_options = std::make_shared<TableOptions>();
+  CLI::App* command =
+      app.add_subcommand("invoice", "Show or issue the chargeback invoices of a month");
+  const auto add_format = [](CLI::App& to, std::string& format) {
+    to.add_option("--format", format, "The output format")
+        ->check(CLI::IsMember({"text", "html", "csv", "json"}))
+        ->capture_default_str();
+  };
+  const auto add_for_customer = [](CLI::App& to, bool& wanted) {
+    to.add_flag("--for-customer", wanted,
+                "Leave out the reconciliation, which shows what all customers are charged");
+  };
+  add_booked_month_option(*command, options->month);
+  command->add_option("--by", options->by, "The customers' dimension; default: as configured");
+  command->add_option("--detail", options->detail, "Dimensions with a section per value")
+      ->delimiter(',');
+  command->add_option("--customer", options->customer, "Only the drafts and invoices of this one");
+  add_format(*command, options->format);
+  add_for_customer(*command, options->for_customer);
+  command->add_option("--out", options->folder,
+                      "A folder, for a file per invoice, named by its number");
+  command->add_flag("--issue", options->issue,
+                    "Issue them: with numbers, stored for ever; without it, they are drafts");
+  command->add_option("--reason", options->reason, "Why issued invoices are corrected");
+  CLI::App* list_command = command->add_subcommand("list", "List the issued invoices");
+  add_table_options(*list_command, *list_options);
+  CLI::App* show_command = command->add_subcommand("show", "Show an invoice as it was issued");
+  show_command->add_option("number", show_options->number, "Its number")->required();
+  add_format(*show_command, show_options->format);
+  add_for_customer(*show_command, show_options->for_customer);
+  command->footer(examples_footer("invoice"));
+  return {command, [=](Context& context) {
+            if (list_command->parsed()) return list(*list_options, context);
+            if (show_command->parsed()) return show(*show_options, context);
+            return run(*options, context);
+          }};
+}
+
+}  // namespace pennyweight

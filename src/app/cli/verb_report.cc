@@ -1,0 +1,115 @@
+// report: sums of postings by any dimensions.
+#include <fmt/format.h>
+
+#include "app/cli/shared_options.h"
+#include "app/cli/verb.h"
+#include "app/context/price_files.h"
+#include "core/try.h"
+#include "reporting/queries/costs.h"
+
+namespace pennyweight {
+namespace {
+
+struct ReportOptions {
+  CostQuery query;
+  std::string as_of;
+  std::string currency;
+  std::string rates;
+  TableOptions table;
+};
+
+constexpr std::string_view kOriginal = "original";
+
+// The currency to convert to: that of --currency, else the configured one; empty: none.
+Result<std::optional<Currency>> report_currency(const ReportOptions& options,
+                                                const Config& config) {
+  if (options.currency == kOriginal) return std::nullopt;
+  if (options.currency.empty()) return config.currencies.report;
+  const auto parsed = Currency::parse(options.currency);
+  if (!parsed) {
+    return usage_error(
+        fmt::format("--currency: {}; or use '{}'", parsed.error().message, kOriginal));
+  }
+  return *parsed;
+}
+
+Result<CostPlan> plan_report(const ReportOptions& options, const Config& config) {
+  CostQuery query = options.query;
+  if (!options.as_of.empty()) {
+    const auto as_of = parse_instant(options.as_of);
+    if (!as_of) return usage_error("--as-of: " + as_of.error().message);
+    query.as_of = *as_of;
+  }
+  const auto currency = TRY(report_currency(options, config));
+  query.currency = currency;
+  auto plan = plan_cost_query(query, config.policy);
+  if (!plan) return as_usage_error(plan.error());
+  return plan;
+}
+
+Result<ExchangeRates> rates_for(const Currency& foreign, const ReportOptions& options,
+                                const CostPlan& plan, const Config& config) {
+  const std::string& file = options.rates.empty() ? config.currencies.rates_file : options.rates;
+  if (!file.empty()) return load_exchange_rates(file);
+  return fail(ErrorCode::kConfig,
+              fmt::format("there are costs in {}, but no exchange rates to show them in {}; use "
+                          "--rates FILE, or set currencies.rates in the configuration",
+                          foreign.text(), plan.currency->text()));
+}
+
+Result<ExitCode> run(const ReportOptions& options, Context& context) {
+  const auto plan = TRY(plan_report(options, context.config));
+  const auto store = TRY(open_ledger(context.config));
+  const auto tables = query_costs(
+      plan, [&](const SummaryQuery& query) { return store->summarise(query); },
+      [&](const Currency& foreign) { return rates_for(foreign, options, plan, context.config); },
+      rate_search(context.config));
+  if (!tables) return std::unexpected(tables.error());
+  print_tables(*tables, options.table, context);
+  if (!tables->empty()) return ExitCode::kDone;
+
+  const auto overview = TRY(store->overview());
+  if (overview.postings == 0) {
+    return fail(ErrorCode::kNotFound, "nothing is allocated yet; run 'pennyweight allocate' first");
+  }
+  context.console.warn("no posting matches the filters and dates");
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Verb declare_report(CLI::App& app) {
+  const auto options = std::make_shared<ReportOptions>();
+  CLI::App* command = app.add_subcommand("report", "Show costs by team, cluster, or any dimension");
+  command->add_option("--by", options->query.by, "Dimensions, separated by commas")
+      ->capture_default_str();
+  command->add_option(
+      "--filter", options->query.filters,
+      "DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated; write a comma in a value as \\,");
+  add_date_options(*command, options->query.dates);
+  command
+      ->add_option("--every", options->query.step, "One row per day, week (from Monday) or month")
+      ->check(CLI::IsMember({"none", "day", "week", "month"}));
+  command->add_option("--cost", options->query.cost, "Which cost of the bill")
+      ->check(CLI::IsMember({"effective", "billed", "list", "contracted", "all"}))
+      ->capture_default_str();
+  command->add_option("--sort", options->query.sort, "Largest first, or by name")
+      ->check(CLI::IsMember({"cost", "key"}))
+      ->capture_default_str();
+  command->add_option("--top", options->query.top,
+                      "Show the first N owners, and one row for the others");
+  command->add_option("--as-of", options->as_of,
+                      "As the report was at this time, such as 2026-04-05 or "
+                      "2026-04-05T10:00:00Z");
+  command->add_option(
+      "--currency", options->currency,
+      "Convert everything to this currency, such as EUR, and list the rates; 'original': "
+      "as billed. Default: currencies.report");
+  command->add_option("--rates", options->rates,
+                      "A file of dated exchange rates; default: currencies.rates");
+  add_table_options(*command, options->table);
+  command->footer(examples_footer("report"));
+  return {command, [options](Context& context) { return run(*options, context); }};
+}
+
+}  // namespace pennyweight

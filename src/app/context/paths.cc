@@ -1,0 +1,17 @@
+#include "app/context/paths.h"
+
+#include <filesystem>
+
+namespace pennyweight {
+
+std::string live_folder(const Config& config) {
+  return config.live.serve.data.empty() ? config.store_path + ".live" : config.live.serve.data;
+}
+
+std::string accounts_path(const Config& config) {
+  return (std::filesystem::path(live_folder(config)) / "accounts.sqlite").string();
+}
+
+std::string audit_log_path(const Config& config) { return config.store_path + ".audit"; }
+
+}  // namespace pennyweight

@@ -1,0 +1,17 @@
+// The paths of files that belong to a ledger but are not part of it.
+#pragma once
+
+#include <string>
+
+#include "config/config.h"
+
+namespace pennyweight {
+
+// The folder of `serve`: its journal, accounts and first password.
+std::string live_folder(const Config& config);
+// The file of users, sessions and tokens.
+std::string accounts_path(const Config& config);
+// The audit log: "<store.path>.audit".
+std::string audit_log_path(const Config& config);
+
+}  // namespace pennyweight

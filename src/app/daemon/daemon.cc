@@ -1,0 +1,276 @@
+#include "app/daemon/daemon.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <system_error>
+#include <utility>
+
+#include "app/context/catalog_file.h"
+#include "app/context/context.h"
+#include "app/context/paths.h"
+#include "app/context/price_files.h"
+#include "app/context/version.h"
+#include "app/daemon/ledger_thread.h"
+#include "app/daemon/scrape_jobs.h"
+#include "core/files/file.h"
+#include "core/try.h"
+#include "ingest/schedulers/kubernetes/kubeconfig.h"
+#include "server/api/audit_log.h"
+#include "server/api/guard.h"
+#include "server/api/routes.h"
+#include "server/dashboard/dashboard.h"
+
+namespace pennyweight {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kTokenFileBytesMax = 1u << 20;
+// How often the live view is made anew.
+constexpr milliseconds kCycle{10'000};
+// Heaps of the C library: the more there are, the more freed memory stays with one of them.
+constexpr int kHeapsMax = 2;
+
+// Beside the ledger, in the live folder; made again where it is gone.
+constexpr const char* kRollupFile = "rollup.duckdb";
+
+Result<std::vector<std::string>> read_tokens(const std::string& path) {
+  std::vector<std::string> tokens;
+  if (path.empty()) return tokens;
+  const auto text = read_file(path, kTokenFileBytesMax);
+  if (!text) return std::unexpected(text.error().during("serve.token_file"));
+  std::size_t begin = 0;
+  while (begin < text->size()) {
+    const std::size_t end = std::min(text->find('\n', begin), text->size());
+    std::string token = text->substr(begin, end - begin);
+    token.erase(token.find_last_not_of(" \t\r") + 1);
+    if (!token.empty()) tokens.push_back(std::move(token));
+    begin = end + 1;
+  }
+  if (tokens.empty()) {
+    return fail(ErrorCode::kConfig, "serve.token_file: there is no token in " + path);
+  }
+  return tokens;
+}
+
+std::string environment_variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+Result<kubernetes::ApiServer> api_server(const KubernetesConfig& config) {
+  if (config.kubeconfig.empty()) {
+    return kubernetes::in_cluster(environment_variable("KUBERNETES_SERVICE_HOST"),
+                                  environment_variable("KUBERNETES_SERVICE_PORT"));
+  }
+  const auto text = TRY(read_file(config.kubeconfig, kubernetes::kKubeconfigBytesMax));
+  return kubernetes::read_kubeconfig(
+      text, std::filesystem::path(config.kubeconfig).parent_path().string(), config.context);
+}
+
+live::EngineOptions engine_options(const Config& config, const std::string& folder,
+                                   StateMetricsSource& state) {
+  const ServeConfig& serve = config.live.serve;
+  return {.folder = folder,
+          .stream = {.classification = {.cluster = serve.cluster,
+                                        .cluster_label = serve.cluster_label,
+                                        .outcomes = config.live.outcomes},
+                     .timing = {.resolution_ms = serve.resolution_ms},
+                     .grace_ms = serve.grace_ms,
+                     .limits = {.keys = serve.series_max}},
+          .body_bytes_max = serve.body_bytes_max,
+          .journal_bytes_max = serve.journal_bytes_max,
+          .state = &state};
+}
+
+// Exchange rates are read for each answer that needs them, so new ones count without a restart.
+std::function<Result<ExchangeRates>()> exchange_rates_reader(const Config& config) {
+  if (config.currencies.rates_file.empty()) return {};
+  return [file = config.currencies.rates_file] { return load_exchange_rates(file); };
+}
+
+// An entry that is in the log counts even where the accounts can't store the log's new head.
+Result<void> append_entry(SecurityServices& security, audit_log::Entry entry, Log& log) {
+  const auto head = security.audit_log->append(std::move(entry));
+  if (!head) return std::unexpected(head.error());
+  if (const auto kept = api::save_known_head(*security.accounts, *head); !kept) {
+    log.error("accounts", {{"doing", "keep the audit log's head"}, {"why", kept.error().message}});
+  }
+  return {};
+}
+
+api::GuardLimits guard_limits(const ServeConfig& serve) {
+  const auto rate = [](const RequestRate& asking) {
+    return api::Rate{.per_second = asking.per_second, .burst = asking.burst};
+  };
+  return {.principal = rate(serve.asker_rate), .address = rate(serve.address_rate)};
+}
+
+std::vector<server::AddressBlock> trusted_proxies(const ServeConfig& serve) {
+  std::vector<server::AddressBlock> blocks;
+  for (const ProxyAddresses& proxies : serve.trusted_proxies) {
+    blocks.push_back({.address = {proxies.address}, .bits = proxies.bits});
+  }
+  return blocks;
+}
+
+std::vector<server::Route> all_routes(const ServeRouteContext& context,
+                                      const api::Services& services) {
+  std::vector<server::Route> routes = serve_routes(context);
+  for (auto& more : {api::api_routes(services), dashboard::dashboard_routes()}) {
+    routes.insert(routes.end(), more.begin(), more.end());
+  }
+  return routes;
+}
+
+}  // namespace
+
+Daemon::Daemon(Inputs inputs, const Config& config, Clock& clock)
+    : config_(config),
+      clock_(clock),
+      inputs_(std::move(inputs)),
+      log_(clock),
+      shared_(config),
+      ledger_(config, inputs_.catalog, inputs_.card, shared_, clock, log_),
+      folder_(live_folder(config)),
+      state_metrics_(ledger_.inventory()) {}
+
+Result<std::unique_ptr<Daemon>> Daemon::start(const Config& config, Clock& clock) {
+  auto tokens = TRY(read_tokens(config.live.serve.token_file));
+  TRY(check_scrape_jobs(config.live));
+  auto catalog = TRY(load_catalog(config));
+  RateCard card;
+  if (!config.rate_card_file.empty()) card = TRY(load_rate_card(config.rate_card_file));
+  ::mallopt(M_ARENA_MAX, kHeapsMax);
+  auto daemon = std::make_unique<Daemon>(
+      Inputs{.tokens = std::move(tokens), .catalog = std::move(catalog), .card = std::move(card)},
+      config, clock);
+  TRY(daemon->open());
+  return daemon;
+}
+
+Result<void> Daemon::open() {
+  TRY(ledger_.open());
+  std::error_code ignored;
+  std::filesystem::create_directories(folder_, ignored);
+  for (const KubernetesConfig& kubernetes : config_.live.kubernetes) {
+    state_metrics_.exclude_cluster(kubernetes.cluster);
+  }
+  engine_ = TRY(live::Engine::open(engine_options(config_, folder_, state_metrics_), clock_));
+  TRY(open_sources());
+  rollup_ =
+      TRY(rollup::Rollup::open({.path = (std::filesystem::path(folder_) / kRollupFile).string(),
+                                .memory_bytes_max = config_.store_memory_bytes / 2,
+                                .threads = config_.threads}));
+  security_ = TRY(open_security_services(config_, clock_, log_));
+  start_scraping();
+  return start_server();
+}
+
+Result<void> Daemon::open_sources() {
+  for (const KubernetesConfig& kubernetes : config_.live.kubernetes) {
+    auto server = api_server(kubernetes);
+    if (!server) {
+      return std::unexpected(server.error().during("kubernetes " + kubernetes.cluster.text()));
+    }
+    const bool scrapes = std::ranges::any_of(config_.live.scrape, &ScrapeConfig::kubernetes);
+    auto source = std::make_unique<KubernetesSource>(
+        kubernetes, *std::move(server), scrapes, ledger_.inventory(),
+        static_cast<std::uint64_t>(::getpid()), clock_);
+    apis_[kubernetes.cluster] = source.get();
+    owned_sources_.push_back(std::move(source));
+  }
+  for (const SlurmConfig& slurm : config_.live.slurm) {
+    const std::string state =
+        (std::filesystem::path(folder_) / ("slurm-" + slurm.cluster.text() + ".state")).string();
+    owned_sources_.push_back(std::make_unique<SlurmSource>(
+        slurm, cluster_config(config_, slurm.cluster), state, ledger_.gpu_lookup(), clock_, log_));
+  }
+  for (const auto& source : owned_sources_) sources_.push_back(source.get());
+  return {};
+}
+
+void Daemon::start_scraping() {
+  std::vector<collect::PoolJob> jobs = make_scrape_jobs(config_.live, apis_);
+  if (jobs.empty()) return;
+  pool_ = std::make_unique<collect::ScrapePool>(
+      std::move(jobs), clock_,
+      [this](const collect::Target& target, const collect::ScrapedBody& scraped) {
+        ingest_scrape(*engine_, target, scraped, log_);
+      });
+}
+
+Result<void> Daemon::start_server() {
+  const ServeConfig& serve = config_.live.serve;
+  const ServeRouteContext context{.engine = *engine_,
+                                  .ledger = ledger_,
+                                  .state_metrics = state_metrics_,
+                                  .sources = sources_,
+                                  .pool = pool_.get(),
+                                  .clock = clock_,
+                                  .route_counts = [this] {
+                                    return http_ ? http_->counts()
+                                                 : std::vector<server::RouteCounts>();
+                                  }};
+  services_.emplace(
+      api::Services{.config = config_,
+                    .catalog = inputs_.catalog,
+                    .clock = clock_,
+                    .ledger = [this](const auto& ask) { return shared_.with(ask); },
+                    .rollup = *rollup_,
+                    .accounts = *security_.accounts,
+                    .audit_log = *security_.audit_log,
+                    .oidc = security_.openid.get(),
+                    .live = [this] { return ledger_.view(); },
+                    .rates = exchange_rates_reader(config_),
+                    .version = std::string(kProgramVersion),
+                    .audit_log_path = audit_log_path(config_),
+                    .machine_clients = {.tokens = inputs_.tokens,
+                                        .trust_loopback = config_.live.serve.trust_loopback}});
+  audit_log_.emplace(
+      [this](audit_log::Entry entry) { return append_entry(security_, std::move(entry), log_); });
+  TRY(shared_.with([&](Store& store) {
+    return audit_log_->find_unrecorded_imports(store, *security_.audit_log);
+  }));
+  ledger_.begin(*engine_, state_metrics_, sources_, rollup_.get(), &*audit_log_);
+  http_ = TRY(server::Server::start({.host = serve.host,
+                                     .port = serve.port,
+                                     .body_bytes_max = serve.body_bytes_max,
+                                     .requests_max = serve.requests_max,
+                                     .guard = api::guard(*services_, guard_limits(serve)),
+                                     .headers = dashboard::kPageHeaders,
+                                     .cert_file = serve.tls_cert_file,
+                                     .key_file = serve.tls_key_file,
+                                     .trusted_proxies = trusted_proxies(serve),
+                                     .failed =
+                                         [this](std::string_view path, std::string_view what) {
+                                           log_.error("request", {{"path", std::string(path)},
+                                                                  {"why", std::string(what)}});
+                                         }},
+                                    all_routes(context, *services_)));
+  log_.info("serving", {{"address", fmt::format("{}:{}", serve.host, http_->port())},
+                        {"ledger", ledger_name(config_)},
+                        {"data", folder_}});
+  return {};
+}
+
+void Daemon::run_until_stopped() {
+  {
+    const LedgerThread thread(ledger_, *engine_, std::min(kCycle, flush_every(config_)));
+    const int signal = signals_.wait();
+    log_.info("stopping", {{"signal", std::int64_t{signal}}});
+    http_->stop();
+    if (pool_) pool_->stop();
+  }
+  ledger_.last_cycle();
+  for (const auto& source : owned_sources_) source->stop();
+  log_.info("stopped");
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,157 @@
+#include "app/daemon/fact_writer.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <map>
+#include <utility>
+
+#include "core/try.h"
+
+namespace pennyweight {
+namespace {
+
+// Problems that are logged once; beyond so many the list starts over.
+constexpr std::size_t kLoggedProblemsMax = 10'000;
+constexpr std::uint64_t kRowsOfALargeFlush = 10'000;
+
+}  // namespace
+
+void FactWriter::begin(live::Engine& engine, StateMetricsSource& state_metrics,
+                       std::vector<LiveSource*> sources, ServeAuditLog* audit_log) {
+  engine_ = &engine;
+  state_metrics_ = &state_metrics;
+  sources_ = std::move(sources);
+  audit_log_ = audit_log;
+}
+
+void FactWriter::collect_from(CollectedFacts collected, LiveSource* source, std::string_view kind) {
+  for (const std::string& problem : collected.problems) {
+    if (logged_problems_.size() >= kLoggedProblemsMax) logged_problems_.clear();
+    if (!logged_problems_.insert(problem).second) continue;
+    log_.warn("source", {{"kind", std::string(kind)}, {"problem", problem}});
+  }
+  CollectedFacts facts = inventory_.take(std::move(collected));
+  if (!facts.empty()) unwritten_.push_back(std::move(facts));
+  if (source != nullptr) unconfirmed_.push_back(source);
+}
+
+void FactWriter::collect() {
+  std::map<ClusterId, bool> is_ready;
+  for (LiveSource* source : sources_) {
+    const auto [at, is_new] = is_ready.try_emplace(source->cluster(), true);
+    at->second = source->is_ready() && at->second;
+    collect_from(source->collect(), source, source->kind());
+  }
+  for (const auto& [cluster, ready] : is_ready) {
+    if (ready) inventory_.mark_complete(cluster);
+  }
+  collect_from(state_metrics_->collect(), nullptr, "kube-state-metrics");
+}
+
+void FactWriter::confirm_sources() {
+  for (LiveSource* source : std::exchange(unconfirmed_, {})) source->confirm_stored();
+}
+
+void FactWriter::record_import(const ImportOutcome& outcome) {
+  if (audit_log_ != nullptr) audit_log_->add_import(outcome, clock_.now());
+}
+
+Result<void> FactWriter::write_facts(Store& store) {
+  if (!unwritten_.empty()) {
+    auto session = TRY(store.begin_import({.format = std::string(kLiveFormat),
+                                           .name = "records",
+                                           .file_hash = {},
+                                           .at = clock_.now()}));
+    Result<void> done;
+    for (const CollectedFacts& facts : unwritten_) {
+      if (done) done = session->append_holdings(facts.holdings);
+      if (done) done = session->append_nodes(facts.nodes);
+      if (done) done = session->append_gpus(facts.gpus);
+      if (done) done = session->append_outages(facts.outages);
+      if (done) done = session->append_rejected(facts.rejected);
+    }
+    if (!done) return done;
+    const auto outcome = TRY(session->commit());
+    record_import(outcome);
+    counters_.add("holdings", outcome.holdings.created);
+    counters_.add("nodes", outcome.nodes.created);
+    counters_.add("rejected", outcome.rejected);
+    for (const RejectedRow& row : outcome.conflict_rows) {
+      log_.warn("conflict", {{"reason", row.reason}, {"row", row.text}});
+    }
+    unwritten_.clear();
+    facts_written_at_ = clock_.now();
+  }
+  confirm_sources();
+  return {};
+}
+
+Result<void> FactWriter::import_rows(Store& store, const live::FlushRows& rows) {
+  if (rows.empty()) return {};
+  auto session = TRY(store.begin_import({.format = std::string(kLiveFormat),
+                                         .name = fmt::format("telemetry {}", rows.flush),
+                                         .file_hash = {},
+                                         .at = clock_.now()}));
+  CollectedFacts discovered;
+  const auto read = rows.read(
+      {.usages = [&](std::span<const Usage> some) { return session->append_usages(some); },
+       .gpus =
+           [&](std::span<const Gpu> some) {
+             discovered.gpus.insert(discovered.gpus.end(), some.begin(), some.end());
+             return session->append_gpus(some);
+           },
+       .outcomes = [&](std::span<const Outcome> some) { return session->append_outcomes(some); }});
+  if (!read) return read;
+  const auto outcome = TRY(session->commit());
+  record_import(outcome);
+  inventory_.take(std::move(discovered));
+  counters_.add("usages", outcome.usages.created);
+  counters_.add("outcomes", outcome.outcomes.created);
+  counters_.add("rows_conflicting", outcome.rejected);
+  for (const RejectedRow& row : outcome.conflict_rows) {
+    log_.error("conflict", {{"reason", row.reason}, {"row", row.text}});
+  }
+  return {};
+}
+
+Result<void> FactWriter::write_rows(Store& store) {
+  const auto flushed =
+      TRY(engine_->flush([&](const live::FlushRows& rows) { return import_rows(store, rows); }));
+  has_more_rows_ = flushed.more;
+  counters_.add("flushes");
+  // The memory that a large import took is of no use until the next one.
+  if (flushed.usages > kRowsOfALargeFlush) ::malloc_trim(0);
+  if (flushed.usages + flushed.outcomes > 0) {
+    log_.info("flush", {{"number", flushed.number},
+                        {"usages", flushed.usages},
+                        {"gpus", flushed.gpus},
+                        {"outcomes", flushed.outcomes}});
+  }
+  return {};
+}
+
+Result<void> FactWriter::add_nodes_seen_in_telemetry(Store& store) {
+  std::set<ClusterId> reported_clusters;
+  for (const LiveSource* source : sources_) reported_clusters.insert(source->cluster());
+  std::vector<Node> nodes = inventory_.nodes_from_gpus(reported_clusters);
+  if (nodes.empty()) return {};
+  auto session = TRY(store.begin_import({.format = std::string(kLiveFormat),
+                                         .name = "nodes of telemetry",
+                                         .file_hash = {},
+                                         .at = clock_.now()}));
+  TRY(session->append_nodes(nodes));
+  const auto outcome = session->commit();
+  if (!outcome) return std::unexpected(outcome.error());
+  record_import(*outcome);
+  counters_.add("nodes", outcome->nodes.created);
+  inventory_.take({.holdings = {},
+                   .nodes = std::move(nodes),
+                   .gpus = {},
+                   .outages = {},
+                   .rejected = {},
+                   .problems = {}});
+  return {};
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,40 @@
+#include "app/daemon/ledger_thread.h"
+
+#include <algorithm>
+
+namespace pennyweight {
+namespace {
+
+// How often the thread asks whether a flush is wanted sooner.
+constexpr std::chrono::milliseconds kFlushCheck{500};
+
+}  // namespace
+
+LedgerThread::LedgerThread(LiveLedger& ledger, const live::Engine& engine,
+                           std::chrono::milliseconds every)
+    : thread_([this, &ledger, &engine, every] { run(ledger, engine, every); }) {}
+
+LedgerThread::~LedgerThread() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void LedgerThread::run(LiveLedger& ledger, const live::Engine& engine,
+                       std::chrono::milliseconds every) {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    lock.unlock();
+    ledger.cycle();
+    lock.lock();
+    const auto next = std::chrono::steady_clock::now() + every;
+    do {
+      changed_.wait_for(lock, std::min(every, kFlushCheck), [&] { return stopping_; });
+    } while (!stopping_ && !engine.wants_flush() && std::chrono::steady_clock::now() < next);
+  }
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,130 @@
+// LiveInventory: which of the frequent readings are written to the ledger, and what is shown.
+#include "app/daemon/live_inventory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pennyweight {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const Instant kBegin = *parse_instant("2026-03-04T08:00:00Z");
+const ClusterId kLab("lab");
+
+Holding reading(std::chrono::milliseconds until, bool ended = false,
+                const std::string& team = "nlp") {
+  Holding holding(kLab, WorkloadId("7"), Interval(kBegin, kBegin + until),
+                  OnNodes{{{NodeId("n1"), 2}}});
+  holding.ended = ended;
+  EXPECT_TRUE(holding.labels.set("team", team));
+  return holding;
+}
+
+CollectedFacts seen(std::vector<Holding> holdings) {
+  return {.holdings = std::move(holdings),
+          .nodes = {},
+          .gpus = {},
+          .outages = {},
+          .rejected = {},
+          .problems = {}};
+}
+
+Gpu card(std::uint32_t index, const std::string& node = "n1") {
+  return {.cluster = kLab,
+          .node = NodeId(node),
+          .uuid = GpuId("GPU-" + std::to_string(index)),
+          .index = index,
+          .model = "A100",
+          .memory_bytes = {},
+          .mig_instances = {},
+          .from = kBegin,
+          .to = {},
+          .id = {},
+          .source = {}};
+}
+
+TEST(LiveInventory, AHoldingThatGoesOnIsWrittenAtItsBeginEachHourAndAtItsEnd) {
+  LiveInventory inventory(hours(1));
+  int told = 0;
+  for (int minute = 1; minute <= 180; ++minute) {
+    told += static_cast<int>(inventory.take(seen({reading(minutes(minute))})).holdings.size());
+  }
+  EXPECT_EQ(told, 3);  // at minutes 1, 61 and 121
+  EXPECT_THAT(inventory.take(seen({reading(minutes(181), true)})).holdings, SizeIs(1));
+  // The same end again, and a late reading, are not new.
+  EXPECT_THAT(inventory.take(seen({reading(minutes(181), true)})).holdings, IsEmpty());
+  EXPECT_THAT(inventory.take(seen({reading(minutes(182))})).holdings, IsEmpty());
+  EXPECT_TRUE(inventory.has_ended(kLab, WorkloadId("7"), ""));
+}
+
+TEST(LiveInventory, WhatChangesIsNews) {
+  LiveInventory inventory(hours(1));
+  EXPECT_THAT(inventory.take(seen({reading(minutes(1))})).holdings, SizeIs(1));
+  EXPECT_THAT(inventory.take(seen({reading(minutes(2))})).holdings, IsEmpty());
+  EXPECT_THAT(inventory.take(seen({reading(minutes(3), false, "vision")})).holdings, SizeIs(1));
+}
+
+TEST(LiveInventory, WhatWasReadJustNowRunsUpToNowAndWhatIsSilentDoesNot) {
+  LiveInventory inventory(hours(1));
+  inventory.take(seen({reading(minutes(10))}));
+  const auto shown = [&](int minute) {
+    return inventory.holdings(kLab, Interval(kBegin, kBegin + minutes(minute)), minutes(3));
+  };
+  ASSERT_THAT(shown(12), SizeIs(1));
+  EXPECT_EQ(shown(12)[0].held.end(), kBegin + minutes(12));
+  // Its collector was silent for too long: nothing is known after the last reading.
+  ASSERT_THAT(shown(30), SizeIs(1));
+  EXPECT_EQ(shown(30)[0].held.end(), kBegin + minutes(10));
+  // And an end is an end.
+  inventory.take(seen({reading(minutes(11), true)}));
+  EXPECT_EQ(shown(12)[0].held.end(), kBegin + minutes(11));
+  inventory.forget_before(kBegin + hours(1));
+  EXPECT_THAT(shown(12), IsEmpty());
+}
+
+TEST(LiveInventory, CardsAreFoundByTheirNodeAndIndex) {
+  LiveInventory inventory(hours(1));
+  CollectedFacts cards = seen({});
+  cards.gpus = {card(0), card(1)};
+  inventory.take(std::move(cards));
+  EXPECT_EQ(inventory.gpu_at(kLab, NodeId("n1"), 1), GpuId("GPU-1"));
+  EXPECT_EQ(inventory.gpu_at(kLab, NodeId("n2"), 1), std::nullopt);
+  CollectedFacts moved = seen({});
+  Gpu gone = card(1);
+  gone.to = kBegin + minutes(5);
+  moved.gpus = {gone};
+  inventory.take(std::move(moved));
+  EXPECT_EQ(inventory.gpu_at(kLab, NodeId("n1"), 1), std::nullopt);
+}
+
+TEST(LiveInventory, NodesThatOnlyTelemetryKnows) {
+  LiveInventory inventory(hours(1));
+  CollectedFacts cards = seen({});
+  cards.gpus = {card(0), card(1)};
+  inventory.take(std::move(cards));
+  std::vector<Node> nodes = inventory.nodes_from_gpus({});
+  ASSERT_THAT(nodes, SizeIs(1));
+  EXPECT_EQ(nodes[0].gpu_count, 2u);
+  EXPECT_EQ(nodes[0].gpu_model, "A100");
+  EXPECT_THAT(inventory.nodes_from_gpus({kLab}), IsEmpty());
+  CollectedFacts told = seen({});
+  told.nodes = nodes;
+  inventory.take(std::move(told));
+  EXPECT_THAT(inventory.nodes_from_gpus({}), IsEmpty());
+  // Another GPU is observed there later.
+  CollectedFacts more = seen({});
+  more.gpus = {card(2)};
+  more.gpus[0].from = kBegin + hours(1);
+  inventory.take(std::move(more));
+  nodes = inventory.nodes_from_gpus({});
+  ASSERT_THAT(nodes, SizeIs(1));
+  EXPECT_EQ(nodes[0].gpu_count, 3u);
+  EXPECT_EQ(nodes[0].from, kBegin + hours(1));
+}
+
+}  // namespace
+}  // namespace pennyweight

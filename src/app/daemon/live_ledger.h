@@ -1,0 +1,117 @@
+// LiveLedger: the work of the one thread of `serve` that uses the ledger, in cycles of a few
+// seconds.
+//
+// A cycle
+//   1. takes what collectors found into the inventory, and writes what is new into the ledger, at
+//   most once every news_every (fact_writer.h);
+//   2. writes what the engine has finished, every flush_every (fact_writer.h);
+//   3. settles a day once it is over: prices it where it has no bill, and allocates its month anew
+//   (day_settlement.h);
+//   4. allocates the last minutes in memory for the live view, and every allocate_every today
+//   (live_costing.h);
+//   5. brings the rollup, which the pages query, up to all changes of the ledger.
+// The file of the ledger is only open while it is read or written, so that other verbs work beside
+// a running `serve`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "allocation/pricing/catalog.h"
+#include "allocation/pricing/rate_card.h"
+#include "app/context/log.h"
+#include "app/daemon/day_settlement.h"
+#include "app/daemon/fact_writer.h"
+#include "app/daemon/ledger_counters.h"
+#include "app/daemon/live_costing.h"
+#include "app/daemon/live_inventory.h"
+#include "app/daemon/live_source.h"
+#include "app/daemon/serve_audit_log.h"
+#include "app/daemon/shared_ledger.h"
+#include "config/config.h"
+#include "core/clock.h"
+#include "reporting/live/live_table.h"
+#include "reporting/queries/work_items.h"
+#include "reporting/rollup/rollup.h"
+#include "telemetry/live/engine.h"
+
+namespace pennyweight {
+
+// The progress of workers, if there are any.
+struct WorkProgress {
+  std::map<WorkState, std::uint64_t> items;
+  std::optional<Instant> behind_since;  // the first import that a run lacks
+};
+
+class LiveLedger {
+ public:
+  // All outlive this.
+  LiveLedger(const Config& config, const Catalog& catalog, const RateCard& card,
+             SharedLedger& shared, Clock& clock, Log& log);
+
+  // Makes the ledger where there is none, and loads the inventory.
+  Result<void> open();
+  const LiveInventory& inventory() const { return inventory_; }
+  const GpuLookup& gpu_lookup() const { return gpu_lookup_; }
+
+  // From here on cycles may run. The engine and the sources outlive them. Without a rollup none is
+  // kept; without an audit log changes are not recorded.
+  void begin(live::Engine& engine, StateMetricsSource& state_metrics,
+             std::vector<LiveSource*> sources, rollup::Rollup* rollup = nullptr,
+             ServeAuditLog* audit_log = nullptr);
+  // Runs one cycle. An Error is logged and counted, and loses nothing: what could not be written is
+  // tried again.
+  void cycle();
+  // A cycle that writes everything that is finished, whether it is due or not.
+  void last_cycle();
+
+  // As of the last cycle; from any thread. Null before the first.
+  std::shared_ptr<const LiveView> view() const;
+  // As of the last change of the ledger; from any thread. Nothing where there are no workers.
+  std::optional<WorkProgress> work() const;
+  // By name, for /metrics; from any thread.
+  std::map<std::string, std::uint64_t> counts() const;
+  // Whether the last write succeeded; for /readyz.
+  bool is_writing() const;
+
+ private:
+  bool flush_is_due(Instant now) const;
+  bool facts_are_due(Instant now) const;
+  // While `serve` stops, nothing is settled or allocated: nobody would see it.
+  Result<void> write(bool flush, bool is_stopping = false);
+  Result<void> write_into(Store& store, bool flush, bool is_stopping);
+  void refresh_rollup();
+  Result<void> refresh_work_progress(Store& store);
+  void record_audit_events(Instant now, bool all);
+
+  const Config& config_;
+  const Catalog& catalog_;
+  SharedLedger& shared_;
+  Clock& clock_;
+  LedgerCounters counters_;
+  LiveInventory inventory_;
+  GpuLookup gpu_lookup_;
+  FactWriter facts_;
+  DaySettlement settlement_;
+  LiveCosting costing_;
+  live::Engine* engine_ = nullptr;
+  rollup::Rollup* rollup_ = nullptr;
+  ServeAuditLog* audit_log_ = nullptr;
+  std::string rollup_mark_;  // the ledger's change mark when the rollup was last refreshed
+  Instant flushed_at_;
+  WorkSnapshot work_snapshot_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::shared_ptr<const LiveView> view_;
+  std::optional<WorkProgress> work_;
+  bool is_writing_ = true;
+};
+
+}  // namespace pennyweight

@@ -1,0 +1,326 @@
+// The ledger's thread of `serve`, cycle by cycle under a clock that is moved by hand: what reaches
+// the ledger, when a day is settled, and what remains after a restart.
+#include "app/daemon/live_ledger.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "app/context/context.h"
+#include "app/daemon/shared_ledger.h"
+#include "core/try.h"
+
+namespace pennyweight {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::ElementsAre;
+
+const Instant kMorning = *parse_instant("2026-03-04T08:00:00Z");
+
+Node machine() {
+  return {.cluster = ClusterId("lab"),
+          .name = NodeId("n1"),
+          .provider_id = {},
+          .instance_type = {},
+          .region = {},
+          .pool = PoolId(""),
+          .gpu_model = "NVIDIA A100-SXM4-40GB",
+          .gpu_count = 4,
+          .cpu_milli = {},
+          .memory_bytes = {},
+          .from = kMorning,
+          .to = {},
+          .id = {},
+          .source = {}};
+}
+
+Holding job(Instant begin, Instant end, bool ended) {
+  Holding holding(ClusterId("lab"), WorkloadId("7"), Interval(begin, end),
+                  OnNodes{{{NodeId("n1"), 2}}});
+  holding.ended = ended;
+  EXPECT_TRUE(holding.labels.set("user", "ann"));
+  EXPECT_TRUE(holding.labels.set("account", "nlp"));
+  return holding;
+}
+
+class FakeSource : public LiveSource {
+ public:
+  const ClusterId& cluster() const override { return cluster_; }
+  std::string kind() const override { return "fake"; }
+  CollectedFacts collect() override { return std::exchange(next, {}); }
+  void confirm_stored() override { ++times_kept; }
+  bool is_ready() const override { return true; }
+  std::map<std::string, std::uint64_t> counts() const override { return {}; }
+
+  CollectedFacts next;
+  int times_kept = 0;
+
+ private:
+  const ClusterId cluster_{"lab"};
+};
+
+class LiveLedgerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::path(testing::TempDir()) / (std::string("live_") + info->name());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    config_.store_path = (folder_ / "ledger.duckdb").string();
+    config_.rate_card_file = "card.csv";  // so that list prices are not looked at
+    auto card = RateCard::parse("gpu_model,unit,price,currency\n*,GPU-Hours,2.5,EUR\n", "card.csv");
+    ASSERT_TRUE(card);
+    card_ = *card;
+    start();
+  }
+  void TearDown() override {
+    ledger_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void start() {
+    shared_ = std::make_unique<SharedLedger>(config_);
+    ledger_ =
+        std::make_unique<LiveLedger>(config_, Catalog::built_in(), card_, *shared_, clock_, log_);
+    const auto opened = ledger_->open();
+    ASSERT_TRUE(opened) << opened.error().message;
+    state_metrics_ = std::make_unique<StateMetricsSource>(ledger_->inventory());
+    auto engine = live::Engine::open(
+        {.folder = "",
+         .stream = {.classification = {.cluster = ClusterId("lab")}, .timing = {}, .limits = {}},
+         .state = state_metrics_.get()},
+        clock_);
+    ASSERT_TRUE(engine) << engine.error().message;
+    engine_ = std::move(*engine);
+    told_ = std::make_unique<ServeAuditLog>([this](const audit_log::Entry& entry) -> Result<void> {
+      entries_.push_back(entry);
+      return {};
+    });
+    ledger_->begin(*engine_, *state_metrics_, {&source_}, nullptr, told_.get());
+  }
+
+  // Advances the clock, reads the running job again, and runs a cycle.
+  void go_on(std::chrono::milliseconds by) {
+    clock_.advance(by);
+    source_.next.holdings = {job(kMorning, clock_.now(), false)};
+    ledger_->cycle();
+  }
+
+  const LiveShare* share_of(const std::string& workload) {
+    view_ = ledger_->view();
+    if (!view_ || !view_->clusters.contains(ClusterId("lab"))) return nullptr;
+    for (const LiveShare& share : view_->clusters.at(ClusterId("lab")).recent.shares) {
+      if (share.workload.text() == workload) return &share;
+    }
+    return nullptr;
+  }
+
+  template <class Ask>
+  auto in_ledger(const Ask& ask) {
+    std::optional<decltype(ask(std::declval<Store&>()))> answer;
+    const auto asked = shared_->with([&](Store& store) -> Result<void> {
+      answer.emplace(ask(store));
+      return {};
+    });
+    EXPECT_TRUE(asked) << (asked ? "" : asked.error().message);
+    EXPECT_TRUE(*answer) << (*answer ? "" : answer->error().message);
+    return **std::move(answer);
+  }
+
+  std::filesystem::path folder_;
+  Config config_ = default_config();
+  RateCard card_;
+  SimulatedClock clock_{kMorning};
+  Log log_{clock_};
+  FakeSource source_;
+  std::unique_ptr<SharedLedger> shared_;
+  std::unique_ptr<StateMetricsSource> state_metrics_;
+  std::unique_ptr<live::Engine> engine_;
+  std::unique_ptr<ServeAuditLog> told_;
+  std::vector<audit_log::Entry> entries_;
+  std::unique_ptr<LiveLedger> ledger_;
+  std::shared_ptr<const LiveView> view_;
+};
+
+TEST_F(LiveLedgerTest, ShowsAJobWithinACycleAndWhatNobodyHolds) {
+  source_.next.nodes = {machine()};
+  go_on(minutes(5));
+  const LiveShare* ann = share_of("7");
+  ASSERT_NE(ann, nullptr);
+  EXPECT_TRUE(ann->running);
+  EXPECT_EQ(ann->labels.find("user"), "ann");
+  // Two of four GPUs each; one of them gets the odd last digit.
+  const LiveShare* nobody = share_of("");
+  ASSERT_NE(nobody, nullptr);
+  const Interval& window = view_->clusters.at(ClusterId("lab")).recent.window;
+  EXPECT_EQ(window.length_ms(), 5u * 60'000);
+  ASSERT_TRUE(ann->cost && nobody->cost);
+  EXPECT_EQ(ann->cost->currency(), kEur);
+  EXPECT_LE(ann->cost->ticks() - nobody->cost->ticks(), 1);
+  EXPECT_GE(ann->cost->ticks() - nobody->cost->ticks(), -1);
+  EXPECT_EQ(source_.times_kept, 1);
+}
+
+TEST_F(LiveLedgerTest, TellsTheLedgerOfAJobWhenItBeginsChangesAndEnds) {
+  source_.next.nodes = {machine()};
+  for (int i = 0; i < 12; ++i) go_on(minutes(1));
+  const auto during = Interval(kMorning, kMorning + hours(48));
+  const auto held = [&] {
+    std::vector<Holding> found;
+    in_ledger([&](Store& store) -> Result<bool> {
+      TRY(store.scan_holdings(ClusterId("lab"), during, [&](std::span<const Holding> some) {
+        found.insert(found.end(), some.begin(), some.end());
+        return true;
+      }));
+      return true;
+    });
+    return found;
+  };
+  const auto readings = [&] {
+    return in_ledger([](Store& store) { return store.overview(); }).holdings;
+  };
+  EXPECT_EQ(readings(), 1u);
+  EXPECT_FALSE(held()[0].ended);
+  for (int i = 0; i < 60; ++i) go_on(minutes(1));
+  EXPECT_EQ(readings(), 2u) << "once an hour";
+  clock_.advance(minutes(1));
+  source_.next.holdings = {job(kMorning, clock_.now(), true)};
+  ledger_->cycle();
+  EXPECT_EQ(readings(), 3u);
+  ASSERT_EQ(held().size(), 1u);
+  EXPECT_TRUE(held()[0].ended);
+  EXPECT_EQ(held()[0].held.end(), clock_.now());
+}
+
+TEST_F(LiveLedgerTest, TellsNewsTogetherWhereEachTellingIsACommit) {
+  config_.live.serve.news_ms = 60'000;
+  const auto imports = [&] { return in_ledger([](Store& s) { return s.imports(); }).size(); };
+  source_.next.nodes = {machine()};
+  go_on(seconds(10));
+  EXPECT_EQ(imports(), 1u) << "the first news at once";
+  const int kept = source_.times_kept;
+  const Instant begun = clock_.now();
+  const auto short_job = [&](bool ended) {
+    Holding made = job(begun, clock_.now(), ended);
+    made.workload = WorkloadId("8");
+    source_.next.holdings = {made};
+  };
+  clock_.advance(seconds(10));
+  short_job(false);
+  ledger_->cycle();
+  ASSERT_NE(share_of("8"), nullptr) << "it is seen before it is written";
+  clock_.advance(seconds(10));
+  short_job(true);
+  ledger_->cycle();
+  EXPECT_EQ(imports(), 1u);
+  EXPECT_EQ(source_.times_kept, kept) << "what waits is not in the ledger";
+  clock_.advance(seconds(40));
+  ledger_->cycle();
+  EXPECT_EQ(imports(), 2u);
+  EXPECT_GT(source_.times_kept, kept);
+  std::vector<Holding> found;
+  in_ledger([&](Store& store) -> Result<bool> {
+    TRY(store.scan_holdings(ClusterId("lab"), Interval(kMorning, kMorning + hours(1)),
+                            [&](std::span<const Holding> some) {
+                              found.insert(found.end(), some.begin(), some.end());
+                              return true;
+                            }));
+    return true;
+  });
+  ASSERT_EQ(found.size(), 2u);
+  const auto eighth = std::ranges::find(found, WorkloadId("8"), &Holding::workload);
+  ASSERT_NE(eighth, found.end());
+  EXPECT_TRUE(eighth->ended);
+  EXPECT_EQ(in_ledger([](Store& store) { return store.overview(); }).rejected, 0u);
+}
+
+TEST_F(LiveLedgerTest, SettlesADayWhenItIsOver) {
+  source_.next.nodes = {machine()};
+  for (int i = 0; i < 16; ++i) go_on(hours(1));  // midnight
+  EXPECT_EQ(in_ledger([](Store& store) { return store.overview(); }).charges, 0u)
+      << "what is late of the day may still come";
+  go_on(minutes(11));
+  // Sixteen hours of four GPUs at 2.5, half of them held.
+  const auto rows =
+      in_ledger([](Store& store) { return store.summarise({.group_by = {"workload"}}); });
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_THAT(rows[0].keys, ElementsAre(""));
+  EXPECT_EQ(rows[0].costs.effective, Money::from_units(80, kEur));
+  EXPECT_THAT(rows[1].keys, ElementsAre("7"));
+  EXPECT_EQ(rows[1].costs.effective, Money::from_units(80, kEur));
+  const auto totals = in_ledger([](Store& store) {
+    return store.reconcile("2026-03", true, [](const LineCheck&) { return true; });
+  });
+  ASSERT_EQ(totals.size(), 1u);
+  EXPECT_TRUE(totals[0].exact());
+  EXPECT_EQ(totals[0].billed_lines.effective, Money::from_units(160, kEur));
+  // It is shown beside the job from now on.
+  share_of("7");
+  const auto& earlier = view_->clusters.at(ClusterId("lab")).earlier;
+  EXPECT_EQ(earlier.at(WorkloadId("7")), Money::from_units(80, kEur));
+  // And is not settled again.
+  const auto runs = in_ledger([](Store& store) { return store.runs(); }).size();
+  go_on(minutes(30));
+  EXPECT_EQ(in_ledger([](Store& store) { return store.runs(); }).size(), runs);
+}
+
+TEST_F(LiveLedgerTest, TellsTheAuditLogWhatItDid) {
+  source_.next.nodes = {machine()};
+  for (int i = 0; i < 59; ++i) go_on(minutes(1));
+  EXPECT_TRUE(entries_.empty()) << "once an hour";
+  for (int i = 0; i < 2; ++i) go_on(minutes(1));
+  ASSERT_EQ(entries_.size(), 1u);
+  EXPECT_EQ(entries_[0].action, "import");
+  EXPECT_THAT(entries_[0].after, testing::HasSubstr("\"nodes\":1"));
+  entries_.clear();
+  for (int i = 0; i < 16; ++i) go_on(hours(1));
+  std::vector<std::string> told;
+  for (const audit_log::Entry& entry : entries_) {
+    EXPECT_EQ(entry.actor, "serve");
+    if (entry.action != "import") told.push_back(entry.action + " of " + entry.subject);
+  }
+  EXPECT_THAT(told,
+              ElementsAre("price of month 2026-03", "allocate of cluster lab, month 2026-03"));
+  entries_.clear();
+  ledger_->last_cycle();
+  EXPECT_LE(entries_.size(), 1u);
+}
+
+TEST_F(LiveLedgerTest, GoesOnAfterARestart) {
+  source_.next.nodes = {machine()};
+  go_on(minutes(5));
+  ledger_.reset();
+  start();
+  EXPECT_TRUE(ledger_->inventory().node(ClusterId("lab"), NodeId("n1")));
+  go_on(minutes(1));
+  ASSERT_NE(share_of("7"), nullptr);
+  EXPECT_EQ(share_of("7")->since, kMorning);
+  EXPECT_EQ(in_ledger([](Store& store) { return store.overview(); }).rejected, 0u);
+}
+
+TEST_F(LiveLedgerTest, KeepsFactsThatItCannotWrite) {
+  source_.next.nodes = {machine()};
+  // There is a folder in place of the ledger.
+  shared_->close();
+  std::filesystem::remove(config_.store_path);
+  std::filesystem::create_directories(config_.store_path);
+  go_on(minutes(1));
+  EXPECT_FALSE(ledger_->is_writing());
+  EXPECT_EQ(source_.times_kept, 0);
+  std::filesystem::remove_all(config_.store_path);
+  clock_.advance(minutes(1));
+  ledger_->cycle();
+  EXPECT_TRUE(ledger_->is_writing());
+  EXPECT_EQ(source_.times_kept, 2);
+  const auto overview = in_ledger([](Store& store) { return store.overview(); });
+  EXPECT_EQ(overview.nodes, 1u);
+  EXPECT_EQ(overview.holdings, 1u);
+}
+
+}  // namespace
+}  // namespace pennyweight

@@ -1,0 +1,31 @@
+// The routes of `serve` itself: samples in, health and metrics.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/daemon/live_ledger.h"
+#include "app/daemon/live_source.h"
+#include "server/server.h"
+#include "telemetry/collect/scrape_pool.h"
+#include "telemetry/live/engine.h"
+
+namespace pennyweight {
+
+// What the routes use. All outlive the server.
+struct ServeRouteContext {
+  live::Engine& engine;
+  const LiveLedger& ledger;
+  const StateMetricsSource& state_metrics;
+  const std::vector<LiveSource*>& sources;
+  const collect::ScrapePool* pool;  // null: nothing is scraped
+  Clock& clock;
+  // The counts of the server itself, once it runs.
+  std::function<std::vector<server::RouteCounts>()> route_counts;
+};
+
+std::vector<server::Route> serve_routes(const ServeRouteContext& context);
+
+}  // namespace pennyweight

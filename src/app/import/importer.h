@@ -1,0 +1,59 @@
+// Imports files into the ledger: detects the format, opens its parser, and runs it in a session, so
+// that either all good rows of a delivery are in the ledger or nothing is.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/context/console.h"
+#include "app/import/input_format.h"
+#include "config/config.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "ledger/store.h"
+
+namespace pennyweight {
+
+struct ImportOptions {
+  const InputFormat* format = nullptr;  // null: detected from the content
+  std::string cluster;                  // empty: as the file or the configuration says
+  std::string node;                     // of nvidia-smi and DCGM files; empty: as the file says
+  std::optional<Instant> origin;        // of traces that count seconds; else the configured one
+  std::optional<Instant> from, to;      // of inventories that state neither
+  // For bills. The configuration fills what is not given or empty here.
+  std::optional<DeliveryStyle> style;
+  std::string reason;                                            // why a bill is sent again
+  std::map<std::string, std::string, std::less<>> bill_options;  // by bill::BillOption::key
+  std::string rate_card;  // a file: prices for bills without money
+};
+
+struct FileImport {
+  const InputFormat* format = nullptr;
+  ImportOutcome outcome;
+  std::uint64_t holdings = 0;          // that were read
+  GpuTime gpu_time;                    // of those holdings whose share of a GPU is known
+  std::uint64_t without_gpu_time = 0;  // holdings of MIG slices and shards: their node decides
+  std::vector<RejectedRow> rejected;   // the first few, conflicts among them
+  std::vector<std::string> remarks;    // "18 jobs were still pending", a sentence each
+};
+
+// The format of a file: the given one, or detected from its first bytes.
+Result<const InputFormat*> detect_file_format(const std::string& path,
+                                              const ImportOptions& options);
+// How files of the format are delivered: as given, else as configured, else the format's default.
+DeliveryStyle delivery_style(const InputFormat& format, const ImportOptions& options,
+                             const Config& config);
+
+// One file in a session of its own. REQUIRES: no other session is open.
+Result<FileImport> import_file(Store& store, const std::string& path, const ImportOptions& options,
+                               const Config& config, const Console& console, Clock& clock);
+
+// Several files of one format as one delivery, as providers split large bills.
+Result<FileImport> import_files(Store& store, const std::vector<std::string>& paths,
+                                const ImportOptions& options, const Config& config,
+                                const Console& console, Clock& clock);
+
+}  // namespace pennyweight

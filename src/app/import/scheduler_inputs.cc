@@ -1,0 +1,175 @@
+// Records of schedulers as input formats: Slurm's sacct and scontrol, and Kubernetes traces in the
+// openb schema.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "app/import/detect_format.h"
+#include "app/import/format_lists.h"
+#include "app/import/parser_tools.h"
+#include "core/try.h"
+#include "ingest/schedulers/openb/nodes.h"
+#include "ingest/schedulers/openb/pods.h"
+#include "ingest/schedulers/slurm/sacct_json.h"
+#include "ingest/schedulers/slurm/sacct_text.h"
+#include "ingest/schedulers/slurm/scontrol_nodes.h"
+
+namespace pennyweight {
+namespace {
+
+slurm::SacctOptions sacct_options(const ParserInput& input) {
+  slurm::SacctOptions options{input.cluster.time_zone, input.file, {}, input.now};
+  if (!input.cluster.name.empty()) options.cluster = input.cluster.name;
+  options.partitions_are_pools = input.cluster.partitions_are_pools;
+  return options;
+}
+
+slurm::SacctSink sacct_sink(SessionSink& sink) {
+  return {facts_into<Holding>(sink, &SessionSink::holdings), rejected_into(sink)};
+}
+
+void add_sacct_remarks(const ParserInput& input, const slurm::SacctCounts& counts) {
+  add_remark(input, counts.running, "job was still running", "jobs were still running");
+  add_remark(input, counts.pending, "job was pending and held nothing",
+             "jobs were pending and held nothing");
+  add_remark(input, counts.never_started, "job ended before it began",
+             "jobs ended before they began");
+  add_remark(input, counts.zero_length, "job ended in the second in which it began",
+             "jobs ended in the second in which they began");
+  add_remark(input, counts.ambiguous,
+             "job fits two lengths at the end of summer time; the shorter was taken",
+             "jobs fit two lengths at the end of summer time; the shorter was taken");
+}
+
+Result<FileParser> open_sacct_text(const InputFormat&, const ParserInput& input) {
+  const auto reader =
+      std::make_shared<slurm::SacctText>(sacct_options(input), sacct_sink(input.sink));
+  return FileParser{[reader](std::string_view chunk) { return reader->feed(chunk); },
+                    [reader, input]() -> Result<void> {
+                      const auto counts = TRY(reader->finish());
+                      add_sacct_remarks(input, counts);
+                      return {};
+                    }};
+}
+
+Result<FileParser> open_sacct_json(const InputFormat&, const ParserInput& input) {
+  return document_parser([input](const std::string& document) -> Result<void> {
+    const auto counts =
+        TRY(slurm::read_sacct_json(document, sacct_options(input), sacct_sink(input.sink)));
+    add_sacct_remarks(input, counts);
+    return {};
+  });
+}
+
+Result<FileParser> open_scontrol(const InputFormat&, const ParserInput& input) {
+  if (!input.options.from) {
+    return fail(ErrorCode::kConfig,
+                "scontrol does not say since when its nodes are there; give --from 2026-03-01");
+  }
+  const slurm::ScontrolOptions options{input.cluster.name, *input.options.from, input.file,
+                                       input.cluster.partitions_are_pools};
+  return document_parser([options, input](const std::string& text) -> Result<void> {
+    const auto nodes = TRY(slurm::parse_scontrol_nodes(text, options));
+    add_remark(input, nodes.future, "node is in state FUTURE and was skipped",
+               "nodes are in state FUTURE and were skipped");
+    TRY(input.sink.nodes(nodes.nodes));
+    return input.sink.rejected(nodes.rejected);
+  });
+}
+
+// The instant that second 0 of a trace stands for.
+Result<Instant> trace_origin(const std::optional<Instant>& given, const ParserInput& input,
+                             std::string_view option) {
+  if (given) return *given;
+  if (input.cluster.origin) return *input.cluster.origin;
+  return fail(ErrorCode::kConfig,
+              fmt::format("the trace counts seconds from a start that it does not state; give {} "
+                          "2023-01-01, or the cluster's origin in the configuration",
+                          option));
+}
+
+Result<FileParser> open_openb_pods(const InputFormat&, const ParserInput& input) {
+  const auto origin = TRY(trace_origin(input.options.origin, input, "--origin"));
+  const auto reader = std::make_shared<openb::PodReader>(
+      openb::PodOptions{input.file, input.cluster.name, origin, input.now},
+      facts_into<Holding>(input.sink, &SessionSink::holdings), rejected_into(input.sink));
+  return FileParser{[reader](std::string_view chunk) { return reader->feed(chunk); },
+                    [reader, input]() -> Result<void> {
+                      TRY(reader->finish());
+                      add_remark(input, reader->counts().never_scheduled,
+                                 "pod was never scheduled and held nothing",
+                                 "pods were never scheduled and held nothing");
+                      add_remark(input, reader->counts().without_time,
+                                 "pod was deleted in the second of its scheduling",
+                                 "pods were deleted in the second of their scheduling");
+                      return {};
+                    }};
+}
+
+Result<FileParser> open_openb_nodes(const InputFormat&, const ParserInput& input) {
+  const auto from = TRY(trace_origin(input.options.from ? input.options.from : input.options.origin,
+                                     input, "--from"));
+  return stream_parser(std::make_shared<openb::NodeReader>(
+      openb::NodeOptions{input.file, input.cluster.name, from, input.options.to, {}},
+      facts_into<Node>(input.sink, &SessionSink::nodes), rejected_into(input.sink)));
+}
+
+bool matches_sacct_text(const InputFormat&, const FileStart& start) {
+  return start.has_column("JobID", '|') || start.has_column("JobIDRaw", '|');
+}
+
+bool matches_sacct_json(const InputFormat&, const FileStart& start) {
+  return start.text().starts_with('{') &&
+         (start.contains("\"jobs\"") || start.contains("\"Slurm\"") || start.contains("\"slurm\""));
+}
+
+bool matches_scontrol(const InputFormat&, const FileStart& start) {
+  return start.text().starts_with("NodeName=");
+}
+
+bool matches_openb_pods(const InputFormat&, const FileStart& start) {
+  return start.has_column("num_gpu") && start.has_column("gpu_milli");
+}
+
+bool matches_openb_nodes(const InputFormat&, const FileStart& start) {
+  return start.has_column("sn") && start.has_column("gpu");
+}
+
+}  // namespace
+
+std::vector<InputFormat> scheduler_inputs() {
+  return {
+      {.name = "slurm",
+       .description = "Slurm accounting (sacct --parsable2)",
+       .matches = matches_sacct_text,
+       .open = open_sacct_text,
+       .cluster_kind = ClusterKind::kSlurm},
+      {.name = "slurm-json",
+       .description = "Slurm accounting (sacct --json)",
+       .matches = matches_sacct_json,
+       .open = open_sacct_json,
+       .cluster_kind = ClusterKind::kSlurm},
+      {.name = "scontrol",
+       .description = "Slurm nodes (scontrol show node)",
+       .matches = matches_scontrol,
+       .open = open_scontrol,
+       .needs_cluster = true,
+       .cluster_kind = ClusterKind::kSlurm},
+      {.name = "openb-pods",
+       .description = "Kubernetes pods (openb CSV)",
+       .matches = matches_openb_pods,
+       .open = open_openb_pods,
+       .needs_cluster = true,
+       .cluster_kind = ClusterKind::kKubernetes},
+      {.name = "openb-nodes",
+       .description = "Kubernetes nodes (openb CSV)",
+       .matches = matches_openb_nodes,
+       .open = open_openb_nodes,
+       .needs_cluster = true,
+       .cluster_kind = ClusterKind::kKubernetes},
+  };
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,193 @@
+#include "core/duckdb/database.h"
+
+#include <utility>
+
+#include "core/try.h"
+
+namespace pennyweight::duckdb {
+namespace {
+
+struct DestroyConfig {
+  void operator()(duckdb_config config) const { duckdb_destroy_config(&config); }
+};
+using Config = std::unique_ptr<std::remove_pointer_t<duckdb_config>, DestroyConfig>;
+
+Result<void> set(const Config& config, const char* name, const std::string& value) {
+  if (duckdb_set_config(config.get(), name, value.c_str()) == DuckDBError) {
+    return fail(ErrorCode::kConfig,
+                "DuckDB does not take " + value + " as its " + std::string(name));
+  }
+  return {};
+}
+
+Result<Config> configure(const DatabaseOptions& options) {
+  duckdb_config raw = nullptr;
+  CHECK(duckdb_create_config(&raw) == DuckDBSuccess, "a configuration can always be made");
+  Config config(raw);
+  const auto mebibytes = options.memory_bytes_max >> 20;
+  std::vector<std::pair<const char*, std::string>> settings = {
+      {"access_mode", options.read_only ? "READ_ONLY" : "AUTOMATIC"},
+      {"memory_limit", std::to_string(mebibytes) + "MiB"},
+      {"preserve_insertion_order", options.keeps_insertion_order ? "true" : "false"},
+      {"autoinstall_known_extensions", "false"},
+      {"autoload_known_extensions", "false"},
+  };
+  if (options.threads > 0) settings.emplace_back("threads", std::to_string(options.threads));
+  if (!options.temp_directory.empty()) {
+    settings.emplace_back("temp_directory", options.temp_directory);
+  }
+  for (const auto& [name, value] : settings) {
+    TRY(set(config, name, value));
+  }
+  return config;
+}
+
+Error error_of(duckdb_result& result) {
+  const char* message = duckdb_result_error(&result);
+  return to_error(duckdb_result_error_type(&result),
+                  message == nullptr ? "DuckDB gives no reason" : message);
+}
+
+duckdb_hugeint to_hugeint(Int128 value) {
+  const auto bits = static_cast<UInt128>(value);
+  return {.lower = static_cast<std::uint64_t>(bits),
+          .upper = static_cast<std::int64_t>(static_cast<std::uint64_t>(bits >> 64))};
+}
+
+std::string quote(std::string_view text, char mark) {
+  std::string quoted(1, mark);
+  for (const char c : text) {
+    if (c == mark) quoted += mark;
+    quoted += c;
+  }
+  return quoted += mark;
+}
+
+}  // namespace
+
+Result<Database> Database::open(const DatabaseOptions& options) {
+  Config config = TRY(configure(options));
+  duckdb_database database = nullptr;
+  char* message = nullptr;
+  const char* path = options.path.empty() ? nullptr : options.path.c_str();
+  if (duckdb_open_ext(path, &database, config.get(), &message) == DuckDBError) {
+    Error error = to_error(DUCKDB_ERROR_IO, message == nullptr ? "no reason given" : message);
+    duckdb_free(message);
+    return std::unexpected(error.during("cannot open " + options.path));
+  }
+  return Database(database);
+}
+
+Result<Connection> Database::connect() {
+  duckdb_connection connection = nullptr;
+  if (duckdb_connect(handle_.get(), &connection) == DuckDBError) {
+    return fail(ErrorCode::kStore, "DuckDB refuses another connection");
+  }
+  return Connection(connection);
+}
+
+Result<void> Connection::execute(const std::string& sql) {
+  duckdb_result result;
+  const duckdb_state state = duckdb_query(handle_.get(), sql.c_str(), &result);
+  const Rows owner(result);
+  if (state == DuckDBError) return std::unexpected(error_of(result));
+  return {};
+}
+
+Result<Statement> Connection::prepare(const std::string& sql) {
+  duckdb_prepared_statement raw = nullptr;
+  const duckdb_state state = duckdb_prepare(handle_.get(), sql.c_str(), &raw);
+  Statement statement(raw);
+  if (state == DuckDBError) {
+    const char* message = duckdb_prepare_error(raw);
+    return std::unexpected(
+        to_error(DUCKDB_ERROR_INVALID, message == nullptr ? "DuckDB gives no reason" : message));
+  }
+  return statement;
+}
+
+Result<Rows> Connection::query(const std::string& sql) {
+  Statement statement = TRY(prepare(sql));
+  return statement.query();
+}
+
+Result<std::uint64_t> Connection::change(const std::string& sql) {
+  Statement statement = TRY(prepare(sql));
+  return statement.change();
+}
+
+#define PENNYWEIGHT_BIND(call) CHECK((call) == DuckDBSuccess, "the statement has this parameter")
+
+Statement& Statement::bind_text(std::uint64_t parameter, std::string_view text) {
+  PENNYWEIGHT_BIND(duckdb_bind_varchar_length(handle_.get(), parameter, text.data(), text.size()));
+  return *this;
+}
+Statement& Statement::bind_int64(std::uint64_t parameter, std::int64_t value) {
+  PENNYWEIGHT_BIND(duckdb_bind_int64(handle_.get(), parameter, value));
+  return *this;
+}
+Statement& Statement::bind_uint64(std::uint64_t parameter, std::uint64_t value) {
+  PENNYWEIGHT_BIND(duckdb_bind_uint64(handle_.get(), parameter, value));
+  return *this;
+}
+Statement& Statement::bind_hugeint(std::uint64_t parameter, Int128 value) {
+  PENNYWEIGHT_BIND(duckdb_bind_hugeint(handle_.get(), parameter, to_hugeint(value)));
+  return *this;
+}
+Statement& Statement::bind_decimal(std::uint64_t parameter, Int128 ticks) {
+  const duckdb_decimal value{.width = 38, .scale = 18, .value = to_hugeint(ticks)};
+  PENNYWEIGHT_BIND(duckdb_bind_decimal(handle_.get(), parameter, value));
+  return *this;
+}
+Statement& Statement::bind_bool(std::uint64_t parameter, bool value) {
+  PENNYWEIGHT_BIND(duckdb_bind_boolean(handle_.get(), parameter, value));
+  return *this;
+}
+Statement& Statement::bind_timestamp_ms(std::uint64_t parameter, Instant at) {
+  return bind_value(parameter, duckdb_create_timestamp_ms({at.time_since_epoch().count()}));
+}
+Statement& Statement::bind_date(std::uint64_t parameter, std::chrono::sys_days day) {
+  const auto days = static_cast<std::int32_t>(day.time_since_epoch().count());
+  PENNYWEIGHT_BIND(duckdb_bind_date(handle_.get(), parameter, {days}));
+  return *this;
+}
+Statement& Statement::bind_uuid(std::uint64_t parameter, const Hash128& hash) {
+  return bind_value(parameter, duckdb_create_uuid({.lower = hash.low, .upper = hash.high}));
+}
+Statement& Statement::bind_null(std::uint64_t parameter) {
+  PENNYWEIGHT_BIND(duckdb_bind_null(handle_.get(), parameter));
+  return *this;
+}
+Statement& Statement::bind_value(std::uint64_t parameter, duckdb_value value) {
+  const duckdb_state state = duckdb_bind_value(handle_.get(), parameter, value);
+  duckdb_destroy_value(&value);
+  PENNYWEIGHT_BIND(state);
+  return *this;
+}
+#undef PENNYWEIGHT_BIND
+
+Result<Rows> Statement::query() {
+  duckdb_result result;
+  const duckdb_state state = duckdb_execute_prepared_streaming(handle_.get(), &result);
+  Rows rows(result);
+  if (state == DuckDBError) return std::unexpected(error_of(rows.result_));
+  return rows;
+}
+
+Result<std::uint64_t> Statement::change() {
+  duckdb_result result;
+  const duckdb_state state = duckdb_execute_prepared(handle_.get(), &result);
+  Rows rows(result);
+  if (state == DuckDBError) return std::unexpected(error_of(rows.result_));
+  return duckdb_rows_changed(&rows.result_);
+}
+
+Result<void> Statement::execute() {
+  TRY(change());
+  return {};
+}
+
+std::string quote_identifier(std::string_view name) { return quote(name, '"'); }
+std::string quote_text(std::string_view text) { return quote(text, '\''); }
+
+}  // namespace pennyweight::duckdb

@@ -1,0 +1,71 @@
+// BillFormat: what the program knows about one provider's format of bills: its name, how to
+// recognise it, its options, and how to read it.
+//
+// The folder of each format exports one BillFormat, and formats/bill_formats.cc lists them.
+// Detection, --format, the configuration, --help and doctor read that list.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "allocation/pricing/rate_card.h"
+#include "core/error.h"
+#include "ingest/bills/import.h"
+#include "ingest/bills/row_reader.h"
+#include "ledger/delivery.h"
+
+namespace pennyweight::bill {
+
+// Something that the file does not say and the user must.
+struct BillOption {
+  std::string_view key;   // "azure_metric": in the configuration, and in BillSettings
+  std::string_view flag;  // "--azure-metric": of `import`
+  std::span<const std::string_view> choices;
+  std::string_view help;
+  bool in_configuration = true;  // false: it differs from file to file, so only the flag sets it
+};
+
+// What the user says about the bills of one format.
+struct BillSettings {
+  // Empty where nothing is set.
+  std::string_view option(std::string_view key) const;
+
+  std::map<std::string, std::string, std::less<>> options;  // by BillOption::key
+  const RateCard* rate_card = nullptr;  // outlives the readers; null: there is none
+};
+
+// How a bill is written down.
+enum class BillEncoding { kCsv, kParquet, kJson };
+
+struct BillFormat {
+  std::string_view name;    // "aws": in --format and bills[].format; "aws-parquet" where encoded so
+  std::string_view title;   // "an AWS Cost and Usage Report"
+  bool in_parquet = false;  // besides CSV
+  bool in_json = false;
+  DeliveryStyle default_delivery = DeliveryStyle::kGuarded;
+  bool uses_rate_card = false;  // for bills without money
+  std::span<const BillOption> options = {};
+
+  // True if a CSV or Parquet file with these columns is a bill of this format.
+  bool (*has_columns)(std::span<const std::string> names) = nullptr;
+  // True if a JSON document with this beginning is; only for formats with in_json.
+  bool (*has_records)(std::string_view beginning) = nullptr;
+  // Opens the readers of rows. An Error names the option that is missing.
+  Result<RowReaderFactory> (*open)(const BillSettings& settings) = nullptr;
+  // Opens the import of JSON that is not a list of flat records; null: import_json reads it.
+  std::unique_ptr<BillImport> (*open_json)(std::string file, ImportSink& sink) = nullptr;
+};
+
+// True if `beginning` has the name of a JSON member.
+bool has_json_name(std::string_view beginning, std::string_view name);
+
+// Opens the import of one file. `file` is its path, which rejected rows name; `sink` must outlive
+// the import. A Parquet file is read by its path, so its bytes need not be fed.
+Result<std::unique_ptr<BillImport>> open_bill(const BillFormat& format, BillEncoding encoding,
+                                              const std::string& file, const BillSettings& settings,
+                                              ImportSink& sink);
+
+}  // namespace pennyweight::bill

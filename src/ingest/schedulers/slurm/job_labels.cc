@@ -1,0 +1,85 @@
+#include "ingest/schedulers/slurm/job_labels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/ascii.h"
+#include "core/limits.h"
+#include "core/plain_text.h"
+#include "core/try.h"
+#include "ingest/schedulers/slurm/utf8.h"
+
+namespace pennyweight::slurm {
+namespace {
+
+constexpr std::array<std::string_view, 10> kBuiltIn = {
+    "account",     "comment", "job_name", "partition",          "qos",
+    "reservation", "state",   "user",     "time_limit_minutes", "wckey"};
+
+bool is_key(std::string_view text) {
+  const auto is_key_byte = [](char c) {
+    return ascii::is_letter_or_digit(c) || c == '-' || c == '_' || c == '.' || c == '/';
+  };
+  return !text.empty() && text.size() <= limits::kLabelKeyBytesMax &&
+         std::all_of(text.begin(), text.end(), is_key_byte);
+}
+
+Result<void> add_pairs(std::string_view comment, Labels& labels) {
+  const char separator = comment.find(';') == std::string_view::npos ? ',' : ';';
+  while (!comment.empty()) {
+    const std::size_t cut = comment.find(separator);
+    const std::string_view pair = comment.substr(0, cut);
+    comment.remove_prefix(cut == std::string_view::npos ? comment.size() : cut + 1);
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view key = ascii::trim(pair.substr(0, equals));
+    const std::string_view value = ascii::trim(pair.substr(equals + 1));
+    if (!is_key(key) || value.empty() || labels.find(key)) continue;
+    if (std::find(kBuiltIn.begin(), kBuiltIn.end(), key) != kBuiltIn.end()) continue;
+    TRY(labels.set(key, value));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::expected<Labels, Rejection> job_labels(const JobRecord& job, std::string_view state) {
+  const struct {
+    std::string_view key, value, column;
+  } fields[] = {
+      {"account", job.account, "Account"},
+      {"user", job.user, "User"},
+      {"partition", job.partition, "Partition"},
+      {"qos", job.qos, "QOS"},
+      {"job_name", job.job_name, "JobName"},
+      {"state", state, "State"},
+      {"wckey", job.wckey, "WCKey"},
+      {"comment", job.comment, "Comment"},
+      {"reservation", job.reservation, "Reservation"},
+  };
+  Labels labels;
+  for (const auto& field : fields) {
+    if (field.value.empty()) continue;
+    if (!is_plain_text(field.value)) {
+      return std::unexpected(
+          Rejection{std::string(field.column),
+                    "it is not UTF-8: export with a UTF-8 locale, or convert the "
+                    "file with iconv"});
+    }
+    if (auto set = labels.set(field.key, field.value); !set) {
+      return std::unexpected(Rejection{std::string(field.column), set.error().message});
+    }
+  }
+  if (job.time_limit_minutes) {
+    const auto set = labels.set("time_limit_minutes", std::to_string(*job.time_limit_minutes));
+    if (!set) return std::unexpected(Rejection{"Timelimit", set.error().message});
+  }
+  if (auto added = add_pairs(job.comment, labels); !added) {
+    return std::unexpected(Rejection{"Comment", added.error().message});
+  }
+  return labels;
+}
+
+}  // namespace pennyweight::slurm

@@ -1,0 +1,258 @@
+#include "ingest/schedulers/slurm/json_job.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ingest/schedulers/slurm/tres.h"
+
+namespace pennyweight::slurm {
+namespace {
+
+using simdjson::dom::element;
+using simdjson::dom::element_type;
+
+// Slurm's own words for "not set" and "infinite" (slurm.h), which early plugins print as numbers.
+constexpr std::uint64_t kNoValues[] = {0xfffffffe, 0xffffffff, 0xfffffffffffffffe,
+                                       0xffffffffffffffff};
+constexpr std::uint64_t kSecondsMax = 7'258'118'399;  // the year 2199
+
+// Nothing when the field, or anything on its path, is missing or null.
+std::optional<element> find(element from, std::initializer_list<std::string_view> path) {
+  for (const std::string_view key : path) {
+    if (!from.is_object() || from[key].get(from) != simdjson::SUCCESS) return std::nullopt;
+  }
+  if (from.is_null()) return std::nullopt;
+  return from;
+}
+
+std::optional<bool> flag(element from, std::string_view key) {
+  const auto value = find(from, {key});
+  bool is_on = false;
+  if (!value || value->get(is_on) != simdjson::SUCCESS) return std::nullopt;
+  return is_on;
+}
+
+std::string path_text(std::initializer_list<std::string_view> path) {
+  std::string text;
+  for (const std::string_view key : path) {
+    if (!text.empty()) text += '/';
+    text += key;
+  }
+  return text;
+}
+
+// Keeps the first mistake, so that fields can be read one after another.
+class Fields {
+ public:
+  explicit Fields(element job) : job_(job) {}
+
+  // As find(), but a path through anything but objects is a mistake.
+  std::optional<element> at(std::initializer_list<std::string_view> path) {
+    element from = job_;
+    for (const std::string_view key : path) {
+      if (from.is_null()) return std::nullopt;
+      if (!from.is_object()) {
+        refuse(path_text(path), "what should hold it is not an object");
+        return std::nullopt;
+      }
+      if (from[key].get(from) != simdjson::SUCCESS) return std::nullopt;
+    }
+    if (from.is_null()) return std::nullopt;
+    return from;
+  }
+
+  std::string_view text(std::initializer_list<std::string_view> path) {
+    const auto value = at(path);
+    if (!value) return {};
+    std::string_view text;
+    if (value->get(text) != simdjson::SUCCESS) refuse(path_text(path), "it is not a text");
+    return text;
+  }
+
+  // A plain number, or one in the form {set, infinite, number}.
+  std::optional<std::uint64_t> number(std::initializer_list<std::string_view> path) {
+    const auto value = at(path);
+    if (!value) return std::nullopt;
+    return number_of(*value, path_text(path));
+  }
+
+  std::optional<std::uint64_t> number_of(element value, const std::string& where) {
+    if (value.is_object()) {
+      if (flag(value, "set") == false || flag(value, "infinite") == true) return std::nullopt;
+      const auto inner = find(value, {"number"});
+      if (!inner || inner->is_object()) {
+        refuse(where, "it is an object without a number");
+        return std::nullopt;
+      }
+      return number_of(*inner, where);
+    }
+    std::uint64_t number = 0;
+    if (value.get(number) != simdjson::SUCCESS) {
+      if (value.is_null()) return std::nullopt;
+      refuse(where, "it is not a whole number, 0 or more");
+      return std::nullopt;
+    }
+    for (const std::uint64_t none : kNoValues) {
+      if (number == none) return std::nullopt;
+    }
+    return number;
+  }
+
+  // Epoch seconds; 0 is Slurm's "not yet".
+  std::optional<RecordedTime> time(std::initializer_list<std::string_view> path) {
+    const auto seconds = number(path);
+    if (!seconds || *seconds == 0) return std::nullopt;
+    if (*seconds > kSecondsMax) {
+      refuse(path_text(path), "it is after the year 2199");
+      return std::nullopt;
+    }
+    const Instant at = from_unix_seconds(static_cast<std::int64_t>(*seconds));
+    return RecordedTime{.earlier = at, .later = at};
+  }
+
+  std::optional<std::uint64_t> seconds_as_ms(std::initializer_list<std::string_view> path) {
+    const auto seconds = number(path);
+    if (!seconds) return std::nullopt;
+    if (*seconds > 100 * kSecondsMax) {
+      refuse(path_text(path), "it is out of range");
+      return std::nullopt;
+    }
+    return *seconds * 1000;
+  }
+
+  void refuse(std::string where, std::string why) {
+    if (!rejection_) rejection_ = Rejection{std::move(where), std::move(why)};
+  }
+  const std::optional<Rejection>& rejection() const { return rejection_; }
+  element job() const { return job_; }
+
+ private:
+  element job_;
+  std::optional<Rejection> rejection_;
+};
+
+// "COMPLETED", ["COMPLETED"], {"current": "COMPLETED"}, {"current": ["RUNNING", "COMPLETING"]}: the
+// first word is the base state.
+std::string_view read_state(Fields& fields) {
+  const auto state = find(fields.job(), {"state"});
+  if (!state) return {};
+  std::optional<element> word = state->is_object() ? find(*state, {"current"}) : state;
+  if (word && word->is_array()) {
+    element first;
+    if (word->at(0).get(first) != simdjson::SUCCESS) return {};
+    word = first;
+  }
+  if (!word) return {};
+  std::string_view text;
+  if (word->get(text) != simdjson::SUCCESS) fields.refuse("state", "it is not a word");
+  return text;
+}
+
+// A job of an array has array/job_id and array/task_id, a part of a heterogeneous job has
+// het/job_id and het/job_offset; where there is no array or no such job, the ids are 0 or not set.
+std::string read_id(Fields& fields) {
+  const auto id = fields.number({"job_id"});
+  if (!id) {
+    fields.refuse("job_id", "it is not set");
+    return {};
+  }
+  const auto array_id = fields.number({"array", "job_id"});
+  const auto task = fields.number({"array", "task_id"});
+  if (array_id.value_or(0) != 0 && task) return fmt::format("{}_{}", *array_id, *task);
+  const auto het_id = fields.number({"het", "job_id"});
+  const auto offset = fields.number({"het", "job_offset"});
+  if (het_id.value_or(0) != 0 && offset) return fmt::format("{}+{}", *het_id, *offset);
+  return fmt::format("{}", *id);
+}
+
+std::string_view text_or_member(Fields& fields, std::string_view key, std::string_view member) {
+  const auto value = find(fields.job(), {key});
+  return value && value->is_object() ? fields.text({key, member}) : fields.text({key});
+}
+
+void add_tres(Fields& fields, element entry, Tres& tres) {
+  const std::string where = "tres/allocated";
+  std::string_view type;
+  std::string_view name;
+  if (!entry.is_object() || entry["type"].get(type) != simdjson::SUCCESS) {
+    return fields.refuse(where, "an entry has no type");
+  }
+  if (const auto there = find(entry, {"name"}); there && there->get(name) != simdjson::SUCCESS) {
+    return fields.refuse(where, "an entry's name is not a text");
+  }
+  const bool is_gres = type == "gres" && (name.starts_with("gpu") || name.starts_with("shard") ||
+                                          name.starts_with("mps"));
+  if (!is_gres && type != "cpu" && type != "mem") return;
+  const auto value = find(entry, {"count"});
+  if (!value) return;
+  const auto count = fields.number_of(*value, where);
+  if (!count) return;
+  if (is_gres) {
+    if (auto added = add_gres(tres, name, *count); !added) {
+      fields.refuse(where, added.error().message);
+    }
+  } else if (type == "cpu") {
+    if (tres.cpus) fields.refuse(where, "cpu is there twice");
+    tres.cpus = *count;
+  } else {
+    if (tres.memory_bytes) fields.refuse(where, "mem is there twice");
+    if (*count > (std::uint64_t{1} << 42)) return fields.refuse(where, "mem is out of range");
+    tres.memory_bytes = *count << 20;  // the database keeps MiB
+  }
+}
+
+Tres read_tres(Fields& fields) {
+  Tres tres;
+  const auto allocated = fields.at({"tres", "allocated"});
+  if (!allocated) return tres;
+  simdjson::dom::array entries;
+  if (allocated->get(entries) != simdjson::SUCCESS) {
+    fields.refuse("tres/allocated", "it is not a list");
+    return tres;
+  }
+  for (const element entry : entries) add_tres(fields, entry, tres);
+  return tres;
+}
+
+}  // namespace
+
+std::expected<JsonJob, Rejection> read_json_job(element job) {
+  if (!job.is_object()) return std::unexpected(Rejection{"", "the job is not an object"});
+  Fields fields(job);
+  JsonJob read;
+  JobRecord& record = read.record;
+  for (const std::string_view key : {"job_id", "time", "tres"}) {
+    if (!find(job, {key})) return std::unexpected(Rejection{std::string(key), "there is none"});
+  }
+  record.id = read_id(fields);
+  record.cluster = fields.text({"cluster"});
+  record.account = fields.text({"account"});
+  record.user = fields.text({"user"});
+  record.partition = fields.text({"partition"});
+  record.qos = fields.text({"qos"});
+  record.job_name = fields.text({"name"});
+  record.state = read_state(fields);
+  record.wckey = text_or_member(fields, "wckey", "wckey");
+  record.comment = text_or_member(fields, "comment", "job");
+  if (const auto name = find(job, {"reservation", "name"}); name && name->is_string()) {
+    record.reservation =
+        fields.text({"reservation", "name"});  // 22.05 writes the number 0 for none
+  }
+  record.node_list = fields.text({"nodes"});
+  record.time_limit_minutes = fields.number({"time", "limit"});
+  record.start = fields.time({"time", "start"});
+  record.end = fields.time({"time", "end"});
+  record.elapsed_ms = fields.seconds_as_ms({"time", "elapsed"});
+  record.suspended_ms = fields.seconds_as_ms({"time", "suspended"});
+  record.tres = read_tres(fields);
+  if (const auto steps = find(job, {"steps"}); steps && steps->is_array()) {
+    read.steps = simdjson::dom::array(*steps).size();
+  }
+  if (fields.rejection()) return std::unexpected(*fields.rejection());
+  return read;
+}
+
+}  // namespace pennyweight::slurm

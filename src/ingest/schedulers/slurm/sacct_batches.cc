@@ -1,0 +1,95 @@
+#include "ingest/schedulers/slurm/sacct_batches.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "core/limits.h"
+#include "core/try.h"
+#include "ingest/schedulers/slurm/job_holdings.h"
+#include "ingest/schedulers/slurm/utf8.h"
+
+namespace pennyweight::slurm {
+namespace {
+
+// Limits of a batch, some tens of megabytes: whichever of rows, nodes and bytes comes first.
+constexpr std::size_t kNodePartsMax = 262'144;
+constexpr std::size_t kRejectedBytesMax = 16u << 20;
+
+// At most kBatchRows at once.
+template <class T>
+Result<void> hand_on(std::vector<T>& rows,
+                     const std::function<Result<void>(std::span<const T>)>& sink) {
+  const std::span<const T> all(rows);
+  for (std::size_t at = 0; at < all.size(); at += limits::kBatchRows) {
+    const auto done = sink(all.subspan(at, std::min(limits::kBatchRows, all.size() - at)));
+    if (!done) return done;
+  }
+  rows.clear();
+  return {};
+}
+
+}  // namespace
+
+Result<void> SacctBatches::add_job(const JobRecord& job, std::uint64_t line, std::string_view row) {
+  ++counts.jobs;
+  auto result = make_holdings(job, options_, line);
+  if (!result) return reject(line, result.error().column, result.error().reason, row);
+  switch (result->outcome) {
+    case JobOutcome::kPending:
+      ++counts.pending;
+      break;
+    case JobOutcome::kNeverStarted:
+      ++counts.never_started;
+      break;
+    case JobOutcome::kZeroLength:
+      ++counts.zero_length;
+      break;
+    case JobOutcome::kHeldAndRunning:
+      ++counts.running;
+      [[fallthrough]];
+    case JobOutcome::kHeld:
+      ++counts.held;
+      break;
+  }
+  if (result->ambiguous) ++counts.ambiguous;
+  counts.holdings += result->holdings.size();
+  for (Holding& holding : result->holdings) {
+    if (const auto* nodes = std::get_if<OnNodes>(&holding.placement)) {
+      node_parts_ += nodes->parts.size();
+    }
+    holdings_.push_back(std::move(holding));
+    if (holdings_.size() < limits::kBatchRows && node_parts_ < kNodePartsMax) continue;
+    TRY(flush_holdings());
+  }
+  return {};
+}
+
+Result<void> SacctBatches::reject(std::uint64_t line, std::string_view column,
+                                  std::string_view reason, std::string_view row) {
+  ++counts.rejected;
+  rejected_.push_back({.file = options_.file,
+                       .line = line,
+                       .column = std::string(column),
+                       .reason = std::string(reason),
+                       .text = shown_as_utf8(row.substr(0, limits::kRejectedTextBytesMax))});
+  rejected_bytes_ += rejected_.back().text.size();
+  if (rejected_.size() < limits::kBatchRows && rejected_bytes_ < kRejectedBytesMax) return {};
+  return flush_rejected();
+}
+
+Result<void> SacctBatches::flush_holdings() {
+  node_parts_ = 0;
+  return hand_on(holdings_, sink_.holdings);
+}
+
+Result<void> SacctBatches::flush_rejected() {
+  rejected_bytes_ = 0;
+  return hand_on(rejected_, sink_.rejected);
+}
+
+Result<void> SacctBatches::flush() {
+  TRY(flush_holdings());
+  return flush_rejected();
+}
+
+}  // namespace pennyweight::slurm

@@ -1,0 +1,402 @@
+#include "ledger/store/clickhouse/database.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "core/check.h"
+#include "core/hash.h"
+#include "core/plain_text.h"
+#include "core/try.h"
+#include "ledger/store/clickhouse/log_table.h"
+#include "ledger/store/clickhouse/snapshot.h"
+
+namespace pennyweight {
+namespace {
+
+using clickhouse::Block;
+using clickhouse::Call;
+using clickhouse::Client;
+using std::chrono::milliseconds;
+
+// What is asked before there is a database of ours.
+clickhouse::Address of_no_ledger(clickhouse::Address address) {
+  address.database = "system";
+  return address;
+}
+
+// While several programs make the same table at once, a server answers some of them that somebody
+// else is at it: that it is there, that its replica is, or that it is just being made.
+bool is_being_made(int code) {
+  constexpr std::array kCodes = {57, 253, 371};
+  return std::ranges::find(kCodes, code) != kCodes.end();
+}
+constexpr int kMakingAttempts = 20;
+constexpr std::chrono::milliseconds kMakingPause{200};
+
+// By which store/move knows how far it is; it goes when the move is finished, before the database
+// gets its version.
+constexpr const char* kMovingTable = "moving";
+constexpr std::size_t kNameBytesShown = 80;
+
+milliseconds quorum_timeout(const clickhouse::Address& address) {
+  return std::max(milliseconds(1000), std::min(address.timeout, address.retry) / 2);
+}
+
+Result<void> make(Client& client, const std::string& statement, const Call& call) {
+  for (int attempt = 1;; ++attempt) {
+    Result<void> done = client.execute(statement, call);
+    if (done || attempt == kMakingAttempts || !is_being_made(client.code())) return done;
+    std::this_thread::sleep_for(kMakingPause);
+  }
+}
+
+std::string create_database(const TableLayout& layout, bool on_cluster) {
+  return "CREATE DATABASE IF NOT EXISTS " + layout.database +
+         (on_cluster ? " ON CLUSTER " + layout.cluster : "");
+}
+
+Result<void> make_all(Client& client, const TableLayout& layout, bool on_cluster,
+                      const Call& call) {
+  Result<void> made = make(client, create_database(layout, on_cluster), call);
+  for (const TableSpec& table : clickhouse_tables()) {
+    for (const std::string& statement : create_statements(table, layout, on_cluster)) {
+      if (!made) return made;
+      made = make(client, statement, call);
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
+ClickhouseDatabase::Loan::~Loan() {
+  if (client_) database_->idle_.push_back(std::move(client_));
+}
+
+ClickhouseDatabase::ClickhouseDatabase(const ClickhouseOptions& options)
+    : options_(options),
+      layout_{.database = options.address.database, .cluster = options.address.cluster} {
+  CHECK(options_.clock != nullptr, "whoever opens a store says what time it is");
+}
+
+ClickhouseDatabase::~ClickhouseDatabase() = default;
+
+Result<std::unique_ptr<ClickhouseDatabase>> ClickhouseDatabase::open(
+    const ClickhouseOptions& options) {
+  auto database = std::make_unique<ClickhouseDatabase>(options);
+  TRY(database->load_topology());
+  TRY(database->prepare());
+  database->storage_ = make_log_table(*database);
+  database->reader_ = database->log();
+  return database;
+}
+
+ClickhouseDatabase::Loan ClickhouseDatabase::lend() {
+  if (idle_.empty()) return {*this, std::make_unique<Client>(options_.address)};
+  std::unique_ptr<Client> client = std::move(idle_.back());
+  idle_.pop_back();
+  return {*this, std::move(client)};
+}
+
+Call reading_call(const TableLayout& layout) {
+  Call call;
+  // Lists of runs and months stand in a statement.
+  call.settings = {{"max_query_size", "16777216"}, {"join_use_nulls", "0"}};
+  if (layout.is_cluster()) call.settings["select_sequential_consistency"] = "1";
+  call.settings_if_known = {{"transform_null_in", "0"},
+                            {"aggregate_functions_null_for_empty", "0"}};
+  return call;
+}
+
+Call writing_call(const TableLayout& layout, const Topology& topology,
+                  const clickhouse::Address& address, const TableSpec& table) {
+  Call call;
+  call.settings = {{"max_query_size", "16777216"}};
+  // Answered when it is written, as one block, in however many months.
+  call.settings_if_known = {{"async_insert", "0"}, {"max_partitions_per_insert_block", "0"}};
+  if (!layout.is_cluster()) return call;
+  const std::uint64_t copies =
+      table.spread == TableSpread::kSharded ? topology.replicas : topology.nodes();
+  // All of them: a replica takes itself to be up to date once it has the last part that a quorum
+  // has, and then answers without an earlier one that it is still fetching (seen on 18.16).
+  call.settings["insert_quorum"] = std::to_string(copies);
+  // The other replicas notice only after a while that one has died. The writer is told within the
+  // time that the address gives, so that it sends again; the server's own limit is ten minutes.
+  call.settings["insert_quorum_timeout"] = std::to_string(quorum_timeout(address).count());
+  call.settings["insert_distributed_sync"] = "1";
+  // One after the other: only then does a reader know what it has to find.
+  call.settings_if_known["insert_quorum_parallel"] = "0";
+  return call;
+}
+
+Call ClickhouseDatabase::reading() const { return reading_call(layout_); }
+
+Call ClickhouseDatabase::reading_facts() const {
+  constexpr const char* kBlockRows = "16384";
+  Call call = reading();
+  call.settings["max_block_size"] = kBlockRows;
+  return call;
+}
+
+Call ClickhouseDatabase::writing(const TableSpec& table) const {
+  return writing_call(layout_, topology_, options_.address, table);
+}
+
+Result<void> ClickhouseDatabase::insert(Client& client, const TableSpec& table,
+                                        const std::string& block) const {
+  return client.insert(all(table.name), column_names(table), block, writing(table));
+}
+
+std::uint64_t ClickhouseDatabase::fresh_session() {
+  using Number = std::optional<std::uint64_t>;
+  while (true) {
+    Fingerprint print;
+    print.add(Number(options_.seed)).add(unix_ms(options_.clock->now())).add(Number(++sessions_));
+    if (const std::uint64_t number = print.hash().low; number != 0) return number;
+  }
+}
+
+commit_log::Clock ClickhouseDatabase::clock() const {
+  Clock* clock = options_.clock;
+  return {.now = [clock] { return clock->now(); },
+          .sleep = [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }};
+}
+
+std::unique_ptr<commit_log::CommitLog> ClickhouseDatabase::log() {
+  commit_log::Settings settings;
+  settings.lease = options_.lease;
+  auto log = std::make_unique<commit_log::CommitLog>(*storage_, clock(), settings, fresh_session());
+  if (reader_) log->start_from(reader_->known());
+  return log;
+}
+
+Result<commit_log::View> ClickhouseDatabase::view() { return reader_->read(); }
+
+const ImportNumbers& ClickhouseDatabase::import_numbers(const commit_log::View& view) {
+  // A view is the beginning of every later one.
+  view.entries.each(
+      kImportEntry, [&](std::uint64_t, std::uint64_t session) { import_numbers_.add(session); },
+      numbered_);
+  numbered_ = std::max(numbered_, view.entries.size());
+  return import_numbers_;
+}
+
+Result<void> check_can_be_made(const clickhouse::Address& address) {
+  if (!address.cluster.empty() || address.endpoints.size() == 1) return {};
+  return fail(ErrorCode::kConfig,
+              "a ledger can't be made at several servers that are no cluster: name it, "
+              "cluster=NAME of their remote_servers, or one server");
+}
+
+Result<Topology> topology_of(const clickhouse::Address& address) {
+  if (address.cluster.empty()) return Topology{};
+  Client client(of_no_ledger(address));
+  std::vector<std::uint64_t> replicas;  // of each shard
+  Result<void> read =
+      client.query("SELECT shard_num, toUInt64(count()) FROM system.clusters WHERE cluster = " +
+                       clickhouse::sql_literal(address.cluster) + " GROUP BY shard_num",
+                   [&](const Block& block) -> Result<bool> {
+                     for (std::uint64_t row = 0; row < block.rows; ++row) {
+                       replicas.push_back(block.columns[1].uint64(row));
+                     }
+                     return true;
+                   });
+  if (!read) return std::unexpected(read.error());
+  if (replicas.empty()) {
+    return fail(ErrorCode::kConfig, "the servers know no cluster \"" + address.cluster +
+                                        "\": name one of their remote_servers");
+  }
+  if (std::ranges::adjacent_find(replicas, std::not_equal_to()) != replicas.end()) {
+    return fail(ErrorCode::kConfig, "the shards of cluster \"" + address.cluster +
+                                        "\" have not as many replicas each, so that no quorum "
+                                        "is one for all of them");
+  }
+  std::uint64_t macros = 0;
+  read = client.query(
+      "SELECT toUInt64(count()) FROM system.macros WHERE macro IN ('shard', 'replica')",
+      [&](const Block& block) -> Result<bool> {
+        macros = block.columns[0].uint64(0);
+        return true;
+      });
+  if (!read) return std::unexpected(read.error());
+  if (macros != 2) {
+    return fail(ErrorCode::kConfig,
+                "a server has no macros \"shard\" and \"replica\": both are needed in the "
+                "configuration of every server of a cluster");
+  }
+  return Topology{.shards = replicas.size(), .replicas = replicas.front()};
+}
+
+Result<void> ClickhouseDatabase::load_topology() {
+  const auto topology = TRY(topology_of(options_.address));
+  topology_ = topology;
+  return {};
+}
+
+Result<bool> ClickhouseDatabase::is_there(Client& client) {
+  const auto tables =
+      TRY(count_of(client, *this,
+                   "SELECT toUInt64(count()) FROM system.tables WHERE database = " +
+                       clickhouse::sql_literal(layout_.database) + " AND name = 'schema_version'"));
+  return tables > 0;
+}
+
+// Each node that has the table that is made last has registered itself as one of its replicas.
+Result<bool> ClickhouseDatabase::is_everywhere(Client& client) {
+  if (!layout_.is_cluster()) return is_there(client);
+  const auto nodes = TRY(
+      count_of(client, *this,
+               "SELECT toUInt64(max(total_replicas)) FROM system.replicas WHERE database = " +
+                   clickhouse::sql_literal(layout_.database) + " AND table = 'schema_version'"));
+  return nodes >= topology_.nodes();
+}
+
+// A ledger of a cluster that is taken for one server's is written without its quorum, and read from
+// whatever one replica has: commits are lost. The table of charges says what it is.
+Result<void> ClickhouseDatabase::refuse_another_layout(Client& client) {
+  std::string engine, definition;
+  TRY(client.query(
+      "SELECT engine, engine_full FROM system.tables WHERE name = 'charges' AND database = " +
+          clickhouse::sql_literal(layout_.database),
+      [&](const Block& block) -> Result<bool> {
+        if (block.rows == 0) return true;
+        engine = block.columns[0].text(0);
+        definition = block.columns[1].text(0);
+        return false;
+      },
+      reading()));
+  if (engine.empty()) return {};
+  const bool is_of_cluster = engine == "Distributed";
+  if (is_of_cluster && !layout_.is_cluster()) {
+    return fail(ErrorCode::kConfig,
+                "it is a ledger of a cluster: add cluster=NAME to its address, as who made it did");
+  }
+  if (!is_of_cluster && layout_.is_cluster()) {
+    return fail(ErrorCode::kConfig,
+                "it is a ledger of one server: leave cluster= out of its address, or bring it into "
+                "another database with `pennyweight move`, by way of a file");
+  }
+  // "Distributed(name, database, …)", in newer releases with quotes.
+  std::erase(definition, '\'');
+  if (!is_of_cluster || definition.starts_with("Distributed(" + layout_.cluster + ",")) return {};
+  return fail(ErrorCode::kConfig, "it is a ledger of another cluster than \"" + layout_.cluster +
+                                      "\": name that which it was made on");
+}
+
+// 0 while none is written down.
+Result<std::uint64_t> ClickhouseDatabase::version(Client& client) {
+  return count_of(client, *this, "SELECT max(version) FROM " + all("schema_version"));
+}
+
+Result<void> ClickhouseDatabase::refuse_what_is_not_ours(Client& client) {
+  std::string ours;
+  for (const TableSpec& table : clickhouse_tables()) {
+    for (const char* end : {"", "_local"}) {
+      ours += (ours.empty() ? "" : ", ") + clickhouse::sql_literal(table.name + end);
+    }
+  }
+  std::vector<std::string> others;  // `moving` first
+  TRY(client.query(
+      "SELECT name FROM system.tables WHERE database = " +
+          clickhouse::sql_literal(layout_.database) + " AND name NOT IN (" + ours +
+          ") ORDER BY name != " + clickhouse::sql_literal(kMovingTable) + ", name LIMIT 2",
+      [&](const Block& block) -> Result<bool> {
+        for (std::uint64_t row = 0; row < block.rows; ++row) {
+          others.emplace_back(block.columns[0].text(row));
+        }
+        return true;
+      },
+      reading()));
+  if (others.empty()) return {};
+  if (others.size() == 1 && others.front() == kMovingTable) {
+    return fail(ErrorCode::kBadFile,
+                "a `pennyweight move` to it has begun and is not finished, so it is no ledger yet; "
+                "run that move again, from the same ledger, and it goes on where it was, or give "
+                "it up: DROP DATABASE " +
+                    layout_.database +
+                    (layout_.is_cluster() ? " ON CLUSTER " + layout_.cluster : ""));
+  }
+  const std::string& foreign = others.front() == kMovingTable ? others.back() : others.front();
+  return fail(ErrorCode::kBadFile,
+              "it is a ClickHouse database of something else, with a table \"" +
+                  printable_text(foreign, kNameBytesShown) + "\"; name another database");
+}
+
+Result<void> ClickhouseDatabase::create_at_every_endpoint() {
+  const std::size_t endpoints = options_.address.endpoints.size();
+  std::vector<Result<void>> made(endpoints);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < endpoints; ++i) {
+      threads.emplace_back([&, i] {
+        Client client(of_no_ledger(options_.address));
+        Call call;
+        call.endpoint = i;
+        made[i] = make_all(client, layout_, false, call);
+      });
+    }
+  }
+  for (Result<void>& result : made) {
+    if (!result) return std::move(result);
+  }
+  return {};
+}
+
+Result<void> ClickhouseDatabase::create(Client& client) {
+  TRY(check_can_be_made(options_.address));  // Where every node is an endpoint of ours, each is
+                                             // told directly and all at once, in a tenth of
+  // the time that the servers' own queue takes.
+  if (options_.address.endpoints.size() == topology_.nodes()) {
+    TRY(create_at_every_endpoint());
+    const auto everywhere = is_everywhere(client);
+    if (!everywhere) return std::unexpected(everywhere.error());
+    if (*everywhere) return {};
+  }
+  TRY(make_all(client, layout_, true, {}));
+  const auto everywhere = is_everywhere(client);
+  if (!everywhere) return std::unexpected(everywhere.error());
+  if (*everywhere) return {};
+  return fail(ErrorCode::kStore,
+              "not every node of cluster \"" + layout_.cluster +
+                  "\" has the tables, although each said so: do two of them have the same macros "
+                  "\"shard\" and \"replica\"?");
+}
+
+Result<void> ClickhouseDatabase::prepare() {
+  Client client(of_no_ledger(options_.address));
+  const auto there = TRY(is_there(client));
+  std::uint64_t written = 0;
+  if (there) {
+    const auto found = TRY(version(client));
+    written = found;
+  }
+  if (written == 0) {
+    TRY(refuse_what_is_not_ours(client));
+    if (options_.read_only) {
+      return fail(ErrorCode::kBadFile, "it is an empty database; import something first");
+    }
+  }
+  TRY(refuse_another_layout(client));
+  if (written > kClickhouseSchemaVersion) {
+    return fail(ErrorCode::kStore, "its tables have version " + std::to_string(written) +
+                                       ", this program knows version " +
+                                       std::to_string(kClickhouseSchemaVersion) +
+                                       "; use the pennyweight that wrote it, or a newer one");
+  }
+  if (options_.read_only) return {};
+  const auto everywhere = TRY(is_everywhere(client));
+  if (written == kClickhouseSchemaVersion && everywhere) return {};
+  if (written != 0) {
+    TRY(refuse_what_is_not_ours(client));
+  }
+  TRY(create(client));
+  const TableSpec& table = clickhouse_table("schema_version");
+  clickhouse::BlockWriter block(table.columns);
+  block.column(0).add_uint64(kClickhouseSchemaVersion);
+  return insert(client, table, block.take());
+}
+
+}  // namespace pennyweight

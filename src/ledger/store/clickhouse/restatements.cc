@@ -1,0 +1,84 @@
+#include "ledger/store/clickhouse/restatements.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "core/try.h"
+
+namespace pennyweight {
+namespace {
+
+std::string of_month(const std::string& month) {
+  return month.empty() ? "" : " AND billing_month = " + clickhouse::sql_literal(month);
+}
+
+// By the import that took them back, then id.
+using Retirements = std::vector<std::pair<std::uint64_t, FactId>>;
+
+Result<Retirements> retirements(const Scan& scan) {
+  Retirements found;
+  TRY(scan.visit("SELECT session, charge_id FROM " + scan.snapshot().facts("retired_charges"),
+                 [&](const clickhouse::Block& block) -> Result<bool> {
+                   for (std::uint64_t row = 0; row < block.rows; ++row) {
+                     found.emplace_back(scan.snapshot().numbers().of(block.columns[0].uint64(row)),
+                                        FactId{block.columns[1].hash(row)});
+                   }
+                   return true;
+                 }));
+  std::ranges::sort(found);
+  return found;
+}
+
+std::string all_retired(const Scan& scan, const char* column) {
+  return std::string("(SELECT ") + column + " FROM " + scan.snapshot().facts("retired_charges") +
+         ")";
+}
+
+}  // namespace
+
+Result<std::vector<RetiredCharge>> clickhouse_retired_charges(const Scan& scan,
+                                                              const std::string& month) {
+  std::vector<RetiredCharge> found;
+  const Retirements retired = TRY(retirements(scan));
+  if (retired.empty()) return found;
+  auto lines = TRY(scan.collect<Charge>(" AND charge_id GLOBAL IN " +
+                                        all_retired(scan, "charge_id") + of_month(month)));
+  auto reversals = TRY(scan.collect<Charge>(" AND isNotNull(takes_back)" + of_month(month)));
+  std::map<FactId, Charge> by_id, by_original;
+  for (Charge& line : lines) {
+    const FactId id = line.id;
+    by_id.emplace(id, std::move(line));
+  }
+  for (Charge& reversal : reversals) {
+    const FactId original = *reversal.takes_back;
+    by_original.emplace(original, std::move(reversal));
+  }
+  for (const auto& [number, id] : retired) {
+    const auto line = by_id.find(id);
+    if (line == by_id.end()) continue;  // of another month
+    found.push_back({line->second, number, std::nullopt});
+    const auto reversal = by_original.find(id);
+    if (reversal != by_original.end()) found.back().taken_back = reversal->second;
+  }
+  return found;
+}
+
+Result<std::vector<Charge>> clickhouse_restated_charges(const Scan& scan,
+                                                        const std::string& month) {
+  auto lines = scan.collect<Charge>(" AND isNull(takes_back)" + of_month(month) +
+                                    " AND (booked_month != billing_month OR session GLOBAL IN " +
+                                    all_retired(scan, "session") + ")");
+  if (!lines) return lines;
+  std::ranges::sort(*lines, {},
+                    [](const Charge& line) { return std::tuple(line.import_number, line.id); });
+  return lines;
+}
+
+Result<std::vector<IssuedInvoice>> clickhouse_issued_invoices(const Scan& scan) {
+  return scan.records<IssuedInvoice>("WHERE " + scan.snapshot().counts(kInvoicesEntry) +
+                                     " ORDER BY number");
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,234 @@
+// What is divided adds up: every summable column of an origin, to the last digit.
+#include "reporting/export/allocated_rows.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "core/split.h"
+#include "reporting/export/focus_csv.h"
+
+namespace pennyweight {
+namespace {
+
+using testing::HasSubstr;
+
+Interval march() { return {*parse_instant("2026-03-01"), *parse_instant("2026-04-01")}; }
+
+Charge line(Decimal list) {
+  Charge charge(march(), Interval(*parse_instant("2026-03-05"), *parse_instant("2026-03-06")),
+                Costs::zero(kUsd));
+  charge.costs.list = Money::from_decimal(list, kUsd);
+  charge.sku_id = "SKU";
+  charge.sku_price_id = "PRICE";
+  charge.service_provider_name = "AWS";
+  return charge;
+}
+
+ChargeShare share_of(const Charge& charge, std::string owner, const Costs& costs) {
+  return {.charge = charge.id,
+          .scope = 0,
+          .owner = {.id = owner, .name = owner, .tags = {}},
+          .kinds = kind_bit(owner.empty() ? PostingKind::kUnallocated : PostingKind::kUsed),
+          .costs = costs,
+          .held_idle_billed = Money::zero(kUsd),
+          .held_idle_effective = Money::zero(kUsd),
+          .gpu_time = {},
+          .weight = 1,
+          .interval = charge.charge_period};
+}
+
+std::vector<ChargeShare> divide(const Charge& charge, const std::vector<Weight>& weights) {
+  const auto billed = split(charge.costs.billed, weights);
+  const auto effective = split(charge.costs.effective, weights);
+  const auto list = split(charge.costs.list, weights);
+  const auto contracted = split(charge.costs.contracted, weights);
+  std::vector<ChargeShare> shares;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    shares.push_back(share_of(charge, i == 0 ? "" : "job-" + std::to_string(i),
+                              {billed[i], effective[i], list[i], contracted[i]}));
+    shares.back().weight = weights[i];
+  }
+  return shares;
+}
+
+RunDescription a_run() {
+  return {.method_id = "pennyweight-0f",
+          .cluster = "lab",
+          .basis = "max",
+          .policy_version = "0f",
+          .number = 3};
+}
+
+struct Written {
+  FocusTable table;
+  std::vector<FocusRow> rows;
+
+  const FocusCell& at(std::size_t row, std::string_view column) const {
+    return rows[row][table.column_index(column)];
+  }
+  std::string text(std::size_t row, std::string_view column) const {
+    const auto* text = std::get_if<std::string>(&at(row, column));
+    return text == nullptr ? "" : *text;
+  }
+  Int128 sum(std::string_view column) const {
+    Int128 total = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) total += std::get<Decimal>(at(i, column)).ticks();
+    return total;
+  }
+};
+
+Written write(FocusVersion version, const Charge& charge, std::span<const ChargeShare> shares) {
+  Written written{FocusTable(version, Fidelity::kConformant, allocation_columns(version, true)),
+                  {}};
+  EXPECT_TRUE(written.table.note({&charge, 1}));
+  written.table.fix_columns();
+  AllocatedRows rows(written.table, {a_run()});
+  const auto done = rows.write(charge, shares, [&](const FocusRow& row) {
+    written.rows.push_back(row);
+    return Result<void>{};
+  });
+  EXPECT_TRUE(done) << (done ? "" : done.error().message);
+  return written;
+}
+
+Decimal any_decimal() {
+  const auto size = *rc::gen::arbitrary<std::int64_t>();
+  const auto scale = *rc::gen::inRange<std::int64_t>(1, 1'000'000);
+  return Decimal::from_ticks(Int128{size} * scale);
+}
+
+TEST(AllocatedRows, EverySummableColumnAddsUpToTheOrigin) {
+  EXPECT_TRUE(rc::check("sums of rows == origin, ratios == 1", [] {
+    Charge charge = line(any_decimal());
+    for (Money Costs::* cost : {&Costs::billed, &Costs::effective, &Costs::contracted}) {
+      if (*rc::gen::arbitrary<bool>())
+        charge.costs.*cost = Money::from_decimal(any_decimal(), kUsd);
+    }
+    charge.pricing_quantity = any_decimal();
+    charge.consumed_quantity = any_decimal();
+    charge.commitment_discount_id = "ri-1";
+    charge.other_columns = R"({"CommitmentDiscountQuantity":"17.5","PricingCurrency":"EUR",)"
+                           R"("PricingCurrencyEffectiveCost":"-3.000000000000000001"})";
+    std::vector<Weight> weights;
+    const auto owners = *rc::gen::inRange<std::size_t>(1, 40);
+    for (std::size_t i = 0; i <= owners; ++i) {
+      weights.push_back(*rc::gen::inRange<std::uint32_t>(0, 1000));
+    }
+    weights.back() += 1;
+    const std::vector<ChargeShare> shares = divide(charge, weights);
+    const auto version = *rc::gen::elementOf(
+        std::vector{FocusVersion::k1_2, FocusVersion::k1_3, FocusVersion::k1_4});
+    const Written written = write(version, charge, shares);
+    RC_ASSERT(written.rows.size() == shares.size());
+    RC_ASSERT(written.sum("BilledCost") == charge.costs.billed.ticks());
+    RC_ASSERT(written.sum("EffectiveCost") == charge.costs.effective.ticks());
+    RC_ASSERT(written.sum("ListCost") == charge.costs.list.ticks());
+    RC_ASSERT(written.sum("ContractedCost") == charge.costs.contracted.ticks());
+    RC_ASSERT(written.sum("PricingQuantity") == charge.pricing_quantity->ticks());
+    RC_ASSERT(written.sum("ConsumedQuantity") == charge.consumed_quantity->ticks());
+    RC_ASSERT(written.sum("CommitmentDiscountQuantity") == parse_exact_decimal("17.5")->ticks());
+    RC_ASSERT(written.sum("PricingCurrencyEffectiveCost") ==
+              parse_exact_decimal("-3.000000000000000001")->ticks());
+    RC_ASSERT(written.sum("x_AllocatedRatio") == Decimal::from_units(1).ticks());
+    const std::string prefix = version == FocusVersion::k1_2 ? "x_" : "";
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      RC_ASSERT(written.text(i, prefix + "AllocatedMethodId") == "pennyweight-0f");
+      RC_ASSERT(written.text(i, prefix + "AllocatedResourceId") == shares[i].owner.id);
+      const bool no_name =
+          std::holds_alternative<std::monostate>(written.at(i, prefix + "AllocatedResourceName"));
+      RC_ASSERT(no_name == shares[i].owner.id.empty());
+    }
+  }));
+}
+
+TEST(AllocatedRows, RatiosAreWholePartsAndAddUp) {
+  EXPECT_TRUE(rc::check([](const std::vector<std::uint32_t>& counts) {
+    if (counts.empty()) return;
+    const auto ratios = weight_ratios({counts.begin(), counts.end()});
+    UInt128 sum = 0;
+    for (const UInt128 ratio : ratios) sum += ratio;
+    RC_ASSERT(sum == kRatioParts);
+  }));
+}
+
+TEST(AllocatedRows, SaysByWhichMethodAndRun) {
+  Charge charge = line(Decimal::from_units(4));
+  std::vector<ChargeShare> shares = divide(charge, {1, 3});
+  shares[1].gpu_time = GpuTime::of(UInt128{72'072'000} * 3'600'000 * 5 / 2);
+  const Written written = write(FocusVersion::k1_4, charge, shares);
+  EXPECT_EQ(written.text(1, "AllocatedMethodDetails"),
+            R"({"Elements":[{"AllocatedRatio":0.75,"UsageQuantity":2.5,"UsageUnit":"GPU-Hours"}],)"
+            R"("x_Basis":"max","x_Cluster":"lab","x_PolicyVersion":"0f","x_RunNumber":3})");
+  EXPECT_EQ(written.text(0, "AllocatedResourceId"), "");
+  EXPECT_EQ(written.text(0, "x_PostingKind"), "unallocated");
+  EXPECT_EQ(written.text(1, "HostProviderName"), "AWS");
+}
+
+TEST(AllocatedRows, WhatNoRuleDividesStaysWhole) {
+  const Charge charge = line(Decimal::from_units(4));
+  std::vector<ChargeShare> shares = divide(charge, {1});
+  shares[0].kinds = kind_bit(PostingKind::kShared);
+  for (const auto& given : {shares, std::vector<ChargeShare>()}) {
+    const Written written = write(FocusVersion::k1_3, charge, given);
+    ASSERT_EQ(written.rows.size(), 1u);
+    for (const std::string_view column : kAllocatedColumns) {
+      EXPECT_TRUE(std::holds_alternative<std::monostate>(written.at(0, column))) << column;
+    }
+    EXPECT_EQ(written.text(0, "x_OriginChargeId"), to_text(charge.id));
+  }
+}
+
+TEST(AllocatedRows, ALineThatCameDividedKeepsItsOwnWordsBeside) {
+  Charge charge = line(Decimal::from_units(4));
+  charge.other_columns = R"({"AllocatedMethodId":"scad","x_GpuHours":"7"})";
+  const Written written = write(FocusVersion::k1_4, charge, divide(charge, {1, 1}));
+  EXPECT_EQ(written.text(0, "AllocatedMethodId"), "pennyweight-0f");
+  EXPECT_EQ(written.text(0, "x_OriginAllocatedMethodId"), "scad");
+  EXPECT_EQ(written.text(0, "x_OriginGpuHours"), "7");
+}
+
+TEST(AllocatedRows, RefusesSharesThatDoNotAddUp) {
+  const Charge charge = line(Decimal::from_units(4));
+  std::vector<ChargeShare> shares = divide(charge, {1, 1});
+  shares.pop_back();
+  FocusTable table(FocusVersion::k1_4, Fidelity::kConformant,
+                   allocation_columns(FocusVersion::k1_4, false));
+  ASSERT_TRUE(table.note({&charge, 1}));
+  table.fix_columns();
+  AllocatedRows rows(table, {a_run()});
+  const auto written = rows.write(charge, shares, [](const FocusRow&) { return Result<void>{}; });
+  ASSERT_FALSE(written);
+  EXPECT_THAT(written.error().message, HasSubstr("do not add up"));
+}
+
+TEST(AllocatedRows, TransfersAreRowsOfTheirOwn) {
+  const Charge nobody = line(Decimal::from_units(2));
+  const Money moved = Money::from_units(3, kUsd);
+  const std::vector<ChargeShare> shares = {
+      share_of(nobody, "", {-moved, -moved, -moved, -moved}),
+      share_of(nobody, "(team=nlp)", {moved, moved, moved, moved})};
+  EXPECT_TRUE(is_transfer(shares));
+  EXPECT_FALSE(is_transfer(std::span(shares).first(1)));
+  FocusTable table(FocusVersion::k1_4, Fidelity::kConformant,
+                   allocation_columns(FocusVersion::k1_4, true));
+  table.fix_columns();
+  AllocatedRows rows(table, {a_run()});
+  std::string csv;
+  append_csv_header(csv, table.columns());
+  ASSERT_TRUE(rows.write_transfer(shares, march(), [&](const FocusRow& row) {
+    append_csv_row(csv, row);
+    return Result<void>{};
+  }));
+  EXPECT_THAT(csv, HasSubstr("-3.0"));
+  EXPECT_THAT(csv, HasSubstr("Adjustment"));
+  EXPECT_THAT(csv, HasSubstr("(team=nlp)"));
+}
+
+}  // namespace
+}  // namespace pennyweight

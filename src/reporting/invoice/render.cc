@@ -1,0 +1,32 @@
+#include "reporting/invoice/render.h"
+
+#include <array>
+
+namespace pennyweight {
+
+std::string_view invoice_title(const Invoice& invoice) {
+  switch (invoice.kind) {
+    case InvoiceKind::kInvoice:
+      return invoice.showback ? "Cost statement" : "Invoice";
+    case InvoiceKind::kCreditNote:
+      return invoice.showback ? "Correction of a cost statement" : "Credit note";
+    case InvoiceKind::kSupplement:
+      return invoice.showback ? "Correction of a cost statement" : "Supplementary invoice";
+    case InvoiceKind::kNotCharged:
+      return "Not charged to anyone";
+  }
+  CHECK(false, "every kind is listed");
+}
+
+std::string format_month(std::string_view month) {
+  static constexpr std::array<std::string_view, 12> kNames = {
+      "January", "February", "March",     "April",   "May",      "June",
+      "July",    "August",   "September", "October", "November", "December"};
+  if (month.size() != 7 || month[4] != '-') return std::string(month);
+  const int number = (month[5] - '0') * 10 + (month[6] - '0');
+  if (number < 1 || number > 12) return std::string(month);
+  return std::string(kNames[static_cast<std::size_t>(number - 1)]) + " " +
+         std::string(month.substr(0, 4));
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,121 @@
+#include "reporting/live/live_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "core/card_share.h"
+
+namespace pennyweight {
+namespace {
+
+// The part of the window in which it ran.
+Interval time_held(const LiveShare& share, const Interval& window) {
+  if (!share.since || *share.since <= window.begin()) return window;
+  return Interval::of(*share.since, window.end()).value_or(window);
+}
+
+std::uint64_t gpu_thousandths(GpuTime time, const Interval& during) {
+  const UInt128 card = UInt128{during.length_ms()} * CardShare::kUnitsPerCard;
+  return static_cast<std::uint64_t>((time.count() * 1000 + card / 2) / card);
+}
+
+void fill_current_cost(LiveRow& row, const Interval& window) {
+  const LiveShare& share = *row.recent;
+  const Interval held = time_held(share, window);
+  row.runs = share.running;
+  row.gpu_milli = gpu_thousandths(share.gpu_time, held);
+  if (!row.runs) return;
+  if (share.cost) row.hour = per_hour(*share.cost, held);
+  if (share.idle_cost) row.idle_hour = per_hour(*share.idle_cost, held);
+}
+
+void fill_past_cost(LiveRow& row, const LiveCluster& cluster, const WorkloadId& workload) {
+  if (row.today != nullptr) row.cost_today = row.today->cost;
+  row.cost_month = row.cost_today;
+  const auto earlier = cluster.earlier.find(workload);
+  if (earlier == cluster.earlier.end() || !row.cost_month) return;
+  if (row.cost_month->currency() != earlier->second.currency()) return;
+  *row.cost_month += earlier->second;
+}
+
+// The nodes' price per hour less that of the running workloads; zero where the policy spreads
+// unallocated cost over others.
+void fill_unallocated(LiveRow& unallocated, const LiveCosts& recent,
+                      std::span<const LiveRow> rows) {
+  unallocated.is_unallocated = unallocated.runs = true;
+  std::uint64_t held = 0;
+  std::optional<Money> rest = recent.price_per_hour;
+  for (const LiveRow& row : rows) {
+    if (!row.runs) continue;
+    held += row.gpu_milli;
+    if (rest && row.hour && row.hour->currency() == rest->currency()) rest = *rest - *row.hour;
+  }
+  unallocated.gpu_milli = recent.gpus * 1000 - std::min(held, recent.gpus * 1000);
+  if (rest && rest->ticks() < 0) rest = Money::zero(rest->currency());
+  unallocated.hour = rest;
+}
+
+std::vector<LiveRow> cluster_rows(const LiveCluster& cluster) {
+  std::map<WorkloadId, LiveRow> by_workload;
+  const auto of = [&](const LiveShare& share) -> LiveRow& {
+    LiveRow& row = by_workload[share.workload];
+    row.cluster = cluster.cluster;
+    return row;
+  };
+  for (const LiveShare& share : cluster.recent.shares) of(share).recent = &share;
+  if (cluster.today) {
+    for (const LiveShare& share : cluster.today->shares) of(share).today = &share;
+  }
+  LiveRow unallocated;
+  unallocated.cluster = cluster.cluster;
+  std::vector<LiveRow> rows;
+  for (auto& [workload, row] : by_workload) {
+    if (workload.empty()) {
+      unallocated = row;
+    } else if (row.recent != nullptr) {
+      fill_current_cost(row, cluster.recent.window);
+    }
+    fill_past_cost(workload.empty() ? unallocated : row, cluster, workload);
+    if (!workload.empty()) rows.push_back(std::move(row));
+  }
+  fill_unallocated(unallocated, cluster.recent, rows);
+  const bool is_something = unallocated.recent != nullptr || unallocated.today != nullptr;
+  if (is_something) rows.insert(rows.begin(), std::move(unallocated));
+  return rows;
+}
+
+}  // namespace
+
+std::optional<Ratio> busy_ratio(const LiveRow& row) {
+  constexpr Int128 kMillion = 1'000'000;
+  const LiveShare& share = row.share();
+  if (row.is_unallocated || share.gpu_time == GpuTime() || !share.gpu_cost || !share.idle_cost) {
+    return {};
+  }
+  const auto seen =
+      static_cast<Int128>(share.observed_time.count() * kMillion / share.gpu_time.count());
+  const Int128 whole = share.gpu_cost->ticks() * seen;
+  if (whole <= 0) return {};
+  return Ratio{std::max<Int128>(0, whole - share.idle_cost->ticks() * kMillion), whole};
+}
+
+std::string gpus_text(std::uint64_t milli) {
+  if (milli % 1000 == 0) return fmt::format("{}", milli / 1000);
+  std::string text = fmt::format("{}.{:03}", milli / 1000, milli % 1000);
+  text.erase(text.find_last_not_of('0') + 1);
+  return text;
+}
+
+std::vector<LiveRow> live_rows(const LiveView& view) {
+  std::vector<LiveRow> all;
+  for (const auto& [id, cluster] : view.clusters) {
+    std::ranges::move(cluster_rows(cluster), std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,305 @@
+#include "reporting/queries/invoices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "config/policy_text.h"
+#include "core/check.h"
+#include "core/plain_text.h"
+#include "core/try.h"
+#include "reporting/invoice/document.h"
+#include "reporting/invoice/prepare.h"
+#include "reporting/invoice/render.h"
+#include "reporting/queries/selection.h"
+
+namespace pennyweight {
+namespace {
+
+Party to_party(const PartyConfig& config) {
+  return {config.name, config.address, config.tax_id, config.contact};
+}
+
+InvoiceSettings to_settings(const InvoiceConfig& config) {
+  InvoiceSettings settings;
+  settings.prefix = config.prefix;
+  settings.issuer = to_party(config.issuer);
+  for (const auto& [value, party] : config.customers) {
+    settings.customers.emplace(value, to_party(party));
+  }
+  if (config.tax_percent) settings.tax = TaxRule{config.tax_name, *config.tax_percent};
+  settings.showback = config.showback;
+  settings.paper = config.letter_paper ? PaperSize::kLetter : PaperSize::kA4;
+  settings.logo = config.logo;
+  settings.note = config.note;
+  return settings;
+}
+
+std::string describe_measure(const SpreadRule& rule) {
+  switch (rule.measure) {
+    case SpreadMeasure::kGpuCost:
+      return "what each pays for GPUs";
+    case SpreadMeasure::kCost:
+      return "all that each pays";
+    case SpreadMeasure::kGpuTime:
+      return "the GPU time each held";
+    case SpreadMeasure::kMemoryTime:
+      return "the GPU memory each held";
+    case SpreadMeasure::kCpuCost:
+      return "what each pays for CPUs";
+    case SpreadMeasure::kComponentCost:
+      return "what each pays for the same component";
+    case SpreadMeasure::kNamed:
+      return rule.named;
+  }
+  CHECK(false, "every measure is listed");
+}
+
+std::string describe_method(const SpreadRule& rule) {
+  std::string text;
+  switch (rule.how) {
+    case Spread::kKeep:
+      return "";
+    case Spread::kProportional:
+      text = "in proportion to " + describe_measure(rule);
+      break;
+    case Spread::kEven:
+      text = "the same for each" + (rule.dimension.empty() ? "" : " " + rule.dimension);
+      break;
+    case Spread::kFixed:
+      text = "fixed shares for each " + rule.dimension;
+      break;
+  }
+  if (rule.within == SpreadWithin::kNode) text += ", machine by machine";
+  if (rule.within == SpreadWithin::kPool) text += ", pool by pool";
+  text += rule.over == SpreadOver::kMonth ? ", over the month" : ", day by day";
+  std::string which;
+  for (const std::string& name : {rule.service_category, rule.service_name, rule.charge_category}) {
+    if (!name.empty()) which += (which.empty() ? "" : ", ") + name;
+  }
+  return which.empty() ? text : which + ": " + text;
+}
+
+// By posting kind: the methods of each rule that may have moved it, in the order they are tried.
+std::map<std::string, std::string> spread_methods(const Policy& policy) {
+  std::map<std::string, std::string> methods;
+  for (const SpreadRule& rule : policy.spread) {
+    const std::string method = describe_method(rule);
+    if (method.empty()) continue;
+    std::string& text = methods[std::string(to_text(rule.kind))];
+    text += (text.empty() ? "" : "; ") + method;
+  }
+  return methods;
+}
+
+std::string cluster_label(const Run& run) {
+  return run.scope.cluster.text().empty() ? "(no cluster)" : run.scope.cluster.text();
+}
+
+// The methods of the month's runs, which may differ from today's configuration. Where clusters use
+// different methods, each method lists its clusters.
+Result<std::map<std::string, std::string>> spread_methods(Store& store, const std::string& month) {
+  const auto runs = TRY(store.runs());
+  std::map<std::string, std::map<std::string, std::string>> clusters;  // by kind, then method
+  for (const Run& run : runs) {
+    if (!run.current || run.scope.month != month) continue;
+    const auto policy = parse_policy_text(run.policy);
+    if (!policy) {
+      return std::unexpected(policy.error().during(
+          fmt::format("the policy of run {}/{}/{}", cluster_label(run), month, run.number)));
+    }
+    for (const auto& [kind, method] : spread_methods(*policy)) {
+      std::string& names = clusters[kind][method];
+      names += (names.empty() ? "" : ", ") + cluster_label(run);
+    }
+  }
+  std::map<std::string, std::string> methods;
+  for (const auto& [kind, by_method] : clusters) {
+    std::string text;
+    for (const auto& [method, names] : by_method) {
+      text += (text.empty() ? "Method: " : "; ") + method;
+      if (by_method.size() > 1) text += " (" + names + ")";
+    }
+    methods.emplace(kind, std::move(text));
+  }
+  return methods;
+}
+
+Result<std::vector<Invoice>> issued_before(Store& store) {
+  auto kept = TRY(issued_invoices(store));
+  std::vector<Invoice> invoices;
+  for (StoredInvoice& one : kept) invoices.push_back(std::move(one.invoice));
+  return invoices;
+}
+
+Money select_cost(const Costs& costs, CostBasis basis) {
+  return basis == CostBasis::kBilled ? costs.billed : costs.effective;
+}
+
+Result<MonthStatement> load_statement(Store& store, const StatementOptions& options) {
+  SummaryQuery query;
+  query.group_by = statement_group_by(options);
+  query.filters.push_back({"month", {options.month}, false});
+  const auto rows = TRY(store.summarise(query));
+  const auto totals =
+      TRY(store.reconcile(options.month, true, [](const LineCheck&) { return true; }));
+  std::vector<BillTotal> bills;
+  for (const ReconcileTotals& total : totals) {
+    bills.push_back({select_cost(total.billed_lines, options.cost), total.lines});
+  }
+  if (bills.empty()) {
+    return fail(ErrorCode::kNotFound, fmt::format("there are no bill lines of {}", options.month));
+  }
+  return month_statement(rows, bills, options);
+}
+
+Result<bool> is_closed(Store& store, const std::string& month) {
+  const auto closings = TRY(store.closings());
+  return std::ranges::find(closings, month, &Closing::month) != closings.end();
+}
+
+std::string date_text(Instant at) { return to_text(at).substr(0, 10); }
+
+IssueOptions to_issue_options(const InvoiceRequest& params, const InvoiceConfig& config,
+                              Instant now) {
+  IssueOptions issuing{params.issue, date_text(now), "", params.reason};
+  if (config.terms_days) issuing.due_on = date_text(now + std::chrono::days(*config.terms_days));
+  return issuing;
+}
+
+Result<void> store_invoices(Store& store, const std::vector<Invoice>& invoices, Instant now) {
+  std::vector<IssuedInvoice> issued;
+  for (const Invoice& invoice : invoices) {
+    std::string document = invoice_document(invoice);
+    const Hash128 digest = hash_of(document);
+    issued.push_back({.number = invoice.number,
+                      .month = invoice.month,
+                      .customer = invoice.customer,
+                      .issued_at = now,
+                      .document = std::move(document),
+                      .digest = digest,
+                      .refers_to = invoice.refers_to});
+  }
+  return store.issue_invoices(issued);
+}
+
+// The customers' dimension, then the details.
+Result<std::vector<std::string>> invoice_dimensions(const InvoiceRequest& params,
+                                                    const Config& config) {
+  std::vector<std::string> names = {params.by.empty() ? config.invoice.by : params.by};
+  const std::vector<std::string>& detail =
+      params.detail.empty() ? config.invoice.detail : params.detail;
+  names.insert(names.end(), detail.begin(), detail.end());
+  return parse_dimensions(names, config.policy);
+}
+
+Result<void> keep_customer(const std::string& customer, const std::string& by, MonthInvoices& all,
+                           const std::string& month) {
+  const auto is_of_another = [&](const Invoice& one) { return one.customer != customer; };
+  std::erase_if(all.issued, is_of_another);
+  std::erase_if(all.prepared, is_of_another);
+  all.not_charged.clear();
+  if (!all.issued.empty() || !all.prepared.empty()) return {};
+  return fail(ErrorCode::kNotFound,
+              fmt::format("{} '{}' owes nothing for {}", by, customer, month));
+}
+
+}  // namespace
+
+Result<void> check_invoice_request(const InvoiceRequest& params, const Config& config) {
+  TRY(check_month(params.month));
+  if (params.issue && !params.customer.empty()) {
+    return fail(
+        ErrorCode::kBadValue,
+        "a month is issued as a whole, so that it adds up to the bill; leave the customer out");
+  }
+  if (!is_plain_text(params.reason)) {
+    return fail(ErrorCode::kBadValue, "the reason is not valid UTF-8");
+  }
+  TRY(invoice_dimensions(params, config));
+  return {};
+}
+
+Result<MonthInvoices> create_invoices(Store& store, const Config& config,
+                                      const InvoiceRequest& params, Instant now) {
+  TRY(check_invoice_request(params, config));
+  const auto dimensions = TRY(invoice_dimensions(params, config));
+  const auto closed = is_closed(store, params.month);
+  if (!closed) return std::unexpected(closed.error());
+  if (params.issue && !*closed) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("{} is open and may still change; 'pennyweight close {} --by NAME' "
+                            "closes it, and until then there are drafts",
+                            params.month, params.month));
+  }
+  auto methods = TRY(spread_methods(store, params.month));
+  const StatementOptions statement_options{
+      .month = params.month,
+      .by = dimensions.front(),
+      .detail = {dimensions.begin() + 1, dimensions.end()},
+      .cost = config.invoice.cost == "billed" ? CostBasis::kBilled : CostBasis::kEffective,
+      .methods = std::move(methods),
+      .not_customers = config.invoice.not_customers};
+  const auto statement = TRY(load_statement(store, statement_options));
+  auto issued = TRY(issued_before(store));
+  auto prepared = prepare_invoices(statement, issued, to_settings(config.invoice),
+                                   to_issue_options(params, config.invoice, now));
+  if (!prepared) return std::unexpected(prepared.error());
+  if (params.issue && !prepared->invoices.empty()) {
+    TRY(store_invoices(store, prepared->invoices, now));
+  }
+  MonthInvoices month{.issued = std::move(issued),
+                      .prepared = std::move(prepared->invoices),
+                      .not_charged = std::move(prepared->not_charged),
+                      .closed = *closed};
+  const std::string series = fmt::format("{}-{}-", config.invoice.prefix, params.month);
+  std::erase_if(month.issued, [&](const Invoice& one) {
+    return one.month != params.month || !one.number.starts_with(series);
+  });
+  month.issued_all = month.issued.size();
+  month.prepared_all = month.prepared.size();
+  if (!params.customer.empty()) {
+    TRY(keep_customer(params.customer, dimensions.front(), month, params.month));
+  }
+  return month;
+}
+
+Result<StoredInvoice> find_invoice(Store& store, std::string_view number) {
+  const auto stored = TRY(store.issued_invoices());
+  const auto found = std::ranges::find(stored, number, &IssuedInvoice::number);
+  if (found == stored.end()) {
+    return fail(ErrorCode::kNotFound, fmt::format("there is no invoice {}", number));
+  }
+  if (hash_of(found->document) != found->digest) {
+    return fail(
+        ErrorCode::kConflict,
+        fmt::format("invoice {} was modified outside of pennyweight; restore a backup", number));
+  }
+  auto invoice = read_invoice(found->document);
+  if (!invoice) return std::unexpected(invoice.error().during(fmt::format("invoice {}", number)));
+  return StoredInvoice{*found, *std::move(invoice)};
+}
+
+Result<std::vector<StoredInvoice>> issued_invoices(Store& store) {
+  auto stored = TRY(store.issued_invoices());
+  std::vector<StoredInvoice> all;
+  for (IssuedInvoice& one : stored) {
+    auto invoice = read_invoice(one.document);
+    if (!invoice) return std::unexpected(invoice.error().during("invoice " + one.number));
+    all.push_back({std::move(one), *std::move(invoice)});
+  }
+  return all;
+}
+
+std::string render_invoice(const Invoice& invoice, std::string_view format) {
+  if (format == "html") return render_invoice_html(invoice);
+  if (format == "json") return invoice_document(invoice);
+  if (format == "csv") return render_invoice_csv({&invoice, 1});
+  return render_invoice_text(invoice);
+}
+
+}  // namespace pennyweight

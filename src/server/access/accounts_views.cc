@@ -1,0 +1,112 @@
+// Saved views: addresses of pages that users keep or share.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "core/try.h"
+#include "server/access/accounts_file.h"
+
+namespace pennyweight::access {
+namespace {
+
+constexpr std::string_view kSelectViews =
+    "SELECT id, user, name, query, shared, created_at FROM views ";
+
+SavedView view_of(const SqlRow& row) {
+  return {.id = static_cast<std::uint64_t>(row.integer(0)),
+          .user = row.text(1),
+          .name = row.text(2),
+          .query = row.text(3),
+          .shared = row.is_true(4),
+          .created_at = from_unix_ms(row.integer(5))};
+}
+
+Result<void> check_view(const SavedView& view) {
+  if (view.name.empty()) return fail(ErrorCode::kBadValue, "a saved view needs a name");
+  TRY(check_line(view.name, "the name of a view", kNameBytesMax));
+  TRY(check_line(view.query, "a view",
+                 kViewQueryBytesMax));  // A page of ours: "//elsewhere" and "/\elsewhere" are not,
+                                        // for a browser.
+  if (!view.query.starts_with('/') || view.query.starts_with("//") ||
+      view.query.find('\\') != std::string::npos) {
+    return fail(ErrorCode::kBadValue, "a view is the address of a page, such as /explore?by=team");
+  }
+  return {};
+}
+
+std::unexpected<Error> no_view(std::uint64_t id) {
+  return fail(ErrorCode::kNotFound, fmt::format("you have no view {}", id));
+}
+
+}  // namespace
+
+Result<std::vector<SavedView>> AccountsFile::select_views_locked(
+    std::string_view where, std::initializer_list<SqlValue> values) {
+  std::vector<SavedView> views;
+  TRY(database_.query(std::string(kSelectViews) + std::string(where), values,
+                      [&](const SqlRow& row) { views.push_back(view_of(row)); }));
+  return views;
+}
+
+Result<SavedView> AccountsFile::save_view(const SavedView& view) {
+  TRY(check_view(view));
+  const std::lock_guard lock(mutex_);
+  auto transaction = TRY(SqlTransaction::begin(database_));
+  TRY(existing_locked(view.user));
+  const std::string_view owner = view.user;
+  const auto named = TRY(database_.integer("SELECT id FROM views WHERE user = ? AND name = ?",
+                                           {owner, std::string_view(view.name)}));
+  if (named && static_cast<std::uint64_t>(*named) != view.id) {
+    return fail(ErrorCode::kConflict, fmt::format("you already have a view '{}'", view.name));
+  }
+  auto id = static_cast<std::int64_t>(view.id);
+  if (id == 0) {
+    const auto count = TRY(database_.integer("SELECT count(*) FROM views WHERE user = ?", {owner}));
+    if (count.value_or(0) >= static_cast<std::int64_t>(kViewsPerUserMax)) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("you have {} views; remove one first", kViewsPerUserMax));
+    }
+    TRY(database_.change(
+        "INSERT INTO views (user, name, query, shared, created_at) VALUES (?, ?, ?, ?, ?)",
+        {owner, std::string_view(view.name), std::string_view(view.query),
+         std::int64_t{view.shared}, unix_ms(clock_.now())}));
+    id = database_.last_id();
+  } else {
+    const auto done = TRY(database_.change(
+        "UPDATE views SET name = ?, query = ?, shared = ? WHERE id = ? AND user = ?",
+        {std::string_view(view.name), std::string_view(view.query), std::int64_t{view.shared}, id,
+         owner}));
+    if (done == 0) return no_view(view.id);
+  }
+  auto kept = TRY(select_views_locked("WHERE id = ?", {id}));
+  TRY(transaction.commit());
+  return std::move(kept.front());
+}
+
+Result<std::vector<SavedView>> AccountsFile::views(std::string_view user) {
+  const std::lock_guard lock(mutex_);
+  const auto asker = TRY(existing_locked(user));
+  auto found = select_views_locked("WHERE user = ? OR shared = 1 ORDER BY name, user, id", {user});
+  if (!found) return found;
+  // A view's filters contain names that its owner sees; users who see less must not learn them.
+  std::map<std::string, bool> shown = {{std::string(user), true}};
+  std::vector<SavedView> views;
+  for (SavedView& view : *found) {
+    if (!shown.contains(view.user)) {
+      const auto owner = TRY(existing_locked(view.user));
+      shown[view.user] = covers(asker.scope, owner.scope);
+    }
+    if (shown[view.user]) views.push_back(std::move(view));
+  }
+  return views;
+}
+
+Result<void> AccountsFile::remove_view(std::string_view user, std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto done = TRY(database_.change("DELETE FROM views WHERE id = ? AND user = ?",
+                                         {static_cast<std::int64_t>(id), user}));
+  if (done == 0) return no_view(id);
+  return {};
+}
+
+}  // namespace pennyweight::access

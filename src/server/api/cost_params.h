@@ -1,0 +1,32 @@
+// Reads the parameters that select costs: dates, filters, kinds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "allocation/policy/policy.h"
+#include "ledger/summary.h"
+#include "reporting/queries/costs.h"
+#include "reporting/queries/selection.h"
+#include "server/api/answers.h"
+
+namespace pennyweight::api {
+
+inline constexpr std::size_t kGroupByMax = 6;
+inline constexpr std::size_t kFiltersMax = 20;
+// The limit of an answer with tables; a stream of rows may be longer.
+inline constexpr std::size_t kRowsMax = 50'000;
+inline constexpr std::size_t kStreamedRowsMax = 1'000'000;
+
+// Reads month, from and to.
+DateOptions read_dates(QueryParams& params);
+// Reads every `filter`.
+std::vector<std::string> read_filters(QueryParams& params);
+// Reads by, filter, month, from, to, step, cost, sort, top, currency, as_of and kinds. `by`
+// defaults to the first dimension of the policy.
+CostQuery read_cost_query(QueryParams& params, const Policy& policy,
+                          const std::optional<Currency>& currency);
+// Reads filter and dates into a query, for routes without other parameters.
+void read_selection(QueryParams& params, const Policy& policy, SummaryQuery& query);
+
+}  // namespace pennyweight::api

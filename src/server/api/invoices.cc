@@ -1,0 +1,221 @@
+// Invoices: issued ones, as data and as pages; drafts for a month; and issuing them.
+//
+// Users with a scope see the invoices of its customers if the scope has exactly one dimension, the
+// one that invoices are made by: an invoice can't be cut by a second one.
+#include "reporting/queries/invoices.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/hash.h"
+#include "core/plain_text.h"
+#include "reporting/invoice/render.h"
+#include "server/api/audit_log.h"
+#include "server/api/endpoints.h"
+#include "server/api/route_helpers.h"
+
+namespace pennyweight::api {
+namespace {
+
+constexpr std::string_view kInvoiceList = "invoices";
+constexpr std::size_t kInvoiceReasonBytesMax = 2000;
+
+bool sees_invoice(const access::Principal& who, const Invoice& invoice) {
+  return std::ranges::all_of(who.scope, [&](const SummaryFilter& part) {
+    return !part.negate && part.dimension == invoice.by &&
+           std::ranges::find(part.values, invoice.customer) != part.values.end();
+  });
+}
+
+std::string_view to_text(InvoiceKind kind) {
+  switch (kind) {
+    case InvoiceKind::kInvoice:
+      return "invoice";
+    case InvoiceKind::kCreditNote:
+      return "credit_note";
+    case InvoiceKind::kSupplement:
+      return "supplement";
+    case InvoiceKind::kNotCharged:
+      return "not_charged";
+  }
+  return "invoice";
+}
+
+void write_shown(JsonWriter& out, const Invoice& invoice) {
+  out.field("kind", to_text(invoice.kind))
+      .field("month", invoice.month)
+      .field("by", invoice.by)
+      .field("customer", invoice.customer)
+      .field("refers_to",
+             invoice.refers_to.empty() ? std::nullopt : std::optional(invoice.refers_to))
+      .field("net", pennyweight::to_text(invoice.net.shown.amount()))
+      .field("total", pennyweight::to_text(invoice.total_shown.amount()))
+      .field("currency", invoice.currency.text());
+}
+
+void write_stored_invoice(JsonWriter& out, const StoredInvoice& one) {
+  out.begin_object().field("number", one.record.number);
+  write_shown(out, one.invoice);
+  out.field("issued_at", one.record.issued_at)
+      .field("digest", pennyweight::to_text(one.record.digest))
+      .end_object();
+}
+
+struct Media {
+  std::string_view format;
+  std::string_view content_type;
+  std::string_view ending;
+};
+constexpr Media kMedia[] = {{"json", "application/json", "json"},
+                            {"html", "text/html; charset=utf-8", "html"},
+                            {"text", "text/plain; charset=utf-8", "txt"},
+                            {"csv", "text/csv; charset=utf-8", "csv"}};
+
+const Media& find_media(std::string_view format) {
+  for (const Media& media : kMedia) {
+    if (media.format == format) return media;
+  }
+  return kMedia[0];
+}
+
+// An invoice is a page of its own without scripts: it gets its own content security policy instead
+// of the one of the dashboard.
+void secure_page(server::Response& response) {
+  response.headers.emplace_back("Content-Security-Policy",
+                                "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+                                "sandbox");
+}
+
+InvoiceRequest read_invoice_request(JsonBody& body) {
+  InvoiceRequest invoice_request{.month = body.required("month")};
+  invoice_request.by = body.text("by").value_or("");
+  invoice_request.detail = body.texts("detail").value_or(std::vector<std::string>());
+  invoice_request.reason = body.text("reason").value_or("");
+  if (invoice_request.reason.size() > kInvoiceReasonBytesMax ||
+      !is_plain_text(invoice_request.reason)) {
+    body.reject("reason",
+                fmt::format("must be a text of at most {} bytes", kInvoiceReasonBytesMax));
+  }
+  return invoice_request;
+}
+
+void write_documents(JsonWriter& out, std::string_view name, const std::vector<Invoice>& all) {
+  out.key(name).begin_list();
+  for (const Invoice& one : all) out.raw(render_invoice(one, "json"));
+  out.end_list();
+}
+
+std::string invoice_numbers(const std::vector<Invoice>& issued) {
+  JsonWriter out;
+  out.begin_object().key("invoices").begin_list();
+  for (const Invoice& one : issued) {
+    out.begin_object().field("number", one.number);
+    write_shown(out, one);
+    out.field("digest", pennyweight::to_text(hash_of(render_invoice(one, "json")))).end_object();
+  }
+  out.end_list().end_object();
+  return out.text();
+}
+
+}  // namespace
+
+server::Response get_invoices(const Services& services, const server::Request& request) {
+  QueryParams params(request);
+  const auto month = params.month("month");
+  const auto customer = params.text("customer");
+  const Page page = params.page(kInvoiceList);
+  if (auto problem = params.problem()) return *std::move(problem);
+  auto all = ask_ledger(services, [](Store& store) { return issued_invoices(store); });
+  if (!all) return refusal(all.error());
+  std::erase_if(*all, [&](const StoredInvoice& one) {
+    return (month && one.record.month != *month) ||
+           (customer && one.record.customer != *customer) ||
+           !sees_invoice(principal_of(request), one.invoice);
+  });
+  const auto part = cut_page(kInvoiceList, page, *std::move(all),
+                             [](const StoredInvoice& one) { return one.record.number; });
+  return with_body_etag(list(part.entries, part.next, write_stored_invoice));
+}
+
+server::Response get_invoice(const Services& services, const server::Request& request) {
+  QueryParams params(request);
+  const std::string format = params.choice("format", {"json", "html", "text", "csv"});
+  if (auto problem = params.problem()) return *std::move(problem);
+  const std::string number = request.param("number");
+  auto found = ask_ledger(services, [&](Store& store) { return find_invoice(store, number); });
+  if (!found) return refusal(found.error());
+  // Answered as if it did not exist: scoped users must not learn that it does.
+  if (!sees_invoice(principal_of(request), found->invoice)) {
+    return not_found(fmt::format("there is no invoice {}", number));
+  }
+  // The totals of all customers are hidden from users who see only some.
+  found->invoice.for_customer = principal_of(request).is_scoped();
+  const Media& media = find_media(format);
+  server::Response response{.content_type = std::string(media.content_type),
+                            .body = format == "json" && !found->invoice.for_customer
+                                        ? found->record.document
+                                        : render_invoice(found->invoice, format)};
+  if (format == "html") secure_page(response);
+  response.headers.emplace_back(
+      "Content-Disposition",
+      fmt::format("inline; filename=\"{}.{}\"", found->record.number, media.ending));
+  return with_body_etag(std::move(response));
+}
+
+server::Response preview_invoices(const Services& services, const server::Request& request) {
+  QueryParams params(request);
+  JsonBody body(request);
+  InvoiceRequest invoice_request = read_invoice_request(body);
+  invoice_request.customer = body.text("customer").value_or("");
+  if (auto problem = params.problem()) return *std::move(problem);
+  if (auto problem = body.problem()) return *std::move(problem);
+  const auto month = ask_ledger(services, [&](Store& store) {
+    return create_invoices(store, services.config, invoice_request, services.clock.now());
+  });
+  if (!month) return refusal(month.error());
+  JsonWriter out;
+  out.begin_object().field("month", invoice_request.month).field("closed", month->closed);
+  write_documents(out, "issued", month->issued);
+  write_documents(out, "drafts", month->prepared);
+  write_documents(out, "not_charged", month->not_charged);
+  out.end_object();
+  return json(out);
+}
+
+server::Response issue_invoices(const Services& services, const server::Request& request) {
+  QueryParams params(request);
+  JsonBody body(request);
+  InvoiceRequest invoice_request = read_invoice_request(body);
+  invoice_request.issue = true;
+  if (auto problem = params.problem()) return *std::move(problem);
+  if (auto problem = body.problem()) return *std::move(problem);
+  const Instant now = services.clock.now();
+  const auto month = ask_ledger(services, [&](Store& store) {
+    return create_invoices(store, services.config, invoice_request, now);
+  });
+  if (!month) return refusal(month.error());
+  if (!month->prepared.empty()) {
+    const auto recorded =
+        append(services, request, "invoice.issue", "month " + invoice_request.month, "",
+               invoice_numbers(month->prepared));
+    if (!recorded) return not_recorded(recorded.error());
+  }
+  JsonWriter out;
+  out.begin_object()
+      .field("month", invoice_request.month)
+      .field("issued_before", month->issued_all)
+      .key("data")
+      .begin_list();
+  for (const Invoice& one : month->prepared) {
+    out.begin_object().field("number", one.number);
+    write_shown(out, one);
+    out.field("issued_at", now)
+        .field("digest", pennyweight::to_text(hash_of(render_invoice(one, "json"))))
+        .end_object();
+  }
+  out.end_list().end_object();
+  return json(out, 201);
+}
+
+}  // namespace pennyweight::api

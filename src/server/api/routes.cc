@@ -1,0 +1,109 @@
+#include "server/api/routes.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "server/api/endpoints.h"
+#include "server/api/guard.h"
+#include "server/api/openapi.h"
+
+namespace pennyweight::api {
+namespace {
+
+constexpr std::string_view kOpen = "open";  // needs no session
+
+struct Endpoint {
+  const char* method;
+  std::string_view path;  // below /api/v1
+  std::string_view permission;
+  server::Response (*handler)(const Services&, const server::Request&);
+  bool is_stream = false;
+};
+
+constexpr Endpoint kEndpoints[] = {
+    {"GET", "/costs", "read_costs", get_costs},
+    {"GET", "/summary", "read_costs", get_summary},
+    {"GET", "/dimensions", "read_costs", get_dimensions},
+    {"GET", "/dimensions/{name}/values", "read_costs", get_dimension_values},
+    {"GET", "/explain", "read_costs", get_explanation},
+    {"GET", "/workloads", "read_costs", get_workloads},
+    {"GET", "/workload", "read_costs", get_workload},
+    {"GET", "/units", "read_costs", get_unit_costs},
+    {"GET", "/coverage", "read_costs", get_coverage},
+
+    {"GET", "/live", "read_live", get_live},
+    {"GET", "/live/now", "read_live", get_live_now},
+    {"GET", "/top", "read_live", get_top},
+    {"GET", "/events", "read_live", get_events, true},
+    {"GET", "/fleet", "read_fleet", get_fleet},
+
+    {"GET", "/runs", "read_rules", get_runs},
+    {"GET", "/work", "read_rules", get_work},
+    {"GET", "/policies", "read_rules", get_policies},
+    {"GET", "/policies/compare", "read_rules", compare_policies},
+    {"GET", "/policies/{version}", "read_rules", get_policy},
+    {"GET", "/imports", "read_bills", get_imports},
+    {"GET", "/imports/{number}/rejected", "read_bills", get_rejected_rows},
+    {"GET", "/reconcile", "read_bills", get_reconciliation},
+    {"GET", "/reconcile/lines", "read_bills", get_reconciliation_lines},
+    {"GET", "/restatements", "read_bills", get_restatements},
+    {"GET", "/periods", "read_bills", get_periods},
+    {"POST", "/periods/{month}/close", "close_periods", close_period},
+    {"GET", "/invoices", "read_invoices", get_invoices},
+    {"GET", "/invoices/{number}", "read_invoices", get_invoice},
+    {"POST", "/invoices/preview", "issue_invoices", preview_invoices},
+    {"POST", "/invoices", "issue_invoices", issue_invoices},
+
+    {"GET", "/session", kOpen, get_session},
+    {"POST", "/session", kOpen, sign_in},
+    {"DELETE", "/session", kSignedIn, sign_out},
+    {"PUT", "/session/password", "manage_own", change_password},
+    {"POST", "/session/totp", "manage_own", begin_totp},
+    {"PUT", "/session/totp", "manage_own", confirm_totp},
+    {"DELETE", "/session/totp", "manage_own", remove_totp},
+    {"GET", "/session/openid", kOpen, begin_openid},
+    {"GET", "/session/openid/callback", kOpen, finish_openid},
+
+    {"GET", "/users", "manage_users", get_users},
+    {"POST", "/users", "manage_users", add_user},
+    {"GET", "/users/{name}", "manage_users", get_user},
+    {"PATCH", "/users/{name}", "manage_users", change_user},
+    {"DELETE", "/users/{name}", "manage_users", remove_user},
+    {"POST", "/users/{name}/password", "manage_users", reset_password},
+    {"GET", "/roles", kSignedIn, get_roles},
+
+    {"GET", "/tokens", "manage_own", get_tokens},
+    {"POST", "/tokens", "manage_own", add_token},
+    {"DELETE", "/tokens/{id}", "manage_own", revoke_token},
+
+    {"GET", "/views", "manage_own", get_views},
+    {"POST", "/views", "manage_own", add_view},
+    {"DELETE", "/views/{id}", "manage_own", remove_view},
+
+    {"GET", "/audit", "read_audit", get_audit},
+    {"GET", "/audit/verify", "read_audit", verify_audit},
+};
+
+}  // namespace
+
+std::vector<server::Route> api_routes(const Services& services) {
+  const auto shared = std::make_shared<const Services>(services);
+  std::vector<server::Route> routes;
+  for (const Endpoint& endpoint : kEndpoints) {
+    const bool is_open = endpoint.permission == kOpen;
+    routes.push_back({.method = endpoint.method,
+                      .path = fmt::format("/api/v1{}", endpoint.path),
+                      .open = is_open,
+                      .handler = [shared, handler = endpoint.handler](
+                                     const server::Request& r) { return handler(*shared, r); },
+                      .permission = is_open ? "" : std::string(endpoint.permission),
+                      .is_stream = endpoint.is_stream});
+  }
+  routes.push_back(openapi_route());
+  return routes;
+}
+
+}  // namespace pennyweight::api

@@ -1,0 +1,54 @@
+// Services: what the handlers of the API use. The program fills it in at start; everything that it
+// refers to outlives the routes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "server/api/machine_clients.h"
+
+namespace pennyweight {
+struct Config;
+class Catalog;
+class ExchangeRates;
+struct LiveView;
+class Store;
+namespace access {
+class Accounts;
+namespace oidc {
+class Provider;
+}
+}  // namespace access
+namespace rollup {
+class Rollup;
+}
+namespace audit_log {
+class AuditLog;
+}
+}  // namespace pennyweight
+
+namespace pennyweight::api {
+
+struct Services {
+  const Config& config;
+  const Catalog& catalog;
+  Clock& clock;
+  // Opens the ledger for one answer; may wait for others to close it.
+  std::function<Result<void>(const std::function<Result<void>(Store&)>&)> ledger;
+  rollup::Rollup& rollup;
+  access::Accounts& accounts;
+  audit_log::AuditLog& audit_log;
+  access::oidc::Provider* oidc = nullptr;  // null: not configured
+  // What runs now; null before the first update.
+  std::function<std::shared_ptr<const LiveView>()> live = {};
+  // The configured exchange rates; empty: none are configured.
+  std::function<Result<ExchangeRates>()> rates = {};
+  std::string version = {};         // of the program
+  std::string audit_log_path = {};  // for verifying the whole file
+  MachineClients machine_clients = {};
+};
+
+}  // namespace pennyweight::api

@@ -1,0 +1,224 @@
+// SampleStream: the samples of live data, or of one backfill, on their way to rows of usage and
+// outcomes.
+//
+// A series is resolved from its labels the first time, and known by its key afterwards. Each
+// measurement has one accumulator, whatever source reports it. The samples of one series are in
+// order of time. The pieces of a device's measurements become rows here.
+//
+// Not thread-safe: the engine's lock orders the calls.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/hash.h"
+#include "telemetry/classification.h"
+#include "telemetry/live/accumulator.h"
+#include "telemetry/live/discovered_gpu.h"
+#include "telemetry/live/flush_rows.h"
+#include "telemetry/live/key_table.h"
+#include "telemetry/live/state_sink.h"
+#include "telemetry/live/stream_counters.h"
+#include "telemetry/live/usage_rows.h"
+#include "telemetry/prometheus/series.h"
+
+namespace pennyweight::live {
+
+struct StreamLimits {
+  std::size_t keys = 4'000'000;  // series known at once; further ones are dropped and counted
+  std::size_t ignored_keys = 1'000'000;  // of these, series that are not needed
+  // Ended series that are remembered, so that late copies don't count.
+  std::size_t forgotten = 2'000'000;
+  std::int64_t unseen_ms = 2 * 3'600'000ll;  // then a series is forgotten
+  // Older samples are dropped and counted; backfill them.
+  std::int64_t late_ms_max = 7 * 86'400'000ll;
+  std::size_t rows_per_flush = 50'000;  // the rest waits for the next flush
+};
+
+struct StreamOptions {
+  telemetry::ClassificationOptions classification;
+  Timing timing;
+  // A device is silent when it sends nothing for this long after its values have ceased to hold. A
+  // series that is this far behind the others of its device is not waited for.
+  std::int64_t grace_ms = 120'000;
+  StreamLimits limits;
+};
+
+// A sample further ahead of the clock is not clock skew but nonsense, and would end its series.
+inline constexpr std::int64_t kFutureMsMax = 10 * 60'000ll;
+// The time that Engine::recent() covers.
+inline constexpr std::int64_t kRecentMs = 10 * 60'000ll;
+
+// Unix time in whole seconds, as series and members keep it.
+inline std::uint32_t to_seconds(std::int64_t ms) { return static_cast<std::uint32_t>(ms / 1000); }
+
+class SampleStream : public prometheus::SeriesSink {
+ public:
+  // `options`, `counts` and `state` outlive the stream. `state` may be null: then such series are
+  // ignored.
+  SampleStream(const StreamOptions& options, bool is_past, StreamCounts& counts,
+               std::map<std::string, std::uint64_t>& unusable, StateSink* state)
+      : options_(options), is_past_(is_past), counts_(counts), unusable_(unusable), state_(state) {}
+
+  // The samples that follow were received at `now_ms` (Unix ms, as journaled when it is replayed),
+  // and belong to `cluster` where their labels name none; an empty one is that of the options.
+  void begin_body(std::int64_t now_ms, const ClusterId& cluster);
+  void series(const Hash128& key, const prometheus::EncodedLabels& labels,
+              std::span<const prometheus::Sample> samples) override;
+
+  // Moves the rows of what is finished at `now_ms` out of the stream; with `all_until` all rows,
+  // and the last values hold until then. `part` gives a number to the row with a key, higher each
+  // time for the same key. False: the limit of a flush was reached and more is left. `recent`, if
+  // given, gets a copy of the usages of the last kRecentMs.
+  using PartNumbering = std::function<std::uint64_t(const Hash128&)>;
+  bool finish(std::int64_t now_ms, std::optional<std::int64_t> all_until, const PartNumbering& part,
+              FlushRows& rows, std::string* recent = nullptr);
+  // Adds the usages of one cluster from `since_ms` on, including open buckets, and leaves them
+  // here. The last values hold up to `now_ms` at most, so that a single sample is visible.
+  void provisional(const ClusterId& cluster, std::int64_t since_ms, std::int64_t now_ms,
+                   std::vector<Usage>& usages) const;
+
+  // After a restart: a device that could not be heard meanwhile was not silent, and is not
+  // forgotten.
+  void mark_restarted(std::int64_t now_ms);
+  // A body came, or a flush, at this time of our clock. Where it differs from the last such time by
+  // more than `grace`, the clock was set or the machine slept: as after a restart. When it jumps
+  // ahead a second time and no body came in between, senders are silent.
+  void note_time(std::int64_t now_ms, bool is_body);
+  // Forgets series without samples for long.
+  void forget(std::int64_t now_ms);
+
+  std::size_t keys() const { return keys_.size(); }
+  std::size_t accumulators() const { return members_.size() - free_.size(); }
+  std::size_t groups() const { return groups_.size(); }
+  // How many pieces wait for a flush, approximately.
+  std::size_t pieces() const { return pieces_; }
+
+  void save(ByteWriter& writer) const;
+  bool load(ByteReader& reader);
+
+ private:
+  enum class SeriesKind : std::uint8_t { kIgnored, kUnusable, kState, kMember };
+  struct ResolvedSeries {
+    std::uint32_t index = 0;  // of members_, state handles, or reasons
+    std::uint32_t last_seen_s = 0;
+    std::uint16_t source = 0;
+    std::uint16_t scale = 0;
+    SeriesKind kind = SeriesKind::kIgnored;
+  };
+  struct Scale {
+    double scale = 1;
+    double least = 0;
+    double most = 0;
+    bool is_share = false;
+    telemetry::Quantity quantity = telemetry::Quantity::kGpuUtil;
+    bool is_outcome = false;
+    bool operator==(const Scale&) const = default;
+  };
+  static constexpr std::uint16_t kAnySource = UINT16_MAX;
+  // One measurement of a group. One source reports it; another takes over only when that one falls
+  // silent.
+  struct Member {
+    Accumulator accumulator;
+    std::uint32_t group = 0;
+    std::uint32_t received_s = 0;
+    std::uint16_t source = 0;       // the source that counts; kAnySource: the next that comes
+    std::uint16_t last_source = 0;  // of the last sample
+    telemetry::Quantity quantity = telemetry::Quantity::kGpuUtil;
+    bool is_used = false;
+    bool is_component = false;
+    std::uint32_t code = 0;             // of a component that is a number: an XID
+    std::int64_t other_source_at = -1;  // last sample of another source, which was not taken
+    std::uint64_t last_key = 0;         // lower half of the key of the last sample
+    Hash128 identity;
+  };
+  struct DeviceInfo {
+    Usage usage;  // without values
+    std::int32_t gpu_index = -1;
+  };
+  struct OutcomeInfo {
+    ClusterId cluster;
+    WorkloadId workload;
+    std::string measure;
+    Labels labels;
+  };
+  struct Group {
+    std::variant<DeviceInfo, OutcomeInfo> info;
+    Hash128 identity;
+    std::vector<std::uint32_t> members;
+    // Sums of components have left the stream up to then, by quantity.
+    std::array<std::int64_t, telemetry::kQuantities> components_until = {};
+    std::int64_t first_at = 0;
+    std::int64_t changed_at = 0;  // when node, model or index last changed
+    bool is_used = false;
+  };
+
+  void end_unresolved_series(std::uint64_t key, std::span<const prometheus::Sample> samples);
+  ResolvedSeries resolve(const prometheus::EncodedLabels& labels, std::int64_t first_at);
+  ResolvedSeries resolve_device(telemetry::DeviceSeries& series, std::int64_t first_at);
+  ResolvedSeries resolve_outcome(telemetry::OutcomeSeries& series, std::int64_t first_at);
+  std::uint32_t find_or_add_member(const Hash128& identity, telemetry::Quantity quantity,
+                                   bool is_outcome, std::uint32_t group,
+                                   const std::string& component);
+  std::uint32_t add_group(const Hash128& identity, std::variant<DeviceInfo, OutcomeInfo> info,
+                          std::int64_t first_at);
+  std::uint16_t scale_index(const Scale& scale);
+  std::uint16_t source_index(const std::string& source);
+  bool are_replicas(std::uint16_t a, std::uint16_t b) const;
+  void add_sample(const ResolvedSeries& known, std::uint64_t key, const prometheus::Sample& sample);
+  void end_series(Member& member, std::uint64_t key, std::int64_t at_ms);
+  bool is_in_time(std::int64_t at_ms);
+  std::optional<std::uint64_t> quantised(const Scale& scale, double value);
+  std::uint64_t& count(StreamCounter what) { return counts_[static_cast<std::size_t>(what)]; }
+
+  void collect(Group& group, std::int64_t now_ms, std::optional<std::int64_t> all_until,
+               std::vector<MemberPiece>& parts);
+  void drop_sampled_sm_activity(const Group& group, std::vector<MemberPiece>& parts) const;
+  void finish_outcomes(const OutcomeInfo& info, std::span<const MemberPiece> parts,
+                       const PartNumbering& part, FlushRows& rows);
+  void write_gpus(FlushRows& rows);
+  void observe_gpu(const Group& group, const DeviceInfo& info);
+  void drop_empty_groups();
+  void count_pieces();
+
+  const StreamOptions& options_;
+  bool is_past_;
+  StreamCounts& counts_;
+  std::map<std::string, std::uint64_t>& unusable_;
+  StateSink* state_;
+  std::int64_t now_ms_ = 0;
+  ClusterId cluster_{""};
+  std::uint64_t salt_ = 0;          // distinguishes the keys of clusters
+  std::int64_t started_ms_ = 0;     // no device counts as silent before
+  std::int64_t last_noted_ms_ = 0;  // last note_time(); 0: none yet
+  bool heard_ = false;              // a body came since the clock last jumped
+
+  KeyTable<ResolvedSeries> keys_;
+  KeyTable<std::uint32_t> loaded_keys_;  // members of a snapshot, by {0, last_key}
+  std::size_t ignored_keys_ = 0;         // keys of series that are not needed
+  std::vector<Scale> scales_;
+  std::vector<std::string> sources_;
+  std::vector<std::string> reasons_;
+  std::vector<std::uint64_t> state_handles_;
+  std::vector<Member> members_;
+  std::vector<std::uint32_t> free_;  // of members_
+  KeyTable<std::uint32_t> member_by_identity_;
+  std::vector<Group> groups_;
+  std::vector<std::uint32_t> free_groups_;
+  KeyTable<std::uint32_t> group_by_identity_;
+  KeyTable<std::int64_t> forgotten_;  // last samples of series that were forgotten
+  std::size_t pieces_ = 0;
+  std::int64_t floor_ms_ = 0;  // samples up to here are too old
+  std::map<std::pair<ClusterId, GpuId>, DiscoveredGpu> discovered_gpus_;
+  std::uint32_t next_group_ = 0;  // where a flush that reached its limit goes on
+  std::vector<prometheus::Label> scratch_;
+};
+
+}  // namespace pennyweight::live

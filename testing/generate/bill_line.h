@@ -1,0 +1,82 @@
+// Builds the charges of a generated bill, in the terms and null rules of FOCUS 1.4.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/billing_period.h"
+#include "core/decimal.h"
+#include "core/error.h"
+#include "core/instant.h"
+#include "ledger/charge.h"
+#include "testing/generate/bill_plan.h"
+#include "testing/generate/bill_prices.h"
+#include "testing/generate/generate_bill.h"
+
+namespace pennyweight {
+
+// What is sold: the service, and the SKU within it.
+struct Product {
+  std::string_view service_category;
+  std::string_view service_subcategory;
+  std::string service_name;
+  std::string sku_meter;  // empty: a line without a SKU (tax, credit)
+  std::string sku;        // what tells apart the SKUs of a meter: "p3.8xlarge"
+  std::string option;     // and its prices: "on_demand"
+  std::string unit;       // of price and quantity: "Hours"
+};
+
+// A charge being built: the columns that go into Charge::other_columns are still separate.
+struct BillLine {
+  Charge charge;
+  std::map<std::string, std::string> other_columns;
+
+  // Writes other_columns into the charge, which is then complete.
+  const Charge& finish();
+};
+
+// Fills in the fields that all charges of one bill and month share, and those that follow from
+// prices.
+class BillLines {
+ public:
+  // Both must outlive this.
+  BillLines(const BillOptions& options, const BillPlan& plan, BillingPeriod month)
+      : options_(options), plan_(plan), month_(std::move(month)), billed_(month_.to_interval()) {}
+
+  // A charge without amounts. With an empty `cluster` it is for the whole account.
+  BillLine begin_line(const Product& product, ChargeCategory category, const Interval& charged,
+                      std::string_view cluster, std::string_view region,
+                      std::string_view description, std::string_view price_source) const;
+
+  // Use of a node, by its term; amounts come with set_amounts.
+  BillLine node_line(const PlannedNode& node, const InstanceType* type,
+                     const HourlyPrices& prices) const;
+  // The unused part of a commitment.
+  BillLine unused_line(const Commitment& commitment, const HourlyPrices& prices) const;
+  BillLine purchase_line(const Commitment& commitment, const HourlyPrices& prices) const;
+
+  const BillingPeriod& month() const { return month_; }
+
+ private:
+  void set_commitment(BillLine& line, const Commitment& commitment) const;
+
+  const BillOptions& options_;
+  const BillPlan& plan_;
+  BillingPeriod month_;
+  Interval billed_;
+};
+
+// Unit prices and the costs that follow from them: list and contracted of the unit prices, billed
+// and effective each of a unit price of its own. An error only where a product leaves
+// DECIMAL(38,18).
+struct UnitPrices {
+  Decimal list;
+  Decimal contracted;
+  Decimal billed;
+  Decimal effective;
+};
+Result<void> set_amounts(BillLine& line, Decimal quantity, const UnitPrices& prices);
+
+}  // namespace pennyweight

@@ -1,0 +1,29 @@
+// made_up_fleet: makes an inventory for users who have none: clusters of GPU machines of one
+// provider.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "allocation/pricing/catalog.h"
+#include "core/error.h"
+#include "core/instant.h"
+#include "ledger/node.h"
+
+namespace pennyweight::bills {
+
+struct MadeUpFleet {
+  std::uint64_t seed = 1;
+  std::string provider;  // "aws", "gcp", "azure", "oci"
+  std::uint32_t nodes = 0;
+  std::uint32_t clusters = 2;
+  Instant prices_at;  // types are those that have a price then
+  Instant from;       // the machines are there
+};
+
+// Machines of up to four GPU types that the catalog has a price of, in one region; named and
+// numbered as the provider does. An error when it has none.
+Result<std::vector<Node>> made_up_fleet(const MadeUpFleet& fleet, const Catalog& catalog);
+
+}  // namespace pennyweight::bills
