@@ -6,9 +6,9 @@
 //   bench_allocate --gpus 1000 --days 30 --hourly 1 --sql 0     (one changed hour of a month)
 //
 // Both sides get the same seeded world (allocate_world.h) in memory, in the form that suits each;
-// making it is not timed. Before anything is timed, what every holder is charged of every line, by
-// kind, is compared to 1e-9 relative. A device-minute is one minute of one GPU, however many series
-// it has.
+// generating it is not timed. Before anything is timed, the amounts that every holder pays of every
+// line, by kind, are compared to 1e-9 relative. A device-minute is one minute of one GPU, however
+// many series it has.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -34,7 +34,7 @@
 namespace pennyweight::bench {
 namespace {
 
-// Whether postings are kept, or passed on as to a ledger and dropped there.
+// Whether postings are kept, or passed on as if to a ledger and dropped.
 enum class Keep { kAll, kNothing };
 
 struct Options {
@@ -54,7 +54,7 @@ double cpu_seconds() {
   return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
-// Of this thread alone: the engine's own thread does nothing while its workers run.
+// Of this thread only: the engine's main thread is idle while its workers run.
 double thread_cpu_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -64,7 +64,7 @@ double thread_cpu_seconds() {
 struct Timing {
   double wall = 0;
   double cpu = 0;
-  double serial = 0;  // of cpu, that of the calling thread
+  double serial = 0;  // of cpu, the part of the calling thread
 };
 
 class Timer {
@@ -144,7 +144,7 @@ EngineRun allocate_once(const World& world, unsigned threads, Keep keep,
   return run;
 }
 
-// Changes with any posting or dimension, and with their order; to compare two builds.
+// A hash of all postings and dimensions in their order, to compare two builds.
 Hash128 digest(const Allocation& allocation) {
   Hash128 digest;
   const auto add = [&](const Hash128& next) { digest = hash_of(to_text(digest) + to_text(next)); };
@@ -158,7 +158,7 @@ Hash128 digest(const Allocation& allocation) {
   return digest;
 }
 
-// Postings by line, holder and kind, as the SQL gives them.
+// Postings by line, holder and kind, as the SQL returns them.
 std::vector<Amount> owner_amounts(const World& world, std::span<const Posting> postings) {
   std::map<FactId, std::int32_t> lines, holders;
   for (const Charge& charge : world.charges) {
@@ -182,8 +182,8 @@ std::vector<Amount> owner_amounts(const World& world, std::span<const Posting> p
   return amounts;
 }
 
-// The largest relative difference. An amount that one side does not have is 0 there. Amounts of
-// less than a hundred-millionth of the currency are what is left of doubles that cancel out.
+// The largest relative difference. An amount that one side lacks is 0 there. Amounts below a
+// hundred-millionth of the currency are rounding errors of doubles that cancel out.
 double compare(std::vector<Amount> ours, std::vector<Amount> theirs) {
   const auto key = [](const Amount& amount) {
     return std::tuple(amount.line, amount.holder, amount.kind);
@@ -218,7 +218,7 @@ double compare(std::vector<Amount> ours, std::vector<Amount> theirs) {
   return worst;
 }
 
-// Memory bandwidth: a = b + s·c over arrays that no cache holds, best of five.
+// Memory bandwidth: a = b + s·c over arrays that fit in no cache, best of five.
 double stream_gb_per_second(unsigned threads) {
   const std::size_t count = std::size_t{1} << 24;
   std::vector<double> a(count, 1), b(count, 2), c(count, 3);
@@ -344,8 +344,8 @@ int run(const Options& options) {
   if (options.threads > 1) {
     print(fmt::format("pennyweight, {} threads", options.threads).c_str(), world, two,
           options.threads);
-    // The first figure depends on how much other programs leave of the second core. The second is
-    // derived from processor times, as on two free cores.
+    // The first figure depends on how much of the second core other programs leave. The second is
+    // derived from processor times, as if on two free cores.
     const double each = (two.cpu - two.serial) / options.threads;
     std::printf("%-24s %.2f x wall; by processor times %.2f x (%.3f s are one thread's)\n",
                 "threads help", one.wall / two.wall, one.cpu / (two.serial + each), two.serial);

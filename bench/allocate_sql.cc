@@ -48,8 +48,8 @@ const char* const kTables = R"(
   DROP TABLE usage_in;
 )";
 
-// A part is one holder on one device for one bill line. What it is charged by at a moment is the
-// larger of asked and used; where those together are more than the device, N times less.
+// A part is one holder on one device for one bill line. At each moment it is charged by the larger
+// of request and usage; if those add up to more than the device, each is divided by N.
 const char* const kQuery = R"(
   WITH part AS MATERIALIZED (
     SELECT row_number() OVER () AS part, l.line, h.holder, h.device, h.shared,
@@ -166,7 +166,7 @@ Result<void> append_rows(duckdb::Connection& connection, const std::string& tabl
   return appender.close();
 }
 
-// The components of the price, which are no part of the comparison.
+// The components of the price, which are not compared.
 std::string tables_sql(const World& world) {
   const auto split = compute_component_split(
       world.charges.front(), find_node_shape(world.nodes.front(), Catalog::built_in()),
@@ -217,7 +217,7 @@ Result<void> SqlAllocation::load_lines(const World& world) {
 }
 
 Result<void> SqlAllocation::load_holdings(const World& world) {
-  // One row for each place that a holding is on; its host request is on the first one.
+  // One row for each place of a holding; its host request is on the first one.
   struct Row {
     std::uint32_t place;
     std::uint32_t holder;
@@ -231,7 +231,7 @@ Result<void> SqlAllocation::load_holdings(const World& world) {
       met[holder] = true;
     }
   }
-  // Sevenths and eighths of the instances of the layout, and fourths of a shared GPU.
+  // Sevenths and eighths for the instances of the layout, and fourths of a shared GPU.
   constexpr std::int64_t kCard = CardShare::kUnitsPerCard;
   constexpr std::int64_t kCompute[] = {kCard / 7 * 3, kCard / 7 * 2, kCard / 7, kCard / 7};
   constexpr std::int64_t kMemory[] = {kCard / 8 * 4, kCard / 8 * 2, kCard / 8, kCard / 8};

@@ -15,7 +15,7 @@ constexpr std::uint64_t kMinuteMs = 60'000;
 constexpr std::uint64_t kHourMs = 60 * kMinuteMs;
 const Instant kBegin = Instant(std::chrono::sys_days(std::chrono::year(2026) / 3 / 1));
 
-// The only source of randomness: by purpose, not by the order of calls.
+// The only source of randomness; it depends on the purpose, not on the order of calls.
 std::uint64_t random_of(std::uint64_t seed, std::uint64_t key) {
   std::uint64_t mixed = seed * 0x9e3779b97f4a7c15 + key;
   mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
@@ -157,7 +157,7 @@ void World::add_sequence(std::span<const std::uint32_t> on, std::uint64_t key) {
   const std::uint64_t hours_max = mode == Mode::kTimeSliced ? 48 : 16;
   std::uint64_t draw = key << 20 | 1 << 19;
   const auto random = [&](std::uint64_t below) { return random_of(options.seed, draw++) % below; };
-  // The first was under way already.
+  // The first job was already running.
   Instant at = after(kBegin - std::chrono::hours(12), random(12 * kHourMs));
   while (at < during().end()) {
     const Instant end = after(at, kHourMs + random((hours_max - 1) * kHourMs));
@@ -184,7 +184,7 @@ std::vector<GpuId> World::devices_of(std::span<const std::uint32_t> on) const {
   return devices;
 }
 
-// A sample holds from its time to the next. Returns those within `within`, relative to `during`.
+// A sample is valid until the next one. Returns those within `within`, relative to `during`.
 UtilizationSeries World::series_of(std::uint32_t place, const Interval& during,
                                    const Interval& within) const {
   const auto& [gpu, part, mode] = places[place];

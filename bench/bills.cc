@@ -1,9 +1,9 @@
-// How fast each provider's bill gets from its file to committed facts, and in how much memory,
-// beside DuckDB's own reading of the same file in the same run.
+// Measures how fast each provider's bill gets from its file to committed facts, and in how much
+// memory, compared with DuckDB's own reading of the same file in the same run.
 //
 //   bench_bills --rows 10000000 --folder /var/tmp/bench [--only focus] [--threads 2]
 //
-// For every bill, made up and saying so:
+// For every bill (generated, and marked so):
 //   parse        the file into charges, which are added up and thrown away,
 //   import       the file into a DuckDB ledger file: read, checked, fingerprinted, committed,
 //   scan, all    DuckDB reads every column of the file: count(*) and bit_xor(hash(every column)),
@@ -11,10 +11,10 @@
 //   scan, costs  DuckDB reads the file for the sums of its cost columns alone, as DECIMAL(38,18),
 //   load         DuckDB reads the same and keeps it: every column in a table of a file of its own,
 //                nothing checked, mapped, fingerprinted or totalled.
-// DuckDB has --threads threads, which is how many an import uses. What is in the ledger is held
-// against what the generator says (==), DuckDB's counts and sums against the file's; else the exit
-// code is 1. The ratios are DuckDB's time over that of the import: 100 % is as fast as DuckDB
-// reads.
+// DuckDB has --threads threads, as many as an import uses. The ledger is compared with the
+// generator's figures (==), and DuckDB's counts and sums with those of the file; if they differ,
+// the exit code is 1. The ratios are DuckDB's time over that of the import: 100 % is as fast as
+// DuckDB reads.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -49,7 +49,7 @@ struct Totals {
   bool operator==(const Totals&) const = default;
 };
 
-// Adds up what the reader hands over, and passes it on to a session where there is one.
+// Adds up what the reader returns, and passes it on to the session, if any.
 class Keep : public bill::ImportSink {
  public:
   explicit Keep(ImportSession* session) : session_(session) {}
@@ -122,7 +122,7 @@ Result<Read> import_bill(const MadeBill& made, const std::filesystem::path& ledg
   return read;
 }
 
-// What the closed file holds.
+// The contents of the closed file.
 Result<Read> sums_of_ledger(const std::filesystem::path& ledger) {
   auto database = TRY(duckdb::Database::open({.path = ledger.string(), .read_only = true}));
   auto connection = TRY(database.connect());
@@ -196,7 +196,7 @@ std::uint64_t peak_mib() {
   return 0;
 }
 
-// Processor time of all threads: what the work costs, whatever else the machine is doing.
+// Processor time of all threads: the cost of the work, whatever else the machine does.
 double processor_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -227,7 +227,7 @@ auto timed(const MadeBill& made, std::string_view step, Times& times, const Work
   return result;
 }
 
-// Says what differs, if anything does.
+// Reports differences, if any.
 bool same(std::string_view what, const std::optional<Int128>& want, Int128 got) {
   if (!want || *want == got) return true;
   fmt::print("  DIFFERS: {}: {} wanted, {} found\n", what, to_text(Decimal::from_ticks(*want)),
@@ -290,7 +290,8 @@ bool measure(const MadeBill& made, const Settings& settings) {
            good;
   }
   for (std::size_t i = 0; i < summed->sums.size(); ++i) {
-    if (made.cost_columns.size() != 4) continue;  // else a provider's column is no cost of ours
+    // else a column of the provider is not one of our costs
+    if (made.cost_columns.size() != 4) continue;
     good =
         same("sum by DuckDB of " + made.cost_columns[i], kept->totals.costs[i], summed->sums[i]) &&
         good;

@@ -48,7 +48,7 @@ Result<std::vector<Node>> fleet_of(const BillOptions& options, std::uint32_t nod
                               Catalog::built_in());
 }
 
-// How many machines make so many rows, from how many a few make.
+// The number of machines for a number of rows, estimated from a small bill.
 template <class CountRows>
 Result<std::vector<Node>> fleet_for(const BillOptions& options, std::uint64_t rows,
                                     const CountRows& count_rows) {
@@ -99,7 +99,7 @@ Result<BillTotals> write_focus(const std::vector<Node>& nodes, const BillOptions
   return totals;
 }
 
-// Amounts as decimals and times as timestamps, all else text: the types that FOCUS gives them.
+// Amounts as decimals and times as timestamps, everything else as text: the types of FOCUS.
 Result<void> focus_to_parquet(const std::filesystem::path& csv,
                               const std::filesystem::path& parquet) {
   auto database = TRY(duckdb::Database::open({.memory_bytes_max = std::uint64_t{4} << 30,
@@ -157,7 +157,7 @@ Result<bills::BillTruth> write_native(const std::vector<Node>& nodes,
 struct NativeKind {
   NativeForm form;
   std::string name;
-  bool billed_is_told = true;  // an amortised export does not tell what is billed
+  bool billed_is_told = true;  // an amortised export does not state what is billed
   bill::RowReaderFactory reader;
   std::vector<std::string> cost_columns;
   // The form whose text becomes Parquet.

@@ -6,7 +6,7 @@
 
 A small ledger is made with the program itself; then commits are added to its list (docs/clickhouse/
 commits.md), each a turn with all its rows, of imports that brought nothing. Of each command the
-median of the rounds is told: processor seconds, ours and the server's, and our most memory. The
+median of the rounds is printed: processor seconds, ours and the server's, and our most memory. The
 answers must be the same however long the list is.
 """
 import argparse

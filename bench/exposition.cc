@@ -1,15 +1,15 @@
-// How fast samples are read on one core, before they are classified.
+// Measures how fast samples are read on one core, before they are classified.
 //
 //   bench_exposition --gpus 1000 --runs 20
 //
-// Makes documents as dcgm-exporter writes them (12 metrics a GPU, 8 GPUs a node, made up), and of
-// the same series remote_write bodies of 2,000 samples, as Prometheus sends them. Then
+// Generates documents as dcgm-exporter writes them (12 metrics a GPU, 8 GPUs a node), and from the
+// same series remote_write bodies of 2,000 samples, as Prometheus sends them. Then
 //   text, openmetrics       the exposition parser alone, in bytes and samples a second,
 //   remote_write            protobuf read and checked, each series' key hashed and handed on,
 //   remote_write 2.0        the same with symbols, which refer to texts,
 //   snappy + remote_write   with the decoding in front, as it is received.
-// The best of the runs counts, in CPU time. What was read is compared with what was made: as
-// many samples, with the same sum, under as many keys; else the exit code is 1.
+// The best of the runs counts, in CPU time. The result is compared with what was generated: the
+// same number of samples, with the same sum, under as many keys; else the exit code is 1.
 #include "telemetry/prometheus/exposition.h"
 
 #include <fmt/format.h>

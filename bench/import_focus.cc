@@ -1,5 +1,5 @@
-// How fast a big FOCUS bill gets into the ledger, and in how much memory, beside DuckDB's own
-// read_csv of the same file in the same run.
+// Measures how fast a big FOCUS bill gets into the ledger, and in how much memory, compared with
+// DuckDB's own read_csv of the same file in the same run.
 //
 //   bench_import_focus --rows 10000000 --folder /var/tmp/bench
 //
@@ -159,7 +159,7 @@ Totals write_bill(const Settings& settings, const std::filesystem::path& path) {
   return totals;
 }
 
-// Adds up what the importer hands over, and passes it on to a session where there is one.
+// Adds up what the importer returns, and passes it on to the session, if any.
 class Keep : public focus::ImportSink {
  public:
   explicit Keep(ImportSession* session) : session_(session) {}
@@ -236,7 +236,7 @@ std::int64_t peak_mib() {
   return usage.ru_maxrss / 1024;
 }
 
-// Processor time of all threads: what the work costs, whatever else the machine is doing.
+// Processor time of all threads: the cost of the work, whatever else the machine does.
 double processor_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -292,7 +292,7 @@ int run(const Settings& settings) {
   const std::string source =
       "read_csv(" + duckdb::quote_text(bill.string()) + ", all_varchar = true, header = true)";
 
-  // The peak is of the whole process so far, so ours come first.
+  // The peak covers the whole process so far, so our own import runs first.
   Bench bench(want.rows, bytes, want);
   bool same = bench.run("parse", [&] { return read_bill(bill, nullptr); });
   same = bench.run("import", [&] { return import_bill(bill, ledger); }) && same;

@@ -83,9 +83,9 @@ def measure(name, target, load, bodies, made, rate):
     if not expect(sent.returncode == 0, f"{name}: {sent.stderr}"):
         program.kill()
         return None
-    told = json.loads(sent.stdout)
+    load_result = json.loads(sent.stdout)
     sending = program.cpu_seconds() - before
-    expect(told["taken"] == made["samples"], f"{name}: {told} of {made['samples']}")
+    expect(load_result["taken"] == made["samples"], f"{name}: {load_result} of {made['samples']}")
     taken = harness.wait_until(f"{name} has all {made['samples']} samples, not {target.taken()}",
                                lambda: target.taken() == made["samples"], patience=30)
     if target.probe:
@@ -94,10 +94,10 @@ def measure(name, target, load, bodies, made, rate):
     if not target.probe:
         expect(program.energy_is(made["probe"]), f"{name}'s ledger says {made['probe']}")
     use = program.usage
-    return {"name": name, "seconds": told["seconds"], "samples": made["samples"],
+    return {"name": name, "seconds": load_result["seconds"], "samples": made["samples"],
             "cpu_sending": sending, "cpu_all": use.ru_utime + use.ru_stime - before,
-            "peak_mib": program.peak / 2**20, "again": told["again"],
-            "answer_ms": told["answer_ms"], "taken": bool(taken)}
+            "peak_mib": program.peak / 2**20, "again": load_result["again"],
+            "answer_ms": load_result["answer_ms"], "taken": bool(taken)}
 
 
 def table(rows):

@@ -39,7 +39,7 @@ std::uint64_t noise(std::uint32_t gpu, std::uint32_t scrape, std::uint32_t what,
   return mix((std::uint64_t{gpu} << 32 | scrape) * 31 + what) % range;
 }
 
-// Jobs come and go: a GPU is busy for most of stretches of forty scrapes.
+// Jobs come and go: a GPU is usually busy for periods of forty scrapes.
 bool is_busy(std::uint32_t gpu, std::uint32_t scrape) {
   return noise(gpu, scrape / 40, 99, 10) < 7;
 }
@@ -51,7 +51,7 @@ double power_watts(std::uint32_t gpu, std::uint32_t scrape) {
   return static_cast<double>(milliwatts) / 1000;
 }
 
-// Six decimals, as the exporter prints shares.
+// Six decimals, as the exporter prints ratios.
 double share(std::uint32_t gpu, std::uint32_t metric, std::uint32_t scrape) {
   if (!is_busy(gpu, scrape)) return 0;
   return static_cast<double>(300'000 + noise(gpu, scrape, metric, 700'000)) / 1e6;
@@ -87,7 +87,7 @@ double value_of(std::uint32_t gpu, std::uint32_t metric, std::uint32_t scrape, c
     case kPower:
       return power_watts(gpu, scrape);
     case kEnergy:
-      // Millijoules at 400 W in the mean, and never less than before.
+      // Millijoules at 400 W on average; the counter never decreases.
       return static_cast<double>(std::uint64_t{scrape} * fleet.step_ms * 400 +
                                  noise(gpu, scrape, kEnergy, 1'000'000) + 27'151'028'000);
     case kXid:
@@ -119,7 +119,7 @@ void add_series(prometheus::WriteRequestBuilder& body, const Fleet& fleet, std::
       {"job", "dcgm-exporter"},
       {"modelName", "NVIDIA H100 80GB HBM3"},
       {"pci_bus_id", fmt::format("00000000:{:02X}:00.0", 0x18 + index * 0x10)}};
-  // Most are held by a pod of their own; Prometheus knows no empty labels.
+  // Most GPUs are held by a pod of their own; Prometheus has no empty labels.
   if (mix(gpu) % 10 < 8) {
     labels.push_back({"container", "main"});
     labels.push_back({"namespace", fmt::format("team-{}", node % 40)});

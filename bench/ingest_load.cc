@@ -268,20 +268,20 @@ bool read_bodies(const std::string& name, std::vector<std::vector<Body>>& shards
   return before > 0;
 }
 
-struct Told {
+struct ShardResult {
   std::uint64_t taken = 0;  // samples of acknowledged bodies
   std::uint64_t again = 0;  // posts that had to be repeated
   std::vector<double> milliseconds;
   std::map<int, std::uint64_t> statuses;
 };
 
-Told send_shard(const std::vector<Body>& bodies, const Options& options, Clock::time_point begin,
-                std::atomic<bool>& failed) {
+ShardResult send_shard(const std::vector<Body>& bodies, const Options& options,
+                       Clock::time_point begin, std::atomic<bool>& failed) {
   Sender sender(options.text("address", "127.0.0.1"),
                 static_cast<std::uint16_t>(options.number("port", 0)),
                 options.text("path", "/api/v1/write"));
   const std::uint64_t rate = options.number("rate", 0);
-  Told told;
+  ShardResult result;
   for (const Body& body : bodies) {
     if (rate > 0) {
       const std::chrono::duration<double> due(static_cast<double>(body.before) /
@@ -289,30 +289,30 @@ Told send_shard(const std::vector<Body>& bodies, const Options& options, Clock::
       std::this_thread::sleep_until(begin + std::chrono::duration_cast<Clock::duration>(due));
     }
     for (int tries = 0;; ++tries) {
-      if (failed) return told;
-      const auto sent = Clock::now();
+      if (failed) return result;
+      const auto begun = Clock::now();
       int retry_after_s = 0;
       const int status = sender.post(body.bytes, retry_after_s);
-      ++told.statuses[status];
+      ++result.statuses[status];
       if (status >= 200 && status < 300) {
-        const std::chrono::duration<double, std::milli> passed = Clock::now() - sent;
-        told.milliseconds.push_back(passed.count());
-        told.taken += body.samples;
+        const std::chrono::duration<double, std::milli> passed = Clock::now() - begun;
+        result.milliseconds.push_back(passed.count());
+        result.taken += body.samples;
         break;
       }
       const bool may_repeat = status == 0 || status == 429 || status >= 500;
       if (!may_repeat || tries == kTriesMax) {
         std::fprintf(stderr, "refused with %d\n", status);
         failed = true;
-        return told;
+        return result;
       }
-      ++told.again;
+      ++result.again;
       std::this_thread::sleep_for(retry_after_s > 0
                                       ? Clock::duration(std::chrono::seconds(retry_after_s))
                                       : Clock::duration(std::chrono::milliseconds(30)));
     }
   }
-  return told;
+  return result;
 }
 
 double at_rank(const std::vector<double>& sorted, double share) {
@@ -328,18 +328,18 @@ int send(const Options& options) {
     return 1;
   }
   std::atomic<bool> failed = false;
-  std::vector<Told> told(shards.size());
+  std::vector<ShardResult> sent(shards.size());
   const auto begin = Clock::now();
   {
     std::vector<std::jthread> threads;
     for (std::size_t shard = 0; shard < shards.size(); ++shard) {
       threads.emplace_back(
-          [&, shard] { told[shard] = send_shard(shards[shard], options, begin, failed); });
+          [&, shard] { sent[shard] = send_shard(shards[shard], options, begin, failed); });
     }
   }
   const std::chrono::duration<double> passed = Clock::now() - begin;
-  Told all;
-  for (const Told& one : told) {
+  ShardResult all;
+  for (const ShardResult& one : sent) {
     all.taken += one.taken;
     all.again += one.again;
     all.milliseconds.insert(all.milliseconds.end(), one.milliseconds.begin(),

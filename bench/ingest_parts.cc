@@ -1,9 +1,10 @@
-// What ingesting samples costs, part by part and without HTTP: the exposition parser, the reader of
-// remote_write, and the engine with and without its journal. bench/ingest.py measures the whole.
+// Measures the cost of ingesting samples, step by step and without HTTP: the exposition parser, the
+// reader of remote_write, and the engine with and without its journal. bench/ingest.py measures the
+// whole.
 //
 //   bench_ingest_parts --gpus 10000 --minutes 5 --folder /var/tmp/bench
 //
-// Each part is checked before its time is printed: it has to have seen every sample.
+// The result of each step is checked before its time is printed: it must have read every sample.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -134,7 +135,7 @@ bool read_bodies(const Stream& stream) {
              stream.plain_bytes, processor_seconds() - begin);
 }
 
-// The whole engine on this one thread; rows are read and dropped, as if a ledger had them.
+// The whole engine on this thread; rows are read and dropped, as if a ledger had committed them.
 bool take_bodies(const char* what, const Stream& stream, const std::string& folder) {
   SimulatedClock clock(from_unix_ms(stream.fleet.start_ms));
   live::EngineOptions options{
@@ -170,7 +171,7 @@ bool take_bodies(const char* what, const Stream& stream, const std::string& fold
     }
   }
   const double seconds = processor_seconds() - begin;
-  // Of every GPU at least the minutes that are over: one span each, or more where it has parts.
+  // For every GPU at least the completed minutes: one span each, or more if it has parts.
   const std::uint64_t whole_minutes =
       std::uint64_t{stream.scrapes} * stream.fleet.step_ms / 60'000 - 1;
   if (!say(what, taken == stream.samples && spans >= stream.fleet.gpus * whole_minutes,

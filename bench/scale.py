@@ -310,7 +310,7 @@ def load(store, fleets, options, made):
     for fleet in fleets:
         figures.runs.append(store.run("import", "--cluster", fleet.name, *made[fleet.name]).wait())
     figures.runs.append(store.run("import", options.folder / "bill.csv").wait())
-    told = {"tables": figures.ended()}
+    summary = {"tables": figures.ended()}
     numbers = options.loaders if store.shared else [1]
     parts = {number: [] for number in numbers}
     for day in range(options.days):
@@ -331,10 +331,10 @@ def load(store, fleets, options, made):
         print(f"{store.name}: day {day + 1} of {options.days} by {number}, "
               f"{parts[number][-1]['seconds']:.1f} s", flush=True)
     for number, days in parts.items():
-        told[f"usage by {number}"] = {
+        summary[f"usage by {number}"] = {
             key: (max if key == "peak_bytes" else sum)(day[key] for day in days)
             for key in (days[0] if days else ())}
-    return told
+    return summary
 
 
 def load_a_minute(store, fleets, options):
@@ -352,7 +352,7 @@ def divide(store, options):
     """By `allocate`, and by workers; each time another policy is due. Ends with the last one."""
     policies = iter(POLICIES)
     store.use(next(policies))
-    told = {"allocate": store.timed("allocate")}
+    summary = {"allocate": store.timed("allocate")}
     for number in options.workers:
         store.use(next(policies))
         if not store.shared:
@@ -362,37 +362,37 @@ def divide(store, options):
         running = [store.run("work", "--worker", f"worker-{i}", "--once", "--poll", "0.5")
                    for i in range(number)]
         figures.runs = [run.wait() for run in running]
-        told[f"work by {number}"] = figures.ended()
-    return told
+        summary[f"work by {number}"] = figures.ended()
+    return summary
 
 
 def ask(store, options):
-    told = {}
+    summary = {}
     for what, question in QUESTIONS.items():
         runs = [store.timed("report", *question, "--format", "csv")
                 for _ in range(options.rounds)]
-        told[what] = {"seconds": statistics.median(run["seconds"] for run in runs)}
-    return told
+        summary[what] = {"seconds": statistics.median(run["seconds"] for run in runs)}
+    return summary
 
 
 def measure(name, fleets, options, made):
     store = make_store(name, options.folder, options.pennyweight)
     busy = [os.getloadavg()[0]]
-    told = {"load": load(store, fleets, options, made)}
+    summary = {"load": load(store, fleets, options, made)}
     store.settle()
-    told["loaded_bytes"] = store.bytes_on_disk()
-    told["minute"] = load_a_minute(store, fleets, options)
-    told["divide"] = divide(store, options)
+    summary["loaded_bytes"] = store.bytes_on_disk()
+    summary["minute"] = load_a_minute(store, fleets, options)
+    summary["divide"] = divide(store, options)
     store.settle()
-    told["bytes"] = store.bytes_on_disk()
-    told["ask"] = ask(store, options)
-    told["answers"] = [store.run(*verb).wait().said() for verb in COMPARED]
-    told["server_peaks"] = store.peaks()
-    told["busy"] = [*busy, os.getloadavg()[0]]
+    summary["bytes"] = store.bytes_on_disk()
+    summary["ask"] = ask(store, options)
+    summary["answers"] = [store.run(*verb).wait().said() for verb in COMPARED]
+    summary["server_peaks"] = store.peaks()
+    summary["busy"] = [*busy, os.getloadavg()[0]]
     store.stop()
     if not options.keep:
         shutil.rmtree(store.folder)
-    return told
+    return summary
 
 
 # ------------------------------------------------------------------------------ tables
@@ -405,12 +405,12 @@ def table(results, options):
     minutes = options.clusters * options.gpus * options.days * MINUTES
     print(f"\n{options.clusters} clusters of {options.gpus:,} GPUs, {options.days} days: "
           f"{minutes:,} device-minutes; {os.cpu_count()} cores, whose load was, before and after "
-          "each: " + ", ".join(f"{name} {told['busy'][0]:.1f} and {told['busy'][1]:.1f}"
-                               for name, told in results.items()) + "\n")
+          "each: " + ", ".join(f"{name} {summary['busy'][0]:.1f} and {summary['busy'][1]:.1f}"
+                               for name, summary in results.items()) + "\n")
     print("| store | step | by the clock | a second | processor, ours | servers' | "
           "most memory, ours | over loopback |\n|---|---|---|---|---|---|---|---|")
-    for name, told in results.items():
-        for what, step in [*told["load"].items(), *told["divide"].items()]:
+    for name, summary in results.items():
+        for what, step in [*summary["load"].items(), *summary["divide"].items()]:
             per_second = (step["rows"] if "rows" in step else minutes) / step["seconds"]
             rate = "" if what == "tables" else f"{per_second:,.0f} device-minutes"
             print(f"| {name} | {what} | {step['seconds']:,.1f} s | {rate} | {step['cpu']:,.1f} s | "
@@ -418,23 +418,23 @@ def table(results, options):
                   f"{megabytes(step['wire_bytes'])} |")
     print("\n| store | on disk, facts | of it telemetry | a device-minute | with postings |"
           " servers' most memory |\n|---|---|---|---|---|---|")
-    for name, told in results.items():
-        loaded, usages = told["loaded_bytes"]["all"], told["loaded_bytes"].get("usages")
-        peaks = ", ".join(megabytes(peak) for peak in told["server_peaks"])
+    for name, summary in results.items():
+        loaded, usages = summary["loaded_bytes"]["all"], summary["loaded_bytes"].get("usages")
+        peaks = ", ".join(megabytes(peak) for peak in summary["server_peaks"])
         print(f"| {name} | {megabytes(loaded)} | {megabytes(usages) if usages else ''} | "
-              f"{(usages or loaded) / minutes:.2f} bytes | {megabytes(told['bytes']['all'])} | "
+              f"{(usages or loaded) / minutes:.2f} bytes | {megabytes(summary['bytes']['all'])} | "
               f"{peaks} |")
     print("\n| store | a minute of one cluster more | processor, ours | servers' |\n"
           "|---|---|---|---|")
-    for name, told in results.items():
-        minute = told["minute"]
+    for name, summary in results.items():
+        minute = summary["minute"]
         print(f"| {name} | {minute['seconds']:.2f} s | {minute['cpu']:.2f} s | "
               f"{minute['server_cpu']:.2f} s |")
     print("\n| asked with `report`, the program's start included | " +
           " | ".join(results) + " |\n|---|" + "---|" * len(results))
     for what in QUESTIONS:
-        print(f"| {what} | " + " | ".join(f"{told['ask'][what]['seconds']:.2f} s"
-                                          for told in results.values()) + " |")
+        print(f"| {what} | " + " | ".join(f"{summary['ask'][what]['seconds']:.2f} s"
+                                          for summary in results.values()) + " |")
 
 
 def compare(results):

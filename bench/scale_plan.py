@@ -37,16 +37,16 @@ def per_month(name):
     raise SystemExit(f"no price of {name}")
 
 
-def measured(told):
+def measured(measured_store):
     """Of one device-minute: seconds of processor, and bytes."""
-    loads = [step for what, step in told["load"].items() if what.startswith("usage")]
+    loads = [step for what, step in measured_store["load"].items() if what.startswith("usage")]
     rows = sum(step["rows"] for step in loads)
-    divided = told["divide"]["allocate"]
-    postings = (told["bytes"].get("postings", 0)) / len(told["divide"])
+    divided = measured_store["divide"]["allocate"]
+    postings = (measured_store["bytes"].get("postings", 0)) / len(measured_store["divide"])
     return {"load_ours": sum(step["cpu"] for step in loads) / rows,
             "load_servers": sum(step["server_cpu"] for step in loads) / rows,
             "divide_ours": divided["cpu"] / rows, "divide_servers": divided["server_cpu"] / rows,
-            "telemetry": told["loaded_bytes"]["usages"] / rows, "postings": postings / rows}
+            "telemetry": measured_store["loaded_bytes"]["usages"] / rows, "postings": postings / rows}
 
 
 def plan(gpus, figures, options):
@@ -105,7 +105,7 @@ def main():
     print("\n| GPUs | " + " | ".join(f"{int(gpus):,}" for gpus in plans) + " |\n|---|"
           + "---|" * len(plans))
     for what in next(iter(plans.values())):
-        print(f"| {what} | " + " | ".join(told[what] for told in plans.values()) + " |")
+        print(f"| {what} | " + " | ".join(measured_store[what] for measured_store in plans.values()) + " |")
 
 
 if __name__ == "__main__":

@@ -65,20 +65,20 @@ def made_in(folder, options):
 def direct(options, ledger, rollup):
     made = ledger.with_suffix(".json")
     if not made.exists():
-        told = run([options.programs / "bench_serve_ledger", "--ledger", ledger, "--nodes",
+        output = run([options.programs / "bench_serve_ledger", "--ledger", ledger, "--nodes",
                     options.nodes, "--months", options.months, "--first", options.first,
                     "--hours", options.hours])
-        made.write_text(told)
+        made.write_text(output)
     facts = json.loads(made.read_text())
     print(f"{options.nodes * 8:,} GPUs, {options.months} months: {facts['charges']:,} bill lines, "
           f"{facts['postings']:,} postings of {facts['workloads']:,} workloads, "
           f"{facts['bytes'] / 1e9:.2f} GB", flush=True)
     if not options.keep_rollup:
         rollup.unlink(missing_ok=True)
-    told = run([options.programs / "bench_serve_direct", "--ledger", ledger, "--rollup", rollup,
+    output = run([options.programs / "bench_serve_direct", "--ledger", ledger, "--rollup", rollup,
                 "--months", options.months, "--first", options.first, "--check", options.check,
                 "--rounds", options.rounds])
-    groups = [json.loads(line) for line in told.splitlines()]
+    groups = [json.loads(line) for line in output.splitlines()]
     for group in groups:
         if group["what"] in ("refresh", "nothing new"):
             print(f"{group['what']}: {group['seconds']:.2f} s, {group['cpu']:.2f} s of processor; "
@@ -230,10 +230,10 @@ def over_http(options, folder, ledger, rollup):
         person.start()
     for person in people:
         person.join()
-    told, _ = sender.communicate()
+    output, _ = sender.communicate()
     seconds, cpu = time.monotonic() - began, program.cpu_seconds() - before
     expect(sender.returncode == 0, "the telemetry was sent")
-    sent = json.loads(told)
+    sent = json.loads(output)
     expect(sent["taken"] == made["samples"], f"every sample was taken: {sent}")
     failed = [what for person in people for what in person.failed]
     expect(not failed, f"{len(failed)} requests failed, such as {failed[:3]}")

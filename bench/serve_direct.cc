@@ -1,15 +1,14 @@
-// How long the questions of the pages take, asked of the rollup itself: the part of bench/serve.py
-// that needs no server.
+// Measures how long the queries of the pages take when the rollup is asked directly: the part of
+// bench/serve.py that needs no server.
 //
 //   bench_serve_direct --ledger FILE --rollup FILE [--check all|some|none] [--months 12]
 //                      [--first 2025-01] [--rounds 3] [--only team,node]
 //
-// Copies the ledger into the rollup, then asks for a month and for a year by every dimension, or by
-// one of them: for all rows, and for the first hundred owners of each bucket as pages show them. No
-// two questions are the same, so that none is answered from memory of an earlier one; `again` is
-// one question asked a second time. Before anything is timed, answers are held against the ledger's
-// with ==, and the ledger against its own bill lines. Prints a line of JSON for each group of
-// questions.
+// Copies the ledger into the rollup, then queries a month and a year by every dimension, or by one
+// of them: all rows, and the first hundred owners of each bucket as pages show them. All queries
+// differ, so that none is answered from a cache; `again` is one query repeated. Before anything is
+// timed, answers are compared with the ledger's (==), and the ledger with its own bill lines.
+// Prints a line of JSON for each group of queries.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -149,7 +148,7 @@ bool ask(Rollup& rollup, const SummaryQuery& query, Times& times) {
 
 constexpr std::uint64_t kFirst = 100;
 
-// The rows that a page shows of it.
+// The rows that a page shows.
 bool ask_first(Rollup& rollup, SummaryQuery query, Times& times) {
   query.group_by.emplace_back("kind");
   const auto begin = Clock::now();
@@ -163,7 +162,7 @@ bool ask_first(Rollup& rollup, SummaryQuery query, Times& times) {
   return true;
 }
 
-// What is shown and what is not come to the ledger's total.
+// What is shown and what is not add up to the ledger's total.
 bool adds_up(Rollup& rollup, Store& store, SummaryQuery query) {
   const auto total = [](auto& sums, const SummaryRow& row) {
     const Money cost = row.costs.effective;
@@ -257,8 +256,8 @@ bool refresh(Rollup& rollup, Store& store, const Options& options, const char* w
   return true;
 }
 
-// What the pages ask of a month: its sums, by day, and of some teams; months by either of their
-// names. A salt makes each round's questions new: a filter that lets everything through.
+// The queries of the pages for a month: its sums, by day, and for some teams; months by either of
+// their names. A salt makes each round's queries new: a filter that excludes nothing.
 bool measure(Rollup& rollup, const Options& options) {
   const auto months = months_of(options);
   std::uint64_t salt = 0;
@@ -334,7 +333,7 @@ int run(const Options& options) {
   if (!refresh(**rollup, **store, options, "refresh")) return 1;
   if (!refresh(**rollup, **store, options, "nothing new")) return 1;
   if (!check(**rollup, **store, options)) return 1;
-  // As after a start: nothing of the file is in memory but what the system kept.
+  // As after a start: only the system's page cache may contain parts of the file.
   rollup->reset();
   const auto begin = Clock::now();
   rollup = Rollup::open({.path = options.rollup});

@@ -1,23 +1,22 @@
-// A year of a large fleet as a ledger, for bench/serve.py: hourly bill lines of every node, and
-// what they were divided into.
+// Writes a year of a large fleet as a ledger, for bench/serve.py: hourly bill lines of every node,
+// and their postings.
 //
 //   bench_serve_ledger --ledger FILE [--nodes 1250] [--months 12] [--first 2025-01] [--hours 1]
 //
-// With --hours a line is of so many hours (a part of a day), at the price and GPU time of one: then
-// there are fewer postings, of as many jobs and days, and the sums by day, which are what is asked,
-// are nearly as many.
+// With --hours, a line covers that many hours (a divisor of a day), at the price and GPU time of
+// one. Then there are fewer postings, but as many jobs and days, and nearly as many sums by day,
+// which are what is queried.
 //
-// Nodes of eight cards, a tenth of them in a second cluster that is billed in euro. A node has one
-// to eight places, by its number; on each, jobs of one to thirty days follow one another, a tenth
-// of the time nobody holds it, and in three hours of ten a part of what is held lies idle. A tenth
-// of the nodes is split into GPU, CPU and memory. Beside that: network lines that are shared, and
-// what is spread to teams each day. Jobs belong to 500 users of 40 teams, who have projects and
-// models.
+// Nodes have eight GPUs; a tenth of them are in a second cluster that is billed in euro. A node has
+// one to eight places, depending on its number. On each place, jobs of one to thirty days follow
+// one another; a tenth of the time it is unallocated, and in three hours of ten a part of what is
+// held is idle. A tenth of the nodes is split into GPU, CPU and memory. In addition there are
+// shared network lines, and costs that are spread to teams each day. Jobs belong to 500 users of 40
+// teams, who have projects and models.
 //
-// It is written in SQL, straight into the tables that the store made: what allocation would take
-// for the same is measured elsewhere. Every number is made of products alone, so that postings add
-// up to their lines exactly; a small ledger is reconciled by bench_serve_direct before it is
-// measured.
+// It is written in SQL, straight into the tables that the store created: the time of allocation is
+// measured elsewhere. Every number is a product, so that postings add up to their lines exactly;
+// bench_serve_direct reconciles a small ledger before it measures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +51,7 @@ struct Cluster {
 };
 constexpr Cluster kClusters[] = {{"prod", "USD", "n % 10 < 9"}, {"research", "EUR", "n % 10 = 9"}};
 
-// Who a job belongs to, and what a node and its places are.
+// The owner of a job, and the properties of a node and its places.
 constexpr const char* kNodes = R"sql(
 CREATE TEMP TABLE machines AS SELECT n::INTEGER AS n, printf('gpu-node-%05d', n) AS node,
   printf('arn:aws:ec2:eu-west-1:1:instance/i-%012x', n) AS resource,
@@ -130,7 +129,7 @@ INSERT INTO run_dimensions SELECT $RUN::UBIGINT, workload, unnest(['team', 'user
           (hash(n, s, job, 2) % 3)::INTEGER AS p FROM jobs WHERE workload <> '');
 )sql";
 
-// What no node has: network by region and day, and what is spread to teams.
+// Costs without a node: network by region and day, and what is spread to teams.
 constexpr const char* kShared = R"sql(
 CREATE OR REPLACE TEMP TABLE network AS SELECT d, region,
   md5(concat('$CLUSTER', 'network', d, region))::UUID AS charge_id,
@@ -182,7 +181,7 @@ std::string filled(std::string sql, const std::string& name, const std::string& 
   return sql;
 }
 
-// A text that a bill does not state is empty, and never null, but for those of a fixed choice.
+// A text that a bill does not state is empty, never null, except for columns with fixed values.
 Result<void> give_defaults(duckdb::Connection& connection) {
   auto rows = TRY(connection.query(
       "SELECT column_name FROM duckdb_columns() WHERE table_name = 'charges' AND data_type = "
@@ -230,7 +229,7 @@ Result<void> make(const Options& options) {
     std::fprintf(stderr, "%s %.0f s\n", month.c_str(),
                  std::chrono::duration<double>(Clock::now() - begin).count());
   }
-  // One that imports: the lines name it.
+  // One import, which the lines name.
   TRY(connection.execute(
       "INSERT INTO imports BY NAME SELECT 1::UBIGINT AS number, 'focus' AS format, 'bench' AS "
       "name, md5('bench')::UUID AS file_hash, TIMESTAMP '2025-01-01' AS imported_at, "

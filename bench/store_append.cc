@@ -1,5 +1,5 @@
-// How fast the DuckDB store takes charges and postings, in facts a second from append to an
-// acknowledged commit, and how much memory that needs.
+// Measures how fast the DuckDB store appends charges and postings, in facts a second from append to
+// an acknowledged commit, and how much memory that needs.
 //
 //   bench_store_append --rows 1000000 --folder /tmp/bench
 //
@@ -73,7 +73,7 @@ Posting posting(std::uint64_t number) {
           .observed_time = {}};
 }
 
-// Makes and appends `rows` facts, commits, and gives the seconds in milliseconds.
+// Generates and appends `rows` facts, commits, and returns the time in milliseconds.
 template <class Fact, class Make, class Append>
 std::int64_t milliseconds_for(std::uint64_t rows, const Make& make, const Append& append,
                               const auto& commit) {

@@ -1,10 +1,10 @@
-// How fast the DuckDB store hands out telemetry in the order of an allocation, in samples a
-// second, on as many threads as are given.
+// Measures how fast the DuckDB store returns telemetry in the order of an allocation, in samples a
+// second, on a given number of threads.
 //
 //   bench_store_usage --gpus 2000 --threads 2 --folder /tmp/bench
 //
-// A day of one-minute samples, brought minute by minute as exporters do, so that the order of the
-// scan is not the order of the file. Numbers: see the commits that changed this.
+// A day of one-minute samples, imported minute by minute as exporters deliver them, so that the
+// order of the scan differs from that of the file. Numbers: see the commits that changed this.
 #include <sys/resource.h>
 
 #include <chrono>

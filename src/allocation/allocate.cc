@@ -108,7 +108,7 @@ class Postings {
   const DailySharing& days_;
   const Fleet& fleet_;
   std::span<const Holding* const> holdings_;
-  std::vector<std::atomic<bool>> held_;  // those that have a posting
+  std::vector<std::atomic<bool>> held_;  // by holding: whether it has a posting
   std::vector<FinishedCharge> kept_;
 };
 

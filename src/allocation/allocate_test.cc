@@ -394,7 +394,7 @@ RC_GTEST_PROP(Allocate, ExplainComputesEveryAmountAgain, ()) {
   const auto allocation = world.allocate();
   std::map<FactId, std::vector<Posting>> by_charge;
   for (const Posting& posting : allocation->postings) by_charge[posting.charge].push_back(posting);
-  // A keeper hands them over in its own order.
+  // A store returns them in its own order.
   for (auto& [id, postings] : by_charge) {
     const auto divided = postings;
     std::ranges::sort(postings,
@@ -470,9 +470,9 @@ RC_GTEST_PROP(Allocate, GpuTimeIsToldOnceAndIsWhatWasAskedFor, ()) {
     holding.is_reservation = false;
   }
   const auto allocation = world.allocate();
-  std::map<WorkloadId, GpuTime> told;
+  std::map<WorkloadId, GpuTime> posted;
   for (const Posting& posting : allocation->postings) {
-    if (!posting.workload.empty()) told[posting.workload] += posting.gpu_time;
+    if (!posting.workload.empty()) posted[posting.workload] += posting.gpu_time;
   }
   for (const Holding& holding : world.holdings) {
     const auto* pool = std::get_if<InPool>(&holding.placement);
@@ -484,8 +484,8 @@ RC_GTEST_PROP(Allocate, GpuTimeIsToldOnceAndIsWhatWasAskedFor, ()) {
     // Where cards and nodes leave a pool nothing for a while there is nothing to post time on.
     const GpuTime asked = GpuTime::of(UInt128{CardShare::kUnitsPerCard} * device_count(holding) *
                                       holding.held.length_ms());
-    if (pool == nullptr) RC_ASSERT(told[holding.workload] == asked);
-    RC_ASSERT(told[holding.workload] <= asked);
+    if (pool == nullptr) RC_ASSERT(posted[holding.workload] == asked);
+    RC_ASSERT(posted[holding.workload] <= asked);
   }
 }
 

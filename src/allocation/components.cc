@@ -116,7 +116,7 @@ ComponentSplit compute_component_split(const Charge& charge, const NodeShape& sh
       shape.cpu_milli && shape.memory_bytes && (*shape.cpu_milli > 0 || *shape.memory_bytes > 0);
   if (shape.gpu_count == 0) {
     if (!has_host)
-      return {.description = "nothing is known of what the node has", .price_per_hour = {}};
+      return {.description = "the node's GPUs, CPU and memory are not known", .price_per_hour = {}};
     if (rule.how == NodeSplit::kRatio) return ratio_split(rule, shape);
     // With an unlimited price nothing is capped, so this gives the market prices.
     const auto market = residual_split(Decimal::from_ticks(Decimal::kTicksMax), *shape.cpu_milli,

@@ -292,8 +292,9 @@ class Resolver {
         const auto here = share_of(holding.device, {machine.shape.gpu_model, machine.node});
         if (!here) return std::nullopt;
         if (each && *each != *here) {
-          problem(fmt::format("{} in a pool where it is a different part of each card",
-                              to_text(holding.device)));
+          problem(
+              fmt::format("{} in a pool whose GPUs differ, so that it is not one share of a GPU",
+                          to_text(holding.device)));
           return std::nullopt;
         }
         each = here;

@@ -50,7 +50,7 @@ TEST(Dimensions, TheFirstThatHasAValueDecides) {
       {"the first label that is not empty", "east", "1",
        labels({{"team", ""}, {"account", "vision"}, {"user", "ann"}}),
        labels({{"client", "internal"}, {"team", "vision"}, {"user", "ann"}})},
-      {"a label that reads like the program's own words is told from them", "east", "1",
+      {"a label that looks like one of the program's own values is marked as a label", "east", "1",
        labels({{"team", "(unowned)"}, {"user", "(shared)"}}),
        labels({{"client", "internal"}, {"team", "label:(unowned)"}, {"user", "label:(shared)"}})},
       {"as much of it as a value may have", "east", "1",

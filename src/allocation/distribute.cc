@@ -147,7 +147,7 @@ class Distributor {
           index + 1, to_text(rule.kind), words::text(rule.how), words::text(rules_.within(rule)),
           amounts, unspread.buckets, unspread.buckets == 1 ? " is" : "s are",
           spreaders_[index].has_no_parts() ? "none of its parts is positive"
-                                           : "no owner there has any of its measure",
+                                           : "no owner there has a share of its measure",
           date_text(day), area.empty() ? "" : " in " + area));
     }
   }

@@ -343,11 +343,12 @@ TEST(Distribute, ANodeThatNobodyHeldKeepsItsIdleAndANoteSaysSo) {
   scope.policy.spread[0].within = SpreadWithin::kNode;
   const Distribution done = scope.distribute();
   EXPECT_EQ(moved(done), (Moved{{"", "-8"}, {"a", "8"}}));
-  EXPECT_EQ(done.notes,
-            std::vector<std::string>{
-                "spread rule 1 (unallocated, proportional within node): 1 EUR and 49 USD in 3 "
-                "buckets are not spread, since no owner there has any of its measure; the first "
-                "one is on 2026-03-01 in n1"});
+  EXPECT_EQ(
+      done.notes,
+      std::vector<std::string>{
+          "spread rule 1 (unallocated, proportional within node): 1 EUR and 49 USD in 3 "
+          "buckets are not spread, since no owner there has a share of its measure; the first "
+          "one is on 2026-03-01 in n1"});
 }
 
 TEST(Distribute, OverTheMonthTheHoldersOfTheMonthBearEachDay) {
@@ -476,7 +477,7 @@ TEST(Distribute, CurrenciesNeverMix) {
   scope.policy.spread = {rule(PostingKind::kUnallocated, Spread::kProportional)};
   EXPECT_EQ(moved(scope.distribute(), kUsd), (Moved{{"", "-8"}, {"a", "4"}, {"b", "4"}}));
   EXPECT_EQ(moved(scope.distribute(), kEur), (Moved{{"", "-9"}, {"b", "9"}}));
-  // Time is told on one charge, of whatever currency, and counts for every bucket.
+  // GPU time stands on one charge only, in any currency, and counts for every bucket.
   scope.policy.spread[0].measure = SpreadMeasure::kGpuTime;
   EXPECT_EQ(moved(scope.distribute(), kUsd), (Moved{{"", "-8"}, {"a", "6"}, {"b", "2"}}));
   EXPECT_EQ(moved(scope.distribute(), kEur), (Moved{{"", "-9"}, {"a", "6.75"}, {"b", "2.25"}}));

@@ -78,7 +78,7 @@ std::vector<OwnerGroup> Spreader::groups(std::vector<OwnerWeight> members) const
     for (auto& [value, within] : by_value) groups.push_back({1, std::move(within)});
     return groups;
   }
-  for (const Part& part : parts_) {
+  for (const FixedPart& part : parts_) {
     auto& within = by_value[part.value];
     if (within.empty()) within.push_back({part.alone, 1});
     groups.push_back({part.weight, std::move(within)});

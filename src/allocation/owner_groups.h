@@ -26,11 +26,11 @@ class Spreader {
 
   // The groups of a bucket whose weighted owners are `members`. Empty: the bucket stays.
   std::vector<OwnerGroup> groups(std::vector<OwnerWeight> members) const;
-  // Whether the rule can't divide anything, whoever takes part.
+  // Whether the rule divides by fixed parts and has none, so that it can't divide anything.
   bool has_no_parts() const { return by_parts_ && parts_.empty(); }
 
  private:
-  struct Part {
+  struct FixedPart {
     std::string value;
     Weight weight;
     OwnerNumber alone;  // {dimension: value}
@@ -40,7 +40,7 @@ class Spreader {
   const SpreadRule& rule_;
   const Owners& owners_;
   bool by_parts_;
-  std::vector<Part> parts_;  // by value, none of weight zero
+  std::vector<FixedPart> parts_;  // by value, none of weight zero
 };
 
 // The owners {dimension: value} that a rule's parts name.

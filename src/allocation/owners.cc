@@ -40,18 +40,19 @@ OwnerNumber Owners::number_of(const Labels& owner) const {
 std::vector<DistributionInput::OtherScopeCost> sum_costs_by_owner(
     std::span<const Posting> postings, std::span<const WorkloadDimensions> dimensions) {
   const Owners owners(dimensions, {});
-  struct Held {
+  struct OwnedPosting {
     OwnerNumber owner;
     const Posting* posting;
     auto key() const {
       return std::tuple(owner, posting->day, posting->component, posting->costs.currency());
     }
   };
-  std::vector<Held> all;
+  std::vector<OwnedPosting> all;
   for (const Posting& posting : postings) {
     if (is_held(posting)) all.push_back({owners.of_workload(posting.workload), &posting});
   }
-  std::sort(all.begin(), all.end(), [](const Held& a, const Held& b) { return a.key() < b.key(); });
+  std::sort(all.begin(), all.end(),
+            [](const OwnedPosting& a, const OwnedPosting& b) { return a.key() < b.key(); });
 
   std::vector<DistributionInput::OtherScopeCost> paid;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t kUnknown = UtilizationInterval::kUnknown;
 
-// What a series says from `at` on. Both values unknown: it says nothing any more.
+// The values of a series from `at` on. Both unknown: the series has ended.
 struct Event {
   std::uint32_t at;
   std::uint32_t span;  // as of a Sample

@@ -1,4 +1,4 @@
-// `bills:`, `join:`, `currencies:` and `prices:`: every key, and what is refused, with its place.
+// `bills:`, `join:`, `currencies:` and `prices:`: every key, and the errors with their position.
 #include "config/bill_config.h"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ currencies: {rates: fx/rates.csv, report: EUR, pivot: USD, days_valid_max: 7}
             (CurrencyConfig{"/etc/pw/fx/rates.csv", Currency::parse("EUR").value(), kUsd, 7}));
 }
 
-TEST(BillConfig, NothingIsTheDefaults) {
+TEST(BillConfig, AnEmptyConfigurationIsTheDefaults) {
   for (const char* text : {"", "bills:\njoin:\ncurrencies:\nprices:\n", "bills: []\njoin: []\n"}) {
     const auto config = parse_config(text, "p.yaml");
     ASSERT_TRUE(config) << config.error().message;
@@ -107,7 +107,7 @@ TEST(BillConfig, RefusesWithPlaceAndReason) {
   }
 }
 
-TEST(BillConfig, AMistakeIsToldOnce) {
+TEST(BillConfig, AMistakeIsReportedOnce) {
   const auto reading =
       check_config("bills: [{format: 1}]\njoin: [{pattern: ''}, {label: [x]}]\n", "p.yaml");
   EXPECT_EQ(reading.problems.size(), 3u);

@@ -1,5 +1,5 @@
-// Any text is a configuration, and a policy, or is refused with the place of the mistake. A policy
-// that was read says the same when it is written and read again.
+// Any text is a valid configuration and policy, or is refused with the position of the mistake. A
+// policy that was read is unchanged after being written and read again.
 #include "allocation/policy/default_policy.h"
 #include "allocation/policy/difference.h"
 #include "config/config.h"
@@ -12,8 +12,8 @@ namespace pennyweight {
 namespace {
 
 void check_problems(const std::vector<Problem>& problems) {
-  // A configuration and the policy in it have a limit each, for mistakes and for warnings.
-  CHECK(problems.size() <= 4 * limits::kProblemsMax, "mistakes are told up to a limit");
+  // The configuration and its policy each have a limit, for mistakes and for warnings.
+  CHECK(problems.size() <= 4 * limits::kProblemsMax, "mistakes are reported up to a limit");
   for (const Problem& problem : problems) {
     CHECK(problem.message.starts_with("fuzz.yaml"), "a refusal names the file");
   }
@@ -23,7 +23,7 @@ void check_policy_survives(const Policy& policy) {
   CHECK(policy.weights.compute + policy.weights.memory > 0, "weights weigh");
   CHECK(policy.usage.interval_ms > 0 && policy.usage.hold_permille >= 1000, "a sample holds");
   const std::string text = policy.text();
-  if (text.size() > limits::kConfigBytesMax) return;  // escapes are longer than what they stand for
+  if (text.size() > limits::kConfigBytesMax) return;  // escapes can make the text longer
   const auto again = parse_policy_text(text);
   CHECK(again.has_value(), "a policy's text is a policy");
   CHECK(*again == policy, "and the same one");

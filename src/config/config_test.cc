@@ -1,4 +1,4 @@
-// What a configuration may say, what it may not, and in which words it is refused.
+// What a configuration may contain, what it may not, and the messages of the errors.
 #include "config/config.h"
 
 #include <gmock/gmock.h>
@@ -88,7 +88,7 @@ TEST(Config, DimensionsStandInOnePlace) {
   EXPECT_FALSE(apply_policy_file(*config, "version: 1\n" + dimensions).empty());
   EXPECT_TRUE(apply_policy_file(*config, "version: 1\n").empty());
   EXPECT_EQ(config->policy.dimensions.size(), 11U) << "the built-in ones, and one more";
-  // A policy's list is all of it.
+  // A policy's list replaces the default list.
   config = parse_config("policy:\n  " + dimensions, "p.yaml");
   ASSERT_TRUE(config);
   EXPECT_EQ(config->policy.dimensions, (std::vector<DimensionRule>{{"tier", {"tier"}, "(none)"}}));
@@ -158,7 +158,7 @@ TEST(Config, RefusesWithPlaceAndReason) {
   }
 }
 
-TEST(Config, AllMistakesAreToldInTheirOrder) {
+TEST(Config, AllMistakesAreReportedInOrder) {
   const auto reading = check_config(
       "stroe: {}\nclusters:\n  - {name: a, kind: nomad}\n  - {kind: slurm}\nthreads: many\n"
       "policy:\n  basis: most\n  overhead: [{label: x}]\n",
@@ -182,7 +182,7 @@ TEST(Config, RefusesWhatIsTooMuch) {
   EXPECT_FALSE(parse_config(std::string(limits::kConfigBytesMax + 1, '#'), "p.yaml"));
   EXPECT_FALSE(parse_config(std::string(10'000, '['), "p.yaml"));
   EXPECT_FALSE(parse_config(std::string("a: b\0", 5), "p.yaml"));
-  // The billion laughs: refused at its first anchor.
+  // The billion laughs attack: refused at its first anchor.
   EXPECT_FALSE(parse_config("a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n", "p.yaml"));
 }
 
@@ -195,8 +195,8 @@ TEST(Config, TheGuideHasTheReferenceWordForWord) {
       << config_reference();
 }
 
-// Every key that is read is documented, and every documented key is read. A new mapping of the
-// configuration gets a line in this document.
+// Every key that is read is documented, and every documented key is read. For a new mapping of the
+// configuration, add a line to this document.
 TEST(Config, TheReferenceHasTheKeysOfTheReadersAndNoOthers) {
   const ConfigReading reading = check_config(R"(store: {}
 clusters: [{name: a}]
@@ -219,7 +219,7 @@ outcomes: [{metric: m, measure: requests}]
                                                     {"tls", "scrape[].tls."},
                                                     {"basic_auth", "scrape[].basic_auth."},
                                                     {"invoice.customers[]", "invoice.customers."}};
-  std::map<std::string, std::string> documented;  // to the type, which may list keys
+  std::map<std::string, std::string> documented;  // key to type, which may list further keys
   for (const ConfigKey& key : config_keys()) {
     if (key.key.starts_with("dimensions.")) continue;  // by the test of the policy's schema
     const std::size_t name = key.key.find(".VALUE");

@@ -1,4 +1,4 @@
-// The `invoice:` of the configuration: every key, and what is refused.
+// The `invoice:` section of the configuration: every key, and the errors.
 #include "config/invoice_config.h"
 
 #include <gmock/gmock.h>

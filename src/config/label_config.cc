@@ -63,7 +63,7 @@ class LabelConfigReader {
     const std::size_t before = yaml_.error_count();
     std::optional<std::string> key, dimension;
     std::optional<std::vector<std::string>> labels;
-    LabelRequirement told;
+    LabelRequirement parsed;
     yaml_.mapping(
         node, what,
         {{"key", [&](const YamlNode& at) { key = yaml_.text(at, what + ".key"); }},
@@ -73,30 +73,30 @@ class LabelConfigReader {
           }},
          {"derive",
           [&](const YamlNode& at) {
-            told.derive = read_derive_rules(yaml_, at, what + ".derive");
+            parsed.derive = read_derive_rules(yaml_, at, what + ".derive");
           }},
          {"dimension",
           [&](const YamlNode& at) { dimension = yaml_.any_text(at, what + ".dimension"); }},
          {"allowed",
           [&](const YamlNode& at) {
-            told.allowed = yaml_.texts(at, what + ".allowed", limits::kPolicyValuesMax);
+            parsed.allowed = yaml_.texts(at, what + ".allowed", limits::kPolicyValuesMax);
           }},
          {"allowed_pattern",
           [&](const YamlNode& at) {
-            told.allowed_pattern = pattern(at, what + ".allowed_pattern");
+            parsed.allowed_pattern = pattern(at, what + ".allowed_pattern");
           }},
          {"in_force_from",
-          [&](const YamlNode& at) { told.in_force_from = date(at, what + ".in_force_from"); }}});
+          [&](const YamlNode& at) { parsed.in_force_from = date(at, what + ".in_force_from"); }}});
     if (yaml_.error_count() > before) return std::nullopt;
     if (!key) {
       yaml_.refuse(node, "a required label needs a key");
       return std::nullopt;
     }
     LabelRequirement usual = default_requirement(*key);
-    told.key = usual.key;
-    told.labels = labels ? std::move(*labels) : std::move(usual.labels);
-    told.dimension = dimension ? std::move(*dimension) : std::move(usual.dimension);
-    return told;
+    parsed.key = usual.key;
+    parsed.labels = labels ? std::move(*labels) : std::move(usual.labels);
+    parsed.dimension = dimension ? std::move(*dimension) : std::move(usual.dimension);
+    return parsed;
   }
 
   std::optional<LabelPattern> pattern(const YamlNode& node, const std::string& what) {

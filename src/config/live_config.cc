@@ -522,7 +522,7 @@ ConfigKeys collection_config_keys() {
       {"outcomes[].metric", "metric", "", "A counter of results, such as requests. Required."},
       {"outcomes[].measure", "text", "", "What it counts: `requests`, `images`, … Required."},
       {"outcomes[].labels", "list of labels", "", "Which of its labels are stored: model, user, …"},
-      {"outcomes[].per", "count", "1", "How many of the measure one step of the counter is."},
+      {"outcomes[].per", "count", "1", "How much one step of the counter adds to the measure."},
       {"outcomes[].where", "labels and values", "", "Only series with these label values."},
   };
 }

@@ -95,7 +95,7 @@ TEST(LiveConfig, FlushesMoreSeldomWhereEachFlushIsACommit) {
   EXPECT_EQ(flush("store: {path: a.duckdb}"), 60'000);
   EXPECT_EQ(flush("store: clickhouse://ch-1/pennyweight"), 300'000);
   EXPECT_EQ(flush("store: {address: 'clickhouse://ch-1/pennyweight'}"), 300'000);
-  // What is said holds, wherever the ledger is.
+  // A stated value holds for any store.
   EXPECT_EQ(flush("{store: clickhouse://ch-1/pennyweight, serve: {flush_every: 1m}}"), 60'000);
   EXPECT_EQ(flush("serve: {flush_every: 10m}"), 600'000);
   EXPECT_THAT(mistake("serve: {flush_every: 15m}"), HasSubstr("serve.flush_every"));

@@ -1,5 +1,5 @@
-// The policy as a document: what it may say, what it may not, and that guide, example and schema
-// say the same as the reader.
+// The policy document: what it may contain, what it may not, and that guide, example and schema
+// agree with the reader.
 #include "config/policy_document.h"
 
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST(PolicyDocument, NodeSplitWithNumbersIsTheLastRule) {
 
 TEST(PolicyDocument, RefusesWithPlaceAndReason) {
   const struct {
-    const char* yaml;  // behind "version: 1\n", in line 2
+    const char* yaml;  // follows "version: 1\n", in line 2
     const char* want;
   } kCases[] = {
       {"bases: max", "p.yaml:2:1: policy has no key 'bases'; did you mean 'basis'?"},
@@ -135,7 +135,7 @@ TEST(PolicyDocument, RefusesWithPlaceAndReason) {
       {"spread: [{kind: shared}]", "p.yaml:2:10: a rule of policy.spread needs how"},
       {"spread: [{kind: used, how: keep}]", "p.yaml:2:17: policy.spread[].kind is held_idle, una"},
       {"spread: [{kind: overhead, how: keep, service_name: x}]",
-       "p.yaml:2:52: only lines of kind shared are told apart by service and category"},
+       "p.yaml:2:52: only kind shared can be restricted by service and category"},
       {"spread: [{kind: overhead, how: even}]",
        "p.yaml:2:10: a rule of policy.spread with how: even needs dimension"},
       {"spread: [{kind: overhead, how: even, dimension: taem}]",
@@ -210,10 +210,10 @@ TEST(PolicyDocument, ListsHaveLimits) {
   EXPECT_TRUE(first_error(
       check("version: 1\nname: " + std::string(limits::kLabelValueBytesMax + 1, 'x') + "\n")
           .problems));
-  // Of countless mistakes the first are told.
+  // Of many mistakes only the first ones are reported.
   EXPECT_EQ(check("version: 1\noverhead:\n" + many("  - x\n", 900)).problems.size(),
             limits::kProblemsMax);
-  // No number of warnings hides a mistake behind them.
+  // Warnings never hide a mistake, however many there are.
   EXPECT_TRUE(first_error(
       check("version: 1\noverhead: [{label: a, in: [" + many("a*b,", 500) + "c]}]\nbasis: most\n")
           .problems));
@@ -221,7 +221,7 @@ TEST(PolicyDocument, ListsHaveLimits) {
 
 TEST(PolicyDocument, WarnsOfWhatNeverDecides) {
   const struct {
-    const char* yaml;  // line 2 and the following
+    const char* yaml;  // from line 2 on
     const char* want;
   } kCases[] = {
       {"sharing:\n- basis: max\n- {cluster: a, basis: usage}\n",
@@ -247,7 +247,7 @@ TEST(PolicyDocument, WarnsOfWhatNeverDecides) {
   }
 }
 
-// The keys of each object of the schema, by where the reader has it.
+// The keys of each object of the schema, by the path of its reader.
 class SchemaKeys {
  public:
   explicit SchemaKeys(const YamlNode& root) : root_(root) { walk(root, "policy"); }
@@ -293,7 +293,7 @@ TEST(PolicySchema, HasTheKeysOfTheReaderAndNoOthers) {
   ASSERT_TRUE(root) << root.error().message;
   YamlReader::KnownKeys schema = SchemaKeys(*root).keys;
 
-  // Documents that have each mapping at least once.
+  // Documents that contain each mapping at least once.
   YamlReader::KnownKeys reader;
   for (const std::string& yaml :
        {read_text("docs/guide/policy-example.yaml"),

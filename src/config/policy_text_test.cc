@@ -1,4 +1,4 @@
-// A policy survives its text, whatever stands in it.
+// A policy survives conversion to text and back, whatever it contains.
 #include "config/policy_text.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 namespace pennyweight {
 namespace {
 
-// Plain text of the characters that make trouble: quotes, control characters, what YAML has a
-// meaning for, line ends of Unicode, and letters of one to four bytes.
+// Plain text of difficult characters: quotes, control characters, characters with a meaning in
+// YAML, Unicode line ends, and characters of one to four bytes.
 std::string any_text(std::size_t characters_min, std::size_t characters_max) {
   static const std::vector<std::string> kPieces = {
       "a",  "Z",      "7",      "-",      " ",      ":",   "#",          "\"",    "'",  "\\",
@@ -27,7 +27,7 @@ std::string any_text(std::size_t characters_min, std::size_t characters_max) {
   return text;
 }
 
-// Of a rule's condition: empty for any, and never "*", which is read as any.
+// A rule's condition: empty for any, and never "*", which is read as any.
 std::string any_pattern() {
   const std::string text = any_text(0, 6);
   return text == "*" ? "p5.*" : text;
@@ -58,7 +58,7 @@ Basis any_basis() {
   return basis;
 }
 
-// All with one sum, so that they can be compared.
+// All have the same sum, so that they can be compared.
 ShareWeights any_weights() {
   const std::uint32_t compute = below(1001);
   return {compute, 1000 - compute};
@@ -192,7 +192,7 @@ TEST(PolicyText, RefusesWhatItDoesNotKnow) {
   const std::string text = default_policy().text();
   for (const std::string& other :
        {std::string(), std::string("basis: usage\n"), std::string("weights: {}\n"),
-        // What versions without a version wrote.
+        // As written before policies had a `version`.
         std::string("weights: {compute: 500, memory: 500}\nnode_split: residual\ntime_zone: UTC\n"
                     "dimensions:\n  team: {from: [team], fallback: (unowned)}\n"),
         text + "# a remark\n", text + "more: 1\n", "version: 2\n" + text.substr(11)}) {

@@ -138,7 +138,7 @@ class SpreadRuleReader {
     if (kind_ == nullptr) return yaml_.refuse(node, "a rule of policy.spread needs a kind");
     if (how_ == nullptr) return yaml_.refuse(node, "a rule of policy.spread needs how");
     if (filter_ != nullptr && rule_.kind != PostingKind::kShared) {
-      return yaml_.refuse(*filter_, fmt::format("only lines of kind shared are told apart by "
+      return yaml_.refuse(*filter_, fmt::format("only kind shared can be restricted by "
                                                 "service and category, not {}",
                                                 to_text(rule_.kind)));
     }

@@ -1,5 +1,5 @@
-// Calendar time in zones that change their clocks: days of 23 and 25 hours, midnights that are
-// skipped or come twice, days that do not exist.
+// Calendar time in zones with clock changes: days of 23 and 25 hours, midnights that are skipped or
+// occur twice, and days that do not exist.
 #include "core/billing_period.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(BillingPeriod, IsTheMonthOfItsZone) {
            Case{"2026-02", "UTC", "2026-02-01T00:00:00Z/2026-03-01T00:00:00Z", 672},
            Case{"2024-02", "UTC", "2024-02-01T00:00:00Z/2024-03-01T00:00:00Z", 696},
            Case{"2025-12", "UTC", "2025-12-01T00:00:00Z/2026-01-01T00:00:00Z", 744},
-           // Years that are over: governments change the rules of those to come.
+           // Only past years: governments change the rules of future ones.
            Case{"2026-03", "America/Los_Angeles", "2026-03-01T08:00:00Z/2026-04-01T07:00:00Z", 743},
            Case{"2024-11", "America/Los_Angeles", "2024-11-01T07:00:00Z/2024-12-01T08:00:00Z", 721},
            Case{"2026-03", "Europe/Berlin", "2026-02-28T23:00:00Z/2026-03-31T22:00:00Z", 743},
@@ -90,13 +90,13 @@ TEST(Days, HaveTwentyThreeToTwentyFiveHours) {
                 "2017-10-16T02:00:00Z", "2017-10-15"},
            Case{"America/Sao_Paulo", "2017-10-15T02:59:59.999Z", "2017-10-14T03:00:00Z",
                 "2017-10-15T03:00:00Z", "2017-10-14"},
-           // The last hour of Saturday twice: put back at midnight.
+           // The last hour of Saturday occurs twice: clocks go back at midnight.
            Case{"America/Sao_Paulo", "2018-02-18T02:30:00Z", "2018-02-17T02:00:00Z",
                 "2018-02-18T03:00:00Z", "2018-02-17"},
-           // Midnight twice: put back at 01:00. The day begins at the first.
+           // Midnight occurs twice: clocks go back at 01:00. The day begins at the first.
            Case{"America/Havana", "2024-11-03T05:30:00Z", "2024-11-03T04:00:00Z",
                 "2024-11-04T05:00:00Z", "2024-11-03"},
-           // Put back over midnight, at 00:01: what follows the first midnight is the new day.
+           // Clocks go back across midnight, at 00:01: the new day begins at the first midnight.
            Case{"America/St_Johns", "2006-10-29T02:45:00Z", "2006-10-29T02:30:00Z",
                 "2006-10-30T03:30:00Z", "2006-10-29"},
            // 30 December 2011 does not exist in Samoa.

@@ -1,4 +1,5 @@
-// What parse_decimal accepts prints and reads back as the same value; everything else is refused.
+// Text that parse_decimal accepts prints and reads back as the same value; all other text is
+// refused.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -17,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto again = parse_exact_decimal(to_text(parsed->value));
   CHECK(again.has_value() && *again == parsed->value, "printed text reads back");
 
-  // Half-even is never further away than one tick, and never on the near side of kDown.
+  // Half-even is at most one tick away, and never nearer to zero than kDown.
   const auto half_even = multiply(parsed->value, parsed->value, Rounding::kHalfEven);
   const auto down = multiply(parsed->value, parsed->value, Rounding::kDown);
   if (half_even && down) {

@@ -1,4 +1,4 @@
-// Decimal: what FOCUS calls a number is read to the last digit, everything else is refused.
+// Decimal: what FOCUS calls a number is read to the last digit; everything else is refused.
 #include "core/decimal.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ TEST(Decimal, ReadsTheNumericFormatOfFocus) {
            Case{"4", "4"},
            Case{"35.2E-7", "0.00000352"},
            Case{"1.234", "1.234"},
-           // Zeros, points and exponents as programs print them.
+           // Zeros, decimal points and exponents as programs print them.
            Case{"0", "0"},
            Case{"-0", "0"},
            Case{"0.000", "0"},
@@ -81,7 +81,7 @@ TEST(Decimal, RefusesWhatIsNoNumber) {
            "1e--5",
            "1.2.3",
            "--1",
-           // Other programs' numbers.
+           // Number formats of other programs.
            " 1",
            "1 ",
            "1\n",
@@ -104,7 +104,7 @@ TEST(Decimal, RefusesWhatIsNoNumber) {
            "5",
            "\xFF",
            "\xD9\xA1",  // an Arabic digit one
-           // Out of range: a twenty-first digit before the point.
+           // Out of range: twenty-one digits before the point.
            "100000000000000000000",
            "-1E20",
            "1e999",

@@ -1,4 +1,4 @@
-// Fingerprints: fields can't run into one another, and the text form reads back.
+// Fingerprints: fields cannot run into one another, and the text form reads back.
 #include "core/hash.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace pennyweight {
 namespace {
 
 TEST(Hash, IsTheXxh3OfTheBytes) {
-  // The value that xxHash publishes for no input, XXH3_128bits with seed 0.
+  // The value that xxHash publishes for empty input, XXH3_128bits with seed 0.
   EXPECT_EQ(to_text(hash_of("")), "99aa06d3014798d86001c324468d497f");
   EXPECT_NE(hash_of("a"), hash_of("b"));
 }

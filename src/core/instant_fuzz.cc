@@ -1,5 +1,5 @@
-// What parse_instant accepts prints and reads back as the same instant, and has a day, a week and a
-// month in every zone.
+// Text that parse_instant accepts prints and reads back as the same instant, and has a day, a week
+// and a month in every zone.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

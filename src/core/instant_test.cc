@@ -1,4 +1,4 @@
-// Instant and Interval: what ISO 8601 texts mean, and which are refused.
+// Instant and Interval: what ISO 8601 texts mean, and which texts are refused.
 #include "core/instant.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(Instant, RefusesWhatIsNoTime) {
   for (const char* text :
        {"", "2026", "2026-03", "2026-3-31", "26-03-31", "2026-13-01", "2026-00-10", "2026-01-00",
         "2026-02-29", "2100-02-29", "2026-04-31", "2026/03/31", "20260331", "31-03-2026",
-        // Clock.
+        // Time of day.
         "2026-03-31T", "2026-03-31T13", "2026-03-31T24:00:00Z", "2026-03-31T13:60:00Z",
         "2026-03-31T13:45:60Z", "2026-03-31T1:45:00Z", "2026-03-31T13:45:", "2026-03-31T13:45:0",
         "2026-03-31T13:45:00.Z", "2026-03-31T13:45:00.0001Z", "2026-03-31T13:45:00.0000000000Z",
@@ -51,10 +51,10 @@ TEST(Instant, RefusesWhatIsNoTime) {
         "2026-03-31Z", "2026-03-31T13:45:00z", "2026-03-31T13:45:00 Z", "2026-03-31T13:45:00+2",
         "2026-03-31T13:45:00+14:01", "2026-03-31T13:45:00-15:00", "2026-03-31T13:45:00+01:60",
         "2026-03-31T13:45:00ZZ", "2026-03-31T13:45:00 CEST", "2026-03-31T13:45:00Z ",
-        // Out of range, before and after the offset is taken off.
+        // Out of range, before and after the offset is subtracted.
         "1969-12-31T23:59:59Z", "2200-01-01", "1970-01-01T00:00:00+00:01",
         "2199-12-31T23:59:59-00:01", "0000-00-00T00:00:00Z", "9999-12-31",
-        // What sources write where there is no time.
+        // What sources write if there is no time.
         "Unknown", "None", "NULL", "N/A", "1774964700", "-1", "\xFF\xFE"}) {
     EXPECT_FALSE(parse_instant(text).has_value()) << text;
   }

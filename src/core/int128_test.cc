@@ -87,8 +87,8 @@ RC_GTEST_PROP(MultiplyDivideProperty, AgreesWithTheSlowWay,
   RC_ASSERT(got.remainder == slow_remainder(a, b, divisor));
   RC_ASSERT(got.remainder < divisor);
   RC_ASSERT(got.quotient <= a);
-  // quotient * divisor + remainder == a * b in the low 128 bits; with the remainder known to be
-  // right and the quotient below 2^127 that leaves one quotient when the divisor is odd.
+  // quotient * divisor + remainder == a * b in the low 128 bits. Given the right remainder and a
+  // quotient below 2^127, this determines the quotient if the divisor is odd.
   RC_ASSERT(got.quotient * divisor + got.remainder == a * b);
 }
 

@@ -1,4 +1,4 @@
-// Labels: sorted, a key once, and held to their limits.
+// Labels: sorted, unique keys, and within their limits.
 #include "core/label.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(Labels, KeepsToItsLimits) {
     ASSERT_FALSE(set.has_value());
     EXPECT_EQ(set.error().code, ErrorCode::kLimit);
   }
-  EXPECT_EQ(labels, before);  // what is refused changes nothing
+  EXPECT_EQ(labels, before);  // a refused label changes nothing
 
   for (std::size_t i = labels.entries().size(); i < limits::kLabelsMax; ++i) {
     ASSERT_TRUE(labels.set("key" + std::to_string(i), "v").has_value());

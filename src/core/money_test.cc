@@ -1,4 +1,4 @@
-// Money and Currency: what adds, what is refused.
+// Money and Currency: what can be added, and what is refused.
 #include "core/money.h"
 
 #include <gtest/gtest.h>

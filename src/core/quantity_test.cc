@@ -1,4 +1,4 @@
-// Quantities and card shares: every way a card is cut is exact, and nothing wraps round.
+// Quantities and card shares: every division of a GPU is exact, and nothing wraps around.
 #include "core/quantity.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(Quantity, AddsSubtractsToARestAndNeverWraps) {
 }
 
 TEST(CardShare, HoldsEveryCutThatIsUsed) {
-  // MIG's sevenths and eighths, thousandths of a card, percent, and the usual numbers of replicas.
+  // MIG's sevenths and eighths, thousandths of a GPU, percent, and the usual numbers of replicas.
   for (const std::uint64_t n :
        {1u,  2u,  3u,  4u,  5u,  6u,  7u,  8u,  9u,  10u, 11u, 12u, 13u,  14u,
         15u, 16u, 20u, 24u, 25u, 28u, 30u, 32u, 40u, 48u, 50u, 64u, 100u, 1000u}) {

@@ -1,4 +1,4 @@
-// split: nothing lost, nothing invented, the same answer every time.
+// split: nothing lost, nothing invented, the same result every time.
 #include "core/split.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Split, AgreesWithPublishedApportionments) {
   const Case cases[] = {
       {"three equal parties", 10'000, {1, 1, 1}, {3334, 3333, 3333}},
       {"7 seats over 50/30/20", 7, {50, 30, 20}, {4, 2, 1}},
-      // One more seat, and the smallest state has one less.
+      // With one more seat, the smallest state gets one less.
       {"Alabama paradox before", 10, {6, 6, 2}, {4, 4, 2}},
       {"Alabama paradox after", 11, {6, 6, 2}, {5, 5, 1}},
       {"LINDO, a tie at .6",
@@ -75,7 +75,7 @@ TEST(Split, HandlesTheLargestTotalsAndWeights) {
   EXPECT_EQ(texts(split_units(~UInt128{0}, Units{kMost})), texts({~UInt128{0}}));
 }
 
-TEST(Split, RefusesNobodyToPayAndWeightsPastTheirLimit) {
+TEST(Split, RefusesZeroWeightsAndWeightsPastTheirLimit) {
   const Money dollar = Money::from_units(1, kUsd);
   constexpr auto kMost = static_cast<UInt128>(kInt128Max);
   EXPECT_THROW((void)split(dollar, Units{}), InvariantError);
@@ -123,7 +123,7 @@ RC_GTEST_PROP(SplitProperty, AddsUpKeepsTheQuotaAndSparesZeroWeights,
     }();
     RC_ASSERT(shares[i] == floor || (shares[i] == floor + 1 && fraction > 0));
     if (weights[i] == 0) RC_ASSERT(shares[i] == UInt128{0});
-    // More weight never gets less, and among equals the earlier never gets less.
+    // A larger weight never gets less; among equal weights, the earlier one never gets less.
     for (std::size_t j = i + 1; j < shares.size(); ++j) {
       if (weights[i] == weights[j]) {
         RC_ASSERT(shares[i] == shares[j] || shares[i] == shares[j] + 1);

@@ -40,7 +40,7 @@ TEST(WholeCount, ParsesDigitsAlone) {
   for (const char* text : {"", "-1", "+1", "1.0", "1e3", " 1", "10", "18446744073709551616"}) {
     EXPECT_FALSE(parse_count(text, 9)) << text;
   }
-  // What is quoted is made printable.
+  // The quoted text is made printable.
   EXPECT_EQ(parse_count("1\xFF", 9).error().message, "'1\xEF\xBF\xBD' is not a whole number");
 }
 

@@ -1,5 +1,5 @@
-// The fingerprints of facts in ledgers that exist. They are stored, so they never change: a ledger
-// written by any release opens, and finds the facts that come again to be the same.
+// The fingerprints of facts in existing ledgers. They are stored, so they must never change: a
+// ledger written by any release opens, and recognises facts that are imported again.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -76,8 +76,8 @@ TEST(Fingerprints, OfCharges) {
                       {"354c7153d350dc2c7d72551b351f82ab", "ea9a2119d6eb384e65ce448ad8bc0daf"});
 }
 
-// Amounts among the other columns are no part of the key; a flat object of texts is told apart by
-// its columns, and what is not one as far as it can be read.
+// Amounts among the other columns aren't part of the key. A flat object of texts enters the key by
+// its columns; any other text as far as it can be parsed.
 TEST(Fingerprints, OfChargesWithOddColumns) {
   const struct {
     const char* columns;

@@ -63,12 +63,12 @@ struct OnGpus {  // one device on each of these GPUs, or these MIG instances, by
   auto operator<=>(const OnGpus&) const = default;
 };
 struct OnNodes {
-  struct Part {
+  struct NodeDevices {
     NodeId node;
     std::uint32_t devices;  // on this node; 0 for a node held without a GPU
-    auto operator<=>(const Part&) const = default;
+    auto operator<=>(const NodeDevices&) const = default;
   };
-  std::vector<Part> parts;
+  std::vector<NodeDevices> parts;
   auto operator<=>(const OnNodes&) const = default;
 };
 struct InPool {

@@ -1,4 +1,4 @@
-// What makes a fact the same fact, and texts that parse back.
+// What makes two facts the same fact, and texts that parse back.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

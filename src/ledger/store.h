@@ -172,7 +172,7 @@ class Store {
 
   // Work that several programs share (ledger/work.h).
   virtual Result<WorkRecords> work_records() = 0;
-  // What imports after the Nth touched; by place.
+  // What imports after number `after` invalidated, each scope once, in order.
   virtual Result<std::vector<InvalidatedScope>> invalidated_scopes(std::uint64_t after) = 0;
   // Nothing where another worker has claimed the scope since. An Error where its month is closed.
   virtual Result<std::optional<WorkClaim>> claim_work(const ClaimRequest& request) = 0;

@@ -38,7 +38,7 @@ TEST(DaySet, WhatNoCalendarHasIsTheNearestDayThatOneHas) {
   EXPECT_THAT(set.days(), ElementsAre(sys_days(), std::chrono::floor<days>(kInstantMax)));
 }
 
-TEST(InvalidationCollector, AKindOfWhichNothingWasNewTouchesNothing) {
+TEST(InvalidationCollector, AKindWithoutNewFactsInvalidatesNothing) {
   InvalidationCollector invalidations;
   invalidations.add(Holding(ClusterId("a"), WorkloadId("1"),
                             Interval(at("2026-03-01T23:59:59.999Z"), at("2026-03-03")), OnGpus{}));

@@ -126,7 +126,7 @@ TEST(UnitCost, NullAndNotZero) {
 
 TEST(UnitCost, OutcomesThatNameTheUserDivideTheirWorkload) {
   const auto reports = fleet("user").report(kRequests);
-  // 40 of 50 requests of s/a were eve's; the rest is of whoever runs it.
+  // 40 of 50 requests of s/a were eve's; the rest belongs to the workload's own user.
   const UnitCostRow* eve = find(reports[0], "eve");
   ASSERT_NE(eve, nullptr);
   EXPECT_EQ(eve->cost.used, usd(24));

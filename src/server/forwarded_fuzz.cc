@@ -18,7 +18,7 @@ const std::vector<AddressBlock> kTrusted = {{.address = *parse_address("10.0.0.0
 std::string peer_of(const Headers& headers) {
   const Origin origin = resolve_origin("10.1.2.3", headers, kTrusted);
   CHECK(resolve_origin("10.1.2.3", headers, {}) == (Origin{"10.1.2.3", false}),
-        "nobody is believed who is not named");
+        "only trusted proxies are believed");
   CHECK(resolve_origin("192.0.2.9", headers, kTrusted) == (Origin{"192.0.2.9", false}),
         "an asker is not believed");
   CHECK(parse_address(origin.peer).has_value(), "who asks is an address");
@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       CHECK(peer_of({{"x-forwarded-for", text + ", 203.0.113.7"}}) == "203.0.113.7",
             "the proxy's word is the last one");
       break;
-    case 'f': {  // Forwarded, on the same line: the asker may spoil it, and no more
+    case 'f': {  // Forwarded, on the same line: the client may spoil it, but nothing more
       const std::string plain = peer_of({{"forwarded", text + ", for=203.0.113.7;proto=https"}});
       CHECK(plain == "203.0.113.7" || plain == to_text(kProxy), "the proxy's word, or the proxy");
       const std::string quoted =
@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       CHECK(quoted == "2001:db8::7" || quoted == to_text(kProxy), "the proxy's word, or the proxy");
       break;
     }
-    case 'l':  // a line of its own
+    case 'l':  // on a line of its own
       CHECK(peer_of({{"forwarded", text}, {"forwarded", "for=203.0.113.7"}}) == "203.0.113.7",
             "the proxy's line is the last one");
       break;

@@ -78,7 +78,7 @@ TEST(Forwarded, IsReadAsRfc7239HasIt) {
       {" , ;; ,for=192.0.2.1;", {"192.0.2.1"}},
       // Some proxies leave out the quotes that an IPv6 address needs.
       {"for=[2001:db8::1]:443", {"2001:db8::1"}},
-      // None of it, where a part is nothing that there is.
+      // A list with a part that is not an address is ignored as a whole.
       {"for=192.0.2.1;for=192.0.2.2", {"?"}},
       {"for=192.0.2.1, for=\"192.0.2.2", {"?"}},
       {"for=192.0.2.1, for = 192.0.2.2", {"?"}},
@@ -115,18 +115,18 @@ TEST(Origin, IsBelievedOfOurProxiesAlone) {
 }
 
 TEST(Origin, IsTheLastHopThatIsNoneOfOurs) {
-  const auto of = [](std::string_view line) {
+  const auto client_of = [](std::string_view line) {
     return origin("10.0.0.1", {{"x-forwarded-for", std::string(line)}});
   };
-  // What the client wrote itself is left of what is known about it.
-  EXPECT_EQ(of("198.51.100.1, 203.0.113.7"), "203.0.113.7");
-  EXPECT_EQ(of("198.51.100.1, 203.0.113.7, 10.0.0.9, 10.0.0.8:443"), "203.0.113.7");
-  EXPECT_EQ(of("2001:db8::7"), "2001:db8::7");
-  EXPECT_EQ(of("10.0.0.7, 10.0.0.9"), "10.0.0.7");
-  // What one of ours could not say.
-  EXPECT_EQ(of("203.0.113.7, unknown, 10.0.0.9"), "10.0.0.9");
-  EXPECT_EQ(of("203.0.113.7, \"x"), "10.0.0.1");
-  EXPECT_EQ(of(""), "10.0.0.1");
+  // Addresses to the left of the last untrusted one were written by the client itself.
+  EXPECT_EQ(client_of("198.51.100.1, 203.0.113.7"), "203.0.113.7");
+  EXPECT_EQ(client_of("198.51.100.1, 203.0.113.7, 10.0.0.9, 10.0.0.8:443"), "203.0.113.7");
+  EXPECT_EQ(client_of("2001:db8::7"), "2001:db8::7");
+  EXPECT_EQ(client_of("10.0.0.7, 10.0.0.9"), "10.0.0.7");
+  // A hop that one of our proxies could not name.
+  EXPECT_EQ(client_of("203.0.113.7, unknown, 10.0.0.9"), "10.0.0.9");
+  EXPECT_EQ(client_of("203.0.113.7, \"x"), "10.0.0.1");
+  EXPECT_EQ(client_of(""), "10.0.0.1");
   // Repeated headers form one list.
   EXPECT_EQ(origin("10.0.0.1", {{"x-forwarded-for", "198.51.100.1"},
                                 {"x-forwarded-for", "203.0.113.7, 10.0.0.9"}}),
@@ -154,13 +154,13 @@ TEST(Origin, IsSecureWhereOursSaySo) {
 }
 
 TEST(Origin, IsTheProxyWhereTheTwoHeadersDiffer) {
-  const auto of = [](std::string_view for_list, std::string_view line) {
+  const auto client_of = [](std::string_view for_list, std::string_view line) {
     return origin("10.0.0.1",
                   {{"x-forwarded-for", std::string(for_list)}, {"forwarded", std::string(line)}});
   };
-  EXPECT_EQ(of("203.0.113.7", "for=203.0.113.7;proto=https"), "203.0.113.7 s");
-  EXPECT_EQ(of("203.0.113.7", "for=198.51.100.1"), "10.0.0.1");
-  EXPECT_EQ(of("203.0.113.7", "for=\"unfinished"), "10.0.0.1");
+  EXPECT_EQ(client_of("203.0.113.7", "for=203.0.113.7;proto=https"), "203.0.113.7 s");
+  EXPECT_EQ(client_of("203.0.113.7", "for=198.51.100.1"), "10.0.0.1");
+  EXPECT_EQ(client_of("203.0.113.7", "for=\"unfinished"), "10.0.0.1");
   // TLS is believed if both headers say so.
   EXPECT_EQ(origin("10.0.0.1", {{"x-forwarded-proto", "https"},
                                 {"x-forwarded-for", "203.0.113.7"},

@@ -5,7 +5,7 @@
 // httplib::Server, and is the only place in the program that touches protected ones:
 //   svr_sock_          the listening socket, which bind_to_port() and bind_to_any_port() open
 //   process_request()  reads one request from a stream, routes it and writes the answer
-// Whoever replaces the library starts here; Connection only implements the public httplib::Stream.
+// To replace the library, start here; Connection only implements the public httplib::Stream.
 #pragma once
 
 #include <httplib.h>

@@ -27,7 +27,7 @@ void check_target(std::string_view text) {
   if (!target) return;
   CHECK(text.starts_with(target->path), "a path is the front of its target");
   CHECK(target->query.size() <= kParametersMax, "parameters have a limit");
-  // Written with everything escaped it means the same.
+  // With every byte escaped it means the same.
   std::string again;
   bool is_plain = true;
   for (const std::string& segment : target->segments) {

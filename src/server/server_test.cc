@@ -377,7 +377,7 @@ TEST(Requests, ThatAHandlerThrowsAtAreAnsweredWithoutTheReason) {
   EXPECT_EQ(reported, "/bad: secret reason");
 }
 
-TEST(Guards, DecideBeforeTheHandlerAndSayWhoAsks) {
+TEST(Guards, DecideBeforeTheHandlerAndIdentifyTheCaller) {
   Settings settings;
   settings.guard = [](const Route& asked, Request& request) -> std::optional<Response> {
     if (asked.open) return std::nullopt;
@@ -424,7 +424,7 @@ TEST(Guards, DecideBeforeTheHandlerAndSayWhoAsks) {
   EXPECT_EQ(server->counts()[0].body_bytes, 2u);
 }
 
-TEST(Answers, AreNotSentAgainToWhoHasThem) {
+TEST(Answers, AreNotSentAgainForAMatchingEtag) {
   std::atomic<int> streamed = 0;
   const auto server = started(
       {},
@@ -559,7 +559,7 @@ Route events(std::atomic<int>& open) {
           .is_stream = true};
 }
 
-TEST(Streams, EndWhenTheAskerGoes) {
+TEST(Streams, EndWhenTheClientGoes) {
   std::atomic<int> open = 0;
   const auto server = started({}, {events(open)});
   {
@@ -615,7 +615,7 @@ TEST(Server, ServesMoreIdleConnectionsThanItHasThreads) {
   EXPECT_EQ(last.Get("/health")->body, "ok");
 }
 
-TEST(Server, StopsAtOnceWhoeverIsConnected) {
+TEST(Server, StopsAtOnceWithOpenConnections) {
   std::atomic<int> open = 0;
   std::vector<Route> routes = echo();
   routes.push_back(events(open));
@@ -638,7 +638,7 @@ TEST(Server, StopsAtOnceWhoeverIsConnected) {
   EXPECT_THAT(listening.read_all(), testing::Not(testing::EndsWith("0\r\n\r\n")));
 }
 
-TEST(Server, HangsUpOnWhoSendsALetterNowAndThen) {
+TEST(Server, DisconnectsClientsThatSendOneByteNowAndThen) {
   Settings settings;
   settings.idle_timeout = milliseconds(200);
   const auto server = started(settings, echo());

@@ -140,7 +140,7 @@ Classification classify_series(std::span<const prometheus::Label> labels,
 Hash128 series_identity(const DeviceSeries& series);
 Hash128 series_identity(const OutcomeSeries& series);  // all but `source` and `per`
 
-// Whether it is no value at all: NaN, the infinities, and the blanks of DCGM (not found, not
+// Whether it is not a value at all: NaN, the infinities, and the blanks of DCGM (not found, not
 // supported, not permitted) of any type of field. Source: dcgmlib/dcgm_structs.h, lines 54 to 130.
 bool is_blank(double value);
 // The same for one quantity. A counter passes through numbers that are blanks of other types of

@@ -229,7 +229,7 @@ RC_GTEST_PROP(MeaningProperty, OfACardIsOneSeries, ()) {
   RC_ASSERT(plain.source == copy.source);
 }
 
-// Labels that the sender adds, and labels that are no part of a measurement, make no new series; a
+// Labels that the sender adds, and labels that aren't part of a measurement, make no new series; a
 // replica makes another source of the same one.
 RC_GTEST_PROP(MeaningProperty, SendersDoNotMatter, ()) {
   const auto& metric = dcgm_metrics()[*rc::gen::inRange<std::size_t>(0, dcgm_metrics().size())];

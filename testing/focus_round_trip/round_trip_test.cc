@@ -1,4 +1,4 @@
-// What is written as a FOCUS table and read again is the same bill, field by field.
+// A bill that is written as a FOCUS table and read again is unchanged, field by field.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -22,7 +22,7 @@
 namespace pennyweight {
 namespace {
 
-// Texts that CSV, JSON and the words for null make hard.
+// Texts that are hard for CSV and JSON, and the words for null.
 std::string any_text() {
   return *rc::gen::weightedOneOf<std::string>(
       {{3, rc::gen::just(std::string())},
@@ -128,7 +128,7 @@ Charge any_charge() {
   return c;
 }
 
-// What differs after writing and reading; empty when nothing does.
+// The differences after writing and reading; empty if there are none.
 std::string changed_on_the_way(const std::vector<Charge>& charges, FocusVersion version) {
   const auto csv = focus_csv(version, charges);
   if (!csv) return csv.error().message;
@@ -139,7 +139,7 @@ std::string changed_on_the_way(const std::vector<Charge>& charges, FocusVersion 
   if (seen.lines.size() != charges.size()) return "the number of lines";
   for (std::size_t i = 0; i < charges.size(); ++i) {
     Charge& back = seen.lines[i];
-    back.source = charges[i].source;  // the place in the file is not part of what a line says
+    back.source = charges[i].source;  // the row's place in the file is not part of the charge
     if (!(back == charges[i])) return "line differs: " + difference(charges[i], back);
   }
   return "";
@@ -169,7 +169,7 @@ TEST(RoundTrip, PublicSamplesSurviveToo) {
   }
 }
 
-// The table of `export focus --rows charges`: the letter of the specification.
+// The table of `export focus --rows charges`, which follows the specification to the letter.
 struct Exported {
   std::vector<FocusColumn> columns;
   std::vector<FocusRow> rows;

@@ -40,7 +40,7 @@ ProviderNames names_of(std::string_view provider) {
           "Commitment", "Billing Account", "Sub Account"};
 }
 
-// The names of regions that bills print; others are printed as their id.
+// The names of regions as bills print them; other regions are printed as their id.
 std::string_view region_name(std::string_view region) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"us-east-1", "US East (N. Virginia)"}, {"us-central1", "Iowa"}, {"eastus", "East US"}};
@@ -58,7 +58,7 @@ std::string sku_code(std::string_view prefix, std::initializer_list<std::string_
   return fmt::format("{}-{}", prefix, code);
 }
 
-// FOCUS names the keys; those of our own begin with x_.
+// FOCUS defines the keys; our own begin with x_.
 std::string price_details(const InstanceType* type, const std::string& instance_type) {
   std::string details = "{\"InstanceType\":" + json_string(instance_type);
   if (type != nullptr) {
@@ -81,7 +81,8 @@ Product compute_product(const BillOptions& options, std::string_view meter, std:
           .unit = "Hours"};
 }
 
-// Labels within the limits of limits.h: keys are ours, values are names of nodes and clusters.
+// Labels within the limits of limits.h: the keys are ours, the values are names of nodes and
+// clusters.
 void set_tag(Charge& charge, std::string_view key, std::string_view value) {
   if (value.empty()) return;
   const auto set = charge.tags.set(key, value);
@@ -229,7 +230,7 @@ Result<void> set_amounts(BillLine& line, Decimal quantity, const UnitPrices& pri
   }};
   const Currency currency = charge.costs.currency();
   for (const auto& [price, cost] : products) {
-    // Nothing is rounded: the digits of price and quantity are at most eighteen together.
+    // Nothing is rounded: price and quantity together have at most eighteen digits.
     const auto product = multiply(price, quantity, Rounding::kHalfEven);
     if (!product) return std::unexpected(product.error().during(charge.charge_description));
     charge.costs.*cost = Money::from_decimal(*product, currency);

@@ -17,14 +17,14 @@
 
 namespace pennyweight {
 
-// What is sold: the service, and the SKU within it.
+// The service of a charge, and the SKU within it.
 struct Product {
   std::string_view service_category;
   std::string_view service_subcategory;
   std::string service_name;
   std::string sku_meter;  // empty: a line without a SKU (tax, credit)
-  std::string sku;        // what tells apart the SKUs of a meter: "p3.8xlarge"
-  std::string option;     // and its prices: "on_demand"
+  std::string sku;        // distinguishes the SKUs of a meter: "p3.8xlarge"
+  std::string option;     // distinguishes the prices of a SKU: "on_demand"
   std::string unit;       // of price and quantity: "Hours"
 };
 
@@ -45,12 +45,12 @@ class BillLines {
   BillLines(const BillOptions& options, const BillPlan& plan, BillingPeriod month)
       : options_(options), plan_(plan), month_(std::move(month)), billed_(month_.to_interval()) {}
 
-  // A charge without amounts. With an empty `cluster` it is for the whole account.
+  // A charge without amounts. If `cluster` is empty, it is for the whole account.
   BillLine begin_line(const Product& product, ChargeCategory category, const Interval& charged,
                       std::string_view cluster, std::string_view region,
                       std::string_view description, std::string_view price_source) const;
 
-  // Use of a node, by its term; amounts come with set_amounts.
+  // Usage of a node on the given term; set_amounts adds the amounts.
   BillLine node_line(const PlannedNode& node, const InstanceType* type,
                      const HourlyPrices& prices) const;
   // The unused part of a commitment.
@@ -68,9 +68,9 @@ class BillLines {
   Interval billed_;
 };
 
-// Unit prices and the costs that follow from them: list and contracted of the unit prices, billed
-// and effective each of a unit price of its own. An error only where a product leaves
-// DECIMAL(38,18).
+// Unit prices and the costs that follow from them. List and contracted cost come from their unit
+// prices; billed and effective cost each from a unit price of its own. Returns an error only if a
+// product leaves DECIMAL(38,18).
 struct UnitPrices {
   Decimal list;
   Decimal contracted;

@@ -60,7 +60,7 @@ std::optional<Interval> presence_of(const Node& node, const Interval& period) {
                       node.to ? std::min(*node.to, period.end()) : period.end());
 }
 
-// Nodes of the period in a stable order. One machine is billed once at a time.
+// Nodes of the period in a stable order. A machine is never billed twice at the same time.
 Result<std::vector<PlannedNode>> nodes_of_period(std::span<const Node> nodes,
                                                  const Interval& period, std::uint64_t seed) {
   std::vector<PlannedNode> planned;
@@ -90,7 +90,7 @@ Result<std::vector<PlannedNode>> nodes_of_period(std::span<const Node> nodes,
     if (before.node->cluster == after.node->cluster && before.node->name == after.node->name &&
         before.present.overlap(after.present)) {
       return fail(ErrorCode::kConflict,
-                  fmt::format("{} is there twice at {}; remove one of the rows",
+                  fmt::format("{} appears twice at {}; remove one of the rows",
                               node_text(*after.node), to_text(after.present.begin())));
     }
   }
@@ -107,8 +107,8 @@ CommitmentKey commitment_key(const Node& node, const BillOptions& options) {
           node.region.empty() ? options.region : node.region};
 }
 
-// Of the nodes of one kind, in a random order of their own, the first ones are on demand, the next
-// on the spot market, the rest reserved, in exactly the shares that were asked for.
+// Assigns terms to the nodes of one kind, in exactly the requested shares: in a random order, the
+// first nodes are on demand, the next are spot, and the rest are reserved.
 void deal_terms(std::vector<PlannedNode*>& alike, const BillOptions& options) {
   std::sort(alike.begin(), alike.end(), [](const PlannedNode* a, const PlannedNode* b) {
     return std::tie(a->key, a->node->name) < std::tie(b->key, b->node->name);
@@ -124,7 +124,7 @@ void deal_terms(std::vector<PlannedNode*>& alike, const BillOptions& options) {
   }
 }
 
-// What a provider's commitments are named like.
+// How a provider names its commitments.
 std::string commitment_id(const BillOptions& options, std::string_view account,
                           const CommitmentKey& key) {
   const auto& [cluster, instance_type, region] = key;
@@ -140,7 +140,8 @@ std::string commitment_id(const BillOptions& options, std::string_view account,
                      hash.substr(20));
 }
 
-// In thousandths of an instance; at least one more than the nodes, so that some of it is unused.
+// In thousandths of an instance; at least one instance more than the nodes, so that some of it is
+// unused.
 std::uint64_t with_spare(std::uint64_t reserved, std::uint32_t spare_per_mille) {
   return reserved * 1000 + std::max<std::uint64_t>(1, reserved * spare_per_mille);
 }

@@ -28,12 +28,12 @@ struct Commitment {
   std::string instance_type;
   std::string region;
   std::string id;
-  std::uint64_t milli_instances = 0;  // committed, at all times of the bill
+  std::uint64_t milli_instances = 0;  // committed throughout the bill
 };
 
 struct BilledCluster {
   std::string name;
-  std::string region;  // of its first node; empty where neither that nor the options have one
+  std::string region;  // of its first node; empty if neither the node nor the options name one
 };
 
 struct BillPlan {
@@ -44,10 +44,10 @@ struct BillPlan {
   std::string account_id;               // twelve digits
 };
 
-// An Error names the option that is not valid, or the node that cannot be billed.
+// Returns an error that names the invalid option, or the node that cannot be billed.
 Result<BillPlan> plan_bill(std::span<const Node> nodes, const BillOptions& options);
 
-// "123456789012", of the seed and a name.
+// "123456789012", derived from the seed and a name.
 std::string account_number(std::uint64_t seed, std::string_view of);
 
 }  // namespace pennyweight

@@ -36,7 +36,7 @@ Result<HourlyPrices> BillPrices::read(const std::string& instance_type, const st
   prices.source = listed.source;
   if (term == NodeTerm::kOnDemand) return prices;
 
-  // Both options in the region whose list price was taken.
+  // Both options in the region whose list price was used.
   query.region = listed.region;
   query.option = term == NodeTerm::kSpot ? PurchaseOption::kSpot : PurchaseOption::kCommitted1Year;
   const std::uint32_t discount = term == NodeTerm::kSpot ? options_.spot_discount_per_mille

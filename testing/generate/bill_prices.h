@@ -22,8 +22,8 @@ inline constexpr int kQuantityDigits = 4;
 
 struct HourlyPrices {
   Decimal list;        // on demand, without discounts
-  Decimal contracted;  // with the negotiated discount; for spot the price of the day
-  Decimal effective;   // what an hour comes to: for reserved nodes, of the commitment
+  Decimal contracted;  // with the negotiated discount; for spot, the price of the day
+  Decimal effective;   // what an hour costs in the end: for reserved nodes, the commitment's rate
   std::string region;
   std::string source;  // where the prices are from
 };
@@ -34,7 +34,8 @@ class BillPrices {
   BillPrices(const Catalog& catalog, const BillOptions& options)
       : catalog_(catalog), options_(options) {}
 
-  // Prices in force at `at`, or at options.prices_as_of. The reference is good until this is gone.
+  // Prices in force at `at`, or at options.prices_as_of. The reference is valid for the lifetime of
+  // this object.
   Result<const HourlyPrices*> find(const std::string& instance_type, const std::string& region,
                                    NodeTerm term, Instant at);
 

@@ -22,8 +22,8 @@
 namespace pennyweight {
 namespace {
 
-// OpenCost's default prices (opencost/opencost, configs/default.json): of a GiB of disk for an
-// hour, and of a GB to the internet.
+// OpenCost's default prices (opencost/opencost, configs/default.json): a GiB of disk for an hour,
+// and a GB to the internet.
 constexpr Decimal kStoragePerGibHour = Decimal::from_ticks(54'794'520'000'000);  // 0.00005479452
 constexpr Decimal kEgressPerGb = Decimal::from_ticks(120'000'000'000'000'000);   // 0.12
 constexpr std::string_view kOpenCost = "opencost-default";
@@ -43,7 +43,7 @@ Decimal committed_hours(const Interval& interval, const Commitment& commitment) 
 
 Decimal sum(Decimal a, Decimal b) { return Decimal::from_ticks(a.ticks() + b.ticks()); }
 
-// One bill on its way to the sink.
+// The state of a bill while it is generated.
 class BillWriter {
  public:
   BillWriter(const Catalog& catalog, const BillOptions& options, const BillPlan& plan,
@@ -68,7 +68,7 @@ class BillWriter {
 
  private:
   struct Refund {
-    std::uint64_t draw;  // the smallest of the month is taken
+    std::uint64_t draw;  // the smallest of the month is refunded
     BillLine line;
   };
 
@@ -90,8 +90,8 @@ class BillWriter {
     return write_month_end(lines, *covered);
   }
 
-  // The recurring fee of each commitment. Its price holds for the month, so that the
-  // month's use and the rest of it come to the fee exactly.
+  // The recurring fee of each commitment. Its price holds for the month, so that the used and
+  // unused parts of the month add up to the fee exactly.
   Result<void> write_purchases(const BillLines& lines, const Interval& covered) {
     commitment_prices_.clear();
     for (const Commitment& commitment : plan_.commitments) {
@@ -223,7 +223,7 @@ class BillWriter {
 
   Result<void> write_egress(const BillLines& lines, const Interval& slice,
                             const BilledCluster& cluster, Decimal node_hours, Random& random) {
-    // 50 to 250 MB for each hour of a node, so that price and quantity stay within 18 digits.
+    // 50 to 250 MB for each node hour, so that price and quantity stay within 18 digits.
     const Decimal gb_per_hour = Decimal::from_ticks(static_cast<Int128>(random.between(50, 250)) *
                                                     Decimal::kTicksPerUnit / 1000);
     const auto quantity = TRY(multiply(node_hours, gb_per_hour, Rounding::kHalfEven));
@@ -246,7 +246,7 @@ class BillWriter {
     return {.list = price, .contracted = price, .billed = price, .effective = price};
   }
 
-  // Half of one line that was billed comes back: the one with the smallest draw of the month.
+  // Half of one billed line is refunded: the one with the smallest draw of the month.
   void consider_refund(const PlannedNode& planned, const BillLine& line) {
     if (line.charge.costs.billed.is_zero()) return;
     const auto begin = static_cast<std::uint64_t>(unix_ms(line.charge.charge_period.begin()));
@@ -266,7 +266,7 @@ class BillWriter {
     charge.charge_description =
         fmt::format("Generated: refund of an outage, {} of {} hours of {}", to_text(-back),
                     to_text(quantity), charge.instance_type);
-    // On demand and spot: what is billed is the contracted price.
+    // On demand and spot: the contracted price is billed.
     const Decimal price = *charge.contracted_unit_price;
     TRY(set_amounts(line, back,
                     {.list = *charge.list_unit_price,
@@ -321,7 +321,8 @@ class BillWriter {
         fmt::format("tax, {}/1000 of usage, purchases and support", options_.tax_per_mille),
         kAssumed);
     line.charge.charge_frequency = ChargeFrequency::kOneTime;
-    // The tax on an invoice is on what is billed; FOCUS wants the same as its effective cost.
+    // The tax on an invoice is computed from what is billed; FOCUS wants the same as its effective
+    // cost.
     const Money billed = of(taxable_.billed);
     line.charge.costs = {.billed = billed,
                          .effective = billed,
@@ -370,7 +371,7 @@ class BillWriter {
   BillPrices prices_;
   BillTotals totals_;
 
-  // Of the month being written.
+  // State of the month being written.
   Costs taxable_;
   std::vector<const HourlyPrices*> commitment_prices_;
   std::vector<std::optional<BillLine>> node_lines_;

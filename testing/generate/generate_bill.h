@@ -1,11 +1,11 @@
 // generate_bill: makes a FOCUS bill for a fleet at real list prices; every line says that it is
 // generated.
 //
-// No public bill with much GPU spend exists, so demonstrations and tests make their own, from an
-// inventory and the catalog. It has everything that a cloud bill has: on-demand, spot and
-// committed use of nodes, the commitment's unused part and its monthly purchase, storage, network
+// No public bill with much GPU spend exists, so demonstrations and tests generate their own, from
+// an inventory and the catalog. It has everything that a cloud bill has: on-demand, spot and
+// committed usage of nodes, the commitment's unused part and its monthly purchase, storage, network
 // egress, a refund, support, tax and a promotional credit. Every line's ChargeDescription begins
-// with "Generated:", and it carries x_Generated, x_GeneratorSeed and x_PriceSource.
+// with "Generated:", and it has x_Generated, x_GeneratorSeed and x_PriceSource.
 //
 // ENSURES, for every bill:
 //   - ListCost = ListUnitPrice * PricingQuantity and ContractedCost = ContractedUnitPrice *
@@ -42,14 +42,14 @@ struct BillOptions {
   std::chrono::sys_days last_day;   // included
   BillGranularity granularity = BillGranularity::kDaily;
   std::string provider = "aws";  // who bills: "aws", "gcp", "azure", "oci" or a name to print
-  std::string region;            // of nodes that name none; empty: the cheapest
-  // Prices everything by the list of this date, for records older than any list.
+  std::string region;            // for nodes without a region; empty: the cheapest
+  // Uses the list prices of this date for everything; for records older than any list.
   std::optional<Instant> prices_as_of;
-  Currency currency = kUsd;  // that of the rates
+  Currency currency = kUsd;  // of the rates
   std::uint32_t on_demand_per_mille = 300;
   std::uint32_t spot_per_mille = 200;
   std::uint32_t negotiated_discount_per_mille = 50;  // of the list price, on demand
-  // Of the list price, where the catalog has no spot or committed price; the line then says so.
+  // Of the list price, if the catalog has no spot or committed price; the line then says so.
   std::uint32_t spot_discount_per_mille = 650;
   std::uint32_t commitment_discount_per_mille = 400;
   std::uint32_t spare_commitment_per_mille =
@@ -63,11 +63,10 @@ struct BillTotals {
   Costs costs;
 };
 
-// Takes the lines one by one; an error ends the bill. The charge is the callee's only during the
-// call.
+// Receives the lines one by one; an error ends the bill. The charge is valid only during the call.
 using BillSink = std::function<Result<void>(const Charge&)>;
 
-// An error says which node or option cannot be billed, and why.
+// Returns an error that says which node or option cannot be billed, and why.
 Result<BillTotals> generate_bill(std::span<const Node> nodes, const Catalog& catalog,
                                  const BillOptions& options, const BillSink& sink);
 

@@ -42,7 +42,7 @@ Node make_node(std::string_view cluster, std::string_view name, std::string_view
   return node;
 }
 
-// Two clusters, three prices, one node that comes and one that goes within a day.
+// Two clusters, three prices, one node that starts and one that ends during a day.
 std::vector<Node> small_fleet() {
   std::vector<Node> nodes;
   for (int i = 0; i < 10; ++i) {
@@ -103,12 +103,12 @@ std::string digest(const Bill& bill) {
 
 Decimal product(Decimal a, Decimal b) {
   const Decimal rounded = multiply(a, b, Rounding::kHalfEven).value();
-  // Exact: cutting off gives the same, and so does the other side of zero.
+  // Exact: truncation gives the same, and so does the other side of zero.
   EXPECT_EQ(rounded, multiply(a, b, Rounding::kDown).value());
   return rounded;
 }
 
-// The rules of FOCUS 1.4 that a line must keep by itself.
+// The rules of FOCUS 1.4 that each line must keep on its own.
 void expect_focus_line(const Charge& c) {
   SCOPED_TRACE(c.charge_description + " " + to_text(c.charge_period));
   EXPECT_TRUE(c.charge_description.starts_with("Generated: "));
@@ -164,7 +164,7 @@ void expect_focus_line(const Charge& c) {
   EXPECT_TRUE(c.billing_period.overlap(c.charge_period) == c.charge_period);
 }
 
-// By commitment and month: what its use and the rest of it cost is what was paid for it.
+// By commitment and month: the used and unused parts add up to the purchase.
 void expect_commitments_used_up(const Bill& bill) {
   std::map<std::pair<std::string, Instant>, Money> paid, covered;
   for (const Charge& c : bill.charges) {
@@ -207,7 +207,7 @@ TEST(GenerateBill, EveryMonthHasEveryKindOfLine) {
   expect_honest(bill);
   std::map<Instant, std::set<std::string>> kinds;
   for (const Charge& charge : bill.charges) {
-    // Corrections are of either of two pricing categories.
+    // Corrections are in either of two pricing categories.
     std::string kind = charge.is_correction ? "Usage correction" : kind_of(charge);
     kinds[charge.billing_period.begin()].insert(std::move(kind));
   }
@@ -321,7 +321,7 @@ TEST(GenerateBill, TheSameForAnyOrderOfNodesAndAnotherForAnotherSeed) {
   std::vector<Node> nodes = small_fleet();
   const BillOptions options = small_options();
   const std::string want = digest(make_bill(nodes, options));
-  // Written down, so that another machine or compiler that differs is noticed. It changes when the
+  // A fixed value, so that a machine or compiler with other results is noticed. It changes when the
   // generator does, or the prices of 2025-03-07.
   EXPECT_EQ(want, "2ac8bd8bb40d4d16a67cd88b5d300329");
   std::reverse(nodes.begin(), nodes.end());
@@ -367,7 +367,7 @@ TEST(GenerateBill, AChangeOfTheListIsOnTheBill) {
   EXPECT_EQ(prices, (std::vector<std::string>{"32.7726", "21.957642"}));
 }
 
-TEST(GenerateBill, WhatCannotBeBilledIsSaid) {
+TEST(GenerateBill, ErrorsNameWhatCannotBeBilled) {
   struct Case {
     std::vector<Node> nodes;
     void (*change)(BillOptions&);
@@ -387,7 +387,7 @@ TEST(GenerateBill, WhatCannotBeBilledIsSaid) {
       {{make_node("c", "n", "p3.8xlarge", "2017-01-01"),
         make_node("c", "n", "p3.8xlarge", "2017-10-03")},
        none,
-       "node n of cluster c is there twice at 2017-10-03T00:00:00Z; remove one of the rows"},
+       "node n of cluster c appears twice at 2017-10-03T00:00:00Z; remove one of the rows"},
       {small_fleet(), [](BillOptions& o) { o.prices_as_of.reset(); }, "the first is from"},
       {small_fleet(), [](BillOptions& o) { o.last_day = o.first_day - std::chrono::days(1); },
        "the last day of the bill is before its first"},

@@ -1,9 +1,9 @@
 // Pseudo-random numbers that are the same on every machine.
 //
-// The standard library's distributions may differ between vendors, so this is SplitMix64
-// (Steele, Lea and Flood, 2014) with a multiplication for ranges. A generator is made for a seed
-// and a key, one each thing that is drawn for, so that what one thing draws does not depend on
-// which other things there are, nor on their order.
+// The standard library's distributions may differ between vendors, so this is SplitMix64 (Steele,
+// Lea and Flood, 2014) with a multiplication for ranges. Each generator is created for a seed and
+// the key of one thing, so that the numbers of one thing depend neither on which other things there
+// are nor on their order.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class Random {
     return mixed ^ (mixed >> 31);
   }
 
-  // From `low` to `high`, both included; even to one part in 2^64 / (high - low).
+  // From `low` to `high`, both included; uniform to one part in 2^64 / (high - low).
   // REQUIRES: low <= high.
   constexpr std::uint64_t between(std::uint64_t low, std::uint64_t high) {
     CHECK(low <= high, "an empty range has no numbers");

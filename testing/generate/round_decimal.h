@@ -8,7 +8,7 @@
 
 namespace pennyweight {
 
-// Half-even, to `digits` digits right of the point.
+// Rounds half-even to `digits` digits after the point.
 // REQUIRES: 0 <= digits <= 18.
 constexpr Decimal round_half_even(Decimal value, int digits) {
   CHECK(digits >= 0 && digits <= Decimal::kFractionDigits, "a decimal has 18 digits");
@@ -21,8 +21,10 @@ constexpr Decimal round_half_even(Decimal value, int digits) {
   return Decimal::from_ticks(quotient * unit);
 }
 
-// value * parts / 1000, half-even to `digits` digits.
-// REQUIRES: parts <= 1'000'000, and |value| is below 10^14.
+// value * parts / 1000, rounded half-even to `digits` digits.
+// REQUIRES: parts <= 1'000'000, and
+// value
+// is below 10^14.
 constexpr Decimal per_mille_of(Decimal value, std::uint32_t parts, int digits) {
   CHECK(parts <= 1'000'000, "a share in thousandths");
   Int128 unit = 1000;

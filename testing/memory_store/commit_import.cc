@@ -23,8 +23,8 @@ class ConflictRows {
   std::vector<RejectedRow> rows_;
 };
 
-// Facts whose natural key is their id. Of several contents under one key the ledger's is kept, else
-// the one with the least fingerprint, so that the order of rows does not matter.
+// Facts whose natural key is their id. If a key has several contents, the ledger's is kept, or else
+// the one with the smallest fingerprint, so that the order of rows does not matter.
 template <class Fact>
 FactCounts resolve_keyed(std::map<FactId, Fact>& ledger, std::vector<Fact> staged, const char* what,
                          ConflictRows& conflicts) {
@@ -58,8 +58,8 @@ FactCounts resolve_keyed(std::map<FactId, Fact>& ledger, std::vector<Fact> stage
 
 // The lines of one content: what the delivery brings, and what the ledger has.
 struct Content {
-  std::vector<Charge> delivered;  // in the order in which they came
-  std::vector<FactId> live;       // in the ledger, and not taken back; as they came
+  std::vector<Charge> delivered;  // in order of arrival
+  std::vector<FactId> live;       // in the ledger and not taken back, in order of arrival
   std::uint64_t ever = 0;         // in the ledger, taken back or not
 };
 
@@ -84,7 +84,7 @@ class ChargeResolver {
     return counts_;
   }
   const Restated& restated() const { return restated_; }
-  // In which lines were booked, or are no more.
+  // The months in which lines were booked or retired.
   const std::set<std::string>& months() const { return months_; }
 
  private:
@@ -96,7 +96,7 @@ class ChargeResolver {
                          [&](const FactId& id) { return !ledger_.retired.contains(id); });
   }
 
-  // Of each key that is delivered, the first line that the ledger has and the delivery has not.
+  // For each delivered key, finds the first line that the ledger has and the delivery lacks.
   void find_conflicts() {
     for (const auto& [hash, content] : contents_) {
       const Hash128 key = natural_key(content.delivered.front());
@@ -111,7 +111,7 @@ class ChargeResolver {
     }
   }
 
-  // The first so many live lines of a content, as many as are delivered, are those that are.
+  // As many live lines of a content as are delivered stay: the first ones.
   bool is_delivered(const FactId& id) const {
     const auto content = contents_.find(content_hash(ledger_.charges.at(id)));
     if (content == contents_.end()) return false;
@@ -190,13 +190,13 @@ class ChargeResolver {
   std::set<std::string> scopes_;
   std::map<Hash128, Content> contents_;
   std::map<Hash128, FactId> left_out_;               // by natural key
-  std::vector<std::pair<FactId, Charge>> rejected_;  // there, here
+  std::vector<std::pair<FactId, Charge>> rejected_;  // the ledger's and the delivered one
   FactCounts counts_;
   Restated restated_;
   std::set<std::string> months_;
 };
 
-// A file of differences that was taken before.
+// A file of differences that was imported before.
 bool is_known(const MemoryLedger& ledger, const ImportSource& source) {
   if (!adds_every_line(source.style)) return false;
   if (source.file_hash == Hash128{}) return false;
@@ -205,7 +205,7 @@ bool is_known(const MemoryLedger& ledger, const ImportSource& source) {
   });
 }
 
-// New corrections of closed months, which can't be made.
+// New corrections of closed months, which are not allowed.
 void reject_late(const MemoryLedger& ledger, StagedImport& staged) {
   std::erase_if(staged.corrections, [&](const Correction& correction) {
     if (ledger.corrections.contains(FactId{natural_key(correction)})) return false;

@@ -1,4 +1,4 @@
-// What the memory store holds. Everything is sorted by what scans are ordered by, or by id.
+// The contents of the memory store. Everything is sorted in the order of scans, or by id.
 #pragma once
 
 #include <cstdint>
@@ -25,17 +25,18 @@ struct StoredRejectedRow {
   RejectedRow row;
 };
 
-// That a delivery said a line is no longer so.
+// Records that a delivery took a line back.
 struct Retirement {
   std::uint64_t import = 0;
-  std::optional<FactId> reversal;  // by which it is taken back; nothing: it left the accounts
+  std::optional<FactId> reversal;  // the line that reverses it; absent if it left the accounts
 };
 
 struct MemoryLedger {
-  // Every line that ever came, and the lines that take some back.
+  // Every line ever imported, and the reversals.
   std::map<FactId, Charge> charges;
-  std::map<Hash128, std::vector<FactId>> charges_by_content;  // as they came; none that take back
-  std::map<Hash128, std::set<FactId>> charges_by_key;         // natural key to the same
+  // in order of arrival; without reversals
+  std::map<Hash128, std::vector<FactId>> charges_by_content;
+  std::map<Hash128, std::set<FactId>> charges_by_key;  // by natural key; likewise
   std::map<FactId, Retirement> retired;
   std::map<std::string, Closing> closings;        // by month
   std::map<std::string, IssuedInvoice> invoices;  // by number
@@ -52,7 +53,7 @@ struct MemoryLedger {
   std::vector<std::pair<std::uint64_t, std::vector<Invalidation>>> invalidated;  // by import
   std::uint64_t claims_made = 0;
   std::map<Scope, ClaimState> claims;     // the newest
-  std::map<Scope, WorkCompletion> done;   // the same
+  std::map<Scope, WorkCompletion> done;   // the newest
   std::map<std::string, WorkPlan> plans;  // by month, the newest
   bool session_open = false;
 
@@ -64,7 +65,7 @@ struct MemoryLedger {
   }
 };
 
-// Moves the staged facts of one import into the ledger, and what conflicts into rejected rows.
+// Moves the staged facts of one import into the ledger, and conflicts into the rejected rows.
 struct StagedImport {
   ImportSource source;
   std::vector<Charge> charges;
@@ -79,10 +80,10 @@ struct StagedImport {
   std::uint64_t rejected_count = 0;   // all of them
   InvalidationCollector invalidations;
 };
-// An Error where a replacement is not complete; the ledger is as it was, then.
+// Returns an error if a replacement is not complete; the ledger is then unchanged.
 Result<ImportOutcome> commit_import(MemoryLedger& ledger, StagedImport staged);
 
-// The current run of a scope, or nothing.
+// The current run of a scope; absent if there is none.
 StoredRun* current_run(MemoryLedger& ledger, const Scope& scope);
 
 }  // namespace pennyweight

@@ -170,7 +170,7 @@ std::vector<Fact> values(const std::map<FactId, Fact>& facts, const auto& wanted
   return found;
 }
 
-// Whether a line is in the accounts of a month; empty: of any.
+// Whether a line is in the accounts of a month; empty: of any month.
 auto booked_in(const MemoryLedger& ledger, const std::string& month) {
   return [&ledger, &month](const Charge& charge) {
     return (month.empty() || charge.booked_month == month) && ledger.is_booked(charge.id);
@@ -472,7 +472,7 @@ Result<std::vector<ReconcileTotals>> MemoryStore::reconcile(const std::string& m
     if (!booked_in(ledger_, month)(charge)) continue;
     const Currency currency = charge.costs.currency();
     LineCheck line{charge, Costs::zero(currency), 0};
-    // Amounts in another currency than the line's don't add up to anything.
+    // Amounts in a currency other than the line's do not add up to anything.
     std::optional<Currency> foreign;
     for (const Posting* posting : postings[id]) {
       ++line.postings;

@@ -78,7 +78,7 @@ void add(SummaryRow& row, const Posting& posting) {
 
 namespace {
 
-// Whether a run was the last of its scope at an instant.
+// Whether a run was the current one of its scope at an instant.
 bool was_current(const MemoryLedger& ledger, const Run& run, Instant at) {
   return run.at <= at && std::ranges::none_of(ledger.runs, [&](const StoredRun& other) {
            return other.run.scope == run.scope && other.run.number > run.number &&

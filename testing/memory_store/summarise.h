@@ -1,4 +1,4 @@
-// Sums of postings, one by one: the plain way, by which the others are measured.
+// Sums postings one by one: the simple implementation that the others are compared with.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace pennyweight {
 
-// Visits each posting of a current run that the query's days and filters let through.
+// Visits each posting of a current run that passes the query's days and filters.
 void visit_postings(const MemoryLedger& ledger, const SummaryQuery& query,
                     const std::function<void(const StoredRun&, const Posting&)>& visit);
 std::vector<SummaryRow> summarise(const MemoryLedger& ledger, const SummaryQuery& query);

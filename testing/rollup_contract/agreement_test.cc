@@ -1,4 +1,4 @@
-// Every answer of the rollup is, with ==, the ledger's.
+// Every answer of the rollup equals that of the ledger (==).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -72,7 +72,7 @@ TEST_P(Agreement, WithTheLedger) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, Agreement, ::testing::Range(0, 12));
 
-TEST(RollupTest, WhatItDoesNotKeepIsLeftToTheLedger) {
+TEST(RollupTest, QueriesBeyondTheRollupGoToTheLedger) {
   const Folder folder;
   const auto store = make_memory_store();
   const auto rollup = open(folder.file("rollup.duckdb"));
@@ -140,7 +140,7 @@ TEST(RollupTest, ADamagedFileIsBegunAnew) {
     expect_same_by_each(*rollup, *store);
   }
   // Bytes in the middle, as a bad disk leaves them. They are found when they are read; then the
-  // ledger answers, and the next refresh begins anew.
+  // ledger answers, and the next refresh starts from scratch.
   const auto size = std::filesystem::file_size(path);
   for (std::uintmax_t at = 4096 * 4; at < size; at += size / 7) {
     {
@@ -153,14 +153,14 @@ TEST(RollupTest, ADamagedFileIsBegunAnew) {
     for (int i = 0; i < 30; ++i) {
       const SummaryQuery query = made.query();
       const auto answer = must(rollup->summarise(query));
-      if (!answer) break;  // the ledger is asked, until the next refresh
+      if (!answer) break;  // the ledger answers until the next refresh
       EXPECT_EQ(*answer, must(store->summarise(query)));
     }
     for (int i = 0; i < 3; ++i) must(rollup->refresh(*store));
   }
 }
 
-TEST(RollupTest, SomebodyElsesDatabaseIsPutAside) {
+TEST(RollupTest, AForeignDatabaseIsSetAside) {
   const Folder folder;
   const std::string path = folder.file("ledger.duckdb");
   const auto store = make_memory_store();
@@ -171,7 +171,7 @@ TEST(RollupTest, SomebodyElsesDatabaseIsPutAside) {
   EXPECT_TRUE(must(rollup->refresh(*store)));
 }
 
-// What is asked while a scope changes is either as before or as after.
+// A query while a scope changes gives either the state before or the state after.
 TEST(RollupTest, AChangeIsSeenWholeOrNotAtAll) {
   const Folder folder;
   const auto rollup = open(folder.file("rollup.duckdb"));
@@ -207,7 +207,7 @@ TEST(RollupTest, AChangeIsSeenWholeOrNotAtAll) {
   EXPECT_THAT(asked.load(), Gt(10));
 }
 
-// A process that is killed in the middle of a refresh leaves whole scopes behind.
+// A process that is killed during a refresh leaves only complete scopes.
 TEST(RollupTest, SurvivesBeingKilled) {
   const Folder folder;
   const std::string path = folder.file("rollup.duckdb");

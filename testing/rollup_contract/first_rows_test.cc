@@ -1,5 +1,5 @@
-// The first rows of an answer are, with ==, the first of all rows, in the same order; and what is
-// not shown comes to what all others come to.
+// The first rows of an answer equal (==) the first of all rows, in the same order, and the
+// remainder equals the sum of all others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 using Rows = std::vector<SummaryRow>;
 using Order = PageRequest::Order;
 
-// ---- the slow way: all rows, put in order and cut off
+// ---- the slow way: all rows, sorted and cut off
 
 void add(SummaryRow& sum, const SummaryRow& row) {
   sum.costs += row.costs;
@@ -48,8 +48,8 @@ const Money& cost_of(const SummaryRow& row, Cost cost) {
   return row.costs.effective;
 }
 
-// What was not asked for is not told.
-SummaryRow told(SummaryRow row, const OwnersRequest& asked) {
+// Without the costs that were not asked for.
+SummaryRow only_requested(SummaryRow row, const OwnersRequest& asked) {
   const Costs all = row.costs;
   row.costs = Costs::zero(all.currency());
   row.costs.effective = all.effective;
@@ -81,7 +81,7 @@ TopOwners owners_of(const Rows& all, const OwnersRequest& asked) {
     if (row.keys.back().empty() && is_owner(row)) {
       owners[part_of(row)].push_back(row);
     } else {
-      found.rows.push_back(told(row, asked));
+      found.rows.push_back(only_requested(row, asked));
     }
   }
   for (auto& [part, rows] : owners) {
@@ -93,7 +93,7 @@ TopOwners owners_of(const Rows& all, const OwnersRequest& asked) {
     std::optional<SummaryRow> others;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (i < asked.count) {
-        found.rows.push_back(told(rows[i], asked));
+        found.rows.push_back(only_requested(rows[i], asked));
       } else if (others) {
         add(*others, rows[i]);
       } else {
@@ -102,7 +102,7 @@ TopOwners owners_of(const Rows& all, const OwnersRequest& asked) {
     }
     if (!others) continue;
     others->keys.clear();
-    found.others.push_back({told(*others, asked), rows.size() - asked.count});
+    found.others.push_back({only_requested(*others, asked), rows.size() - asked.count});
   }
   std::ranges::sort(found.rows,
                     [](const SummaryRow& a, const SummaryRow& b) { return comes_before(a, b); });
@@ -147,7 +147,8 @@ void expect_owners(Rollup& rollup, Store& store, const SummaryQuery& query,
   std::map<Currency, Costs> shown, whole;
   const auto add_to = [&](std::map<Currency, Costs>& sums, const SummaryRow& row) {
     const auto currency = row.costs.currency();
-    sums.try_emplace(currency, Costs::zero(currency)).first->second += told(row, asked).costs;
+    sums.try_emplace(currency, Costs::zero(currency)).first->second +=
+        only_requested(row, asked).costs;
   };
   for (const SummaryRow& row : all) add_to(whole, row);
   for (const SummaryRow& row : found->rows) add_to(shown, row);
@@ -245,7 +246,7 @@ TEST_F(FirstRowsOfOne, AllOrNone) {
   EXPECT_TRUE(none->has_more);
 }
 
-TEST_F(FirstRowsOfOne, WhatIsNotKeptIsLeftToTheLedger) {
+TEST_F(FirstRowsOfOne, QueriesBeyondTheRollupGoToTheLedger) {
   EXPECT_EQ(must(rollup_->page({.group_by = {"charge"}}, {.count = 1})).has_value(), false);
   EXPECT_EQ(must(rollup_->owners({.group_by = {"charge", "kind"}}, {.count = 1})).has_value(),
             false);

@@ -43,7 +43,7 @@ const std::vector<std::string>& dimensions() {
     for (const char* name : kBuiltInDimensions) {
       if (std::string(name) != "charge") all.emplace_back(name);
     }
-    // Labels more often than others.
+    // Labels more often than other dimensions.
     for (const char* name : {"team", "team", "user", "user", "project", "nonsense"}) {
       all.emplace_back(name);
     }
@@ -135,7 +135,7 @@ void Made::add_run(Store& store) {
   std::vector<Posting> postings;
   for (int i = below(6) == 0 ? 0 : below(60); i > 0; --i) postings.push_back(any_posting());
   std::vector<WorkloadDimensions> owners;
-  // Dimensions that only some runs know.
+  // Dimensions that only some runs have.
   const int known = below(4);
   for (const std::string& workload : kWorkloads) {
     if (below(4) == 0) continue;
@@ -158,7 +158,7 @@ SummaryQuery Made::query() {
   if (below(3) == 0) query.first_day = any_day();
   if (below(3) == 0) query.last_day = any_day();
   if (below(4) == 0) {
-    // A whole month, as most ask for.
+    // A whole month, as in most queries.
     query.first_day = std::chrono::sys_days(std::chrono::year(2026) / (1 + below(3)) / 1);
     query.last_day =
         std::chrono::sys_days(std::chrono::year(2026) / (1 + below(3)) / std::chrono::last);

@@ -1,4 +1,4 @@
-// Random ledgers and questions, small and full of corners: owners that come and go, empty names,
+// Random ledgers and queries, small and full of edge cases: owners that come and go, empty names,
 // lines of several currencies, transfers, runs that replace runs.
 #pragma once
 
@@ -46,16 +46,16 @@ inline std::unique_ptr<Rollup> open(const std::string& path) {
 
 class Made {
  public:
-  // Every other one has few amounts, so that many are equal.
+  // Every second one has few distinct amounts, so that many are equal.
   explicit Made(std::uint64_t seed) : random_(seed), has_few_amounts_(seed % 2 == 1) {}
 
   int below(int limit) { return static_cast<int>(random_() % static_cast<unsigned>(limit)); }
   std::string pick(const std::vector<std::string>& values) {
     return values[static_cast<std::size_t>(below(static_cast<int>(values.size())))];
   }
-  // A bill of a random month, and what is known of its lines.
+  // A bill of a random month; remembers its lines.
   void add_bill(Store& store);
-  // A run of a random scope, in the place of the one before.
+  // A run of a random scope, which replaces the one before.
   void add_run(Store& store);
   SummaryQuery query();
 

@@ -1,4 +1,4 @@
-// The two every_store on random ledgers: every answer of one is the answer of the other.
+// Two stores with the same random ledger give the same answers.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -1,6 +1,5 @@
-// What only a ledger on ClickHouse promises: how it is made and opened, and that sums which do not
-// fit are refused. Held against the servers that every_store.h names; without any, there is nothing
-// to hold.
+// What only a ledger on ClickHouse promises: how it is created and opened, and that sums that do
+// not fit are refused. Runs on the servers that stores.h names; without any, there are no tests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +23,7 @@ std::vector<std::string> on_servers() {
 
 class ClickhouseLedger : public ::testing::TestWithParam<std::string> {
  protected:
-  // At every server, with a column as schema_version has it.
+  // On every server, with a column like that of schema_version.
   void make_tables(const std::vector<std::string>& names) {
     clickhouse::Address servers = ledger_.address();
     servers.database = "system";
@@ -40,7 +39,7 @@ class ClickhouseLedger : public ::testing::TestWithParam<std::string> {
       }
     }
   }
-  // Why it can't be opened.
+  // The reason why it cannot be opened.
   std::string refusal(bool read_only) {
     try {
       ledger_.open(read_only);
@@ -75,7 +74,7 @@ TEST_P(ClickhouseLedger, SeveralProgramsMayMakeItAtOnce) {
   EXPECT_EQ(charges_of(*stores[1]).size(), 1u);
 }
 
-TEST_P(ClickhouseLedger, WhatIsNotThereIsNotRead) {
+TEST_P(ClickhouseLedger, AMissingLedgerIsNotRead) {
   try {
     ledger_.open(true);
     ADD_FAILURE() << "an empty database was opened to be read";
@@ -100,7 +99,7 @@ TEST_P(ClickhouseLedger, ADatabaseOfSomethingElseIsRefused) {
   EXPECT_THAT(refusal(true), HasSubstr("of something else"));
 }
 
-TEST_P(ClickhouseLedger, AMoveThatIsNotFinishedIsToldFromSomethingElse) {
+TEST_P(ClickhouseLedger, AnUnfinishedMoveIsRecognised) {
   make_tables({"moving", "charges", "schema_version"});
   for (const bool read_only : {false, true}) {
     EXPECT_THAT(refusal(read_only), HasSubstr("a `pennyweight move` to it has begun and is not "
@@ -111,8 +110,8 @@ TEST_P(ClickhouseLedger, AMoveThatIsNotFinishedIsToldFromSomethingElse) {
   EXPECT_THAT(refusal(false), HasSubstr("of something else, with a table \"orders\""));
 }
 
-// Written without its quorum, a ledger of a cluster would lose commits.
-TEST_P(ClickhouseLedger, ALedgerOfAClusterIsNotTakenForOneServers) {
+// Without its quorum, a ledger of a cluster would lose commits.
+TEST_P(ClickhouseLedger, AClusterLedgerIsNotOpenedAsOneServers) {
   import_charges(*ledger_.open(), {charge("i-1", 1)});
   if (ledger_.address().cluster.empty()) return;
   ASSERT_GT(ledger_.address().endpoints.size(), 1u);
@@ -133,7 +132,7 @@ TEST_P(ClickhouseLedger, ALedgerOfAClusterIsNotTakenForOneServers) {
   }
 }
 
-// ClickHouse adds up 128 bits and goes round in silence; a wrong sum is worse than none.
+// ClickHouse adds 128-bit numbers and overflows silently; a wrong sum is worse than none.
 TEST_P(ClickhouseLedger, ASumThatDoesNotFitIsRefused) {
   const Money most = Money::from_ticks(Decimal::kTicksMax, kUsd);
   const Costs zero = Costs::zero(kUsd);
@@ -145,7 +144,7 @@ TEST_P(ClickhouseLedger, ASumThatDoesNotFitIsRefused) {
   keep_run(
       *store, run(),
       {posting({{1, 1}}, "a", much), posting({{1, 2}}, "a", much), posting({{1, 3}}, "a", taken)});
-  // It fits although what is added on the way does not.
+  // The sum fits, although an intermediate sum does not.
   EXPECT_EQ(must(store->summarise({}))[0].costs.billed, most);
   keep_run(*store, other, {posting({{1, 1}}, "a", much), posting({{1, 2}}, "b", much)});
   for (const SummaryQuery& query :
@@ -157,7 +156,7 @@ TEST_P(ClickhouseLedger, ASumThatDoesNotFitIsRefused) {
   EXPECT_EQ(must(store->summarise({.group_by = {"workload"}})).size(), 2u);
 }
 
-// The same of times, of which each is found out by itself.
+// The same for times, each of which is checked on its own.
 TEST_P(ClickhouseLedger, ASumOfTimesThatDoesNotFitIsRefused) {
   const auto lasting = [](const char* workload, GpuTime gpu, MemoryTime memory, GpuTime observed) {
     Posting made = posting({{1, 1}}, workload, Costs::zero(kUsd));

@@ -1,5 +1,4 @@
-// What every store_kind of the ledger promises of facts (ledger/store.h), held against each of
-// them.
+// What every store of the ledger promises about facts (ledger/store.h), checked for each store.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +46,7 @@ TEST_P(StoreContract, AnEmptyStoreAnswersEverything) {
   EXPECT_EQ(must(store_->overview()).charges, 0u);
 }
 
-// Every field comes back as it was: extremes, absent beside empty, any Unicode.
+// Every field comes back unchanged: extremes, absent and empty values, any Unicode.
 TEST_P(StoreContract, EveryFieldOfAChargeComesBack) {
   const Money most = Money::from_ticks(Decimal::kTicksMax, kEur);
   Charge full(march(), Interval(at("2026-03-01T00:00:00.001Z"), at("2026-03-01T01:00:00Z")),
@@ -258,13 +257,13 @@ TEST_P(StoreContract, TheSameBillTwiceIsOneBill) {
   EXPECT_EQ(charges_of(*store_), before);
   EXPECT_EQ(must(store_->imports()).size(), 2u);
   EXPECT_THAT(must(store_->rejected_rows(10)), IsEmpty());
-  // A third copy of the repeated line is one more line, and no conflict.
+  // A third copy of the repeated line is one more line, not a conflict.
   std::vector<Charge> more = bill;
   more.push_back(charge("i-2", 2, 4));
   EXPECT_EQ(tuple(import_charges(*store_, more).charges), Counts(1, 3, 2, 0));
 }
 
-// Fingerprints of identical lines are counted up, also across the end of the low half.
+// Fingerprints of identical lines are numbered, also where the low half wraps.
 TEST_P(StoreContract, RepeatedLinesHaveNumberedIds) {
   const Charge line = charge("i-1", 1);
   const std::vector<Charge> bill(5, line);
@@ -277,7 +276,7 @@ TEST_P(StoreContract, RepeatedLinesHaveNumberedIds) {
   EXPECT_EQ(got, want);
 }
 
-TEST_P(StoreContract, AConflictingLineIsKeptAside) {
+TEST_P(StoreContract, AConflictingLineIsSetAside) {
   import_charges(*store_, {charge("i-1", 1), charge("i-2", 2)});
   const ImportOutcome outcome = import_charges(
       *store_, {charge("i-1", 1, 5), charge("i-2", 20, 6), charge("i-3", 3, 7)}, "again.csv");
@@ -294,7 +293,7 @@ TEST_P(StoreContract, AConflictingLineIsKeptAside) {
   EXPECT_EQ(must(store_->imports())[1].charges, 1u);
 }
 
-// The rule of ImportSession, case by case, in units billed under one natural key.
+// The rule of ImportSession, case by case, as units billed under one natural key.
 TEST_P(StoreContract, ConflictsByMultiset) {
   struct Case {
     std::vector<int> there, here;
@@ -376,7 +375,7 @@ TEST_P(StoreContract, OtherFactsConflictByKey) {
   EXPECT_EQ(must(store_->nodes())[0].instance_type, "p5.48xlarge");
 }
 
-TEST_P(StoreContract, AnEndedHoldingTakesThePlaceOfItsReadings) {
+TEST_P(StoreContract, AnEndedHoldingReplacesItsReadings) {
   const auto deliver = [&](const Holding& job) {
     const auto session = must(store_->begin_import(source("sacct.txt")));
     must(session->append_holdings({&job, 1}));
@@ -491,8 +490,8 @@ TEST_P(StoreContract, OutagesAndCorrectionsConflictByKey) {
             Money::from_units(1, kEur));
 }
 
-// By device, then time, whatever the order in which they came; also where a card moved to another
-// node meanwhile, and in batches that a sink may end.
+// In the order of device and time, for any order of import; also if a GPU was moved to another node
+// meanwhile, and in batches after which a sink may stop.
 TEST_P(StoreContract, UsageComesInAStreamByDeviceAndTime) {
   std::vector<Usage> samples;
   for (int minute = 0; minute < 900; ++minute) {

@@ -1,6 +1,6 @@
-// kill -9 at random moments of import and run: nothing acknowledged is missing, nothing is there
-// twice, and no half of anything is visible. CRASH_ROUNDS=200 for more than the dozen of every day;
-// a failure prints the CRASH_SEED that replays its delays.
+// kill -9 at random moments of imports and runs: nothing acknowledged is lost, nothing is
+// duplicated, and nothing is half visible. CRASH_ROUNDS=200 runs more than the usual dozen; a
+// failure prints the CRASH_SEED that replays its delays.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -18,13 +18,13 @@ namespace {
 
 using namespace sample;
 
-// Of import or run number n: how many facts, so that a half would show.
+// The number of facts of import or run number n, so that a half is noticed.
 std::uint64_t size_of(std::uint64_t number) { return 500 + number % 3 * 1700; }
 
 std::vector<Charge> bill(std::uint64_t number) {
   std::vector<Charge> lines;
   for (std::uint64_t i = 0; i < size_of(number); ++i) {
-    // Every tenth line is a repeat of its neighbour, so that both ways in are used.
+    // Every tenth line repeats its neighbour, so that both ways into the table are used.
     const std::uint64_t distinct = i % 10 == 9 ? i - 1 : i;
     lines.push_back(charge("bill-" + std::to_string(number) + "/" + std::to_string(distinct), 1));
   }
@@ -36,7 +36,7 @@ std::vector<Posting> postings(std::uint64_t number) {
   return std::vector<Posting>(size_of(number), posting({{1, 1}}, workload, costs(1)));
 }
 
-// The child: imports and runs for ever, and says so after each commit.
+// The child process: imports and runs for ever, and acknowledges each commit.
 [[noreturn]] void work(const std::string& path, int acknowledgements) {
   try {
     const auto store = open_file(path);
@@ -62,7 +62,7 @@ struct Acknowledged {
   std::uint64_t imports = 0, runs = 0;
 };
 
-// Runs the child, kills it after so long, and counts what it acknowledged.
+// Runs the child, kills it after a delay, and counts what it acknowledged.
 Acknowledged crash(const std::string& path, std::chrono::milliseconds delay) {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
@@ -84,7 +84,7 @@ Acknowledged crash(const std::string& path, std::chrono::milliseconds delay) {
   return said;
 }
 
-// What is in the file, after checking that it is whole.
+// The contents of the file, after a check that they are complete.
 Acknowledged check(const std::string& path) {
   const auto store = open_file(path);
   const auto imports = must(store->imports());
@@ -92,7 +92,7 @@ Acknowledged check(const std::string& path) {
   std::optional<FactId> last;
   must(store->scan_charges("", [&](std::span<const Charge> some) {
     for (const Charge& line : some) {
-      EXPECT_TRUE(!last || *last < line.id) << "a line is there twice";
+      EXPECT_TRUE(!last || *last < line.id) << "a line appears twice";
       last = line.id;
       ++lines[line.resource_id.substr(0, line.resource_id.find('/'))];
     }
@@ -123,7 +123,7 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-TEST(Crash, WhatWasAcknowledgedSurvivesKillMinus9) {
+TEST(Crash, AcknowledgedCommitsSurviveKillMinus9) {
   const TemporaryFolder folder;
   const std::string path = folder.file("ledger.duckdb");
   const std::uint64_t seed = number_from("CRASH_SEED", std::random_device()());
@@ -134,7 +134,7 @@ TEST(Crash, WhatWasAcknowledgedSurvivesKillMinus9) {
     SCOPED_TRACE("CRASH_SEED=" + std::to_string(seed) + " round " + std::to_string(round));
     const Acknowledged said = crash(path, std::chrono::milliseconds(random() % 700));
     const Acknowledged found = check(path);
-    // What was committed and not yet acknowledged may be there: one at most.
+    // A commit that was not yet acknowledged may be there: one at most.
     EXPECT_GE(found.imports, kept.imports + said.imports) << "an acknowledged import is missing";
     EXPECT_LE(found.imports, kept.imports + said.imports + 1);
     EXPECT_GE(found.runs, kept.runs + said.runs) << "an acknowledged run is missing";

@@ -1,5 +1,5 @@
-// What every store_kind promises of bills that arrive again (ledger/delivery.h) and of closed
-// months: both versions of a line stay, a closed month never changes, and no cent is lost.
+// What every store promises about bills that are delivered again (ledger/delivery.h) and about
+// closed months: both versions of a line stay, a closed month never changes, and no cent is lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -82,7 +82,7 @@ std::int64_t billed(Store& store, const std::string& month) {
   return static_cast<std::int64_t>(sum.ticks() / Money::kTicksPerUnit);
 }
 
-TEST_P(DeliveryContract, AReplacementTakesTheBillsPlace) {
+TEST_P(DeliveryContract, AReplacementReplacesTheBill) {
   replace(*store_, {line("a", 10), line("b", 20), line("b", 20), line("c", 30)});
   const ImportOutcome second = replace(*store_, {line("a", 11), line("b", 20), line("d", 40)}, 2);
   EXPECT_EQ(second.charges.created, 2u);
@@ -90,7 +90,7 @@ TEST_P(DeliveryContract, AReplacementTakesTheBillsPlace) {
   EXPECT_EQ(second.charges.conflicts, 0u);
   EXPECT_EQ(second.restated, (Restated{.removed = 3, .reversed = 0, .late = 0}));
   EXPECT_EQ(billed(*store_, "2026-03"), 11 + 20 + 40);
-  // The same again changes nothing.
+  // Delivering the same again changes nothing.
   const ImportOutcome again = replace(*store_, {line("a", 11), line("b", 20), line("d", 40)}, 3);
   EXPECT_EQ(again.charges.existing, 3u);
   EXPECT_EQ(again.charges.created, 0u);
@@ -107,7 +107,7 @@ TEST_P(DeliveryContract, AReplacementTakesTheBillsPlace) {
   const auto restated = must(store_->restated_charges("2026-03"));
   ASSERT_EQ(restated.size(), 2u);
   EXPECT_EQ(restated[0].import_number, 2u);
-  // What was may be again, as a line of its own.
+  // An earlier version may return, as a line of its own.
   EXPECT_EQ(replace(*store_, {line("a", 10)}, 4).charges.created, 1u);
   EXPECT_EQ(billed(*store_, "2026-03"), 10);
   const auto imports = must(store_->imports());
@@ -127,7 +127,7 @@ TEST_P(DeliveryContract, AReplacementKeepsToItsScope) {
   EXPECT_EQ(replace(*store_, {line("a", 5)}, 2).restated.removed, 1u);
   EXPECT_EQ(billed(*store_, "2026-03"), 5 + 10 + 1 + 1);
   EXPECT_EQ(billed(*store_, "2026-04"), 10);
-  // What completes a delivery is a scope of its own.
+  // A delivery part (x_DeliveryPart) is a scope of its own.
   Charge part = line("p", 3);
   part.other_columns = R"({"x_Any":"1","x_DeliveryPart":"purchases"})";
   EXPECT_EQ(replace(*store_, {part}, 21).restated.removed, 0u);
@@ -161,17 +161,17 @@ TEST_P(DeliveryContract, DifferencesAddUp) {
   EXPECT_EQ(second.charges.created, 3u);
   EXPECT_EQ(second.charges.conflicts, 0u);
   EXPECT_EQ(billed(*store_, "2026-03"), 10 - 9 + 1);
-  // A file is known by its bytes.
+  // A file is identified by its bytes.
   const ImportOutcome again = delta(2, {line("a", -3), line("a", -3), line("b", 1)});
   EXPECT_TRUE(again.known_file);
   EXPECT_EQ(again.charges.created, 0u);
   EXPECT_EQ(billed(*store_, "2026-03"), 2);
 }
 
-TEST_P(DeliveryContract, AGuardedDeliveryLooksAtWhatIsLeft) {
+TEST_P(DeliveryContract, AGuardedDeliveryChecksTheLiveLines) {
   replace(*store_, {line("a", 10)});
   replace(*store_, {line("a", 11)}, 2);
-  // 10 was taken back, so it is no version that the guard could know.
+  // 10 was taken back, so the guard does not count it as a known version.
   const auto guarded =
       must(deliver(*store_, delivered(DeliveryStyle::kGuarded, 3), {line("a", 10)}));
   EXPECT_EQ(guarded.charges.conflicts, 1u);
@@ -215,7 +215,7 @@ TEST_P(DeliveryContract, AClosedMonthDoesNotChange) {
     EXPECT_EQ(back.charge_period, retired.charge.charge_period);
     EXPECT_EQ(back.import_number, 3u);
   }
-  // Then April is closed too, and what March should have been changes once more.
+  // Then April is closed too, and the correct amount for March changes once more.
   close(*store_, "2026-04");
   EXPECT_EQ(replace(*store_, {line("a", 11), line("b", 20)}, 4).restated,
             (Restated{.removed = 0, .reversed = 2, .late = 0}));
@@ -237,7 +237,7 @@ TEST_P(DeliveryContract, ClosingIsForGood) {
   EXPECT_THAT(session.error().message, HasSubstr("2026-03 is closed"));
 }
 
-TEST_P(DeliveryContract, WhatIsPostedAndGoneIsTold) {
+TEST_P(DeliveryContract, PostingsOfRetiredLinesAreReported) {
   replace(*store_, {line("a", 10), line("b", 20)});
   allocate(*store_, "2026-03");
   replace(*store_, {line("a", 10), line("b", 21)}, 2);
@@ -253,7 +253,7 @@ TEST_P(DeliveryContract, WhatIsPostedAndGoneIsTold) {
   EXPECT_TRUE(totals_of(*store_, "2026-03")[0].exact());
 }
 
-TEST_P(DeliveryContract, EarlierStatesCanBeAsked) {
+TEST_P(DeliveryContract, EarlierStatesCanBeQueried) {
   replace(*store_, {line("a", 10)});
   pennyweight::Run first = run();
   first.at = at("2026-04-01T10:00:00Z");
@@ -281,7 +281,7 @@ TEST_P(DeliveryContract, EarlierStatesCanBeAsked) {
   EXPECT_EQ(cost_as_of(at("2026-03-01T00:00:00Z")), "nothing");
 }
 
-TEST_P(DeliveryContract, ACorrectionOfAClosedMonthIsKeptAside) {
+TEST_P(DeliveryContract, ACorrectionOfAClosedMonthIsSetAside) {
   const auto correct = [&](const std::string& name) {
     const auto session = must(store_->begin_import(source("corrections.csv")));
     must(session->append_corrections(std::vector{correction(name, 1)}));
@@ -312,7 +312,7 @@ TEST_P(DeliveryContract, InvoicesAreIssuedOnce) {
   EXPECT_EQ(must(store_->issued_invoices()).size(), 2u);
 }
 
-// What the provider says now of each scope, kept by an oracle that knows nothing of ids.
+// What the provider currently says of each scope, kept by an oracle that knows nothing of ids.
 class Oracle {
  public:
   void replace(const std::vector<Charge>& lines) {
@@ -385,7 +385,7 @@ TEST_P(Deliveries, NoSequenceChangesAClosedMonthOrLosesACent) {
         RC_ASSERT(a.charges.existing == b.charges.existing);
         RC_ASSERT(a.charges.repeated == b.charges.repeated);
         replaces ? oracle.replace(lines) : oracle.add(lines);
-        // The same delivery again changes nothing.
+        // Delivering the same again changes nothing.
         const auto again = must(deliver(*memory, from, lines));
         RC_ASSERT(again.charges.created == 0u && again.restated == Restated{});
         const auto again_b = must(deliver(*file, from, lines));

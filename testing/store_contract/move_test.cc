@@ -1,5 +1,5 @@
-// A moved ledger is the ledger: whatever a store can be asked, it answers as the one that it was
-// moved from; however often the move was broken off.
+// A moved ledger is the same ledger: every query gives the same answer as before the move, however
+// often the move was interrupted.
 #include "ledger/store/move/move.h"
 
 #include <gmock/gmock.h>
@@ -99,7 +99,8 @@ void allocate(Store& store, const std::string& month, const std::string& workloa
             {WorkloadId("bare"), Labels()}});
 }
 
-// Everything that a ledger can hold: restated and closed months, several runs of a scope, invoices.
+// Everything that a ledger can contain: restated and closed months, several runs of a scope,
+// invoices.
 void fill(Store& store, std::uint64_t seed = 1) {
   import_facts(store, seed);
   import_bill(store, DeliveryStyle::kReplacement,
@@ -120,7 +121,7 @@ void fill(Store& store, std::uint64_t seed = 1) {
       {"PW-2", "2026-02", "bolt", at("2026-04-03"), "{\"b\":2}", {2, 2}, ""}}));
   import_bill(store, DeliveryStyle::kReplacement,
               {line("a", 11, "02"), line("b", 20, "02"), line("d", 4, "03")}, 2);
-  import_bill(store, DeliveryStyle::kGuarded, {line("d", 5, "03")}, 3);  // kept aside
+  import_bill(store, DeliveryStyle::kGuarded, {line("d", 5, "03")}, 3);  // set aside
   allocate(store, "2026-03", "v", 3);
   must(store.issue_invoices(std::vector<IssuedInvoice>{
       {"PW-3", "2026-02", "acme", at("2026-04-09"), "{\"c\":3}", {3, 3}, "PW-1"}}));
@@ -215,7 +216,7 @@ void expect_same(Store& a, Store& b) {
 
 // ------------------------------------------------------------------ moves
 
-// A target that fails at a step, as a program that is ended there does.
+// A target that fails at a given step, like a program that is killed there.
 class Breaking : public move::LedgerTarget {
  public:
   Breaking(move::LedgerTarget& target, int steps) : target_(target), left_(steps) {}
@@ -261,7 +262,7 @@ Result<move::MoveOutcome> moved(move::LedgerSource& source, move::LedgerTarget& 
   return move::move_ledger(source, breaking, ignore);
 }
 
-// The places of a store_kind that ledgers are moved to and from.
+// The places that ledgers are moved to and from, for one store.
 class Move : public ::testing::TestWithParam<std::string> {
  protected:
   bool on_servers() const { return GetParam() != "duckdb"; }
@@ -304,7 +305,7 @@ TEST_P(Move, ThereAndBack) {
   EXPECT_EQ(there.differences, std::vector<std::string>());
   EXPECT_EQ(there.found, 0u);
   expect_same(*open_file(file("here.duckdb")), *open_there());
-  // What attempts left that were killed when they made the file.
+  // Files left by attempts that were killed while they created the file.
   const std::vector<std::string> left = {file("back.duckdb.moving.making-1"),
                                          file("back.duckdb.moving.making-1.wal")};
   for (const std::string& one : left) std::ofstream(one) << "begun";
@@ -321,9 +322,9 @@ TEST_P(Move, AnEmptyLedger) {
   expect_same(*open_file(file("here.duckdb")), *open_there());
 }
 
-TEST_P(Move, GoesOnWhereItWasBrokenOff) {
+TEST_P(Move, ResumesWhereItWasInterrupted) {
   fill_here();
-  // Every few steps anew, until one attempt comes to the end.
+  // Interrupted every few steps, until one attempt finishes.
   int attempts = 0, steps = 3;
   std::uint64_t found = 0;
   while (true) {
@@ -342,7 +343,7 @@ TEST_P(Move, GoesOnWhereItWasBrokenOff) {
   expect_same(*open_file(file("here.duckdb")), *open_there());
 }
 
-TEST_P(Move, WhatCameMeanwhileIsCopiedToo) {
+TEST_P(Move, NewCommitsDuringAMoveAreCopied) {
   fill_here();
   ASSERT_FALSE(moved(*source_here(), *target(), 40));
   grow(*open_file(file("here.duckdb")));
@@ -360,7 +361,7 @@ TEST_P(Move, AnotherSourceIsRefused) {
   EXPECT_THAT(refused.error().message, HasSubstr("begun from another ledger"));
 }
 
-TEST_P(Move, NobodyOpensWhatIsNotWhole) {
+TEST_P(Move, AnUnfinishedLedgerCannotBeOpened) {
   fill_here();
   ASSERT_FALSE(moved(*source_here(), *target(), 60));
   if (on_servers()) {
@@ -412,7 +413,7 @@ class Careless : public Breaking {
   bool loses_;
 };
 
-TEST_P(Move, WhatIsNotTheSameIsNoLedger) {
+TEST_P(Move, ADifferingCopyIsNoLedger) {
   fill_here();
   {
     const auto to = target();

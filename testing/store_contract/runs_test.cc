@@ -1,5 +1,5 @@
-// What every store_kind of the ledger promises of runs, postings and their sums (ledger/store.h),
-// held against each of them.
+// What every store of the ledger promises about runs, postings and their sums (ledger/store.h),
+// checked for each store.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 class RunContract : public StoreTest {};
 INSTANTIATE_TEST_SUITE_P(Stores, RunContract, every_store(), store_name);
 
-TEST_P(RunContract, ARunTakesTheOthersPlace) {
+TEST_P(RunContract, ARunReplacesTheOneBefore) {
   const Charge line = charge("i-1", 1);
   import_charges(*store_, {line});
   const FactId id{content_hash(line)};
@@ -67,7 +67,7 @@ TEST_P(RunContract, TheSameRunAgainChangesNothing) {
   EXPECT_EQ(again.at, first.at);
   EXPECT_EQ(again.postings_digest, first.postings_digest);
   EXPECT_EQ(must(store_->runs()).size(), 1u);
-  // Anything else does.
+  // Any other change makes a new run.
   pennyweight::Run changed = run();
   changed.policy_version = {9, 9};
   EXPECT_EQ(keep_run(*store_, changed, postings, dimensions).number, 2u);
@@ -220,7 +220,7 @@ TEST_P(RunContract, ReconcileIsExact) {
   EXPECT_EQ(totals[1].posted.billed, Money::from_units(30, kUsd));
 }
 
-// What a run of one charge posts: a few holders, and one of them has no dimensions.
+// The postings of a run for one charge: a few holders, one of them without dimensions.
 std::vector<Posting> postings_of_charge(std::uint64_t charge, int units) {
   const FactId id{{charge, charge}};
   std::vector<Posting> made;
@@ -249,7 +249,7 @@ std::vector<WorkloadDimensions> dimensions_of_postings(const std::vector<Posting
 TEST_P(RunContract, AnIncrementalRunIsTheFullRun) {
   std::mt19937 random(11);
   const auto other = fresh("other.duckdb");
-  std::vector<int> units(12, 1);  // of each charge, or transfer: the store does not tell them apart
+  std::vector<int> units(12, 1);  // of each charge or transfer: the store does not distinguish them
   const auto all = [&] {
     std::vector<Posting> postings;
     for (std::uint64_t charge = 0; charge < units.size(); ++charge) {
@@ -292,13 +292,13 @@ TEST_P(RunContract, AnIncrementalRunIsTheFullRun) {
     EXPECT_EQ(must(store_->dimensions_of(scope)), must(other->dimensions_of(scope)));
     EXPECT_EQ(must(store_->summarise({.group_by = {"cluster", "team", "charge"}})),
               must(other->summarise({.group_by = {"cluster", "team", "charge"}})));
-    // The full run says nothing new after the incremental one: dimensions are the same, too.
+    // The full run adds nothing to the incremental one: the dimensions are the same, too.
     EXPECT_EQ(keep_run(*store_, run(), whole, dimensions_of_postings(whole)).number,
               incremental.number);
   }
 }
 
-TEST_P(RunContract, AllOfARunMayBeKept) {
+TEST_P(RunContract, AWholeRunMayBeKept) {
   const auto postings = postings_of_charge(1, 5);
   const pennyweight::Run first =
       keep_run(*store_, run(), postings, dimensions_of_postings(postings));
@@ -371,7 +371,7 @@ TEST_P(RunContract, TransfersAddUpToZeroAndAreNobodysBillLine) {
   keep_run(*store_, run(), postings);
   auto totals = totals_of(*store_, "2026-03");
   ASSERT_EQ(totals.size(), 2u);
-  EXPECT_EQ(totals[0].lines, 0u);  // of euros
+  EXPECT_EQ(totals[0].lines, 0u);  // in euros
   EXPECT_EQ(totals[0].transfers, 1u);
   EXPECT_EQ(totals[1].lines_off, 0u);
   EXPECT_EQ(totals[1].posted, costs(10));
@@ -379,7 +379,7 @@ TEST_P(RunContract, TransfersAddUpToZeroAndAreNobodysBillLine) {
   EXPECT_EQ(totals[1].transfers_off, 0u);
   EXPECT_EQ(totals_of(*store_).at(1).transfers, 2u);
   EXPECT_EQ(must(store_->overview()).postings, 7u);
-  // What each owes includes what was moved; time does not move.
+  // What each owner pays includes the transfers; time does not move.
   const auto rows = must(store_->summarise({.group_by = {"workload", "currency"}}));
   std::map<std::string, Costs> by_workload;
   for (const SummaryRow& row : rows) {
@@ -390,14 +390,14 @@ TEST_P(RunContract, TransfersAddUpToZeroAndAreNobodysBillLine) {
   EXPECT_EQ(must(store_->summarise({.filters = {{"currency", {"USD"}}}}))[0].idle_time,
             GpuTime::of(1000));
 
-  // One of them off, in one cost, by the least amount that there is.
+  // One transfer is off, in one cost, by the smallest possible amount.
   postings[2].costs.list += Money::from_ticks(1, kUsd);
   keep_run(*store_, run(), postings);
   totals = totals_of(*store_, "2026-03");
   EXPECT_EQ(totals.at(1).transfers_off, 1u);
   EXPECT_EQ(totals.at(1).lines_off, 0u);
   EXPECT_THAT(totals_of(*store_, "2026-04"), IsEmpty());
-  // Two that are off against each other do not make one that is right.
+  // Two errors that cancel out are still two errors.
   postings[4].costs.list = postings[4].costs.list - Money::from_ticks(1, kUsd);
   keep_run(*store_, run(), postings);
   EXPECT_EQ(totals_of(*store_).at(1).transfers_off, 2u);
@@ -417,7 +417,7 @@ TEST_P(RunContract, TimeIsHeldByHoldersAndIdleInBuckets) {
   postings.push_back(of_cpu);
   keep_run(*store_, run(), postings);
   const SummaryRow all = must(store_->summarise({}))[0];
-  EXPECT_EQ(all.gpu_time, GpuTime::of(2000));       // used and held idle, of a workload
+  EXPECT_EQ(all.gpu_time, GpuTime::of(2000));       // used and idle, of a workload
   EXPECT_EQ(all.observed_time, GpuTime::of(1400));  // of these
   EXPECT_EQ(all.idle_time, GpuTime::of(12'000));
 }

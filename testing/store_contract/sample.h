@@ -1,4 +1,4 @@
-// Facts, every_store and helpers for the tests of every_store.
+// Sample facts, and helpers for the tests of the stores.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace pennyweight::sample {
 
-// A folder of its own, gone with the object.
+// A folder of its own, removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

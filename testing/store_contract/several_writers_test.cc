@@ -1,7 +1,7 @@
-// What every_store promise that several programs may write at once: one order of all commits, each
-// judged against everything before it, whatever was open meanwhile. Stores of the same ledger stand
-// for the programs. Only every_store with servers allow it: of "memory" and "duckdb" one process
-// has the ledger at a time.
+// What every store promises when several programs write at once: all commits have one order, and
+// each is checked against everything before it, whatever was open meanwhile. Several stores of the
+// same ledger stand for the programs. Only stores with servers allow it: with "memory" and
+// "duckdb", one process has the ledger at a time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ Closing closing() {
           .digest = {}};
 }
 
-TEST_P(SeveralWriters, WhatOneCommitsTheOtherSees) {
+TEST_P(SeveralWriters, CommitsAreVisibleToOtherWriters) {
   EXPECT_EQ(import_charges(*one_, {charge("a", 1), charge("b", 2)}).number, 1u);
   EXPECT_EQ(charges_of(*two_).size(), 2u);
   const ImportOutcome second = import_charges(*two_, {charge("b", 2), charge("c", 3)});
@@ -78,7 +78,7 @@ TEST_P(SeveralWriters, WhatOneCommitsTheOtherSees) {
   EXPECT_EQ(must(one_->imports()).size(), 2u);
 }
 
-TEST_P(SeveralWriters, OfTwoThatBringTheSameOneBringsIt) {
+TEST_P(SeveralWriters, TheSameFactsAreCreatedOnce) {
   const std::vector<Charge> bill = {charge("a", 1), charge("b", 2), charge("b", 2)};
   const auto first = began(*one_, bill), second = began(*two_, bill);
   EXPECT_THAT(charges_of(*one_), IsEmpty());
@@ -90,7 +90,7 @@ TEST_P(SeveralWriters, OfTwoThatBringTheSameOneBringsIt) {
   EXPECT_EQ(charges_of(*one_).size(), 3u);
 }
 
-TEST_P(SeveralWriters, AConflictWithWhatCameMeanwhileIsFound) {
+TEST_P(SeveralWriters, AConflictWithAConcurrentImportIsFound) {
   const auto first = must(one_->begin_import(source())),
              second = must(two_->begin_import(source()));
   must(first->append_nodes(std::vector{node("n1"), node("n2")}));
@@ -107,7 +107,7 @@ TEST_P(SeveralWriters, AConflictWithWhatCameMeanwhileIsFound) {
   EXPECT_EQ(must(one_->nodes()).size(), 3u);
 }
 
-TEST_P(SeveralWriters, AFileOfDifferencesIsTakenOnce) {
+TEST_P(SeveralWriters, AFileOfDifferencesIsImportedOnce) {
   const std::vector<Charge> lines = {charge("a", -3)};
   const auto first = began(*one_, lines, styled(DeliveryStyle::kDelta)),
              second = began(*two_, lines, styled(DeliveryStyle::kDelta));
@@ -118,7 +118,7 @@ TEST_P(SeveralWriters, AFileOfDifferencesIsTakenOnce) {
   EXPECT_EQ(charges_of(*one_).size(), 1u);
 }
 
-TEST_P(SeveralWriters, AReplacementTakesThePlaceOfWhatCameMeanwhile) {
+TEST_P(SeveralWriters, AReplacementReplacesAConcurrentImport) {
   const auto later = began(*two_, {charge("a", 2)}, styled(DeliveryStyle::kReplacement, 2));
   must(began(*one_, {charge("a", 1), charge("b", 1)}, styled(DeliveryStyle::kReplacement))
            ->commit());
@@ -127,7 +127,7 @@ TEST_P(SeveralWriters, AReplacementTakesThePlaceOfWhatCameMeanwhile) {
   EXPECT_EQ(charges_of(*one_)[0].costs, costs(2));
 }
 
-TEST_P(SeveralWriters, WhatComesWhileItsMonthIsClosedIsLate) {
+TEST_P(SeveralWriters, LinesOfAMonthThatIsClosedMeanwhileAreLate) {
   import_charges(*one_, {charge("a", 1)});
   keep_run(*one_, run(), whole(charges_of(*one_)));
   const auto late = began(*two_, {charge("b", 2)});
@@ -163,7 +163,7 @@ TEST_P(SeveralWriters, RunsOfOneScopeFollowOneAnother) {
   EXPECT_TRUE(runs[1].current);
   EXPECT_FALSE(runs[0].current);
   EXPECT_EQ(postings_in(*two_, run().scope).size(), 1u);
-  // The same as the current one, whoever made that.
+  // The same as the current one, no matter which program made that.
   EXPECT_EQ(keep_run(*two_, run("philly", "p"), {posting({{1, 1}}, "a", costs(1))}).number, 2u);
 }
 
@@ -188,8 +188,8 @@ TEST_P(SeveralWriters, AnInvoiceIsIssuedOnce) {
   EXPECT_EQ(must(two_->issued_invoices()), std::vector{invoice});
 }
 
-// Each brings bills that overlap with the others', all at once: each line is created by one.
-TEST_P(SeveralWriters, ManyAtOnceAreOneAfterTheOther) {
+// The bills overlap and are imported at the same time: each line is created by exactly one import.
+TEST_P(SeveralWriters, ConcurrentImportsAreSerialised) {
   constexpr int kWriters = 3, kBills = 3;
   std::atomic<std::uint64_t> created{0}, existing{0};
   {
@@ -216,12 +216,12 @@ TEST_P(SeveralWriters, ManyAtOnceAreOneAfterTheOther) {
   EXPECT_EQ(created.load() + existing.load(), std::uint64_t{50 * kWriters * kBills});
   const auto imports = must(two_->imports());
   ASSERT_EQ(imports.size(), std::size_t{kWriters * kBills});
-  std::uint64_t told = 0;
+  std::uint64_t recorded = 0;
   for (std::size_t i = 0; i < imports.size(); ++i) {
     EXPECT_EQ(imports[i].number, i + 1);
-    told += imports[i].charges;
+    recorded += imports[i].charges;
   }
-  EXPECT_EQ(told, lines.size());
+  EXPECT_EQ(recorded, lines.size());
 }
 
 }  // namespace

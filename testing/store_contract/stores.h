@@ -1,7 +1,7 @@
-// The every_store of the ledger, each under the same test.
+// The stores of the ledger, each run through the same tests.
 //
-// "clickhouse" is among them where the environment variable TEST_CLICKHOUSE names a server, and
-// "clickhouse_cluster" where TEST_CLICKHOUSE_CLUSTER names a cluster: addresses as in
+// "clickhouse" is among them if the environment variable TEST_CLICKHOUSE names a server, and
+// "clickhouse_cluster" if TEST_CLICKHOUSE_CLUSTER names a cluster: addresses as in
 // core/clickhouse/address.h, without a database. Each ledger is a database of its own there, which
 // is dropped at the end.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace pennyweight::sample {
 
-// A database with a name that nobody else has, gone with the object.
+// A database with a unique name, dropped with the object.
 class ServerLedger {
  public:
   explicit ServerLedger(const std::string& servers);  // "clickhouse://host:port?cluster=c"
@@ -33,10 +33,10 @@ class ServerLedger {
   std::unique_ptr<Clock> clock_;
 };
 
-// What TEST_CLICKHOUSE or TEST_CLICKHOUSE_CLUSTER says; empty: not set.
+// The value of TEST_CLICKHOUSE or TEST_CLICKHOUSE_CLUSTER; empty if it is not set.
 std::string server_address(const std::string& store_kind);
 
-// Fresh stores of one store_kind. They go before it.
+// Creates fresh stores of one kind. The stores must be destroyed before it.
 class Ledgers {
  public:
   explicit Ledgers(std::string store_kind) : store_kind_(std::move(store_kind)) {}
@@ -53,7 +53,7 @@ class Ledgers {
   std::vector<std::unique_ptr<ServerLedger>> servers_;
 };
 
-// A fresh store of each store_kind. Derive a class of your own from it, and write
+// A test with a fresh store of each kind. Derive a class of your own from it, and write
 //   INSTANTIATE_TEST_SUITE_P(Stores, YourClass, every_store(), store_name);
 class StoreTest : public ::testing::TestWithParam<std::string> {
  protected:
@@ -63,7 +63,7 @@ class StoreTest : public ::testing::TestWithParam<std::string> {
   std::unique_ptr<Store> store_;
 };
 
-// Those that keep more than the process's memory.
+// The stores that outlive the process.
 std::vector<std::string> persistent_stores();
 inline auto every_store() {
   std::vector<std::string> all = persistent_stores();

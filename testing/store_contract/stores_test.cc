@@ -13,7 +13,7 @@
 namespace pennyweight::sample {
 namespace {
 
-// Goes on, and is the same for every process of this machine.
+// A running clock that all processes of this machine agree on.
 class RunningClock : public Clock {
  public:
   Instant now() override {

@@ -1,6 +1,7 @@
-// What every_store promise to programs that share the work on a ledger: a scope is claimed by one,
-// a run is kept only by who has the newest claim and saw no other run since, and it is known what
-// every import touched.
+// What every store promises to programs that share the work on a ledger: a scope is claimed by one
+// worker; a run is kept only if its worker has the newest claim and no other run has been kept
+// since; and the store knows which scopes every import invalidated.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,12 +60,12 @@ WorkClaim claim(Store& store, const ClaimRequest& what) {
 class WorkContract : public StoreTest {};
 INSTANTIATE_TEST_SUITE_P(Stores, WorkContract, every_store(), store_name);
 
-TEST_P(WorkContract, NothingIsKnownOfANewLedger) {
-  const WorkRecords book = must(store_->work_records());
-  EXPECT_EQ(book.imports, 0u);
-  EXPECT_THAT(book.claims, IsEmpty());
-  EXPECT_THAT(book.done, IsEmpty());
-  EXPECT_THAT(book.plans, IsEmpty());
+TEST_P(WorkContract, ANewLedgerHasNoWorkRecords) {
+  const WorkRecords records = must(store_->work_records());
+  EXPECT_EQ(records.imports, 0u);
+  EXPECT_THAT(records.claims, IsEmpty());
+  EXPECT_THAT(records.done, IsEmpty());
+  EXPECT_THAT(records.plans, IsEmpty());
   EXPECT_THAT(must(store_->invalidated_scopes(0)), IsEmpty());
 }
 
@@ -74,30 +75,30 @@ TEST_P(WorkContract, AScopeIsClaimedOnce) {
   EXPECT_EQ(first.scope, kScope);
   EXPECT_EQ(first.run, 0u);
   EXPECT_FALSE(must(store_->claim_work(asked("bob"))));
-  // Another scope is another matter, and numbers go on over all of them.
+  // Another scope can still be claimed; claims of all scopes are numbered together.
   const WorkClaim other = claim(*store_, asked("bob", 0, {ClusterId(""), "2026-03"}));
   EXPECT_EQ(other.number, 2u);
-  const WorkRecords book = must(store_->work_records());
-  ASSERT_THAT(book.claims, SizeIs(2));
-  EXPECT_EQ(book.claims[0].claim, other);
-  EXPECT_EQ(book.claims[1].claim, first);
-  EXPECT_EQ(book.claims[1].heartbeats, 0u);
-  EXPECT_EQ(book.claims[1].last_heartbeat, first.at);
-  EXPECT_FALSE(book.claims[1].is_over);
+  const WorkRecords records = must(store_->work_records());
+  ASSERT_THAT(records.claims, SizeIs(2));
+  EXPECT_EQ(records.claims[0].claim, other);
+  EXPECT_EQ(records.claims[1].claim, first);
+  EXPECT_EQ(records.claims[1].heartbeats, 0u);
+  EXPECT_EQ(records.claims[1].last_heartbeat, first.at);
+  EXPECT_FALSE(records.claims[1].is_over);
 }
 
-TEST_P(WorkContract, WhoKnowsOfTheNewestClaimMayTakeOver) {
+TEST_P(WorkContract, OnlyTheNewestClaimCanBeTakenOver) {
   const WorkClaim first = claim(*store_, asked("ann"));
   const WorkClaim second = claim(*store_, asked("bob", first.number));
   EXPECT_EQ(second.number, 2u);
   EXPECT_FALSE(must(store_->claim_work(asked("cy", first.number))));
   EXPECT_FALSE(must(store_->claim_work(asked("cy", 17))));
-  const WorkRecords book = must(store_->work_records());
-  ASSERT_THAT(book.claims, SizeIs(1));
-  EXPECT_EQ(book.claims[0].claim, second);
+  const WorkRecords records = must(store_->work_records());
+  ASSERT_THAT(records.claims, SizeIs(1));
+  EXPECT_EQ(records.claims[0].claim, second);
 }
 
-TEST_P(WorkContract, SignsOfLifeAreCounted) {
+TEST_P(WorkContract, HeartbeatsAreCounted) {
   const WorkClaim mine = claim(*store_, asked("ann"));
   must(store_->renew_claim(mine, mine.at + seconds(10)));
   must(store_->renew_claim(mine, mine.at + seconds(20)));
@@ -105,7 +106,7 @@ TEST_P(WorkContract, SignsOfLifeAreCounted) {
   EXPECT_EQ(state.heartbeats, 2u);
   EXPECT_EQ(state.last_heartbeat, mine.at + seconds(20));
   EXPECT_FALSE(state.is_over);
-  // One that was taken over is nobody's any more.
+  // A claim that was taken over cannot be renewed or released.
   const WorkClaim next = claim(*store_, asked("bob", mine.number));
   must(store_->renew_claim(mine, mine.at + seconds(99)));
   must(store_->release_claim(mine, mine.at + seconds(99)));
@@ -115,29 +116,29 @@ TEST_P(WorkContract, SignsOfLifeAreCounted) {
   EXPECT_FALSE(state.is_over);
 }
 
-TEST_P(WorkContract, WhatIsGivenBackIsOver) {
+TEST_P(WorkContract, AReleasedClaimIsOver) {
   const WorkClaim mine = claim(*store_, asked("ann"));
   must(store_->release_claim(mine, mine.at + seconds(1)));
   EXPECT_TRUE(must(store_->work_records()).claims.at(0).is_over);
   EXPECT_EQ(claim(*store_, asked("bob", mine.number)).number, 2u);
 }
 
-TEST_P(WorkContract, ARunIsKeptWithWhatItHasSeen) {
+TEST_P(WorkContract, ARunIsKeptWithItsCompletion) {
   const WorkClaim mine = claim(*store_, asked("ann"));
   auto session = begin(*store_, mine);
   must(session->append_postings(std::vector{posting({{1, 1}}, "w", costs(1))}));
   EXPECT_EQ(must(session->commit()).number, 1u);
   session.reset();
-  const WorkRecords book = must(store_->work_records());
+  const WorkRecords records = must(store_->work_records());
   WorkCompletion wanted = done_of(mine);
   wanted.run = 1;
-  EXPECT_THAT(book.done, ElementsAre(wanted));
-  EXPECT_TRUE(book.claims.at(0).is_over);
+  EXPECT_THAT(records.done, ElementsAre(wanted));
+  EXPECT_TRUE(records.claims.at(0).is_over);
   EXPECT_EQ(must(store_->runs()).size(), 1u);
   EXPECT_EQ(claim(*store_, asked("bob", mine.number)).run, 1u);
 }
 
-TEST_P(WorkContract, WhatWasDoneIsKeptAlsoWhereNothingChanged) {
+TEST_P(WorkContract, ACompletionIsKeptEvenIfTheRunDidNotChange) {
   const std::vector<Posting> postings = {posting({{1, 1}}, "w", costs(1))};
   keep_run(*store_, run(), postings);
   const WorkClaim mine = claim(*store_, asked("ann"));
@@ -148,11 +149,11 @@ TEST_P(WorkContract, WhatWasDoneIsKeptAlsoWhereNothingChanged) {
   session.reset();
   EXPECT_EQ(must(store_->runs()).size(), 1u);
   EXPECT_EQ(postings_in(*store_, kScope).size(), 1u);
-  const WorkRecords book = must(store_->work_records());
-  ASSERT_THAT(book.done, SizeIs(1));
-  EXPECT_EQ(book.done[0].run, 1u);
-  EXPECT_TRUE(book.claims.at(0).is_over);
-  // The next one takes its place.
+  const WorkRecords records = must(store_->work_records());
+  ASSERT_THAT(records.done, SizeIs(1));
+  EXPECT_EQ(records.done[0].run, 1u);
+  EXPECT_TRUE(records.claims.at(0).is_over);
+  // The next run replaces it.
   const WorkClaim next = claim(*store_, asked("bob", mine.number));
   session = begin(*store_, next, "another");
   must(session->append_postings(postings));
@@ -189,7 +190,7 @@ TEST_P(WorkContract, ARunOfAClaimThatWasTakenOverIsNotKept) {
   EXPECT_EQ(must(store_->work_records()).done.at(0).claim, theirs.number);
 }
 
-TEST_P(WorkContract, ARunOfOlderFactsIsNotKeptOverOneThatCameMeanwhile) {
+TEST_P(WorkContract, ARunOfOlderFactsDoesNotReplaceANewerRun) {
   const WorkClaim mine = claim(*store_, asked("ann"));
   keep_run(*store_, run(), {posting({{1, 1}}, "by hand", costs(1))});
   auto session = begin(*store_, mine);
@@ -205,7 +206,7 @@ TEST_P(WorkContract, ARunOfOlderFactsIsNotKeptOverOneThatCameMeanwhile) {
   EXPECT_THAT(must(store_->work_records()).done, IsEmpty());
 }
 
-TEST_P(WorkContract, AMonthThatIsClosedIsNobodysWork) {
+TEST_P(WorkContract, AClosedMonthCannotBeClaimed) {
   const std::vector<Charge> lines = {charge("i-1", 1)};
   import_charges(*store_, lines);
   const WorkClaim before = claim(*store_, asked("ann"));
@@ -254,9 +255,9 @@ TEST_P(WorkContract, ThePlanOfMoreImportsCounts) {
   EXPECT_THAT(must(store_->work_records()).plans, ElementsAre(other, later));
 }
 
-std::vector<Invalidation> places(const std::vector<InvalidatedScope>& touched) {
+std::vector<Invalidation> places(const std::vector<InvalidatedScope>& scopes) {
   std::vector<Invalidation> all;
-  for (const InvalidatedScope& one : touched) all.push_back(one.invalidation);
+  for (const InvalidatedScope& one : scopes) all.push_back(one.invalidation);
   return all;
 }
 Invalidation on(const char* day, InvalidationKind what = InvalidationKind::kDay) {
@@ -265,7 +266,7 @@ Invalidation on(const char* day, InvalidationKind what = InvalidationKind::kDay)
 const Invalidation kFleet = {InvalidationKind::kFleet, ClusterId("philly"),
                              std::chrono::sys_days()};
 
-TEST_P(WorkContract, ItIsKnownWhatImportsTouched) {
+TEST_P(WorkContract, ImportsInvalidateTheirScopes) {
   import_charges(*store_, {charge("i-1", 1)});
   {
     const auto session = must(store_->begin_import(source("facts")));
@@ -292,7 +293,7 @@ TEST_P(WorkContract, ItIsKnownWhatImportsTouched) {
   EXPECT_THAT(must(store_->invalidated_scopes(9)), IsEmpty());
 }
 
-TEST_P(WorkContract, WhatWasThereAlreadyTouchesNothing) {
+TEST_P(WorkContract, KnownFactsInvalidateNothing) {
   const auto import = [&](std::uint64_t util) {
     Usage seen = usage("GPU-1", "2026-03-09T12:00:00Z");
     seen.gpu_util_ppm = util;
@@ -304,11 +305,11 @@ TEST_P(WorkContract, WhatWasThereAlreadyTouchesNothing) {
   };
   import(1);
   import(1);
-  import(2);  // a conflict, kept aside
+  import(2);  // a conflict, set aside
   EXPECT_EQ(must(store_->work_records()).imports, 3u);
   EXPECT_THAT(must(store_->invalidated_scopes(0)), SizeIs(3));
   EXPECT_THAT(must(store_->invalidated_scopes(1)), IsEmpty());
-  // The first and the last of several, and when the first came.
+  // The first and the last import of several, and when the first one came.
   const auto session = must(store_->begin_import(source("facts")));
   must(session->append_usages(std::vector{usage("GPU-1", "2026-03-09T13:00:00Z")}));
   must(session->commit());
@@ -320,7 +321,7 @@ TEST_P(WorkContract, WhatWasThereAlreadyTouchesNothing) {
   EXPECT_EQ(must(store_->invalidated_scopes(1)).at(0).first_import, 4u);
 }
 
-TEST_P(WorkContract, LinesThatAreTakenBackTouchTheirMonth) {
+TEST_P(WorkContract, RetiredLinesInvalidateTheirMonth) {
   ImportSource replacing = source();
   replacing.style = DeliveryStyle::kReplacement;
   const auto deliver = [&](const std::vector<Charge>& lines) {
@@ -338,7 +339,7 @@ TEST_P(WorkContract, LinesThatAreTakenBackTouchTheirMonth) {
   EXPECT_EQ(all[0].last_import, 2u);
 }
 
-// What only every_store with servers promise: several programs at once.
+// What only stores with servers promise: several programs at once.
 class SeveralWorkers : public ::testing::TestWithParam<std::string> {
  protected:
   SeveralWorkers() : ledger_(server_address(GetParam())), store_(ledger_.open()) {}
@@ -353,7 +354,7 @@ std::vector<std::string> server_stores() {
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SeveralWorkers);
 INSTANTIATE_TEST_SUITE_P(Stores, SeveralWorkers, ::testing::ValuesIn(server_stores()), store_name);
 
-TEST_P(SeveralWorkers, OfManyWhoWantAScopeOneHasIt) {
+TEST_P(SeveralWorkers, OneOfManyWorkersClaimsAScope) {
   constexpr int kWorkers = 4;
   std::atomic<int> got{0};
   {
@@ -370,7 +371,7 @@ TEST_P(SeveralWorkers, OfManyWhoWantAScopeOneHasIt) {
   EXPECT_FALSE(must(store_->work_records()).is_alone);
 }
 
-TEST_P(SeveralWorkers, WhoSleepsWhileHisClaimIsTakenKeepsNothing) {
+TEST_P(SeveralWorkers, ASleepingWorkerWhoseClaimWasTakenKeepsNothing) {
   const auto sleeper = ledger_.open();
   const WorkClaim mine = claim(*sleeper, asked("ann"));
   auto session = begin(*sleeper, mine);

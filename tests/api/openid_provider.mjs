@@ -1,5 +1,5 @@
-// A certified OpenID Connect provider (npm's oidc-provider) on loopback, for tests: it takes
-// everybody for who he says, and says of him what PEOPLE says.
+// A certified OpenID Connect provider (npm's oidc-provider) on loopback, for tests: it believes
+// every name that is typed, and answers with the claims in PEOPLE.
 //
 //   node tests/api/openid_provider.mjs --redirect URL [--redirect URL…] [--alg RS256|ES256]
 //

@@ -197,7 +197,7 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            expect(False, "serve does not end when it is told to")
+            expect(False, "serve does not end at SIGTERM")
 
     # -- people
 

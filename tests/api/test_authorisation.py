@@ -261,14 +261,14 @@ def check_sums(server):
         cursor = answer["next"]
         if cursor is None:
             break
-    expect(spent == want, f"his workloads cost {spent}, want {want}")
+    expect(spent == want, f"the scope's workloads cost {spent}, want {want}")
     # Answers with sums only, where no name would give others away.
     tables = scoped.get("/api/v1/coverage", {"month": asking.MONTH, "by": "team"}).json()["tables"]
     covered = Decimal(tables[1]["total"]["effective_cost"])
     expect(covered == want, f"coverage is of {covered}, want {want}")
     months = scoped.get("/api/v1/summary", {"month": asking.MONTH}).json()["months"]
-    told = [Decimal(one["total"]) for one in months if one["month"] == asking.MONTH]
-    expect(told == [want], f"the summary of his month is {told}, want {want}")
+    totals = [Decimal(one["total"]) for one in months if one["month"] == asking.MONTH]
+    expect(totals == [want], f"the summary of the scope's month is {totals}, want {want}")
 
 
 def check_invoices(server):
@@ -276,7 +276,7 @@ def check_invoices(server):
     expect({one["customer"] for one in everything} > {"nlp"}, "there are others' invoices")
     client = server.add_person("viewer", SCOPE)
     own = client.get("/api/v1/invoices").json()["data"]
-    expect([one["customer"] for one in own] == ["nlp"] * len(own) and own, f"his are {own}")
+    expect([one["customer"] for one in own] == ["nlp"] * len(own) and own, f"the scope's invoices are {own}")
     for one in everything:
         for format_name in ("json", "html", "text", "csv"):
             answer = client.get(f"/api/v1/invoices/{one['number']}", {"format": format_name})
@@ -340,9 +340,9 @@ def check_now(server):
     held = {one["cluster"]: one for one in admin.get("/api/v1/live/now").json()["clusters"]}
     own = {one["cluster"]: one for one in scoped.get("/api/v1/live/now").json()["clusters"]}
     expect(Decimal(own["now"]["held_per_hour"]) * 2 == Decimal(held["now"]["held_per_hour"]),
-           f"one of two pods is his: {own} of {held}")
+           f"one of two pods is in the scope: {own} of {held}")
     nodes = scoped.get("/api/v1/fleet").json()["nodes"]
-    expect([one["node"] for one in nodes] == ["k1"], f"his nodes are {nodes}")
+    expect([one["node"] for one in nodes] == ["k1"], f"the scope's nodes are {nodes}")
     # With the scope of a team that runs nothing, nothing is shown.
     none = server.add_person("viewer", [{"dimension": "team", "values": ["search"]}])
     expect(none.get("/api/v1/fleet").json()["nodes"] == [], "no node is of a team that runs nothing")
@@ -387,7 +387,7 @@ def main():
     check_tokens(server)
     check_now(server)
     now.end()
-    expect(not now.refused, f"what runs was told, and refused: {now.refused[:2]}")
+    expect(not now.refused, f"what runs was refused: {now.refused[:2]}")
     expect(server.is_alive(), "the server is still there")
 
 

@@ -126,7 +126,7 @@ def check_refusals(server, issuer):
     expect(back.status == 403, f"mallory has no role: {back}")
     asker, back = sign_in(server, "admin")
     expect(back.status == 403 and asker.get("/api/v1/session").json()["user"] is None,
-           f"a name is no proof: who is called admin there is not ours: {back}")
+           f"a name is no proof: the provider's admin is not ours: {back}")
     asker, url = begin(server)
     answer = at_provider(url, "ana")
     expect(server.anonymous().get(answer).status == 401, "another browser has not begun it")
@@ -150,7 +150,7 @@ def check_refusals(server, issuer):
     state = urllib.parse.parse_qs(urllib.parse.urlsplit(url).query)["state"][0]
     refused = {"error": "access_denied", "state": state, "iss": issuer}
     back = asker.get("/api/v1/session/openid/callback", refused)
-    expect(back.status == 403 and "access_denied" in back.json()["detail"], f"he said no: {back}")
+    expect(back.status == 403 and "access_denied" in back.json()["detail"], f"the user declined: {back}")
     asker, url = begin(server)
     elsewhere = urllib.parse.quote("https://elsewhere.example", safe="")
     answer = re.sub("iss=[^&]*", "iss=" + elsewhere, at_provider(url, "ana"))

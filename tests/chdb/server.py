@@ -101,13 +101,13 @@ class Engine:
         changes += [f"{name} = DEFAULT" for name in self._settings if name not in settings]
         if not changes:
             return
-        touched = {*self._settings, *settings}
+        changed = {*self._settings, *settings}
         try:
             self._run(("SET " + ", ".join(changes)).encode())
         except Refused:
             # One is refused; which of the others were set is not known.
             self._settings = {}
-            for name in touched:
+            for name in changed:
                 with contextlib.suppress(Refused):
                     self._run(f"SET {name} = DEFAULT".encode())
             raise

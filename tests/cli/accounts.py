@@ -104,7 +104,7 @@ expect_run(["token", "revoke", token["id"]], cwd, 0, ["is revoked"])
 expect_run(["token", "revoke", token["id"]], cwd, 0, ["is revoked already"])
 expect(listed("token")["agents"]["state"] == "revoked", "the token is revoked")
 expect_run(["user", "remove", "bot"], cwd)
-expect(listed("token") == {}, "a user's tokens go with him")
+expect(listed("token") == {}, "a user's tokens are removed with the user")
 
 # The log has each change, with what was before and after, and no secret.
 log = (cwd / "pennyweight.duckdb.audit").read_text()

@@ -147,7 +147,7 @@ refund.update({cost: "-12.50" for cost in COSTS})
 for i in plain[1:3]:
     bill[i].update(BilledCost="1.25", EffectiveCost="1.25")
 write(cwd / "again.csv", [*bill, refund])
-expect_run(["import", "--delivery", "replacement", "again.csv"], cwd, 0, ["taken back"])
+expect_run(["import", "--delivery", "replacement", "again.csv"], cwd, 0, ["reversed in the next open month"])
 expect_run(["allocate"], cwd)
 expect(export(cwd, "charges-1.4.csv", "--rows", "charges").read_bytes() == before,
        "the closed month is exported as it was")

@@ -91,7 +91,7 @@ expect_run(["compare", "--b", "strict.yaml"], cwd, has=["node split", "adds up t
 
 # What must be refused.
 expect_run(["compare"], cwd, code=2, has=["--b"])
-expect_run(["compare", "--b", "opencost", "--by", "colour"], cwd, code=2, has=["no dimension"])
+expect_run(["compare", "--b", "opencost", "--by", "colour"], cwd, code=2, has=["not a dimension"])
 expect_run(["compare", "--b", "open-cost"], cwd, code=2, has=["presets"])
 expect_run(["compare", "--b", "opencost", "--month", "2026-04"], cwd, code=1, has=["2026-03"])
 (cwd / "bad.yaml").write_text("version: 1\nweights: {compute: many}\n")

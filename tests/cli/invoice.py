@@ -85,7 +85,7 @@ expect_run(["import", "--cluster", "lab", "nodes.csv", "jobs.txt", "bill.csv", "
 expect_run(MARCH, cwd, 1)
 expect_run(["allocate"], cwd)
 
-# Drafts: whoever is a customer, and what nobody is charged for, in each currency.
+# Drafts: every customer, and what nobody is charged for, in each currency.
 drafts = meets(cwd, "2026-03")
 expect({(one["customer"], one["currency"]) for one in drafts if one["kind"] == "invoice"} ==
        {(team, currency) for team in ("nlp", "search") for currency in ("USD", "EUR")},

@@ -78,7 +78,7 @@ expect_run(["import", "empty.csv"], cwd, 0, ["priced from card.csv", "0 new"])
     {"count": len(rows), "data": [dict(zip(COLUMNS, row)) for row in rows]}))
 expect_run(["import", "usage.json"], cwd, 0, ["a FOCUS bill (JSON)", "0 new"])
 expect_run(["allocate"], cwd, 0, ["unchanged"])
-expect_run(["doctor"], cwd, 0, ["prices.rate_card", "card.csv: 1 prices"])
+expect_run(["doctor"], cwd, 0, ["prices.rate_card", "card.csv: 1 price"])
 
 # What has no price is set aside and says what to add.
 (cwd / "other.csv").write_text(text_of([COLUMNS, [*rows[0][:10], "cpu-hour", "3", "Hours"]]))
@@ -124,7 +124,7 @@ expect_run(["reconcile"], cwd, 0, ["0 off"])
 # 31 of the 1,461 days of its life, to the digit that is kept, and what a month of it takes.
 month = Decimal(240000) * 31 / 1461 + 500
 expect(abs(total(cwd) - month) < Decimal("1e-15"), f"a month of the machine is {total(cwd)}")
-expect_run(["doctor"], cwd, 0, ["machines.csv: 1 machines"])
+expect_run(["doctor"], cwd, 0, ["machines.csv: 1 machine"])
 (cwd / "machines.csv").write_text("cluster,node\n")
 expect_run(["doctor"], cwd, 1, ["WRONG", "machines.csv", "prices.owned"])
 report("cli/rated")

@@ -68,7 +68,7 @@ for column in ["BilledCost", "EffectiveCost", "ListCost", "ContractedCost"]:
 write(cwd / "refund.csv", [refund])
 expect_run(["import", "--delivery", "delta", "--reason", "outage of 3 March", "refund.csv"], cwd, 0,
            ["1 bill line of closed months booked in the next open month"])
-expect_run(["import", "--delivery", "delta", "refund.csv"], cwd, 0, ["taken before"])
+expect_run(["import", "--delivery", "delta", "refund.csv"], cwd, 0, ["imported before, byte for byte"])
 
 # The month again, with three changed lines.
 difference = Decimal(0)
@@ -107,7 +107,7 @@ expect_run(["explain", "--charge", taken_back], cwd, 0,
 out, _ = expect_run(["report", "--by", "month,billing_month", "--format", "csv"], cwd)
 expect("2026-04,2026-03" in out, "a report tells the month of the accounts from the bill's")
 
-# GPU time was told when the month was closed: an adjustment has none.
+# GPU time was counted when the month was closed: an adjustment has none.
 out, _ = expect_run(["report", "--by", "month", "--format", "csv"], cwd)
 for row in csv.DictReader(io.StringIO(out)):
     if row["month"] == "2026-04":

@@ -22,9 +22,9 @@ def explained(workload):
     options = ["explain", "--by", "workload", "--key", workload]
     out, _ = expect_run([*options, "--digits", "18"], cwd, 0, ["to the last digit"])
     as_json, _ = expect_run([*options, "--format", "json"], cwd)
-    told = json.loads(as_json)
-    expect(told["exact"], f"{workload}: not exact in JSON")
-    for step in told["steps"]:
+    document = json.loads(as_json)
+    expect(document["exact"], f"{workload}: not exact in JSON")
+    for step in document["steps"]:
         for fact in step["facts"]:
             expect(plain(fact["value"]) in plain(out), f"{workload}: only JSON has {fact}")
     return plain(out)

@@ -69,7 +69,7 @@ for over in ["day", "month"]:
     expect_run(["allocate"], steps, 0, ["unchanged"])
 
 expect_run(["reconcile"], full, 0, ["each adding up to zero", "0 off"])
-expect_run(["doctor"], full, 0, ["1 outages, 1 corrections"])
+expect_run(["doctor"], full, 0, ["1 outage, 1 correction"])
 expect_run(["allocate", "--changed", "yesterday"], full, 2, ["--changed"])
 expect_run(["allocate", "--changed", "2026-03-02..2026-03-01"], full, 2, ["ends before"])
 

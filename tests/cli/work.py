@@ -25,7 +25,7 @@ def postings(cwd):
     return (cwd / "postings.csv").read_bytes()
 
 
-def told(err, event):
+def logged(err, event):
     lines = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
     return [line for line in lines if line["event"] == event]
 
@@ -51,18 +51,18 @@ for config in ("", SPREAD):
     want, got = postings(by_hand), postings(shared)
     expect(len(want) > 10_000, "there are postings to compare")
     expect(got == want, f"{len(want)} bytes of postings by hand, {len(got)} by workers")
-    divided = [line for err in errs for line in told(err, "divided")]
+    divided = [line for err in errs for line in logged(err, "divided")]
     scopes = [(line["cluster"], line["month"]) for line in divided]
     expect(sorted(set(scopes)) == sorted(scopes), f"each scope was divided once: {scopes}")
     expect(("lab", "2026-03") in scopes and ("(no cluster)", "2026-03") in scopes, f"all: {scopes}")
     # Nothing is due any more; the same facts again change nothing.
     expect_run(["import", "bill.csv"], shared)
     code, _, err = run(["work", "--once"], shared)
-    expect(code == 0 and not told(err, "claimed"), f"nothing was due\n{err}")
+    expect(code == 0 and not logged(err, "claimed"), f"nothing was due\n{err}")
     # A run of theirs is no reason to divide again; one by hand is, since nobody knows of what.
     expect_run(["allocate"], shared, has=["unchanged"])
     code, _, err = run(["work", "--once"], shared)
-    expect(code == 0 and not told(err, "claimed"), f"nothing was due\n{err}")
+    expect(code == 0 and not logged(err, "claimed"), f"nothing was due\n{err}")
 
 # A further fact makes its cluster due, and what is spread over it; not another month.
 cwd = ledger(SPREAD)
@@ -74,7 +74,7 @@ changed[0] = "999999"
 (cwd / "more.txt").write_text(jobs[0] + "\n" + "|".join(changed) + "\n")
 expect_run(["import", "--cluster", "lab", "more.txt"], cwd, has=["1 new"])
 code, _, err = run(["work", "--once", "--poll", "0.1"], cwd)
-because = [(line["cluster"], line["because"]) for line in told(err, "claimed")]
+because = [(line["cluster"], line["because"]) for line in logged(err, "claimed")]
 expect(("lab", "further facts") in because, f"a job came: {because}\n{err}")
 fresh = ledger(SPREAD)
 expect_run(["import", "--cluster", "lab", str(cwd / "more.txt")], fresh)
@@ -84,7 +84,7 @@ expect(postings(cwd) == postings(fresh), "the same postings as of one allocate o
 # Other rules are a reason.
 (cwd / "pennyweight.yaml").write_text("time_zone: Asia/Tokyo\n")
 code, _, err = run(["work", "--once"], cwd)
-expect(code == 0 and [line for line in told(err, "claimed")
+expect(code == 0 and [line for line in logged(err, "claimed")
                       if line["because"] == "other rules or prices"], f"other days\n{err}")
 
 # Killed in the midst of it: nothing of it is seen, and the next one takes it over.
@@ -113,11 +113,11 @@ _, err = worker.communicate(timeout=30)
 expect(worker.returncode == 0, f"after SIGTERM: exit code {worker.returncode}\n{err.decode()}")
 expect(time.monotonic() - begun < 8, "it ends within seconds")
 
-# Closed months are nobody's work, and wrong usage is told.
+# Closed months are never due, and wrong usage is reported.
 expect_run(["close", "2026-03", "--by", "ana", "--reason", "r"], cwd)
 (cwd / "pennyweight.yaml").write_text("time_zone: Asia/Tokyo\n")
 code, _, err = run(["work", "--once"], cwd)
-expect(code == 0 and not told(err, "claimed"), f"a closed month is left\n{err}")
+expect(code == 0 and not logged(err, "claimed"), f"a closed month is left\n{err}")
 expect_run(["work", "--lease", "0"], cwd, code=2)
 expect_run(["--store", "none.duckdb", "work", "--once"], cwd, code=1, has=["there is no ledger"])
 report("cli/work")

@@ -50,7 +50,7 @@ void uses() {
 #elif CASE == 6  // no double becomes money
   // refused: is private within|private constructor
   (void)Money(0.1, kUsd);
-#elif CASE == 7  // nor does one through the side door
+#elif CASE == 7  // nor does one by another overload
   // refused: narrowing|no matching|cannot convert|cannot be narrowed
   (void)Money::from_units({0.1}, kUsd);
 #elif CASE == 8  // a bare string is no id

@@ -120,7 +120,7 @@ def main():
     if len(sys.argv) > 2:
         there = exposed(sys.argv[2])
         expect(len(there) > 10, f"/metrics tells of {sorted(there)} only")
-        # Families without a sample yet are not told; that they exist, the source says.
+        # Families without a sample yet are not exposed; the source shows that they exist.
         missing = asked - there - written_in_code()
         expect(not missing, f"/metrics has no {sorted(missing)}")
     for path in sorted((folder / "provisioning").rglob("*.yaml")):

@@ -110,12 +110,12 @@ def check_unit(program):
     with tempfile.TemporaryDirectory() as place:
         copy = pathlib.Path(place) / "pennyweight.service"
         copy.write_text(unit.replace(command[1], program or sys.executable), encoding="utf-8")
-        told = subprocess.run(["systemd-analyze", "verify", copy], capture_output=True, text=True)
-        expect(told.returncode == 0 and "pennyweight.service" not in told.stderr, f"systemd: {told.stderr}")
-        told = subprocess.run(["systemd-analyze", "security", "--offline=true", "--no-pager",
+        result = subprocess.run(["systemd-analyze", "verify", copy], capture_output=True, text=True)
+        expect(result.returncode == 0 and "pennyweight.service" not in result.stderr, f"systemd: {result.stderr}")
+        result = subprocess.run(["systemd-analyze", "security", "--offline=true", "--no-pager",
                                "--threshold=15", copy], capture_output=True, text=True)
-        expect(told.returncode == 0, f"systemd: exposed more than 1.5: {told.stdout[-200:]} {told.stderr}")
-        print(told.stdout.strip().splitlines()[-1])
+        expect(result.returncode == 0, f"systemd: exposed more than 1.5: {result.stdout[-200:]} {result.stderr}")
+        print(result.stdout.strip().splitlines()[-1])
 
 
 def check_configs(program, all_of_them):
@@ -128,8 +128,8 @@ def check_configs(program, all_of_them):
             file = pathlib.Path(place) / "pennyweight.yaml"
             file.write_text(text.replace("/var/lib/pennyweight", place), encoding="utf-8")
             (pathlib.Path(place) / "prices.csv").write_text(all_of_them["ConfigMap"]["data"]["prices.csv"], encoding="utf-8")
-            told = subprocess.run([program, "--config", file, "policy", "explain"], capture_output=True, text=True, cwd=place)
-            expect(told.returncode == 0, f"{name}: {told.stderr}")
+            result = subprocess.run([program, "--config", file, "policy", "explain"], capture_output=True, text=True, cwd=place)
+            expect(result.returncode == 0, f"{name}: {result.stderr}")
 
 
 def main():
@@ -143,8 +143,8 @@ def main():
         check_configs(program, all_of_them)
     for script in sorted((root / "deploy/debian").glob("p*r*")):
         if script.suffix == "":
-            told = subprocess.run(["sh", "-n", script], capture_output=True, text=True)
-            expect(told.returncode == 0, f"{script.name}: {told.stderr}")
+            result = subprocess.run(["sh", "-n", script], capture_output=True, text=True)
+            expect(result.returncode == 0, f"{script.name}: {result.stderr}")
     print("manifests:", "ok" if not failures else f"{len(failures)} failed")
     sys.exit(bool(failures))
 

@@ -48,7 +48,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         try:
             super().handle()
         except OSError:
-            pass  # whoever asked is gone
+            pass  # the client is gone
 
     def log_message(self, *_):
         pass

@@ -47,9 +47,9 @@ def refused(server, what, status, method, path, body=None, headers=None, says=""
     expect(got == status, f"{what}: {got} instead of {status}: {text[:200]}")
     expect(head.get("content-type") == "application/problem+json", f"{what}: {head}")
     try:
-        told = json.loads(text)
-        expect(told["status"] == status and told["title"] and says in told["detail"],
-               f"{what}: '{says}' is not in {told}")
+        stated = json.loads(text)
+        expect(stated["status"] == status and stated["title"] and says in stated["detail"],
+               f"{what}: '{says}' is not in {stated}")
     except (ValueError, KeyError) as error:
         expect(False, f"{what}: {error!r} in {text[:200]}")
     if status in RETRIED:
@@ -76,8 +76,8 @@ def minutes_ago(minutes):
 def written(what, answer, samples):
     status, head, text = answer
     expect(status == 204, f"{what}: {status} {text[:200]}")
-    told = head.get("x-prometheus-remote-write-samples-written")
-    expect(told == str(samples), f"{what}: it says that {told} samples were written, not {samples}")
+    stated = head.get("x-prometheus-remote-write-samples-written")
+    expect(stated == str(samples), f"{what}: it says that {stated} samples were written, not {samples}")
 
 
 def bodies(server, begin_ms):
@@ -136,14 +136,14 @@ def pushed(server, begin_ms):
              {**kind, "Content-Encoding": "zstd"}))
     for _, name, body, headers in ways:
         status, _, answer = ask(server, "POST", path, body, headers)
-        told = json.loads(answer) if status == 200 else {}
-        expect(told == {"samples": 6, "bad": 0, "first_bad": []}, f"{name}: {status} {answer}")
+        stated = json.loads(answer) if status == 200 else {}
+        expect(stated == {"samples": 6, "bad": 0, "first_bad": []}, f"{name}: {status} {answer}")
     # A bad line is reported with its number, and the others are taken.
     body = (text(34) + 'DCGM_FI_DEV_GPU_UTIL{gpu="0" 5\n').encode()
     status, _, answer = ask(server, "POST", path, body, kind)
-    told = json.loads(answer) if status == 200 else {}
-    expect(told.get("samples") == 6 and told.get("bad") == 1
-           and told["first_bad"][0].startswith("line 8:"), f"a bad line: {status} {answer}")
+    stated = json.loads(answer) if status == 200 else {}
+    expect(stated.get("samples") == 6 and stated.get("bad") == 1
+           and stated["first_bad"][0].startswith("line 8:"), f"a bad line: {status} {answer}")
     refused(server, "an exposition of no kind", 415, "POST", path, b"{}",
             {"Content-Type": "application/json"})
     return [k for k, *_ in ways] + [34]
@@ -304,7 +304,7 @@ def back_pressure(pennyweight, sql_tool, folder):
     written("again", ask(*write, again, remote_write.HEADERS), 12)
     expect(server.of_samples("duplicates") >= 12, "after a kill all of it is known")
     expect(server.stop() == 0, "it ended well")
-    say("a full journal and a full disk are told, and pass")
+    say("a full journal and a full disk are reported, and pass")
 
 
 def one_of_each(server, folder):
@@ -349,9 +349,9 @@ def main():
         total, known = (sum(part) for part in zip(*buckets.values())) if buckets else (0, 0)
         expect(known >= 60_000 and total == known * 500_000,
                f"GPU {k}: half of {known} ms was used, {total}")
-    told = {(row["cluster"], row["gpu"]) for row in rows if row["gpu_util_ppm"] is not None}
-    expect(told <= {("pushed", gpu_labels(k)["UUID"]) for k in sent_text},
-           f"what was pushed is of the cluster that was named: {told}")
+    stated = {(row["cluster"], row["gpu"]) for row in rows if row["gpu_util_ppm"] is not None}
+    expect(stated <= {("pushed", gpu_labels(k)["UUID"]) for k in sent_text},
+           f"what was pushed is of the cluster that was named: {stated}")
     series_limit(pennyweight, sql_tool, folder)
     token(pennyweight, sql_tool, folder)
     back_pressure(pennyweight, sql_tool, folder)

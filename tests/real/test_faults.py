@@ -149,7 +149,7 @@ def disk(options):
     expect(server.alive(), "pennyweight lives without room for its ledger")
     journal.fill()
     say("the journal's disk is full")
-    harness.wait_until("a full disk is told", lambda: sum(
+    harness.wait_until("a full disk is reported", lambda: sum(
         times for status, times in recorder.refused.items() if status in (429, 503)))
     harness.wait_until("/readyz says that it can take nothing",
                        lambda: harness.get(server.url + "/readyz")[0] == 503)

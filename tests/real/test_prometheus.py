@@ -110,7 +110,7 @@ def workloads(rows):
     expect(len(shared) == 7, f"three pods of each shared card, and the card itself: {shared}")
     of_cards = [row for row in rows if row["energy_used_millijoules"] is not None]
     expect(of_cards and not any(row["mig_instance"] for row in of_cards),
-           "energy is told of cards, not of instances")
+           "energy is reported for GPUs, not for instances")
 
 
 if __name__ == "__main__":

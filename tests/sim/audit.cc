@@ -191,9 +191,9 @@ class Audit {
   // The reported GPU time of each holder is what it requested, over the hours for which the bill
   // has a plain charge.
   Finding time_is_what_was_requested() const {
-    std::map<std::size_t, UInt128> told, asked;
+    std::map<std::size_t, UInt128> on_postings, asked;
     for (const Posting& posting : outcome_.postings) {
-      if (posting.holding) told[holdings_.at(*posting.holding)] += posting.gpu_time.count();
+      if (posting.holding) on_postings[holdings_.at(*posting.holding)] += posting.gpu_time.count();
     }
     std::set<std::size_t> in_pools;
     for (const TruePoolRequest& ask : world_.pool_requests) in_pools.insert(ask.holding);
@@ -219,9 +219,10 @@ class Audit {
       }
     }
     for (std::size_t h = 0; h < world_.holdings.size(); ++h) {
-      if (in_pools.contains(h) || told[h] == asked[h]) continue;
-      return fmt::format("{} asked for {} GPU units x ms where there is a bill, and is told {}",
-                         world_.holdings[h].workload.text(), to_text(asked[h]), to_text(told[h]));
+      if (in_pools.contains(h) || on_postings[h] == asked[h]) continue;
+      return fmt::format("{} asked for {} GPU units x ms where there is a bill, and has {} posted",
+                         world_.holdings[h].workload.text(), to_text(asked[h]),
+                         to_text(on_postings[h]));
     }
     return std::nullopt;
   }
@@ -341,12 +342,12 @@ Finding changed_hours_agree(const World& world, const FactsByCluster& facts, con
     options.changed = hour;
     const auto part = run_engine(facts, world.policy, options);
     if (!part) return part.error();
-    std::set<FactId> touched;
+    std::set<FactId> affected;
     for (const BillLine& line : world.bill) {
-      if (line.charge.charge_period.overlap(hour)) touched.insert(line.charge.id);
+      if (line.charge.charge_period.overlap(hour)) affected.insert(line.charge.id);
     }
     std::vector<Posting> all = whole.postings;
-    std::erase_if(all, [&](const Posting& p) { return !touched.contains(p.charge); });
+    std::erase_if(all, [&](const Posting& p) { return !affected.contains(p.charge); });
     if (const Finding found = same_outcome({all, {}, {}}, {part->postings, {}, {}},
                                            fmt::format("with only {} changed", to_text(hour)))) {
       return found;

@@ -221,7 +221,7 @@ Finding guarded(const Work& work) {
   } catch (const StoreError& refused) {
     return refused.why;
   } catch (const InvariantError& broken) {
-    return std::string("a keeper broke its own promise: ") + broken.what();
+    return std::string("a store broke its own promise: ") + broken.what();
   }
 }
 

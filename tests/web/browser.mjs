@@ -90,7 +90,7 @@ export async function open(browser, {size = 'desk', theme = 'light', url}) {
   });
   page.on('pageerror', (error) => complaints.push(`threw ${error.message}`));
   page.on('console', (message) => {
-    // A refused request is told in red too; those that a test wants are told by their status.
+    // A refused request is reported in red too; those that a test wants are listed by status.
     if (message.type() === 'error' && !/status of (401|404|409|422|428)/.test(message.text())) complaints.push(message.text());
   });
   page.on('response', (response) => {

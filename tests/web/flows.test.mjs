@@ -38,7 +38,7 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
     await page.getByRole('alert').waitFor();
     await page.getByLabel('Password').fill(server.people.admin);
     await page.getByRole('button', {name: 'Sign in', exact: true}).click();
-    await settled(page, 'Coverage'); // where he wanted to go
+    await settled(page, 'Coverage'); // where the user wanted to go
     assert.match(page.url(), /month=2026-03/);
     await page.getByRole('button', {name: 'Sign out'}).click();
     await page.getByLabel('Name').waitFor();

@@ -1,5 +1,5 @@
 // Every page at two sizes and in both themes: it shows its head, nothing is thrown, stopped by the
-// content security policy or told in red, it is no wider than the window, and axe finds nothing
+// content security policy or reported in red, it is no wider than the window, and axe finds nothing
 // serious. The same for a first start, where every page has to say what to connect next.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
@@ -52,7 +52,7 @@ for (const what of ['full', 'empty']) {
   });
 }
 
-describe('who is not signed in', () => {
+describe('without a sign-in', () => {
   let server;
   before(async () => {
     server = await serve('full');

@@ -76,7 +76,7 @@ TEST(Catalog, ListPricesOverTime) {
   }
 }
 
-TEST(Catalog, WhatIsMissingIsSaid) {
+TEST(Catalog, ErrorsNameWhatIsMissing) {
   struct Case {
     std::string_view type;
     std::string_view region;
@@ -149,7 +149,7 @@ TEST(Catalog, TheBuiltInTablesAreInOrderAndAgreeWithTheFleet) {
   for (const InstanceType& type : catalog.instance_types()) {
     EXPECT_TRUE(names.insert(type.name).second) << type.name << " twice";
     EXPECT_GT(type.gpu_count, 0u) << type.name;
-    // Parts of a card ("L4 1/8") and names that fit several models are as listed.
+    // Parts of a GPU ("L4 1/8") and names that match several models are listed as they are.
     if (type.provider == "aws" && type.gpu_model.find(' ') == std::string::npos) {
       EXPECT_NE(find_gpu_model(type.gpu_model), nullptr) << type.name << " " << type.gpu_model;
     }
@@ -179,7 +179,8 @@ TEST(Catalog, APriceFileIsInForceFromItsFirstDate) {
   };
   EXPECT_EQ(price_at("2023-12-31"), "32.7726 USD");  // before: the list
   EXPECT_EQ(price_at("2024-01-01"), "20 USD");
-  EXPECT_EQ(price_at("2025-06-23"), "20 USD");  // the list's later cut is not ours
+  EXPECT_EQ(price_at("2025-06-23"),
+            "20 USD");  // a later cut of the list price does not change an override
   EXPECT_EQ(price(catalog, query("p4d.24xlarge", "us-east-1", kSpot, "2025-03-07")), "9.83 USD");
 }
 

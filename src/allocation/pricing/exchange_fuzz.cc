@@ -1,5 +1,5 @@
-// Any bytes as exchange rates: an error that names the file, or rates of which each is in force on
-// its own date, in both directions.
+// Any bytes as exchange rates: an error that names the file, or rates that are each in force on
+// their own date, in both directions.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -28,7 +28,7 @@ ExchangeRates rates_of(std::string_view rows) {
 TEST(Exchange, RowsThatAreRefused) {
   struct Case {
     std::string_view rows;
-    std::string_view want;  // the message begins so
+    std::string_view want;  // prefix of the message
   };
   const Case cases[] = {
       {"2026-03-32,USD,EUR,1,\n", "r.csv:2: date: "},
@@ -71,7 +71,7 @@ TEST(Exchange, TheRateInForceAndTheWayToIt) {
       {kUsd, kUsd, "1999-01-01", "1 USD = 1 USD"},
       {kUsd, kEur, "2026-02-27", "1 USD = 0.91 EUR (2026-02-27, ecb)"},
       {kUsd, kEur, "2026-03-14", "1 USD = 0.91 EUR (2026-02-27, ecb)"},
-      // The inverse is the later one, until there is a newer rate of the pair's own.
+      // The inverse is the later one, until the pair has a newer rate of its own.
       {kUsd, kEur, "2026-03-15",
        "1 USD = 0.909090909090909091 EUR, the inverse of 1 EUR = 1.1 USD (2026-03-15, bank)"},
       {kUsd, kEur, "2026-03-31", "1 USD = 0.92 EUR (2026-03-31, ecb)"},
@@ -112,7 +112,7 @@ TEST(Exchange, WhatHasNoRate) {
   EXPECT_TRUE(error(kUsd, kEur, "2026-04-01", {.days_valid_max = 0, .pivot = {}})
                   .starts_with("r.csv: no rate"));
   EXPECT_TRUE(error(kJpy, kEur, "2026-03-31", {}).starts_with("r.csv: no rate from JPY to EUR"));
-  // Two ways, and the file does not say which.
+  // Two paths, and the file does not say which one applies.
   EXPECT_EQ(error(kUsd, kGbp, "2026-03-31", {}),
             "r.csv: from USD to GBP on 2026-03-31 there are rates through each of CHF, EUR; state "
             "which currency to cross through, or add the rate itself");
@@ -122,7 +122,7 @@ TEST(Exchange, WhatHasNoRate) {
                   .starts_with("found 1 USD = 0.72727272727272"));
   EXPECT_TRUE(error(kUsd, kGbp, "2026-03-31", {.days_valid_max = 31, .pivot = kJpy})
                   .find("nor through JPY") != std::string::npos);
-  // Never over two pivots.
+  // Never through two pivots.
   EXPECT_FALSE(rates_of("2026-03-31,USD,EUR,2,\n2026-03-31,EUR,CHF,2,\n2026-03-31,CHF,JPY,2,\n")
                    .rate_on(kUsd, kJpy, day("2026-03-31"), {})
                    .has_value());
@@ -149,7 +149,7 @@ TEST(Exchange, Amounts) {
   EXPECT_FALSE(large.convert(money("10000000000000", kUsd), kEur, day("2026-03-31"), {}));
 }
 
-// What a credit takes back is what the charge was.
+// A credit converts to the same amount as the charge that it reverses.
 RC_GTEST_PROP(ExchangeProperty, SignsMirror, ()) {
   const auto ticks = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000'000'000);
   const auto rate = *rc::gen::inRange<std::int64_t>(1, 1'000'000'000'000'000'000);
@@ -161,14 +161,16 @@ RC_GTEST_PROP(ExchangeProperty, SignsMirror, ()) {
   RC_ASSERT(plus->rounded == minus->rounded);
 }
 
-// There and back by rate and inverse: off by the rounding of the inverse at most.
+// Converted there and back by a rate and its inverse: off by at most the rounding of the inverse.
 RC_GTEST_PROP(ExchangeProperty, AnInverseIsWithinHalfATick, ()) {
   const auto ticks = *rc::gen::inRange<std::int64_t>(1, 1'000'000'000'000'000'000);
   const ExchangeRates rates =
       rates_of("2026-03-31,USD,EUR," + to_text(Decimal::from_ticks(Int128{ticks} * 1000)) + ",\n");
   const auto inverse = rates.rate_on(kEur, kUsd, day("2026-03-31"), {});
   RC_ASSERT(inverse.has_value());
-  // |inverse * rate - 1| <= rate / 2 ticks of a tick's square.
+  //
+  // inverse * rate - 1
+  // <= rate / 2 ticks of a tick squared.
   const Int128 product = inverse->rate.ticks();
   const UInt128 rate = static_cast<UInt128>(ticks) * 1000;
   const auto back = multiply_divide(static_cast<UInt128>(product), rate, 1);

@@ -1,5 +1,5 @@
-// Any bytes as a file of owned hardware: an error that names the file, or assets whose days add up
-// to what is written off.
+// Any bytes as a file of owned hardware: an error that names the file, or assets whose daily
+// amounts add up to the total depreciation.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr std::size_t kDaysMax = 2000;  // a short life is as good a test as a long one
+constexpr std::size_t kDaysMax = 2000;  // a short life tests as much as a long one
 
 void check_assets(std::string_view text) {
   using namespace pennyweight;

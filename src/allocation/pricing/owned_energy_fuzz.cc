@@ -1,5 +1,5 @@
-// Any bytes as a file of measured energy: an error that names the file, or readings none of which
-// is negative.
+// Any bytes as a file of measured energy: an error that names the file, or readings that are not
+// negative.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -26,7 +26,7 @@ std::vector<OwnedAsset> assets_of(std::string_view rows) {
   return assets ? *std::move(assets) : std::vector<OwnedAsset>();
 }
 
-// Eight H100 bought for 320,000, of which a quarter will be left after three years.
+// Eight H100 bought for 320,000, with a residual value of a quarter after three years.
 OwnedAsset worked_example() {
   return assets_of("gpu,node-1,320000,80000,USD,2026-01-01,36,,6,10200,1.2,0.08,200,1500,\n")
       .front();
@@ -55,7 +55,7 @@ std::string text(Money money) { return to_text(money.amount()); }
 TEST(Owned, RowsThatAreRefused) {
   struct Case {
     std::string_view rows;
-    std::string_view want;  // the message begins so
+    std::string_view want;  // prefix of the message
   };
   const Case cases[] = {
       {",n,1,0,USD,2026-01-01,36,,,,,,,,\n", "assets.csv:2: cluster is missing"},
@@ -86,7 +86,7 @@ TEST(Owned, RowsThatAreRefused) {
     ASSERT_FALSE(assets.has_value()) << c.rows;
     EXPECT_EQ(assets.error().message.substr(0, c.want.size()), c.want) << c.rows;
   }
-  // The same name in another cluster, and after the first one was retired.
+  // The same name in another cluster, and again after the first one was retired.
   EXPECT_EQ(assets_of("c,n,1,0,USD,2026-01-01,36,2027-01-01,,,,,,,\n"
                       "c,n,2,0,USD,2027-01-01,36,,,,,,,,\nd,n,2,0,USD,2026-01-01,36,,,,,,,,\n")
                 .size(),
@@ -123,7 +123,7 @@ TEST(Owned, TheDaysOfALifeAddUpToWhatIsWrittenOff) {
   const auto life = owned_days(asset, day("2020-01-01"), end_of_life(asset), {});
   ASSERT_EQ(life.size(), 1096u);
   EXPECT_TRUE(sum_of(life).depreciation == asset.purchase - asset.salvage);
-  // They are the shares of a split in equal parts, day by day.
+  // The amounts of a split into equal parts, day by day.
   const std::vector<Weight> even(1096, 1);
   const auto shares = split(asset.purchase - asset.salvage, even);
   for (std::size_t i = 0; i < life.size(); ++i) {
@@ -178,7 +178,7 @@ TEST(Owned, LivesEndOnTheDayTheyBegan) {
   EXPECT_EQ(end_of("2026-12-31", 2), "2027-02-28");
 }
 
-// Any asset, cut at any day: what was written off before and what comes after is the whole.
+// Any asset, split at any day: the depreciation before and after adds up to the whole.
 RC_GTEST_PROP(OwnedProperty, LivesAddUpHoweverTheyAreCut, ()) {
   OwnedAsset asset = worked_example();
   asset.salvage = Money::from_ticks(*rc::gen::inRange<std::int64_t>(0, 1'000'000'000), kUsd);
@@ -200,7 +200,7 @@ RC_GTEST_PROP(OwnedProperty, LivesAddUpHoweverTheyAreCut, ()) {
   RC_ASSERT(sum == asset.purchase - asset.salvage);
 }
 
-// A month's amounts reach its days whole, whatever its length.
+// A month's amounts are distributed over its days completely, whatever its length.
 RC_GTEST_PROP(OwnedProperty, MonthsAddUp, ()) {
   OwnedAsset asset = worked_example();
   asset.operations_per_month =

@@ -1,4 +1,4 @@
-// Any bytes as a price file: an error or a catalog, whose every price can be found again.
+// Any bytes as a price file: an error, or a catalog in which every price can be found.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -25,7 +25,7 @@ void check_price_file(std::string_view text) {
                                            .region = rate.region,
                                            .option = rate.option,
                                            .at = rate.from});
-    // Without a region the cheapest of several answers, or none where currencies differ.
+    // Without a region, the cheapest of several prices; none if currencies differ.
     CHECK(rate.region.empty() || (found.has_value() && *found == rate), "a price is found again");
   }
 }

@@ -1,5 +1,5 @@
 // Any bytes as a rate card: an error that names the file, or a card in which each row's own usage
-// is priced by that row, or by one that says more, or refused in words.
+// is priced by that row or a more specific one, or refused with a message.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

@@ -41,7 +41,7 @@ std::string place_of(const RateCard& card, const CardUsage& usage) {
 TEST(RateCard, RowsThatAreRefused) {
   struct Case {
     std::string_view rows;
-    std::string_view want;  // the message begins so
+    std::string_view want;  // prefix of the message
   };
   const Case cases[] = {
       {"p,,,,,r,Hours,1,,USD,,\n", "card.csv:2: names no sku, instance_type, gpu_model or service"},
@@ -93,7 +93,7 @@ TEST(RateCard, TheRowThatSaysTheMost) {
   for (const Case& c : cases) {
     EXPECT_EQ(place_of(card, usage_of(c.sku, c.unit)), c.want) << c.sku;
   }
-  // A meter or a price id is as good as a SKU id.
+  // A meter or a price id works as well as a SKU id.
   CardUsage usage = usage_of("x", "GPU-Hours");
   usage.skus = {"", "h100-sxm-80gb", ""};
   EXPECT_EQ(place_of(card, usage), "card.csv:7");
@@ -183,7 +183,7 @@ TEST(RateCard, PatternsAndUnits) {
   EXPECT_FALSE(same_unit("s", ""));
 }
 
-// Parts of a quantity cost together what the whole costs, where nothing is rounded.
+// The parts of a quantity cost together what the whole costs, if nothing is rounded.
 RC_GTEST_PROP(RateCardProperty, PartsMakeTheWhole, ()) {
   CardRate rate;
   rate.price = Decimal::from_ticks(Int128{*rc::gen::inRange(0, 1'000'000'000)} * 1'000'000'000);

@@ -72,7 +72,8 @@ Result<void> copy_ledger(OpenLedger& ledger, const std::string& to) {
                                    " TO backup_copy; DETACH backup_copy");
 }
 
-// Skips derived files, files that are copied in another way, and what is no regular file.
+// Skips derived files, files that are copied in another way, and anything that is not a regular
+// file.
 bool is_left_out(const std::string& name) {
   return name == "lock" || name.starts_with("accounts.sqlite") || name.starts_with("rollup.") ||
          name.ends_with(".new") || name.ends_with(".part");

@@ -16,7 +16,7 @@ inline constexpr const char* kAccountsFile = "accounts.sqlite";
 inline constexpr const char* kLiveFolder = "live/";
 
 std::string write_manifest(const Manifest& manifest);
-// An Error if it is no manifest, or names a file outside of the backup.
+// An Error if it is not a manifest, or names a file outside the backup.
 Result<Manifest> read_manifest(std::string_view json);
 
 // Reads the file's size and SHA-256.

@@ -35,7 +35,8 @@ class BackupTest : public testing::Test {
     folder_ = name;
     context_.config.store_path = folder_ / "pw.duckdb";
     import(10);
-    CHECK(record_audit_event(context_, "import", "import 1", "", "{}").has_value(), "it is told");
+    CHECK(record_audit_event(context_, "import", "import 1", "", "{}").has_value(),
+          "it is recorded");
     std::filesystem::create_directories(live_folder(context_.config));
     const auto accounts = access::Accounts::open(
         {.path = accounts_path(context_.config), .argon2_kib = 64, .argon2_rounds = 1},
@@ -91,7 +92,8 @@ class BackupTest : public testing::Test {
     CHECK((*accounts)->put("mark", "after").has_value(), "accounts");
     put(live("slurm-hpc.state"), "other");
     put(live("segment-00000000000000000002.journal"), "later");
-    CHECK(record_audit_event(context_, "import", "import 2", "", "{}").has_value(), "it is told");
+    CHECK(record_audit_event(context_, "import", "import 2", "", "{}").has_value(),
+          "it is recorded");
   }
 
   std::filesystem::path folder_;
@@ -165,7 +167,7 @@ TEST_F(BackupTest, FindsAnyFileThatWasChanged) {
   }
   std::filesystem::remove(backup() + "/manifest.json");
   EXPECT_FALSE(restore_backup(backup(), true, context_));
-  EXPECT_EQ(lines(), 20U) << "and nothing was touched";
+  EXPECT_EQ(lines(), 20U) << "and nothing was changed";
   EXPECT_EQ(mark(), "after");
 }
 

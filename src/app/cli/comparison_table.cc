@@ -84,7 +84,7 @@ class TableMaker {
     return cells;
   }
 
-  // An owner gains by paying less under the second method. Unowned cost is no owner's gain.
+  // An owner gains by paying less under the second method. Unowned cost counts as nobody's gain.
   static std::string who(const ComparedRow& row, Money difference) {
     if (row.bucket || row.keys.empty() || row.keys[0] == "total" || difference.is_zero()) return "";
     return difference.is_negative() ? "gains" : "loses";

@@ -51,7 +51,7 @@ Result<Method> parse_method(const std::string& text, const Config& config) {
   std::error_code ignored;
   if (!std::filesystem::exists(text, ignored)) {
     return usage_error(
-        fmt::format("'{}' is no file; use a policy file, 'current', or one of the presets "
+        fmt::format("'{}' is not a file; use a policy file, 'current', or one of the presets "
                     "opencost, aws_scad and koku",
                     text));
   }
@@ -93,7 +93,7 @@ Result<std::vector<std::string>> dimensions_of(const CompareOptions& options,
     std::string list;
     for (const DimensionRule& rule : current.dimensions) list += rule.dimension + ", ";
     return usage_error(
-        fmt::format("'{}' is no dimension to compare by; use {}cluster, node, workload, kind",
+        fmt::format("'{}' is not a dimension to compare by; use {}cluster, node, workload, kind",
                     dimension, list));
   }
   if (by.empty()) return usage_error("--by is empty; name a dimension");

@@ -48,6 +48,7 @@ Verb declare_generate(CLI::App& app, std::vector<std::string> words) {
   CLI::App* command =
       app.add_subcommand("generate", "Make a bill for demonstrations: pennyweight-generate");
   command->prefix_command();
+  command->fallthrough(false);  // everything behind it is for the other program
   command->set_help_flag("");
   return {command,
           [words = std::move(words)](Context&) mutable { return hand_over(std::move(words)); }};

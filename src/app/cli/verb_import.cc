@@ -190,7 +190,7 @@ std::vector<std::string> files_of_paths(const std::vector<std::string>& paths, b
     if (inside->empty()) console.warn(fmt::format("{} holds no files", path));
     for (const std::string& beside : *inside) {
       if (lies_beside_bills(beside))
-        console.say(fmt::format("{} is skipped: it is no bill", beside));
+        console.say(fmt::format("{} is skipped: it is not a bill", beside));
     }
     std::erase_if(*inside, lies_beside_bills);
     files.insert(files.end(), inside->begin(), inside->end());

@@ -204,8 +204,9 @@ Verb declare_invoice(CLI::App& app) {
   add_for_customer(*command, options->for_customer);
   command->add_option("--out", options->folder,
                       "A folder, for a file per invoice, named by its number");
-  command->add_flag("--issue", options->issue,
-                    "Issue them: with numbers, stored for ever; without it, they are drafts");
+  command->add_flag(
+      "--issue", options->issue,
+      "Issue the invoices: number them and store them for good; without it they are drafts");
   command->add_option("--reason", options->reason, "Why issued invoices are corrected");
   CLI::App* list_command = command->add_subcommand("list", "List the issued invoices");
   add_table_options(*list_command, *list_options);

@@ -258,7 +258,7 @@ Verb declare_policy(CLI::App& app) {
   options->diff
       ->add_option("BEFORE", options->before, "A file, 'current' or run:CLUSTER/MONTH/NUMBER")
       ->required();
-  options->diff->add_option("AFTER", options->after, "The same; default: the configured policy");
+  options->diff->add_option("AFTER", options->after, "As BEFORE; default: the configured policy");
   options->schema =
       command->add_subcommand("schema", "Print the JSON Schema of policy files, for editors");
   command->footer(examples_footer("policy"));

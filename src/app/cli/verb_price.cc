@@ -108,8 +108,8 @@ PriceArguments completed(PriceArguments arguments, const Config& config) {
   return arguments;
 }
 
-Result<ExitCode> run(const PriceArguments& told, Context& context) {
-  const PriceArguments arguments = completed(told, context.config);
+Result<ExitCode> run(const PriceArguments& given, Context& context) {
+  const PriceArguments arguments = completed(given, context.config);
   if (arguments.owned.empty() && arguments.rate_card.empty()) {
     return usage_error(
         "price: use --owned, --rate-card or both, or set prices.owned or prices.rate_card in the "

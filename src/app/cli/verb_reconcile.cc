@@ -65,12 +65,12 @@ std::vector<Table> output_tables(const ReconcileResult& answer, const ReconcileO
     for (Table& table : tables_of_lines(answer, options)) shown.push_back(std::move(table));
   }
   if (!csv && !answer.rejected.empty()) {
-    Table kept_aside = rejected_table(answer.rejected);
+    Table set_aside = rejected_table(answer.rejected);
     if (answer.rejected_all > answer.rejected.size()) {
-      kept_aside.notes.push_back(
+      set_aside.notes.push_back(
           fmt::format("{} of {} set-aside rows", answer.rejected.size(), answer.rejected_all));
     }
-    shown.push_back(std::move(kept_aside));
+    shown.push_back(std::move(set_aside));
   }
   return shown;
 }

@@ -18,7 +18,7 @@ struct RestatementOptions {
   TableOptions table;
 };
 
-// Ids are for programs and for `explain`; on a terminal they leave no room for the rest.
+// Ids are for programs and for `explain`; on a terminal they would crowd out the other columns.
 void drop_ids(Table& table) {
   const auto is_id = [](const Column& column) { return column.kind == ColumnKind::kId; };
   const auto kept =

@@ -117,10 +117,10 @@ Result<ExitCode> add(const TokenOptions& options, Context& context) {
   context.console.say(fmt::format("the secret of token {} of {}, shown only now, valid until {}:",
                                   made.token.id, made.token.user, to_text(made.token.expires_at)));
   context.console.print(made.secret + "\n");
-  if (const auto told = record_audit_event(context, "token.add", subject_of(made.token), "",
-                                           token_json(made.token));
-      !told) {
-    return std::unexpected(told.error());
+  if (const auto recorded = record_audit_event(context, "token.add", subject_of(made.token), "",
+                                               token_json(made.token));
+      !recorded) {
+    return std::unexpected(recorded.error());
   }
   return ExitCode::kDone;
 }

@@ -164,10 +164,10 @@ Result<ExitCode> add(const UserOptions& options, Context& context) {
   const auto accounts = TRY(create_accounts(context));
   const auto added = TRY(accounts->add_user(user, password.text, password.one_time));
   show_one_time(password, added.name, context);
-  if (const auto told =
+  if (const auto recorded =
           record_audit_event(context, "user.add", subject_of(added.name), "", user_json(added));
-      !told) {
-    return std::unexpected(told.error());
+      !recorded) {
+    return std::unexpected(recorded.error());
   }
   TRY(remark_on_admins(*accounts, context));
   return ExitCode::kDone;
@@ -209,10 +209,10 @@ Result<ExitCode> remove(const UserOptions& options, Context& context) {
   const auto accounts = TRY(open_accounts(context));
   const auto before = TRY(find_user_by_name(*accounts, options.name));
   TRY(accounts->remove_user(options.name));
-  if (const auto told = record_audit_event(context, "user.remove", subject_of(options.name),
-                                           user_json(before), "");
-      !told) {
-    return std::unexpected(told.error());
+  if (const auto recorded = record_audit_event(context, "user.remove", subject_of(options.name),
+                                               user_json(before), "");
+      !recorded) {
+    return std::unexpected(recorded.error());
   }
   context.console.say(fmt::format("{} is removed, with all sessions and tokens", options.name));
   return ExitCode::kDone;

@@ -153,7 +153,7 @@ class Signals {
   std::thread thread_;
 };
 
-// Works until it is told to stop or, with --once, until nothing is due.
+// Works until a signal stops it or, with --once, until nothing is due.
 Result<void> work(Worker& worker, bool once, milliseconds poll, const Config& config, Stop& stop,
                   Log& log) {
   const bool is_shared = is_on_clickhouse(config);
@@ -223,7 +223,7 @@ Result<ExitCode> run(const WorkOptions& options, Context& context) {
            },
        .before_commit = [&]() -> Result<void> {
          if (stop.enter(Stop::Phase::kSaving)) return {};
-         return fail(ErrorCode::kStore, "the worker was told to stop");
+         return fail(ErrorCode::kStore, "the worker was asked to stop");
        },
        .on_run =
            [&](const AllocatedScope& done) { return record_allocation(context, {&done, 1}); }},

@@ -1,7 +1,7 @@
 // FactWriter: writes into the ledger what the sources collected and what the engine has finished.
 //
 // A fact stays here until the ledger has it, so a failed write loses nothing: the next one tries
-// again. Only then are the sources told that their facts are stored.
+// again. Only then do the sources learn that their facts are stored.
 //
 // Not thread-safe: it belongs to the ledger's thread.
 #pragma once

@@ -49,11 +49,11 @@ Gpu card(std::uint32_t index, const std::string& node = "n1") {
 
 TEST(LiveInventory, AHoldingThatGoesOnIsWrittenAtItsBeginEachHourAndAtItsEnd) {
   LiveInventory inventory(hours(1));
-  int told = 0;
+  int written = 0;
   for (int minute = 1; minute <= 180; ++minute) {
-    told += static_cast<int>(inventory.take(seen({reading(minutes(minute))})).holdings.size());
+    written += static_cast<int>(inventory.take(seen({reading(minutes(minute))})).holdings.size());
   }
-  EXPECT_EQ(told, 3);  // at minutes 1, 61 and 121
+  EXPECT_EQ(written, 3);  // at minutes 1, 61 and 121
   EXPECT_THAT(inventory.take(seen({reading(minutes(181), true)})).holdings, SizeIs(1));
   // The same end again, and a late reading, are not new.
   EXPECT_THAT(inventory.take(seen({reading(minutes(181), true)})).holdings, IsEmpty());
@@ -111,9 +111,9 @@ TEST(LiveInventory, NodesThatOnlyTelemetryKnows) {
   EXPECT_EQ(nodes[0].gpu_count, 2u);
   EXPECT_EQ(nodes[0].gpu_model, "A100");
   EXPECT_THAT(inventory.nodes_from_gpus({kLab}), IsEmpty());
-  CollectedFacts told = seen({});
-  told.nodes = nodes;
-  inventory.take(std::move(told));
+  CollectedFacts written = seen({});
+  written.nodes = nodes;
+  inventory.take(std::move(written));
   EXPECT_THAT(inventory.nodes_from_gpus({}), IsEmpty());
   // Another GPU is observed there later.
   CollectedFacts more = seen({});

@@ -95,7 +95,7 @@ void LiveLedger::refresh_rollup() {
 
 Result<void> LiveLedger::refresh_work_progress(Store& store) {
   TRY(refresh_work(store, work_snapshot_));
-  if (work_snapshot_.book.plans.empty() && !config_.live.serve.leaves_to_workers) return {};
+  if (work_snapshot_.work_records.plans.empty() && !config_.live.serve.leaves_to_workers) return {};
   const WorkCriteria rules = work_criteria(config_.policy, catalog_, config_.join_rules);
   std::vector<WorkItem> items = work_items(work_snapshot_, rules);
   TRY(find_behind_since(store, rules, items));

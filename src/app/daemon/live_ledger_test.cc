@@ -279,12 +279,12 @@ TEST_F(LiveLedgerTest, TellsTheAuditLogWhatItDid) {
   EXPECT_THAT(entries_[0].after, testing::HasSubstr("\"nodes\":1"));
   entries_.clear();
   for (int i = 0; i < 16; ++i) go_on(hours(1));
-  std::vector<std::string> told;
+  std::vector<std::string> changes;
   for (const audit_log::Entry& entry : entries_) {
     EXPECT_EQ(entry.actor, "serve");
-    if (entry.action != "import") told.push_back(entry.action + " of " + entry.subject);
+    if (entry.action != "import") changes.push_back(entry.action + " of " + entry.subject);
   }
-  EXPECT_THAT(told,
+  EXPECT_THAT(changes,
               ElementsAre("price of month 2026-03", "allocate of cluster lab, month 2026-03"));
   entries_.clear();
   ledger_->last_cycle();

@@ -55,7 +55,7 @@ class ServeAuditLog {
   Result<void> append(const AuditEvent& change);
 
   Append append_;
-  std::optional<ImportSums> sums_;   // of imports not yet recorded; nothing: there are none
+  std::optional<ImportSums> sums_;   // of the imports not yet recorded; nothing if there are none
   std::vector<AuditEvent> waiting_;  // in the order of the changes
   std::uint64_t dropped_changes_ = 0;
 };

@@ -65,9 +65,9 @@ class ServeAuditLogTest : public testing::Test {
   // "action subject after" of the entries, the oldest first.
   std::vector<std::string> entries() {
     std::vector<std::string> texts;
-    const auto told = audit_log_->entries(0, 1000, {});
-    EXPECT_TRUE(told);
-    for (const audit_log::Entry& entry : *told) {
+    const auto page = audit_log_->entries(0, 1000, {});
+    EXPECT_TRUE(page);
+    for (const audit_log::Entry& entry : *page) {
       EXPECT_EQ(entry.actor, "serve");
       EXPECT_EQ(entry.peer, "");
       texts.insert(texts.begin(), entry.action + " | " + entry.subject + " | " + entry.after);

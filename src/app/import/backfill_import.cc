@@ -128,62 +128,63 @@ Result<void> BackfillImport::import(const live::FlushRows& rows) {
 }
 
 Result<void> BackfillImport::add_unreported_nodes() {
-  std::set<ClusterId> told_by_others;
-  for (const KubernetesConfig& one : config_.live.kubernetes) told_by_others.insert(one.cluster);
-  for (const SlurmConfig& one : config_.live.slurm) told_by_others.insert(one.cluster);
+  std::set<ClusterId> reported_by_others;
+  for (const KubernetesConfig& one : config_.live.kubernetes)
+    reported_by_others.insert(one.cluster);
+  for (const SlurmConfig& one : config_.live.slurm) reported_by_others.insert(one.cluster);
   const auto store = TRY(create_ledger(config_));
   const auto nodes = store->nodes();
   if (!nodes) return std::unexpected(nodes.error());
   const auto gpus = TRY(store->gpus());
 
-  using Place = std::pair<ClusterId, NodeId>;
-  std::map<Place, Instant> known_from;
+  using NodeKey = std::pair<ClusterId, NodeId>;
+  std::map<NodeKey, Instant> known_from;
   for (const Node& node : *nodes) {
     const auto [at, is_new] = known_from.try_emplace({node.cluster, node.name}, node.from);
     if (!is_new) at->second = std::min(at->second, node.from);
   }
   // The GPUs of nodes before the first fact of the node.
-  struct Seen {
+  struct FirstAppearance {
     Instant from = {};
     std::string model = {};
     std::set<GpuId> cards = {};
   };
-  std::map<Place, Seen> unknown;
+  std::map<NodeKey, FirstAppearance> unknown;
   for (const Gpu& gpu : gpus) {
-    const Place place{gpu.cluster, gpu.node};
-    if (gpu.node.empty() || told_by_others.contains(gpu.cluster)) continue;
+    const NodeKey place{gpu.cluster, gpu.node};
+    if (gpu.node.empty() || reported_by_others.contains(gpu.cluster)) continue;
     if (gpu.from >= order_.window.end()) continue;
     if (const auto at = known_from.find(place); at != known_from.end() && at->second <= gpu.from) {
       continue;
     }
-    const auto [at, is_new] = unknown.try_emplace(place, Seen{.from = gpu.from});
+    const auto [at, is_new] = unknown.try_emplace(place, FirstAppearance{.from = gpu.from});
     at->second.from = std::min(at->second.from, gpu.from);
     at->second.model = gpu.model;
     at->second.cards.insert(gpu.uuid);
   }
   if (unknown.empty()) return {};
-  std::vector<Node> told;
+  std::vector<Node> nodes_to_add;
   for (const auto& [place, seen] : unknown) {
-    told.push_back({.cluster = place.first,
-                    .name = place.second,
-                    .provider_id = {},
-                    .instance_type = {},
-                    .region = {},
-                    .pool = PoolId(""),
-                    .gpu_model = seen.model,
-                    .gpu_count = static_cast<std::uint32_t>(seen.cards.size()),
-                    .cpu_milli = {},
-                    .memory_bytes = {},
-                    .from = seen.from,
-                    .to = {},
-                    .id = {},
-                    .source = {}});
+    nodes_to_add.push_back({.cluster = place.first,
+                            .name = place.second,
+                            .provider_id = {},
+                            .instance_type = {},
+                            .region = {},
+                            .pool = PoolId(""),
+                            .gpu_model = seen.model,
+                            .gpu_count = static_cast<std::uint32_t>(seen.cards.size()),
+                            .cpu_milli = {},
+                            .memory_bytes = {},
+                            .from = seen.from,
+                            .to = {},
+                            .id = {},
+                            .source = {}});
   }
   auto session = TRY(store->begin_import({.format = std::string(kFormat),
                                           .name = order_.name + ", nodes",
                                           .file_hash = {},
                                           .at = clock_.now()}));
-  TRY(session->append_nodes(told));
+  TRY(session->append_nodes(nodes_to_add));
   const auto outcome = session->commit();
   if (!outcome) return std::unexpected(outcome.error());
   totals_.nodes += outcome->nodes.created;

@@ -41,7 +41,7 @@ Worker::Worker(const Config& config, const Catalog& catalog, WorkerOptions optio
 void Worker::observe_claims() {
   const Instant now = clock_.now();
   std::map<std::uint64_t, ObservedClaim> observed;
-  for (const ClaimState& state : snapshot_.book.claims) {
+  for (const ClaimState& state : snapshot_.work_records.claims) {
     if (state.is_over) continue;
     const auto before = observed_claims_.find(state.claim.number);
     const bool is_silent = before != observed_claims_.end() &&
@@ -54,7 +54,7 @@ void Worker::observe_claims() {
 }
 
 bool Worker::is_abandoned(const ClaimState& state) const {
-  if (snapshot_.book.is_alone) return true;
+  if (snapshot_.work_records.is_alone) return true;
   const Instant now = clock_.now();
   if (now - state.last_heartbeat > state.claim.lease + kSkew) return true;
   const auto observed = observed_claims_.find(state.claim.number);
@@ -148,7 +148,7 @@ Result<void> Worker::load(Store& store, const std::string& month) {
   loaded_.reset();  // two at once would take twice the memory
   auto loaded = TRY(LedgerMonth::load(store, month, config_.join_rules));
   std::vector<PlannedScope> planned = loaded.planned();
-  loaded_.emplace(std::move(loaded), snapshot_.book.imports, std::move(planned));
+  loaded_.emplace(std::move(loaded), snapshot_.work_records.imports, std::move(planned));
   return {};
 }
 
@@ -175,7 +175,7 @@ Result<AllocatedScope> Worker::allocate_item(Store& store, const WorkItem& item,
   // The charges of the other clusters tell which of their postings are of charges.
   const bool needs_all = scope.cluster.empty() && criteria_.spreads;
   const bool is_loaded = loaded_ && loaded_->month.name() == scope.month &&
-                         loaded_->imports == snapshot_.book.imports &&
+                         loaded_->imports == snapshot_.work_records.imports &&
                          !loaded_->taken.contains(scope.cluster) &&
                          (!needs_all || loaded_->taken.empty());
   if (!is_loaded) {
@@ -264,8 +264,9 @@ Result<Worker::Step> Worker::claim_and_allocate(Store& store, const WorkItem& it
 Result<bool> Worker::plan_next(Store& store, const std::vector<WorkItem>& items, bool& waits) {
   for (const WorkItem& item : items) {
     if (item.state != WorkState::kUnplanned) continue;
-    const auto before = std::ranges::find(snapshot_.book.plans, item.scope.month, &WorkPlan::month);
-    const bool is_planned = before != snapshot_.book.plans.end();
+    const auto before =
+        std::ranges::find(snapshot_.work_records.plans, item.scope.month, &WorkPlan::month);
+    const bool is_planned = before != snapshot_.work_records.plans.end();
     if (options_.once && is_planned && before->imports >= *once_imports_ &&
         before->join_rules == criteria_.join_rules) {
       continue;
@@ -293,7 +294,7 @@ void Worker::note_waiting(const std::vector<WorkItem>& items) {
 
 Result<Worker::Step> Worker::step(Store& store) {
   TRY(refresh_work(store, snapshot_));
-  if (options_.once && !once_imports_) once_imports_ = snapshot_.book.imports;
+  if (options_.once && !once_imports_) once_imports_ = snapshot_.work_records.imports;
   observe_claims();
   const std::vector<WorkItem> items = work_items(snapshot_, criteria_);
   bool waits = false;

@@ -1,5 +1,5 @@
-// Any text as an address: refused, or servers, database and names that are safe in URLs and
-// statements; and what is shown of it means the same servers.
+// Any text as an address is refused, or gives servers, database and names that are safe in URLs and
+// statements; and the displayed form means the same servers.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>

@@ -83,7 +83,7 @@ TEST(Address, WhatIsShownHoldsNoSecretAndCanBeParsed) {
   }
 }
 
-TEST(Address, WhatIsWrongIsNamed) {
+TEST(Address, ErrorsNameTheMistake) {
   const std::pair<std::string, std::string> cases[] = {
       {"", "does not begin with clickhouse://"},
       {"http://h/d", "does not begin with clickhouse://"},
@@ -150,16 +150,16 @@ TEST(Address, WhatIsWrongIsNamed) {
 }
 
 TEST(Address, NoMistakeTellsThePassword) {
-  // Characters that somebody forgot to encode cut the text anywhere.
+  // Special characters that were not encoded split the text at unexpected places.
   for (const std::string cut : {"/", "?", "@", "#", ":", ",", "%", "&", "=", "?x=", "/x?y=", "//",
                                 "/d?tls=1&", ":1/d?tls=1&", "\n", " ", "%41", "]", "["}) {
     for (const std::string rest :
          {"@h/d", "@h:1/d?cluster=c", "@h", "@", "@h/d?nothing=1", "@/d"}) {
       const std::string text = "clickhouse://user:sesa" + cut + "moil" + rest;
       const auto address = parse_address(text);
-      const std::string told = address ? shown(*address) : address.error().message;
-      EXPECT_THAT(told, Not(HasSubstr("sesa"))) << text;
-      EXPECT_THAT(told, Not(HasSubstr("moil"))) << text;
+      const std::string shown_text = address ? shown(*address) : address.error().message;
+      EXPECT_THAT(shown_text, Not(HasSubstr("sesa"))) << text;
+      EXPECT_THAT(shown_text, Not(HasSubstr("moil"))) << text;
     }
   }
 }
@@ -168,7 +168,7 @@ TEST(Address, KnowsItsOwn) {
   EXPECT_TRUE(is_address("clickhouse://"));
   EXPECT_FALSE(is_address("ledger.duckdb"));
   EXPECT_FALSE(is_address("clickhouse/ledger.duckdb"));
-  // What is meant as one, and refused as one, without its password.
+  // Meant as an address and refused as one, without its password in the message.
   for (const char* text : {"clickhose://bo:sesame@h/x", "ClickHouse://bo:sesame@h/x",
                            "clickhouse:/bo:sesame@h", "CLICKHOUSE:x"}) {
     EXPECT_TRUE(is_address(text)) << text;

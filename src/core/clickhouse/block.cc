@@ -403,7 +403,7 @@ bool BlockReader::used(std::uint64_t count) {
 
 bool BlockReader::broken(const std::string& what) {
   error_ = Error{ErrorCode::kStore,
-                 "the rows that came are no block of ClickHouse's Native format: " + what};
+                 "the response is not a block in ClickHouse's Native format: " + what};
   return false;
 }
 

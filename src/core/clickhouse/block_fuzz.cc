@@ -1,5 +1,5 @@
-// Any bytes as blocks: the same blocks, or the same Error, in whatever pieces they come; every
-// value can be read, and what is written of them again is read as the same.
+// Any bytes as blocks: the same blocks, or the same Error, for any division into pieces. Every
+// value can be read, and reads the same after being written again.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -40,7 +40,7 @@ Read read(std::string_view bytes, std::size_t piece) {
   return read;
 }
 
-// Every value goes from one to the other.
+// Copies every value from one to the other.
 void copy(const Column& from, std::uint64_t row, ColumnWriter& to) {
   const auto type = parse_value_type(from.type());
   CHECK(type, "a block has types that are listed");

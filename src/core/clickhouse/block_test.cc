@@ -22,7 +22,7 @@ std::string text_of(std::initializer_list<int> bytes) {
   return text;
 }
 
-// All blocks of the bytes, which come in pieces of `piece` bytes; or the words of the Error.
+// All blocks of the bytes, which arrive in pieces of `piece` bytes; or the message of the Error.
 struct Read {
   std::vector<Block> blocks = {};
   std::string error = {};
@@ -51,7 +51,7 @@ Read read(std::string_view bytes, std::size_t piece = std::numeric_limits<std::s
   return read;
 }
 
-// What clickhouse-server 18.16.1 and the engine of 26.5.3 answer to
+// The answer of clickhouse-server 18.16.1 and of the engine of 26.5.3 to
 //   SELECT toDecimal128('1.5', 18) AS d, toFixedString('ab', 16) AS f, ['x', 'yy'] AS a,
 //          toNullable(toUInt8(1)) AS n, CAST(NULL AS Nullable(String)) AS s, toInt32(-2) AS i
 //   FORMAT Native
@@ -168,13 +168,13 @@ TEST(Block, TheEndsOfWhatNumbersCanBe) {
   EXPECT_EQ(got[5].hash(0), (Hash128{.high = 1, .low = 0x80}));
 }
 
-// A column of some type with some rows, some of them null; and what must come out.
+// A column of any type with some rows, some of them null, and the expected values.
 struct Made {
   std::string type;
   std::vector<bool> nulls;
   std::vector<std::string> texts;
   std::vector<std::vector<std::string>> lists;
-  std::vector<Hash128> numbers;  // of every numeric type: their lowest bytes
+  std::vector<Hash128> numbers;  // for every numeric type: their lowest bytes
 };
 
 const std::vector<std::string>& base_types() {
@@ -210,7 +210,7 @@ Made a_column(std::size_t rows) {
   if (is_text) {
     made.texts =
         *rc::gen::container<std::vector<std::string>>(rows, rc::gen::arbitrary<std::string>());
-    // One that needs more than a byte for its length.
+    // A text whose length needs more than one byte.
     if (rows > 0) made.texts[0] += std::string(*rc::gen::inRange<std::size_t>(0, 400), 'x');
   } else {
     made.numbers = *rc::gen::container<std::vector<Hash128>>(rows, a_number());
@@ -310,7 +310,7 @@ RC_GTEST_PROP(Block, WhatIsWrittenIsReadInPiecesOfAnySize, ()) {
       }
     }
   }
-  // Whatever is cut off is seen to be missing.
+  // Any truncation is noticed.
   const auto cut = static_cast<std::size_t>(*rc::gen::inRange<std::size_t>(1, bytes.size()));
   const Read part = read(std::string_view(bytes).substr(0, cut));
   RC_ASSERT(part.error.empty());
@@ -383,7 +383,7 @@ TEST(Block, MisuseIsABug) {
   EXPECT_THROW(writer.column(1).add_text("x"), InvariantError);
   EXPECT_THROW(writer.column(1).add_null(), InvariantError);
   writer.column(0).add_null();
-  EXPECT_THROW(static_cast<void>(writer.take()), InvariantError);  // the other has no row
+  EXPECT_THROW(static_cast<void>(writer.take()), InvariantError);  // the other column has no row
   writer.column(1).add_texts({});
   const Read answer = read(writer.take());
   const Block& block = answer.blocks.at(0);

@@ -1,4 +1,4 @@
-// The client against servers on loopback that say what ClickHouse says, and worse.
+// The client against loopback servers that answer as ClickHouse does, and worse.
 #include "core/clickhouse/client.h"
 
 #include <arpa/inet.h>
@@ -29,13 +29,13 @@ using testing::Not;
 using SteadyClock = std::chrono::steady_clock;
 
 struct Asked {
-  std::string sql;  // the body, or of an insert the parameter `query`
+  std::string sql;  // the body; for an insert, the parameter `query`
   std::string body;
   std::multimap<std::string, std::string> parameters = {};
   std::string user = {}, key = {}, authorization = {}, encoding = {};
 };
 
-// A server that answers each statement by what `answers` says, and writes down what it was asked.
+// A server that answers each statement by `answers`, and records the requests.
 class Fake {
  public:
   using Answer = std::function<void(const Asked&, httplib::Response&)>;
@@ -74,7 +74,7 @@ class Fake {
     const std::lock_guard lock(mutex_);
     return asked_;
   }
-  // For answers that never come: until the test is over.
+  // For answers that never come: waits until the test is over.
   void wait() {
     std::unique_lock lock(mutex_);
     ++waiting_;
@@ -115,7 +115,7 @@ std::string exception(int code, const std::string& words = "some words") {
          ", e.what() = DB::Exception\n";
 }
 
-// A chunked answer, which breaks off where it is not whole.
+// A chunked answer, which is cut off if it is not complete.
 Fake::Answer streams(std::vector<std::string> pieces, bool whole) {
   return [pieces, whole](const Asked&, httplib::Response& response) {
     response.set_chunked_content_provider("application/octet-stream",
@@ -128,7 +128,7 @@ Fake::Answer streams(std::vector<std::string> pieces, bool whole) {
   };
 }
 
-// A port that nobody listens to.
+// A port on which nothing listens.
 std::string nobody() {
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -152,7 +152,7 @@ std::string numbers(std::uint64_t from, std::uint64_t to, const std::string& nam
   return writer.take();
 }
 
-// All rows, as long as they come.
+// Collects all rows until the answer ends.
 struct Got {
   std::vector<std::uint64_t> rows = {};
   Client::Sink sink() {
@@ -287,7 +287,7 @@ TEST(Client, InsertsABlock) {
   EXPECT_EQ(asked[1].body.starts_with("\x1f\x8b") ? inflated(asked[1].body) : asked[1].body, block);
 }
 
-TEST(Client, AnotherEndpointIsAsked) {
+TEST(Client, AnotherEndpointIsTried) {
   Fake fake(says(""));
   Fake behind(says(exception(289), 500));
   Client client(at({nobody(), behind.endpoint(), fake.endpoint()}));
@@ -296,7 +296,7 @@ TEST(Client, AnotherEndpointIsAsked) {
   EXPECT_EQ(words(client.execute("x")), "done");  // at once at the one that answered
   EXPECT_EQ(behind.asked().size(), 1u);
   EXPECT_EQ(fake.asked().size(), 2u);
-  // Also where nothing may be sent twice: nobody got it.
+  // Also for statements that must not be repeated: no server received it.
   Client careful(at({nobody(), behind.endpoint(), fake.endpoint()}));
   EXPECT_EQ(words(careful.execute("x", {.repeatable = false})), "done");
 }
@@ -313,7 +313,7 @@ TEST(Client, OneEndpointAlone) {
   EXPECT_THROW(static_cast<void>(client.execute("x", {.endpoint = 2})), InvariantError);
 }
 
-TEST(Client, WhatIsNotYetPossibleIsAskedAgain) {
+TEST(Client, TemporaryErrorsAreRetried) {
   for (const int code : {202, 210, 242, 252, 279, 285, 286, 289, 319, 999}) {
     std::atomic<int> times = 0;
     Fake fake([&](const Asked& asked, httplib::Response& response) {
@@ -327,7 +327,7 @@ TEST(Client, WhatIsNotYetPossibleIsAskedAgain) {
   }
 }
 
-TEST(Client, WhatIsRefusedIsNotAskedAgain) {
+TEST(Client, RefusedStatementsAreNotRetried) {
   Fake fake(says(exception(60, "Table db.t doesn't exist."), 404));
   Client client(at({fake.endpoint(), nobody()}));
   const auto failed = client.query("SELECT n\nFROM t", Got().sink());
@@ -389,7 +389,7 @@ TEST(Client, AnAnswerIsWholeOrAnError) {
   const std::string said = exception(241, "Memory limit exceeded");
   const std::string today =
       "Code: 241. DB::Exception: Memory limit exceeded (MEMORY_LIMIT_EXCEEDED) (version 26.5.3)\n";
-  // So many rows are missing that the words fill their place to the last byte.
+  // The error message replaces exactly as many bytes as rows are missing.
   std::string exact = numbers(0, 100);
   exact.replace(exact.size() - said.size(), said.size(), said);
   const Case cases[] = {
@@ -429,7 +429,7 @@ TEST(Client, AStatementThatFailsLateIsAnError) {
   EXPECT_EQ(client.refusal(), Refusal::kRefused);
 }
 
-TEST(Client, WhatMayHaveBeenDoneIsUncertain) {
+TEST(Client, AStatementThatMayHaveRunIsUncertain) {
   Fake broken(streams({}, false));
   Client client(at({broken.endpoint()}, milliseconds(0)));
   EXPECT_FALSE(client.insert("t", "n", numbers(0, 1)));
@@ -437,14 +437,15 @@ TEST(Client, WhatMayHaveBeenDoneIsUncertain) {
   EXPECT_FALSE(client.query("SELECT n", Got().sink()));
   EXPECT_EQ(client.refusal(), Refusal::kUnreachable);
 
-  // And stays it, whatever is said later.
+  // It stays uncertain, whatever other endpoints answer.
   Fake refuses(says(exception(60), 404));
   Client sent_on(at({broken.endpoint(), refuses.endpoint()}));
   EXPECT_FALSE(sent_on.insert("t", "n", numbers(0, 1)));
   EXPECT_EQ(sent_on.refusal(), Refusal::kUncertain);
   EXPECT_EQ(sent_on.code(), 60);
 
-  // What may not be done twice is not sent on, also not by libcurl where a kept connection dies.
+  // A statement that must not run twice goes to no other server, and libcurl does not repeat it
+  // when a kept connection dies.
   Fake fake(says(""));
   Client careful(at({broken.endpoint(), fake.endpoint()}));
   for (int i = 0; i < 2; ++i) {
@@ -467,7 +468,7 @@ TEST(Client, SilenceEnds) {
   EXPECT_LT(SteadyClock::now() - before, milliseconds(10'000));
 }
 
-TEST(Client, WhoDoesNotAcceptGotNothing) {
+TEST(Client, ARefusedConnectionReceivedNothing) {
   // A queue that is full: nobody accepts.
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in name{};
@@ -492,7 +493,7 @@ TEST(Client, WhoDoesNotAcceptGotNothing) {
   close(listener);
 }
 
-TEST(Client, WhatStandsBetweenIsNotClickHouse) {
+TEST(Client, AProxyIsNotMistakenForClickHouse) {
   const std::pair<int, Refusal> cases[] = {{404, Refusal::kRefused},  {400, Refusal::kRefused},
                                            {301, Refusal::kRefused},  {503, Refusal::kNotYet},
                                            {429, Refusal::kNotYet},   {502, Refusal::kUncertain},

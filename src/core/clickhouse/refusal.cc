@@ -54,7 +54,7 @@ struct KnownCode {
   std::string_view name;  // as in ErrorCodes.cpp
   Refusal of_reading;
   Refusal of_writing;
-  bool others_may;  // another server may do at once what this one can't
+  bool others_may;  // worth trying another server at once
 };
 
 constexpr Refusal kNotYet = Refusal::kNotYet;

@@ -1,5 +1,5 @@
-// Any bytes of an answer: words that can be shown on a line, of a code that is one; and what stands
-// in front does not hide them.
+// Any bytes of an answer give a message that fits on one line and belongs to a real error code; and
+// text in front of it does not hide it.
 #include <algorithm>
 #include <cstdint>
 #include <string>

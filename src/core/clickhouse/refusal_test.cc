@@ -34,7 +34,7 @@ TEST(Refusal, WordsOfEveryRelease) {
       {"__exception__\r\nabcdefghijklmnop\r\nCode: 395. DB::Exception: Value. (F) (version 26.5)"
        "\r\n78 abcdefghijklmnop\r\n__exception__\r\n",
        395, "Value. (F)"},
-      // The one that others are told of is the first.
+      // The outer exception counts, not the one that it quotes.
       {"Code: 279, e.displayText() = DB::NetException: All connection tries failed. Log: \n\nCode: "
        "209, e.displayText() = DB::NetException: Timeout: connect timed out, e.what() = "
        "DB::NetException",
@@ -63,7 +63,7 @@ TEST(Refusal, OtherTextIsNone) {
   }
 }
 
-TEST(Refusal, WhatMayBeDoneAboutIt) {
+TEST(Refusal, RetriesDependOnTheCode) {
   struct Case {
     int code;
     Refusal of_reading, of_writing;

@@ -8,7 +8,7 @@
 
 namespace pennyweight {
 
-// Of the operating system's generator, by way of OpenSSL.
+// From the operating system's random number generator, through OpenSSL.
 Result<std::string> random_bytes(std::size_t count);
 
 // Whether both have the same bytes. Two of one length take as long wherever they differ.

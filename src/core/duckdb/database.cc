@@ -1,5 +1,6 @@
 #include "core/duckdb/database.h"
 
+#include <tuple>
 #include <utility>
 
 #include "core/try.h"
@@ -183,7 +184,7 @@ Result<std::uint64_t> Statement::change() {
 }
 
 Result<void> Statement::execute() {
-  TRY(change());
+  std::ignore = TRY(change());
   return {};
 }
 

@@ -1,4 +1,4 @@
-// What goes through the C API comes back as it was, and failures come back as words.
+// Values that go through the C API come back unchanged, and failures come back as messages.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -68,7 +68,7 @@ TEST_F(DuckdbTest, EveryTypeComesBack) {
                   .has_value());
   const std::string long_text(5000, 'x');
   const Hash128 hash{.high = 0x8123456789abcdef, .low = 0xfedcba9876543210};
-  const std::uint64_t rows = 3000;  // more than a chunk
+  const std::uint64_t rows = 3000;  // more than one chunk
   Result<Appender> appender = Appender::open(connection, "", "t");
   ASSERT_TRUE(appender.has_value());
   for (std::uint64_t begin = 0; begin < rows; begin += Appender::kChunkRows) {
@@ -170,7 +170,7 @@ TEST_F(DuckdbTest, BindsEveryType) {
   }
 }
 
-// The sums that stores rely on are integers to the last digit.
+// The sums that stores rely on are exact integers.
 TEST_F(DuckdbTest, SumsAreExact) {
   Database database = in_memory();
   Connection connection = connect(database);
@@ -241,7 +241,7 @@ TEST_F(DuckdbTest, FailuresSayWhy) {
   EXPECT_FALSE(Database::open({.path = file("absent.duckdb"), .read_only = true}).has_value());
 }
 
-// More chunks than may wait, so that both threads wait for each other in turns.
+// More chunks than the queue holds, so that each thread waits for the other in turn.
 constexpr std::uint64_t kChunksOfTest = 3 * Appender::kChunksBehind;
 
 Result<void> append_numbers(Appender& appender, std::uint64_t chunks) {
@@ -258,7 +258,7 @@ Result<void> append_numbers(Appender& appender, std::uint64_t chunks) {
   return appender.close();
 }
 
-TEST_F(DuckdbTest, WhatIsAppendedBehindComesInItsOrder) {
+TEST_F(DuckdbTest, RowsOfTheWriterThreadKeepTheirOrder) {
   Database database = in_memory();
   Connection connection = connect(database);
   ASSERT_TRUE(connection.execute("CREATE TABLE rows (number UBIGINT, words VARCHAR)"));
@@ -275,7 +275,7 @@ TEST_F(DuckdbTest, WhatIsAppendedBehindComesInItsOrder) {
             "0");
 }
 
-TEST_F(DuckdbTest, WhatFailsBehindIsSaid) {
+TEST_F(DuckdbTest, ErrorsOfTheWriterThreadAreReported) {
   Database database = in_memory();
   Connection connection = connect(database);
   ASSERT_TRUE(connection.execute(

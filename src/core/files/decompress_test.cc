@@ -32,7 +32,7 @@ std::string zstd_of(const std::string& text) {
   return out;
 }
 
-// Reads all of it, some bytes at a time on either side.
+// Reads the whole file, a few bytes at a time on either side.
 Result<std::string> read_all(const std::string& raw, std::size_t raw_piece, std::size_t piece) {
   const auto decompressor = decompressor_for(std::string_view(raw).substr(0, kMagicBytes));
   if (!decompressor) return fail(ErrorCode::kBadFile, "not compressed");

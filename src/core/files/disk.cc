@@ -109,7 +109,7 @@ Result<void> replace_file(const std::string& path, std::string_view bytes, Disk&
     if (!file.is_open()) return std::unexpected(io_error("create", temporary));
     if (!write_all(file.number(), bytes, disk) || disk.sync(file.number()) != 0) {
       Error error = io_error("write", temporary);
-      ::unlink(temporary.c_str());  // its room is needed; a rest would be overwritten anyway
+      ::unlink(temporary.c_str());  // frees its space; a leftover would be overwritten anyway
       return std::unexpected(std::move(error));
     }
   }

@@ -55,7 +55,7 @@ TEST(ReplaceFile, LeavesTheOldContentOrTheNew) {
   EXPECT_EQ(*read_raw_file(path, 10), "new");
 }
 
-TEST(ReplaceFile, NobodyButItsOwnerMayReadIt) {
+TEST(ReplaceFile, OnlyItsOwnerMayReadIt) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/state";
   ASSERT_TRUE(replace_file(path, "secret"));

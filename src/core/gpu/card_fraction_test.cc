@@ -32,7 +32,7 @@ TEST(CardFraction, PartsAsPriceListsWriteThem) {
       {"RTX-PRO-6000-BLACKWELL-96GB 1/8", "RTX-PRO-6000-BLACKWELL-96GB", 1, 8},
       {"NVIDIA L4 1/8", "L4", 1, 8},
       {"L4 8/8", "L4", 1, 1},
-      // Whole cards, in any spelling.
+      // Whole GPUs, in any spelling.
       {"L4", "L4"},
       {"NVIDIA A100-SXM4-40GB", "A100-SXM4-40GB"},
       {"Tesla T4", "T4"},
@@ -75,7 +75,7 @@ TEST(CardFraction, MemoryOfAPart) {
   EXPECT_EQ(a10.model->memory_bytes / 6, std::uint64_t{4} << 30);
 }
 
-// A model alone never hides a fraction: whoever looks up the model without this gets nothing.
+// A fraction is never mistaken for a model: looking it up as a model name finds nothing.
 TEST(CardFraction, AFractionIsNoModelName) {
   EXPECT_EQ(find_gpu_model("L4 1/8"), nullptr);
   EXPECT_EQ(find_gpu_model("A10 1/6"), nullptr);

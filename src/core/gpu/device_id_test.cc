@@ -120,18 +120,18 @@ TEST(HamiDevices, ByContainer) {
   HamiDevice in_group = hami("GPU-a", 10240, 14);
   in_group.mig = HamiDevice::MigSlot{.layout = "group-1", .position = 0};
   const Case cases[] = {
-      // HAMi's own example: 3000 MiB, and no limit of cores.
+      // HAMi's own example: 3000 MiB, and no limit on cores.
       {std::string(kUuid) + ",NVIDIA,3000,0:;", {{hami(kUuid, 3000, {})}}},
       {"GPU-a,NVIDIA,1024,20:GPU-b,NVIDIA,1024,20:;",
        {{hami("GPU-a", 1024, 20), hami("GPU-b", 1024, 20)}}},
-      // The second of three containers has none.
+      // The second of three containers has no devices.
       {"GPU-a,NVIDIA,1,1:;;GPU-b,NVIDIA,2,2:;", {{hami("GPU-a", 1, 1)}, {}, {hami("GPU-b", 2, 2)}}},
       {";GPU-b,NVIDIA,2,2:;", {{}, {hami("GPU-b", 2, 2)}}},
-      // Without the marks behind the last.
+      // Without the separators after the last device.
       {"GPU-a,NVIDIA,1,1", {{hami("GPU-a", 1, 1)}}},
       {"GPU-a[0-2],NVIDIA,10240,14:;", {{in_slot}}},
       {"GPU-a[group-1-0],NVIDIA,10240,14:;", {{in_group}}},
-      // All is given out.
+      // Everything is handed out.
       {"", {}},
       {";", {{}}},
   };

@@ -45,7 +45,7 @@ TEST(GpuModel, NamesOfEverySourceLeadToTheModel) {
       {"NVIDIA-GH200-480GB", "GH200-96GB"},
       {"A100-SXM4-80GB", "A100-SXM4-80GB"},
       {"AMD_Instinct_MI300X_OAM", "MI300X"},  // amd.com/gpu.product-name
-      // A MIG instance in NVML, a card in HAMi's register, an early driver
+      // A MIG instance in NVML, a GPU in HAMi's register, an early driver
       {"NVIDIA A100-SXM4-40GB MIG 1g.5gb", "A100-SXM4-40GB"},
       {"NVIDIA-NVIDIA A100-SXM4-80GB", "A100-SXM4-80GB"},
       {"NVIDIA-Tesla T4", "T4"},
@@ -68,7 +68,7 @@ TEST(GpuModel, NamesOfEverySourceLeadToTheModel) {
       {"nvidia-l4", "L4"},
       {"rtx-pro-server-6000", "RTX-PRO-6000-BLACKWELL-96GB"},
       {"B200-SXM-180GB", "B200-SXM-180GB"},
-      // Names that fit several models, or none.
+      // Names that match several models, or none.
       {"a100", ""},
       {"NVIDIA A100", ""},
       {"h100", ""},

@@ -116,15 +116,15 @@ std::optional<Size> most_beside(const Counts& wanted, const CardLayouts& card) {
   return most;
 }
 
-struct Asked {
+struct RequestedProfile {
   const MigProfile* profile = nullptr;
   std::vector<std::uint32_t> compute_instances;  // their slices
   std::uint32_t instances = 0;                   // GPU instances
 };
-using AskedByName = std::map<std::string, Asked, std::less<>>;
+using RequestedProfiles = std::map<std::string, RequestedProfile, std::less<>>;
 
 // "1 x 1g.5gb + 2 x 3g.20gb"
-std::string requested_layout_text(const AskedByName& asked) {
+std::string requested_layout_text(const RequestedProfiles& asked) {
   std::vector<std::string> parts;
   for (const auto& [name, of_profile] : asked) {
     parts.push_back(fmt::format("{} x {}", of_profile.instances, name));
@@ -152,10 +152,10 @@ Result<MigLayout> mig_layout(const GpuModel& model, std::span<const std::string>
   }
   MigLayout layout;
   MigShare taken;
-  AskedByName asked;
+  RequestedProfiles asked;
   for (const std::string& text : profiles) {
     const auto use = TRY(find_mig_profile(model, text));
-    Asked& of_profile = asked[use.profile->name];
+    RequestedProfile& of_profile = asked[use.profile->name];
     of_profile.profile = use.profile;
     if (use.is_whole()) {
       ++of_profile.instances;

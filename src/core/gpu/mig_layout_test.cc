@@ -82,7 +82,7 @@ TEST(MigLayout, WhatIsStrandedAndWhatIsFree) {
       {"A100-SXM4-40GB", {"2g.10gb", "2g.10gb", "2g.10gb", "1g.5gb"}, kNone, {1, 8}, kNone, kNone},
       {"A100-SXM4-40GB", Profiles(4, "1g.10gb"), {3, 7}, kNone, kNone, kNone},
       {"A100-SXM4-40GB", {"7g.40gb"}, kNone, kNone, kNone, kNone},
-      // MIG is on and nothing is made yet.
+      // MIG is enabled, and no instance exists yet.
       {"A100-SXM4-40GB", {}, kNone, kNone, kAll, kAll},
       // Room is left, and can be filled.
       {"A100-SXM4-40GB", {"3g.20gb"}, kNone, kNone, {4, 7}, {1, 2}},
@@ -90,23 +90,23 @@ TEST(MigLayout, WhatIsStrandedAndWhatIsFree) {
       {"A100-SXM4-40GB", {"1g.5gb"}, kNone, kNone, {6, 7}, {7, 8}},
       {"A100-SXM4-40GB", Profiles(3, "2g.10gb"), kNone, kNone, {1, 7}, {1, 4}},
       {"A100-SXM4-40GB", Profiles(6, "1g.5gb"), kNone, kNone, {1, 7}, {1, 4}},
-      // Room is left, and part of it can't be used however it is filled: of the four sevenths
-      // beside three 1g.10gb two can be used, by two 1g.5gb on memory slices 0 and 1.
+      // Room is left, and part of it cannot be used in any way: of the four sevenths beside three
+      // 1g.10gb, two can be used, by two 1g.5gb on memory slices 0 and 1.
       {"A100-SXM4-40GB", Profiles(3, "1g.10gb"), {2, 7}, kNone, {2, 7}, {1, 4}},
       {"A100-SXM4-40GB", Profiles(2, "1g.10gb"), {1, 7}, kNone, {4, 7}, {1, 2}},
       {"A100-SXM4-40GB", {"3g.20gb", "1g.10gb"}, {1, 7}, kNone, {2, 7}, {1, 4}},
-      // The same of other cards.
+      // The same for other GPUs.
       {"A100-SXM4-80GB", Profiles(7, "1g.10gb"), kNone, {1, 8}, kNone, kNone},
       {"H100-SXM5-80GB", Profiles(2, "3g.40gb"), {1, 7}, kNone, kNone, kNone},
       {"H200-SXM-141GB", Profiles(4, "1g.35gb"), {3, 7}, kNone, kNone, kNone},
       {"GB300-278GB", Profiles(7, "1g.35gb"), kNone, {1, 8}, kNone, kNone},
       {"B200-SXM-180GB", {"4g.95gb"}, kNone, kNone, {3, 7}, {1, 2}},
-      // Quarters and halves leave nothing over that can't be used.
+      // Quarters and halves leave nothing that cannot be used.
       {"A30", Profiles(4, "1g.6gb"), kNone, kNone, kNone, kNone},
       {"A30", {"2g.12gb", "1g.6gb"}, kNone, kNone, {1, 4}, {1, 4}},
       {"RTX-PRO-6000-BLACKWELL-96GB", {"1g.24gb+me", "1g.24gb-me"}, kNone, kNone, {1, 2}, {1, 2}},
       {"RTX-PRO-4500-BLACKWELL-32GB", {"1g.16gb"}, kNone, kNone, {1, 2}, {1, 2}},
-      // Spellings of Kubernetes and Slurm; one of the seven with the media engines.
+      // Spellings of Kubernetes and Slurm; one of the seven has the media engines.
       {"A100-SXM4-40GB", {"mig-3g.20gb", "a100_3g.20gb"}, {1, 7}, kNone, kNone, kNone},
       {"A100-SXM4-40GB",
        {"mig-1g.5gb.me", "1g.5gb", "1g.5gb", "1g.5gb", "1g.5gb", "1g.5gb", "1g.5gb"},
@@ -114,7 +114,7 @@ TEST(MigLayout, WhatIsStrandedAndWhatIsFree) {
        {1, 8},
        kNone,
        kNone},
-      // Three compute instances in one GPU instance; two in one, which has a third left.
+      // Three compute instances in one GPU instance; two in another, with a third of it left.
       {"A100-SXM4-40GB", {"1c.3g.20gb", "1c.3g.20gb", "1c.3g.20gb"}, kNone, kNone, {4, 7}, {1, 2}},
       {"A100-SXM4-40GB", {"2c.3g.20gb", "3g.20gb"}, {1, 7}, kNone, {1, 7}, {1, 6}},
       {"A100-SXM4-40GB", {"2c.3g.20gb", "2c.3g.20gb"}, {1, 7}, kNone, {2, 7}, {1, 3}},
@@ -126,7 +126,7 @@ TEST(MigLayout, WhatIsStrandedAndWhatIsFree) {
 TEST(MigLayout, StrandedMoneyOfAnA100AtFourDollars) {
   struct Case {
     Profiles profiles;
-    Parts stranded;  // of the card, half by compute and half by memory
+    Parts stranded;  // of the GPU, half by compute and half by memory
   };
   // .25, .285714, 0, 0, .25 and .857143 dollars an hour.
   const Case cases[] = {
@@ -179,8 +179,8 @@ TEST(MigLayout, WhatDoesNotFitIsRefusedByName) {
        {"3g.20gb", "3g.20gb", "1g.5gb"},
        "MIG layout 1 x 1g.5gb + 2 x 3g.20gb on a A100-SXM4-40GB: no placement of them fits on the "
        "card together"},
-      // Seven sevenths and eight eighths, and still no place: two 1g.5gb can't stand on slices 6
-      // and 7.
+      // Seven sevenths and eight eighths, but no valid placement: two 1g.5gb cannot be placed on
+      // slices 6 and 7.
       {"A100-SXM4-40GB",
        {"4g.20gb", "2g.10gb", "1g.5gb", "1g.5gb"},
        "MIG layout 2 x 1g.5gb + 1 x 2g.10gb + 1 x 4g.20gb on a A100-SXM4-40GB: no placement of "
@@ -243,7 +243,7 @@ TEST(MigProfile, NoProfileHasFewerPlacesThanInstances) {
       for (const MigProfile& profile : mig_profiles(geometry)) {
         EXPECT_LE(profile.max_instances, mig_placements(each, profile).size())
             << each.name << " " << profile.name;
-        // What the table says of plain profiles is what their places allow.
+        // The table's number of plain instances equals what their placements allow.
         if (profile.name.find_first_of("+-") == std::string::npos) {
           EXPECT_EQ(profile.max_instances, mig_placements(each, profile).size())
               << each.name << " " << profile.name;
@@ -303,8 +303,8 @@ RC_GTEST_PROP(MigLayoutProperty, AnInstanceLessStrandsNoMore, ()) {
   RC_ASSERT(before->stranded.memory <= layout->stranded.memory);
 }
 
-// The simpler rule, that all of the rest is free as long as anything fits, agrees on when nothing
-// is.
+// The simpler rule, under which all of the rest is free as long as anything fits, agrees on when
+// nothing is free.
 bool another_fits(const Draw& drawn) {
   for (const std::string& geometry : drawn.card->mig_geometries) {
     for (const MigProfile& profile : mig_profiles(geometry)) {

@@ -99,8 +99,8 @@ TEST(MigProfile, BoardsOfOneFamilyAndMemoryHaveTheSameProfiles) {
   expect_share("A100-PCIE-40GB", "nvidia_a100-sxm4-40gb_3g.20gb", {3, 7}, {4, 8});
 }
 
-// `nvidia-smi mig -lgip`: an A100's slices have 14 multiprocessors each, an H100's do not have
-// equally many, and those of its PCIe board have fewer.
+// `nvidia-smi mig -lgip`: the slices of an A100 have 14 multiprocessors each; those of an H100
+// differ in size, and those of its PCIe board have fewer.
 TEST(MigProfile, MultiprocessorsOfInstances) {
   struct Case {
     std::string_view model;
@@ -157,7 +157,7 @@ TEST(MigProfile, WhatDoesNotGoTogetherIsRefusedByName) {
   }
 }
 
-// Half by compute and half by memory, as units of two cards.
+// Half by compute and half by memory, as units of two GPUs.
 std::uint64_t weighted(std::string_view profile) {
   const MigShare share = find_mig_share(model("A100-SXM4-40GB"), profile).value();
   return share.compute.units() + share.memory.units();
@@ -166,7 +166,7 @@ std::uint64_t weighted(std::string_view profile) {
 TEST(MigProfile, CostFractionsOfAnA100AtFourDollars) {
   struct Case {
     std::string_view profile;
-    Parts want;  // of the card, halves by compute and memory
+    Parts want;  // of the GPU, halves by compute and memory
   };
   const Case cases[] = {{"1g.5gb", {15, 112}}, {"1g.10gb", {11, 56}}, {"2g.10gb", {15, 56}},
                         {"3g.20gb", {13, 28}}, {"4g.20gb", {15, 28}}, {"7g.40gb", {1, 1}}};
@@ -179,7 +179,7 @@ TEST(MigProfile, CostFractionsOfAnA100AtFourDollars) {
 TEST(MigProfile, WhatALayoutLeavesOver) {
   struct Case {
     std::vector<std::string_view> layout;
-    Parts want;  // of the card
+    Parts want;  // of the GPU
   };
   const Case cases[] = {
       {{"1g.5gb", "1g.5gb", "1g.5gb", "1g.5gb", "1g.5gb", "1g.5gb", "1g.5gb"}, {15, 16}},

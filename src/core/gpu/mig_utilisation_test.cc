@@ -38,7 +38,7 @@ TEST(MigUtilisation, ActivityOfACard) {
       {"A100-SXM4-40GB",
        {{"7g.40gb", 1'000'000}},
        {.activity_ppm = 1'000'000, .by_multiprocessors = false, .clamped_instances = 0}},
-      // Two of the sevenths are in no instance, and are idle.
+      // Two of the sevenths belong to no instance, and are idle.
       {"A100-SXM4-40GB",
        {{"3g.20gb", 1'000'000}, {"2g.10gb", 0}},
        {.activity_ppm = 428'571, .by_multiprocessors = false, .clamped_instances = 0}},
@@ -46,14 +46,14 @@ TEST(MigUtilisation, ActivityOfACard) {
       {"A100-SXM4-40GB",
        {{"3g.20gb", 1'294'000}, {"3g.20gb", 1'294'000}},
        {.activity_ppm = 857'143, .by_multiprocessors = false, .clamped_instances = 2}},
-      // An H100's seven 1g have 112 of 132 multiprocessors; a 3g has 60.
+      // Seven 1g of an H100 have 112 of its 132 multiprocessors; a 3g has 60.
       {"H100-SXM5-80GB",
        Instances(7, {"1g.10gb", 1'000'000}),
        {.activity_ppm = 848'485, .by_multiprocessors = true, .clamped_instances = 0}},
       {"H100-SXM5-80GB",
        {{"3g.40gb", 500'000}, {"4g.40gb", 250'000}},
        {.activity_ppm = 348'485, .by_multiprocessors = true, .clamped_instances = 0}},
-      // A third of a 3g's 60.
+      // A third of the 60 of a 3g.
       {"H100-SXM5-80GB",
        {{"1c.3g.40gb", 1'000'000}},
        {.activity_ppm = 151'515, .by_multiprocessors = true, .clamped_instances = 0}},
@@ -61,7 +61,7 @@ TEST(MigUtilisation, ActivityOfACard) {
       {"H100-PCIE-80GB",
        {{"1g.10gb", 1'000'000}},
        {.activity_ppm = 122'807, .by_multiprocessors = true, .clamped_instances = 0}},
-      // A 3g of an H200 was not measured: by slices.
+      // A 3g of an H200 was not measured, so slices are used.
       {"H200-SXM-141GB",
        {{"3g.71gb", 700'000}, {"1g.18gb", 700'000}},
        {.activity_ppm = 400'000, .by_multiprocessors = false, .clamped_instances = 0}},

@@ -46,18 +46,18 @@ Result<std::uint64_t> read_capacity(const KubernetesResources& capacity, std::st
   return *count;
 }
 
-// What the labels say, GPU feature discovery's or GKE's, before it is interpreted.
-struct Told {
+// What the labels of GPU feature discovery or GKE say about sharing, not yet interpreted.
+struct SharingLabels {
   std::string product;
   std::string mig_profile;  // where a GPU is a MIG instance
   bool is_shared = false;   // says so, in one way or another
   bool is_mps = false;
   std::optional<std::uint64_t> replicas;
   std::optional<std::uint64_t> devices;  // cards, or slices where a GPU is a slice
-  std::optional<std::uint64_t> cards;    // GKE tells them even then
+  std::optional<std::uint64_t> cards;    // GKE states them even then
 };
 
-Result<void> read_strategy(std::string_view key, std::string_view text, Told& told) {
+Result<void> read_strategy(std::string_view key, std::string_view text, SharingLabels& stated) {
   if (text.empty() || text == "none") return {};
   if (text != "time-slicing" && text != "time-sharing" && text != "mps") {
     return fail(ErrorCode::kUnsupported,
@@ -65,67 +65,68 @@ Result<void> read_strategy(std::string_view key, std::string_view text, Told& to
                             "time-slicing, time-sharing and mps",
                             key, printable_text(text, 60)));
   }
-  told.is_shared = true;
-  told.is_mps = text == "mps";
+  stated.is_shared = true;
+  stated.is_mps = text == "mps";
   return {};
 }
 
-Result<Told> read_discovery_labels(const Labels& labels) {
-  Told told;
+Result<SharingLabels> read_discovery_labels(const Labels& labels) {
+  SharingLabels stated;
   std::string_view product = label_text(labels, "nvidia.com/gpu.product");
   if (product.ends_with("-SHARED")) {
-    told.is_shared = true;
+    stated.is_shared = true;
     product.remove_suffix(std::string_view("-SHARED").size());
   }
   if (const std::size_t mig = product.find("-MIG-"); mig != std::string_view::npos) {
-    told.mig_profile = product.substr(mig + std::string_view("-MIG-").size());
+    stated.mig_profile = product.substr(mig + std::string_view("-MIG-").size());
     product = product.substr(0, mig);
-    if (told.mig_profile == "INVALID") {
+    if (stated.mig_profile == "INVALID") {
       return fail(ErrorCode::kUnsupported,
                   fmt::format("label nvidia.com/gpu.product: the MIG layout of this {} is INVALID "
                               "under the strategy single; cut its cards alike, or use mixed",
                               product));
     }
   }
-  told.product = product;
+  stated.product = product;
   constexpr std::string_view kStrategy = "nvidia.com/gpu.sharing-strategy";
-  TRY(read_strategy(kStrategy, label_text(labels, kStrategy), told));
+  TRY(read_strategy(kStrategy, label_text(labels, kStrategy), stated));
   const auto replicas = TRY(read_label(labels, "nvidia.com/gpu.replicas", kReplicasMax));
   const auto devices = TRY(read_label(labels, "nvidia.com/gpu.count", kDevicesMax));
   // GPU feature discovery writes 0 where sharing is off.
-  if (replicas.value_or(0) > 0) told.replicas = replicas;
-  told.devices = devices;
-  return told;
+  if (replicas.value_or(0) > 0) stated.replicas = replicas;
+  stated.devices = devices;
+  return stated;
 }
 
-Result<Told> read_gke_labels(const Labels& labels) {
-  Told told;
-  told.product = label_text(labels, "cloud.google.com/gke-accelerator");
-  told.mig_profile = label_text(labels, "cloud.google.com/gke-gpu-partition-size");
+Result<SharingLabels> read_gke_labels(const Labels& labels) {
+  SharingLabels stated;
+  stated.product = label_text(labels, "cloud.google.com/gke-accelerator");
+  stated.mig_profile = label_text(labels, "cloud.google.com/gke-gpu-partition-size");
   constexpr std::string_view kStrategy = "cloud.google.com/gke-gpu-sharing-strategy";
-  TRY(read_strategy(kStrategy, label_text(labels, kStrategy), told));
+  TRY(read_strategy(kStrategy, label_text(labels, kStrategy), stated));
   const auto replicas =
       TRY(read_label(labels, "cloud.google.com/gke-max-shared-clients-per-gpu", kReplicasMax));
-  told.replicas = replicas;
+  stated.replicas = replicas;
   const auto cards =
       TRY(read_label(labels, "cloud.google.com/gke-accelerator-count", limits::kGpusPerNodeMax));
-  told.cards = cards;
-  if (told.mig_profile.empty()) told.devices = cards;
-  return told;
+  stated.cards = cards;
+  if (stated.mig_profile.empty()) stated.devices = cards;
+  return stated;
 }
 
-Result<Told> read_labels(const Labels& labels) {
+Result<SharingLabels> read_labels(const Labels& labels) {
   const bool is_gke = labels.find("cloud.google.com/gke-accelerator").has_value() &&
                       !labels.find("nvidia.com/gpu.product").has_value();
   return is_gke ? read_gke_labels(labels) : read_discovery_labels(labels);
 }
 
 // How many replicas each device has; 1 where it is not shared.
-Result<std::uint64_t> replicas_of(const Told& told, bool is_renamed, std::uint64_t shown) {
-  if (told.replicas.value_or(1) > 1) return *told.replicas;
-  if (!told.is_shared && !is_renamed) return 1;
-  if (told.devices && *told.devices > 0 && shown % *told.devices == 0) {
-    return std::max<std::uint64_t>(shown / *told.devices, 1);
+Result<std::uint64_t> replicas_of(const SharingLabels& stated, bool is_renamed,
+                                  std::uint64_t shown) {
+  if (stated.replicas.value_or(1) > 1) return *stated.replicas;
+  if (!stated.is_shared && !is_renamed) return 1;
+  if (stated.devices && *stated.devices > 0 && shown % *stated.devices == 0) {
+    return std::max<std::uint64_t>(shown / *stated.devices, 1);
   }
   return fail(ErrorCode::kNotFound,
               "the GPUs are shared by replicas, and no label says by how many; run GPU feature "
@@ -133,11 +134,12 @@ Result<std::uint64_t> replicas_of(const Told& told, bool is_renamed, std::uint64
 }
 
 // The number of GPUs behind MIG instances, each GPU holding as many as fit.
-Result<std::optional<std::uint64_t>> cards_under(std::uint64_t slices, const Told& told) {
-  if (told.cards) return told.cards;
-  const GpuModel* model = find_gpu_model(told.product);
+Result<std::optional<std::uint64_t>> cards_under(std::uint64_t slices,
+                                                 const SharingLabels& stated) {
+  if (stated.cards) return stated.cards;
+  const GpuModel* model = find_gpu_model(stated.product);
   if (model == nullptr) return std::nullopt;
-  const auto use = TRY(find_mig_profile(*model, told.mig_profile));
+  const auto use = TRY(find_mig_profile(*model, stated.mig_profile));
   const std::uint64_t per_card = std::uint64_t{use.profile->max_instances} *
                                  (use.profile->compute_slices / use.compute_slices);
   if (slices % per_card != 0) return std::nullopt;
@@ -191,14 +193,14 @@ Result<OtherVendor> other_vendor(const KubernetesResources& capacity) {
 }  // namespace
 
 Result<NodeSharing> node_sharing(const KubernetesResources& capacity, const Labels& labels) {
-  const auto told = read_labels(labels);
-  if (!told) return std::unexpected(told.error());
+  const auto stated = read_labels(labels);
+  if (!stated) return std::unexpected(stated.error());
   const auto plain = TRY(read_capacity(capacity, kNvidiaGpu));
   const auto shared = TRY(read_capacity(capacity, kNvidiaSharedGpu));
   const auto other = TRY(other_vendor(capacity));
 
   NodeSharing sharing;
-  sharing.gpu_model = told->product;
+  sharing.gpu_model = stated->product;
   const auto has_instances = TRY(read_mixed(capacity, labels, sharing));
   if (plain > 0 && shared > 0) {
     return fail(ErrorCode::kUnsupported,
@@ -218,34 +220,35 @@ Result<NodeSharing> node_sharing(const KubernetesResources& capacity, const Labe
     return sharing;
   }
 
-  const auto replicas = replicas_of(*told, shared > 0, shown);
+  const auto replicas = replicas_of(*stated, shared > 0, shown);
   if (!replicas) return std::unexpected(replicas.error());
   const auto contradiction = [&] {
     return fail(ErrorCode::kConflict,
                 fmt::format("capacity {} of {} is not {} x {} replicas, as the labels say",
                             shared > 0 ? kNvidiaSharedGpu : kNvidiaGpu, shown,
-                            told->devices.value_or(0), *replicas));
+                            stated->devices.value_or(0), *replicas));
   };
   if (*replicas > 1) {
     sharing.replicas = static_cast<std::uint32_t>(*replicas);
     sharing.replicas_renamed = shared > 0;
-    sharing.is_mps = told->is_mps;
+    sharing.is_mps = stated->is_mps;
     if (shown % *replicas != 0) return contradiction();
-    if (told->devices && shown > 0 && *told->devices * *replicas != shown) return contradiction();
+    if (stated->devices && shown > 0 && *stated->devices * *replicas != shown)
+      return contradiction();
   } else if (has_virtual_gpus(capacity, labels)) {
     sharing.is_virtual = true;
-  } else if (told->devices && shown > *told->devices) {
+  } else if (stated->devices && shown > *stated->devices) {
     // More than there are, and no replicas: HAMi counts a GPU as many times as it may be split.
-    if (*told->devices == 0 || shown % *told->devices != 0) return contradiction();
+    if (*stated->devices == 0 || shown % *stated->devices != 0) return contradiction();
     sharing.is_virtual = true;
   }
 
-  const std::uint64_t devices = told->devices.value_or(shown / *replicas);
-  if (!told->mig_profile.empty()) {
-    sharing.mig_profile = told->mig_profile;
-    const auto cards = TRY(cards_under(devices, *told));
+  const std::uint64_t devices = stated->devices.value_or(shown / *replicas);
+  if (!stated->mig_profile.empty()) {
+    sharing.mig_profile = stated->mig_profile;
+    const auto cards = TRY(cards_under(devices, *stated));
     sharing.physical_gpus = cards;
-  } else if (told->devices || !(has_instances || sharing.is_virtual)) {
+  } else if (stated->devices || !(has_instances || sharing.is_virtual)) {
     sharing.physical_gpus = devices;
   }
   return sharing;

@@ -59,10 +59,10 @@ TEST(NodeSharing, WholeGpus) {
                  {.gpus = 8});
   expect_sharing({{"nvidia.com/gpu", "8"}}, {kA100, {"nvidia.com/gpu.sharing-strategy", "none"}},
                  {.gpus = 8});
-  // No labels at all; no GPUs at all.
+  // No labels, and no GPUs.
   expect_sharing({{"nvidia.com/gpu", "4"}}, {}, {.model = "", .gpus = 4});
   expect_sharing({{"cpu", "96"}}, {}, {.model = "", .gpus = 0});
-  // One is left out by the plugin or broken; there are eight, and eight are paid for.
+  // The plugin leaves one out, or it is broken; there are eight, and eight are paid for.
   expect_sharing({{"nvidia.com/gpu", "7"}}, {kA100, {"nvidia.com/gpu.count", "8"}}, {.gpus = 8});
 }
 
@@ -73,12 +73,13 @@ TEST(NodeSharing, TimeSlicingWithoutRenameInflatesCapacity) {
                   {"nvidia.com/gpu.replicas", "10"},
                   {"nvidia.com/gpu.sharing-strategy", "time-slicing"}},
                  {.gpus = 8, .replicas = 10});
-  // Each label alone is enough: replicas and no strategy (before 0.15), or "-SHARED" and a count.
+  // Each label alone is enough: replicas without a strategy (before 0.15), or "-SHARED" and a
+  // count.
   expect_sharing({{"nvidia.com/gpu", "80"}}, {kA100, {"nvidia.com/gpu.replicas", "10"}},
                  {.gpus = 8, .replicas = 10});
   expect_sharing({{"nvidia.com/gpu", "80"}}, {kA100Shared, {"nvidia.com/gpu.count", "8"}},
                  {.gpus = 8, .replicas = 10});
-  // While the plugin restarts nothing is shown, and the cards are still there.
+  // While the plugin restarts, capacity is 0, but the GPUs still exist.
   expect_sharing({{"nvidia.com/gpu", "0"}},
                  {kA100Shared, {"nvidia.com/gpu.count", "8"}, {"nvidia.com/gpu.replicas", "10"}},
                  {.gpus = 8, .replicas = 10});
@@ -103,7 +104,7 @@ TEST(NodeSharing, Mps) {
 }
 
 TEST(NodeSharing, MigSingleCountsSlices) {
-  // The 56 slices of 8 cards of GPU feature discovery's own example.
+  // The 56 slices of 8 GPUs in GPU feature discovery's own example.
   expect_sharing({{"nvidia.com/gpu", "56"}},
                  {kA100Slices,
                   {"nvidia.com/mig.strategy", "single"},
@@ -121,7 +122,7 @@ TEST(NodeSharing, MigSingleCountsSlices) {
                   {"nvidia.com/gpu.count", "56"},
                   {"nvidia.com/gpu.replicas", "4"}},
                  {.gpus = 8, .replicas = 4, .mig_profile = "1g.5gb"});
-  // Cards that are not cut into as many as they hold; a model that is not known.
+  // GPUs that are not cut into the largest number of slices; a model that is not known.
   expect_sharing({{"nvidia.com/gpu", "5"}}, {kA100Slices},
                  {.gpus = std::nullopt, .mig_profile = "1g.5gb"});
   expect_sharing({{"nvidia.com/gpu", "7"}}, {{"nvidia.com/gpu.product", "NVIDIA-X999-MIG-1g.5gb"}},
@@ -130,7 +131,7 @@ TEST(NodeSharing, MigSingleCountsSlices) {
   expect_sharing({{"nvidia.com/gpu", "6"}},
                  {{"nvidia.com/gpu.product", "NVIDIA-A100-SXM4-40GB-MIG-1c.3g.20gb"}},
                  {.gpus = 1, .mig_profile = "1c.3g.20gb"});
-  // Single, and MIG is on nowhere.
+  // Strategy single, but MIG is not enabled on any GPU.
   expect_sharing({{"nvidia.com/gpu", "8"}}, {kA100, {"nvidia.com/mig.strategy", "single"}},
                  {.gpus = 8});
 }
@@ -153,7 +154,7 @@ TEST(NodeSharing, MigMixed) {
   EXPECT_EQ(sharing->replicas, 0u);
   EXPECT_EQ(sharing->mig_replicas,
             (std::map<std::string, std::uint32_t, std::less<>>{{"1g.5gb", 4}, {"3g.20gb", 2}}));
-  // Without a count of cards the slices don't tell how many there are.
+  // Without a GPU count, the slices do not show how many there are.
   expect_sharing({{"nvidia.com/mig-1g.5gb", "7"}}, {kA100, {"nvidia.com/mig.strategy", "mixed"}},
                  {.gpus = std::nullopt});
 }

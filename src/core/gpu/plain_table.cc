@@ -68,7 +68,7 @@ Result<Header> read_header(const std::vector<std::string_view>& fields,
     }
     const auto cell = static_cast<std::size_t>(at - wanted.begin());
     if (found[cell]) {
-      return fail(ErrorCode::kBadFile, fmt::format("column '{}' is there twice", field));
+      return fail(ErrorCode::kBadFile, fmt::format("column '{}' appears twice", field));
     }
     found[cell] = true;
     header.cell_of_field.push_back(cell);

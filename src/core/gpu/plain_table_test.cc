@@ -46,7 +46,7 @@ TEST(PlainTable, ErrorsSayWhere) {
       {"\n\n", "t.csv: empty; the first line names the columns name,count"},
       {"name\na\n", "t.csv:1: no column 'count' in the first line"},
       {"name,count,colour\n", "t.csv:1: unknown column 'colour'; known are name, count, note"},
-      {"name,count,name\n", "t.csv:1: column 'name' is there twice"},
+      {"name,count,name\n", "t.csv:1: column 'name' appears twice"},
       {"name,count\na,1,x\n", "t.csv:2: 3 fields; the first line has 2"},
       {"name,count\na\n", "t.csv:2: 1 fields; the first line has 2"},
       {"name,count\n\"a\",1\n",

@@ -1,8 +1,8 @@
-// Any bytes as what a cluster says of its GPUs: an error in words, or devices that make sense.
+// Any bytes as a cluster's description of its GPUs: an error message, or valid devices.
 //
-// A line "C name quantity" is of the node's capacity, "L key value" a label of it, "R name
-// quantity" a request, "A key value" an annotation of the pod; any text is tried as a device id, as
-// a DRA device, as HAMi's annotation and as a quantity as well.
+// A line "C name quantity" adds to the node's capacity, "L key value" is a label of the node, "R
+// name quantity" a request, and "A key value" an annotation of the pod. Any text is also tried as a
+// device id, as a DRA device, as HAMi's annotation and as a quantity.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -61,7 +61,8 @@ struct Cluster {
   Labels annotations;
 };
 
-// What the lines say; a label that Labels refuses is left out, as a reader would refuse its pod.
+// The content of the lines; a label that Labels refuses is left out, as a reader would refuse its
+// pod.
 Cluster read_lines(std::string_view text) {
   Cluster cluster;
   while (!text.empty()) {
@@ -100,7 +101,7 @@ void check_lines(std::string_view text) {
   const auto one = requested_devices(std::span(containers).first(1), cluster.annotations, sharing);
   if (!one) return check_error(one.error());
   for (const RequestedDevice& device : *one) check_device(device);
-  // Two containers alike ask for twice as much of the same, beside what annotations ask for.
+  // Two identical containers request twice as much, except for what annotations request.
   const auto two = requested_devices(containers, cluster.annotations, sharing);
   CHECK(two.has_value() && two->size() == one->size(), "equal devices are counted together");
 }

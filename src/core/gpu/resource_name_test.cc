@@ -106,13 +106,13 @@ TEST(ResourceName, DevicePlugin) {
       {{{{"nvidia.com/gpu", "2"}}}, with_slices("1g.5gb"), {slice("1g.5gb", 2)}},
       {{{{"nvidia.com/mig-1g.5gb", "1"}}}, {}, {slice("1g.5gb", 1)}},
       {{{{"nvidia.com/mig-1g.5gb.me", "1"}}}, {}, {slice("1g.5gb.me", 1)}},
-      // Replicas, renamed and not, by time or by MPS.
+      // Replicas, renamed and not, by time-slicing or MPS.
       {{{{"nvidia.com/gpu.shared", "3"}}}, with_replicas(4, true), {some(Kind::kReplica, 3)}},
       {{{{"nvidia.com/gpu.shared", "3"}}}, {}, {some(Kind::kReplica, 3)}},
       {{{{"nvidia.com/gpu", "1"}}}, with_replicas(10, false), {some(Kind::kReplica, 1)}},
-      // An unshared card beside renamed ones can't be asked for but as a whole.
+      // An unshared GPU beside renamed ones can only be requested as a whole.
       {{{{"nvidia.com/gpu", "1"}}}, with_replicas(10, true), {some(Kind::kGpu, 1)}},
-      // A fourth of a seventh and of an eighth.
+      // A fourth of a seventh, and of an eighth.
       {{{{"nvidia.com/gpu", "1"}}}, with_slices("1g.5gb", 4), {fraction(1, {1, 28}, {1, 32})}},
       // A vGPU without limits.
       {{{{"nvidia.com/gpu", "1"}}}, virtual_node, {vgpu(1, {})}},
@@ -122,11 +122,11 @@ TEST(ResourceName, DevicePlugin) {
        {},
        {some(Kind::kGpu, 1)}},
       {{{{"gpu.intel.com/xe", "1"}}}, {}, {some(Kind::kGpu, 1)}},
-      // None.
+      // No GPUs.
       {{}, {}, {}},
       {{{{"cpu", "4"}, {"memory", "16Gi"}, {"nvidia.com/hostdev", "1"}}}, {}, {}},
       {{{{"nvidia.com/gpu", "0"}}}, {}, {}},
-      // Containers together; unlike ones apart.
+      // Equal requests of several containers are merged; different ones are not.
       {{{{"nvidia.com/gpu", "1"}}, {{"nvidia.com/gpu", "2"}}, {{"cpu", "1"}}},
        {},
        {some(Kind::kGpu, 3)}},
@@ -153,7 +153,7 @@ TEST(ResourceName, Hami) {
       {{{{"nvidia.com/gpu", "2"}, {"nvidia.com/gpumem", "3000"}, {"nvidia.com/gpucores", "30"}}},
        {},
        {vgpu(2, {.cores_percent = 30, .memory_mib = 3000, .memory_percent = {}})}},
-      // The API server's spelling of 3000; no number of GPUs is one; no limit of cores.
+      // The API server's spelling of 3000; without a number of GPUs, one; no limit on cores.
       {{{{"nvidia.com/gpumem", "3k"}, {"nvidia.com/gpucores", "0"}}},
        {},
        {vgpu(1, {.cores_percent = {}, .memory_mib = 3000, .memory_percent = {}})}},
@@ -163,16 +163,16 @@ TEST(ResourceName, Hami) {
       {{{{"nvidia.com/gpu", "1"}, {"nvidia.com/gpucores", "50"}, {"nvidia.com/priority", "1"}}},
        {},
        {vgpu(1, {.cores_percent = 50, .memory_mib = {}, .memory_percent = {}})}},
-      // More memory than any card has: oversubscribed by deviceMemoryScaling, and kept.
+      // More memory than any GPU has: oversubscribed by deviceMemoryScaling, and kept.
       {{{{"nvidia.com/gpu", "1"}, {"nvidia.com/gpumem", "200000"}}},
        {},
        {vgpu(1, {.cores_percent = {}, .memory_mib = 200000, .memory_percent = {}})}},
-      // Limits are of a container: two of 3000 are two vGPUs of 3000, not of 6000.
+      // Limits are per container: two of 3000 are two vGPUs of 3000, not of 6000.
       {{{{"nvidia.com/gpu", "1"}, {"nvidia.com/gpumem", "3000"}},
         {{"nvidia.com/gpu", "1"}, {"nvidia.com/gpumem", "3000"}}},
        {},
        {vgpu(2, {.cores_percent = {}, .memory_mib = 3000, .memory_percent = {}})}},
-      // All of them zero: a plain GPU.
+      // All limits are zero: a plain GPU.
       {{{{"nvidia.com/gpu", "1"}, {"nvidia.com/gpumem", "0"}}}, {}, {some(Kind::kGpu, 1)}},
   });
 }
@@ -215,7 +215,7 @@ TEST(ResourceName, KaiAndRunai) {
     ASSERT_TRUE(devices.has_value()) << devices.error().message;
     EXPECT_EQ(*devices, Devices{c.want}) << c.annotations.front().second;
   }
-  // A third as a double: the part of a card below it.
+  // A third as a double: the nearest share below it.
   const auto third = ask({}, {{"gpu-fraction", "0.333333333333"}}).value().at(0);
   EXPECT_EQ(third.memory.units(), CardShare::kUnitsPerCard / 3 - 1);
 }

@@ -1,4 +1,4 @@
-// The client against a server on loopback, with TLS where it matters.
+// The client against a loopback server, with TLS where it matters.
 #include "core/http/client.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ using testing::HasSubstr;
 using testing::Not;
 using SteadyClock = std::chrono::steady_clock;
 
-// Runs a server for as long as it lives. REQUIRES: its routes are set before start().
+// Runs a server during its own lifetime. REQUIRES: its routes are set before start().
 template <class Server>
 struct Running {
   template <class... Args>
@@ -194,7 +194,7 @@ TEST(Client, CountsTheBytesAfterDecoding) {
 
 TEST(Client, ErrorsNameTheAddressAndNoSecret) {
   Client client({.connect_timeout = milliseconds(2'000)});
-  // Port 1 of loopback: nothing listens there.
+  // Port 1 of loopback: no server listens there.
   const std::string refused =
       error_of(client.send({.url = "http://name:secret@127.0.0.1:1/api?token=secret"}));
   EXPECT_THAT(refused, HasSubstr("http://127.0.0.1:1/api: "));
@@ -205,7 +205,8 @@ TEST(Client, ErrorsNameTheAddressAndNoSecret) {
 }
 
 TEST(Client, WaitsNoLongerThanItShould) {
-  std::atomic<bool> over = false;  // before the server, whose threads look at it until they end
+  // declared before the server, whose threads read it until they end
+  std::atomic<bool> over = false;
   Plain run;
   run.server.Get("/slow", [&](const httplib::Request&, httplib::Response& response) {
     while (!over) std::this_thread::sleep_for(milliseconds(5));
@@ -221,10 +222,11 @@ TEST(Client, WaitsNoLongerThanItShould) {
   over = true;
 }
 
-// (No JSON: the server would hold it back to compress it.) A piece every few milliseconds for
-// longer than the time-out in all, and then silence.
+// (No JSON: the server would buffer it to compress it.) A piece every few milliseconds, in total
+// for longer than the time-out, and then silence.
 TEST(Client, StreamsForAsLongAsBytesCome) {
-  std::atomic<bool> over = false;  // before the server, whose threads look at it until they end
+  // declared before the server, whose threads read it until they end
+  std::atomic<bool> over = false;
   Plain run;
   run.server.Get("/watch", [&](const httplib::Request&, httplib::Response& response) {
     response.set_chunked_content_provider(
@@ -281,7 +283,7 @@ TEST(Client, AStreamEndsWhenTheSinkHasEnough) {
   EXPECT_FALSE(client.stream({.url = run.url("/cut")}, [](auto) { return true; }));
   EXPECT_FALSE(client.send({.url = run.url("/cut")}));
 
-  // The words of a refusal are kept, as far as they are of use; the sink sees none of them.
+  // The beginning of an error response goes into the Error; the sink gets none of it.
   const auto refused = client.stream({.url = run.url("/refused")}, [](auto) -> bool {
     ADD_FAILURE() << "no part of the stream";
     return true;
@@ -290,7 +292,7 @@ TEST(Client, AStreamEndsWhenTheSinkHasEnough) {
   EXPECT_EQ(refused->status, 410);
   EXPECT_EQ(refused->body, std::string(65'536, 'g'));
 
-  // What a sink throws reaches the caller, and the client is of use afterwards.
+  // An exception of a sink reaches the caller, and the client still works afterwards.
   EXPECT_THROW(static_cast<void>(
                    client.stream({.url = run.url("/watch")},
                                  [](std::string_view) -> bool { throw std::runtime_error("no"); })),
@@ -299,7 +301,8 @@ TEST(Client, AStreamEndsWhenTheSinkHasEnough) {
 }
 
 TEST(Client, StopsFromAnotherThread) {
-  std::atomic<bool> over = false;  // before the server, whose threads look at it until they end
+  // declared before the server, whose threads read it until they end
+  std::atomic<bool> over = false;
   Plain run;
   std::latch asked(1);
   run.server.Get("/slow", [&](const httplib::Request&, httplib::Response&) {
@@ -315,11 +318,11 @@ TEST(Client, StopsFromAnotherThread) {
     ended = SteadyClock::now();
   });
   asked.wait();
-  const auto told = SteadyClock::now();
+  const auto stopped_at = SteadyClock::now();
   client.stop();
   waits.join();
   EXPECT_THAT(said, HasSubstr("stopped"));
-  EXPECT_LT(ended - told, std::chrono::seconds(2));
+  EXPECT_LT(ended - stopped_at, std::chrono::seconds(2));
   EXPECT_THAT(error_of(client.send({.url = run.url("/slow")})), HasSubstr("stopped"));
   over = true;
 }
@@ -362,7 +365,7 @@ TEST(Client, CarriesCredentialsToNoOtherHost) {
   EXPECT_EQ(without.send({.method = "POST", .url = run.url("/away"), .body = "x"})->status, 302);
 }
 
-// A certificate authority that lives as long as the test, made by the program `openssl`.
+// A certificate authority for the duration of the test, made with the program `openssl`.
 struct Authority {
   Folder folder;
   std::string ca = folder.file("ca.crt");
@@ -405,7 +408,7 @@ TEST(ClientTls, ChecksWhoAnswers) {
   const auto answer = trusts.send({.url = url});
   ASSERT_TRUE(answer) << error_of(answer);
   EXPECT_THAT(answer->body, HasSubstr("hello 127.0.0.1:"));
-  // The system's authorities don't know ours.
+  // The system's authorities do not know ours.
   Client system_only({});
   EXPECT_THAT(error_of(system_only.send({.url = url})), HasSubstr("certificate"));
   Client skips({.insecure_skip_verify = true});
@@ -413,7 +416,7 @@ TEST(ClientTls, ChecksWhoAnswers) {
   Client no_file({.ca_file = file("absent.crt")});
   EXPECT_FALSE(no_file.send({.url = url}));
 
-  // A certificate for another name: refused, unless that is the name to check for.
+  // A certificate for another name: refused, unless that name is configured.
   const std::string named_crt = file("named.crt");
   const std::string named_key = file("named.key");
   Tls named(named_crt.c_str(), named_key.c_str());

@@ -1,4 +1,4 @@
-// Any headers: a wait is in bounds, or there is none; and no address that is shown holds a secret.
+// Any headers: a wait is within bounds or absent, and no displayed address contains a secret.
 #include <cstdint>
 
 #include "core/check.h"

@@ -13,9 +13,9 @@ TEST(RetryAfter, SecondsOrADate) {
   EXPECT_EQ(parse_retry_after("0", ""), milliseconds(0));
   EXPECT_EQ(parse_retry_after(" 120 ", ""), seconds(120));
   EXPECT_EQ(parse_retry_after("Fri, 31 Dec 1999 23:59:59 GMT", kNow), seconds(119));
-  // It is past: at once.
+  // A date in the past: no wait.
   EXPECT_EQ(parse_retry_after("Fri, 31 Dec 1999 23:00:00 GMT", kNow), seconds(0));
-  // Neither a day from now nor a number of any length is waited for.
+  // Neither a day nor a number of any length is waited for.
   EXPECT_EQ(parse_retry_after("Sat, 01 Jan 2000 23:58:00 GMT", kNow), kRetryAfterMax);
   EXPECT_EQ(parse_retry_after("99999999999999999999999999", ""), kRetryAfterMax);
 }

@@ -25,7 +25,8 @@ class JsonColumnParser {
   // prefix project/, tags the prefix tag/ and their namespace. An Error for anything else: nested
   // values, a key twice, more than limits.h allows.
   Result<Labels> parse_tags(std::string_view json);
-  // The member InstanceType of a JSON object; empty if it has none. An Error if it is no object.
+  // The member InstanceType of a JSON object; empty if it has none. An Error if it is not an
+  // object.
   Result<std::string> parse_instance_type(std::string_view json);
 
  private:

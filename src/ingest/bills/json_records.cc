@@ -80,7 +80,7 @@ class RecordReader {
     return read_only_array(document);
   }
 
-  // A record in each line. A line that is no record is set aside, so that one bad line does not
+  // A record in each line. A line that is not a record is set aside, so that one bad line does not
   // cost the others.
   Result<void> read_lines(std::string_view text) {
     simdjson::ondemand::parser parser;

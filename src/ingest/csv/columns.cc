@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/try.h"
@@ -12,7 +13,7 @@
 namespace pennyweight::csv {
 
 Result<void> check_columns(const Header& header, const Columns& columns) {
-  TRY(header.require(columns.required));
+  std::ignore = TRY(header.require(columns.required));
   constexpr std::size_t kShownMax = 20;
   constexpr std::size_t kNameShownMax = 80;
   std::vector<std::string> unknown;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/check.h"
 #include "core/try.h"
@@ -66,14 +67,14 @@ Result<void> Reader::feed(std::string_view chunk) {
 }
 
 Result<void> Reader::finish() {
-  TRY(consume(buffer_, true));
+  std::ignore = TRY(consume(buffer_, true));
   buffer_.clear();
   return check_rows();
 }
 
 Result<void> Reader::read_all(std::string_view text) {
   CHECK(buffer_.empty() && !begun_, "a reader reads one file");
-  TRY(consume(text, true));
+  std::ignore = TRY(consume(text, true));
   return check_rows();
 }
 

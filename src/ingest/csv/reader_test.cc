@@ -19,10 +19,10 @@ using Fields = std::vector<std::string>;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-struct Seen {
+struct RowText {
   std::uint64_t line;
   Fields fields;
-  bool operator==(const Seen&) const = default;
+  bool operator==(const RowText&) const = default;
 };
 
 struct Bad {
@@ -50,7 +50,7 @@ class Collect : public Sink {
   }
 
   Fields names;
-  std::vector<Seen> rows;
+  std::vector<RowText> rows;
   std::vector<std::vector<std::uint8_t>> quoted;
   Fields texts;
   std::vector<Bad> bad;
@@ -69,7 +69,7 @@ Collect read_plain(std::string_view text, Options options = kPlain) {
 TEST(Reader, SplitsRowsAndFields) {
   struct Case {
     std::string_view text;
-    std::vector<Seen> want;
+    std::vector<RowText> want;
   };
   const Case cases[] = {
       {"a,b\nc,d\n", {{1, {"a", "b"}}, {2, {"c", "d"}}}},
@@ -102,11 +102,11 @@ TEST(Reader, TellsQuotedFieldsAndTheRowsText) {
 TEST(Reader, DelimiterAndTrimming) {
   Options options = kPlain;
   options.delimiter = '|';
-  EXPECT_EQ(read_plain("a,b|c\n", options).rows, (std::vector<Seen>{{1, {"a,b", "c"}}}));
+  EXPECT_EQ(read_plain("a,b|c\n", options).rows, (std::vector<RowText>{{1, {"a,b", "c"}}}));
   options = kPlain;
   options.trim_spaces = true;
   EXPECT_EQ(read_plain("0, NVIDIA H100 ,\t9 %\n1, \"x, y\" ,z\n", options).rows,
-            (std::vector<Seen>{{1, {"0", "NVIDIA H100", "9 %"}}, {2, {"1", "x, y", "z"}}}));
+            (std::vector<RowText>{{1, {"0", "NVIDIA H100", "9 %"}}, {2, {"1", "x, y", "z"}}}));
 }
 
 // A bad row costs itself and nothing else.
@@ -115,7 +115,7 @@ TEST(Reader, BadRowsAreHandedOverAndReadingGoesOn) {
     std::string_view text;
     std::uint64_t line;
     std::string_view reason;
-    std::vector<Seen> good;
+    std::vector<RowText> good;
   };
   const Case cases[] = {
       {"a,b\nc\nd,e\n", 2, "the row has 1 fields, the header 2", {{3, {"d", "e"}}}},
@@ -169,7 +169,7 @@ TEST(Reader, ATenMegabyteLineIsOneBadRow) {
   for (int i = 0; i < 160; ++i) ASSERT_TRUE(reader.feed(piece));
   ASSERT_TRUE(reader.feed("\n3,4\n"));
   ASSERT_TRUE(reader.finish());
-  EXPECT_EQ(seen.rows, (std::vector<Seen>{{2, {"1", "2"}}, {4, {"3", "4"}}}));
+  EXPECT_EQ(seen.rows, (std::vector<RowText>{{2, {"1", "2"}}, {4, {"3", "4"}}}));
   ASSERT_EQ(seen.bad.size(), 1u);
   EXPECT_EQ(seen.bad[0].line, 3u);
   EXPECT_EQ(seen.bad_texts[0].size(), limits::kRejectedTextBytesMax);
@@ -181,7 +181,7 @@ TEST(Reader, LinesAreCountedAcrossABadRowThatEndsAChunk) {
   Reader reader(kPlain, seen);
   for (const char* piece : {"12345", "a\"b\r\n", "\nx\n", "yyy\n"}) ASSERT_TRUE(reader.feed(piece));
   ASSERT_TRUE(reader.finish());
-  EXPECT_EQ(seen.rows, (std::vector<Seen>{{3, {"x"}}, {4, {"yyy"}}}));
+  EXPECT_EQ(seen.rows, (std::vector<RowText>{{3, {"x"}}, {4, {"yyy"}}}));
 }
 
 TEST(Reader, FilesThatAreNotCsvAreErrors) {
@@ -295,7 +295,7 @@ TEST(Writer, WhatIsWrittenIsReadBack) {
     options.row_lines_max = 1 << 20;
     RC_ASSERT(read(writer.text(), options, seen).has_value());
     std::vector<Fields> back;
-    for (const Seen& row : seen.rows) back.push_back(row.fields);
+    for (const RowText& row : seen.rows) back.push_back(row.fields);
     RC_ASSERT(back == rows);
   }));
 }

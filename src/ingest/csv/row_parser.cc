@@ -84,7 +84,7 @@ RowStatus RowParser::find_closing_quote(const Window& row, Scanner& scanner, std
     if (c == '"') {
       if (at + 1 == bytes.size() || bytes[at + 1] != '"') return RowStatus::kRow;
       has_doubled = true;
-      scanner.next();  // the second of the two
+      scanner.next();  // the second quote of a doubled one
       continue;
     }
     const bool is_lf_of_crlf = c == '\n' && bytes[at - 1] == '\r' && at > text;

@@ -29,7 +29,7 @@ Labels owner_of(csv::Cells& cells, std::string_view column) {
       return {};
     }
     if (owner.find(dimension)) {
-      cells.refuse(column, fmt::format("'{}' stands there twice", dimension.substr(0, 80)));
+      cells.refuse(column, fmt::format("'{}' appears twice", dimension.substr(0, 80)));
       return {};
     }
     if (const auto set = owner.set(dimension, value); !set) {

@@ -32,7 +32,7 @@ std::vector<MigInstance> instances_of(csv::Cells& cells) {
       return {};
     }
     if (!seen.insert(uuid).second) {
-      cells.refuse("mig", fmt::format("instance '{}' stands there twice", uuid.substr(0, 80)));
+      cells.refuse("mig", fmt::format("instance '{}' appears twice", uuid.substr(0, 80)));
       return {};
     }
     if (instances.size() == kInstancesMax) {

@@ -49,7 +49,7 @@ std::vector<std::string> names_of(csv::Cells& cells, std::string_view column) {
       return {};
     }
     if (!seen.insert(part).second) {
-      cells.refuse(column, fmt::format("'{}' stands there twice", part.substr(0, 80)));
+      cells.refuse(column, fmt::format("'{}' appears twice", part.substr(0, 80)));
       return {};
     }
     names.emplace_back(part);
@@ -94,7 +94,7 @@ OnNodes on_nodes(csv::Cells& cells) {
       return {};
     }
     if (!seen.emplace(node).second) {
-      cells.refuse("node", fmt::format("node '{}' stands there twice", node.substr(0, 80)));
+      cells.refuse("node", fmt::format("node '{}' appears twice", node.substr(0, 80)));
       return {};
     }
     sum += *count;
@@ -200,10 +200,11 @@ Device device_of(csv::Cells& cells) {
   const std::string_view text = cells.text("device");
   const auto device = parse_device(text);
   if (!device) {
-    cells.refuse("device",
-                 fmt::format("'{}' is no device; write gpu, shard, mps, replica, mig 3g.20gb, or "
-                             "vgpu cores=30 memory=4294967296",
-                             text.substr(0, 80)));
+    cells.refuse(
+        "device",
+        fmt::format("'{}' is not a device; write gpu, shard, mps, replica, mig 3g.20gb, or "
+                    "vgpu cores=30 memory=4294967296",
+                    text.substr(0, 80)));
     return WholeGpu{};
   }
   if (const auto* slice = std::get_if<MigSlice>(&*device)) return slice_of(cells, slice->profile);

@@ -86,7 +86,7 @@ RequestedDevices requested_devices(const Holding& holding, const FleetView& flee
       if (const auto node = fleet.node_of_gpu(gpu)) on[*node] += 1;
     }
   } else if (const auto* nodes = std::get_if<OnNodes>(&holding.placement)) {
-    for (const OnNodes::Part& part : nodes->parts) {
+    for (const OnNodes::NodeDevices& part : nodes->parts) {
       if (const auto node = fleet.node_of(part.node)) on[*node] += part.devices;
     }
   } else {

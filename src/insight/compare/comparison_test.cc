@@ -171,7 +171,7 @@ TEST(Compare, TwoPoliciesRuleByRule) {
 
 // Everything of the peers on one card in four ways, beside what it costs.
 TEST(Compare, FourWays) {
-  struct Way {
+  struct SharingWay {
     const char* name;
     Device device;
     std::uint32_t devices;
@@ -179,11 +179,11 @@ TEST(Compare, FourWays) {
     bool renamed;
     bool opencost_is_bill, koku_is_bill;  // what holders are charged is the price of the card
   };
-  const Way ways[] = {{"whole", WholeGpu{}, 1, 0, false, true, true},
-                      {"mig", MigSlice{"7g.40gb"}, 1, 0, false, false, true},
-                      {"renamed", Replica{}, 4, 4, true, false, false},
-                      {"replicas", Replica{}, 4, 4, false, false, false}};
-  for (const Way& way : ways) {
+  const SharingWay ways[] = {{"whole", WholeGpu{}, 1, 0, false, true, true},
+                             {"mig", MigSlice{"7g.40gb"}, 1, 0, false, false, true},
+                             {"renamed", Replica{}, 4, 4, true, false, false},
+                             {"replicas", Replica{}, 4, 4, false, false, false}};
+  for (const SharingWay& way : ways) {
     World world = one_card(way.name);
     world.nodes[0].gpu_replicas = way.replicas;
     world.nodes[0].replicas_renamed = way.renamed;

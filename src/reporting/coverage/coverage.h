@@ -23,7 +23,7 @@
 namespace pennyweight {
 
 enum class GapReason {
-  kNoNode,            // the charge's resource is no node of the inventory
+  kNoNode,            // the charge's resource is not a node of the inventory
   kNeverAllocated,    // the charge has no posting
   kUnusedCommitment,  // paid for, and nothing ran on it
   kUnallocated,       // no workload held the GPU

@@ -91,8 +91,9 @@ class EstimateComparison {
 // The same by instance type and region.
 std::vector<EstimateComparisonRow> by_instance_type(std::span<const EstimateComparisonRow> nodes);
 
-// How long a line says that its machine ran: a quantity in hours or seconds, at most the charge
-// period; without one the period. Nothing for lines that are no plain use of a machine.
+// How long the machine of a charge ran: its quantity in hours or seconds, at most the charge
+// period; the period itself if it states no quantity. Nothing for charges that aren't plain machine
+// usage.
 std::optional<std::uint64_t> billed_ms(const Charge& charge);
 
 }  // namespace pennyweight

@@ -55,25 +55,25 @@ LabelPolicy one_key(std::vector<std::string> allowed = {}) {
 }
 
 TEST(LabelCompliance, JudgesEachDayByItsHolding) {
-  LabelCompliance book(one_key({"nlp", "cv"}), {{"team", "(unowned)"}}, TimeBucket::kDay);
+  LabelCompliance compliance(one_key({"nlp", "cv"}), {{"team", "(unowned)"}}, TimeBucket::kDay);
   Labels cv, none;
   ASSERT_TRUE(cv.set("team", "cv"));
   ASSERT_TRUE(none.set("team", "(unowned)"));
-  book.begin_run(kScope, {{WorkloadId("b/x"), cv}, {WorkloadId("a/p"), none}}, kNone);
+  compliance.begin_run(kScope, {{WorkloadId("b/x"), cv}, {WorkloadId("a/p"), none}}, kNone);
   // One pod that got its label on the second day: two holdings of one workload.
-  book.add(holding(1, "a/p", {{"namespace", "a"}}));
-  book.add(holding(2, "a/p", {{"namespace", "a"}, {"team", "nlp"}}));
-  book.add(holding(3, "b/x", {{"namespace", "b"}}));
-  book.add(holding(4, "b/y", {{"namespace", "b"}, {"team", "NLP"}, {"user", "ann"}}));
-  book.add(posting(1, "a/p", day("2026-03-01"), 10));
-  book.add(posting(2, "a/p", day("2026-03-02"), 20));
-  book.add(posting(3, "b/x", day("2026-03-02"), 5));
-  book.add(posting(4, "b/y", day("2026-03-02"), 7));
-  book.add(posting(0, "", day("2026-03-02"), 100, kUsd, PostingKind::kUnallocated));
-  book.add(posting(0, "(team=nlp)", day("2026-03-02"), 3, kUsd, PostingKind::kUnallocated));
-  book.add(posting(0, "", day("2026-03-02"), -3, kUsd, PostingKind::kUnallocated));
+  compliance.add(holding(1, "a/p", {{"namespace", "a"}}));
+  compliance.add(holding(2, "a/p", {{"namespace", "a"}, {"team", "nlp"}}));
+  compliance.add(holding(3, "b/x", {{"namespace", "b"}}));
+  compliance.add(holding(4, "b/y", {{"namespace", "b"}, {"team", "NLP"}, {"user", "ann"}}));
+  compliance.add(posting(1, "a/p", day("2026-03-01"), 10));
+  compliance.add(posting(2, "a/p", day("2026-03-02"), 20));
+  compliance.add(posting(3, "b/x", day("2026-03-02"), 5));
+  compliance.add(posting(4, "b/y", day("2026-03-02"), 7));
+  compliance.add(posting(0, "", day("2026-03-02"), 100, kUsd, PostingKind::kUnallocated));
+  compliance.add(posting(0, "(team=nlp)", day("2026-03-02"), 3, kUsd, PostingKind::kUnallocated));
+  compliance.add(posting(0, "", day("2026-03-02"), -3, kUsd, PostingKind::kUnallocated));
 
-  const auto all = book.finish();
+  const auto all = compliance.finish();
   ASSERT_EQ(all.size(), 1U);
   const CurrencyCompliance& found = all[0];
   EXPECT_EQ(found.held, Money::from_units(42, kUsd));
@@ -112,12 +112,12 @@ TEST(LabelCompliance, JudgesEachDayByItsHolding) {
 TEST(LabelCompliance, DaysBeforeItIsInForceAreNotJudged) {
   LabelPolicy policy = one_key();
   policy.required[0].in_force_from = day("2026-03-02");
-  LabelCompliance book(policy, {}, TimeBucket::kWeek);
-  book.begin_run(kScope, {}, kNone);
-  book.add(holding(1, "a/p", {}));
-  book.add(posting(1, "a/p", day("2026-03-01"), 10));  // a Sunday
-  book.add(posting(1, "a/p", day("2026-03-02"), 20));
-  const auto all = book.finish();
+  LabelCompliance compliance(policy, {}, TimeBucket::kWeek);
+  compliance.begin_run(kScope, {}, kNone);
+  compliance.add(holding(1, "a/p", {}));
+  compliance.add(posting(1, "a/p", day("2026-03-01"), 10));  // a Sunday
+  compliance.add(posting(1, "a/p", day("2026-03-02"), 20));
+  const auto all = compliance.finish();
   const KeyCompliance& key = all.at(0).keys.at(0);
   EXPECT_EQ(key.before.effective, Money::from_units(10, kUsd));
   EXPECT_EQ(key.evaluated().effective, Money::from_units(20, kUsd));
@@ -127,19 +127,19 @@ TEST(LabelCompliance, DaysBeforeItIsInForceAreNotJudged) {
 }
 
 TEST(LabelCompliance, HoldingsThatNoScanBroughtAreLookedUp) {
-  LabelCompliance book(one_key(), {}, TimeBucket::kNone);
+  LabelCompliance compliance(one_key(), {}, TimeBucket::kNone);
   int asked = 0;
-  book.begin_run(kScope, {}, [&](const FactId& id) -> std::optional<Holding> {
+  compliance.begin_run(kScope, {}, [&](const FactId& id) -> std::optional<Holding> {
     ++asked;
     if (id != fact(7)) return std::nullopt;
     return holding(7, "job", {{"team", "nlp"}, {"account", "acc"}});
   });
-  book.add(posting(7, "job", day("2026-03-01"), 1));
-  book.add(posting(7, "job", day("2026-03-02"), 2));
-  book.add(posting(8, "gone/pod", day("2026-03-02"), 4));
-  book.add(posting(9, "(odd)", day("2026-03-02"), 16));  // a name, and no owner of a rule
-  book.add(posting(0, "bare", day("2026-03-02"), 8));
-  const auto all = book.finish();
+  compliance.add(posting(7, "job", day("2026-03-01"), 1));
+  compliance.add(posting(7, "job", day("2026-03-02"), 2));
+  compliance.add(posting(8, "gone/pod", day("2026-03-02"), 4));
+  compliance.add(posting(9, "(odd)", day("2026-03-02"), 16));  // a name, and no owner of a rule
+  compliance.add(posting(0, "bare", day("2026-03-02"), 8));
+  const auto all = compliance.finish();
   EXPECT_EQ(all.at(0).keys.at(0).of(LabelStatus::kStated).effective, Money::from_units(3, kUsd));
   EXPECT_EQ(all[0].keys[0].of(LabelStatus::kMissing).effective, Money::from_units(28, kUsd));
   EXPECT_EQ(asked, 3);
@@ -168,12 +168,12 @@ TEST(LabelCompliance, PercentIsExact) {
 }
 
 TEST(LabelCompliance, TablesSayTheSame) {
-  LabelCompliance book(default_label_policy(), {}, TimeBucket::kDay);
-  book.begin_run(kScope, {}, kNone);
-  book.add(holding(1, "a/p", {{"team", "nlp"}}));
-  book.add(posting(1, "a/p", day("2026-03-01"), 10));
-  book.add(posting(1, "a/p", day("2026-03-01"), 10, kEur));
-  const auto all = book.finish();
+  LabelCompliance compliance(default_label_policy(), {}, TimeBucket::kDay);
+  compliance.begin_run(kScope, {}, kNone);
+  compliance.add(holding(1, "a/p", {{"team", "nlp"}}));
+  compliance.add(posting(1, "a/p", day("2026-03-01"), 10));
+  compliance.add(posting(1, "a/p", day("2026-03-01"), 10, kEur));
+  const auto all = compliance.finish();
   ASSERT_EQ(all.size(), 2U);
   const auto keys = label_tables(all, "2026-03");
   ASSERT_EQ(keys.size(), 2U);
@@ -191,7 +191,7 @@ RC_GTEST_PROP(LabelCompliance, StatusesAddUpToWhatIsHeld, ()) {
   LabelRequirement user{.key = "user-id", .labels = {"user"}};
   user.in_force_from = day("2026-03-04");
   policy.required.push_back(user);
-  LabelCompliance book(policy, {{"team", "(none)"}}, TimeBucket::kDay);
+  LabelCompliance compliance(policy, {{"team", "(none)"}}, TimeBucket::kDay);
   static const char* const kValues[] = {"", "a", "b"};
   std::vector<WorkloadDimensions> dimensions;
   static const char* const kWorkloads[] = {"n/x", "n/y", "z", ""};
@@ -200,9 +200,9 @@ RC_GTEST_PROP(LabelCompliance, StatusesAddUpToWhatIsHeld, ()) {
     RC_ASSERT(given.set("team", *rc::gen::element<std::string>("a", "(none)", "b")).has_value());
     dimensions.push_back({WorkloadId(workload), given});
   }
-  book.begin_run(kScope, dimensions, kNone);
+  compliance.begin_run(kScope, dimensions, kNone);
   for (std::uint64_t i = 1; i <= 4; ++i) {
-    book.add(holding(
+    compliance.add(holding(
         i, kWorkloads[*rc::gen::inRange(0, 3)],
         {{"team", kValues[*rc::gen::inRange(0, 3)]}, {"user", kValues[*rc::gen::inRange(0, 3)]}}));
   }
@@ -214,9 +214,9 @@ RC_GTEST_PROP(LabelCompliance, StatusesAddUpToWhatIsHeld, ()) {
                 day("2026-03-01") + std::chrono::days(*rc::gen::inRange(0, 7)),
                 *rc::gen::inRange<std::int64_t>(-50, 100));
     total += each.costs.effective;
-    book.add(each);
+    compliance.add(each);
   }
-  for (const CurrencyCompliance& found : book.finish()) {
+  for (const CurrencyCompliance& found : compliance.finish()) {
     RC_ASSERT(found.held + found.unowned + found.transferred == total);
     for (const KeyCompliance& key : found.keys) {
       Money offending = Money::zero(kUsd);

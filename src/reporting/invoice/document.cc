@@ -418,9 +418,9 @@ Result<Invoice> read_invoice(std::string_view document) {
     invoice.reconciliation = read_reconciliation(reader, at, currency);
   });
   if (!reader.missing().empty()) {
-    return fail(
-        ErrorCode::kBadFile,
-        fmt::format("this invoice has no '{}', or another than it should have", reader.missing()));
+    return fail(ErrorCode::kBadFile,
+                fmt::format("this invoice has no '{}', or not the one that it should have",
+                            reader.missing()));
   }
   return invoice;
 }

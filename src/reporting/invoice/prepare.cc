@@ -476,7 +476,7 @@ Result<std::string> invoice_series(const std::string& prefix, const std::string&
       prefix.size() > kPrefixBytesMax || !is_plain) {
     return fail(
         ErrorCode::kConfig,
-        fmt::format("'{}' is no valid prefix of invoice numbers: use letters, digits, '-', '_' "
+        fmt::format("'{}' is not a valid prefix for invoice numbers: use letters, digits, '-', '_' "
                     "and '.', {} at most, a letter or digit first",
                     prefix.substr(0, kPrefixBytesMax), kPrefixBytesMax));
   }

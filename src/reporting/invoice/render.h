@@ -24,7 +24,7 @@ std::string render_invoice_csv(std::span<const Invoice> invoices);
 // "Invoice", "Credit note", "Supplementary invoice", "Cost statement", "Not charged to anyone".
 std::string_view invoice_title(const Invoice& invoice);
 
-// "March 2026". A text that is no month stays as it is.
+// "March 2026". A text that is not a month stays as it is.
 std::string format_month(std::string_view month);
 
 }  // namespace pennyweight

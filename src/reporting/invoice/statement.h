@@ -28,7 +28,7 @@ struct StatementOptions {
   std::vector<std::string> detail;  // dimensions with a section for each value: "project"
   CostBasis cost = CostBasis::kEffective;
   std::map<std::string, std::string> methods;  // by posting kind, in words
-  std::vector<std::string> not_customers;      // values that are no customer; "(…)" never is
+  std::vector<std::string> not_customers;      // values that aren't customers; "(…)" never is one
 };
 
 struct StatementLine {

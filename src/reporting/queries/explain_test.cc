@@ -1,4 +1,4 @@
-// What of an explanation may be told to somebody in a scope.
+// What of an explanation may be shown to somebody in a scope.
 #include "reporting/queries/explain.h"
 
 #include <gmock/gmock.h>
@@ -11,8 +11,8 @@ using testing::ElementsAre;
 using testing::Pair;
 
 Explanation whole() {
-  Explanation told;
-  told.steps = {
+  Explanation explanation;
+  explanation.steps = {
       {"The bill line", {{"charge", "12"}, {"EffectiveCost", "USD 100"}, {"service", "EC2"}}},
       {"Which part of the price",
        {{"component", "gpu"}, {"effective cost of the part", "USD 85"}, {"how", "residual"}}},
@@ -26,13 +26,13 @@ Explanation whole() {
       {"The amount", {{"effective", "USD 10 of USD 85"}}},
       {"The whole line", {{"their effective cost", "USD 100"}}},
       {"Who bears it", {{"(team=cv)", "3"}}}};
-  return told;
+  return explanation;
 }
 
 TEST(CutToScope, NamesNobodyElseAndTellsNoAmountOfAll) {
   const Explanation cut =
       restrict_to_scope(whole(), [](const std::string& workload) { return workload == "8"; });
-  ASSERT_EQ(cut.steps.size(), 5U) << "the whole line and who bears it are not told";
+  ASSERT_EQ(cut.steps.size(), 5U) << "the whole line and who pays for it are not shown";
   EXPECT_THAT(cut.steps[0].facts, ElementsAre(Pair("charge", "12"), Pair("service", "EC2")));
   EXPECT_THAT(cut.steps[1].facts, ElementsAre(Pair("component", "gpu"), Pair("how", "residual")));
   EXPECT_THAT(cut.steps[2].facts,
@@ -44,10 +44,10 @@ TEST(CutToScope, NamesNobodyElseAndTellsNoAmountOfAll) {
 }
 
 TEST(CutToScope, AStepThatIsNotKnownIsNotTold) {
-  Explanation told;
-  told.steps = {{"A step of tomorrow", {{"name", "value"}}}};
-  told.exact = false;
-  const Explanation cut = restrict_to_scope(told, [](const std::string&) { return true; });
+  Explanation explanation;
+  explanation.steps = {{"A step of tomorrow", {{"name", "value"}}}};
+  explanation.exact = false;
+  const Explanation cut = restrict_to_scope(explanation, [](const std::string&) { return true; });
   EXPECT_TRUE(cut.steps.empty());
   EXPECT_FALSE(cut.exact);
 }

@@ -17,7 +17,7 @@ struct RestatementResult {
   std::vector<Table> tables() const { return restatement_tables(lines, imports); }
 };
 
-// `month` is the billing month; empty: all. An Error of kBadValue where it is no month.
+// `month` is the billing month; empty: all. An Error of kBadValue if it is not a month.
 Result<RestatementResult> query_restatements(Store& store, const std::string& month);
 
 }  // namespace pennyweight

@@ -170,7 +170,7 @@ Result<std::vector<Table>> query_unit_costs(Store& store, const UnitCostQuery& p
   for (const std::string& measure : params.measures) {
     if (std::ranges::find(known, measure) != known.end()) continue;
     return fail(ErrorCode::kBadValue,
-                fmt::format("nothing counts '{}'{}; there are {}", measure,
+                fmt::format("no outcome measures '{}'{}; there are {}", measure,
                             suggestion(measure, known), fmt::join(known, ", ")));
   }
   std::vector<Table> tables;

@@ -62,8 +62,8 @@ bool is_planned(const WorkSnapshot& snapshot, const WorkPlan* plan, const std::s
   const auto lines = snapshot.invalidated.find(charge_invalidation(month));
   if (lines != snapshot.invalidated.end() && lines->second > plan->imports) return false;
   // A charge may be for a machine of any cluster.
-  return std::ranges::none_of(snapshot.invalidated, [&](const auto& touched) {
-    return touched.first.kind == InvalidationKind::kFleet && touched.second > plan->imports;
+  return std::ranges::none_of(snapshot.invalidated, [&](const auto& invalidated) {
+    return invalidated.first.kind == InvalidationKind::kFleet && invalidated.second > plan->imports;
   });
 }
 
@@ -71,17 +71,19 @@ class WorkItemBuilder {
  public:
   WorkItemBuilder(const WorkSnapshot& snapshot, const WorkCriteria& rules)
       : snapshot_(snapshot), rules_(rules) {
-    for (const WorkCompletion& done : snapshot.book.done) done_[done.scope] = &done;
-    for (const ClaimState& state : snapshot.book.claims) claims_[state.claim.scope] = &state;
+    for (const WorkCompletion& done : snapshot.work_records.done) done_[done.scope] = &done;
+    for (const ClaimState& state : snapshot.work_records.claims)
+      claims_[state.claim.scope] = &state;
   }
 
   void add_month(const std::string& month, std::vector<WorkItem>& items) const {
-    const auto found = std::ranges::find(snapshot_.book.plans, month, &WorkPlan::month);
-    const WorkPlan* plan = found == snapshot_.book.plans.end() ? nullptr : &*found;
+    const auto found = std::ranges::find(snapshot_.work_records.plans, month, &WorkPlan::month);
+    const WorkPlan* plan = found == snapshot_.work_records.plans.end() ? nullptr : &*found;
     const bool planned = is_planned(snapshot_, plan, month, rules_);
     if (!planned) {
       items.push_back({.scope = {ClusterId(""), month}, .state = WorkState::kUnplanned});
-      items.back().imports_behind = snapshot_.book.imports - (plan == nullptr ? 0 : plan->imports);
+      items.back().imports_behind =
+          snapshot_.work_records.imports - (plan == nullptr ? 0 : plan->imports);
     }
     std::set<ClusterId> clusters;
     if (plan != nullptr) {
@@ -123,10 +125,11 @@ class WorkItemBuilder {
     item.due = due_reason(item);
     if (item.due) {
       item.state = WorkState::kDue;
-      item.imports_behind = snapshot_.book.imports - (item.done ? item.done->inputs.imports : 0);
+      item.imports_behind =
+          snapshot_.work_records.imports - (item.done ? item.done->inputs.imports : 0);
     }
     // In a ledger that one program at a time can open, a claim of another program is obsolete.
-    const bool is_claimed = item.claim && !item.claim->is_over && !snapshot_.book.is_alone;
+    const bool is_claimed = item.claim && !item.claim->is_over && !snapshot_.work_records.is_alone;
     if (is_claimed) item.state = WorkState::kClaimed;
     return item;
   }
@@ -176,12 +179,12 @@ WorkCriteria work_criteria(const Policy& policy, const Catalog& catalog,
 }
 
 Result<void> refresh_work(Store& store, WorkSnapshot& snapshot) {
-  auto book = TRY(store.work_records());
-  snapshot.book = std::move(book);
+  auto work_records = TRY(store.work_records());
+  snapshot.work_records = std::move(work_records);
   // What is read after the work records may be newer than they are; then more scopes are due.
-  if (snapshot.imports != snapshot.book.imports) {
-    const auto touched = TRY(store.invalidated_scopes(snapshot.imports.value_or(0)));
-    for (const InvalidatedScope& one : touched) {
+  if (snapshot.imports != snapshot.work_records.imports) {
+    const auto invalidated = TRY(store.invalidated_scopes(snapshot.imports.value_or(0)));
+    for (const InvalidatedScope& one : invalidated) {
       std::uint64_t& last = snapshot.invalidated[one.invalidation];
       last = std::max(last, one.last_import);
       if (one.invalidation.kind == InvalidationKind::kCharges) {
@@ -194,7 +197,7 @@ Result<void> refresh_work(Store& store, WorkSnapshot& snapshot) {
       auto overview = TRY(store.overview());
       snapshot.months.insert(overview.months.begin(), overview.months.end());
     }
-    snapshot.imports = snapshot.book.imports;
+    snapshot.imports = snapshot.work_records.imports;
   }
   auto runs = TRY(store.runs());
   snapshot.current.clear();
@@ -262,9 +265,9 @@ Result<void> find_behind_since(Store& store, const WorkCriteria& rules,
   std::size_t queries = 0;
   for (auto& [imports, some] : due) {
     if (queries++ == kBehindAskedMax) break;
-    const auto touched = TRY(store.invalidated_scopes(imports));
+    const auto invalidated = TRY(store.invalidated_scopes(imports));
     for (WorkItem* item : some) {
-      for (const InvalidatedScope& one : touched) {
+      for (const InvalidatedScope& one : invalidated) {
         if (!may_affect(one.invalidation, item->scope, item->plan, rules)) continue;
         item->behind_since =
             std::min(item->behind_since.value_or(one.first_imported_at), one.first_imported_at);

@@ -45,7 +45,7 @@ WorkCriteria work_criteria(const Policy& policy, const Catalog& catalog,
 
 // The state of a ledger's work. Keep it between refreshes, so that each reads only what is new.
 struct WorkSnapshot {
-  WorkRecords book;
+  WorkRecords work_records;
   std::map<Scope, Run> current;                       // runs
   std::set<std::string> closed;                       // months
   std::set<std::string> months;                       // with bill lines

@@ -130,7 +130,7 @@ void Fold::add(const GrainScan& scan, const duckdb::Rows& chunk) {
   if (plan_.by_workload) workloads.emplace(chunk.column(next++));
   const std::vector<Number>& group_of_label = by_value ? plan_.group_of_value : plan_.sets.group_of;
 
-  has_last_ = false;  // days and months are not told apart by their numbers
+  has_last_ = false;  // the number of a day and of a month may be equal
   std::array<std::uint64_t, kChunkRows> keys;
   std::array<std::uint32_t, kChunkRows> kept;
   std::size_t count = 0;

@@ -17,8 +17,8 @@ Numbers all_of(const Fold& fold);
 // Ids of their workloads, as WorkloadNames::load() takes them; none where none are asked for.
 std::vector<Number> workloads_of(const Fold& fold, std::span<const std::uint32_t> groups);
 
-// The value of a key: a text, or the id of a workload; kLeftOut where it is not told, as the kind
-// of an owner.
+// The value of a key: a text, or the id of a workload; kLeftOut where it has none, such as the
+// kind of an owner.
 Number value_of(const QueryPlan& plan, const Fold::Group& group, const QueryPlan::Key& key);
 Currency currency_of(const Fold& fold, Number facet);
 

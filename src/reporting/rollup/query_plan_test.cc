@@ -38,7 +38,7 @@ RollupState a_state() {
   return state;
 }
 
-std::string told(const SummaryQuery& query) {
+std::string scans_of(const SummaryQuery& query) {
   const RollupState state = a_state();
   const auto plan = QueryPlan::of(state, query);
   if (!plan) return "the ledger";
@@ -55,26 +55,27 @@ std::string told(const SummaryQuery& query) {
 }
 
 TEST(QuestionTest, IsAnsweredFromTheSmallestTableThatHasIt) {
-  EXPECT_EQ(told({}), "facet_month 02-01...04-30; ");
-  EXPECT_EQ(told({.group_by = {"service"}}), "facet_month 02-01...04-30; ");
-  EXPECT_EQ(told({.group_by = {"team"}}), "value_month 02-01...04-30; ");
-  EXPECT_EQ(told({.group_by = {"team"}, .filters = {{"team", {"nlp"}, false}}}),
+  EXPECT_EQ(scans_of({}), "facet_month 02-01...04-30; ");
+  EXPECT_EQ(scans_of({.group_by = {"service"}}), "facet_month 02-01...04-30; ");
+  EXPECT_EQ(scans_of({.group_by = {"team"}}), "value_month 02-01...04-30; ");
+  EXPECT_EQ(scans_of({.group_by = {"team"}, .filters = {{"team", {"nlp"}, false}}}),
             "value_month 02-01...04-30; ");
-  EXPECT_EQ(told({.group_by = {"team", "user"}}), "set_month 02-01...04-30; ");
-  EXPECT_EQ(told({.group_by = {"team"}, .filters = {{"service", {"EC2"}, false}}}),
+  EXPECT_EQ(scans_of({.group_by = {"team", "user"}}), "set_month 02-01...04-30; ");
+  EXPECT_EQ(scans_of({.group_by = {"team"}, .filters = {{"service", {"EC2"}, false}}}),
             "all_month 02-01...04-30; ");
-  EXPECT_EQ(told({.group_by = {"node"}}), "place_month 02-01...04-30; ");
-  EXPECT_EQ(told({.group_by = {"node", "team"}}), "all_month 02-01...04-30; ");
-  EXPECT_EQ(told({.group_by = {"workload"}}), "all_month 02-01...04-30; ");
-  EXPECT_EQ(told({.group_by = {"nobody knows it"}}), "facet_month 02-01...04-30; ");
-  EXPECT_EQ(told({.bucket = TimeBucket::kDay, .group_by = {"team"}}), "value_day 02-27...04-02; ");
-  EXPECT_EQ(told({.bucket = TimeBucket::kWeek, .group_by = {"team", "user"}}),
+  EXPECT_EQ(scans_of({.group_by = {"node"}}), "place_month 02-01...04-30; ");
+  EXPECT_EQ(scans_of({.group_by = {"node", "team"}}), "all_month 02-01...04-30; ");
+  EXPECT_EQ(scans_of({.group_by = {"workload"}}), "all_month 02-01...04-30; ");
+  EXPECT_EQ(scans_of({.group_by = {"nobody knows it"}}), "facet_month 02-01...04-30; ");
+  EXPECT_EQ(scans_of({.bucket = TimeBucket::kDay, .group_by = {"team"}}),
+            "value_day 02-27...04-02; ");
+  EXPECT_EQ(scans_of({.bucket = TimeBucket::kWeek, .group_by = {"team", "user"}}),
             "all_day 02-27...04-02; ");
 }
 
 TEST(QuestionTest, WholeMonthsAreReadByMonth) {
   const auto between = [](sys_days first, sys_days last) {
-    return told({.first_day = first, .last_day = last});
+    return scans_of({.first_day = first, .last_day = last});
   };
   EXPECT_EQ(between(year(2026) / 3 / 1, year(2026) / 3 / 31), "facet_month 03-01...03-31; ");
   EXPECT_EQ(between(year(2026) / 3 / 2, year(2026) / 3 / 31), "facet_day 03-02...03-31; ");
@@ -87,16 +88,16 @@ TEST(QuestionTest, WholeMonthsAreReadByMonth) {
   EXPECT_EQ(between(year(2026) / 2 / 27, year(2026) / 4 / 2), "facet_month 02-01...04-30; ");
   EXPECT_EQ(between(year(2026) / 5 / 1, year(2026) / 5 / 31), "");
   EXPECT_EQ(between(year(2026) / 3 / 9, year(2026) / 3 / 8), "");
-  EXPECT_EQ(told({.filters = {{"cluster", {"b"}, false}}}), "facet_month 03-01...03-31; ");
+  EXPECT_EQ(scans_of({.filters = {{"cluster", {"b"}, false}}}), "facet_month 03-01...03-31; ");
   EXPECT_EQ(
-      told({.last_day = sys_days(year(2026) / 3 / 20), .filters = {{"cluster", {"a"}, true}}}),
+      scans_of({.last_day = sys_days(year(2026) / 3 / 20), .filters = {{"cluster", {"a"}, true}}}),
       "facet_month 03-01...03-31; ");
 }
 
 TEST(QuestionTest, LinesAndEarlierInstantsAreTheLedgers) {
-  EXPECT_EQ(told({.group_by = {"charge"}}), "the ledger");
-  EXPECT_EQ(told({.filters = {{"charge", {"x"}, false}}}), "the ledger");
-  EXPECT_EQ(told({.as_of = Instant()}), "the ledger");
+  EXPECT_EQ(scans_of({.group_by = {"charge"}}), "the ledger");
+  EXPECT_EQ(scans_of({.filters = {{"charge", {"x"}, false}}}), "the ledger");
+  EXPECT_EQ(scans_of({.as_of = Instant()}), "the ledger");
 }
 
 TEST(StateTest, MonthsAndDays) {

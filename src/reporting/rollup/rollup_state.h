@@ -1,4 +1,4 @@
-// RollupState: what is known of the rollup's file at one version, without scan it.
+// RollupState: what is known of the rollup's file at one version, without scanning it.
 #pragma once
 
 #include <array>

@@ -204,14 +204,14 @@ Result<std::optional<Principal>> AccountsFile::session(std::string_view secret) 
   const std::string hashed = sha256(secret);
   const std::lock_guard lock(mutex_);
   const Instant now = clock_.now();
-  struct Found {
+  struct SessionRow {
     std::string id;
     std::string user;
     SignedInBy by;
     Instant seen_at;
     Instant expires_at;
   };
-  std::optional<Found> found;
+  std::optional<SessionRow> found;
   TRY(database_.query(
       "SELECT id, user, signed_in_by, seen_at, expires_at FROM sessions WHERE hash = ?",
       {Blob{hashed}}, [&](const SqlRow& row) {

@@ -65,14 +65,14 @@ TEST_F(SignIns, EverySecretIsAnother) {
   }
 }
 
-TEST_F(SignIns, AnEmptyPasswordIsNobodys) {
+TEST_F(SignIns, AnEmptyPasswordIsAlwaysWrong) {
   ASSERT_TRUE(accounts_->add_user(user("service"), "", false));
   EXPECT_EQ(refusal("service", ""), Refusal::kWrong);
   EXPECT_EQ(refusal("", ""), Refusal::kWrong);
 }
 
 // As far as a clock can tell: the work is the same, so neither takes half as long as the other.
-TEST_F(SignIns, NobodyTakesAsLongAsSomebody) {
+TEST_F(SignIns, AnUnknownUserTakesAsLongAsAKnownOne) {
   options_.argon2_kib = 4096;
   options_.failures_max = 1000;
   open();
@@ -107,7 +107,7 @@ TEST_F(SignIns, SessionsEndAtSignOut) {
   }
 }
 
-TEST_F(SignIns, SessionsEndWhenNobodyIsThere) {
+TEST_F(SignIns, SessionsEndWhenIdle) {
   add(user("bo"));
   const SignIn done = sign_in("bo");
   clock_.advance(minutes(120) - milliseconds(1));
@@ -164,7 +164,7 @@ TEST_F(SignIns, FiveWrongPasswordsLockTheUser) {
   EXPECT_EQ(refusal("bo", kPassword, "", "10.0.1.9"), std::nullopt);
 }
 
-TEST_F(SignIns, AUserThatThereIsNotIsLockedAlike) {
+TEST_F(SignIns, AnUnknownUserIsLockedLikeAKnownOne) {
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(refusal("nobody", "wrong", "", "10.0.1." + std::to_string(i)), Refusal::kWrong);
   }
@@ -357,7 +357,7 @@ TEST_F(Tokens, WithoutLimitsMayWhatTheUserMayNow) {
   EXPECT_EQ(accounts_->bearer(made->secret), std::nullopt);
 }
 
-TEST_F(Tokens, OfOneWhoMustChangeHisPasswordWork) {
+TEST_F(Tokens, WorkWhileTheirUserMustChangeThePassword) {
   ASSERT_TRUE(accounts_->add_user(user("agent", Role::kOperator), kPassword, true));
   const auto made = accounts_->add_token(token("agent", {Permission::kSendTelemetry}));
   ASSERT_TRUE(made);

@@ -28,7 +28,7 @@ Result<User> user_of(const SqlRow& row) {
   const auto role = parse_role(row.text(3));
   auto scope = parse_scope(row.text(4));
   if (!role || !scope) {
-    // Whoever altered the file: no sign-in with a guessed role or scope.
+    // The file was altered by hand or damaged: nobody signs in with a guessed role or scope.
     return fail(ErrorCode::kBadFile,
                 fmt::format("the role or the scope of user {} in the accounts file can't be read",
                             user.name));

@@ -111,7 +111,7 @@ TEST_F(Users, TheLastAdminStays) {
   EXPECT_TRUE(accounts_->remove_user("root"));
 }
 
-TEST_F(Users, SessionsEndWhenWhatHeMayChanges) {
+TEST_F(Users, SessionsEndWhenPermissionsChange) {
   add(user("root", Role::kAdmin));
   add(user("bo"));
   add(user("cy"));
@@ -154,7 +154,7 @@ TEST_F(Users, ANewPasswordEndsOtherSessions) {
   EXPECT_TRUE(sign_in("bo").principal.must_change_password);
 }
 
-TEST_F(Users, WhatIsHisGoesWithHim) {
+TEST_F(Users, DeletingAUserDeletesWhatTheyOwn) {
   add(user("bo"));
   const SignIn session = sign_in("bo");
   const auto token = accounts_->add_token({.id = "",
@@ -234,7 +234,7 @@ TEST_F(Users, ChangesOfAnotherProcessAreSeenAtOnce) {
   EXPECT_EQ(refusal("bo", "copper-kettle-77"), Refusal::kWrong);
 }
 
-TEST_F(Users, ViewsAreSeenByThoseWhoSeeAsMuch) {
+TEST_F(Users, SharedViewsNeedAScopeThatCoversTheOwners) {
   add(user("all"));
   add(user("nlp", Role::kViewer, {{"team", {"nlp"}}}));
   add(user("two", Role::kViewer, {{"team", {"nlp", "cv"}}}));

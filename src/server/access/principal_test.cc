@@ -61,7 +61,7 @@ TEST(Principal, ATokenMayNoMoreThanItSaysNorThanItsUser) {
   for (const Permission permission : kPermissions) EXPECT_FALSE(may(who, permission));
 }
 
-TEST(Principal, WhoMustChangeHisPasswordMayNothingElse) {
+TEST(Principal, AUserWhoMustChangeThePasswordMayDoNothingElse) {
   const Principal who{
       .name = "admin", .display_name = "", .role = Role::kAdmin, .must_change_password = true};
   for (const Permission permission : kPermissions) {

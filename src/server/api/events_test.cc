@@ -59,12 +59,12 @@ class EventsTest : public PeopleTest {
   };
 };
 
-TEST_F(EventsTest, EndForWhoMayNotAnyMore) {
-  access::Token asked;
-  asked.name = "wall";
-  asked.user = "fin";
-  asked.expires_at = clock_.now() + std::chrono::hours(1);
-  const auto token = accounts_->add_token(asked);
+TEST_F(EventsTest, EndWhenAccessIsRevoked) {
+  access::Token requested;
+  requested.name = "wall";
+  requested.user = "fin";
+  requested.expires_at = clock_.now() + std::chrono::hours(1);
+  const auto token = accounts_->add_token(requested);
   ASSERT_TRUE(token) << token.error().message;
   const Browser vic = browser_of("vic");
   Listener stays(server_->port(), browser_of("ada"));

@@ -56,21 +56,21 @@ class ThreeWorkloads : public rollup::Rollup {
     return rows;
   }
   Result<std::optional<TopOwners>> owners(const SummaryQuery& query,
-                                          const OwnersRequest& asked) override {
+                                          const OwnersRequest& request) override {
     if (!tells_first) return std::nullopt;
     first.push_back(query);
-    EXPECT_EQ(asked.count, 1U);
+    EXPECT_EQ(request.count, 1U);
     return TopOwners{{row({"b", ""}, 3)}, {{row({}, 3), 2}}};
   }
   Result<std::optional<RowPage>> page(const SummaryQuery& query,
-                                      const PageRequest& asked) override {
-    if (!tells_first || asked.all_or_none) return std::nullopt;
+                                      const PageRequest& request) override {
+    if (!tells_first || request.all_or_none) return std::nullopt;
     first.push_back(query);
-    EXPECT_EQ(asked.count, 2U);
-    if (!asked.after) {
+    EXPECT_EQ(request.count, 2U);
+    if (!request.after) {
       return RowPage{{row({"lab", "b"}, 3), row({"lab", "c"}, 2)}, 3, true, false};
     }
-    if (asked.after->keys != std::vector<std::string>{"lab", "c"})
+    if (request.after->keys != std::vector<std::string>{"lab", "c"})
       return RowPage{{}, 3, false, true};
     return RowPage{{row({"lab", "a"}, 1)}, 3, false, false};
   }

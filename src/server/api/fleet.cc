@@ -97,7 +97,7 @@ class Assembly {
   }
 
  private:
-  struct Place {
+  struct GpuLocation {
     NodeKey node;
     std::size_t card;
   };
@@ -106,7 +106,7 @@ class Assembly {
     const auto found = machines_.find({gpu.cluster, gpu.node});
     if (found == machines_.end()) return;
     std::vector<FleetGpu>& cards = found->second.cards;
-    const Place place{found->first, cards.size()};
+    const GpuLocation place{found->first, cards.size()};
     places_.insert_or_assign(gpu.uuid, place);
     FleetGpu card{.index = gpu.index,
                   .uuid = gpu.uuid.text(),
@@ -184,7 +184,7 @@ class Assembly {
       const LiveShare* const share = share_of(holding);
       const auto* nodes = std::get_if<OnNodes>(&holding.placement);
       if (share == nullptr || nodes == nullptr) continue;
-      for (const OnNodes::Part& on : nodes->parts) {
+      for (const OnNodes::NodeDevices& on : nodes->parts) {
         hold_some(holding.cluster, *share, on, share_text(holding.device));
       }
     }
@@ -197,7 +197,7 @@ class Assembly {
   }
 
   // A holding of a number of devices: first the GPUs that it is known to use, then free ones.
-  void hold_some(const ClusterId& cluster, const LiveShare& share, const OnNodes::Part& on,
+  void hold_some(const ClusterId& cluster, const LiveShare& share, const OnNodes::NodeDevices& on,
                  const std::string& part) {
     const auto fleet_node = machines_.find({cluster, on.node});
     if (fleet_node == machines_.end()) return;
@@ -266,7 +266,7 @@ class Assembly {
 
   const FleetInput& input_;
   std::map<NodeKey, FleetNode> machines_;
-  std::map<GpuId, Place> places_;
+  std::map<GpuId, GpuLocation> places_;
   std::map<WorkloadKey, const LiveShare*> running_;
 };
 

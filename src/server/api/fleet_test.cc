@@ -139,7 +139,7 @@ TEST_F(Fleet, BusyIsTheMeanOfWhatWasSeen) {
                 .id = {},
                 .source = {}};
     facts_.usages.push_back(usage);
-    usage.of_workload = true;  // is not about the GPU
+    usage.of_workload = true;  // not about the GPU
     usage.gpu_util_ppm = 0;
     facts_.usages.push_back(usage);
   }

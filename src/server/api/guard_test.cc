@@ -58,7 +58,7 @@ class GuardTest : public PeopleTest {
   }
 };
 
-TEST_F(GuardTest, KnowsWhoAsks) {
+TEST_F(GuardTest, IdentifiesTheCaller) {
   serve_probes();
   EXPECT_EQ(ask({}, "GET", "/probe/open").body, "nobody");
   const Answer nobody = ask({}, "GET", "/probe/any");
@@ -78,7 +78,7 @@ TEST_F(GuardTest, KnowsWhoAsks) {
   EXPECT_EQ(ask(other, "GET", "/probe/any").status, 401);
 }
 
-TEST_F(GuardTest, DeniesWhatNobodyAllowed) {
+TEST_F(GuardTest, DeniesRoutesWithoutAPermission) {
   serve_probes();
   const Browser ada = browser_of("ada");
   EXPECT_EQ(ask(ada, "GET", "/probe/forgotten").status, 403);
@@ -99,7 +99,7 @@ TEST_F(GuardTest, AsksForThePermissionOfTheRole) {
   }
 }
 
-TEST_F(GuardTest, RefusesToScopedWhatCanNotBeCut) {
+TEST_F(GuardTest, DeniesUnscopableRoutesToScopedUsers) {
   serve_probes();
   const std::set<std::string_view> allowed = {"read_costs", "read_live", "read_fleet",
                                               "read_invoices", "manage_own"};
@@ -194,7 +194,7 @@ TEST_F(GuardTest, TrustsLoopbackOnlyWithNothingToShow) {
   }
 }
 
-TEST_F(GuardTest, LimitsHowOftenSomebodyAsks) {
+TEST_F(GuardTest, LimitsTheRequestRate) {
   serve_probes(
       {.principal = {.per_second = 1, .burst = 3}, .address = {.per_second = 1, .burst = 5}});
   const Browser ada{.bearer = token_of("ada")};

@@ -23,17 +23,17 @@ TEST(MachineClients, ATokenIsKnownOrNot) {
 }
 
 TEST(MachineClients, MaySendAndReadWhatIsMeasuredAndNothingElse) {
-  const auto who = find_machine_client({.tokens = {"one"}}, from("10.0.0.1"), "one");
-  ASSERT_TRUE(who);
-  EXPECT_TRUE(may(*who, Permission::kSendTelemetry));
-  EXPECT_TRUE(may(*who, Permission::kReadMetrics));
-  EXPECT_TRUE(may(*who, Permission::kReadLive));
+  const auto client = find_machine_client({.tokens = {"one"}}, from("10.0.0.1"), "one");
+  ASSERT_TRUE(client);
+  EXPECT_TRUE(may(*client, Permission::kSendTelemetry));
+  EXPECT_TRUE(may(*client, Permission::kReadMetrics));
+  EXPECT_TRUE(may(*client, Permission::kReadLive));
   for (const Permission refused :
        {Permission::kReadCosts, Permission::kReadFleet, Permission::kReadBills,
         Permission::kReadInvoices, Permission::kReadRules, Permission::kReadAudit,
         Permission::kIssueInvoices, Permission::kClosePeriods, Permission::kManageUsers,
         Permission::kManageOwn}) {
-    EXPECT_FALSE(may(*who, refused)) << to_text(refused);
+    EXPECT_FALSE(may(*client, refused)) << to_text(refused);
   }
 }
 

@@ -65,7 +65,7 @@ class OpenApi : public access::AccountsTest {
     std::map<Key, server::Route> all;
     for (const server::Route& route : api_routes(services)) {
       EXPECT_TRUE(all.emplace(Key(route.method, route.path), route).second)
-          << route.method << " " << route.path << " is there twice";
+          << route.method << " " << route.path << " appears twice";
     }
     return all;
   }

@@ -25,7 +25,7 @@ class PeopleEndpointsTest : public PeopleTest {
   }
 };
 
-TEST_F(PeopleEndpointsTest, SayWhoIsSignedInAndHowOneCan) {
+TEST_F(PeopleEndpointsTest, ReportTheSignedInUserAndTheWaysToSignIn) {
   const Answer nobody = ask({}, "GET", "/session");
   EXPECT_EQ(nobody.body,
             "{\"user\":null,\"version\":\"1.2.3\",\"sign_in\":{\"password\":true,"
@@ -66,7 +66,7 @@ TEST_F(PeopleEndpointsTest, RefuseInTheSameWordsWhetherThereIsSuchAUser) {
   EXPECT_EQ(ask({}, "POST", "/session?user=vic", R"({"user":"vic","password":"x"})").status, 422);
 }
 
-TEST_F(PeopleEndpointsTest, LockOutWhoGuesses) {
+TEST_F(PeopleEndpointsTest, LockOutPasswordGuessing) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(sign_in_as("vic", "guess").status, 401);
   const Answer locked = sign_in_as("vic", access::kPassword);
   EXPECT_EQ(locked.status, 429);
@@ -76,7 +76,7 @@ TEST_F(PeopleEndpointsTest, LockOutWhoGuesses) {
   EXPECT_EQ(sign_in_as("vic", access::kPassword).status, 200);
 }
 
-TEST_F(PeopleEndpointsTest, LockOutTheAskerAndNotTheProxyThatPassesHimOn) {
+TEST_F(PeopleEndpointsTest, LockOutTheClientAndNotItsProxy) {
   trusted_proxies_ = {{.address = *server::parse_address("127.0.0.1"), .bits = 128}};
   serve();
   const auto sign_in_from = [&](const std::string& address, const std::string& name,
@@ -166,7 +166,7 @@ TEST_F(PeopleEndpointsTest, AddAndRemoveASecondFactor) {
   EXPECT_EQ(sign_in_as("vic", access::kPassword).status, 200);
 }
 
-TEST_F(PeopleEndpointsTest, LetNoTokenChangeWhoItBelongsTo) {
+TEST_F(PeopleEndpointsTest, LetNoTokenChangeItsOwnUser) {
   access::Token token;
   token.name = "test";
   token.user = "ada";
@@ -186,7 +186,7 @@ TEST_F(PeopleEndpointsTest, LetNoTokenChangeWhoItBelongsTo) {
   EXPECT_THAT(last_entry().actor, AllOf(HasSubstr("token t_"), HasSubstr(" (ada)")));
 }
 
-TEST_F(PeopleEndpointsTest, SignInByOpenIdMakesAUserAndFollowsHisClaims) {
+TEST_F(PeopleEndpointsTest, SignInByOpenIdMakesAUserAndFollowsTheirClaims) {
   const Answer to = ask({}, "GET", "/session/openid?next=/explore");
   EXPECT_EQ(to.status, 302);
   EXPECT_EQ(to.headers.find("Location")->second, "https://sso.example/authorize?state=s1");

@@ -48,7 +48,7 @@ std::vector<Fact> present(std::vector<Fact> facts, const Key& key, Instant now) 
 std::set<NodeId> nodes_of(const Holding& holding, const std::map<GpuId, NodeId>& card_nodes) {
   std::set<NodeId> nodes;
   if (const auto* named = std::get_if<OnNodes>(&holding.placement)) {
-    for (const OnNodes::Part& part : named->parts) nodes.insert(part.node);
+    for (const OnNodes::NodeDevices& part : named->parts) nodes.insert(part.node);
   }
   if (const auto* cards = std::get_if<OnGpus>(&holding.placement)) {
     for (const GpuId& gpu : cards->gpus) {

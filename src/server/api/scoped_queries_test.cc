@@ -30,7 +30,8 @@ bool has_scope(const SummaryQuery& query) {
   return false;
 }
 
-// Which days of a month have costs is the same for everybody, and none of these rows is returned.
+// The days of a month that have costs are the same for everybody, and none of these rows is
+// returned.
 bool is_of_days(const SummaryQuery& query) {
   return query.bucket == TimeBucket::kDay && query.group_by.empty() && query.filters.size() == 1 &&
          query.filters[0].dimension == "month";
@@ -41,19 +42,19 @@ class FakeRollup : public rollup::Rollup {
  public:
   Result<bool> refresh(Store&) override { return false; }
   Result<std::optional<std::vector<SummaryRow>>> summarise(const SummaryQuery& query) override {
-    asked.push_back(query);
+    recorded.push_back(query);
     if (!keeps) return std::nullopt;
     if (is_of_days(query)) return of_days;
     return std::vector<SummaryRow>();
   }
   Result<std::vector<Value>> values_of(const SummaryQuery& query, const std::string&,
                                        const std::string&, std::size_t) override {
-    asked.push_back(query);
+    recorded.push_back(query);
     return std::vector<Value>{{"nlp", Money::from_units(3, kUsd)}};
   }
   std::uint64_t version() const override { return number; }
 
-  std::vector<SummaryQuery> asked;
+  std::vector<SummaryQuery> recorded;
   std::vector<SummaryRow> of_days;
   bool keeps = true;
   std::uint64_t number = 1;
@@ -123,25 +124,25 @@ TEST_F(ScopedQueriesTest, EveryQueryIsNarrowed) {
       {"/api/v1/workloads", {{"month", "2026-03"}}},
       {"/api/v1/workload", {{"workload", "7"}, {"month", "2026-03"}}}};
   for (const auto& [path, query] : routes) {
-    rollup_.asked.clear();
+    rollup_.recorded.clear();
     ask(path, ana_, query);
-    EXPECT_FALSE(rollup_.asked.empty()) << path;
-    for (const SummaryQuery& asked : rollup_.asked) {
-      EXPECT_TRUE(has_scope(asked) || (path == "/api/v1/summary" && is_of_days(asked))) << path;
+    EXPECT_FALSE(rollup_.recorded.empty()) << path;
+    for (const SummaryQuery& sent : rollup_.recorded) {
+      EXPECT_TRUE(has_scope(sent) || (path == "/api/v1/summary" && is_of_days(sent))) << path;
     }
-    rollup_.asked.clear();
+    rollup_.recorded.clear();
     ask(path, all_, query);
-    for (const SummaryQuery& asked : rollup_.asked) EXPECT_FALSE(has_scope(asked)) << path;
+    for (const SummaryQuery& sent : rollup_.recorded) EXPECT_FALSE(has_scope(sent)) << path;
   }
-  rollup_.asked.clear();
+  rollup_.recorded.clear();
   const auto values = ask("/api/v1/dimensions/{name}/values", ana_, {}, {{"name", "team"}});
   EXPECT_EQ(values.body,
             R"({"data":[{"value":"nlp","currency":"USD","effective_cost":"3"}],"next":null})"
             "\n");
-  EXPECT_TRUE(has_scope(rollup_.asked.at(0)));
+  EXPECT_TRUE(has_scope(rollup_.recorded.at(0)));
 }
 
-// A team that spent something only on the 1st is not compared with one day of the month before.
+// A team with costs only on the 1st is not compared with one day of the month before.
 TEST_F(ScopedQueriesTest, AMonthHasComeAsFarForATeamAsForAll) {
   rollup_.of_days.push_back({.bucket = *parse_date("2026-03-31"),
                              .keys = {},
@@ -152,12 +153,12 @@ TEST_F(ScopedQueriesTest, AMonthHasComeAsFarForATeamAsForAll) {
                              .observed_time = {}});
   const auto answer = ask("/api/v1/summary", ana_, {{"month", "2026-03"}});
   EXPECT_NE(answer.body.find(R"("as_of":"2026-03-31")"), std::string::npos) << answer.body;
-  const SummaryQuery& before = rollup_.asked.back();
+  const SummaryQuery& before = rollup_.recorded.back();
   EXPECT_TRUE(has_scope(before));
   EXPECT_EQ(before.last_day, *parse_date("2026-02-28"));
 }
 
-TEST_F(ScopedQueriesTest, WhatTheRollupDoesNotKeepIsAskedOfTheLedger) {
+TEST_F(ScopedQueriesTest, QueriesBeyondTheRollupGoToTheLedger) {
   rollup_.keeps = false;
   const auto costs = ask("/api/v1/costs", all_, {{"by", "charge"}});
   EXPECT_EQ(ledger_asked_, 1);
@@ -172,13 +173,13 @@ TEST_F(ScopedQueriesTest, AScopeThatCutsThroughWorkloadsIsRefused) {
   EXPECT_EQ(ledger_asked_, 0);
 }
 
-TEST_F(ScopedQueriesTest, WhatIsNotThereAndWhatIsNotHisAreOne) {
+TEST_F(ScopedQueriesTest, MissingAndForbiddenRowsLookTheSame) {
   const auto none = ask("/api/v1/workload", ana_, {{"workload", "7"}, {"month", "2026-03"}});
   EXPECT_EQ(none.status, 404);
   EXPECT_EQ(ledger_asked_, 0) << "the ledger is not read";
 }
 
-TEST_F(ScopedQueriesTest, AnEtagDiffersByVersionQuestionAndScope) {
+TEST_F(ScopedQueriesTest, AnEtagDiffersByVersionQueryAndScope) {
   const auto etag = [&](const Principal& who, const std::string& by) {
     return ask("/api/v1/costs", who, {{"by", by}}).etag;
   };
@@ -191,15 +192,15 @@ TEST_F(ScopedQueriesTest, AnEtagDiffersByVersionQuestionAndScope) {
   EXPECT_NE(etag(all_, "team"), first);
 }
 
-TEST_F(ScopedQueriesTest, WhoHasTheAnswerCostsNothing) {
+TEST_F(ScopedQueriesTest, AMatchingEtagRunsNoQuery) {
   const std::string etag = ask("/api/v1/costs", all_).etag;
-  rollup_.asked.clear();
+  rollup_.recorded.clear();
   server::Request request;
   request.path = "/api/v1/costs";
   request.principal = all_;
   request.headers.emplace("if-none-match", etag);
   EXPECT_EQ(get_costs(*services_, request).etag, etag);
-  EXPECT_TRUE(rollup_.asked.empty());
+  EXPECT_TRUE(rollup_.recorded.empty());
 }
 
 TEST_F(ScopedQueriesTest, TheLiveViewIsCut) {

@@ -259,7 +259,7 @@ std::string describe_end(const Holding& holding) {
 std::vector<std::string> nodes_of(const Holding& holding, const std::vector<Gpu>& gpus) {
   std::set<std::string> nodes;
   if (const auto* named = std::get_if<OnNodes>(&holding.placement)) {
-    for (const OnNodes::Part& part : named->parts) nodes.insert(part.node.text());
+    for (const OnNodes::NodeDevices& part : named->parts) nodes.insert(part.node.text());
   }
   if (const auto* cards = std::get_if<OnGpus>(&holding.placement)) {
     for (const Gpu& gpu : gpus) {

@@ -55,7 +55,7 @@ class AuditLogTest : public testing::Test {
             .after = R"({"role": "viewer", "part": 0.10})",
             .hash = ""};
   }
-  // A log of so many lines.
+  // A log with this many lines.
   std::vector<std::string> write(int lines) {
     const auto audit_log = open();
     for (int i = 1; i <= lines; ++i) {
@@ -113,7 +113,8 @@ TEST_F(AuditLogTest, KeepsEntriesToTheLetter) {
 }
 
 TEST_F(AuditLogTest, HasKnownBytes) {
-  // The hash as `printf '%s' 64_ZEROS LINE_WITHOUT_HASH | sha256sum` tells it.
+  // The hash as printed by `printf '%s' 64_ZEROS LINE_WITHOUT_HASH
+  // sha256sum`.
   write(1);
   EXPECT_EQ(read(), R"({"number":1,"at":"2023-11-14T22:13:21Z","actor":"ana","peer":"127.0.0.1",)"
                     R"("action":"user.add","subject":"user 1","before":null,)"
@@ -277,7 +278,7 @@ TEST(Heads, AreWrittenAndReadAgain) {
   }
 }
 
-TEST_F(AuditLogTest, HasNothingToSayOfAnEmptyOne) {
+TEST_F(AuditLogTest, AnEmptyLogIsIntact) {
   EXPECT_EQ(verify(path()).error().code, ErrorCode::kNotFound);
   open();
   EXPECT_TRUE(verdict().whole);

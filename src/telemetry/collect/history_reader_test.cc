@@ -145,7 +145,7 @@ struct Asker {
             client,
             {.url = server.url(), .matchers = "", .metrics = std::move(metrics), .limits = limits},
             [this](milliseconds pause) { pauses.push_back(pause); },
-            [this](const std::string& why) { told.push_back(why); }) {}
+            [this](const std::string& why) { messages.push_back(why); }) {}
 
   Result<void> read(HistoryApi api, const Interval& piece) {
     return history.read(api, piece, [this](const Interval& part, SeriesBuffer& buffer) {
@@ -157,7 +157,7 @@ struct Asker {
 
   http::Client client{http::Settings{}};
   std::vector<milliseconds> pauses;
-  std::vector<std::string> told;
+  std::vector<std::string> messages;
   std::vector<Interval> parts;
   std::size_t samples = 0;
   HistoryReader history;
@@ -206,7 +206,7 @@ TEST(HistoryReader, WaitsAndAsksAgain) {
     EXPECT_EQ(asker.history.counts().retries, 3u);
     ASSERT_EQ(asker.pauses.size(), 3u);
     EXPECT_EQ(asker.pauses[0], milliseconds(7'000)) << "what Retry-After says";
-    EXPECT_NE(asker.told.at(0).find("not now"), std::string::npos);
+    EXPECT_NE(asker.messages.at(0).find("not now"), std::string::npos);
   }
 }
 

@@ -162,7 +162,7 @@ Result<void> SeriesBuffer::add_matrix(std::string_view json) {
       }
       const auto at_ms = to_ms(seconds * 1000);
       const auto value = parse_value(text);
-      if (!at_ms || !value) return malformed("a sample that is no time and number");
+      if (!at_ms || !value) return malformed("a sample that is not a time and a number");
       TRY(keep(*series, *at_ms, *value));
     }
   }
@@ -196,7 +196,7 @@ Result<void> SeriesBuffer::add_line(std::string_view json) {
     ++time;
     const auto at_ms = to_ms(ms);
     const auto value = parse_value(element);
-    if (!at_ms || !value) return malformed("a sample that is no time and number");
+    if (!at_ms || !value) return malformed("a sample that is not a time and a number");
     TRY(keep(*series, *at_ms, *value));
   }
   if (time != times.end()) return malformed("a line with more timestamps than values");

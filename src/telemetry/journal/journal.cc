@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <new>
 #include <optional>
+#include <tuple>
 
 #include "core/check.h"
 #include "core/try.h"
@@ -272,7 +273,7 @@ Result<Position> Journal::append(std::uint32_t kind, std::string_view bytes,
   auto newest = std::prev(segments_.end());
   if (newest->second > kSegmentHead &&
       newest->second + kRecordHead + size > options_.segment_bytes_max) {
-    TRY(rotate_locked(lock));
+    std::ignore = TRY(rotate_locked(lock));
     newest = std::prev(segments_.end());
   }
   RecordHeader head;
@@ -391,7 +392,7 @@ Result<void> Journal::replay(std::uint64_t from, const RecordVisitor& visitor) {
     auto bytes =
         TRY(read_raw_file(segment_path(number), kSegmentBytesMax + kRecordBytesMax + (1u << 20)));
     // The torn end of the newest segment was cut off when the journal was opened.
-    TRY(scan_segment(bytes, number, false, visitor));
+    std::ignore = TRY(scan_segment(bytes, number, false, visitor));
   }
   return {};
 }

@@ -4,8 +4,8 @@
 // is durable when wait() returns for its position; concurrent writers share one fdatasync. The
 // checksum of a record also covers its position, and how much of its segment was durable when it
 // was written. So after a crash the torn tail of the newest segment, which was never acknowledged,
-// can be told from damage to acknowledged records. The first is cut off and counted. The second is
-// an Error that names segment and offset. Nothing is skipped silently.
+// can be distinguished from damage to acknowledged records. The first is cut off and counted. The
+// second is an Error that names segment and offset. Nothing is skipped silently.
 //
 // When the disk refuses a write (full, broken), the bytes of the record are cut off again, and
 // later records are sound. After a failed sync nobody knows what the kernel dropped, so the journal

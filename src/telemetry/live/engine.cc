@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -285,7 +286,7 @@ Result<IngestResult> Engine::ingest(const IngestRequest& request, bool* refused)
       IngestRequest failed = request;
       failed.answered = false;
       failed.content_type = failed.content_encoding = failed.body = {};
-      TRY(ingest(failed));
+      std::ignore = TRY(ingest(failed));
     }
     return std::unexpected(read.error());
   }
@@ -302,7 +303,7 @@ Result<IngestResult> Engine::ingest(const IngestRequest& request, bool* refused)
     if (pieces() > options_.pieces_max) {
       return fail(ErrorCode::kStore, "samples come faster than the ledger takes their rows");
     }
-    TRY(find_or_add_stream(request.stream));
+    std::ignore = TRY(find_or_add_stream(request.stream));
     if (is_silence(request) && !scraped_.contains(request.target_id)) return IngestResult{};
     if (journal_) {
       const auto appended = TRY(journal_->append(kDeliveryRecord, record, request.body));

@@ -108,7 +108,7 @@ struct Ledger {
     return total;
   }
   // The time that a column covers; nothing where some of it is covered twice.
-  std::optional<std::set<std::pair<std::int64_t, std::int64_t>>> told(
+  std::optional<std::set<std::pair<std::int64_t, std::int64_t>>> covered(
       const std::string& gpu, std::optional<std::uint64_t> Usage::* column) const {
     std::set<std::pair<std::int64_t, std::int64_t>> spans;
     for (const auto& [key, usage] : usages) {
@@ -362,9 +362,10 @@ TEST(Engine, OneOfTwoSendersThatEndsEndsNothing) {
   ASSERT_TRUE(world.send({{b, {{kStart + 31'000, 50.0}}}}));
   ASSERT_TRUE(world.send({{b, {{kStart + kMinute, stale}}}}));
   world.silence_until(kStart + 20 * kMinute);
-  const auto told = world.ledger.told("GPU-1", &Usage::gpu_util_ppm);
-  ASSERT_TRUE(told);
-  EXPECT_EQ(*told, (std::set<std::pair<std::int64_t, std::int64_t>>{{kStart, kStart + kMinute}}));
+  const auto covered = world.ledger.covered("GPU-1", &Usage::gpu_util_ppm);
+  ASSERT_TRUE(covered);
+  EXPECT_EQ(*covered,
+            (std::set<std::pair<std::int64_t, std::int64_t>>{{kStart, kStart + kMinute}}));
 }
 
 TEST(Engine, ASeriesThatIsForgottenAndComesBackIsNotCountedAgain) {
@@ -381,7 +382,7 @@ TEST(Engine, ASeriesThatIsForgottenAndComesBackIsNotCountedAgain) {
   ASSERT_TRUE(world.send({{util, {{kStart, 50.0}, {kStart + 30'000, 50.0}}}}));
   EXPECT_EQ(world.engine->counters().at("duplicates"), 2u);
   world.flush();
-  EXPECT_TRUE(world.ledger.told("GPU-1", &Usage::gpu_util_ppm));
+  EXPECT_TRUE(world.ledger.covered("GPU-1", &Usage::gpu_util_ppm));
 }
 
 // A minute whose samples all came, one of them after our clock was set and something was flushed.
@@ -409,11 +410,11 @@ TEST(Engine, AClockThatIsSetEndsNothing) {
       send(util, 120, 0);
       world.flush();
       EXPECT_EQ(world.engine->counters().at("series_forgotten"), 0u);
-      std::map<std::int64_t, std::optional<std::uint64_t>> told;
+      std::map<std::int64_t, std::optional<std::uint64_t>> covered;
       for (const auto& [key, usage] : world.ledger.usages) {
-        if (usage.gpu.text() == "GPU-1") told[unix_ms(usage.at) - kStart] = usage.gpu_util_ppm;
+        if (usage.gpu.text() == "GPU-1") covered[unix_ms(usage.at) - kStart] = usage.gpu_util_ppm;
       }
-      EXPECT_EQ(told, (decltype(told){{0, 1'000'000}, {kMinute, 0}})) << jump_s;
+      EXPECT_EQ(covered, (decltype(covered){{0, 1'000'000}, {kMinute, 0}})) << jump_s;
     }
   }
 }
@@ -561,9 +562,9 @@ TEST(Engine, SeriesThatAScrapeNoLongerTellsEnd) {
       EXPECT_EQ(world.engine->counters().at("scraped_targets"), 0u);
       world.silence_until(kStart + 20 * kMinute);
       using Spans = std::set<std::pair<std::int64_t, std::int64_t>>;
-      EXPECT_EQ(world.ledger.told("GPU-a", &Usage::gpu_util_ppm),
+      EXPECT_EQ(world.ledger.covered("GPU-a", &Usage::gpu_util_ppm),
                 (Spans{{kStart, kStart + 70'000}}));
-      EXPECT_EQ(world.ledger.told("GPU-b", &Usage::gpu_util_ppm),
+      EXPECT_EQ(world.ledger.covered("GPU-b", &Usage::gpu_util_ppm),
                 (Spans{{kStart, kStart + 60'000}}));
       EXPECT_EQ(world.engine->counters().at("bad_labels"), 0u);
       EXPECT_EQ(world.engine->counters().at("replay_refused"), 0u);
@@ -825,9 +826,9 @@ RC_GTEST_PROP(EngineProperty, CountsEachAcknowledgedSampleOnce,
   for (const std::string gpu : {"GPU-a", "GPU-b"}) {
     RC_ASSERT(world.ledger.energy(gpu) == expected[gpu]);
     for (const auto column : {&Usage::gpu_util_ppm, &Usage::energy_used_millijoules}) {
-      const auto told = world.ledger.told(gpu, column);
-      RC_ASSERT(told.has_value());
-      RC_ASSERT(*told == twin.ledger.told(gpu, column));
+      const auto covered = world.ledger.covered(gpu, column);
+      RC_ASSERT(covered.has_value());
+      RC_ASSERT(*covered == twin.ledger.covered(gpu, column));
     }
   }
   RC_ASSERT(world.ledger.counted() == expected["tokens GPU-a"] + expected["tokens GPU-b"]);
@@ -871,12 +872,12 @@ TEST(Engine, SurvivesKill) {
     World world(folder.path());
     world.silence_until(kStart + 24 * 60 * kMinute);
     EXPECT_EQ(world.ledger.conflicts, 0u);
-    EXPECT_TRUE(world.ledger.told("GPU-1", &Usage::energy_used_millijoules));
+    EXPECT_TRUE(world.ledger.covered("GPU-1", &Usage::energy_used_millijoules));
     // At most one more was durable than the child could print.
-    const std::uint64_t told = world.ledger.energy();
-    EXPECT_GE(told, std::uint64_t{acknowledged} * 1'000);
-    EXPECT_LE(told, std::uint64_t{acknowledged + 1} * 1'000);
-    EXPECT_EQ(told % 1'000, 0u);
+    const std::uint64_t covered = world.ledger.energy();
+    EXPECT_GE(covered, std::uint64_t{acknowledged} * 1'000);
+    EXPECT_LE(covered, std::uint64_t{acknowledged + 1} * 1'000);
+    EXPECT_EQ(covered % 1'000, 0u);
   }
 }
 

@@ -12,7 +12,7 @@ namespace pennyweight::prometheus {
 namespace {
 
 // "a=1 b=stale": what the sink got, by the labels that were decoded when a key came first.
-class Seen final : public SeriesSink {
+class RecordingSink final : public SeriesSink {
  public:
   void series(const Hash128& key, const EncodedLabels& labels,
               std::span<const Sample> samples) override {
@@ -42,7 +42,7 @@ using Set = std::set<std::string>;
 
 TEST(ScrapeReader, WhatIsGoneIsEnded) {
   ScrapeReader reader({.labels = {{"job", "j"}}}, true);
-  Seen seen;
+  RecordingSink seen;
   EXPECT_EQ(reader.read(answer(1000, "a 1\nb 2\nc 3 500\n"), seen)->ended, 0u);
   EXPECT_EQ(seen.take(), (Set{"a=1@1000", "b=2@1000", "c=3@500"}));
   // All there in another order; c has a time of its own and is not ended.
@@ -61,7 +61,7 @@ TEST(ScrapeReader, WhatIsGoneIsEnded) {
 
 TEST(ScrapeReader, AnAnswerThatCantBeReadEndsAll) {
   ScrapeReader reader({}, false);
-  Seen seen;
+  RecordingSink seen;
   for (const auto& [body, type] :
        {std::pair{"<html>", "text/html"}, std::pair{"a 1\n", "application/openmetrics-text"}}) {
     ASSERT_TRUE(reader.read(answer(1000, "a 1 7\n"), seen));

@@ -8,8 +8,8 @@
 
 namespace pennyweight::bills {
 
-// Those of the report that the options ask for; each cell is set by the legacy name also where the
-// file is CUR 2.0. Its maps are set as "resource_tags", "product" and "discount".
+// The columns of the report that the options select. Each cell is set by its legacy name, also in
+// CUR 2.0, whose maps are set as "resource_tags", "product" and "discount".
 std::vector<SheetColumn> aws_columns(const NativeBillOptions& options);
 
 }  // namespace pennyweight::bills

@@ -57,10 +57,10 @@ std::string usage_prefix(std::string_view region) {
   return prefix + '-';
 }
 
-// What a commitment costs, before and after the program's discount.
+// The cost of a commitment, before and after the program's discount.
 struct Fees {
   Decimal recurring;
-  Decimal upfront;  // the part that falls into the time
+  Decimal upfront;  // the part that falls into this time
 };
 
 class AwsCur : public BillForm {
@@ -145,7 +145,7 @@ class AwsCur : public BillForm {
     Decimal hours;
   };
   struct SavingsSlice {
-    Decimal list;  // of covered use, that the negation takes back
+    Decimal list;  // of covered use, reversed by the negation
     Decimal used;
     Decimal hours;
   };
@@ -176,7 +176,7 @@ class AwsCur : public BillForm {
     return text;
   }
 
-  // What every row has. `cluster` past the last: a row of the paying account.
+  // The columns of every row. `cluster` past the end: a row of the paying account.
   void begin(std::string_view type, const Service& service, std::size_t cluster,
              const Interval& when, std::string_view description) {
     const auto& clusters = fleet_.bill().clusters;
@@ -291,7 +291,7 @@ class AwsCur : public BillForm {
       set("lineItem/NetUnblendedCost", unblended);
     }
   }
-  // Takes the program's discount off, where the report has columns for it.
+  // Subtracts the program's discount, if the report has columns for it.
   Decimal discounted(Decimal rate, Decimal unblended) {
     costs(rate, unblended);
     if (!net()) return unblended;
@@ -335,7 +335,7 @@ class AwsCur : public BillForm {
     return sheet_.end_row();
   }
 
-  // Usage at a price of its own; the program's discount applies.
+  // Usage at a price of its own, to which the program's discount applies.
   Result<void> end_usage(LineType type, std::size_t cluster, std::size_t service, Decimal rate,
                          Decimal unblended) {
     const Decimal billed = discounted(rate, unblended);
@@ -370,13 +370,13 @@ class AwsCur : public BillForm {
     const Decimal list = fleet_.rounded(use.prices->list);
     set("pricing/publicOnDemandRate", list);
     set("pricing/publicOnDemandCost", fleet_.cost(list, use.hours));
-    // The program's discounts do not reach the spot market.
+    // The program's discounts do not apply to spot usage.
     costs(rate, cost);
     return end(LineType::kSpot, use.cluster, cost, cost);
   }
 
   Fees rates(const CommitmentMonth& commitment) const {
-    // Four tenths are paid at the beginning.
+    // Four tenths are paid upfront.
     const Decimal upfront = per_mille_of(commitment.rate, 400, fleet_.digits());
     return {.recurring = minus(commitment.rate, upfront), .upfront = upfront};
   }
@@ -410,9 +410,9 @@ class AwsCur : public BillForm {
       slice.list = plus(slice.list, list_cost);
       slice.used = plus(slice.used, effective);
       slice.hours = plus(slice.hours, use.hours);
-      // AWS bills the list price and takes it back in the negation, which names neither resource
-      // nor tags. FOCUS: the BilledCost of covered use is 0. So the team has only the effective
-      // cost, and the list price stands beside its negation.
+      // AWS bills the list price and reverses it in the negation, which names neither resource nor
+      // tags. FOCUS: the BilledCost of covered use is 0. So the team has only the effective cost,
+      // and the list price appears next to its negation.
       note(LineType::kNegation, "", list_cost, Decimal());
       return end(LineType::kCommitmentUsed, use.cluster, Decimal(), effective);
     }
@@ -483,7 +483,7 @@ class AwsCur : public BillForm {
     set("savingsPlan/EndTime", time(begin + std::chrono::hours(kHoursOfYear)));
   }
 
-  // What is paid at the beginning, for a year, with an invoice of its own.
+  // The upfront payment for a year, with an invoice of its own.
   Result<void> write_upfront(const CommitmentMonth& commitment) {
     const Decimal year = hours_of(static_cast<std::uint64_t>(kHoursOfYear) * 3600 *
                                   commitment.commitment->milli_instances);
@@ -520,7 +520,8 @@ class AwsCur : public BillForm {
     return end(LineType::kCommitmentUpfront, cluster, billed, Decimal());
   }
 
-  // The negation of what the plan covered, and the fee for the slice with what was left of it.
+  // The negation of the usage that the plan covered, and the fee for the slice, including the part
+  // that was not used.
   Result<void> write_savings_plan(const CommitmentMonth& commitment, const Interval& slice) {
     SavingsSlice& used = slice_[commitment.index];
     const std::size_t cluster = cluster_of(commitment);
@@ -618,7 +619,8 @@ class AwsCur : public BillForm {
                minus(plus(rest.recurring, rest.upfront), used_cost));
   }
 
-  // A pod that had half of the instance: its cost stands in columns of its own, and the row itself
+  // A pod that had half of the instance: its cost is in columns of its own, and the row itself
+  // costs nothing.
   // costs nothing.
   Result<void> write_split(const NodeUse& use) {
     struct Part {
@@ -651,7 +653,7 @@ class AwsCur : public BillForm {
     return {};
   }
 
-  // Volumes, a bucket and traffic to the internet of a cluster's nodes.
+  // Volumes, a bucket and internet traffic of a cluster's nodes.
   Result<void> write_cluster(std::size_t cluster, const Interval& slice, Decimal hours) {
     const BilledCluster& billed = fleet_.bill().clusters[cluster];
     const std::string prefix = usage_prefix(billed.region.empty() ? "us-east-1" : billed.region);
@@ -665,7 +667,7 @@ class AwsCur : public BillForm {
       std::string_view operation;
       std::string_view unit;
       Decimal price;
-      std::uint64_t per_mille_hour;  // of the unit, for each hour of a node
+      std::uint64_t per_mille_hour;  // of the unit, per node hour
       std::string resource;
     };
     const std::string volume = "vol-" + pennyweight::to_text(hash_of(billed.name)).substr(0, 17);
@@ -712,7 +714,7 @@ class AwsCur : public BillForm {
   std::string team_of_cluster(std::size_t cluster) const { return first_of(cluster).team; }
   std::string node_of_cluster(std::size_t cluster) const { return first_of(cluster).id; }
 
-  // Half of one use on demand comes back: of the one with the smallest draw of the month.
+  // Half of one on-demand charge is refunded: the one with the smallest draw of the month.
   void consider_refund(const NodeUse& use, Decimal price) {
     const auto begin = static_cast<std::uint64_t>(unix_ms(use.when.begin()));
     const std::uint64_t draw = Random(planned(use).key ^ begin).next();
@@ -743,7 +745,7 @@ class AwsCur : public BillForm {
     return end(LineType::kRefund, refund.cluster, back, back);
   }
 
-  // By account and service, as the program's lines are.
+  // By account and service, as in the program's lines.
   Result<void> write_discounts() {
     for (std::size_t cluster = 0; cluster < discountable_.size(); ++cluster) {
       for (std::size_t i = 0; i < discountable_[cluster].size(); ++i) {
@@ -806,7 +808,7 @@ class AwsCur : public BillForm {
   BillTruth& truth_;
   std::uint64_t rows_ = 0;
 
-  // Of the month being written.
+  // State of the month being written.
   std::optional<BillingPeriod> month_;
   std::optional<Interval> covered_;
   std::string invoice_;
@@ -817,11 +819,11 @@ class AwsCur : public BillForm {
   std::vector<Decimal> billed_;                       // by cluster
   std::optional<Refundable> refund_;
 
-  // Of the row being written.
+  // State of the row being written.
   std::string account_;
   std::string service_;
   std::string team_;
-  std::string row_invoice_;  // where it is not the month's
+  std::string row_invoice_;  // if it differs from the month's
   std::vector<TextPair> product_;
   std::vector<TextPair> tags_;
 };

@@ -8,7 +8,7 @@ namespace {
 
 struct Spelling {
   std::string_view name;
-  std::string_view header;  // empty: as the name
+  std::string_view header;  // empty: same as the name
 };
 
 constexpr Spelling kEnterprise[] = {{"InvoiceSectionName", ""},

@@ -1,4 +1,4 @@
-// The columns of Azure's cost exports: one name for each, and how the agreements spell it.
+// The columns of Azure's cost exports: one name for each, and its spelling in each agreement.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace pennyweight::bills {
 
-// In the order of the agreement's files. A column that the agreement lacks is not among them.
+// In the order of the agreement's files, without the columns that the agreement lacks.
 std::vector<SheetColumn> azure_columns(AzureAgreement agreement);
 
 }  // namespace pennyweight::bills

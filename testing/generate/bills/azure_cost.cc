@@ -33,7 +33,7 @@ std::string us_date(Instant at) {
   return fmt::format("{}/{}/{}", iso.substr(5, 2), iso.substr(8, 2), iso.substr(0, 4));
 }
 
-// What a row is about, as Azure's meters say it.
+// The subject of a row, in the terms of Azure's meters.
 struct Meter {
   std::string_view category;
   std::string_view subcategory;
@@ -111,7 +111,7 @@ class AzureCost : public BillForm {
       there.recurring = plus(there.recurring, paid);
       there.used = plus(there.used, used);
       there.unused = plus(there.unused, unused_[commitment.index]);
-      // The days are rounded one by one; what the month's fee differs from them, the last row has.
+      // The days are rounded one by one; the last row contains the difference to the month's fee.
       CHECK(there.holds(), "used and unused come to the fee");
     }
     TRY(write_refund());
@@ -156,7 +156,7 @@ class AzureCost : public BillForm {
             .unit = "1 Hour"};
   }
 
-  // `cluster` past the last: a row of no subscription.
+  // `cluster` past the end: a row without a subscription.
   void begin(std::string_view charge_type, const Meter& meter, std::size_t cluster,
              const Interval& when) {
     const auto& clusters = fleet_.bill().clusters;
@@ -221,7 +221,7 @@ class AzureCost : public BillForm {
     set("MeterRegion", name);
   }
 
-  // The path of the machine: that of its provider id, where it has one.
+  // The path of the machine: its provider id, if it has one.
   std::string resource_id(const NodeUse& use) const {
     const Node& node = *use.node->planned->node;
     const std::string& id = node.provider_id;
@@ -322,8 +322,8 @@ class AzureCost : public BillForm {
     return meter;
   }
 
-  // The month's fee, and a tenth of it more that comes back the same month. Only the actual data
-  // set has them; taxes and support are of what is billed, in both.
+  // The month's fee, and another tenth of it that is refunded in the same month. Only the actual
+  // data set has them; taxes and support are computed from what is billed, in both.
   Result<void> write_purchase(const CommitmentMonth& commitment) {
     unused_.resize(commitments_.size());
     unused_[commitment.index] = Decimal();
@@ -348,7 +348,7 @@ class AzureCost : public BillForm {
     return write("Refund", LineType::kRefund, -more);
   }
 
-  // The last slice of the month takes what the days' rounding left of the fee.
+  // The last slice of the month gets what rounding by day left of the fee.
   Result<void> write_unused(const CommitmentMonth& commitment, const Interval& slice) {
     const Used use = std::exchange(slice_[commitment.index], {});
     Used& used = used_[commitment.index];
@@ -500,17 +500,17 @@ class AzureCost : public BillForm {
   Sheet sheet_;
   BillTruth& truth_;
 
-  // Of the month being written.
+  // State of the month being written.
   std::optional<BillingPeriod> month_;
   std::optional<Interval> covered_;
   std::vector<CommitmentMonth> commitments_;
   std::vector<Used> used_;
   std::vector<Used> slice_;      // of the slice being written
   std::vector<Decimal> unused_;  // cost
-  Decimal billed_;               // as the invoice has it, whichever data set this is
+  Decimal billed_;               // as on the invoice, for either data set
   std::optional<Refundable> refund_;
 
-  // Of the row being written.
+  // State of the row being written.
   std::string account_;
   std::string service_;
   std::string team_;

@@ -2,11 +2,11 @@
 // Enterprise Agreement or a Microsoft Customer Agreement.
 //
 // Columns and kinds of rows are those of
-// learn.microsoft.com/azure/cost-management-billing/automate/ understand-usage-details-fields. In
-// the actual data set a commitment is its Purchase (part of which comes back as a Refund) and what
-// it covers costs 0; in the amortised one there is no purchase, and what was covered carries its
-// share, the rest being UnusedReservation and UnusedSavingsPlan. Both are written of one plan, so
-// that one explains the other.
+// learn.microsoft.com/azure/cost-management-billing/automate/understand-usage-details-fields. In
+// the actual data set, a commitment is a Purchase (part of which is refunded), and the usage that
+// it covers costs 0. In the amortised one there is no purchase: covered usage carries its share,
+// and the rest is UnusedReservation and UnusedSavingsPlan. Both are written from one plan, so that
+// each explains the other.
 #pragma once
 
 #include "testing/generate/bills/bill_truth.h"

@@ -20,16 +20,16 @@ namespace pennyweight::bills {
 enum class LineType {
   kOnDemand,
   kSpot,
-  kCommitmentUsed,     // use of a node that a commitment covers
-  kCommitmentUnused,   // what nothing ran on, where it is a row of its own
-  kCommitmentFee,      // what is paid for it each month or hour
-  kCommitmentUpfront,  // what was paid for it at its beginning
-  kNegation,           // takes back the list price of use that a commitment covers
+  kCommitmentUsed,     // usage of a node that a commitment covers
+  kCommitmentUnused,   // the unused part, if it is a row of its own
+  kCommitmentFee,      // the monthly or hourly fee
+  kCommitmentUpfront,  // the upfront payment
+  kNegation,           // reverses the list price of usage that a commitment covers
   kStorage,
   kNetwork,
   kSupport,
   kRefund,
-  kCorrection,  // one that names the row that it takes back
+  kCorrection,  // one that names the row that it reverses
   kCredit,
   kDiscount,
   kTax,
@@ -39,9 +39,9 @@ std::string_view to_text(LineType type);
 
 struct TruthKey {
   std::string month;    // "2026-03", of the invoice, in the provider's time zone
-  std::string invoice;  // as the rows name it; empty where they do not
+  std::string invoice;  // as in the rows; empty if they name none
   std::string account;  // that used it: account, subscription, project, tenancy
-  std::string service;  // as the rows name it
+  std::string service;  // as in the rows
   std::string team;     // the value of the tag `team`; empty: none
   LineType type;
   auto operator<=>(const TruthKey&) const = default;
@@ -53,11 +53,11 @@ struct TruthAmounts {
   bool operator==(const TruthAmounts&) const = default;
 };
 
-// One commitment over the whole bill. The cost of the time of the bill equals its used and unused
+// One commitment over the whole bill. Its cost for the time of the bill equals the used and unused
 // parts, to the last digit.
 struct CommitmentTruth {
   Decimal recurring;          // paid for the time of the bill
-  Decimal amortised_upfront;  // the part of what was paid before that falls into it
+  Decimal amortised_upfront;  // the part of earlier payments that falls into it
   Decimal used;
   Decimal unused;
   bool holds() const {
@@ -68,10 +68,10 @@ struct CommitmentTruth {
 struct BillTruth {
   Currency currency = kUsd;
   std::uint64_t rows = 0;            // of the file
-  std::uint64_t repeating_rows = 0;  // of them, that repeat what other rows cost
+  std::uint64_t repeating_rows = 0;  // rows among them that repeat the cost of other rows
   std::map<TruthKey, TruthAmounts> amounts;
-  std::map<std::string, CommitmentTruth> commitments;  // by the id that the rows name
-  // Of bills without money: what was consumed, by SKU and unit.
+  std::map<std::string, CommitmentTruth> commitments;  // by the id in the rows
+  // For bills without money: the quantity used, by SKU and unit.
   std::map<std::pair<std::string, std::string>, Decimal> quantities;
 
   void add(const TruthKey& key, Decimal billed, Decimal effective);

@@ -42,7 +42,7 @@ std::string native_id(const PlannedNode& planned, std::uint64_t seed) {
   return "i-" + to_text(name.hash()).substr(0, 17);
 }
 
-// So many digits may stand behind the point, that the largest sum of the bill keeps fifteen.
+// The digits after the point, such that the largest sum of the bill keeps fifteen.
 int digits_for(Decimal most) {
   int left = 0;
   for (Int128 units = most.ticks() / Decimal::kTicksPerUnit; units > 0; units /= 10) ++left;
@@ -88,7 +88,7 @@ Result<FleetBill> FleetBill::plan(std::span<const Node> nodes, const Catalog& ca
       return std::unexpected(found.error().during(fmt::format(
           "cannot price node {} of cluster {}", node.name.text(), node.cluster.text())));
     }
-    // Upfront payments for a year are the largest: some twenty times what a month costs.
+    // Upfront payments for a year are the largest: about twenty times the cost of a month.
     const auto cost = multiply(
         multiply((*found)->list, std::max(all_hours, Decimal::from_units(8784)), Rounding::kDown)
             .value_or(Decimal()),

@@ -1,5 +1,6 @@
-// FleetBill: what all native bills share: the nodes with their teams and prices, and the walk
-// through months, slices of time and nodes. Each provider's format makes the rows on this walk.
+// FleetBill: what all native bills share: the nodes with their teams and prices, and the iteration
+// over months, slices of time and nodes. Each provider's format writes its rows during this
+// iteration.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,9 @@ namespace pennyweight::bills {
 
 struct BilledNode {
   const PlannedNode* planned;
-  const InstanceType* type;  // of the catalog; may be null
+  const InstanceType* type;  // from the catalog; may be null
   std::string team;          // empty: without the tag
-  std::string id;            // as the provider names it: the end of its provider id, or made up
+  std::string id;            // the provider's name for it: the end of its provider id, or made up
 };
 
 // A node within one slice of time.
@@ -43,7 +44,7 @@ struct CommitmentMonth {
   std::size_t index;
   bool is_spend;
   const HourlyPrices* prices;
-  Decimal rate;       // of an instance for an hour, what it comes to
+  Decimal rate;       // effective cost of an instance hour
   Decimal committed;  // instance-hours of the month
 };
 
@@ -61,8 +62,8 @@ class FleetBill {
     return account_number(seed(), plan_.clusters[cluster].name);
   }
 
-  // price · quantity, half-even to the digits of this bill: at most ten behind the point, and no
-  // number of more than fifteen, which is what survives a provider's floating point.
+  // price · quantity, rounded half-even to the digits of this bill: at most ten after the point,
+  // and at most fifteen in all, which is what a provider's floating point preserves.
   Decimal cost(Decimal price, Decimal quantity) const;
   Decimal rounded(Decimal amount) const;
   int digits() const { return digits_; }
@@ -79,27 +80,27 @@ class FleetBill {
   int digits_ = 10;
 };
 
-// What a format does at each step of the walk.
+// The callbacks of a format for the steps of the iteration.
 class BillForm {
  public:
   virtual ~BillForm() = default;
-  // The part of a month that the bill covers, and all of it.
+  // The part of a month that the bill covers, and the whole month.
   virtual Result<void> begin_month(const BillingPeriod& month, const Interval& covered,
                                    std::span<const CommitmentMonth> commitments) = 0;
   virtual Result<void> node(const NodeUse& use) = 0;
-  // Behind all nodes of a slice; instance-hours of it by cluster.
+  // After all nodes of a slice; instance-hours of the slice by cluster.
   virtual Result<void> end_slice(const Interval& slice, std::span<const Decimal> cluster_hours) = 0;
   virtual Result<void> end_month() = 0;
 };
 
-// Months and days are those of `zone`.
+// Months and days are in the time zone `zone`.
 Result<void> walk(const FleetBill& fleet, const TimeZone& zone, BillForm& form);
 
 Decimal plus(Decimal a, Decimal b);
 Decimal minus(Decimal a, Decimal b);
 // Instance-hours of a commitment within an interval; exact.
 Decimal committed_hours(const Interval& interval, const Commitment& commitment);
-// As hours, to four digits.
+// In hours, to four digits.
 Decimal hours_of(std::uint64_t milliseconds);
 
 }  // namespace pennyweight::bills

@@ -38,12 +38,12 @@ std::string sku_id(std::string_view description) {
       fmt::format("{}-{}-{}", hash.substr(0, 4), hash.substr(4, 4), hash.substr(8, 4)));
 }
 
-// A part of a machine that has a SKU of its own.
+// A component of a machine that has its own SKU.
 struct Part {
   std::string_view name;  // "Instance Core"
   std::uint32_t per_mille;
   std::uint64_t count;
-  std::string_view unit;  // of use
+  std::string_view unit;  // of the usage
   std::int64_t units_per_count_second;
   std::string_view pricing_unit;
 };
@@ -118,14 +118,14 @@ class GcpExport : public BillForm {
     Decimal cost;
   };
 
-  // Unit prices have nine digits: what an hour of one of `count` costs.
+  // Unit prices have nine digits: the price of an hour of one out of `count`.
   static Decimal unit_price(Decimal whole, std::uint32_t per_mille, std::uint64_t count) {
     const Decimal part = per_mille_of(whole, per_mille, kUnitPriceDigits);
     const auto each = multiply_divide(static_cast<UInt128>(part.ticks()), 1, count);
     return round_half_even(Decimal::from_ticks(static_cast<Int128>(each.quotient)), 9);
   }
 
-  // `cluster` past the last: a row of no project.
+  // `cluster` past the end: a row without a project.
   void begin(std::string_view cost_type, const GcpService& service, std::string_view sku,
              std::size_t cluster, const Interval& when) {
     const auto& clusters = fleet_.bill().clusters;
@@ -283,7 +283,7 @@ class GcpExport : public BillForm {
     }
     if (is_spot) return end(LineType::kSpot, cost);
     consider_refund(use, sku, cost);
-    // One machine in two has run long enough; one in eight is paid by a voucher in part.
+    // Every second machine has run long enough; for one in eight, a voucher pays a part.
     std::vector<CreditText> credits;
     const std::uint64_t draw = Random(planned.key ^ 3).next();
     if (draw % 2 == 0) {
@@ -303,7 +303,7 @@ class GcpExport : public BillForm {
     return cluster;
   }
 
-  // What is committed for the slice. The newer model takes off it what was used.
+  // The commitment for the slice. The newer model subtracts what was used.
   Result<void> write_fee(const CommitmentMonth& commitment, const Interval& slice) {
     const Decimal hours = committed_hours(slice, *commitment.commitment);
     const Decimal fee = fleet_.cost(commitment.rate, hours);
@@ -433,15 +433,15 @@ class GcpExport : public BillForm {
   GcpSheet sheet_;
   BillTruth& truth_;
 
-  // Of the month being written.
+  // State of the month being written.
   std::optional<BillingPeriod> month_;
   std::optional<Interval> covered_;
   std::vector<CommitmentMonth> commitments_;
-  std::vector<Decimal> used_;  // in the slice, of commitments of the newer model
+  std::vector<Decimal> used_;  // commitments of the newer model used in the slice
   Decimal billed_;
   std::optional<Refundable> refund_;
 
-  // Of the row being written.
+  // State of the row being written.
   std::string account_;
   std::string service_;
   std::string team_;

@@ -107,7 +107,7 @@ void GcpSheet::text(std::string_view path, std::string_view value) {
 void GcpSheet::number(std::string_view path, Decimal value) {
   if (!as_json_) return csv_.set(path, python_double(value));
   const std::size_t at = find(path);
-  // Prices are NUMERIC, which BigQuery exports as texts.
+  // Prices are NUMERIC, which BigQuery exports as text.
   values_[at] = path.starts_with("price.") ? json_string(to_text(value)) : python_double(value);
 }
 
@@ -123,7 +123,7 @@ void GcpSheet::list(std::string_view path, std::string json) {
 
 void GcpSheet::end_json_row() {
   text_ += '{';
-  std::string_view open;  // the record that is being written
+  std::string_view open;  // the record being written
   bool first = true;
   for (std::size_t i = 0; i < values_.size(); ++i) {
     std::string& value = values_[i];

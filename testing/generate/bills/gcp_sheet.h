@@ -20,14 +20,14 @@ struct GcpColumn {
   std::string_view path;  // "service.id"
   GcpKind kind;
 };
-// The columns of the table, records together.
+// The columns of the table; those of a record are adjacent.
 std::span<const GcpColumn> gcp_columns();
 
 class GcpSheet {
  public:
   GcpSheet(bool as_json, const TextSink& sink);
 
-  // A column is set by the function of its kind; one that is not set is null.
+  // A column is set by the function of its kind; a column that is not set is null.
   void text(std::string_view path, std::string_view value);
   void number(std::string_view path, Decimal value);
   void time(std::string_view path, Instant value);

@@ -11,7 +11,7 @@ namespace pennyweight::bills {
 using TextPair = std::pair<std::string, std::string>;
 // {"a":"b","c":"d"}
 std::string json_object(std::span<const TextPair> members);
-// The same without the braces, and with a space behind every colon, as Azure writes tags:
+// The same without the braces, and with a space after each colon, as Azure writes tags:
 // "a": "b","c": "d"
 std::string json_members(std::span<const TextPair> members);
 

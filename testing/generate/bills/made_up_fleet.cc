@@ -20,7 +20,7 @@ std::string_view region_of(std::string_view provider) {
   return "";
 }
 
-// Large machines first: those with eight GPUs, then four …
+// Large machines first: those with eight GPUs, then four, and so on.
 std::vector<std::string> types_of(const MadeUpFleet& fleet, const Catalog& catalog) {
   std::vector<std::pair<std::uint32_t, std::string>> found;
   for (const InstanceType& type : catalog.instance_types()) {

@@ -18,12 +18,12 @@ struct MadeUpFleet {
   std::string provider;  // "aws", "gcp", "azure", "oci"
   std::uint32_t nodes = 0;
   std::uint32_t clusters = 2;
-  Instant prices_at;  // types are those that have a price then
-  Instant from;       // the machines are there
+  Instant prices_at;  // only instance types with a price at this time
+  Instant from;       // when the machines start
 };
 
-// Machines of up to four GPU types that the catalog has a price of, in one region; named and
-// numbered as the provider does. An error when it has none.
+// Machines with up to four GPU types that have a price in the catalog, in one region, with the
+// provider's naming and numbering. Returns an error if there is none.
 Result<std::vector<Node>> made_up_fleet(const MadeUpFleet& fleet, const Catalog& catalog);
 
 }  // namespace pennyweight::bills

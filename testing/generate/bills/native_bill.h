@@ -1,8 +1,8 @@
 // write_native_bill: writes months of a fleet as a provider's own report, with their true sums.
 //
 // The plan is that of testing/generate/generate_bill.h (which nodes, on which terms, at which
-// prices); the rows are the provider's: its columns, its kinds of line, its way of writing numbers,
-// times and tags. Every row says that it is generated, by a tag, a label or a description, as its
+// prices). The rows are the provider's: its columns, its kinds of line, its format of numbers,
+// times and tags. Every row is marked as generated, by a tag, a label or a description, as the
 // format allows.
 //
 // ENSURES: the same bytes for the same nodes, catalog and options, on any machine; the truth is
@@ -38,16 +38,16 @@ enum class NativeForm {
 // "usage-only".
 std::string_view to_text(NativeForm form);
 std::optional<NativeForm> parse_native_form(std::string_view text);
-// The provider whose instance types such a bill is for: "aws". Usage alone is for any.
+// The provider whose instance types such a bill is for: "aws". UsageOnly is for any.
 std::string_view provider_of(NativeForm form);
 
-// How AWS tells of the discount of an Enterprise Discount Program.
+// How AWS reports the discount of an Enterprise Discount Program.
 enum class AwsDiscount {
   kNone,
   kLines,       // EdpDiscount lines of their own
-  kNetColumns,  // columns with what is left of each cost
+  kNetColumns,  // columns with each cost after the discount
 };
-// What kind of contract an Azure export is of; the headers differ.
+// The kind of contract of an Azure export; the headers differ.
 enum class AzureAgreement { kEnterprise, kCustomer };
 
 struct NativeBillOptions {
@@ -59,7 +59,8 @@ struct NativeBillOptions {
   bool hostile = false;  // tags with quotes, commas, line breaks and letters of all kinds
 };
 
-// An error says which node or option cannot be billed, and why, or came from the sink.
+// Returns an error that says which node or option cannot be billed and why, or an error of the
+// sink.
 Result<BillTruth> write_native_bill(std::span<const Node> nodes, const Catalog& catalog,
                                     const NativeBillOptions& options, const TextSink& sink);
 

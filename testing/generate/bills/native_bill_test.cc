@@ -1,5 +1,5 @@
-// What the generated text says, summed by a reader that knows nothing but CSV, is what the truth
-// says; and the provider's own equations hold in it.
+// The sums of the generated text, computed by a reader that knows nothing but CSV, equal the
+// recorded truth; and the provider's own equations hold.
 #include "testing/generate/bills/native_bill.h"
 
 #include <fmt/format.h>
@@ -184,7 +184,7 @@ TEST(NativeBill, AwsRowsAreTheTruth) {
   }
 }
 
-// What was bought in the actual data set is what was used and unused in the amortised one.
+// The purchases of the actual data set equal the used and unused parts of the amortised one.
 TEST(NativeBill, AzureDataSetsExplainOneAnother) {
   for (const AzureAgreement agreement : {AzureAgreement::kEnterprise, AzureAgreement::kCustomer}) {
     Int128 commitments[2] = {};
@@ -279,7 +279,7 @@ TEST(NativeBill, UsageAloneHasHoursOfGpusAndNoMoney) {
   EXPECT_TRUE(written.truth.amounts.empty());
 }
 
-TEST(NativeBill, WhatCannotBeBilledIsSaid) {
+TEST(NativeBill, ErrorsNameWhatCannotBeBilled) {
   const auto sink = [](std::string_view) -> Result<void> { return {}; };
   const auto none =
       write_native_bill({}, Catalog::built_in(), options_of(NativeForm::kAwsCur, 1), sink);

@@ -56,7 +56,7 @@ std::string aws_query(const std::string& text_path, const NativeBillOptions& opt
       columns, duckdb::quote_text(text_path));
 }
 
-// The type of a path that is no record; prices are NUMERIC there.
+// The type of a path that is not a record; prices are NUMERIC there.
 std::string gcp_type(const GcpColumn& column) {
   switch (column.kind) {
     case GcpKind::kText:
@@ -76,7 +76,7 @@ std::string gcp_type(const GcpColumn& column) {
 // {service: 'STRUCT("id" VARCHAR, …)', cost: 'DOUBLE', …}
 std::string gcp_schema() {
   std::string schema;
-  std::string record;  // that is being written
+  std::string record;  // the record being written
   std::string members;
   const auto close = [&] {
     if (record.empty()) return;
@@ -129,9 +129,9 @@ std::string parquet_forms() {
 Result<void> text_to_parquet(const std::string& text_path, const NativeBillOptions& options,
                              const std::string& parquet_path) {
   CHECK(can_be_parquet(options.form), "the caller asks first");
-  // One thread writes the rows as it reads them; told to see to their order as well, the engine
-  // would hold them back. Small groups of rows, since wide ones are put together in memory. Told
-  // that a text must not be read in parallel, the engine would keep all of it (1.4 did).
+  // One thread writes the rows as it reads them. If the engine also had to preserve their order, it
+  // would buffer them. Row groups are small, since wide ones are assembled in memory. If reading a
+  // text in parallel were disabled, the engine would keep all of it (1.4 did).
   auto database = TRY(duckdb::Database::open(
       {.threads = 1,
        .temp_directory = std::filesystem::path(parquet_path).parent_path().string(),

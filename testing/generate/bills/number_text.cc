@@ -11,7 +11,7 @@ namespace {
 
 struct Digits {
   bool negative;
-  std::string all;  // without zeros on either side; empty: zero
+  std::string all;  // without leading and trailing zeros; empty: zero
   int exponent;     // of the first digit: 0 for 1 to 9, -1 for 0.1
 };
 

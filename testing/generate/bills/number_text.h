@@ -1,5 +1,5 @@
 // Prints numbers as providers' exports do. Providers compute in floating point, so small numbers
-// have an exponent, which every provider writes differently; the value is always exactly the given
+// have an exponent, which each provider writes differently; the value is always exactly the given
 // decimal.
 #pragma once
 

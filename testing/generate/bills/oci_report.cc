@@ -115,7 +115,7 @@ class OciReport : public BillForm {
     return {};
   }
 
-  // Taken back whole, and entered again with half the quantity.
+  // Reversed as a whole, and entered again with half the quantity.
   Result<void> end_month() override {
     if (!corrected_) return {};
     Row row = corrected_->row;
@@ -159,7 +159,7 @@ class OciReport : public BillForm {
         Fingerprint().add(static_cast<std::int64_t>(fleet_.seed())).add(of).hash());
     return fmt::format("ocid1.{}.oc1.{}.{}", kind, region, hash);
   }
-  // Each cluster is of a child tenancy.
+  // Each cluster belongs to a child tenancy.
   std::string tenant(std::size_t cluster) const {
     return ocid("tenancy", "", "tenancy of " + fleet_.bill().clusters[cluster].name);
   }

@@ -1,7 +1,6 @@
 // OciReport: Oracle's cost report (docs.oracle.com/iaas/Content/Billing/Concepts/costs.htm): usage
-// by hour or day of each resource, and corrections that name the row which they take back. Oracle's
-// report knows neither commitments nor credits nor tax; what is reserved is billed at the
-// negotiated price.
+// of each resource by hour or day, and corrections that name the row that they reverse. Oracle's
+// report has no commitments, credits or tax; reserved capacity is billed at the negotiated price.
 #pragma once
 
 #include "testing/generate/bills/bill_truth.h"

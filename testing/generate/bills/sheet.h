@@ -13,11 +13,12 @@
 
 namespace pennyweight::bills {
 
-// Takes the text of a file piece by piece; an error ends the bill. The text lives during the call.
+// Receives the text of a file piece by piece; an error ends the bill. The text is valid during the
+// call.
 using TextSink = std::function<Result<void>(std::string_view)>;
 
 struct SheetColumn {
-  std::string name;    // by which its cell is set
+  std::string name;    // the key of its cells
   std::string header;  // as the file has it
 };
 
@@ -29,7 +30,7 @@ class Sheet {
   Sheet& operator=(const Sheet&) = delete;
 
   bool has(std::string_view name) const { return index_.contains(name); }
-  // A cell of the row that is being filled; those not set are empty. REQUIRES: has(name).
+  // A cell of the current row; cells that are not set are empty. REQUIRES: has(name).
   void set(std::string_view name, std::string_view text);
   Result<void> end_row();
   Result<void> finish();
@@ -38,7 +39,8 @@ class Sheet {
   void write_field(std::string_view text);
 
   std::vector<SheetColumn> columns_;
-  std::unordered_map<std::string_view, std::size_t> index_;  // views of columns_; only looked up
+  // keys are views into columns_; for lookups only
+  std::unordered_map<std::string_view, std::size_t> index_;
   const TextSink& sink_;
   std::vector<std::string> cells_;
   std::string text_;

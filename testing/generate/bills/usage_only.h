@@ -1,6 +1,6 @@
-// UsageOnly: FOCUS 1.2 with quantities and no money, as CoreWeave's billing export sends it: hours
-// of GPUs, disks and addresses by cluster and product, without resources, tags or costs. An
-// import prices it from a rate card.
+// UsageOnly: FOCUS 1.2 with quantities and no money, as in CoreWeave's billing export: hours of
+// GPUs, disks and addresses by cluster and product, without resources, tags or costs. An import
+// prices it from a rate card.
 #pragma once
 
 #include "testing/generate/bills/bill_truth.h"

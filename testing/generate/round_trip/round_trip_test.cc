@@ -1,5 +1,5 @@
 // Every provider's generated months, read by its reader: the same money in both ledgers, by month,
-// invoice, account, service and team, and what commitments came to.
+// invoice, account, service and team, and the same costs of commitments.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ namespace {
 constexpr std::uint64_t kSeeds = 12;
 const std::string kNoService = "Azure";
 
-// Month, invoice, account, service, team: what both sides have.
+// Month, invoice, account, service, team: the columns that both sides have.
 using Key = std::tuple<std::string, std::string, std::string, std::string, std::string>;
 struct Ledgers {
   Int128 billed = 0;
@@ -70,7 +70,7 @@ NativeBillOptions options_of(NativeForm form, std::uint64_t seed) {
   return options;
 }
 
-// Two clusters; one machine comes and one goes in the middle of a day.
+// Two clusters; one machine starts and one ends in the middle of a day.
 std::vector<Node> fleet_of(NativeForm form, std::uint64_t seed) {
   MadeUpFleet fleet{.seed = seed,
                     .provider = std::string(provider_of(form)),
@@ -125,7 +125,7 @@ Sums sums_of(std::span<const Charge> charges) {
 enum class Take { kBoth, kBilled, kEffective };
 void add(Sums& sums, const BillTruth& truth, Take take) {
   for (const auto& [key, amount] : truth.amounts) {
-    // Azure's taxes and roundings are of no service; FOCUS wants the name of one.
+    // Azure's taxes and rounding rows have no service; FOCUS requires one.
     const std::string& service = key.service.empty() ? kNoService : key.service;
     Ledgers& there = sums[{key.month, key.invoice, key.account, service, key.team}];
     if (take != Take::kEffective) there.billed += amount.billed.ticks();
@@ -152,7 +152,7 @@ void expect_same(Sums got, Sums want) {
   }
 }
 
-// No row is kept aside, and those passed over are those that repeat others.
+// No row is set aside, and the skipped rows are those that repeat others.
 void expect_accounted(const Read& read, const BillTruth& truth) {
   const bill::ImportSummary& summary = read.summary;
   EXPECT_EQ(summary.rejected, 0u);
@@ -168,7 +168,7 @@ void expect_accounted(const Read& read, const BillTruth& truth) {
   EXPECT_EQ(summary.rounded_numbers, 0u);
 }
 
-enum class Uses { kNamed, kUnnamed };  // whether covered use names its commitment
+enum class Uses { kNamed, kUnnamed };  // whether covered usage names its commitment
 void expect_commitments(std::span<const Charge> charges, const BillTruth& truth, Uses named) {
   struct Use {
     Int128 used = 0;
@@ -223,8 +223,8 @@ TEST(RoundTrip, AwsByTheHour) {
   expect_commitments(back.lines.lines, written.truth, Uses::kNamed);
 }
 
-// The amortised data set and the purchases of the actual one make both ledgers; the actual one
-// alone makes the billed one.
+// The amortised data set and the purchases of the actual one together make both ledgers; the actual
+// one alone makes the billed one.
 TEST(RoundTrip, Azure) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
@@ -275,7 +275,7 @@ TEST(RoundTrip, Gcp) {
   }
 }
 
-// The same bills as the files that the providers deliver: doubles, maps and nested records.
+// The same bills in the file formats that the providers deliver: doubles, maps and nested records.
 TEST(RoundTrip, Parquet) {
   for (const NativeForm form : {NativeForm::kAwsCur2, NativeForm::kGcpJson}) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {

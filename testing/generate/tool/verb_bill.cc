@@ -1,5 +1,5 @@
-// bill: generates a bill for an inventory at real list prices, marked as generated: in FOCUS, or as
-// one of the providers sends it, with its true sums in a second file.
+// bill: generates a bill for an inventory at real list prices, marked as generated: in FOCUS, or in
+// the format of a provider, with its true sums in a second file.
 #include "testing/generate/tool/verb_bill.h"
 
 #include <fmt/format.h>
@@ -91,8 +91,8 @@ Result<std::vector<Node>> read_nodes(const GenerateArguments& arguments, Context
   return store->nodes();
 }
 
-// The bill is made twice: once to learn its columns, once to write it, so that memory does not
-// depend on its length.
+// The bill is generated twice: once to find its columns and once to write it, so that memory does
+// not depend on its length.
 Result<BillTotals> write_bill(const std::vector<Node>& nodes, const Catalog& catalog,
                               const BillOptions& options, const GenerateArguments& arguments) {
   FocusCsv csv(arguments.focus == "1.3" ? FocusVersion::k1_3 : FocusVersion::k1_4);
@@ -120,8 +120,8 @@ Result<BillTotals> write_bill(const std::vector<Node>& nodes, const Catalog& cat
   return totals;
 }
 
-// As the provider would send it. The instance types that a made-up fleet has are those that have a
-// price at the same date as the bill.
+// In the provider's format. A made-up fleet has the instance types that have a price at the date of
+// the bill.
 Result<bills::NativeBillOptions> native_options(const GenerateArguments& arguments,
                                                 bills::NativeForm form) {
   auto options = TRY(bill_options(arguments));
@@ -182,7 +182,7 @@ Result<ExitCode> run_native(const GenerateArguments& arguments, bills::NativeFor
   const auto truth = TRY(write_native(*nodes, catalog, options, path));
   if (arguments.parquet) {
     const auto done = bills::text_to_parquet(path, options, arguments.out);
-    std::error_code ignored;  // what is left behind harms nobody
+    std::error_code ignored;  // files left behind do no harm
     std::filesystem::remove(path, ignored);
     if (!done) return std::unexpected(done.error());
   }

@@ -6,7 +6,7 @@ and holds every reading against all that was seen and acknowledged before it beg
 * the log of commits only grows, without gaps, and no session is in it twice;
 * an import that is in it has as many rows as its record says, a run as many postings: whole, or not
   there; and neither ever changes, on whichever server it is read;
-* what a program was told is committed is in it, once; what it was told is not, never is;
+* what was acknowledged to a program is in it, once; what was refused never is;
 * a file counts once, however often and by however many it was imported;
 * a report and a reconciliation say what the log says between the reading before and that after.
 """
@@ -60,7 +60,7 @@ class Log:
 
 
 class Auditor:
-    """Of one ledger. `wrong(text)` is told whatever may not be. Used by several threads."""
+    """Of one ledger. `wrong(text)` gets every violation. Used by several threads."""
 
     def __init__(self, database, on_cluster, wrong):
         self._database = database
@@ -74,13 +74,13 @@ class Auditor:
         self.attempts = {}   # by name
         self.readings = collections.Counter()
 
-    # -- what programs were told ----------------------------------------------------------------
+    # -- what programs were answered ------------------------------------------------------------
 
     def begins(self, name, delivery):
         with self._lock:
             self.attempts[name] = Attempt(name, delivery)
 
-    def told(self, name, outcome):
+    def record_answer(self, name, outcome):
         with self._lock:
             self.attempts[name].outcome = outcome
 

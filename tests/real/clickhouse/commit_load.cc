@@ -1,5 +1,5 @@
-// Commits to a ledger's log on ClickHouse as fast as it can, writes down what it was told, and
-// holds what several of them were told against each other: for a cluster whose servers, ZooKeeper
+// Commits to a ledger's log on ClickHouse as fast as it can, writes down the answers, and
+// compares the answers that several of them got: for a cluster whose servers, ZooKeeper
 // and writers are killed meanwhile.
 //
 //   commit_load write ADDRESS FILE SEED SECONDS LEASE_MS COMMITS   (commits in a turn)
@@ -148,23 +148,24 @@ int look(const std::string& address, const std::string& path, int seconds) {
   return 0;
 }
 
-struct Told {
+struct WriterAnswer {
   std::string word, file, text;
   std::int64_t begin = 0, end = 0;
   std::uint64_t number = 0, session = 0, turn = 0;
 };
 
-std::vector<Told> told_in(const std::vector<std::string>& files) {
-  std::vector<Told> all;
+std::vector<WriterAnswer> answers_in(const std::vector<std::string>& files) {
+  std::vector<WriterAnswer> all;
   for (const std::string& file : files) {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
       std::istringstream words(line);
-      Told told;
-      told.file = file;
-      told.text = line;
-      words >> told.word >> told.begin >> told.end >> told.number >> told.session >> told.turn;
-      all.push_back(told);
+      WriterAnswer answer;
+      answer.file = file;
+      answer.text = line;
+      words >> answer.word >> answer.begin >> answer.end >> answer.number >> answer.session >>
+          answer.turn;
+      all.push_back(answer);
     }
   }
   return all;
@@ -178,9 +179,9 @@ int audit(const std::string& address, const std::vector<std::string>& files) {
     return 1;
   }
   std::uint64_t wrong = 0;
-  const auto say = [&](const std::string& what, const Told& told) {
+  const auto say = [&](const std::string& what, const WriterAnswer& answer) {
     if (++wrong <= 20)
-      std::cout << "WRONG " << what << ": " << told.file << ": " << told.text << "\n";
+      std::cout << "WRONG " << what << ": " << answer.file << ": " << answer.text << "\n";
   };
   std::map<std::uint64_t, Entry> counts;
   for (const Entry& entry : view->entries) {
@@ -189,48 +190,48 @@ int audit(const std::string& address, const std::vector<std::string>& files) {
       std::cout << "WRONG session " << entry.session << " counts twice\n";
     }
   }
-  std::vector<Told> all = told_in(files);
+  std::vector<WriterAnswer> all = answers_in(files);
   std::map<std::string, std::uint64_t> words;
   std::vector<std::int64_t> took;
-  for (const Told& told : all) {
-    ++words[told.word];
-    const auto found = counts.find(told.session);
-    if (told.word == "ok") {
-      took.push_back(told.end - told.begin);
+  for (const WriterAnswer& answer : all) {
+    ++words[answer.word];
+    const auto found = counts.find(answer.session);
+    if (answer.word == "ok") {
+      took.push_back(answer.end - answer.begin);
       if (found == counts.end())
-        say("acknowledged and lost", told);
-      else if (found->second.position != told.number || found->second.turn != told.turn)
-        say("acknowledged elsewhere", told);
-    } else if (told.word == "void") {
-      if (found != counts.end()) say("refused and counts", told);
-    } else if (told.word == "view" && told.number > 0) {
-      if (told.number > view->entries.size() ||
-          view->entries[told.number - 1].session != told.session)
-        say("a view that is no beginning of what counts", told);
+        say("acknowledged and lost", answer);
+      else if (found->second.position != answer.number || found->second.turn != answer.turn)
+        say("acknowledged elsewhere", answer);
+    } else if (answer.word == "void") {
+      if (found != counts.end()) say("refused and counts", answer);
+    } else if (answer.word == "view" && answer.number > 0) {
+      if (answer.number > view->entries.size() ||
+          view->entries[answer.number - 1].session != answer.session)
+        say("a view that is not a prefix of the log", answer);
     }
   }
-  // What somebody was told before a read began, the read shows.
-  std::vector<const Told*> by_end, by_begin;
-  for (const Told& told : all) {
-    if (told.word == "ok" || told.word == "view") by_end.push_back(&told);
-    if (told.word == "view") by_begin.push_back(&told);
+  // A read shows everything that was acknowledged before it began.
+  std::vector<const WriterAnswer*> by_end, by_begin;
+  for (const WriterAnswer& answer : all) {
+    if (answer.word == "ok" || answer.word == "view") by_end.push_back(&answer);
+    if (answer.word == "view") by_begin.push_back(&answer);
   }
-  std::ranges::sort(by_end, {}, &Told::end);
-  std::ranges::sort(by_begin, {}, &Told::begin);
+  std::ranges::sort(by_end, {}, &WriterAnswer::end);
+  std::ranges::sort(by_begin, {}, &WriterAnswer::begin);
   std::uint64_t least = 0;
   std::size_t ended = 0;
-  for (const Told* told : by_begin) {
-    for (; ended < by_end.size() && by_end[ended]->end < told->begin; ++ended) {
+  for (const WriterAnswer* answer : by_begin) {
+    for (; ended < by_end.size() && by_end[ended]->end < answer->begin; ++ended) {
       least = std::max(least, by_end[ended]->number);
     }
-    if (told->number < least) say("shows less than " + std::to_string(least), *told);
+    if (answer->number < least) say("shows less than " + std::to_string(least), *answer);
   }
   std::cout << view->entries.size() << " entries count;";
   for (const auto& [word, count] : words) std::cout << " " << word << " " << count;
   // How long nobody committed anything.
   std::vector<std::int64_t> ends;
-  for (const Told* told : by_end) {
-    if (told->word == "ok") ends.push_back(told->end);
+  for (const WriterAnswer* answer : by_end) {
+    if (answer->word == "ok") ends.push_back(answer->end);
   }
   std::int64_t longest = 0;
   for (std::size_t i = 1; i < ends.size(); ++i) longest = std::max(longest, ends[i] - ends[i - 1]);

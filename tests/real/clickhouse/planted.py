@@ -1,4 +1,4 @@
-"""Mistakes that are made on purpose, by hand in the tables or in what the auditor is told: each has to
+"""Mistakes that are made on purpose, by hand in the tables or in the auditor's answers: each has to
 be found, or the auditor finds nothing."""
 import time
 
@@ -82,8 +82,8 @@ class Planted:
 
     def lie_of_success(self):
         self._ledger.auditor.begins("never", self._ledger.sent[0])
-        self._ledger.auditor.told("never", "acknowledged")
+        self._ledger.auditor.record_answer("never", "acknowledged")
 
     def lie_of_refusal(self):
         name = self._ledger.auditor._imports[self._last("import")]["name"]
-        self._ledger.auditor.told(name, "refused")
+        self._ledger.auditor.record_answer(name, "refused")

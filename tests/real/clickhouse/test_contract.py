@@ -20,9 +20,9 @@ def main():
     kind, program = sys.argv[1], sys.argv[2]
     many, random = kind.endswith("cluster"), kind.startswith("random")
     servers = (cluster.Cluster() if many else cluster.OneServer()).start()
-    keeper = "clickhouse_cluster" if many else "clickhouse"
-    of_random = f"*Agreement*/{keeper}:*Deliveries.*/{keeper}"
-    chosen = of_random if random else f"*/{keeper}:*.{keeper}*-{of_random}"
+    store = "clickhouse_cluster" if many else "clickhouse"
+    of_random = f"*Agreement*/{store}:*Deliveries.*/{store}"
+    chosen = of_random if random else f"*/{store}:*.{store}*-{of_random}"
     environment = {**os.environ, "TEST_CLICKHOUSE_CLUSTER" if many else "TEST_CLICKHOUSE":
                    servers.address()}
     if many:

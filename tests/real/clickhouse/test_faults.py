@@ -10,7 +10,7 @@ find. cluster: two shards of two replicas and ZooKeeper, each a host of its own 
 
 A round, made from the seed: programs import and allocate, several at once, while servers, cables,
 disks and the programs themselves fail (faults.py, watch.py); a reader asks all the time, and an
-auditor holds what he is told against the log (auditor.py). Then all is healed: those that were
+auditor compares the answers with the log (auditor.py). Then all is healed: those that were
 killed are started again, and nothing else is done by hand. What was refused is done again, and the
 ledger must say what a file says, byte for byte, that was given the same in the order of the log.
 """
@@ -88,7 +88,7 @@ class Ledger:
         self.place = folder("faults")
         (self.place / "pennyweight.yaml").write_text(deliveries.CONFIG)
         self.auditor = auditor.Auditor(self.database, test.on_cluster, test.wrong)
-        self.sent = []       # deliveries that somebody was told to import
+        self.sent = []       # deliveries that some program was to import
         self.accounts = []   # of bills that are sent again
         self._serial = 0
         self._replayed = 0
@@ -151,7 +151,7 @@ class Ledger:
         outcome = ("acknowledged" if code == 0 else
                    "doubtful" if code < 0 or IN_DOUBT in err else "refused")
         if name:
-            self.auditor.told(name, outcome)
+            self.auditor.record_answer(name, outcome)
         kind = "killed" if code < 0 else outcome
         test.became(kind, argv[0], err)
         if code not in (0, 1) and code != -9:
@@ -229,7 +229,7 @@ class FaultTest:
         self.on_cluster = options.servers == "cluster"
         self.struck = collections.Counter()    # faults by kind
         self.phases = collections.Counter()    # of programs, when servers failed
-        self.outcomes = collections.Counter()  # (what became of it, verb)
+        self.outcomes = collections.Counter()  # (outcome, verb)
         self.words = collections.Counter()     # of refusals
         self.recoveries, self.wrongs = [], []
         self.expected = False                  # that something is wrong: it was planted
@@ -535,7 +535,7 @@ class FaultTest:
         wait_until("their rows go", lambda: sessions() == 1)
         thread.join()
         expect(any("swept away" in words for words in self.words),
-               f"who slept is told so: {list(self.words)}")
+               f"a program that slept reports it: {list(self.words)}")
         # It went on writing as if nothing had been; that goes too.
         ledger.attempt(Job(random.Random(1), ["sweep", "--days", "0"]))
         wait_until("what it still wrote goes", lambda: sessions() == 1)

@@ -139,7 +139,7 @@ def main():
 
     mover.run("import", "--cluster", "philly", "philly-nodes.csv", store="back.duckdb")
     other = mover.run("move", "--from", "back.duckdb", "--to", servers.address("whole"))
-    expect(other.returncode == 1 and b"says something else" in other.stderr,
+    expect(other.returncode == 1 and b"is a ledger already" in other.stderr,
            f"another ledger is refused: {other.stderr.decode()[-300:]}")
 
 

@@ -68,14 +68,14 @@ class Worker:
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(argv, cwd=place, stderr=log)
 
-    def told(self, event):
+    def logged(self, event):
         lines = self.log.read_text().splitlines()
         return [line for line in map(json.loads, (l for l in lines if l.endswith("}")))
                 if line["event"] == event]
 
     def wait_for(self, event, seconds=120):
         end = time.monotonic() + seconds
-        while not self.told(event):
+        while not self.logged(event):
             expect(time.monotonic() < end, f"no '{event}' in {self.log.read_text()[-600:]}")
             if time.monotonic() >= end:
                 return
@@ -125,25 +125,25 @@ def main():
     here.take_in()
     say("the facts are in both")
 
-    # Whoever is killed while he divides has written rows that nobody sees, and has a claim.
+    # A worker killed while it allocates has written rows that nobody sees, and has a claim.
     victim = here.worker("victim", "--lease", "3")
     victim.wait_for("claimed")
     os.kill(victim.process.pid, signal.SIGKILL)
     victim.process.wait()
-    taken = victim.told("claimed")
-    say(f"killed {len(taken)} claims and {len(victim.told('divided'))} items into it")
+    taken = victim.logged("claimed")
+    say(f"killed {len(taken)} claims and {len(victim.logged('divided'))} items into it")
 
     workers = [here.worker(f"w{i}", "--once", "--lease", "3") for i in range(3)]
     for worker in workers:
         worker.end()
-    divided = [line for worker in [victim, *workers] for line in worker.told("divided")]
+    divided = [line for worker in [victim, *workers] for line in worker.logged("divided")]
     scopes = [(line["cluster"], line["month"], line["run"]) for line in divided]
     say(f"divided: {len(scopes)} by " + ", ".join(
-        str(len(worker.told("divided"))) for worker in workers))
+        str(len(worker.logged("divided"))) for worker in workers))
     expect(len(scopes) == len(set(scopes)), f"no run number is used twice: {sorted(scopes)}")
     all_scopes = {f"c{i}" for i in range(CLUSTERS)} | {"(no cluster)"}
     expect({scope[0] for scope in scopes} == all_scopes, f"every scope: {scopes}")
-    claims = [line["claim"] for worker in [victim, *workers] for line in worker.told("claimed")]
+    claims = [line["claim"] for worker in [victim, *workers] for line in worker.logged("claimed")]
     expect(len(claims) == len(set(claims)), f"no claim is had by two: {sorted(claims)}")
     same(file, here, "after a kill")
 
@@ -166,7 +166,7 @@ def main():
     expect(json.loads(here.run("reconcile", "--format", "json")), "it reconciles")
     last = here.worker("nothing", "--once")
     last.end()
-    expect(not last.told("claimed"), f"nothing is due any more: {last.told('claimed')}")
+    expect(not last.logged("claimed"), f"nothing is due any more: {last.logged('claimed')}")
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ class Options:
         self.refused("none of ca_file, cluster", "retries=3", code=2)
 
     def _cluster(self):
-        self.refused('the servers know no cluster "production"', "cluster=production", code=2)
+        self.refused('the servers have no cluster "production"', "cluster=production", code=2)
 
     def _times(self, want):
         self.taken("connect_timeout_ms=3000&timeout_ms=300000&retry_ms=60000&lease_ms=30000", want)
@@ -127,7 +127,7 @@ class Options:
                f"{what}: {least_ms} ms at least, and it took {seconds:.1f} s")
 
     def _lease(self):
-        """Somebody died when he wanted to commit: the log has his claim, and nothing behind it."""
+        """A program died while it committed: the log has its claim, and nothing after it."""
         self.refused("from 1000", "lease_ms=999", code=2)
         log = f"{self.database}.log"
         self.server.ask(f"INSERT INTO {log} SELECT 'claim', max(turn) + 1, 42, 0, '', 0, '', "

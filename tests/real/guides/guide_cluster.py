@@ -340,21 +340,21 @@ def workers(reader, machine, four, month):
     first, second = (subprocess.Popen(["bash", "-c", f"exec {once.split('#')[0]}"],
                                       cwd=reader.folder, env=reader.env, stderr=subprocess.PIPE,
                                       text=True) for _ in range(2))
-    told = []
+    logged = []
     for worker in (first, second):
         words = worker.communicate(timeout=300)[1]
         expect(worker.returncode == 0, f"work --once: {words[-600:]}")
-        told += events(words)
-    claims = [one["claim"] for one in told if one["event"] == "claimed"]
-    divided = {(one["cluster"], one["month"]) for one in told if one["event"] == "divided"}
-    planned = {one["month"] for one in told if one["event"] == "planned"}
+        logged += events(words)
+    claims = [one["claim"] for one in logged if one["event"] == "claimed"]
+    divided = {(one["cluster"], one["month"]) for one in logged if one["event"] == "divided"}
+    planned = {one["month"] for one in logged if one["event"] == "planned"}
     expect(len(claims) == len(set(claims)), f"no claim is had by two: {claims}")
     expect({("philly", "2017-11"), ("openb", "2023-05"), ("lab", month)} <= divided,
            f"what is due was divided: {divided}")
     expect(planned == {"2017-11", "2023-05", month}, f"closed months are nobody's work: {planned}")
-    names = {one["worker"] for one in told if one["event"] == "working"}
+    names = {one["worker"] for one in logged if one["event"] == "working"}
     expect(len(names) == 2 and all(":" in name for name in names), f"host:process: {names}")
-    unchanged = [one for one in told if one["event"] == "divided" and one["unchanged"] == "yes"]
+    unchanged = [one for one in logged if one["event"] == "divided" and one["unchanged"] == "yes"]
     say(f"two workers: {len(claims)} claims, {len(unchanged)} of {len(divided)} runs as they were")
 
     unit = reader.block("pennyweight-work.service")

@@ -112,11 +112,11 @@ def start_to_live(reader, where, api, cards, exporter):
     expect(row["cost_per_hour"] == "2.2" and row["gpus"] == "2", f"two cards at 1.10: {row}")
     expect(row["team"] == "vision", f"its namespace says whose it is: {row}")
     shown = reader.block("$ pennyweight top").splitlines()
-    told = reader.types(shown[0].lstrip("$ "))
+    described = reader.types(shown[0].lstrip("$ "))
     for column in ("workload", "team", "user", "nodes", "device", "GPUs", "for", "an hour",
                    "of it idle", "today", "this month", "used"):
-        expect(column in shown[2] and column in told, f"the column {column}: {told}")
-    expect("unallocated" in told and "2.20" in told, told)
+        expect(column in shown[2] and column in described, f"the column {column}: {described}")
+    expect("unallocated" in described and "2.20" in described, described)
     for line in reader.block("top --watch").splitlines():
         command = line.split("  #")[0].strip()
         said = reader.watches(command) if "--watch" in command else reader.types(command)

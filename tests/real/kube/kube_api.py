@@ -78,7 +78,7 @@ class Cluster:
         self.lock = threading.RLock()
         self.changed = threading.Condition(self.lock)
         self.version = 1000
-        self.oldest = 1000       # who comes with a version before this one is told 410
+        self.oldest = 1000       # a watch from a version before this one gets 410
         self.history = []        # (version, collection, type, object), all: for watches under way
         self.history_max = history_max
         self.objects = {}        # collection -> {key -> object}

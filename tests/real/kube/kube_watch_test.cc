@@ -288,14 +288,14 @@ TEST_F(KubeWatch, EveryFaultHeals) {
   struct Case {
     const char* fault;
     bool relists;
-    const char* words;  // of the trouble; empty: none need be told
+    const char* words;  // of the problem; empty: none need be reported
   };
   const Case cases[] = {
       {R"("what":"cut","verb":"watch")", false, ""},
       {R"("what":"end","verb":"watch")", false, ""},
       {R"("what":"error_event","code":410)", true, ""},
       {R"("what":"error_event","code":500)", false, "answers 500"},
-      {R"("what":"garbage","verb":"watch")", true, "no JSON"},
+      {R"("what":"garbage","verb":"watch")", true, "not JSON"},
   };
   KubeApi api({"--bookmarks", "0.2"});
   start(api);

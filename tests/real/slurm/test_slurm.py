@@ -44,18 +44,18 @@ class Poller:
         """Polls once; the facts of that poll."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
-        told = []
+        reported = []
         for line in self.process.stdout:
             fact = json.loads(line)
-            told.append(fact)
+            reported.append(fact)
             if "poll" in fact:
                 break
         else:
             raise RuntimeError("slurm_poll ended")
-        self.facts += told
-        failed = [fact["failure"] for fact in told if "failure" in fact]
+        self.facts += reported
+        failed = [fact["failure"] for fact in reported if "failure" in fact]
         expect(len(failed) == failures_expected, f"programs that gave no answer: {failed}")
-        return told
+        return reported
 
     def end(self):
         self.process.stdin.close()
@@ -164,18 +164,18 @@ def check(slurm):
     while slurm.run("squeue", "--noheader", "--states=R,S,CG").strip() or \
             time.monotonic() - BEGUN < 20 or \
             slurm.run("squeue", "--noheader", "--states=PD", "--format=%i %R").count("\n") > 1:
-        told = poller.poll()
+        reported = poller.poll()
         once = done.isdisjoint
-        if is_running(told, jobs["mig"], 2) and once({"mig"}):
+        if is_running(reported, jobs["mig"], 2) and once({"mig"}):
             done.add("mig")
             slurm.run("scontrol", "requeue", jobs["mig"])
             say("requeued")
-        if is_running(told, jobs["suspended"], 2) and once({"suspended"}):
+        if is_running(reported, jobs["suspended"], 2) and once({"suspended"}):
             done.add("suspended")
             slurm.run("scontrol", "suspend", jobs["suspended"])
             time.sleep(2)
             slurm.run("scontrol", "resume", jobs["suspended"])
-        elif is_running(told, jobs["cancelled"], 2) and once({"cancelled"}):
+        elif is_running(reported, jobs["cancelled"], 2) and once({"cancelled"}):
             done.add("cancelled")
             slurm.run("scancel", jobs["cancelled"])
             slurm.run("scontrol", "update", "nodename=n2", "state=drain", "reason=replace fan")
@@ -186,7 +186,7 @@ def check(slurm):
             poller = Poller(slurm, state, since)
             restarted = True
             say("the poller restarted")
-        elif drained and restarted and "back" not in done and any("outage" not in f for f in told):
+        elif drained and restarted and "back" not in done and any("outage" not in f for f in reported):
             done.add("back")
             time.sleep(1)
             slurm.run("scontrol", "update", "nodename=n2", "state=resume")
@@ -205,7 +205,7 @@ def check(slurm):
     check_running(facts, jobs)
     ended = [fact for fact in facts if "holding" in fact and fact["ended"]]
     names = [(fact["holding"], fact["attempt"]) for fact in ended]
-    expect(len(names) == len(set(names)), "each run is told once as ended, over a restart too")
+    expect(len(names) == len(set(names)), "each run is reported once as ended, over a restart too")
     gpus, shards = counts_of(ended)
     want_gpus, want_shards, states, rows = counts_of_sacct(slurm)
     say(f"{rows} records of sacct {dict(states)}; {len(ended)} holdings; GPU-seconds {gpus}; "
@@ -228,7 +228,7 @@ def check(slurm):
            f"no row was set aside: {[fact for fact in facts if 'rejected' in fact]}")
 
     nodes = {fact["node"]: fact for fact in facts if "node" in fact}
-    expect(len([fact for fact in facts if "node" in fact]) == 2, "each node is told once")
+    expect(len([fact for fact in facts if "node" in fact]) == 2, "each node is reported once")
     expect((nodes["n1"]["gpus"], nodes["n1"]["shards"], nodes["n1"]["model"]) == (4, 16, "a100"),
            f"n1: {nodes['n1']}")
     expect((nodes["n2"]["gpus"], nodes["n2"]["model"]) == (3, "h100"), f"n2: {nodes['n2']}")
@@ -242,16 +242,16 @@ def check(slurm):
 
     # With the state: nothing again. Without: the same runs, none else.
     again = Poller(slurm, state, since)
-    told = again.poll()
+    reported = again.poll()
     again.end()
-    expect(not [f for f in told if f.get("ended") and f["placement"].startswith("gpus")],
-           "what was told with its place is not told again after a restart")
+    expect(not [f for f in reported if f.get("ended") and f["placement"].startswith("gpus")],
+           "a run reported with its placement is not reported again after a restart")
     fresh = Poller(slurm, state + ".none", since)
-    told = []
-    while not told or not told[-1]["caught_up"]:
-        told += fresh.poll()
+    reported = []
+    while not reported or not reported[-1]["caught_up"]:
+        reported += fresh.poll()
     fresh.end()
-    anew = [fact for fact in told if fact.get("ended")]
+    anew = [fact for fact in reported if fact.get("ended")]
     expect({fact["key"] for fact in anew} == {fact["key"] for fact in ended},
            "a poller without memory tells the same keys, so that nothing counts twice")
     expect(counts_of(anew) == (gpus, shards), "and the same amounts")
@@ -261,15 +261,15 @@ def check(slurm):
 
 
 def check_database_away(slurm, state, since):
-    """A job that runs and ends while slurmdbd is away: seen while it runs, and told when it is back."""
+    """A job that runs and ends while slurmdbd is away: seen while it runs, and reported when it is back."""
     poller = Poller(slurm, state, since)
     slurm.end_daemon("slurmdbd")
     job = slurm.submit("games", "proj-llm", "sleep 4", "--gres=gpu:a100:1")
     slurm.until("the job runs", lambda: slurm.run("squeue", "-h", "-t", "R").strip())
     time.sleep(1.1)
-    told = poller.poll(failures_expected=1)
-    expect(is_running(told, job), "without slurmdbd the running job is seen")
-    expect(not told[-1]["caught_up"], "and nothing is taken for read")
+    reported = poller.poll(failures_expected=1)
+    expect(is_running(reported, job), "without slurmdbd the running job is seen")
+    expect(not reported[-1]["caught_up"], "and nothing is taken for read")
     slurm.until("the job has ended", lambda: not slurm.run("squeue", "-h").strip()
                 or "R" not in slurm.run("squeue", "-h", "-o", "%t").split())
     slurm.spawn("slurmdbd", "slurmdbd", "-D")
@@ -277,11 +277,11 @@ def check_database_away(slurm, state, since):
     slurm.until("slurmdbd has the job's end", lambda: slurm.run(
         "sacct", "-X", "-n", "-P", "-j", job, "-o", "State,End", check=False).strip().split("|")[-1]
         not in ("", "Unknown"))
-    told = poller.poll()
+    reported = poller.poll()
     poller.end()
-    ended = [f for f in told if f.get("holding") == str(job) and f["ended"]]
+    ended = [f for f in reported if f.get("holding") == str(job) and f["ended"]]
     expect(len(ended) == 1 and ended[0]["placement"].startswith("gpus GPU-n1-")
-           and ended[0]["end"] - ended[0]["begin"] >= 4000, f"it is told when it is back: {told}, sacct: " +
+           and ended[0]["end"] - ended[0]["begin"] >= 4000, f"it is reported when it is back: {reported}, sacct: " +
            slurm.run("sacct", "-X", "-P", "-j", job, "-o", "JobID,State,Eligible,Start,End,Elapsed"))
     say("slurmdbd was away and came back")
 

@@ -103,10 +103,10 @@ class Serve(harness.Program):
 
     def knows_cards(self, count):
         """Whether so many were written to the ledger."""
-        told = 0
+        counted = 0
         for line in self.log.read_text().splitlines():
-            told += json.loads(line).get("gpus", 0) if line.startswith("{") else 0
-        return told >= count
+            counted += json.loads(line).get("gpus", 0) if line.startswith("{") else 0
+        return counted >= count
 
     def later(self, *arguments):
         """A verb run tomorrow: today is priced when it is over."""

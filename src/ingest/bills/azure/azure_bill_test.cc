@@ -203,8 +203,8 @@ TEST(AzureSamples, AMachineOfAScaleSetIsReadFieldByField) {
   EXPECT_THAT(summary->warnings, ElementsAre(HasSubstr("does not amortise")));
 }
 
-// The anonymised sample says MC where a currency should stand: kept aside, not guessed.
-TEST(AzureSamples, AnUnknownCurrencyIsKeptAside) {
+// The anonymised sample has MC in place of a currency: the rows are set aside, not guessed.
+TEST(AzureSamples, AnUnknownCurrencyIsSetAside) {
   bill::CollectingSink seen;
   const auto summary = import(file_text("enterprise_2020.csv"), seen, CostMetric::kActual);
   ASSERT_TRUE(summary) << summary.error().message;
@@ -584,7 +584,8 @@ TEST(AzureBill, UnreadTagsStayAsText) {
   EXPECT_THAT(seen.lines[0].other_columns, HasSubstr(R"("Tags":"\"team\": {\"a\":1}")"));
 }
 
-// A spreadsheet of a British machine: the first is no date of Azure's, the second would be in May.
+// Saved by a spreadsheet under a British locale: the first is not a date of Azure's; the second
+// would be in May.
 TEST(AzureBill, DatesWithTheDayFirstAreWarnedOf) {
   bill::CollectingSink seen;
   const auto summary = import(csv({line({{"Date", "31/03/2026"}}), line({{"Date", "05/03/2026"}})}),

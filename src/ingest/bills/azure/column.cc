@@ -11,7 +11,7 @@
 namespace pennyweight::azure {
 namespace {
 
-struct Known {
+struct ColumnNames {
   Column column;
   std::string_view name;  // as the documentation spells it
   std::string_view kept;  // its name in other_columns
@@ -20,8 +20,8 @@ struct Known {
 };
 
 // In the order of Column.
-const std::vector<Known>& known() {
-  static const std::vector<Known> table = {
+const std::vector<ColumnNames>& known() {
+  static const std::vector<ColumnNames> table = {
       {Column::kCost,
        "CostInBillingCurrency",
        "x_CostInBillingCurrency",
@@ -149,7 +149,8 @@ std::string own_name(std::string_view name) {
   return out.size() == 2 ? out + "Column" : out;
 }
 
-std::optional<std::size_t> place_of(const std::vector<std::string>& keys, const Known& column) {
+std::optional<std::size_t> place_of(const std::vector<std::string>& keys,
+                                    const ColumnNames& column) {
   const auto look = [&](std::string_view key) -> std::optional<std::size_t> {
     const auto found = std::ranges::find(keys, key);
     if (found == keys.end()) return std::nullopt;
@@ -170,7 +171,7 @@ Columns Columns::of(std::span<const std::string> header) {
 
   Columns columns;
   columns.kept_names_.resize(header.size());
-  for (const Known& column : known()) {
+  for (const ColumnNames& column : known()) {
     const auto at = place_of(keys, column);
     columns.at_[static_cast<std::size_t>(column.column)] = at;
     if (at) columns.kept_names_[*at] = column.kept;

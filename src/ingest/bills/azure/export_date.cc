@@ -48,7 +48,7 @@ Result<Instant> parse_export_date(std::string_view text) {
   }
   return fail(
       ErrorCode::kBadValue,
-      fmt::format("'{}' is no date; Azure writes MM/DD/YYYY or YYYY-MM-DD", text.substr(0, 60)));
+      fmt::format("'{}' is not a date; Azure writes MM/DD/YYYY or YYYY-MM-DD", text.substr(0, 60)));
 }
 
 bool is_day_first(std::string_view text) {

@@ -489,7 +489,7 @@ void FocusRowReader::read_texts(const RowState& row, Charge& charge) const {
   }
 }
 
-// A bad tag does not cost the row: a text that is no flat JSON object is stored as text.
+// A bad tag does not cost the row: a text that is not a flat JSON object is stored as text.
 void FocusRowReader::read_json(RowState& row, Charge& charge) {
   const std::string_view tags = value_of(row, tags_);
   charge.tags = {};

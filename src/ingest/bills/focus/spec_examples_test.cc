@@ -1,7 +1,7 @@
 // The specification's worked examples (FOCUS_Spec v1.2, specification/data), twice: as they are
-// published, where every table is refused or every row kept aside with its reason, and completed to
-// bills (tests/focus/complete_examples.py says how), where every row is taken and the money is
-// right. The sums were computed apart from this program, with Python's decimal module.
+// published, where every table is refused or every row set aside with its reason, and completed to
+// bills (by tests/focus/complete_examples.py), where every row is imported and the money is right.
+// The sums were computed apart from this program, with Python's decimal module.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,10 +43,10 @@ struct Example {
   // As published: the columns that the table lacks, or else where its rows are at fault.
   std::string missing;
   std::string fault;
-  // Completed: rows, of which kept aside; then the sums of the rows that are taken: billed,
+  // Completed: rows, how many of them are set aside, and the sums of the imported rows: billed,
   // effective, list, contracted.
   std::uint64_t rows;
-  std::uint64_t kept_aside;
+  std::uint64_t set_aside;
   std::vector<std::string> totals;
 };
 
@@ -160,8 +160,8 @@ TEST(SpecExamples, CompletedEveryRowIsAccountedForAndTheSumsAreRight) {
     const auto summary = import_csv(file_text(file), file, seen);
     ASSERT_TRUE(summary) << summary.error().message;
     EXPECT_EQ(summary->rows, example.rows);
-    EXPECT_EQ(summary->rejected, example.kept_aside);
-    EXPECT_EQ(summary->imported, example.rows - example.kept_aside);
+    EXPECT_EQ(summary->rejected, example.set_aside);
+    EXPECT_EQ(summary->imported, example.rows - example.set_aside);
     EXPECT_EQ(summary->rounded_numbers, 0u);
     EXPECT_EQ(seen.totals(), example.totals);
     for (const RejectedRow& row : seen.bad) {

@@ -77,7 +77,7 @@ std::string record_text(const JsonValue& record) {
 
 Result<Credit> credit_of(const JsonValue& record, std::size_t& rounded) {
   if (record.kind != JsonKind::kObject) {
-    return fail(ErrorCode::kBadValue, "holds something that is no record");
+    return fail(ErrorCode::kBadValue, "holds something that is not a record");
   }
   Credit credit;
   bool has_amount = false;

@@ -47,12 +47,12 @@ Result<std::vector<JsonValue>> items_of_list(const JsonValue& value) {
   }
   const auto wrapped = only_member(value, "list", "list");
   if (!wrapped || wrapped->kind != JsonKind::kArray) {
-    return fail(ErrorCode::kBadValue, "is no list");
+    return fail(ErrorCode::kBadValue, "is not a list");
   }
   items_of(*wrapped, items);
   for (JsonValue& item : items) {
     const auto element = only_member(item, "element", "item");
-    if (!element) return fail(ErrorCode::kBadValue, "is no list of elements");
+    if (!element) return fail(ErrorCode::kBadValue, "is not a list of elements");
     item = *element;
   }
   return items;
@@ -70,7 +70,7 @@ Result<void> add_labels(std::string_view json, std::string_view prefix, Labels& 
   std::vector<JsonMember> members;
   for (const JsonValue& item : items) {
     if (item.kind != JsonKind::kObject) {
-      return fail(ErrorCode::kBadValue, "holds something that is no label");
+      return fail(ErrorCode::kBadValue, "holds something that is not a label");
     }
     members_of(item, members);
     std::string key;

@@ -15,12 +15,12 @@ namespace pennyweight::gcp {
 // without list support return: {"list":[{"element":…}]}.
 Result<std::vector<JsonValue>> items_of_list(const JsonValue& value);
 
-// One spelling for a number: "8.0", "8" and "8e0" become 8. A text that is no number, or has digits
-// beyond 10^-18, stays unchanged.
+// One spelling for a number: "8.0", "8" and "8e0" become 8. A text that is not a number, or has
+// digits beyond 10^-18, stays unchanged.
 std::string number_text(std::string_view text);
 
 // Adds a list of {key, value} to `labels`, each key after `prefix`, that of a tag also after its
-// namespace: prefix + namespace + "/" + key. An Error for a text that is no such list, for a key
+// namespace: prefix + namespace + "/" + key. An Error for a text that is not such a list, for a key
 // twice, and beyond the limits on labels.
 Result<void> add_labels(std::string_view json, std::string_view prefix, Labels& labels);
 

@@ -88,7 +88,7 @@ std::optional<bill::RowFault> RowParser::parse_record(const Column& column, std:
   if (!record || (record->kind != JsonKind::kObject && record->kind != JsonKind::kNull)) {
     return bill::RowFault{column.name,
                           fmt::format("{} {}; export the record with TO_JSON_STRING", column.name,
-                                      record ? "is no record" : record.error().message)};
+                                      record ? "is not a record" : record.error().message)};
   }
   if (record->kind == JsonKind::kNull) return std::nullopt;
   members_of(*record, members_);

@@ -81,10 +81,9 @@ std::optional<RowFault> SharedFields::fill_month(Row& row, Charge& charge) {
   if (month.size() == 6) month.insert(4, "-");
   const auto period = BillingPeriod::parse(month, zone_);
   if (!period) {
-    return RowFault{
-        "invoice.month",
-        fmt::format("invoice.month '{}' is no month of an invoice; it is written 202603",
-                    shown(text))};
+    return RowFault{"invoice.month",
+                    fmt::format("invoice.month '{}' is not an invoice month; it is written 202603",
+                                shown(text))};
   }
   last_month_text_ = text;
   last_month_ = period->to_interval();

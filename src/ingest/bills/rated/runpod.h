@@ -4,8 +4,8 @@
 //
 //   amount              the charge in USD → all four costs. Without it, the record is priced from
 //                       the rate card: its GPU type, by "Hours"
-//   time                where the bucket begins. Only the query says how long buckets are, so the
-//                       importer must be told
+//   time                where the bucket begins. Only the query says how long buckets are, so
+//                       `import` needs it as an option
 //   timeBilledMs        → ConsumedQuantity; in hours → PricingQuantity
 //   podId, endpointId   → ResourceId
 //   gpuTypeId           → SkuId; the card's gpu_model and sku match it

@@ -19,13 +19,13 @@
 namespace pennyweight::nvidia_smi {
 namespace {
 
-struct Line {
+struct DocumentLine {
   std::uint64_t number;
   std::string_view text;  // without its line end
 };
 
-std::vector<Line> split_lines(std::string_view document) {
-  std::vector<Line> lines;
+std::vector<DocumentLine> split_lines(std::string_view document) {
+  std::vector<DocumentLine> lines;
   while (!document.empty()) {
     const std::size_t end = std::min(document.find('\n'), document.size());
     std::string_view line = document.substr(0, end);
@@ -43,7 +43,7 @@ class Capture {
 
   Result<void> read(std::string_view document) {
     if (is_log(document)) return take_log(document);
-    const std::vector<Line> lines = split_lines(document);
+    const std::vector<DocumentLine> lines = split_lines(document);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (is_query_header(lines[i].text)) {
         i = read_rows(document, lines, i);
@@ -90,7 +90,7 @@ class Capture {
 
   // A header and its rows, up to an empty line or the rule of a capture file. Returns the position
   // of the last line.
-  std::size_t read_rows(std::string_view document, const std::vector<Line>& lines,
+  std::size_t read_rows(std::string_view document, const std::vector<DocumentLine>& lines,
                         std::size_t header) {
     std::size_t end = header + 1;
     while (end < lines.size() && !lines[end].text.empty() && !lines[end].text.starts_with('#')) {
@@ -111,7 +111,7 @@ class Capture {
     return end - 1;
   }
 
-  void read_line(const Line& line) {
+  void read_line(const DocumentLine& line) {
     if (auto gpu = parse_listed_gpu(line.text)) {
       gpu->line = line.number;
       return list(*std::move(gpu), line);
@@ -126,7 +126,7 @@ class Capture {
     if (auto* mig = std::get_if<MigReading>(&*reading)) mig_.push_back(std::move(*mig));
   }
 
-  void list(ListedGpu gpu, const Line& line) {
+  void list(ListedGpu gpu, const DocumentLine& line) {
     if (!is_plain_text(line.text)) return reject_encoding(line);
     const auto [place, is_new] = listed_.try_emplace(gpu.index, gpu);
     last_listed_ = &place->second;
@@ -140,7 +140,7 @@ class Capture {
     }
   }
 
-  void list(ListedGpu::MigDevice device, const Line& line) {
+  void list(ListedGpu::MigDevice device, const DocumentLine& line) {
     if (!is_plain_text(line.text)) return reject_encoding(line);
     auto& devices = last_listed_->mig_devices;
     const auto known = std::ranges::find(devices, device.number, &ListedGpu::MigDevice::number);
@@ -295,7 +295,7 @@ class Capture {
     return sorted;
   }
 
-  void reject_encoding(const Line& line) {
+  void reject_encoding(const DocumentLine& line) {
     reject(line.number, line.text, "", "the line is not UTF-8; capture it once more");
   }
 

@@ -80,9 +80,9 @@ class Table final : public csv::Sink {
     if (plain_field(find_column(row.fields[0]).field) == plain_field(first_field())) return {};
     GpuReading card{.line = line_of(row.line),
                     .at = time(),
-                    .uuid = std::string(told("uuid")),
+                    .uuid = std::string(field_text("uuid")),
                     .index = index(),
-                    .model = std::string(told("name")),
+                    .model = std::string(field_text("name")),
                     .memory_used_bytes = measured("memory.used", kQueryMemory),
                     .memory_total_bytes = measured("memory.total", kQueryMemory),
                     .gpu_util_ppm = measured("utilization.gpu", kQueryUtil),
@@ -123,7 +123,7 @@ class Table final : public csv::Sink {
     if (!refusal_) refusal_ = csv::Refusal{std::string(column), std::move(reason)};
   }
   // A value, or nothing where the device does not report it.
-  std::string_view told(std::string_view field) const {
+  std::string_view field_text(std::string_view field) const {
     const auto place = places_.find(field);
     if (place == places_.end()) return {};
     const std::string_view value = ascii::trim(fields_[place->second.at]);
@@ -131,7 +131,7 @@ class Table final : public csv::Sink {
     return bracketed || value == "N/A" ? std::string_view{} : value;
   }
   std::optional<Instant> time() {
-    const std::string_view text = told("timestamp");
+    const std::string_view text = field_text("timestamp");
     if (text.empty()) return std::nullopt;
     const auto at = parse_query_time(text, zone_);
     if (!at) {
@@ -141,7 +141,7 @@ class Table final : public csv::Sink {
     return *at;
   }
   std::optional<std::uint32_t> index() {
-    const std::string_view text = told("index");
+    const std::string_view text = field_text("index");
     if (text.empty()) return std::nullopt;
     const auto number = parse_count(text, limits::kGpusPerNodeMax - 1);
     if (!number) {
@@ -151,7 +151,7 @@ class Table final : public csv::Sink {
     return static_cast<std::uint32_t>(*number);
   }
   std::optional<std::uint64_t> measured(std::string_view field, const QueryUnit& measure) {
-    std::string_view text = told(field);
+    std::string_view text = field_text(field);
     if (text.empty()) return std::nullopt;
     const ColumnIndexes& place = places_.find(field)->second;
     std::string_view unit = place.unit;

@@ -54,7 +54,7 @@ std::optional<Fact> next_fact(Fact now, const std::optional<Fact>& before, Insta
   return now;
 }
 
-// A fact of no length, which ends the one before: the thing is gone.
+// A fact of length zero, which ends the one before because the object is gone.
 template <class Fact>
 std::optional<Fact> last_fact(const std::optional<Fact>& before, Instant gone_at) {
   if (!before || before->to) return std::nullopt;

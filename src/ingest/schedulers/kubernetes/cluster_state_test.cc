@@ -234,7 +234,7 @@ TEST(ClusterState, HowAPodCanEnd) {
          state.apply(failed, at(6));
        },
        "00:04:00"},
-      {"vanished between two lists: when it was last told",
+      {"vanished between two lists: when it was last reported",
        [](ClusterState& state) { state.mark_relisted("Pod", "v1", {}, at(60)); }, "00:03:00"},
   };
   for (const Case& one : cases) {
@@ -408,21 +408,22 @@ TEST(ClusterState, StartingAnewContradictsNothing) {
 // The facts about ended pods are the same whatever the order of the objects, and however often they
 // are repeated.
 RC_GTEST_PROP(ClusterStateProperty, AnyOrderOfTheSameKnowledge, ()) {
-  struct Act {
+  struct Action {
     Object object;
     int minute;
   };
-  std::vector<Act> acts = {{node(), 1}, {name_space(), 2}, {job(), 3}};
+  std::vector<Action> actions = {{node(), 1}, {name_space(), 2}, {job(), 3}};
   for (const int i : {1, 2, 3}) {
-    acts.push_back({pod({.uid = fmt::format("u{}", i),
-                         .name = fmt::format("p{}", i),
-                         .phase = i == 3 ? "Failed" : "Succeeded",
-                         .finished = fmt::format("2026-03-01T00:{:02}:00Z", 10 * i)}),
-                    40});
+    actions.push_back({pod({.uid = fmt::format("u{}", i),
+                            .name = fmt::format("p{}", i),
+                            .phase = i == 3 ? "Failed" : "Succeeded",
+                            .finished = fmt::format("2026-03-01T00:{:02}:00Z", 10 * i)}),
+                       40});
   }
-  const std::vector<Act> in_order = acts;
-  const auto order = *rc::gen::container<std::vector<int>>(acts.size(), rc::gen::inRange(0, 1000));
-  std::vector<std::size_t> places(acts.size());
+  const std::vector<Action> in_order = actions;
+  const auto order =
+      *rc::gen::container<std::vector<int>>(actions.size(), rc::gen::inRange(0, 1000));
+  std::vector<std::size_t> places(actions.size());
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
   std::ranges::stable_sort(places, {}, [&](std::size_t i) { return order[i]; });
   const bool again = *rc::gen::arbitrary<bool>();
@@ -436,10 +437,10 @@ RC_GTEST_PROP(ClusterStateProperty, AnyOrderOfTheSameKnowledge, ()) {
     return contents;
   };
   ClusterState straight(options()), mixed(options());
-  for (const Act& act : in_order) straight.apply(act.object, at(act.minute));
+  for (const Action& action : in_order) straight.apply(action.object, at(action.minute));
   for (const std::size_t place : places) {
-    mixed.apply(acts[place].object, at(acts[place].minute));
-    if (again) mixed.apply(acts[place].object, at(50));
+    mixed.apply(actions[place].object, at(actions[place].minute));
+    if (again) mixed.apply(actions[place].object, at(50));
   }
   if (again) mixed.mark_relisted("Pod", "v1", {"u1", "u2", "u3"}, at(51));
   const auto expected = ended(straight);

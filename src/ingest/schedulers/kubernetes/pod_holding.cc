@@ -274,7 +274,7 @@ void add_claims(const PodRecord& pod, const AllocationContext& around, HeldDevic
     if (claim == nullptr) {
       parts.problem(
           fmt::format("its ResourceClaim {} is not known; allow pennyweight to list "
-                      "resourceclaims, or what it holds can't be told",
+                      "resourceclaims, so that it can see what the pod holds",
                       name));
       continue;
     }

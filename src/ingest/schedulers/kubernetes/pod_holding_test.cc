@@ -72,7 +72,7 @@ struct World {
 };
 
 // "device @ placement", with claim and group where there are any.
-std::vector<std::string> told(const HeldDevices& parts) {
+std::vector<std::string> described(const HeldDevices& parts) {
   std::vector<std::string> lines;
   for (const HeldDevice& part : parts.parts) {
     std::string line = to_text(part.device) + " @ " + to_text(part.placement);
@@ -141,7 +141,7 @@ TEST(PodHolding, EveryWayOfSharingAGpu) {
     World world{.node = node(one.labels, one.capacity), .cards = {}, .claims = {}, .devices = {}};
     const HeldDevices parts = held_devices(pod(requests(one.requests)), world.around());
     EXPECT_THAT(parts.problems, ElementsAre());
-    EXPECT_THAT(told(parts), ElementsAre(one.expected));
+    EXPECT_THAT(described(parts), ElementsAre(one.expected));
   }
 }
 
@@ -156,7 +156,7 @@ TEST(PodHolding, ARealPodThatRunAiGaveASliceAsksForNoneByResource) {
               .cards = {},
               .claims = {},
               .devices = {}};
-  EXPECT_THAT(told(held_devices(real, world.around())),
+  EXPECT_THAT(described(held_devices(real, world.around())),
               ElementsAre("gpu @ nodes qa-mig-worker-gpu-a100=0"));
   EXPECT_EQ(real.annotations.find("nvidia.com/mig-1g.5gb"), "1");
   EXPECT_EQ(real.request.cpu_milli, 500u);
@@ -172,12 +172,12 @@ TEST(PodHolding, HamiSaysOnWhichCards) {
               .claims = {},
               .devices = {}};
   const PodRecord shared = pod(requests(R"("nvidia.com/gpu":"1","nvidia.com/gpumem":"3k")"), kHami);
-  EXPECT_THAT(told(held_devices(shared, world.around())),
+  EXPECT_THAT(described(held_devices(shared, world.around())),
               ElementsAre("vgpu cores=30 memory=3145728000 @ gpus GPU-1,GPU-1",
                           "vgpu memory=8388608000 @ gpus GPU-2"));
   // GPUs that are in no inventory would not be found: the node is used.
   world.cards = {};
-  EXPECT_THAT(told(held_devices(shared, world.around())),
+  EXPECT_THAT(described(held_devices(shared, world.around())),
               ElementsAre("vgpu cores=30 memory=3145728000 @ nodes n1=2",
                           "vgpu memory=8388608000 @ nodes n1=1"));
 }
@@ -187,7 +187,7 @@ TEST(PodHolding, AStaleAnnotationOfHamiGivesNothingToAPodThatAsksForNothing) {
               .cards = {"GPU-1", "GPU-2"},
               .claims = {},
               .devices = {}};
-  EXPECT_THAT(told(held_devices(pod(requests(R"("cpu":"1")"), kHami), world.around())),
+  EXPECT_THAT(described(held_devices(pod(requests(R"("cpu":"1")"), kHami), world.around())),
               ElementsAre("gpu @ nodes n1=0"));
 }
 
@@ -196,11 +196,11 @@ TEST(PodHolding, VolcanoSaysOnWhichCards) {
               .cards = {"GPU-9"},
               .claims = {},
               .devices = {}};
-  EXPECT_THAT(
-      told(held_devices(pod(requests(R"("volcano.sh/vgpu-number":"1")"),
-                            R"(,"annotations":{"volcano.sh/vgpu-ids-new":"GPU-9,NVIDIA,1126,0:"})"),
-                        world.around())),
-      ElementsAre("vgpu memory=1180696576 @ gpus GPU-9"));
+  EXPECT_THAT(described(held_devices(
+                  pod(requests(R"("volcano.sh/vgpu-number":"1")"),
+                      R"(,"annotations":{"volcano.sh/vgpu-ids-new":"GPU-9,NVIDIA,1126,0:"})"),
+                  world.around())),
+              ElementsAre("vgpu memory=1180696576 @ gpus GPU-9"));
 }
 
 TEST(PodHolding, KaiFractionsAreInTheirGroupAndReservationsOnTheirCard) {
@@ -211,22 +211,22 @@ TEST(PodHolding, KaiFractionsAreInTheirGroupAndReservationsOnTheirCard) {
   const auto fraction =
       pod(requests(R"("cpu":"1")"),
           R"(,"labels":{"runai-gpu-group":"g1"},"annotations":{"gpu-fraction":"0.5"})");
-  EXPECT_THAT(told(held_devices(fraction, world.around())),
+  EXPECT_THAT(described(held_devices(fraction, world.around())),
               ElementsAre("fraction 36036000/36036000 @ nodes n1=1 group g1"));
   const auto two = pod(requests(R"("cpu":"1")"),
                        R"(,"labels":{"runai-gpu-group/g1":"g1","runai-gpu-group/g2":"g2"},
           "annotations":{"gpu-memory":"2000","gpu-fraction-num-devices":"2"})");
-  EXPECT_THAT(told(held_devices(two, world.around())),
+  EXPECT_THAT(described(held_devices(two, world.around())),
               ElementsAre("vgpu memory=2097152000 @ nodes n1=1 group g1",
                           "vgpu memory=2097152000 @ nodes n1=1 group g2"));
   const auto reservation = pod(requests(R"("nvidia.com/gpu":"1")"),
                                R"(,"labels":{"runai-gpu-group":"g1"},
           "annotations":{"run.ai/reserve_for_gpu_index":"GPU-1"})",
                                "kai-resource-reservation");
-  EXPECT_THAT(told(held_devices(reservation, world.around())),
+  EXPECT_THAT(described(held_devices(reservation, world.around())),
               ElementsAre("gpu @ gpus GPU-1 group g1 reserved"));
   world.cards = {};
-  EXPECT_THAT(told(held_devices(reservation, world.around())),
+  EXPECT_THAT(described(held_devices(reservation, world.around())),
               ElementsAre("gpu @ nodes n1=1 group g1 reserved"));
 }
 
@@ -246,7 +246,7 @@ TEST(PodHolding, ClaimsHoldWhatTheyWereGiven) {
     return fmt::format(R"({{"driver":"gpu.nvidia.com","pool":"n1","device":"{}"{}}})", device,
                        more);
   };
-  const auto held = [&] { return told(held_devices(pod(kClaims), world.around())); };
+  const auto held = [&] { return described(held_devices(pod(kClaims), world.around())); };
 
   world.claims["team/x"] = claim(result("gpu-0") + "," + result("gpu-1"));
   EXPECT_THAT(held(), ElementsAre("gpu @ nodes n1=2 claim team/x"));
@@ -287,7 +287,7 @@ TEST(PodHolding, WhatIsNotUnderstoodIsSaidAndNotGuessed) {
       .node = node(kA100, R"("nvidia.com/gpu":"8")"), .cards = {}, .claims = {}, .devices = {}};
   const auto problem = [&](const PodRecord& record) {
     const HeldDevices parts = held_devices(record, world.around());
-    EXPECT_THAT(told(parts), ElementsAre("gpu @ nodes n1=0"));
+    EXPECT_THAT(described(parts), ElementsAre("gpu @ nodes n1=0"));
     return parts.problems.empty() ? std::string() : parts.problems.front();
   };
   EXPECT_THAT(problem(pod(requests(R"("example.com/gpu":"1")"))), HasSubstr("example.com/gpu"));

@@ -179,11 +179,11 @@ std::string_view workload_type(const LabelSource& source, std::string_view top_k
 }
 
 void add_job(const LabelSource& source, const TopOwner& top, CollectingSink& labels) {
-  for (const LabelEntry& told : kJobs) {
-    const auto name = source.labels->find(told.from);
+  for (const LabelEntry& label : kJobs) {
+    const auto name = source.labels->find(label.from);
     if (!name || name->empty()) continue;
     labels.add("job", *name);
-    std::string_view kind = told.key;
+    std::string_view kind = label.key;
     if (kind == "job-owner-gvk") {
       kind = kind_of_gvk(
           source.labels->find("kueue.x-k8s.io/job-owner-gvk").value_or(std::string_view()));
@@ -227,8 +227,8 @@ PodLabels pod_labels(const LabelSource& source) {
   labels.add("owner_name", top.name);
   labels.add("workload_type", workload_type(source, top.kind));
   add_job(source, top, labels);
-  for (const LabelEntry& told : kFacts) {
-    if (const auto value = find_label(source, told.from)) labels.add(told.key, *value);
+  for (const LabelEntry& label : kFacts) {
+    if (const auto value = find_label(source, label.from)) labels.add(label.key, *value);
   }
   source.labels->each([&](std::string_view key, std::string_view value) {
     if (labels.has(key)) {

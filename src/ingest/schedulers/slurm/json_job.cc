@@ -195,10 +195,10 @@ void add_tres(Fields& fields, element entry, Tres& tres) {
       fields.refuse(where, added.error().message);
     }
   } else if (type == "cpu") {
-    if (tres.cpus) fields.refuse(where, "cpu is there twice");
+    if (tres.cpus) fields.refuse(where, "cpu appears twice");
     tres.cpus = *count;
   } else {
-    if (tres.memory_bytes) fields.refuse(where, "mem is there twice");
+    if (tres.memory_bytes) fields.refuse(where, "mem appears twice");
     if (*count > (std::uint64_t{1} << 42)) return fields.refuse(where, "mem is out of range");
     tres.memory_bytes = *count << 20;  // the database keeps MiB
   }

@@ -155,7 +155,7 @@ void SlurmPoller::poll_sacct(PollResult& result, bool report_running) {
   for (const SacctWindow& window : plan_sacct(state_.sacct, options_.plan, planned)) {
     const auto counts = read_window(window, planned, report_running && window.is_last, result);
     if (!counts) {
-      result.failures.push_back(counts.error().during("ended jobs are not known"));
+      result.failures.push_back(counts.error().during("cannot read the jobs that have ended"));
       return;
     }
     state_.sacct = after_window(state_.sacct, window, planned);

@@ -83,7 +83,7 @@ std::optional<GpuId> gpu_at(const NodeId& node, std::uint32_t index) {
   return GpuId(node.text() + "-" + std::to_string(index));
 }
 
-std::string told(const PollResult& result) {
+std::string described(const PollResult& result) {
   std::string all;
   for (const Holding& holding : result.holdings) {
     all += holding.workload.text() + (holding.ended ? " ended " : " runs ") +
@@ -99,7 +99,7 @@ TEST(SlurmPoller, FromRunningToEnded) {
   SlurmPoller poller(slurm.options(), clock, gpu_at);
   PollResult result = poller.poll();
   EXPECT_TRUE(result.failures.empty()) << result.failures[0].message;
-  EXPECT_EQ(told(result), "");
+  EXPECT_EQ(described(result), "");
   EXPECT_EQ(result.nodes.size(), 1u);
   EXPECT_TRUE(result.is_caught_up);
   poller.confirm_stored();
@@ -107,28 +107,29 @@ TEST(SlurmPoller, FromRunningToEnded) {
   slurm.jobs(running("00:00:30"));
   clock.advance(seconds(20));
   result = poller.poll();
-  EXPECT_EQ(told(result), "7 runs 30 s on gpus n1-1,n1-2; ");
+  EXPECT_EQ(described(result), "7 runs 30 s on gpus n1-1,n1-2; ");
   EXPECT_EQ(result.running_jobs, 1u);
   EXPECT_TRUE(result.nodes.empty());
   poller.confirm_stored();
 
   slurm.jobs(running("00:01:00"));
   clock.advance(seconds(30));
-  EXPECT_EQ(told(poller.poll()), "") << "told again only every minute";
+  EXPECT_EQ(described(poller.poll()), "") << "reported again only every minute";
   poller.confirm_stored();
   slurm.jobs(running("00:01:30"));
   clock.advance(seconds(30));
-  EXPECT_EQ(told(poller.poll()), "7 runs 90 s on gpus n1-1,n1-2; ");
+  EXPECT_EQ(described(poller.poll()), "7 runs 90 s on gpus n1-1,n1-2; ");
   poller.confirm_stored();
 
   slurm.jobs("No jobs in the system\n");
   slurm.ended(kEnded);
   clock.advance(seconds(300));
   result = poller.poll();
-  EXPECT_EQ(told(result), "7 ended 300 s on gpus n1-1,n1-2; ") << "with the place it was seen at";
+  EXPECT_EQ(described(result), "7 ended 300 s on gpus n1-1,n1-2; ")
+      << "with the place it was seen at";
   EXPECT_EQ(result.ended_jobs, 1u);
   poller.confirm_stored();
-  EXPECT_EQ(told(poller.poll()), "") << "once";
+  EXPECT_EQ(described(poller.poll()), "") << "once";
 }
 
 TEST(SlurmPoller, WhatWasNotKeptIsToldAgain) {
@@ -137,17 +138,17 @@ TEST(SlurmPoller, WhatWasNotKeptIsToldAgain) {
   SlurmPoller poller(slurm.options(), clock, gpu_at);
   slurm.ended(kEnded + "8|nlp|ada|COMPLETED|x|y|1|00:00:00||n1|bad\n");
   const PollResult first = poller.poll();
-  EXPECT_EQ(told(first), "7 ended 300 s on nodes n1=2; ") << "never seen while it ran";
+  EXPECT_EQ(described(first), "7 ended 300 s on nodes n1=2; ") << "never seen while it ran";
   EXPECT_EQ(first.rejected.size(), 1u);
   const PollResult again = poller.poll();
-  EXPECT_EQ(told(again), told(first));
+  EXPECT_EQ(described(again), described(first));
   EXPECT_EQ(again.nodes.size(), 1u);
   EXPECT_EQ(again.rejected.size(), 1u);
   poller.confirm_stored();
   const PollResult after = poller.poll();
-  EXPECT_EQ(told(after), "");
+  EXPECT_EQ(described(after), "");
   EXPECT_TRUE(after.nodes.empty());
-  EXPECT_TRUE(after.rejected.empty()) << "a bad row is told once a day";
+  EXPECT_TRUE(after.rejected.empty()) << "a bad row is reported once a day";
 }
 
 TEST(SlurmPoller, EachProgramMayFail) {
@@ -167,7 +168,7 @@ TEST(SlurmPoller, EachProgramMayFail) {
   ASSERT_EQ(result.failures.size(), 2u);
   EXPECT_TRUE(result.failures[0].message.starts_with("running jobs are not known by GPU: sh: "));
   EXPECT_TRUE(result.failures[1].message.starts_with("the nodes are not known: sh: "));
-  EXPECT_EQ(told(result), "7 runs 90 s on gpus n1-1,n1-2; ");
+  EXPECT_EQ(described(result), "7 runs 90 s on gpus n1-1,n1-2; ");
   poller.confirm_stored();
 
   // Without sacct the time does not count as read.
@@ -179,7 +180,7 @@ TEST(SlurmPoller, EachProgramMayFail) {
   poller.confirm_stored();
   slurm.ended(kEnded);
   clock.advance(minutes(5));
-  EXPECT_EQ(told(poller.poll()), "7 ended 300 s on gpus n1-1,n1-2; ");
+  EXPECT_EQ(described(poller.poll()), "7 ended 300 s on gpus n1-1,n1-2; ");
   const std::string asked = slurm.asked();
   EXPECT_NE(asked.find("--starttime=now-2700 --endtime=now"), std::string::npos)
       << "ten minutes before the last success, 35 minutes ago: " << asked;
@@ -205,14 +206,14 @@ TEST(SlurmPoller, ARestartGoesOn) {
   ASSERT_TRUE(poller.restore(saved).has_value());
   EXPECT_EQ(poller.save(), saved) << "all of it comes back";
   const PollResult result = poller.poll();
-  EXPECT_EQ(told(result), "7 ended 300 s on gpus n1-1,n1-2; ");
+  EXPECT_EQ(described(result), "7 ended 300 s on gpus n1-1,n1-2; ");
   EXPECT_TRUE(result.nodes.empty()) << "an unchanged node";
   poller.confirm_stored();
   saved = poller.save();
 
   SlurmPoller third(slurm.options(), clock, gpu_at);
   ASSERT_TRUE(third.restore(saved).has_value());
-  EXPECT_EQ(told(third.poll()), "") << "it is not told another way";
+  EXPECT_EQ(described(third.poll()), "") << "it is not reported differently";
 
   for (const std::string& bad : std::vector<std::string>{
            std::string(), std::string("what"), saved.substr(0, saved.size() / 2),

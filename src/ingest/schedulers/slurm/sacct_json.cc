@@ -40,11 +40,11 @@ class Reader {
 
   Result<SacctCounts> read() {
     if (masked_.size() == kMaskedMax) return bad_document("it is not UTF-8");
-    if (const std::string told = told_error(); !told.empty()) {
+    if (const std::string reported = reported_error(); !reported.empty()) {
       return fail(ErrorCode::kBadFile,
                   fmt::format("sacct could not list all jobs, and says why in the document: {}; "
                               "export again",
-                              shown_as_utf8(std::string_view(told).substr(0, 200))));
+                              shown_as_utf8(std::string_view(reported).substr(0, 200))));
     }
     ondemand::parser parser;
     ondemand::document document;
@@ -71,7 +71,7 @@ class Reader {
  private:
   // The first entry of the list "errors", as it is; empty if there is none. A document that can't
   // be walked is neither walked further nor rewound: simdjson releases it.
-  std::string told_error() {
+  std::string reported_error() {
     ondemand::parser parser;
     ondemand::document document;
     if (parser.iterate(text_).get(document) != simdjson::SUCCESS) return "";

@@ -159,7 +159,7 @@ TEST(SacctJson, BadJobsAreKeptAsideAndGoodOnesAreRead) {
        "tres/allocated", "not a whole number"},
       {job_with(R"("tres":{"allocated":[{"type":"gres","name":"gpu","count":1},)"
                 R"({"type":"gres","name":"gpu","count":1}]},)"),
-       "tres/allocated", "gres/gpu is there twice"},
+       "tres/allocated", "gres/gpu appears twice"},
       {job_with(R"("nodes":"n[",)"), "NodeList", "not closed"},
       {job_with(R"("cluster":"",)"), "Cluster", "does not name a cluster"},
       {job_with("\"name\":\"caf\xe9\","), "", "not UTF-8"},

@@ -130,13 +130,13 @@ TEST(SacctText, RunsOfARequeuedJobAreAttempts) {
 }
 
 TEST(SacctText, SuspendedTimeComesOffTheEnd) {
-  const std::string_view told =
+  const std::string_view stated =
       "1|COMPLETED|2026-03-01T00:00:00|2026-03-01T01:00:00|3000|00:10:00|gres/gpu=1|n1|gpu|\n";
   const std::string_view derived =
       "1|COMPLETED|2026-03-01T00:00:00|2026-03-01T01:00:00|3000||gres/gpu=1|n1|gpu|\n";
   const std::string_view without_elapsed =
       "1|COMPLETED|2026-03-01T00:00:00|2026-03-01T01:00:00||00:10:00|gres/gpu=1|n1|gpu|\n";
-  for (const std::string_view row : {told, derived, without_elapsed}) {
+  for (const std::string_view row : {stated, derived, without_elapsed}) {
     const SacctReading read = rows(row, lab());
     ASSERT_EQ(read.holdings.size(), 1u) << row;
     EXPECT_EQ(read.holdings[0].suspended_ms, 600'000u);

@@ -43,7 +43,7 @@ struct JobLines {
   std::uint64_t line = 0;
   std::map<std::string_view, std::string_view> words;
   std::vector<GpusByIndex> places;
-  std::string_view contradicts = {};  // a word that is there twice and differs
+  std::string_view contradicts = {};  // a word that appears twice and differs
 
   std::string_view word(std::string_view key) const {
     const auto at = words.find(key);
@@ -239,13 +239,13 @@ void locate(Holding& holding, const std::vector<NodeDevices>& places, const GpuA
   if (mine.empty() || all != device_count(holding)) return;
   bool everywhere = true;
   std::uint64_t found = 0;
-  for (const OnNodes::Part& part : spread->parts) {
+  for (const OnNodes::NodeDevices& part : spread->parts) {
     const auto at = devices.find(part.node.text());
     found += at == devices.end() ? 0 : at->second;
     everywhere &= at != devices.end();
   }
   if (found != all) return;
-  for (OnNodes::Part& part : spread->parts) {
+  for (OnNodes::NodeDevices& part : spread->parts) {
     const auto at = devices.find(part.node.text());
     part.devices = at == devices.end() ? 0 : static_cast<std::uint32_t>(at->second);
   }
@@ -274,7 +274,7 @@ std::expected<std::vector<Holding>, Rejection> read_job(const JobLines& job,
                                                         const GpuAt& gpu_at) {
   if (!job.contradicts.empty()) {
     return reject(std::string(job.contradicts),
-                  "it is there twice and differs: is there a line break in the job's name or "
+                  "it appears twice and differs: is there a line break in the job's name or "
                   "comment?");
   }
   const auto record = TRY(read_record(job, options, now));
@@ -316,7 +316,7 @@ Result<ScontrolJobs> parse_scontrol_jobs(std::string_view text, const SacctOptio
     }
     auto holdings = seen[job_workload(job)] > 1
                         ? reject("JobId",
-                                 "the job is there twice: is there a line break in a "
+                                 "the job appears twice: is there a line break in a "
                                  "job's name or comment?")
                         : read_job(job, options, now, gpu_at);
     if (!holdings) {

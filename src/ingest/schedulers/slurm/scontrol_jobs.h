@@ -19,7 +19,7 @@
 // and RESIZING. CONFIGURING ones have no lasting start yet, and COMPLETING ones have ended.
 // * Users write the name and the comment of a job. They are at the ends of lines of their own,
 // where nothing else is read. A line break in one of them could fake other lines: where a word of a
-// job, or a job, is there twice and differs, it is rejected.
+// job, or a job, appears twice and differs, it is rejected.
 #pragma once
 
 #include <cstdint>

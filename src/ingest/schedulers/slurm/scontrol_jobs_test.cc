@@ -133,7 +133,7 @@ TEST(ScontrolJobs, NamesCannotFeignOtherWords) {
   EXPECT_TRUE(broken.holdings.empty());
   ASSERT_EQ(broken.rejected.size(), 1u);
   EXPECT_EQ(broken.rejected[0].column, "UserId");
-  EXPECT_TRUE(broken.rejected[0].reason.starts_with("it is there twice and differs"));
+  EXPECT_TRUE(broken.rejected[0].reason.starts_with("it appears twice and differs"));
 
   const ScontrolJobs twice = parse(job("cpu=1", "") + job("cpu=2", ""));
   EXPECT_TRUE(twice.holdings.empty());

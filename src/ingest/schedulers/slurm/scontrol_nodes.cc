@@ -286,7 +286,7 @@ Result<ScontrolNodes> parse_scontrol_nodes(std::string_view text, const Scontrol
       }
       const std::string differs = difference(found.nodes[at->second], *node);
       if (differs.empty()) continue;
-      node = reject("NodeName", "the node is there twice and differs: " + differs);
+      node = reject("NodeName", "the node appears twice and differs: " + differs);
     }
     found.rejected.push_back(
         {.file = options.file,

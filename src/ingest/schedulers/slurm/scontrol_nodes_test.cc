@@ -77,9 +77,9 @@ TEST(ScontrolNodes, BadNodesAreKeptAside) {
       {"NodeName=n1 Gres=gpu:", "Gres", "'gpu:' is not a resource"},
       {"NodeName=n1 Gres=gpu:a100:four", "Gres", "is not a resource"},
       {"NodeName=n1 Gres=gpu:a100:4,", "Gres", "ends with a comma"},
-      {"NodeName=n1 Gres=gpu:a100:4,gpu:a100:4", "Gres", "is there twice"},
+      {"NodeName=n1 Gres=gpu:a100:4,gpu:a100:4", "Gres", "appears twice"},
       {"NodeName=n1 Gres=gpu:a100:4000", "Gres", "more than the limit of 1024"},
-      {"NodeName=n0 CPUTot=9", "NodeName", "there twice and differs"},
+      {"NodeName=n0 CPUTot=9", "NodeName", "appears twice and differs"},
   };
   for (const auto& row : table) {
     const std::string text = "NodeName=n0 CPUTot=1\n" + std::string(row.node) + "\nNodeName=n9\n";

@@ -39,12 +39,12 @@ Result<void> add_entry(Tres& tres, std::string_view key, std::string_view value)
   if (key == "cpu") {
     const auto count = parse_count(value);
     if (!count) return std::unexpected(count.error().during("cpu"));
-    if (tres.cpus) return bad_tres("cpu is there twice");
+    if (tres.cpus) return bad_tres("cpu appears twice");
     tres.cpus = *count;
   } else if (key == "mem") {
     const auto bytes = parse_memory_bytes(value);
     if (!bytes) return std::unexpected(bytes.error().during("mem"));
-    if (tres.memory_bytes) return bad_tres("mem is there twice");
+    if (tres.memory_bytes) return bad_tres("mem appears twice");
     tres.memory_bytes = *bytes;
   }
   return {};
@@ -131,7 +131,7 @@ Result<void> add_gres(Tres& tres, std::string_view name_and_type, std::uint64_t 
   }
   for (const Gres& there : tres.gres) {
     if (there.name == name && there.type == type) {
-      return bad_tres(fmt::format("gres/{} is there twice", name_and_type));
+      return bad_tres(fmt::format("gres/{} appears twice", name_and_type));
     }
   }
   tres.gres.push_back({.name = std::string(name), .type = std::string(type), .count = count});

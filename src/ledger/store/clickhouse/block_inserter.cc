@@ -11,9 +11,10 @@ namespace {
 
 constexpr std::uint64_t kBlockRowsMax = 65'536;
 constexpr std::size_t kBlockBytesMax = 32u << 20;
-// Rows are added in pieces of this many, between which their bytes are looked at.
+// Rows are added in batches of this many; the size in bytes is checked after each.
 constexpr std::uint64_t kPieceRowsMax = 2'048;
-// A replicated table remembers its last hundred blocks; so many have different sizes.
+// A replicated table drops a block that equals one of its last blocks (a hundred by default), so
+// this many consecutive blocks have different sizes.
 constexpr std::uint64_t kSizesOfBlocks = 1'000;
 
 }  // namespace
@@ -39,7 +40,7 @@ Result<void> BlockInserter::flush() {
   if (block_.rows() == 0) return {};
   const ClickhouseDatabase::Loan client = database_->lend();
   clickhouse::Call call = database_->writing(*table_);
-  // One server does not know a block again that it took already.
+  // A single server, unlike a cluster, does not recognise a block that it already has.
   call.repeatable = database_->layout().is_cluster();
   ++blocks_;
   const Result<void> sent =

@@ -8,13 +8,13 @@ namespace {
 using clickhouse::Block;
 using clickhouse::sql_literal;
 
-// A line of the ledger, and what decides whether a delivery replaces it.
-struct Line {
+// A charge in the ledger, with what decides whether a delivery replaces it.
+struct StoredCharge {
   LedgerCharge charge;
   std::string booked_month, scope;
 };
 
-// A conflict on its way to words.
+// The rows that a conflict is described from.
 struct ChargeConflictRows {
   FactId id, left_out;
   StagedRow here;
@@ -28,21 +28,21 @@ class ChargeResolver {
  private:
   bool replaces() const { return !resolver_.delivery().scopes.empty(); }
   Result<std::uint64_t> lines_to_resolve();
-  Result<std::vector<Line>> read_lines(const std::string& here);
+  Result<std::vector<StoredCharge>> read_lines(const std::string& here);
   Result<void> resolve_range(const std::string& here);
-  Result<void> retire(const std::vector<Line>& lines, const std::vector<std::size_t>& left_out);
+  Result<void> retire(const std::vector<StoredCharge>& lines,
+                      const std::vector<std::size_t>& left_out);
   Result<void> take_back(std::span<const FactId> lines);
   Result<void> add_retired(const FactId& line, const std::optional<FactId>& reversal);
   Result<void> describe(std::span<const ChargeConflictRows> conflicts);
 
   ImportResolver& resolver_;
-  std::uint64_t seen_ = 0;                     // rows that came
+  std::uint64_t seen_ = 0;                     // rows visited so far
   std::vector<ChargeConflictRows> conflicts_;  // the first ones, by id
   std::optional<BlockInserter> retired_;
 };
 
-// How many rows the parts of the charges are cut by. Of a replacement those of the ledger count,
-// too.
+// The row count that sets the number of key ranges. A replacement also counts the ledger's lines.
 Result<std::uint64_t> ChargeResolver::lines_to_resolve() {
   const std::uint64_t rows = resolver_.delivery().rows.of<Charge>().rows();
   if (!replaces()) return rows;
@@ -53,7 +53,7 @@ Result<std::uint64_t> ChargeResolver::lines_to_resolve() {
   return std::max(rows, *there);
 }
 
-Result<std::vector<Line>> ChargeResolver::read_lines(const std::string& here) {
+Result<std::vector<StoredCharge>> ChargeResolver::read_lines(const std::string& here) {
   const std::string part = std::string("\"") + kDeliveryPartColumn + "\":\"";
   const std::string scope = replaces()
                                 ? fmt::format(
@@ -64,8 +64,8 @@ Result<std::vector<Line>> ChargeResolver::read_lines(const std::string& here) {
                                 : "";
   const std::string which =
       replaces() ? "" : " AND natural_key GLOBAL IN " + resolver_.keys_of<Charge>(here);
-  std::vector<Line> lines;
-  Charge told = Table<Charge>::blank();
+  std::vector<StoredCharge> lines;
+  Charge scope_fields = Table<Charge>::blank();
   TRY(resolver_.each_block(
       fmt::format("SELECT charge_id, natural_key, content, ordinal, charge_id GLOBAL NOT IN "
                   "(SELECT charge_id FROM {}){} FROM {}{}{}{}",
@@ -75,7 +75,7 @@ Result<std::vector<Line>> ChargeResolver::read_lines(const std::string& here) {
       [&](const Block& block) -> Result<bool> {
         const auto& columns = block.columns;
         for (std::uint64_t row = 0; row < block.rows; ++row) {
-          Line& line = lines.emplace_back();
+          StoredCharge& line = lines.emplace_back();
           line.charge = {.id = columns[0].hash(row),
                          .natural_key = columns[1].hash(row),
                          .content = columns[2].hash(row),
@@ -84,12 +84,12 @@ Result<std::vector<Line>> ChargeResolver::read_lines(const std::string& here) {
           if (!replaces()) continue;
           line.booked_month = columns[5].text(row);
           const Instant begin = from_unix_ms(columns[6].int64(row));
-          told.billing_period = Interval(begin, begin + std::chrono::milliseconds(1));
-          told.billing_account_id = columns[7].text(row);
-          told.invoice_issuer_name = columns[8].text(row);
-          told.other_columns =
+          scope_fields.billing_period = Interval(begin, begin + std::chrono::milliseconds(1));
+          scope_fields.billing_account_id = columns[7].text(row);
+          scope_fields.invoice_issuer_name = columns[8].text(row);
+          scope_fields.other_columns =
               columns[9].boolean(row) ? part + std::string(columns[10].text(row)) + "\"" : "";
-          line.scope = delivery_scope(told);
+          line.scope = delivery_scope(scope_fields);
         }
         return true;
       }));
@@ -105,7 +105,7 @@ Result<void> ChargeResolver::add_retired(const FactId& line,
   return retired_->added(1);
 }
 
-// Lines of closed months are taken back by lines of open ones.
+// Lines of closed months are reversed by lines of open months.
 Result<void> ChargeResolver::take_back(std::span<const FactId> lines) {
   std::vector<Hash128> ids;
   for (const FactId& line : lines) ids.push_back(line.hash);
@@ -139,11 +139,11 @@ Result<void> ChargeResolver::take_back(std::span<const FactId> lines) {
   return resolver_.result().instead->of<Charge>().add(facts, keys);
 }
 
-Result<void> ChargeResolver::retire(const std::vector<Line>& lines,
+Result<void> ChargeResolver::retire(const std::vector<StoredCharge>& lines,
                                     const std::vector<std::size_t>& left_out) {
   std::vector<FactId> of_closed_months;
   for (const std::size_t index : left_out) {
-    const Line& line = lines[index];
+    const StoredCharge& line = lines[index];
     if (!resolver_.delivery().scopes.contains(line.scope)) continue;
     if (resolver_.is_closed(line.booked_month)) {
       of_closed_months.push_back(FactId{line.charge.id});
@@ -161,7 +161,7 @@ Result<void> ChargeResolver::resolve_range(const std::string& here) {
   Result<StagedRange> staged = resolver_.read_staged<Charge>(here);
   if (!staged) return std::unexpected(std::move(staged.error()));
   seen_ += staged->rows().size();
-  const std::vector<Line> lines = TRY(read_lines(here));
+  const std::vector<StoredCharge> lines = TRY(read_lines(here));
   std::vector<StagedCharge> charges;
   charges.reserve(staged->rows().size());
   for (const StagedRow& row : staged->rows()) {
@@ -169,7 +169,7 @@ Result<void> ChargeResolver::resolve_range(const std::string& here) {
   }
   std::vector<LedgerCharge> ledger;
   ledger.reserve(lines.size());
-  for (const Line& line : lines) ledger.push_back(line.charge);
+  for (const StoredCharge& line : lines) ledger.push_back(line.charge);
   const ChargeVerdict verdict =
       judge_charges(resolver_.delivery().source.style, std::move(charges), ledger);
   FactCounts& counts = resolver_.result().outcome.charges;

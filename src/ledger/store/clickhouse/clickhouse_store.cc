@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "core/try.h"
@@ -153,7 +154,7 @@ std::string of_cluster(const ClusterId& cluster) {
   return " AND cluster = " + sql_literal(cluster.text());
 }
 
-// What lasts from `from` to `to` and overlaps an interval.
+// Facts that last from `from` to `to` and overlap an interval.
 std::string overlaps(const char* from, const char* to, const Interval& during) {
   return std::string(" AND ") + from + " < " + std::to_string(unix_ms(during.end())) + " AND " +
          to + " > " + std::to_string(unix_ms(during.begin()));
@@ -185,8 +186,8 @@ Result<void> ClickhouseStore::scan_charges(const std::string& month, const Charg
 Result<void> ClickhouseStore::scan_holdings(const ClusterId& cluster, const Interval& during,
                                             const HoldingSink& sink) {
   const Scan scan = TRY(Scan::begin(*database_));
-  // Of each attempt the ended fact, of which there is one, else the latest reading, as supersedes()
-  // has it: an end outweighs every time.
+  // For each attempt, the one fact that ended it; otherwise the latest reading. This is the rule of
+  // supersedes(): an end outranks every time.
   const std::string kept =
       "SELECT argMax(holding_id, held_to + ended * 1000000000000000000) FROM " +
       scan.snapshot().facts("holdings") + of_cluster(cluster) + " GROUP BY workload, attempt";
@@ -207,25 +208,26 @@ Result<void> ClickhouseStore::scan_outcomes(const ClusterId& cluster, const Inte
                              std::to_string(day_of(during.end())) +
                              " AND counted_from >= " + std::to_string(unix_ms(during.begin())) +
                              " AND counted_from < " + std::to_string(unix_ms(during.end()));
-  // Days, in slices: an outcome of an earlier day comes earlier.
+  // Scanned day by day, since outcomes are ordered by day.
   struct Days {
     std::int32_t first, last;
     std::uint64_t rows;
   };
   std::vector<Days> slices;
-  TRY(scan.visit("SELECT day, toUInt64(count()) FROM " + scan.snapshot().facts("outcomes") +
-                     wanted + " GROUP BY day ORDER BY day",
-                 [&](const Block& block) -> Result<bool> {
-                   for (std::uint64_t row = 0; row < block.rows; ++row) {
-                     const std::int32_t day = block.columns[0].int32(row);
-                     if (slices.empty() || slices.back().rows >= kSliceRows) {
-                       slices.push_back({day, day, 0});
-                     }
-                     slices.back().last = day;
-                     slices.back().rows += block.columns[1].uint64(row);
-                   }
-                   return true;
-                 }));
+  std::ignore =
+      TRY(scan.visit("SELECT day, toUInt64(count()) FROM " + scan.snapshot().facts("outcomes") +
+                         wanted + " GROUP BY day ORDER BY day",
+                     [&](const Block& block) -> Result<bool> {
+                       for (std::uint64_t row = 0; row < block.rows; ++row) {
+                         const std::int32_t day = block.columns[0].int32(row);
+                         if (slices.empty() || slices.back().rows >= kSliceRows) {
+                           slices.push_back({day, day, 0});
+                         }
+                         slices.back().last = day;
+                         slices.back().rows += block.columns[1].uint64(row);
+                       }
+                       return true;
+                     }));
   for (const Days& days : slices) {
     const Result<bool> more = scan.hand_over<Outcome>(
         wanted + " AND day BETWEEN " + std::to_string(days.first) + " AND " +
@@ -253,7 +255,7 @@ Result<std::vector<Posting>> ClickhouseStore::postings_of(const FactId& charge) 
   const Scan scan = TRY(Scan::begin(*database_));
   const std::vector<LedgerRun> runs = TRY(scan.runs());
   std::vector<Posting> postings;
-  TRY(scan.hand_over_postings(
+  std::ignore = TRY(scan.hand_over_postings(
       "WHERE session IN " + current_sessions(runs) + " AND charge_id = " + sql_literal(charge.hash),
       [&](std::span<const Posting> some) {
         postings.insert(postings.end(), some.begin(), some.end());
@@ -264,7 +266,7 @@ Result<std::vector<Posting>> ClickhouseStore::postings_of(const FactId& charge) 
   return postings;
 }
 
-// The current run of a scope; nothing where there is none.
+// The current run of a scope; absent if there is none.
 Result<std::optional<LedgerRun>> current_run(const Scan& scan, const Scope& scope) {
   const std::vector<LedgerRun> runs = TRY(scan.runs());
   for (const LedgerRun& run : runs) {
@@ -302,17 +304,17 @@ Result<std::vector<WorkloadDimensions>> ClickhouseStore::dimensions_of(const Sco
       if (found.empty() || found.back().workload.text() != workload) {
         found.push_back({WorkloadId(std::string(workload)), {}});
       }
-      // A workload without dimensions stands there with an empty one.
+      // A workload without dimensions is stored as one row with an empty dimension.
       const std::string_view name = block.columns[1].text(row);
       if (name.empty()) continue;
       TRY(found.back().dimensions.set(name, block.columns[2].text(row)));
     }
     return true;
   };
-  TRY(scan.visit("SELECT workload, dimension, value FROM " + scan.all("run_dimensions") +
-                     " WHERE session = " + std::to_string((*run)->session) +
-                     " ORDER BY workload, dimension",
-                 take));
+  std::ignore = TRY(scan.visit(
+      "SELECT workload, dimension, value FROM " + scan.all("run_dimensions") +
+          " WHERE session = " + std::to_string((*run)->session) + " ORDER BY workload, dimension",
+      take));
   return found;
 }
 
@@ -323,10 +325,11 @@ Result<std::vector<Posting>> ClickhouseStore::largest_postings(const SummaryQuer
   const ClickhouseSummarySql sql(scan, runs, query);
   std::vector<Posting> postings;
   if (sql.is_empty() || at_most == 0) return postings;
-  TRY(scan.hand_over_postings(sql.largest(at_most), [&](std::span<const Posting> some) {
-    postings.insert(postings.end(), some.begin(), some.end());
-    return true;
-  }));
+  std::ignore =
+      TRY(scan.hand_over_postings(sql.largest(at_most), [&](std::span<const Posting> some) {
+        postings.insert(postings.end(), some.begin(), some.end());
+        return true;
+      }));
   return postings;
 }
 
@@ -341,16 +344,18 @@ Result<std::vector<Run>> ClickhouseStore::runs() {
 Result<std::vector<ImportRecord>> ClickhouseStore::imports() {
   const Scan scan = TRY(Scan::begin(*database_));
   std::vector<ImportRecord> found;
-  TRY(scan.visit("SELECT session, " + clickhouse_record_columns<ImportRecord>() + " FROM " +
-                     scan.snapshot().facts("imports"),
-                 [&](const Block& block) -> Result<bool> {
-                   std::vector<ImportRecord> some = TRY(records_of<ImportRecord>(block, 1));
-                   for (std::uint64_t row = 0; row < block.rows; ++row) {
-                     some[row].number = scan.snapshot().numbers().of(block.columns[0].uint64(row));
-                     found.push_back(std::move(some[row]));
-                   }
-                   return true;
-                 }));
+  std::ignore = TRY(scan.visit("SELECT session, " + clickhouse_record_columns<ImportRecord>() +
+                                   " FROM " + scan.snapshot().facts("imports"),
+                               [&](const Block& block) -> Result<bool> {
+                                 std::vector<ImportRecord> some =
+                                     TRY(records_of<ImportRecord>(block, 1));
+                                 for (std::uint64_t row = 0; row < block.rows; ++row) {
+                                   some[row].number =
+                                       scan.snapshot().numbers().of(block.columns[0].uint64(row));
+                                   found.push_back(std::move(some[row]));
+                                 }
+                                 return true;
+                               }));
   if (found.size() != scan.snapshot().imports()) {
     return fail(ErrorCode::kStore, "the table imports has " + std::to_string(found.size()) +
                                        " of the " + std::to_string(scan.snapshot().imports()) +
@@ -363,7 +368,7 @@ Result<std::vector<ImportRecord>> ClickhouseStore::imports() {
 Result<std::vector<RejectedRow>> ClickhouseStore::rejected_rows(std::uint64_t at_most) {
   const Scan scan = TRY(Scan::begin(*database_));
   if (at_most == 0) return std::vector<RejectedRow>();
-  // Positions are in the order of the numbers of imports.
+  // Positions are in the order of import numbers.
   return scan.records<RejectedRow>(
       "GLOBAL ANY LEFT JOIN (" + scan.snapshot().sessions(kImportEntry) +
       ") AS s USING (session) WHERE " + scan.snapshot().counts(kImportEntry) +
@@ -381,8 +386,8 @@ Result<StoreOverview> ClickhouseStore::overview() {
   }
   view.imports = snapshot.imports();
   if (view.imports == 0) return view;
-  // What was created is what is there: each import was counted before it was committed.
-  TRY(scan.visit(
+  // The number created equals the number stored: each import was counted before its commit.
+  std::ignore = TRY(scan.visit(
       "SELECT sum(charges + reversed), sum(holdings), sum(nodes), sum(gpus), sum(usages), "
       "sum(outages), sum(corrections), sum(outcomes) FROM " +
           snapshot.facts("imports"),
@@ -411,7 +416,7 @@ Result<StoreOverview> ClickhouseStore::overview() {
   return view;
 }
 
-// The rows of a block, whose columns are those of ClickhouseSummarySql.
+// The rows of a block with the columns of ClickhouseSummarySql.
 Result<std::vector<SummaryRow>> summary_rows_of(const Block& block, const SummaryQuery& query) {
   const std::size_t keys = query.group_by.size();
   const auto column = [&](std::size_t i) -> const clickhouse::Column& { return block.columns[i]; };

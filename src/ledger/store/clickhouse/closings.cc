@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,26 +19,27 @@ namespace {
 using clickhouse::Block;
 using clickhouse::sql_literal;
 
-// What a closing is made of.
+// The entry kinds that a closing depends on.
 constexpr std::array<std::string_view, 3> kClosingInputs = {kImportEntry, kRunEntry, kClosingEntry};
-// So many invoices are asked for in one statement.
+// The most invoices that one statement lists.
 constexpr std::size_t kInvoicesListedMax = 1'000;
 
-// Lines and current runs of the month, digested and counted.
+// Digests and counts the lines and current runs of the month.
 Result<void> add_inputs(const Scan& scan, Closing& closing) {
   SetDigest digest;
   closing.lines = 0;
   closing.runs = 0;
-  TRY(scan.visit("SELECT charge_id FROM " + scan.snapshot().facts(Table<Charge>::kName) +
-                     " AND booked_month = " + sql_literal(closing.month) + " AND " +
-                     scan.snapshot().is_booked(),
-                 [&](const Block& block) -> Result<bool> {
-                   for (std::uint64_t row = 0; row < block.rows; ++row) {
-                     digest.add(closing_member(FactId{block.columns[0].hash(row)}));
-                   }
-                   closing.lines += block.rows;
-                   return true;
-                 }));
+  std::ignore =
+      TRY(scan.visit("SELECT charge_id FROM " + scan.snapshot().facts(Table<Charge>::kName) +
+                         " AND booked_month = " + sql_literal(closing.month) + " AND " +
+                         scan.snapshot().is_booked(),
+                     [&](const Block& block) -> Result<bool> {
+                       for (std::uint64_t row = 0; row < block.rows; ++row) {
+                         digest.add(closing_member(FactId{block.columns[0].hash(row)}));
+                       }
+                       closing.lines += block.rows;
+                       return true;
+                     }));
   const std::vector<LedgerRun> runs = TRY(scan.runs());
   for (const LedgerRun& kept : runs) {
     if (kept.run.scope.month != closing.month || !kept.run.current) continue;
@@ -49,7 +51,7 @@ Result<void> add_inputs(const Scan& scan, Closing& closing) {
   return {};
 }
 
-// What closing the month would say, in one state of the ledger.
+// Builds the closing of a month from one state of the ledger.
 Result<Closing> prepare(ClickhouseDatabase& database, const Scan& scan, const Closing& asked) {
   const auto closed = TRY(closed_months(database, scan.snapshot()));
   if (closed.contains(asked.month)) {
@@ -63,7 +65,7 @@ Result<Closing> prepare(ClickhouseDatabase& database, const Scan& scan, const Cl
   return closing;
 }
 
-// The digests of invoices that were issued, of these numbers.
+// The digests of the issued invoices with these numbers.
 Result<std::map<std::string, Hash128>> issued_digests(const Scan& scan,
                                                       std::span<const IssuedInvoice> invoices) {
   std::map<std::string, Hash128> digests;
@@ -72,7 +74,8 @@ Result<std::map<std::string, Hash128>> issued_digests(const Scan& scan,
     for (std::size_t i = begin; i < std::min(begin + kInvoicesListedMax, invoices.size()); ++i) {
       numbers += (numbers.empty() ? "" : ", ") + sql_literal(invoices[i].number);
     }
-    TRY(scan.visit("SELECT number, digest FROM " + scan.all("invoices") + " WHERE " +
+    std::ignore = TRY(
+        scan.visit("SELECT number, digest FROM " + scan.all("invoices") + " WHERE " +
                        scan.snapshot().counts(kInvoicesEntry) + " AND number IN (" + numbers + ")",
                    [&](const Block& block) -> Result<bool> {
                      for (std::uint64_t row = 0; row < block.rows; ++row) {

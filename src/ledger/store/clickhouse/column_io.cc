@@ -48,7 +48,7 @@ Result<void> add_facts(clickhouse::BlockWriter& block, std::uint64_t session,
   filler.each([&](auto& column, auto row, const Fact&) { column.add_hash(keys[row].second); });
   filler.each([&](auto& column, auto, const Fact& fact) { column.add_uint64(fact.source.line); });
   if constexpr (std::is_same_v<Fact, Charge>) {
-    std::optional<Instant> begin;  // of the line before
+    std::optional<Instant> begin;  // of the previous line
     std::string month;
     filler.each([&](auto& column, auto, const Charge& charge) {
       if (begin != charge.billing_period.begin()) {

@@ -1,4 +1,4 @@
-// Facts into a block of ClickHouse's and out of it again, without a server.
+// Facts into a ClickHouse block and out of it again, without a server.
 #include "ledger/store/clickhouse/column_io.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ clickhouse::Block sent(clickhouse::BlockWriter& writer) {
   return block;
 }
 
-// As a SELECT of these columns would give them.
+// As a SELECT of these columns would return them.
 clickhouse::Block selected(const clickhouse::Block& block, const std::string& columns) {
   clickhouse::Block chosen;
   chosen.rows = block.rows;
@@ -167,7 +167,7 @@ TEST(ClickhouseColumns, NumbersBeyondTheColumnsAreRefusedAndNothingIsAdded) {
   EXPECT_THAT(beyond.error().message, StartsWith("a number for the table postings"));
 }
 
-// What somebody changed in the tables by hand.
+// Rows that were edited by hand.
 TEST(ClickhouseColumns, WhatNoVersionWroteIsAnError) {
   const std::string columns = clickhouse_posting_columns();
   clickhouse::BlockWriter writer(clickhouse_posting_specs());

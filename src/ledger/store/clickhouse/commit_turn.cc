@@ -15,7 +15,7 @@ Result<CommitTurn> CommitTurn::begin(ClickhouseDatabase& database) {
 }
 
 CommitTurn::~CommitTurn() {
-  // That it could not be given back is no harm: it ends by itself.
+  // A failed release does no harm: the turn expires by itself.
   if (log_ && log_->has_turn()) static_cast<void>(log_->release());
 }
 
@@ -39,10 +39,10 @@ Result<commit_log::Entry> CommitTurn::put(std::uint64_t session, const char* wha
 Result<void> CommitTurn::commit(std::uint64_t session, const char* what) {
   const commit_log::Entry entry = TRY(put(session, what));
   if (entry.what == what) return {};
-  // A session has one entry.
+  // A session has only one entry.
   return fail(ErrorCode::kStore,
-              "so long was nothing heard of it that what it wrote was swept away, and nothing was "
-              "committed; do it again");
+              "the program was silent for so long that its rows were swept away, and nothing was "
+              "committed; run it again");
 }
 
 Result<bool> CommitTurn::condemn(std::uint64_t session) {

@@ -21,14 +21,14 @@ using clickhouse::Call;
 using clickhouse::Client;
 using std::chrono::milliseconds;
 
-// What is asked before there is a database of ours.
+// The database to connect to before ours exists.
 clickhouse::Address of_no_ledger(clickhouse::Address address) {
   address.database = "system";
   return address;
 }
 
-// While several programs make the same table at once, a server answers some of them that somebody
-// else is at it: that it is there, that its replica is, or that it is just being made.
+// Several programs may create the same table at once. The server then tells some of them that the
+// table or its replica exists, or that another client is creating it.
 bool is_being_made(int code) {
   constexpr std::array kCodes = {57, 253, 371};
   return std::ranges::find(kCodes, code) != kCodes.end();
@@ -36,8 +36,8 @@ bool is_being_made(int code) {
 constexpr int kMakingAttempts = 20;
 constexpr std::chrono::milliseconds kMakingPause{200};
 
-// By which store/move knows how far it is; it goes when the move is finished, before the database
-// gets its version.
+// store/move keeps its progress in this table. It is dropped when the move is finished, before the
+// database gets its version.
 constexpr const char* kMovingTable = "moving";
 constexpr std::size_t kNameBytesShown = 80;
 
@@ -79,7 +79,7 @@ ClickhouseDatabase::Loan::~Loan() {
 ClickhouseDatabase::ClickhouseDatabase(const ClickhouseOptions& options)
     : options_(options),
       layout_{.database = options.address.database, .cluster = options.address.cluster} {
-  CHECK(options_.clock != nullptr, "whoever opens a store says what time it is");
+  CHECK(options_.clock != nullptr, "the options of a store include a clock");
 }
 
 ClickhouseDatabase::~ClickhouseDatabase() = default;
@@ -103,7 +103,7 @@ ClickhouseDatabase::Loan ClickhouseDatabase::lend() {
 
 Call reading_call(const TableLayout& layout) {
   Call call;
-  // Lists of runs and months stand in a statement.
+  // Statements contain lists of runs and months.
   call.settings = {{"max_query_size", "16777216"}, {"join_use_nulls", "0"}};
   if (layout.is_cluster()) call.settings["select_sequential_consistency"] = "1";
   call.settings_if_known = {{"transform_null_in", "0"},
@@ -115,19 +115,20 @@ Call writing_call(const TableLayout& layout, const Topology& topology,
                   const clickhouse::Address& address, const TableSpec& table) {
   Call call;
   call.settings = {{"max_query_size", "16777216"}};
-  // Answered when it is written, as one block, in however many months.
+  // The insert returns once it is written as one block, however many months it spans.
   call.settings_if_known = {{"async_insert", "0"}, {"max_partitions_per_insert_block", "0"}};
   if (!layout.is_cluster()) return call;
   const std::uint64_t copies =
       table.spread == TableSpread::kSharded ? topology.replicas : topology.nodes();
-  // All of them: a replica takes itself to be up to date once it has the last part that a quorum
-  // has, and then answers without an earlier one that it is still fetching (seen on 18.16).
+  // The quorum is all replicas. A replica considers itself up to date once it has the last part
+  // that a quorum has, and then answers without an earlier part that it is still fetching (seen on
+  // 18.16).
   call.settings["insert_quorum"] = std::to_string(copies);
-  // The other replicas notice only after a while that one has died. The writer is told within the
-  // time that the address gives, so that it sends again; the server's own limit is ten minutes.
+  // The other replicas take a while to notice that one has died. The writer gets an error within
+  // the time-out of the address, so that it can send again; the server's own limit is ten minutes.
   call.settings["insert_quorum_timeout"] = std::to_string(quorum_timeout(address).count());
   call.settings["insert_distributed_sync"] = "1";
-  // One after the other: only then does a reader know what it has to find.
+  // Quorum inserts run one after another; otherwise a reader cannot know what it has to find.
   call.settings_if_known["insert_quorum_parallel"] = "0";
   return call;
 }
@@ -176,7 +177,7 @@ std::unique_ptr<commit_log::CommitLog> ClickhouseDatabase::log() {
 Result<commit_log::View> ClickhouseDatabase::view() { return reader_->read(); }
 
 const ImportNumbers& ClickhouseDatabase::import_numbers(const commit_log::View& view) {
-  // A view is the beginning of every later one.
+  // Every later view begins with this view.
   view.entries.each(
       kImportEntry, [&](std::uint64_t, std::uint64_t session) { import_numbers_.add(session); },
       numbered_);
@@ -187,7 +188,7 @@ const ImportNumbers& ClickhouseDatabase::import_numbers(const commit_log::View& 
 Result<void> check_can_be_made(const clickhouse::Address& address) {
   if (!address.cluster.empty() || address.endpoints.size() == 1) return {};
   return fail(ErrorCode::kConfig,
-              "a ledger can't be made at several servers that are no cluster: name it, "
+              "a ledger can't be created on several servers that are not a cluster: name it, "
               "cluster=NAME of their remote_servers, or one server");
 }
 
@@ -206,7 +207,7 @@ Result<Topology> topology_of(const clickhouse::Address& address) {
                    });
   if (!read) return std::unexpected(read.error());
   if (replicas.empty()) {
-    return fail(ErrorCode::kConfig, "the servers know no cluster \"" + address.cluster +
+    return fail(ErrorCode::kConfig, "the servers have no cluster \"" + address.cluster +
                                         "\": name one of their remote_servers");
   }
   if (std::ranges::adjacent_find(replicas, std::not_equal_to()) != replicas.end()) {
@@ -244,7 +245,7 @@ Result<bool> ClickhouseDatabase::is_there(Client& client) {
   return tables > 0;
 }
 
-// Each node that has the table that is made last has registered itself as one of its replicas.
+// Each node that has the last table to be created has registered as one of its replicas.
 Result<bool> ClickhouseDatabase::is_everywhere(Client& client) {
   if (!layout_.is_cluster()) return is_there(client);
   const auto nodes = TRY(
@@ -254,8 +255,9 @@ Result<bool> ClickhouseDatabase::is_everywhere(Client& client) {
   return nodes >= topology_.nodes();
 }
 
-// A ledger of a cluster that is taken for one server's is written without its quorum, and read from
-// whatever one replica has: commits are lost. The table of charges says what it is.
+// If the ledger of a cluster were opened as that of one server, it would be written without its
+// quorum and read from a single replica: commits would be lost. The table of charges shows which it
+// is.
 Result<void> ClickhouseDatabase::refuse_another_layout(Client& client) {
   std::string engine, definition;
   TRY(client.query(
@@ -279,14 +281,14 @@ Result<void> ClickhouseDatabase::refuse_another_layout(Client& client) {
                 "it is a ledger of one server: leave cluster= out of its address, or bring it into "
                 "another database with `pennyweight move`, by way of a file");
   }
-  // "Distributed(name, database, …)", in newer releases with quotes.
+  // "Distributed(name, database, …)"; newer releases quote the arguments.
   std::erase(definition, '\'');
   if (!is_of_cluster || definition.starts_with("Distributed(" + layout_.cluster + ",")) return {};
   return fail(ErrorCode::kConfig, "it is a ledger of another cluster than \"" + layout_.cluster +
                                       "\": name that which it was made on");
 }
 
-// 0 while none is written down.
+// 0 if no version is recorded.
 Result<std::uint64_t> ClickhouseDatabase::version(Client& client) {
   return count_of(client, *this, "SELECT max(version) FROM " + all("schema_version"));
 }
@@ -312,12 +314,12 @@ Result<void> ClickhouseDatabase::refuse_what_is_not_ours(Client& client) {
       reading()));
   if (others.empty()) return {};
   if (others.size() == 1 && others.front() == kMovingTable) {
-    return fail(ErrorCode::kBadFile,
-                "a `pennyweight move` to it has begun and is not finished, so it is no ledger yet; "
-                "run that move again, from the same ledger, and it goes on where it was, or give "
-                "it up: DROP DATABASE " +
-                    layout_.database +
-                    (layout_.is_cluster() ? " ON CLUSTER " + layout_.cluster : ""));
+    return fail(
+        ErrorCode::kBadFile,
+        "a `pennyweight move` to it has begun and is not finished, so it is not a ledger yet; "
+        "run that move again, from the same ledger, and it goes on where it was, or give "
+        "it up: DROP DATABASE " +
+            layout_.database + (layout_.is_cluster() ? " ON CLUSTER " + layout_.cluster : ""));
   }
   const std::string& foreign = others.front() == kMovingTable ? others.back() : others.front();
   return fail(ErrorCode::kBadFile,
@@ -346,9 +348,9 @@ Result<void> ClickhouseDatabase::create_at_every_endpoint() {
 }
 
 Result<void> ClickhouseDatabase::create(Client& client) {
-  TRY(check_can_be_made(options_.address));  // Where every node is an endpoint of ours, each is
-                                             // told directly and all at once, in a tenth of
-  // the time that the servers' own queue takes.
+  TRY(check_can_be_made(options_.address));
+  // If every node is one of our endpoints, each is addressed directly and all at once, in a tenth
+  // of the time that the servers' own queue takes.
   if (options_.address.endpoints.size() == topology_.nodes()) {
     TRY(create_at_every_endpoint());
     const auto everywhere = is_everywhere(client);

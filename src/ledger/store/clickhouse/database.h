@@ -34,8 +34,8 @@ Result<Topology> topology_of(const clickhouse::Address& address);
 // several addresses of one server, but a new one could end up spread over different servers.
 Result<void> check_can_be_made(const clickhouse::Address& address);
 
-// The settings of a SELECT and of an INSERT with which every acknowledged row is seen by whoever
-// reads afterwards, whichever replica answers.
+// The settings of a SELECT and of an INSERT with which every later read sees every acknowledged
+// row, whichever replica answers.
 clickhouse::Call reading_call(const TableLayout& layout);
 clickhouse::Call writing_call(const TableLayout& layout, const Topology& topology,
                               const clickhouse::Address& address, const TableSpec& table);

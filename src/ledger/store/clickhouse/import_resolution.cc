@@ -13,7 +13,7 @@
 namespace pennyweight {
 namespace {
 
-// Whether facts of a kind are all new, and each comes once.
+// Whether all facts of a kind are new and occur once.
 template <class Fact>
 Result<bool> is_new(ImportResolver& resolver) {
   const ImportRows& came = resolver.delivery().rows;
@@ -37,12 +37,13 @@ Result<bool> is_new(ImportResolver& resolver) {
   return true;
 }
 
-// Whether all that came is new and comes once, and is booked where it was written down to be.
+// Whether everything delivered is new, occurs once, and is booked in the month that was recorded
+// for it.
 Result<bool> all_is_new(ImportResolver& resolver) {
   const StagedDelivery& delivery = resolver.delivery();
   const ImportRows& rows = delivery.rows;
   if (resolver.result().outcome.known_file && rows.of<Charge>().rows() > 0) return false;
-  // A correction of a closed month can't be result.
+  // A correction of a closed month is not allowed.
   if (resolver.is_any_closed() && rows.of<Correction>().rows() > 0) return false;
   for (const auto& [month, lines] : delivery.months) {
     if (resolver.booked_month_of(month) != lines.booked) return false;
@@ -79,7 +80,7 @@ void count_all_as_new(const StagedDelivery& delivery, ImportOutcome& outcome) {
   }
 }
 
-// Judges what came, and writes what stays of it under a session of its own.
+// Resolves the delivery and writes what remains of it under a session of its own.
 Result<void> write_instead(ImportResolver& resolver) {
   ImportResolution& result = resolver.result();
   result.instead = std::make_unique<ImportRows>(resolver.database());

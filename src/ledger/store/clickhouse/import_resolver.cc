@@ -14,7 +14,7 @@ std::string is_one_of(const char* column, std::span<const Hash128> hashes) {
 
 std::string narrowed(std::string from, const std::string& condition) {
   const std::size_t where = from.find(" WHERE ");
-  CHECK(where != std::string::npos, "rows are told apart by their session");
+  CHECK(where != std::string::npos, "the statement selects one session");
   return from.insert(where, " PREWHERE " + condition);
 }
 
@@ -51,7 +51,7 @@ std::string ImportResolver::of_delivered_months() const {
   for (const auto& [month, lines] : delivery_.months) {
     months += (months.empty() ? "" : ", ") + clickhouse::sql_literal(month);
   }
-  // No line is booked before its billing month, and tables are parted by where lines are booked.
+  // No line is booked before its billing month, and tables are partitioned by booked month.
   return fmt::format(" AND billing_month IN ({}) AND booked_month >= {}", months,
                      clickhouse::sql_literal(delivery_.months.begin()->first));
 }

@@ -77,8 +77,8 @@ Result<std::vector<std::pair<StagedRow, Fact>>> rows_and_facts(const clickhouse:
     Fact& fact = facts[row];
     const Hash128 key =
         std::is_same_v<Fact, Charge> ? block.columns[last - 1].hash(row) : fact.id.hash;
-    const StagedRow told = {key, block.columns[last].hash(row), fact.source.line};
-    found.emplace_back(told, std::move(fact));
+    const StagedRow staged = {key, block.columns[last].hash(row), fact.source.line};
+    found.emplace_back(staged, std::move(fact));
   }
   return found;
 }

@@ -22,7 +22,7 @@
 namespace pennyweight {
 namespace {
 
-// A settlement is of a state of the ledger in which these were the last.
+// A resolution is valid for a state of the ledger in which these were the last entries.
 constexpr std::array<std::string_view, 2> kResolutionInputs = {kImportEntry, kClosingEntry};
 
 class ClickhouseImport : public ImportSession {
@@ -70,15 +70,14 @@ class ClickhouseImport : public ImportSession {
   ClickhouseDatabase& database_;
   SessionGuard mark_;
   ImportSource source_;
-  std::set<std::string> closed_;  // months, when it began
+  std::set<std::string> closed_;  // closed months at the start of the import
   bool known_file_;
   bool committed_ = false;
   ImportRows rows_;
   InvalidationCollector invalidations_;
-  std::optional<std::uint64_t>
-      invalidations_session_;  // the session under which it stands what was touched
-  std::map<std::string, StagedDelivery::Month> months_;  // of lines, by billing month
-  std::optional<Instant> month_begin_;  // of the line before, which is mostly the next's
+  std::optional<std::uint64_t> invalidations_session_;   // the session of the invalidation rows
+  std::map<std::string, StagedDelivery::Month> months_;  // lines by billing month
+  std::optional<Instant> month_begin_;  // of the previous line; the next line usually has the same
   StagedDelivery::Month* month_ = nullptr;
   std::set<std::string> scopes_;  // of a replacement
   std::vector<RejectedRow> rejected_;
@@ -141,7 +140,7 @@ Result<ImportResolution> ClickhouseImport::resolve(const Snapshot& ledger,
   return resolve_import(database_, ledger, delivery, between);
 }
 
-// Those that the ledger does not have.
+// Writes the rejected rows that the ledger does not have yet.
 Result<void> ClickhouseImport::write_rejected(const Snapshot& ledger, std::uint64_t session) {
   std::map<Hash128, std::uint64_t> seen;
   std::vector<Hash128> ids;
@@ -184,7 +183,7 @@ Result<void> ClickhouseImport::write_record(const ImportOutcome& outcome, std::u
   return insert_record(database_, session, import_record(source_, outcome));
 }
 
-// What the import invalidates, once for each session that may be committed.
+// Writes what the import invalidates, once for each session that may be committed.
 Result<void> ClickhouseImport::write_invalidated(const ImportResolution& resolution) {
   const std::uint64_t session = rows_of(resolution).session();
   if (invalidations_session_ == session) return {};

@@ -9,10 +9,10 @@ namespace {
 
 using clickhouse::Block;
 
-// A conflict on its way to words: what was kept aside, and what is kept.
+// The rows that a conflict is described from: the one that is set aside, and the one that is kept.
 struct FactConflictRows {
   StagedRow here;
-  std::optional<StagedRow> there;  // of the same import; nothing: the ledger's
+  std::optional<StagedRow> there;  // of the same import; absent if it is the ledger's
 };
 
 template <class Fact>
@@ -48,7 +48,7 @@ Result<std::vector<LedgerFact>> KeyedFactResolver<Fact>::read_ledger(const std::
   return found;
 }
 
-// Takes new corrections of closed months out of what is judged.
+// Drops new corrections of closed months before resolution.
 template <class Fact>
 Result<void> KeyedFactResolver<Fact>::keep_late_aside(const std::string& here,
                                                       const std::vector<LedgerFact>& ledger,

@@ -1,6 +1,6 @@
 // Facts whose key is their id, held against a state of the ledger: of several contents under one
 // key the ledger's is kept, else the one with the least fingerprint (resolve.h), and the others are
-// told as conflicts. New corrections of closed months are kept aside.
+// reported as conflicts. New corrections of closed months are set aside.
 #pragma once
 
 #include "ledger/store/clickhouse/import_resolver.h"

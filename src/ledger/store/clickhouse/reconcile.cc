@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include "core/try.h"
@@ -12,19 +13,21 @@ namespace {
 
 using clickhouse::Block;
 
-// What is asked, written once: the lines of the month, and the sessions of current runs.
+// The parts that all statements share: the lines of the month, and the sessions of the current
+// runs.
 struct ReconcileQuery {
   const Scan& scan;
-  std::string month;         // empty: all
-  std::string current = {};  // "(1, 2)", of every month: wherever a line is posted
+  std::string month;  // empty: all
+  // "(1, 2)", of all months, since a line may be posted by a run of any month
+  std::string current = {};
   std::string current_of_month = {};
   std::uint64_t lines = 0;
   std::uint64_t postings = 0;  // of current runs
 };
 
-// " FROM … WHERE …" of the lines of a slice, each with the sums of its postings in its currency
-// (own_…) and, where some are in another, which can never add up to the line, the first such
-// currency (foreign_currency).
+// " FROM … WHERE …" of the lines of a slice, each with the sums of its postings in its own currency
+// (own_…). If some postings are in another currency, the line cannot reconcile, and
+// foreign_currency is the first such currency.
 std::string lines_of(const ReconcileQuery& ask, const std::string& slice) {
   const Snapshot& snapshot = ask.scan.snapshot();
   const std::string table = ask.scan.all("charges");
@@ -50,7 +53,7 @@ constexpr const char* kIsOff =
     "(own_postings = 0 OR foreign_currency != '' OR own_billed != billed_cost OR own_effective != "
     "effective_cost OR own_list != list_cost OR own_contracted != contracted_cost)";
 
-// Four columns from `first` on.
+// Reads four columns, starting at `first`.
 Result<Costs> costs_of(const Block& block, std::size_t first, std::uint64_t row,
                        std::string_view currency) {
   const Currency code = TRY(Currency::parse(currency));
@@ -60,11 +63,12 @@ Result<Costs> costs_of(const Block& block, std::size_t first, std::uint64_t row,
   return Costs{money(0), money(1), money(2), money(3)};
 }
 
-// Visits rows that begin with a currency: add(totals of it, block, row) gives Result<void>.
+// Visits rows whose first column is a currency, with add(totals of the currency, block, row) ->
+// Result<void>.
 template <class Add>
 Result<void> add_rows(const ReconcileQuery& ask, const std::string& sql,
                       std::vector<ReconcileTotals>& totals, const Add& add) {
-  TRY(ask.scan.visit(sql, [&](const Block& block) -> Result<bool> {
+  std::ignore = TRY(ask.scan.visit(sql, [&](const Block& block) -> Result<bool> {
     for (std::uint64_t row = 0; row < block.rows; ++row) {
       const auto place = find_totals(block.columns[0].text(row), totals);
       if (!place) return std::unexpected(place.error());
@@ -108,7 +112,7 @@ Result<void> add_lines(const ReconcileQuery& ask, const std::string& slice,
       });
 }
 
-// What is posted under ids that no bill line has.
+// Postings of ids that no bill line has.
 Result<void> add_transfers(const ReconcileQuery& ask, const std::string& slice,
                            std::vector<ReconcileTotals>& totals) {
   return add_rows(
@@ -128,7 +132,7 @@ Result<void> add_transfers(const ReconcileQuery& ask, const std::string& slice,
       });
 }
 
-// What is posted to lines that have left the accounts since.
+// Postings to lines that have since left the accounts.
 Result<void> add_gone(const ReconcileQuery& ask, std::vector<ReconcileTotals>& totals) {
   return add_rows(
       ask,

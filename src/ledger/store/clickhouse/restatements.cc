@@ -14,12 +14,13 @@ std::string of_month(const std::string& month) {
   return month.empty() ? "" : " AND billing_month = " + clickhouse::sql_literal(month);
 }
 
-// By the import that took them back, then id.
+// Ordered by the import that took them back, then by id.
 using Retirements = std::vector<std::pair<std::uint64_t, FactId>>;
 
 Result<Retirements> retirements(const Scan& scan) {
   Retirements found;
-  TRY(scan.visit("SELECT session, charge_id FROM " + scan.snapshot().facts("retired_charges"),
+  std::ignore = TRY(
+      scan.visit("SELECT session, charge_id FROM " + scan.snapshot().facts("retired_charges"),
                  [&](const clickhouse::Block& block) -> Result<bool> {
                    for (std::uint64_t row = 0; row < block.rows; ++row) {
                      found.emplace_back(scan.snapshot().numbers().of(block.columns[0].uint64(row)),
@@ -57,7 +58,7 @@ Result<std::vector<RetiredCharge>> clickhouse_retired_charges(const Scan& scan,
   }
   for (const auto& [number, id] : retired) {
     const auto line = by_id.find(id);
-    if (line == by_id.end()) continue;  // of another month
+    if (line == by_id.end()) continue;  // belongs to another month
     found.push_back({line->second, number, std::nullopt});
     const auto reversal = by_original.find(id);
     if (reversal != by_original.end()) found.back().taken_back = reversal->second;

@@ -24,8 +24,8 @@ namespace {
 
 using clickhouse::Block;
 
-// Sums of the amounts of postings, modulo 2^128 as the engine makes them: what was sent, beside
-// what the table holds.
+// Sums of the amounts of postings, modulo 2^128 as the engine computes them; they compare what was
+// sent with what the table contains.
 struct PostingSums {
   static constexpr const char* kSelect =
       "count(), sum(billed_cost), sum(effective_cost), sum(list_cost), sum(contracted_cost), "
@@ -97,7 +97,7 @@ class ClickhouseRun : public RunSession {
   SetDigest postings_digest_;
   Hash128 dimensions_digest_;
   std::map<WorkloadId, Labels> dimensions_;
-  std::optional<std::uint64_t> kept_;  // the session of the run of which a part was kept
+  std::optional<std::uint64_t> kept_;  // the session of the run whose postings are partly kept
   std::optional<WorkClaim> claim_;
   WorkCompletion done_;  // of claim_
   bool committed_ = false;
@@ -137,7 +137,7 @@ Result<std::optional<LedgerRun>> ClickhouseRun::find_current(const Snapshot& led
   return std::move(*current);
 }
 
-// Gives the workloads of what was kept.
+// Copies the kept postings, and returns their workloads.
 Result<std::set<std::string>> ClickhouseRun::copy_postings(const LedgerRun& from,
                                                            const std::set<FactId>& left_out) {
   std::set<std::string> workloads;
@@ -231,7 +231,7 @@ Result<void> ClickhouseRun::write_record() {
   return insert_record(database_, session_, new_record());
 }
 
-// The tables hold what was sent to them, in number and in amounts.
+// Verifies that the tables contain what was sent: the row counts and the sums of the amounts.
 Result<void> ClickhouseRun::must_be_there() {
   PostingSums there;
   const ClickhouseDatabase::Loan client = database_.lend();
@@ -255,7 +255,7 @@ Result<void> ClickhouseRun::must_be_there() {
   return verify_row_count(database_, "run_dimensions", session_, dimension_rows_.rows());
 }
 
-// What was appended never counts.
+// The appended rows never count.
 Result<Run> ClickhouseRun::leave_unchanged(CommitTurn& turn, const Run& current) {
   if (!claim_) return current;
   const std::uint64_t session = database_.fresh_session();

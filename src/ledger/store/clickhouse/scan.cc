@@ -1,12 +1,14 @@
 #include "ledger/store/clickhouse/scan.h"
 
+#include <tuple>
+
 #include "core/try.h"
 
 namespace pennyweight {
 
 Result<std::vector<std::string>> Scan::texts(const std::string& sql) const {
   std::vector<std::string> found;
-  TRY(visit(sql, [&](const clickhouse::Block& block) -> Result<bool> {
+  std::ignore = TRY(visit(sql, [&](const clickhouse::Block& block) -> Result<bool> {
     for (std::uint64_t row = 0; row < block.rows; ++row) {
       found.emplace_back(block.columns[0].text(row));
     }
@@ -26,7 +28,7 @@ std::string current_sessions(std::span<const LedgerRun> runs, const std::string&
 }
 
 std::string overflow_condition(std::span<const SumColumns> columns) {
-  // In units of currency: 128 bits hold 1.7e20, and a sum that went round is off by 3.4e20.
+  // In units of currency: 128 bits hold 1.7e20, and a sum that overflowed is off by 3.4e20.
   std::string text;
   for (const auto& [sum, size] : columns) {
     text += (text.empty() ? "" : " OR ") + ("abs(" + size + " - toFloat64(" + sum + ")) > 1e19");

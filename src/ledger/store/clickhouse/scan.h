@@ -7,6 +7,7 @@
 #include <iterator>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -84,7 +85,7 @@ class Scan {
   template <class Fact>
   Result<std::vector<Fact>> collect(const std::string& rest) const {
     std::vector<Fact> found;
-    TRY(hand_over<Fact>(rest, [&](std::span<const Fact> some) {
+    std::ignore = TRY(hand_over<Fact>(rest, [&](std::span<const Fact> some) {
       found.insert(found.end(), some.begin(), some.end());
       return true;
     }));
@@ -94,13 +95,13 @@ class Scan {
   template <class Record>
   Result<std::vector<Record>> records(const std::string& rest) const {
     std::vector<Record> found;
-    TRY(visit("SELECT " + clickhouse_record_columns<Record>() + " FROM " +
-                  all(Table<Record>::kName) + " " + rest,
-              [&](const clickhouse::Block& block) -> Result<bool> {
-                std::vector<Record> some = TRY(records_of<Record>(block));
-                std::ranges::move(some, std::back_inserter(found));
-                return true;
-              }));
+    std::ignore = TRY(visit("SELECT " + clickhouse_record_columns<Record>() + " FROM " +
+                                all(Table<Record>::kName) + " " + rest,
+                            [&](const clickhouse::Block& block) -> Result<bool> {
+                              std::vector<Record> some = TRY(records_of<Record>(block));
+                              std::ranges::move(some, std::back_inserter(found));
+                              return true;
+                            }));
     return found;
   }
   // Postings for which `rest`, "WHERE … ORDER BY …", holds.

@@ -14,8 +14,8 @@ using clickhouse::Client;
 
 namespace {
 
-// Whether a statement names sessions one by one. To look them up, a server reads every row of the
-// log, of which there are five a commit; to be told them it takes some microseconds a session.
+// Whether a statement lists sessions explicitly. Looking them up makes the server read every row of
+// the log, which has five a commit; listing them costs a few microseconds a session.
 bool is_better_listed(std::uint64_t sessions, std::uint64_t commits) {
   constexpr std::uint64_t kFew = 4, kMost = 5'000, kCommitsASession = 100;
   return sessions <= kFew || (sessions <= kMost && sessions * kCommitsASession <= commits);
@@ -32,7 +32,7 @@ Result<Snapshot> Snapshot::of(ClickhouseDatabase& database) {
 }
 
 std::string Snapshot::sessions(const char* what) const {
-  // What is sealed counts for ever, so a later read of these rows finds the same up to a position.
+  // A sealed entry counts for ever, so a later read up to the same position returns the same rows.
   return "SELECT session, position FROM " + database_->all("log") + " WHERE kind = 'sealed' AND " +
          "what = " + clickhouse::sql_literal(what) +
          " AND position <= " + std::to_string(view_.end().position);
@@ -61,7 +61,7 @@ std::string Snapshot::is_booked(const std::string& charge_id) const {
 }
 
 Result<std::vector<LedgerRun>> runs_of(Client& client, const Snapshot& snapshot) {
-  std::map<std::uint64_t, std::uint64_t> positions;  // of sessions
+  std::map<std::uint64_t, std::uint64_t> positions;  // by session
   snapshot.view().entries.each(kRunEntry, [&](std::uint64_t position, std::uint64_t session) {
     positions[session] = position;
   });
@@ -127,7 +127,7 @@ Result<std::uint64_t> count_of(Client& client, const ClickhouseDatabase& databas
 }
 
 std::string session_list(std::span<const std::uint64_t> sessions) {
-  // A session is never 0.
+  // No session is 0.
   std::string list;
   for (const std::uint64_t session : sessions) {
     list += (list.empty() ? "" : ", ") + std::to_string(session);

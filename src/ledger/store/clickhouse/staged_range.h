@@ -1,7 +1,7 @@
-// StagedRange: the rows of an import whose keys lie in one range, and what becomes of each.
+// StagedRange: the rows of an import whose keys lie in one range, and the verdict on each.
 //
-// Rows have no number in the tables. They are told apart by what they say and where they stood, and
-// rows that agree in both are the same, so that it does not matter which of them is which.
+// The tables don't number the rows. Rows differ by content and by their line in the file; rows that
+// agree in both are interchangeable.
 #pragma once
 
 #include <algorithm>

@@ -9,8 +9,8 @@
 namespace pennyweight {
 namespace {
 
-// Where a built-in dimension stands: in the posting, its run, or its bill line. DimensionSource a
-// posting that is no line's, a transfer, a line's columns are "".
+// Where a built-in dimension is stored: in the posting, its run, or its bill line. A posting
+// without a bill line (a transfer) has "" in the columns of the line.
 enum class DimensionSource { kPosting, kRun, kLine };
 struct BuiltInColumn {
   const char* dimension;
@@ -45,7 +45,7 @@ const BuiltInColumn* find_built_in_column(std::string_view dimension) {
   return found == kBuiltInColumns.end() ? nullptr : &*found;
 }
 
-// The first day of the month of `day`, in whole numbers: ClickHouse's own dates end in 2149.
+// The first day of the month of `day`, in integers, since ClickHouse's own dates end in 2149.
 // Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
 std::string month_begin() {
   const std::string of_era = "((day + 719468) % 146097)";
@@ -64,7 +64,7 @@ std::string bucket_expression(TimeBucket bucket) {
     case TimeBucket::kDay:
       return "day";
     case TimeBucket::kWeek:
-      // Day 0 was a Thursday; a number of weeks before it keeps the remainder from being negative.
+      // Day 0 was a Thursday; adding whole weeks keeps the remainder from being negative.
       return "toInt32(day - (day + 700003) % 7)";
     case TimeBucket::kMonth:
       return month_begin();
@@ -103,8 +103,8 @@ std::string sums_of_postings() {
          ") + toFloat64(memory_time)) AS times_size";
 }
 
-// Whether a sum is beyond its column, of sums or of sums of sums. Times are never negative, so what
-// went round is too little by all of them: one size is enough for the four.
+// Whether a sum exceeds its column, for sums or for sums of sums. Times are never negative, so a
+// time that overflowed is too small by all of them: one size column is enough for the four.
 std::string sums_overflow(bool of_sums) {
   const auto of = [&](const std::string& name) { return of_sums ? "sum(" + name + ")" : name; };
   std::vector<SumColumns> costs;
@@ -124,7 +124,7 @@ std::string sums_overflow(bool of_sums) {
 ClickhouseSummarySql::ClickhouseSummarySql(const Scan& scan, std::span<const LedgerRun> runs,
                                            const SummaryQuery& query)
     : scan_(scan), bucket_(query.bucket) {
-  // Which runs these are is known before any posting is looked at.
+  // The runs are known before any posting is read.
   std::map<Scope, const LedgerRun*> chosen;
   for (const LedgerRun& run : runs) {
     if (query.as_of ? run.run.at <= *query.as_of : run.run.current) chosen[run.run.scope] = &run;
@@ -166,7 +166,7 @@ std::string ClickhouseSummarySql::of_runs(std::string Run::* field) const {
   return "transform(session, [" + sessions + "], [" + values + "], '')";
 }
 
-// The name of the column of a dimension, of which there is one however often it is asked for.
+// The name of the column of a dimension; a dimension that is used several times has one column.
 std::string ClickhouseSummarySql::key_of(const std::string& dimension) {
   const auto named = [](auto& columns, const std::string& expression, const char* prefix) {
     for (const auto& [known, name] : columns) {
@@ -216,14 +216,14 @@ std::string ClickhouseSummarySql::condition(const SummaryFilter& filter) const {
 
 std::string ClickhouseSummarySql::bill_line_condition(
     const std::string& expression, const std::vector<std::string>& values) const {
-  // "" is also the value of what is no line's, which no list of lines holds.
+  // "" is also the value of postings without a bill line, which no list of lines contains.
   const bool nothing = holds_nothing(values);
   return std::string("charge_id GLOBAL ") + (nothing ? "NOT IN" : "IN") +
          " (SELECT charge_id FROM " + scan_.snapshot().facts("charges") + " AND " + expression +
          (nothing ? " NOT IN " : " IN ") + list_of(values) + ")";
 }
 
-// DimensionSource what is no line's, the month of its run.
+// The month of a posting without a bill line is that of its run.
 std::string ClickhouseSummarySql::billing_month_condition(
     const std::vector<std::string>& values) const {
   std::vector<std::uint64_t> of_month;
@@ -237,7 +237,7 @@ std::string ClickhouseSummarySql::billing_month_condition(
 }
 
 std::string ClickhouseSummarySql::workload_condition(const SummaryFilter& filter) const {
-  // "" is also the value of a workload without the dimension, which no list of dimensions holds.
+  // "" is also the value of a workload without the dimension, which no list of dimensions contains.
   const bool nothing = holds_nothing(filter.values);
   return std::string("(session, workload) GLOBAL ") + (nothing ? "NOT IN" : "IN") +
          " (SELECT session, workload FROM " + scan_.all("run_dimensions") + " WHERE session IN " +

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/try.h"
@@ -24,7 +25,7 @@ using Sessions = std::set<std::uint64_t>;
 
 constexpr const char* kNotes = "strays";
 
-// Rows of these are of a session, and seen only when it counts.
+// The tables whose rows belong to a session and are visible only if it counts.
 std::vector<std::string> swept_tables() {
   std::vector<std::string> names;
   for (const TableSpec& table : clickhouse_tables()) {
@@ -40,7 +41,7 @@ Result<void> visit(ClickhouseDatabase& database, const std::string& sql,
   return client->query(sql, sink, database.reading());
 }
 
-// Which sessions have rows, by table.
+// The sessions that have rows, by table.
 Result<std::map<std::string, Sessions>> sessions_with_rows(ClickhouseDatabase& database) {
   std::map<std::string, Sessions> found;
   for (const std::string& table : swept_tables()) {
@@ -55,7 +56,7 @@ Result<std::map<std::string, Sessions>> sessions_with_rows(ClickhouseDatabase& d
   return found;
 }
 
-// When each was first noted.
+// When each session was first noted.
 Result<std::map<std::uint64_t, Instant>> noted_sessions(ClickhouseDatabase& database) {
   std::map<std::uint64_t, Instant> noted;
   TRY(visit(database,
@@ -80,7 +81,8 @@ Result<void> note(ClickhouseDatabase& database, const std::vector<std::uint64_t>
   return inserter.flush();
 }
 
-// Those that are condemned now; one that came to count in the meantime is left.
+// Condemns the sessions and returns those now condemned; a session that has come to count meanwhile
+// is left alone.
 Result<Sessions> condemn(ClickhouseDatabase& database, const std::vector<std::uint64_t>& sessions) {
   Sessions condemned;
   if (sessions.empty()) return condemned;
@@ -94,8 +96,8 @@ Result<Sessions> condemn(ClickhouseDatabase& database, const std::vector<std::ui
   return condemned;
 }
 
-// What the server that is asked was named to delete and has not yet. 18.16 leaves a part alone that
-// was the last to reach its quorum until its partition is written again, so this may stay so.
+// The deletions that this server was asked for and has not finished. 18.16 skips a part that was
+// the last to reach its quorum until its partition is written again, so this may stay so.
 Result<std::vector<std::string>> unfinished_deletions(ClickhouseDatabase& database,
                                                       const std::string& table) {
   const std::string name = local(database.layout(), table);
@@ -114,8 +116,8 @@ Result<std::vector<std::string>> unfinished_deletions(ClickhouseDatabase& databa
   return commands;
 }
 
-// Tells the servers to delete the rows of these sessions, but for those of an unfinished deletion.
-// Gives the sessions that it named.
+// Asks the servers to delete the rows of these sessions, except those of an unfinished deletion.
+// Returns the sessions that it asked for.
 Result<Sessions> delete_rows(ClickhouseDatabase& database, const std::string& table,
                              const Sessions& sessions) {
   Sessions named;
@@ -140,7 +142,7 @@ Result<SweepResult> sweep(ClickhouseDatabase& database, Instant now,
                           std::chrono::milliseconds patience) {
   const auto rows = TRY(sessions_with_rows(database));
   const auto noted = TRY(noted_sessions(database));
-  // Read behind the rows: what came to count meanwhile is in it.
+  // Read after the rows, so that it contains every session that has come to count meanwhile.
   const auto view = TRY(database.view());
   Sessions counted, condemned;
   for (const commit_log::Entry& entry : view.entries) {
@@ -173,12 +175,12 @@ Result<SweepResult> sweep(ClickhouseDatabase& database, Instant now,
     const Sessions named = TRY(delete_rows(database, table, doomed));
     cleared.insert(named.begin(), named.end());
   }
-  // Notes of those that are settled one way or the other.
+  // The notes of sessions that count or are condemned.
   Sessions settled;
   for (const auto& [session, _] : noted) {
     if (!strays.contains(session) || gone.contains(session)) settled.insert(session);
   }
-  TRY(delete_rows(database, kNotes, settled));
+  std::ignore = TRY(delete_rows(database, kNotes, settled));
   return SweepResult{
       .waiting = strays.size() - gone.size(), .condemned = gone.size(), .cleared = cleared.size()};
 }

@@ -24,7 +24,7 @@ namespace pennyweight {
 struct SweepResult {
   std::uint64_t waiting = 0;    // sessions that have rows and may still be committed
   std::uint64_t condemned = 0;  // by this sweep
-  std::uint64_t cleared = 0;    // sessions whose rows the servers were told to delete
+  std::uint64_t cleared = 0;    // sessions whose rows the servers were asked to delete
 };
 
 // How many sessions one sweep condemns at most; the next sweep continues.

@@ -10,11 +10,12 @@
 namespace pennyweight {
 namespace {
 
-// A replicated table knows this many of its last blocks again; of itself it is a hundred. An insert
-// that its sender gave up and sent elsewhere may still be on its way while as many others arrive.
+// A replicated table recognises this many of its last blocks; the default is a hundred. An insert
+// that its sender gave up and repeated elsewhere may still be under way while that many other
+// blocks arrive.
 constexpr const char* kBlocksKnownAgain = " SETTINGS replicated_deduplication_window = 1000";
 
-// The month in UTC of a column of milliseconds, as a number: 202603.
+// The UTC month of a column of milliseconds, as a number: 202603.
 std::string month_number(const std::string& column) {
   return "toYYYYMM(toDateTime(intDiv(" + column + ", 1000), 'UTC'))";
 }
@@ -55,7 +56,7 @@ std::vector<clickhouse::ColumnSpec> invalidation_columns() {
   return schema.columns();
 }
 
-// A plan is a row for each of its scopes, and a head that is written last.
+// A plan is one row for each of its scopes, and a head that is written last.
 std::vector<clickhouse::ColumnSpec> plan_columns() {
   clickhouse_io::Schema schema;
   schema.add("plan", "UInt64");
@@ -78,13 +79,13 @@ TableSpec everywhere(const char* name, const char* order_by,
 
 std::vector<TableSpec> make_tables() {
   std::vector<TableSpec> tables;
-  // Lines that can meet have one natural key, so they are on one shard.
+  // Lines that can conflict have the same natural key, so they are on one shard.
   tables.push_back(fact_table<Charge>("charge_id", "booked_month", "natural_key"));
   tables.push_back(fact_table<Holding>("cluster, workload, attempt", "", "holding_id"));
   tables.push_back(fact_table<Node>("cluster, name, valid_from", "", "node_id"));
   tables.push_back(fact_table<Gpu>("cluster, node, gpu_index, uuid, valid_from", "", "gpu_id"));
-  // A card is whole on a shard. Days before cards, so that what comes every minute meets the rows
-  // of its day alone.
+  // All rows of a GPU are on one shard. Days come before GPUs in the order, so that rows that
+  // arrive every minute are merged with those of their own day only.
   tables.push_back(
       fact_table<Usage>("cluster, day, gpu, mig_instance, workload, observed_at, span_ms, part",
                         month_number("observed_at"), "cluster, gpu"));

@@ -16,7 +16,7 @@ const TableLayout kOne = {.database = "pw", .cluster = ""};
 const TableLayout kMany = {.database = "pw", .cluster = "c"};
 
 TEST(ClickhouseTables, EachHasItsSessionAndIsOrderedByColumnsThatAreNeverAbsent) {
-  // What is no part of what is committed: signs of life, and what can be worked out again.
+  // Tables that are not part of a commit: heartbeats, and what can be computed again.
   const std::set<std::string> of_no_session = {"schema_version", "work_signs", "work_plans"};
   std::set<std::string> names;
   for (const TableSpec& table : clickhouse_tables()) {

@@ -1,11 +1,12 @@
-// A month has too many samples to be sorted at once, and releases before 2020 sort whatever they
-// hand over in order. So the GPUs are listed first, and then read a slice of them at a time. A
-// GPU's rows lie together within each day, so a slice reads little else.
+// A month has too many samples to be sorted at once, and releases before 2020 sort everything that
+// they return in order. So the GPUs are listed first and then read a slice at a time. A GPU's rows
+// are contiguous within each day, so a slice reads little else.
 #include "ledger/store/clickhouse/usage_scan.h"
 
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,23 +18,23 @@ namespace {
 // The GPUs of one slice, from the first to the last.
 struct GpuRange {
   std::string first, last;
-  std::uint64_t rows = 0;  // of every session, committed or not
+  std::uint64_t rows = 0;  // of all sessions, committed or not
 };
 
 Result<std::vector<GpuRange>> find_gpu_ranges(const Scan& scan, const std::string& wanted) {
   std::vector<GpuRange> slices;
-  TRY(scan.visit("SELECT gpu, toUInt64(count()) FROM " + scan.all("usages") + " WHERE " + wanted +
-                     " GROUP BY gpu ORDER BY gpu",
-                 [&](const clickhouse::Block& block) -> Result<bool> {
-                   for (std::uint64_t row = 0; row < block.rows; ++row) {
-                     const std::string gpu(block.columns[0].text(row));
-                     if (slices.empty() || slices.back().rows >= kSliceRows)
-                       slices.push_back({gpu, gpu, 0});
-                     slices.back().last = gpu;
-                     slices.back().rows += block.columns[1].uint64(row);
-                   }
-                   return true;
-                 }));
+  std::ignore = TRY(scan.visit("SELECT gpu, toUInt64(count()) FROM " + scan.all("usages") +
+                                   " WHERE " + wanted + " GROUP BY gpu ORDER BY gpu",
+                               [&](const clickhouse::Block& block) -> Result<bool> {
+                                 for (std::uint64_t row = 0; row < block.rows; ++row) {
+                                   const std::string gpu(block.columns[0].text(row));
+                                   if (slices.empty() || slices.back().rows >= kSliceRows)
+                                     slices.push_back({gpu, gpu, 0});
+                                   slices.back().last = gpu;
+                                   slices.back().rows += block.columns[1].uint64(row);
+                                 }
+                                 return true;
+                               }));
   return slices;
 }
 
@@ -43,7 +44,7 @@ class SampleReader {
   SampleReader(const clickhouse::Block& block, std::uint64_t row, Usage& usage)
       : block_(block), row_(row), usage_(usage) {}
   void text(const char*, auto field) { std::invoke(field, usage_) = next().text(row_); }
-  // Most rows have the GPU, the node and the workload of the row that stood there before.
+  // Most rows have the GPU, the node and the workload of the previous row, so the texts are reused.
   void id(const char*, auto field) {
     auto& id = std::invoke(field, usage_);
     const std::string_view text = next().text(row_);
@@ -74,20 +75,20 @@ class SampleReader {
   std::size_t next_ = 0;
 };
 
-// Gathers rows into batches that hold all samples of a GPU.
+// Collects rows into batches that contain all samples of a GPU.
 class UsageBatches {
  public:
   UsageBatches(const ClusterId& cluster, std::span<const UsageNumber> numbers,
                const Store::UsageSink& sink)
       : cluster_(cluster), numbers_(numbers), sink_(sink) {}
 
-  // "gpu, mig_instance, …": what take() reads.
+  // "gpu, mig_instance, …": the columns that take() reads.
   std::string columns() const {
     clickhouse_io::Schema schema;
     list(schema);
     return schema.names();
   }
-  // Whether the sink wants more. Rows come with these columns.
+  // Returns whether the sink wants more. The rows have these columns.
   bool take(const clickhouse::Block& block) {
     for (std::uint64_t row = 0; row < block.rows; ++row) {
       const std::string_view gpu = block.columns[0].text(row);
@@ -106,7 +107,7 @@ class UsageBatches {
   bool finish() { return size_ == 0 || hand_over(); }
 
  private:
-  // A GPU's day of one-minute samples fills a batch.
+  // One day of one-minute samples of a GPU fills a batch.
   static constexpr std::size_t kBatchRowsLeast = 1024;
 
   void list(auto& io) const {
@@ -119,8 +120,8 @@ class UsageBatches {
   const ClusterId& cluster_;
   const std::span<const UsageNumber> numbers_;
   const Store::UsageSink& sink_;
-  std::vector<Usage> batch_;  // reused from batch to batch, for the memory of its texts
-  std::size_t size_ = 0;      // how many of its elements belong to this batch
+  std::vector<Usage> batch_;  // reused from batch to batch, to keep the memory of its texts
+  std::size_t size_ = 0;      // the number of elements in this batch
 };
 
 }  // namespace

@@ -54,10 +54,10 @@ struct Content {
   std::uint64_t live = 0;
 };
 
-// Looks up contents in the sorted lines of a delivery.
+// Finds contents in the sorted lines of a delivery.
 class Deliveries {
  public:
-  // REQUIRES: sorted by content; lives longer.
+  // REQUIRES: sorted by content; outlives this object.
   explicit Deliveries(const std::vector<StagedCharge>& staged) : staged_(staged) {}
   std::uint64_t count(const Hash128& content) const {
     const auto [begin, end] =
@@ -80,7 +80,7 @@ ChargeVerdict judge_charges(DeliveryStyle style, std::vector<StagedCharge> stage
   std::ranges::sort(by_content, {},
                     [&](std::size_t i) { return std::tie(ledger[i].content, ledger[i].ordinal); });
   ChargeVerdict verdict;
-  // As many live lines of a content as are delivered are those that are, the first ones.
+  // As many live lines of a content as are delivered stay: the first ones.
   std::uint64_t place = 0;
   for (std::size_t i = 0; i < by_content.size(); ++i) {
     const LedgerCharge& line = ledger[by_content[i]];
@@ -89,7 +89,7 @@ ChargeVerdict judge_charges(DeliveryStyle style, std::vector<StagedCharge> stage
       verdict.left_out.push_back(by_content[i]);
     }
   }
-  std::map<Hash128, Hash128> missing;  // under a natural key, the least id that is left out
+  std::map<Hash128, Hash128> missing;  // by natural key, the smallest id that is left out
   if (style == DeliveryStyle::kGuarded) {
     for (const std::size_t i : verdict.left_out) {
       const auto [least, added] = missing.try_emplace(ledger[i].natural_key, ledger[i].id);

@@ -1,6 +1,6 @@
-// What becomes of the facts of an import: new, there already, or in conflict. Pure, and told from
-// fingerprints alone: of what came, and of what the ledger has under the same keys. Facts that can
-// meet have one key, so an import may be judged a range of keys at a time.
+// Verdicts on the facts of an import: new, already stored, or in conflict. Pure: they follow from
+// the fingerprints of the imported facts and of the ledger's facts with the same keys. Only facts
+// with one key can conflict, so an import may be judged one range of keys at a time.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct LedgerFact {
 };
 struct FactConflict {
   Hash128 id;
-  std::uint64_t row = 0;                   // what is kept aside
+  std::uint64_t row = 0;                   // the one that is set aside
   std::optional<std::uint64_t> there_row;  // what is kept, where it came with it; nothing: the
                                            // ledger's
 };

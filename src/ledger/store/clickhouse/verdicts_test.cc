@@ -55,11 +55,11 @@ TEST(Settle, WhatAReplacementLeavesOutIsTold) {
   EXPECT_EQ(verdict.counts.existing, 1u);
   ASSERT_EQ(verdict.created.size(), 1u);
   EXPECT_EQ(verdict.created[0].row, 1u);
-  EXPECT_EQ(verdict.created[0].ordinal, 1u);  // of a content that was there and was taken back
+  EXPECT_EQ(verdict.created[0].ordinal, 1u);  // the content existed before and was taken back
   EXPECT_THAT(verdict.left_out, ElementsAre(1u, 3u));
 }
 
-// A ledger that some deliveries made, and a delivery.
+// A ledger after some deliveries, and one more delivery.
 struct World {
   std::vector<LedgerCharge> ledger;
   std::vector<StagedCharge> staged;
@@ -104,7 +104,7 @@ RC_GTEST_PROP(Settle, EveryLineIsCreatedThereOrInConflict, ()) {
              there.natural_key == world.staged[line.row].natural_key;
     }));
   }
-  // The same again: nothing is new.
+  // Delivering the same again: nothing is new.
   if (style == DeliveryStyle::kReplacement) {
     std::vector<LedgerCharge> after = world.ledger;
     for (const std::size_t gone : verdict.left_out) after[gone].live = false;
@@ -119,7 +119,7 @@ RC_GTEST_PROP(Settle, EveryLineIsCreatedThereOrInConflict, ()) {
   }
 }
 
-// So an import may be judged a range of keys at a time.
+// So an import may be resolved one range of keys at a time.
 RC_GTEST_PROP(Settle, KeysAreJudgedByThemselves, ()) {
   const World world = any_world();
   const DeliveryStyle style = any_style();

@@ -25,7 +25,7 @@ using clickhouse::sql_literal;
 // Calls visit(block, row) for each row of a statement.
 template <class Visit>
 Result<void> each_row(const Scan& scan, const std::string& sql, const Visit& visit) {
-  TRY(scan.visit(sql, [&](const Block& block) -> Result<bool> {
+  std::ignore = TRY(scan.visit(sql, [&](const Block& block) -> Result<bool> {
     for (std::uint64_t row = 0; row < block.rows; ++row) visit(block, row);
     return true;
   }));
@@ -82,7 +82,7 @@ Result<void> add_heartbeats(const Scan& scan, std::vector<ClaimState>& claims) {
 }
 
 // The rows of a plan share a number. One of them is its head, which is written last: a plan without
-// a head did not arrive as a whole.
+// a head is incomplete.
 Result<std::vector<WorkPlan>> newest_plans(const Scan& scan) {
   std::vector<WorkPlan> plans;
   const std::size_t first_scope_column = 1 + clickhouse_io::Schema::of<WorkPlan>().columns().size();
@@ -90,7 +90,7 @@ Result<std::vector<WorkPlan>> newest_plans(const Scan& scan) {
       "SELECT plan FROM {} WHERE is_head ORDER BY month, imports DESC, planned_at DESC, plan "
       "LIMIT 1 BY month",
       scan.all("work_plans"));
-  TRY(scan.visit(
+  std::ignore = TRY(scan.visit(
       fmt::format("SELECT is_head, {}, {} FROM {} WHERE plan GLOBAL IN ({}) ORDER BY month, "
                   "is_head DESC, cluster",
                   clickhouse_record_columns<WorkPlan>(), clickhouse_record_columns<PlannedScope>(),
@@ -110,7 +110,7 @@ Result<std::vector<WorkPlan>> newest_plans(const Scan& scan) {
   return plans;
 }
 
-// The number of the current run of a scope; 0: it has none.
+// The number of the current run of a scope; 0 if it has none.
 Result<std::uint64_t> current_number(const Scan& scan, const Scope& scope) {
   const auto runs = TRY(scan.runs());
   const auto current = std::ranges::find_if(
@@ -144,7 +144,7 @@ Result<std::vector<InvalidatedScope>> clickhouse_invalidated_scopes(const Scan& 
                                                                     std::uint64_t after) {
   std::vector<InvalidatedScope> found;
   if (after >= scan.snapshot().imports()) return found;
-  // The positions in the log of the imports that follow, and of `after` itself.
+  // The log positions of the imports after `after`, and of `after` itself.
   std::vector<std::uint64_t> positions;
   std::uint64_t number = 0, after_position = 0;
   scan.snapshot().view().entries.each(kImportEntry, [&](std::uint64_t position, std::uint64_t) {
@@ -157,8 +157,8 @@ Result<std::vector<InvalidatedScope>> clickhouse_invalidated_scopes(const Scan& 
     return after + 1 + static_cast<std::uint64_t>(found_at - positions.begin());
   };
   const std::string columns = clickhouse_record_columns<Invalidation>();
-  // ALL: since 2019 ANY would take only one row of each side. A session has one entry anyway.
-  TRY(scan.visit(
+  // ALL: since 2019 ANY would return only one row of each side. A session has only one entry.
+  std::ignore = TRY(scan.visit(
       fmt::format("SELECT min(position), max(position), argMin(touched_at, position), {} FROM {} "
                   "GLOBAL ALL INNER JOIN (SELECT session, position FROM ({}) WHERE position > {}) "
                   "AS s USING (session) GROUP BY {}",
@@ -181,7 +181,7 @@ Result<std::vector<InvalidatedScope>> clickhouse_invalidated_scopes(const Scan& 
 Result<std::optional<WorkClaim>> claim_clickhouse_work(ClickhouseDatabase& database, bool& open,
                                                        const ClaimRequest& request) {
   const SessionGuard guard = TRY(SessionGuard::set(open));
-  // Most who are too late see it without a turn.
+  // Most callers that are too late find out here, without a turn.
   const Scan before = TRY(Scan::begin(database));
   const auto is_free = [&](const Scan& scan) -> Result<bool> {
     const auto closed = TRY(closed_months(database, scan.snapshot()));
@@ -243,7 +243,7 @@ Result<void> save_clickhouse_plan(ClickhouseDatabase& database, const WorkPlan& 
   };
   Result<void> done = {};
   for (const PlannedScope& scope : plan.scopes) done = done ? add(false, scope) : done;
-  // Its head is there once the rest of it is.
+  // The head exists once the other rows do.
   if (done) done = inserter.flush();
   if (!done) return done;
   const ClickhouseDatabase::Loan client = database.lend();

@@ -4,7 +4,7 @@
 // want a scope one gets it. A completion is a row of its run's session; if the run was the same as
 // the current one, the completion has an entry of its own. Heartbeats and plans are rows without an
 // entry: a heartbeat only tells others when they may try, and a plan follows from the facts, so it
-// is right whoever wrote it.
+// is the same from any writer.
 #pragma once
 
 #include <cstdint>

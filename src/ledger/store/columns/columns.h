@@ -569,7 +569,7 @@ struct Table<ClaimState> {
 // On ClickHouse each is a row, so that nothing is ever updated.
 struct HeartbeatRecord {
   std::uint64_t claim = 0;
-  std::uint64_t heartbeat = 0;  // a number that no other has, so that no two rows are alike
+  std::uint64_t heartbeat = 0;  // unique, so that no two rows are identical
   Instant at = {};
   bool is_over = false;  // it gives the claim back
 };

@@ -17,7 +17,7 @@ using duckdb::Connection;
 using duckdb::Rows;
 using duckdb::Statement;
 
-// Prepares, binds the one text that there is, and visits the chunks.
+// Prepares the statement, binds its only parameter (a text), and visits the chunks.
 template <class Visit>
 Result<void> visit(Connection& connection, const std::string& sql, const std::string& text,
                    const Visit& visit_chunk) {
@@ -38,7 +38,7 @@ Result<std::vector<Charge>> charges_of(Connection& connection, const std::string
   return found;
 }
 
-// Lines and current runs of the month, digested and counted.
+// Digests and counts the lines and current runs of the month.
 Result<void> add_inputs(Connection& connection, Closing& closing) {
   SetDigest digest;
   closing.lines = 0;

@@ -132,8 +132,8 @@ class DuckdbStore : public Store {
     TRY(what(lock.connection()));
     return lock.commit();
   }
-  // Prepares `sql` on a connection of its own, binds, and visits the chunks. A connection each, so
-  // that a sink may ask the store for more while its scan goes on.
+  // Prepares `sql` on a connection of its own, binds, and visits the chunks. Each scan has its own
+  // connection, so that a sink may query the store while its scan continues.
   template <class Bind, class Visit>
   Result<void> visit(const std::string& sql, const Bind& bind, const Visit& visit_chunk) {
     Connection connection = TRY(database_.connect());
@@ -180,8 +180,8 @@ Result<void> DuckdbStore::scan_charges(const std::string& month, const ChargeSin
 
 Result<void> DuckdbStore::scan_holdings(const ClusterId& cluster, const Interval& during,
                                         const HoldingSink& sink) {
-  // Of each attempt the ended fact, else the latest reading, as supersedes() has it. The order of
-  // ids is the last word in both, since it is unique.
+  // For each attempt, the fact that ended it; otherwise the latest reading. This is the rule of
+  // supersedes(). Ids break ties in both, since they are unique.
   return visit(
       "SELECT " + fact_columns<Holding>("") +
           " FROM (SELECT * FROM holdings WHERE cluster = $1 QUALIFY row_number() OVER "
@@ -370,7 +370,7 @@ Result<StoreOverview> DuckdbStore::overview() {
   return view;
 }
 
-// The rows of a chunk, whose columns are those of SummarySql.
+// The rows of a chunk with the columns of SummarySql.
 Result<std::vector<SummaryRow>> summary_rows_of(const Rows& chunk, std::uint64_t keys) {
   std::vector<SummaryRow> rows;
   rows.reserve(chunk.size());
@@ -466,7 +466,7 @@ Result<void> DuckdbStore::issue_invoices(std::span<const IssuedInvoice> invoices
       [&](Connection& connection) { return pennyweight::issue_invoices(connection, invoices); });
 }
 
-// The engine opens files of several other kinds too, a CSV say, as a view in memory, in which
+// The engine also opens files of several other formats, such as CSV, as an in-memory view in which
 // everything written would be lost. An empty file becomes a database.
 Result<void> check_magic(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -502,7 +502,7 @@ Result<void> check_path(const DuckdbOptions& options) {
   return {};
 }
 
-// The file at `path`, with our tables.
+// Opens the file at `path`, with our tables.
 Result<duckdb::Database> open_file(const DuckdbOptions& options, const std::string& path) {
   Result<duckdb::Database> database =
       duckdb::Database::open({.path = path,
@@ -521,9 +521,9 @@ Result<duckdb::Database> open_file(const DuckdbOptions& options, const std::stri
   return database;
 }
 
-// DuckDB makes a file step by step, and one that was killed between two of them is none that it
-// opens again. So a new ledger is created under another name, and renamed when it is whole. If
-// another program was faster, its file stays.
+// DuckDB creates a file step by step, and cannot open one whose creation was interrupted. So a new
+// ledger is created under another name and renamed when it is complete. If another program was
+// faster, its file stays.
 Result<void> make_file(const DuckdbOptions& options) {
   namespace fs = std::filesystem;
   const std::string making = fmt::format("{}.making-{}", options.path, ::getpid());
@@ -538,7 +538,7 @@ Result<void> make_file(const DuckdbOptions& options) {
     Connection connection = TRY(made->connect());
     TRY(connection.execute("CHECKPOINT"));
   }
-  // Unlike a renaming, a link never takes the place of what is there.
+  // Unlike a rename, a link never replaces an existing file.
   std::error_code linking;
   fs::create_hard_link(making, options.path, linking);
   if (linking && !fs::exists(options.path, code)) fs::rename(making, options.path, linking);

@@ -1,4 +1,4 @@
-// What is special about a ledger in a file: how it is opened, refused, read by others, and filled.
+// What is specific to a ledger in a file: how it is opened, refused, read by others, and filled.
 #include "ledger/store/duckdb/duckdb_store.h"
 
 #include <gmock/gmock.h>
@@ -34,13 +34,13 @@ class DuckdbStoreTest : public ::testing::Test {
   static Result<std::unique_ptr<Store>> open(const std::string& path, bool read_only = false) {
     return open_duckdb_store({.path = path, .threads = 1, .read_only = read_only});
   }
-  // As open, for files that must open.
+  // As open(), for files that must open.
   static std::unique_ptr<Store> opened(const std::string& path, bool read_only = false) {
     Result<std::unique_ptr<Store>> store = open(path, read_only);
     if (!store) throw std::runtime_error(store.error().message);
     return std::move(*store);
   }
-  // Speaks to the file as someone else would, past the store.
+  // Accesses the file without the store, as another program would.
   static void tamper(const std::string& path, const std::string& sql) {
     Result<duckdb::Database> database = duckdb::Database::open({.path = path, .threads = 1});
     ASSERT_TRUE(database.has_value()) << database.error().message;
@@ -65,7 +65,7 @@ class DuckdbStoreTest : public ::testing::Test {
     }
     return session->commit();
   }
-  // One posting for each charge, of all of it.
+  // One posting for each charge, for its full cost.
   static void post(Store& store) {
     const pennyweight::Run run = {.scope = {ClusterId(""), "2026-03"},
                                   .policy = "p",
@@ -92,7 +92,7 @@ class DuckdbStoreTest : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(DuckdbStoreTest, WhatWasKeptIsThereAfterReopening) {
+TEST_F(DuckdbStoreTest, CommittedFactsSurviveReopening) {
   {
     const auto store = opened(file());
     ASSERT_TRUE(import(*store, 100).has_value());
@@ -196,7 +196,7 @@ TEST_F(DuckdbStoreTest, ReadOnlyIsOnlyRead) {
                    .has_value());
 }
 
-// In a process of its own, before this one has an engine and its threads.
+// In a separate process, before this one has an engine and its threads.
 int in_child(const auto& work) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(work());
@@ -218,7 +218,7 @@ TEST_F(DuckdbStoreTest, SaysThatAnotherProcessHasTheFile) {
             0);
 }
 
-// A disk that takes no more, played by the limit on the size of files.
+// A full disk, simulated by the limit on the size of files.
 TEST_F(DuckdbStoreTest, AFullDiskLeavesTheLedgerAsItWas) {
   {
     const auto store = opened(file());
@@ -229,7 +229,7 @@ TEST_F(DuckdbStoreTest, AFullDiskLeavesTheLedgerAsItWas) {
               const rlimit limit{.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
               ::setrlimit(RLIMIT_FSIZE, &limit);
               const auto store = open(file());
-              if (!store) return 0;  // refused already
+              if (!store) return 0;  // refused when opening
               return import(**store, 100'000).has_value() ? 1 : 0;
             }),
             0);
@@ -253,8 +253,8 @@ TEST_F(DuckdbStoreTest, NumbersBeyondTheColumnsAreRefused) {
 }
 
 // Every table with its columns, their types and their order, is part of the format: an older
-// program reads what a newer one wrote under the same version. So whoever changes this fingerprint
-// raises kSchemaVersion and writes an upgrade.
+// program reads what a newer one wrote under the same version. If this fingerprint changes,
+// raise kSchemaVersion and write an upgrade.
 TEST_F(DuckdbStoreTest, TheTablesAreThoseOfVersion5) {
   opened(file()).reset();
   Result<duckdb::Database> database = duckdb::Database::open({.path = file(), .threads = 1});

@@ -8,7 +8,7 @@ namespace {
 
 Result<void> append_chunk(duckdb::Appender& appender, std::uint64_t rows, bool in_range,
                           const char* table) {
-  // A chunk that was filled must go, or what it holds would be part of the next.
+  // A chunk that was partly filled must be discarded, or its rows would become part of the next.
   Result<void> appended = appender.append(in_range ? rows : 0);
   if (appended && !in_range) {
     return fail(ErrorCode::kLimit, std::string("a number for the table ") + table +
@@ -28,7 +28,7 @@ Result<void> append(duckdb::Appender& appender, std::span<const Fact* const> fac
   filler.each(
       [&](auto& writer, auto row, const Fact& fact) { writer.set_uint64(row, fact.source.line); });
   if constexpr (std::is_same_v<Fact, Charge>) {
-    std::optional<Instant> begin;  // of the line before
+    std::optional<Instant> begin;  // of the previous line
     std::string month;
     filler.each([&](auto& writer, auto row, const Charge& charge) {
       if (begin != charge.billing_period.begin()) {

@@ -73,8 +73,8 @@ Result<void> append_postings(duckdb::Appender& appender, std::span<const Posting
 // The appender buffers outside the engine's memory limit, so it is flushed after so many rows.
 inline constexpr std::uint64_t kFlushRows = 20 * duckdb::Appender::kChunkRows;
 
-// Appends records to a table whose columns are a number, of the run or the import that wrote them,
-// and then those that are listed.
+// Appends records to a table whose first column is the number of the run or import that wrote them,
+// followed by the columns of the record.
 template <class Record>
 Result<void> append_records(duckdb::Appender& appender, std::span<const Record> records,
                             std::uint64_t number) {

@@ -24,7 +24,7 @@ namespace {
 
 using duckdb::Appender;
 
-// One table on its way in: opened when the first row comes.
+// One staging table, opened when the first row arrives.
 class TableAppender {
  public:
   enum class Writes { kAtOnce, kBehind };
@@ -63,7 +63,7 @@ class TableAppender {
   std::uint64_t rows_ = 0, unflushed_ = 0;
 };
 
-// The temporary table in which the facts of one kind wait to be judged.
+// The temporary table in which the facts of one kind wait for resolution.
 template <class Fact>
 class StagingTable : public TableAppender {
  public:
@@ -73,11 +73,11 @@ class StagingTable : public TableAppender {
             "CREATE TEMP TABLE " + staged_table<Fact>() + " (" + table_definition<Fact>() + ")") {}
 };
 
-// What the ledger holds that decides about a delivery.
+// What the ledger contains that decides about a delivery.
 struct PriorLedger {
-  std::uint64_t imports = 0;     // the number of the last
-  std::set<std::string> closed;  // months
-  bool known_file = false;       // of differences, taken before
+  std::uint64_t imports = 0;     // the number of the last import
+  std::set<std::string> closed;  // closed months
+  bool known_file = false;       // this file of differences was imported before
 };
 
 class DuckdbImport : public ImportSession {
@@ -106,7 +106,7 @@ class DuckdbImport : public ImportSession {
   Result<ImportOutcome> commit() override;
 
  private:
-  // The facts of one chunk and what is written beside them.
+  // Appends the facts of one chunk, and what is written beside them.
   template <class Fact>
   struct Batch {
     std::vector<const Fact*> facts;
@@ -140,12 +140,12 @@ class DuckdbImport : public ImportSession {
   std::uint64_t number_;
   PriorLedger before_;
   bool committed_ = false;
-  std::map<std::string, std::string> booked_months_;  // of billing months
+  std::map<std::string, std::string> booked_months_;  // by billing month
   std::set<std::string> scopes_;                      // of a replacement
   std::uint64_t late_ = 0;                            // of charges_
 
   std::unique_ptr<OneEngineThread> one_thread_;  // while lines are appended
-  // Bills are long: while the engine writes lines, the next are read.
+  // Bills are long: the next lines are read while the engine writes.
   TableAppender charges_ = {"", Table<Charge>::kName, "", TableAppender::Writes::kBehind};
   std::tuple<StagingTable<Charge>, StagingTable<Holding>, StagingTable<Node>, StagingTable<Gpu>,
              StagingTable<Usage>, StagingTable<Outage>, StagingTable<Correction>,
@@ -153,15 +153,15 @@ class DuckdbImport : public ImportSession {
       staged_;
   std::unique_ptr<FingerprintFilter> contents_;
   std::unique_ptr<FingerprintFilter>
-      ledger_keys_;  // none while the ledger has no line of these months
-  // Of the line before, which is mostly that of the next.
+      ledger_keys_;  // absent while the ledger has no line of these months
+  // Of the previous line; the next line usually has the same.
   struct Month {
     Instant begin;
     std::string billing;
     std::string_view booked;  // an entry of booked_months_
   };
   std::optional<Month> month_;
-  std::set<std::string> months_;  // whose lines of the ledger are in ledger_keys_
+  std::set<std::string> months_;  // the months whose ledger lines are in ledger_keys_
 
   TableAppender rejected_ = {
       "temp", "staged_rejected",
@@ -238,7 +238,7 @@ const std::string& DuckdbImport::booked_month_of(const std::string& billing_mont
   return found->second;
 }
 
-// A new correction of a closed month can't be made.
+// A new correction of a closed month is not allowed.
 Result<void> DuckdbImport::append_corrections(std::span<const Correction> corrections) {
   if (before_.closed.empty()) return stage(corrections);
   std::vector<Correction> good;
@@ -260,7 +260,8 @@ Result<void> DuckdbImport::append_corrections(std::span<const Correction> correc
   return stage(std::span<const Correction>(good));
 }
 
-// The billing period is part of a charge's natural key, so a line can only meet lines of its month.
+// The billing period is part of a charge's natural key, so a line can only conflict with lines of
+// its own month.
 Result<void> DuckdbImport::remember_keys_of(const std::string& month) {
   if (!months_.insert(month).second) return {};
   duckdb::Connection connection = TRY(database_.connect());
@@ -383,7 +384,7 @@ Result<ImportOutcome> DuckdbImport::commit() {
   if (source_.style == DeliveryStyle::kReplacement && rejected_count_ > 0) {
     return fail(ErrorCode::kBadFile, replacement_is_incomplete(rejected_count_));
   }
-  committed_ = false;  // conflicts are still appended
+  committed_ = false;  // conflicts are still to be appended
   ImportOutcome outcome;
   outcome.number = number_;
   outcome.known_file = before_.known_file;

@@ -9,8 +9,8 @@
 namespace pennyweight {
 namespace {
 
-// Each line with the sums of its postings (own), and where some are in another currency, which can
-// never add up to the line, the first such currency (foreign_currency).
+// Each line with the sums of its postings in its own currency (own). If some postings are in
+// another currency, the line cannot reconcile, and foreign_currency is the first such currency.
 constexpr const char* kLines = R"sql(
 WITH posted AS (
   SELECT p.charge_id, p.currency, count(*) AS postings, sum(p.billed_cost) AS billed,
@@ -37,7 +37,7 @@ lines AS (
   WHERE $1 = '' OR c.booked_month = $1)
 )sql";
 
-// Four columns from `first` on.
+// Reads four columns, starting at `first`.
 Result<Costs> costs_of(const duckdb::Rows& chunk, std::uint64_t first, std::uint64_t row,
                        std::string_view currency) {
   const Currency code = TRY(Currency::parse(currency));
@@ -47,7 +47,7 @@ Result<Costs> costs_of(const duckdb::Rows& chunk, std::uint64_t first, std::uint
   return Costs{money(0), money(1), money(2), money(3)};
 }
 
-// What is posted under ids that no bill line has, by currency.
+// Postings of ids that no bill line has, by currency.
 constexpr const char* kTransfers = R"sql(
 WITH sums AS (
   SELECT p.charge_id, p.currency, sum(p.billed_cost) AS billed, sum(p.effective_cost) AS effective,
@@ -60,7 +60,7 @@ SELECT currency, count(*)::UBIGINT,
        (count(*) FILTER (billed <> 0 OR effective <> 0 OR list <> 0 OR contracted <> 0))::UBIGINT
 FROM sums GROUP BY currency ORDER BY currency)sql";
 
-// What is posted to lines that have left the accounts since.
+// Postings to lines that have since left the accounts.
 constexpr const char* kGone = R"sql(
 SELECT p.currency, (count(DISTINCT p.charge_id))::UBIGINT
 FROM postings p JOIN runs r ON r.run_id = p.run_id
@@ -81,7 +81,7 @@ Result<void> add_gone(duckdb::Connection& connection, const std::string& month,
   return each_chunk(select.bind_text(1, month).query(), take);
 }
 
-// Into the totals of their currency.
+// Adds to the totals of their currency.
 Result<void> add_transfers(duckdb::Connection& connection, const std::string& month,
                            std::vector<ReconcileTotals>& totals) {
   duckdb::Statement select = TRY(connection.prepare(kTransfers));

@@ -19,7 +19,7 @@ constexpr const char* kNumberedId = R"sql(
                       + ordinal) % 18446744073709551616)::UBIGINT)
     AS UUID) END)sql";
 
-// Two lists of facts, side by side: what is there, and what came.
+// Two lists of facts: what the ledger has, and what was delivered.
 template <class Fact>
 Result<std::vector<RejectedRow>> describe(duckdb::Connection& connection,
                                           const ResolutionRequest& order,
@@ -38,13 +38,14 @@ Result<std::vector<RejectedRow>> describe(duckdb::Connection& connection,
   return rows;
 }
 
-// The parts in which staged facts are judged: equal ranges of their keys.
+// The ranges of keys in which staged facts are resolved, of equal size.
 class Parts {
  public:
   explicit Parts(std::uint64_t staged_rows) : count_(staged_rows / kRowsPerKeyRange + 1) {}
   std::uint64_t count() const { return count_; }
 
-  // "column >= '…' AND column < '…'" for the part; keys are fingerprints, so parts are even.
+  // "column >= '…' AND column < '…'" for the range; keys are fingerprints, so ranges hold about
+  // equally many.
   std::string holds(const std::string& column, std::uint64_t part) const {
     std::string condition = column + " >= '" + bound(part) + "'::UUID";
     if (part + 1 < count_) condition += " AND " + column + " < '" + bound(part + 1) + "'::UUID";
@@ -62,7 +63,7 @@ class Parts {
   std::uint64_t count_;
 };
 
-// Judges part after part and adds up what became of them.
+// Resolves range after range, and adds up the results.
 template <class JudgePart>
 Result<Resolution> resolve_by_key_range(const ResolutionRequest& order,
                                         const JudgePart& judge_part) {
@@ -106,9 +107,10 @@ Result<Resolution> resolve_charge_range(duckdb::Connection& connection,
   const std::string import = std::to_string(order.import);
   const std::string staged_here = parts.holds("s.natural_key", part);
   const std::string ledger_here = parts.holds("c.natural_key", part);
-  // A staged line's charge_id is still its content. The first of several identical lines may have
-  // gone straight into the table; it has ordinal 0, then. `delivered` counts identical lines as
-  // they came; as many as the ledger has live are there already, the others are numbered on.
+  // A staged line's charge_id is still its content hash. The first of several identical lines may
+  // have gone straight into the table; its ordinal is then 0. `delivered` counts identical lines in
+  // order of arrival. As many as the ledger has live exist already; the others continue the
+  // numbering.
   TRY(connection.execute(
       "CREATE OR REPLACE TEMP TABLE charge_verdicts AS "
       "WITH mine AS (SELECT s.rowid AS staged_row, s.natural_key, s.charge_id AS content, "
@@ -132,8 +134,8 @@ Result<Resolution> resolve_charge_range(duckdb::Connection& connection,
       " AS charge_id FROM numbered; "
       "CREATE OR REPLACE TEMP TABLE conflicting_keys (natural_key UUID, left_out UUID)"));
   if (order.style == DeliveryStyle::kGuarded) {
-    // A key conflicts when the delivery brings a line that the ledger lacks and lacks one that the
-    // ledger has.
+    // A key conflicts if the delivery brings a line that the ledger lacks, and lacks a line that
+    // the ledger has.
     TRY(connection.execute(
         "INSERT INTO conflicting_keys WITH there AS (SELECT c.charge_id, c.natural_key, c.content, "
         "row_number() OVER (PARTITION BY c.content ORDER BY c.ordinal) - 1 AS place "
@@ -198,8 +200,9 @@ std::string scope_of(const std::string& prefix) {
          part + " WHEN '' THEN '' ELSE ' part ' || " + part + " END ELSE '' END";
 }
 
-// What a replacement leaves out of its scope, into the temporary table left_out: lines of other
-// imports that are live and of which fewer are delivered. Numbered, to be read in pieces.
+// Writes what a replacement leaves out of its scope into the temporary table left_out: live lines
+// of other imports of which fewer are delivered. They are numbered, so that they can be read in
+// batches.
 Result<std::uint64_t> find_left_out(duckdb::Connection& connection,
                                     const ReplacementRequest& order) {
   const std::array<std::uint64_t, 1> live = TRY(counts_of<1>(
@@ -234,7 +237,7 @@ Result<std::uint64_t> find_left_out(duckdb::Connection& connection,
   return found[0];
 }
 
-// The lines that take back what is left out of closed months, a piece after another.
+// Visits the lines that reverse what is left out of closed months, batch by batch.
 Result<std::uint64_t> take_back(duckdb::Connection& connection, const ReplacementRequest& order) {
   Result<void> done = connection.execute(
       "CREATE OR REPLACE TEMP TABLE closed_left_out AS SELECT charge_id, "
@@ -295,9 +298,9 @@ Result<Restated> retire_left_out(duckdb::Connection& connection, const Replaceme
 
 namespace {
 
-// Facts that come by the million every hour are part of their time, so that only the ledger's rows
-// of the same time need to be looked at: tables are in the order in which facts came, and the
-// engine passes over what lies outside.
+// Millions of these facts arrive every hour, and their time is part of their key. So only the
+// ledger's rows of the same time need to be read: tables are in order of arrival, and the engine
+// skips what lies outside.
 template <class Fact>
 std::string of_staged_time() {
   const char* time = std::is_same_v<Fact, Usage>     ? "observed_at"

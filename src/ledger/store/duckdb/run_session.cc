@@ -92,7 +92,7 @@ Result<std::optional<NumberedRun>> DuckdbRun::find_current() {
   return std::move(found.front());
 }
 
-// Writes down what is left out, and takes it off the digest of the run.
+// Records what is left out, and removes it from the digest of the run.
 Result<void> DuckdbRun::leave_out(std::span<const FactId> charges, SetDigest& digest,
                                   const std::string& run_id) {
   TRY(lock_.connection().execute("CREATE TEMP TABLE left_out (charge_id UUID)"));
@@ -176,7 +176,7 @@ Result<void> DuckdbRun::record() {
       .execute(lock_.connection());
 }
 
-// What was appended is taken out again, or undone with the transaction where nothing else is kept.
+// Deletes what was appended, or rolls the transaction back if nothing else is kept.
 Result<Run> DuckdbRun::leave_unchanged(const Run& current) {
   if (!claim_) return current;
   Result<void> done =

@@ -13,7 +13,7 @@ namespace {
 struct BuiltInColumn {
   const char* dimension;
   const char* expression;
-  bool of_charge;  // it stands in the charge, not in the posting or its run
+  bool of_charge;  // stored in the charge, not in the posting or its run
 };
 constexpr std::array kBuiltInColumns = {
     BuiltInColumn{"cluster", "r.cluster", false},
@@ -82,7 +82,7 @@ SummarySql::SummarySql(const SummaryQuery& query)
     }
     const std::string condition =
         " AND " + value_of(filter.dimension) + (filter.negate ? " NOT IN (" : " IN (") + list + ")";
-    // Which runs these are is known before any posting is looked at.
+    // The runs are known before any posting is read.
     const bool of_run = filter.dimension == "cluster" || filter.dimension == "month";
     (of_run ? runs_ : where_) += condition;
     const BuiltInColumn* built_in = find_built_in_column(filter.dimension);
@@ -153,7 +153,7 @@ std::string SummarySql::scan() const {
   const auto asks_for = [&](const char* dimension) {
     return std::ranges::find(group_by_, dimension) != group_by_.end();
   };
-  // A run is told by its cluster and month, and whether there is a line at all by its category.
+  // A run is identified by its cluster and month; its category says whether there is a line at all.
   if (!joins_charges_ || filters_charges_ || !asks_for("cluster") || !asks_for("month") ||
       !asks_for("category")) {
     return summarise();
@@ -182,8 +182,9 @@ std::string SummarySql::scan() const {
   }
   std::string joins = joins_;
   joins.resize(joins.size() - std::string_view(kJoinCharges).size());
-  // Runs are found in two ways, so that the engine does not take both scans of postings for one
-  // and keep its rows: for a month of 3.4 million postings that halves the processor time.
+  // The two references to runs are written differently, so that the engine does not merge both
+  // scans of postings into one and keep its rows: for a month of 3.4 million postings that halves
+  // the processor time.
   return "WITH lines AS MATERIALIZED (SELECT c.charge_id" + line_columns +
          " FROM charges c WHERE c.charge_id IN (SELECT p.charge_id FROM postings p WHERE p.run_id "
          "IN (SELECT r.run_id FROM runs r WHERE " +

@@ -15,7 +15,7 @@
 namespace pennyweight {
 namespace {
 
-// What version 4 keeps of each import beside that of version 2.
+// What version 4 stores for each import in addition to version 2.
 constexpr const char* kNewImportColumns = R"sql(
 ALTER TABLE imports ADD COLUMN style VARCHAR DEFAULT 'guarded';
 ALTER TABLE imports ADD COLUMN reason VARCHAR DEFAULT '';
@@ -25,8 +25,8 @@ ALTER TABLE imports ADD COLUMN late UBIGINT DEFAULT 0;
 ALTER TABLE imports ADD COLUMN outcomes UBIGINT DEFAULT 0;
 )sql";
 
-// An identical line's id is that of the first, plus how many came before it (kNumberedId in
-// resolve.cc). So the first of them, and each one's number, can be told from the ids.
+// The id of an identical line is that of the first plus the number of lines before it (kNumberedId
+// in resolution.cc). So the ids show which line was the first, and the number of each.
 constexpr const char* kPlaces = R"sql(
 CREATE TEMP TABLE upgrade_places AS
   WITH halves AS (
@@ -70,8 +70,8 @@ Result<void> upgrade_charges(duckdb::Connection& connection) {
   return connection.execute(kMoveCharges);
 }
 
-// Adds the listed columns that an earlier version's table lacks: numbers, which are 0, or absent
-// where they may be, in the rows that are there.
+// Adds the listed columns that an earlier version's table lacks. They are numbers: 0 in existing
+// rows, or absent where the column allows it.
 template <class Fact>
 Result<void> add_missing_columns(duckdb::Connection& connection) {
   std::set<std::string, std::less<>> there;
@@ -95,8 +95,8 @@ Result<void> add_missing_columns(duckdb::Connection& connection) {
   return sql.empty() ? Result<void>() : connection.execute(sql);
 }
 
-// Later versions keep more numbers of a sample, and its fingerprint is of all of them, including
-// those that are absent. So the fingerprints are computed again.
+// Later versions store more values of a sample, and its fingerprint covers all of them, including
+// absent ones. So the fingerprints are computed again.
 Result<void> upgrade_usages(duckdb::Connection& connection) {
   TRY(add_missing_columns<Usage>(connection));
   TRY(connection.execute("CREATE TEMP TABLE upgrade_contents (usage_id UUID, content UUID)"));
@@ -125,7 +125,7 @@ Result<void> upgrade_usages(duckdb::Connection& connection) {
 }
 
 Result<void> upgrade_from_2(duckdb::Connection& connection) {
-  // Version 4 tells deliveries apart, closes months, issues invoices, and counts outcomes.
+  // Version 4 distinguishes deliveries, closes months, issues invoices, and counts outcomes.
   Result<void> done =
       connection.execute(create_retired_charges() + duckdb_io::create_table<Closing>() +
                          duckdb_io::create_table<IssuedInvoice>() + kNewImportColumns +
@@ -142,8 +142,8 @@ Result<void> upgrade_schema(duckdb::Connection& connection, std::uint64_t versio
   TRY(connection.execute("BEGIN"));
   Result<void> done = {};
   if (version == 2) done = upgrade_from_2(connection);
-  // Version 5 keeps what workers share. Nobody has divided anything as one, so what earlier imports
-  // touched need not be known: every scope is due.
+  // Version 5 stores what workers share. No worker has run yet, so what earlier imports invalidated
+  // need not be known: every scope is due.
   if (done) done = connection.execute(create_work_tables());
   if (done) {
     done =

@@ -1,5 +1,5 @@
-// A ledger of version 2 says the same once it is brought to this version: its tables, made by that
-// version's own SQL, are filled with what today's ledger holds of the same facts.
+// A ledger of version 2 has the same content after its upgrade to this version. Its tables, created
+// by the SQL of version 2, are filled with the facts of a current ledger.
 #include "ledger/store/duckdb/upgrade.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ class UpgradeTest : public testing::Test {
     return (*counted)[0];
   }
 
-  // Lines of which some are identical, and samples: what is kept otherwise now.
+  // Identical lines, and samples: the facts that are stored differently now.
   static Result<ImportOutcome> import(Store& store) {
     auto session = TRY(store.begin_import({"focus", "bill.csv", {}, Instant()}));
     const Interval march(*parse_instant("2026-03-01"), *parse_instant("2026-04-01"));
@@ -92,7 +92,7 @@ class UpgradeTest : public testing::Test {
     }));
     ASSERT_TRUE((*session)->commit());
   }
-  // Two files of the same facts: today's, and one as version 2 had kept them.
+  // Two files with the same facts: a current one, and one as version 2 stored them.
   void make_both() {
     {
       const auto store = opened(file("now.duckdb"));
@@ -144,7 +144,7 @@ TEST_F(UpgradeTest, TheLedgerSaysTheSame) {
                                          " EXCEPT ALL SELECT * FROM " + other + ")"));
       return counted ? std::to_string((*counted)[0]) : counted.error().message;
     };
-    // By position, so that columns are in the same order as well.
+    // By position, so that the order of columns is checked as well.
     EXPECT_EQ(differ(table, std::string("now.") + table), "0") << table;
     EXPECT_EQ(differ(std::string("now.") + table, table), "0") << table;
   }
@@ -163,7 +163,7 @@ TEST_F(UpgradeTest, TheSameFactsComeAgainWithoutHarm) {
   EXPECT_TRUE((*store->reconcile("", false, [](const LineCheck&) { return true; }))[0].exact());
 }
 
-// What version 4 had and had not: everything but the work that programs share.
+// The format of version 4: everything except the work that programs share.
 TEST_F(UpgradeTest, ALedgerBeforeWorkersGetsTheirTables) {
   {
     const auto store = opened(file("four.duckdb"));
@@ -189,7 +189,7 @@ TEST_F(UpgradeTest, ALedgerBeforeWorkersGetsTheirTables) {
 
 TEST_F(UpgradeTest, AllOrNothing) {
   make_both();
-  // A line whose id is none that was ever given.
+  // A line whose id was never assigned.
   run(file("old.duckdb"),
       "UPDATE charges SET charge_id = (left(charge_id::VARCHAR, 24) || '0123456789ab')::UUID WHERE "
       "charge_id = (SELECT max(charge_id) FROM charges WHERE resource_id = 'i-7')");
@@ -203,7 +203,7 @@ TEST_F(UpgradeTest, AllOrNothing) {
             0U);
 }
 
-TEST_F(UpgradeTest, WhoMayOnlyReadIsToldWhatToDo) {
+TEST_F(UpgradeTest, AReaderIsToldHowToUpgrade) {
   make_both();
   const auto refused =
       open_duckdb_store({.path = file("old.duckdb"), .threads = 1, .read_only = true});

@@ -1,11 +1,12 @@
 // A series has a thousand samples with the same texts (device, node, model, workload). So the texts
-// are sorted once, series by series, and the samples by two integers. That is five times as fast as
-// an ORDER BY over the texts, and where the engine has to spill, it spills a tenth of the bytes.
+// are sorted once for each series, and the samples by two integers. That is five times as fast as
+// an ORDER BY over the texts, and if the engine has to spill, it spills a tenth of the bytes.
 #include "ledger/store/duckdb/usage_scan.h"
 
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,7 +16,7 @@
 namespace pennyweight {
 namespace {
 
-// $1 cluster, $2 and $3 the interval.
+// $1 is the cluster, $2 and $3 the interval.
 constexpr const char* kWanted = "WHERE cluster = $1 AND observed_at >= $2 AND observed_at < $3 ";
 
 // "gpu, mig_instance, …"
@@ -24,7 +25,7 @@ std::string series_columns() {
   Table<Usage>::list_series(schema);
   return schema.names();
 }
-// "observed_at, span_ms, part, gpu_util_ppm, …": what a row of a sample has beside its series.
+// "observed_at, span_ms, part, gpu_util_ppm, …": what a sample's row has in addition to its series.
 std::string sample_columns(std::span<const UsageNumber> numbers) {
   duckdb_io::Schema schema;
   Table<Usage>::list_sample(schema);
@@ -40,7 +41,7 @@ Result<duckdb::Rows> ask(duckdb::Connection& connection, const std::string& sql,
   return statement.query();
 }
 
-// A sample of each series, with the columns that all samples of the series share.
+// One sample of each series, with the columns that all samples of the series share.
 Result<std::vector<Usage>> read_series(duckdb::Connection& connection, const ClusterId& cluster) {
   std::vector<Usage> series;
   Usage blank = Table<Usage>::blank();
@@ -57,20 +58,20 @@ Result<std::vector<Usage>> read_series(duckdb::Connection& connection, const Clu
   return series;
 }
 
-// Gathers rows into batches that hold all samples of a GPU.
+// Collects rows into batches that contain all samples of a GPU.
 class UsageBatches {
  public:
   UsageBatches(const std::vector<Usage>& series, std::span<const UsageNumber> numbers,
                const Store::UsageSink& sink)
       : series_(series), numbers_(numbers), sink_(sink) {}
 
-  // Whether the sink wants more.
+  // Returns whether the sink wants more.
   bool take(const duckdb::Rows& chunk) {
     const duckdb::Column number = chunk.column(0), at = chunk.column(1);
     const duckdb::Column span = chunk.column(2), part = chunk.column(3);
     std::vector<duckdb::Column> values;
     for (std::uint64_t i = 0; i < numbers_.size(); ++i) values.push_back(chunk.column(4 + i));
-    // Row by row and not column by column: a chunk of samples is larger than a core's cache.
+    // Row by row, not column by column: a chunk of samples is larger than a core's cache.
     for (std::uint64_t row = 0; row < chunk.size(); ++row) {
       const Usage& of_series = series_[number.uint64(row)];
       if (size_ >= kBatchRowsLeast && of_series.gpu != batch_[size_ - 1].gpu && !hand_over()) {
@@ -93,7 +94,7 @@ class UsageBatches {
   }
 
  private:
-  // A GPU's day of one-minute samples fills a batch.
+  // One day of one-minute samples of a GPU fills a batch.
   static constexpr std::size_t kBatchRowsLeast = 1024;
 
   bool hand_over() {
@@ -104,8 +105,8 @@ class UsageBatches {
   const std::vector<Usage>& series_;
   const std::span<const UsageNumber> numbers_;
   const Store::UsageSink& sink_;
-  std::vector<Usage> batch_;  // reused from batch to batch, for the memory of its texts
-  std::size_t size_ = 0;      // how many of its elements belong to this batch
+  std::vector<Usage> batch_;  // reused from batch to batch, to keep the memory of its texts
+  std::size_t size_ = 0;      // the number of elements in this batch
   bool wants_more_ = true;
 };
 
@@ -115,16 +116,17 @@ Result<void> scan_usage(duckdb::Database& database, const ClusterId& cluster,
                         const Interval& during, UsageDetail detail, const Store::UsageSink& sink) {
   duckdb::Connection connection = TRY(database.connect());
   const std::string shared = series_columns();
-  // A temporary table of this connection, which goes with it. Samples are ordered by `place`, the
-  // rank of what decides their order; several series have one place where they differ in something
-  // else, such as a GPU that moved to another node.
-  TRY(ask(connection,
-          "CREATE TEMP TABLE usage_series AS SELECT " + shared + ", (row_number() OVER (ORDER BY " +
-              shared +
-              ") - 1)::UBIGINT AS series, (dense_rank() OVER (ORDER BY gpu, mig_instance, "
-              "workload))::UBIGINT AS place FROM (SELECT DISTINCT " +
-              shared + " FROM usages " + kWanted + ")",
-          cluster, during));
+  // A temporary table of this connection, dropped with it. Samples are ordered by `place`, the rank
+  // of the columns that decide their order. Several series share a place if they differ only in
+  // something else, such as the node of a GPU that was moved.
+  std::ignore =
+      TRY(ask(connection,
+              "CREATE TEMP TABLE usage_series AS SELECT " + shared +
+                  ", (row_number() OVER (ORDER BY " + shared +
+                  ") - 1)::UBIGINT AS series, (dense_rank() OVER (ORDER BY gpu, mig_instance, "
+                  "workload))::UBIGINT AS place FROM (SELECT DISTINCT " +
+                  shared + " FROM usages " + kWanted + ")",
+              cluster, during));
   const std::vector<Usage> series = TRY(read_series(connection, cluster));
   const std::vector<UsageNumber> numbers = Table<Usage>::numbers(detail);
   UsageBatches batches(series, numbers, sink);

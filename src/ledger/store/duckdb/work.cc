@@ -27,7 +27,7 @@ Result<std::optional<ClaimState>> newest_claim(Connection& connection, const Sco
   return std::move(found.front());
 }
 
-// A scope has one row in each table: the newest replaces the one before.
+// A scope has one row in each table; a newer row replaces it.
 Result<void> remove_row(Connection& connection, const char* table, const Scope& scope) {
   Statement remove = TRY(connection.prepare(std::string("DELETE FROM ") + table +
                                             " WHERE cluster = $1 AND month = $2"));

@@ -74,7 +74,7 @@ std::int32_t day_of(UInt128 instant) {
   return static_cast<std::int32_t>(day.time_since_epoch().count());
 }
 
-// Adds a column's values of some rows of a page.
+// Appends the values of a column for some rows of a page.
 class ValueWriter {
  public:
   ValueWriter(const PageColumn& from, const std::vector<std::uint32_t>& rows)
@@ -153,7 +153,7 @@ Result<void> page_of(const clickhouse::Block& block, std::uint64_t begin, std::u
                      const MovedTable& table, const EntryNumbers& numbers, Page& page) {
   page.begin(table, count);
   const clickhouse::Column& sessions = block.columns[0];
-  std::uint64_t last_session = 0, last_number = 0;  // mostly that of the next row
+  std::uint64_t last_session = 0, last_number = 0;  // usually those of the next row
   for (std::uint64_t row = 0; row < count; ++row) {
     const std::uint64_t session = sessions.uint64(begin + row);
     if (session != last_session) {

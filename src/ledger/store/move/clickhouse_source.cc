@@ -19,7 +19,7 @@ namespace {
 
 using clickhouse::Block;
 
-// The one list of a ledger on ClickHouse: its log.
+// A ledger on ClickHouse has a single list in its watermark: its log.
 constexpr const char* kLog = "log";
 
 std::uint64_t position_of(const Watermark& watermark) {
@@ -27,7 +27,7 @@ std::uint64_t position_of(const Watermark& watermark) {
   return found == watermark.end() ? 0 : found->second;
 }
 
-// Some rows that are near each other, and how many.
+// A condition that selects neighbouring rows, and their number.
 struct Group {
   std::string where;
   std::uint64_t rows = 0;
@@ -57,7 +57,7 @@ class ClickhouseSource : public LedgerSource {
 
   std::unique_ptr<ClickhouseDatabase> database_;
   commit_log::View view_;
-  EntryNumbers numbers_;  // of every session of view_
+  EntryNumbers numbers_;  // of all sessions of view_
 };
 
 template <class Take>
@@ -112,7 +112,7 @@ std::string ClickhouseSource::between(EntryKind entry_kind, const Watermark& fro
       database_->all(kLog), entry_of(entry_kind), position_of(from), position_of(to));
 }
 
-// By session, in the order of their entry_numbers.
+// One group for each session, in the order of the sessions' numbers.
 Result<std::vector<Group>> ClickhouseSource::by_session(const MovedTable& table,
                                                         const std::string& where) {
   struct Count {
@@ -141,7 +141,7 @@ Result<std::vector<Group>> ClickhouseSource::by_session(const MovedTable& table,
   return groups;
 }
 
-// By day, since tables are in the order of days and are parted by months.
+// One group for each day, since tables are ordered by day and partitioned by month.
 Result<std::vector<Group>> ClickhouseSource::by_day(const MovedTable& table,
                                                     const std::string& where) {
   std::vector<std::pair<std::int32_t, std::uint64_t>> days;
@@ -161,7 +161,7 @@ Result<std::vector<Group>> ClickhouseSource::by_day(const MovedTable& table,
       rows += days[i].second;
       ++i;
     } while (i < days.size() && rows + days[i].second <= kSliceRows);
-    // The time as well, by which partitions are passed over.
+    // The condition also names the time, so that the server skips partitions.
     groups.push_back(
         {fmt::format("{0} AND day BETWEEN {1} AND {2} AND {3} >= {4} AND {3} < {5}", where, first,
                      last, table.day_of, first * kDayMs, (last + 1) * kDayMs),

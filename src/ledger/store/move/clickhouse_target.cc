@@ -56,7 +56,7 @@ class ClickhouseTarget : public LedgerTarget {
     const TableSpec* table = nullptr;
     std::vector<PartitionedBlocks::Block> blocks;
     std::vector<ProgressRow> progress;
-    std::uint64_t there = 0;  // rows of it that an earlier attempt sent
+    std::uint64_t there = 0;  // its rows that an earlier attempt sent
   };
 
   Result<void> refuse_what_is_not_ours(const std::set<std::string>& tables) const;
@@ -73,12 +73,13 @@ class ClickhouseTarget : public LedgerTarget {
   Client client_, sending_client_;
   std::unique_ptr<MoveLock> lock_;
   MoveState found_;
-  std::uint64_t number_ = 0;                    // of this move
-  std::map<std::string, std::uint64_t> doubt_;  // by table: rows beyond the pieces that arrived
+  std::uint64_t number_ = 0;  // of this move
+  // by table: rows beyond the pieces known to have arrived
+  std::map<std::string, std::uint64_t> doubt_;
   PieceKey key_;
   const MovedTable* table_ = nullptr;
-  std::optional<PartitionedBlocks> blocks_;  // of the piece that is being taken in
-  std::future<Result<void>> sending_;        // of the one before
+  std::optional<PartitionedBlocks> blocks_;  // of the current piece
+  std::future<Result<void>> sending_;        // of the previous piece
 };
 
 Result<void> ClickhouseTarget::refuse_what_is_not_ours(const std::set<std::string>& tables) const {
@@ -142,7 +143,7 @@ Result<void> ClickhouseTarget::read_progress() {
   return {};
 }
 
-// A server that was sent a whole block goes on with it although nobody waits for its answer.
+// A server that has received a whole block goes on writing it even if the client is gone.
 Result<void> ClickhouseTarget::wait_for_inserts() {
   for (int look = 0; look < kLooks; ++look) {
     const auto running = TRY(pending_.count(
@@ -156,8 +157,8 @@ Result<void> ClickhouseTarget::wait_for_inserts() {
               "rows of an earlier attempt are still being written; run the same command later");
 }
 
-// How many rows there are beyond what is known to have arrived: of the one piece that an attempt
-// was ended in.
+// Counts the rows beyond those known to have arrived: they belong to the piece during which an
+// earlier attempt ended.
 Result<void> ClickhouseTarget::find_doubt() {
   if (found_.stages.empty()) return {};
   if (!pending_.layout().is_cluster()) {
@@ -201,7 +202,7 @@ std::uint64_t ClickhouseTarget::session_of(EntryKind entry_kind, std::uint64_t n
 Result<void> ClickhouseTarget::add(const Page& page) {
   std::vector<std::uint64_t> sessions;
   sessions.reserve(page.rows);
-  std::uint64_t number = 0, session = 0;  // mostly those of the next row
+  std::uint64_t number = 0, session = 0;  // usually those of the next row
   for (const std::uint64_t entry_kind : page.entry_numbers) {
     if (session == 0 || entry_kind != number) {
       number = entry_kind;
@@ -213,7 +214,7 @@ Result<void> ClickhouseTarget::add(const Page& page) {
   return {};
 }
 
-// While a piece is sent, the next is read.
+// The next piece is read while this one is sent.
 Result<void> ClickhouseTarget::end_piece(const Tally& tally) {
   PendingInsert load = {.table = table_->spec,
                         .blocks = blocks_->take(),
@@ -236,7 +237,8 @@ Result<void> ClickhouseTarget::send(PendingInsert load) {
       there -= block.rows;
       continue;
     }
-    // On a cluster one shard may have taken its part and another not; sent again, it is whole.
+    // On a cluster, one shard may have accepted its part and another not; sending the piece again
+    // completes it.
     if (there > 0 && !pending_.layout().is_cluster()) break;
     there = 0;
     const Result<void> sent = pending_.insert(sending_client_, *load.table, block.bytes);
@@ -279,7 +281,8 @@ Result<void> ClickhouseTarget::read(const MovedTable& table, const CommitHistory
       call);
 }
 
-// The log as one writer with one turn would have written it, all sealed: see log/commit_log.h.
+// Writes the log as a single writer with one turn would have written it, fully sealed: see
+// log/commit_log.h.
 Result<void> ClickhouseTarget::write_log(const CommitHistory& history) {
   const TableSpec& log = clickhouse_table("log");
   const Instant now = pending_.place().clock->now();
@@ -306,7 +309,7 @@ Result<void> ClickhouseTarget::write_log(const CommitHistory& history) {
   add(RowKind::kRelease, 0, "", 0, "");
   const std::uint64_t there =
       TRY(pending_.count(client_, "SELECT toUInt64(count()) FROM " + pending_.all("log")));
-  // It is written in one insert, so all of it is there or nothing.
+  // It is written in one insert, so it is complete or absent.
   if (there == rows.size()) return {};
   if (there > 0) {
     return fail(ErrorCode::kStore,

@@ -12,7 +12,7 @@ namespace {
 
 using duckdb::Rows;
 
-// What DuckDB's runs say beside what every store says of them: both follow from their order.
+// The columns of runs that only DuckDB has. Both follow from the order of the runs.
 constexpr const char* kRunNumber = "number";
 constexpr const char* kIsCurrent = "is_current";
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "core/check.h"
@@ -19,8 +20,8 @@ namespace {
 using duckdb::Connection;
 using duckdb::Rows;
 
-// Rows of a piece: so many bytes that a block of them is a good part on ClickHouse, and a few of
-// them are little memory. DuckDB keeps rows in groups of 122,880.
+// Rows of a piece: enough for a block of them to be a good part on ClickHouse, and few enough for
+// several to fit in little memory. DuckDB stores rows in groups of 122,880.
 constexpr std::uint64_t kGroupRows = 122'880;
 std::uint64_t piece_rows(const MovedTable& table) {
   if (table.name == "invoices") return 256;  // documents
@@ -29,8 +30,9 @@ std::uint64_t piece_rows(const MovedTable& table) {
   return kGroupRows;
 }
 
-// Whose entry_kind a row is. Closings and issued invoices have no number in the file: they get the
-// place of the row; invoices that were issued together, that of the first of them.
+// The number of the log entry that a row belongs to. Closings and issued invoices have no number in
+// the file, so they get the row's position; invoices that were issued together get that of the
+// first.
 std::string number_of(const MovedTable& table) {
   if (!table.number.empty()) return table.number;
   if (table.entry_kind == EntryKind::kInvoices) {
@@ -60,8 +62,8 @@ class DuckdbSource : public LedgerSource {
                                          const Watermark& to) override;
   Result<void> read(const TablePiece& piece, const PageSink& sink) override;
 
-  // Imports are 1, 2, … and so are runs, in their order and in that of their scope: the other
-  // stores number them anew.
+  // Checks that imports are numbered 1, 2, …, and runs likewise, both overall and within their
+  // scope: the other stores assign the numbers again.
   Result<void> check_numbers();
 
  private:
@@ -98,7 +100,7 @@ Result<Watermark> DuckdbSource::watermark() {
 }
 
 Result<Hash128> DuckdbSource::print(const Watermark& to) {
-  // What is short says what the rest is: imports their files, runs their postings.
+  // The short tables identify the long ones: imports name their files, runs their postings.
   Tally all;
   Fingerprint print;
   for (const MovedTable& table : moved_tables()) {
@@ -150,8 +152,8 @@ Result<CommitHistory> DuckdbSource::history(const Watermark& to) {
                            " GROUP BY issued_at ORDER BY 1");
   }
   if (!done) return std::unexpected(done.error());
-  // The file does not say what came between what; times do, as well as clocks are right, and each
-  // list stays in its order.
+  // The file does not record the order between its lists. Times do, as far as the clocks were
+  // right, and each list keeps its own order.
   CommitHistory history;
   std::vector<std::size_t> next(lists.size(), 0);
   while (true) {
@@ -175,7 +177,7 @@ Result<std::vector<TablePiece>> DuckdbSource::pieces(const MovedTable& table, co
   std::vector<TablePiece> found;
   const std::uint64_t end = rows_of(to, table.name);
   for (std::uint64_t begin = rows_of(from, table.name); begin < end;) {
-    // Ends where groups of rows do, so that each is read once.
+    // Pieces end where row groups do, so that each group is read once.
     const std::uint64_t next = std::min(end, (begin / piece_rows(table) + 1) * piece_rows(table));
     found.push_back({.table = &table,
                      .number = found.size(),
@@ -202,11 +204,11 @@ Result<void> DuckdbSource::read(const TablePiece& piece, const PageSink& sink) {
 
 Result<std::unique_ptr<LedgerSource>> open(const DuckdbLocation& place) {
   {
-    // Says what is wrong with a file that is no ledger of this version.
-    TRY(open_duckdb_store({.path = place.path,
-                           .memory_bytes_max = place.memory_bytes_max,
-                           .threads = place.threads,
-                           .read_only = true}));
+    // Explains what is wrong with a file that is not a ledger of this version.
+    std::ignore = TRY(open_duckdb_store({.path = place.path,
+                                         .memory_bytes_max = place.memory_bytes_max,
+                                         .threads = place.threads,
+                                         .read_only = true}));
   }
   duckdb::Database database =
       TRY(duckdb::Database::open({.path = place.path,

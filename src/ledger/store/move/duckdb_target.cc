@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,7 @@ namespace fs = std::filesystem;
 using duckdb::Connection;
 using duckdb::Rows;
 
-// Without a table schema_version nobody takes the file for a ledger.
+// Without a table schema_version, no program accepts the file as a ledger.
 constexpr const char* kHideVersion = "ALTER TABLE schema_version RENAME TO moving_version";
 constexpr const char* kShowVersion = "ALTER TABLE moving_version RENAME TO schema_version";
 constexpr std::array<std::string_view, 2> kOwnTables = {kMovingTable, "moving_version"};
@@ -73,9 +74,9 @@ class DuckdbTarget : public LedgerTarget {
   std::optional<PageAppender> appender_;  // while a piece is written
 };
 
-// The tables of a ledger, as this version makes them.
+// The tables of a ledger, as this version creates them.
 Result<void> DuckdbTarget::make_file() {
-  TRY(open_duckdb_store(
+  std::ignore = TRY(open_duckdb_store(
       {.path = making_, .memory_bytes_max = place_.memory_bytes_max, .threads = place_.threads}));
   return {};
 }
@@ -107,8 +108,9 @@ Result<bool> DuckdbTarget::has_rows() {
   return false;
 }
 
-// An empty ledger is made beside its place, under a name that goes on with this. One that was being
-// made when its program was killed is nobody's any more once the file is there, and ours.
+// Removes unfinished files. An empty ledger is created beside its destination, under a name with
+// this suffix. Once the destination exists and is ours, such a file was left by a program that was
+// killed.
 void remove_what_was_being_made(const fs::path& file) {
   const std::string begin = file.filename().string() + ".making-";
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
@@ -224,7 +226,7 @@ Result<void> DuckdbTarget::number_runs() {
 Result<void> DuckdbTarget::put_in_place() {
   connection_.reset();
   database_.reset();
-  // Unlike a renaming, a link never takes the place of what is there.
+  // Unlike a rename, a link never replaces an existing file.
   std::error_code code;
   fs::create_hard_link(making_, place_.path, code);
   if (code && !fs::exists(place_.path)) fs::rename(making_, place_.path, code);
@@ -257,7 +259,7 @@ Result<void> DuckdbTarget::finish(const CommitHistory&) {
 
 Result<std::unique_ptr<LedgerTarget>> open_duckdb_target(const DuckdbLocation& place) {
   std::error_code code;
-  CHECK(!fs::exists(place.path, code), "whoever moves a ledger has looked whether one is there");
+  CHECK(!fs::exists(place.path, code), "the caller has checked that no ledger exists there");
   auto target = std::make_unique<DuckdbTarget>(place, place.path + ".moving");
   TRY(target->open());
   return target;

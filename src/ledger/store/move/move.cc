@@ -11,7 +11,7 @@
 namespace pennyweight::move {
 namespace {
 
-// A source that grows faster than it is copied is not followed for ever.
+// The limit for following a source that grows faster than it is copied.
 constexpr std::uint64_t kStagesAtOnce = 3;
 
 bool holds_all_of(const Watermark& now, const Watermark& then) {
@@ -21,29 +21,30 @@ bool holds_all_of(const Watermark& now, const Watermark& then) {
   });
 }
 
-// What the records of imports and runs say that there is, beside what there is: a store that tells
-// counts from the records would otherwise say something else than one that counts rows.
+// Compares the counts in the records of imports and runs with the rows that exist. If they
+// differed, a store that reports counts from the records would give other figures than one that
+// counts rows.
 std::vector<std::string> count_mismatches(const std::vector<MovedRows>& tables) {
   const auto of = [&](std::string_view name) -> const MovedRows& {
     return *std::ranges::find_if(tables, [&](const MovedRows& t) { return t.table->name == name; });
   };
   const MovedRows &imports = of("imports"), &runs = of("runs");
-  const auto told = [](const MovedRows& of_records, std::string_view column) {
+  const auto recorded = [](const MovedRows& of_records, std::string_view column) {
     return of_records.source.sum(*of_records.table, column);
   };
   std::vector<std::string> odd;
   const auto check = [&](std::string_view table, UInt128 wanted) {
     const std::uint64_t rows = of(table).source.rows();
     if (wanted == rows) return;
-    odd.push_back(fmt::format("{}: the source's own records tell of {} rows, and it holds {}",
-                              table, to_text(wanted), rows));
+    odd.push_back(fmt::format("{}: by the source's own records it has {} rows; it holds {}", table,
+                              to_text(wanted), rows));
   };
   for (const char* table :
        {"holdings", "nodes", "gpus", "usages", "outages", "corrections", "outcomes"}) {
-    check(table, told(imports, table));
+    check(table, recorded(imports, table));
   }
-  check("charges", told(imports, "charges") + told(imports, "reversed"));
-  check("postings", told(runs, "postings"));
+  check("charges", recorded(imports, "charges") + recorded(imports, "reversed"));
+  check("postings", recorded(runs, "postings"));
   return odd;
 }
 
@@ -204,15 +205,16 @@ Result<MoveOutcome> LedgerMove::move() {
   if (!outcome_.differences.empty()) return std::move(outcome_);
   const Watermark now = TRY(source_.watermark());
   if (now != reached()) {
-    return fail(ErrorCode::kConflict,
-                "the source has grown since it was copied; stop whoever writes to it, and run the "
-                "same command again: it goes on from here");
+    return fail(
+        ErrorCode::kConflict,
+        "the source has grown since it was copied; stop all programs that write to it and run "
+        "the same command again: it continues from here");
   }
   TRY(target_.finish(history));
   return std::move(outcome_);
 }
 
-// All that a table of a ledger holds.
+// Everything that a table of a ledger contains.
 Result<Tally> tally_of(LedgerSource& source, const MovedTable& table, const Watermark& to,
                        const std::function<void(std::uint64_t)>& tell) {
   const auto pieces = TRY(source.pieces(table, {}, to));

@@ -13,7 +13,7 @@ namespace {
 using clickhouse::Client;
 using std::chrono::milliseconds;
 
-// So many signs of life in the time for which somebody is takeover_wait.
+// The number of heartbeats during takeover_wait.
 constexpr int kSignsMin = 4;
 
 std::unexpected<Error> move_in_progress_error() {
@@ -33,7 +33,7 @@ Result<std::uint64_t> MoveLock::last_claim(Client& client) const {
       client, "SELECT max(number) FROM " + pending_.all(kMovingTable) + " WHERE what = 'claim'");
 }
 
-// Whether nothing is heard of a claim any more.
+// Fails if the holder of a claim is still alive.
 Result<void> MoveLock::watch(Client& client, std::uint64_t number) const {
   const auto signs = [&] {
     return pending_.count(client, fmt::format("SELECT toUInt64(count()) FROM {} WHERE what = "
@@ -68,7 +68,7 @@ Result<std::unique_ptr<MoveLock>> MoveLock::take(const PendingLedger& pending,
   }
   claim->number_ = last + 1;
   TRY(claim->write(client, "claim", writer));
-  // Of two that claim the same at least one sees the other; both may, and then nobody has it.
+  // Of two that claim the same number, at least one sees the other. If both do, neither gets it.
   const auto others = TRY(pending.count(
       client, fmt::format("SELECT toUInt64(count()) FROM {} WHERE what = 'claim' AND number >= {} "
                           "AND piece != {}",
@@ -109,7 +109,7 @@ void MoveLock::end() {
   wake_.notify_all();
   if (living_.joinable()) living_.join();
   if (number_ == 0) return;
-  // That it could not be given back is no harm: whoever comes next watches for a moment.
+  // A failed release does no harm: the next move waits for takeover_wait.
   Client client(pending_.address());
   static_cast<void>(write(client, "released", 0));
 }

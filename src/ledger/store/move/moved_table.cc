@@ -10,7 +10,7 @@
 namespace pennyweight::move {
 namespace {
 
-// What the tables' definitions do not say.
+// The properties that the tables' definitions do not state.
 struct TableTraits {
   const char* name;
   EntryKind entry_kind;

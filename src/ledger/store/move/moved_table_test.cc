@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A table that somebody adds is moved, or somebody has said that it is not.
+// Every new table is either moved, or explicitly listed as not moved.
 TEST(MovedTable, NoneIsForgotten) {
   for (const TableSpec& table : clickhouse_tables()) {
     const bool moved =

@@ -27,7 +27,7 @@ TableSpec moving_table() {
           .shard_key = ""};
 }
 
-// A ledger's table of versions is made last, by what opens it as one.
+// The table schema_version is created last, by the code that opens the place as a ledger.
 bool is_made_last(const TableSpec& table) { return table.name == "schema_version"; }
 
 }  // namespace
@@ -102,7 +102,8 @@ Result<bool> PendingLedger::is_ledger(Client& client) const {
   return versions > 0;
 }
 
-// Where every node is an endpoint of ours it is told directly; else the servers pass it on.
+// If every node is one of our endpoints, each is addressed directly; otherwise the servers pass the
+// statement on.
 Result<void> PendingLedger::at_every_node(const std::vector<std::string>& direct,
                                           const std::vector<std::string>& on_cluster) {
   Client client(address());
@@ -159,7 +160,7 @@ Call PendingLedger::reading() const { return reading_call(layout_); }
 
 Call PendingLedger::writing(const TableSpec& table) const {
   Call call = writing_call(layout_, topology_, place_.address, table);
-  // A cluster recognizes a block that it already has; one server does not.
+  // A cluster recognises a block that it already has; a single server does not.
   call.repeatable = layout_.is_cluster();
   return call;
 }
@@ -170,7 +171,7 @@ Result<void> PendingLedger::add_progress(Client& client, std::span<const Progres
   for (const ProgressRow& row : rows) pointers.push_back(&row);
   clickhouse_io::ColumnFiller<ProgressRow> filler(block, pointers);
   Table<ProgressRow>::list(filler);
-  // A row that is there twice says the same.
+  // A row that exists twice says the same both times.
   Call call = writing(moving_);
   call.repeatable = true;
   return client.insert(all(kMovingTable), column_names(moving_), block.take(), call);

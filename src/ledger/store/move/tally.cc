@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::size_t kValueBytes = sizeof(UInt128);
 
-// Of a kind that tells by number which import or run a row is of. The others are told apart by
-// what they say.
+// Whether the rows name their import or run by number. Rows of other tables are identified by their
+// content.
 bool is_numbered(const MovedTable& table) { return !table.number.empty(); }
 
-// Neighbours often say the same.
+// Caches the last text, since neighbouring rows often have the same.
 class TextPrint {
  public:
   UInt128 of(std::string_view text) {
@@ -34,7 +34,8 @@ class TextPrint {
   bool known_ = false;
 };
 
-// A number for each value of a column: itself, or the fingerprint of what is no number.
+// A number for each value of a column: the value itself, or the fingerprint of a value that is not
+// a number.
 void print_values(const PageColumn& column, ValueKind kind, std::vector<UInt128>& values) {
   if (kind == ValueKind::kText) {
     TextPrint print;
@@ -64,7 +65,8 @@ void Tally::add(const Page& page) {
   const MovedTable& table = *page.table;
   if (sums_.empty()) sums_.resize(table.columns.size());
   CHECK(sums_.size() == page.columns.size(), "a tally is of one table");
-  // The rows as bytes of one length, since what has none of its own stands there by fingerprint.
+  // The rows as bytes of one length: values of variable length are represented by their
+  // fingerprints.
   std::size_t stride = kValueBytes;
   for (const MovedColumn& column : table.columns) stride += kValueBytes + (column.nullable ? 1 : 0);
   std::string bytes(stride * page.rows, '\0');

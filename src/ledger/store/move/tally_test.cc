@@ -17,7 +17,7 @@ const MovedTable& table_of(std::string_view name) {
   return *std::ranges::find(moved_tables(), name, &MovedTable::name);
 }
 
-// A page of charges whose values follow from a number for each row.
+// A page of charges whose values are derived from a number for each row.
 Page charges_of(const std::vector<std::uint64_t>& rows, std::vector<std::string>& texts) {
   const MovedTable& table = table_of("charges");
   Page page;

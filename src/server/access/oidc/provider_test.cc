@@ -159,7 +159,7 @@ TEST_F(ProviderTest, RefusesAnotherStateOrBrowserOrASecondTime) {
       << "a state tried by another browser is used up";
 }
 
-TEST_F(ProviderTest, RefusesWhoTakesTooLong) {
+TEST_F(ProviderTest, RefusesSignInsThatTakeTooLong) {
   const SignInRedirect begun = begin();
   clock_.advance(Provider::kSignInLasts);
   EXPECT_EQ(finish(begun).error().code, ErrorCode::kNotFound);
@@ -360,7 +360,7 @@ TEST_F(ProviderTest, FindsNewKeysButDoesNotAskForThemAllTheTime) {
   EXPECT_THAT(refusal(), HasSubstr("does not publish"));
 }
 
-TEST_F(ProviderTest, AsksWhoThePersonIsWhereTheTokenDoesNotSay) {
+TEST_F(ProviderTest, AsksForUserInfoWhereTheTokenLacksIt) {
   fake_.claims.more = R"(,"email":"x@example.com")";
   EXPECT_THAT(refusal(), HasSubstr("has a role here"));
   fake_.more_metadata = R"(,"userinfo_endpoint":")" + fake_.issuer + R"(/userinfo")";

@@ -1,4 +1,4 @@
-// What somebody is bound to: values of a dimension, "team nlp, vision". Nothing: he sees all.
+// A user's scope: values of a dimension, "team nlp, vision". Without one the user sees everything.
 import { useQuery } from "../../api/hooks";
 import type { Dimension, List, ScopeFilter } from "../../api/types";
 import { Badge, Button, IconButton } from "../../components/controls";

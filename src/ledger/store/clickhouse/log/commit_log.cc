@@ -10,8 +10,8 @@ namespace pennyweight::commit_log {
 namespace {
 
 constexpr std::chrono::milliseconds kBackOffMax{2'000};
-// A read that ran beside the writing of rows is made again; one that never becomes whole is no
-// matter of time.
+// A read that ran while rows were being written is repeated. Past this many repetitions the log is
+// damaged, and waiting longer would not help.
 constexpr int kReadsMax = 20;
 
 bool is_of(const Entry& entry, const LogRow& row) {
@@ -23,7 +23,7 @@ bool is_same_entry(const LogRow* row, const LogRow& entry) {
          row->session == entry.session;
 }
 
-// The writers that asked for a turn and did not give it back.
+// The writers that claimed a turn and have not released it.
 std::vector<std::uint64_t> holders(const std::vector<LogRow>& rows, std::uint64_t turn) {
   std::vector<std::uint64_t> asked, released;
   for (const LogRow& row : rows) {
@@ -40,11 +40,11 @@ std::vector<std::uint64_t> holders(const std::vector<LogRow>& rows, std::uint64_
 
 }  // namespace
 
-struct CommitLog::Seen {
+struct CommitLog::LogReading {
   std::vector<LogRow> rows;
   LogTail at;  // points into rows
-  // The highest turn is open, and was before this read began: whoever claims a later one reads
-  // after that, and goes on from what stands here.
+  // The highest turn is open, and was open before this read began. So any writer that claims a
+  // later turn reads after that, and continues from this state.
   bool decided = false;
 };
 
@@ -53,7 +53,7 @@ struct CommitLog::Pause {
       : log(whose),
         until(whose.clock_.now() + whose.settings_.patience),
         longest(whose.settings_.back_off) {}
-  // False when patience is over.
+  // False once the time is up.
   bool next() {
     const std::chrono::milliseconds left = until - log.clock_.now();
     if (left.count() <= 0) return false;
@@ -92,7 +92,7 @@ Result<void> CommitLog::append(const LogRow& row) {
   return done;
 }
 
-// Reads what was sealed and is not known yet.
+// Reads the seals that view_ does not have yet.
 Result<void> CommitLog::catch_up() {
   for (int reads = 1;; ++reads) {
     SealCollector gathering(view_);
@@ -106,9 +106,10 @@ Result<void> CommitLog::catch_up() {
   }
 }
 
-// Reads what is not known yet. On success view_ is as the rows say. A log of years is many turns,
-// of which only the last ones matter here: what counts of the others is told by its seals alone.
-Result<CommitLog::Seen> CommitLog::look() {
+// Reads what view_ does not have yet; on success view_ matches the rows. A log of several years has
+// many turns, of which only the last ones matter here: for the others, the seals alone say what
+// counts.
+Result<CommitLog::LogReading> CommitLog::look() {
   if (!caught_up_) {
     TRY(catch_up());
   }
@@ -118,7 +119,7 @@ Result<CommitLog::Seen> CommitLog::look() {
     const Result<void> extended = extend(view_, *rows);
     if (!extended && reads == kReadsMax) return std::unexpected(extended.error());
     if (extended) {
-      Seen seen;
+      LogReading seen;
       seen.rows = std::move(*rows);
       seen.at = find_log_tail(seen.rows, view_);
       const std::uint64_t opened = seen.at.open == nullptr ? 0 : seen.at.open->turn;
@@ -141,17 +142,17 @@ Result<View> CommitLog::read() {
   return view_;
 }
 
-// Whether the highest turn is somebody's who may still use it.
-bool CommitLog::busy(const Seen& seen) {
+// Whether another writer holds the highest turn and may still use it.
+bool CommitLog::busy(const LogReading& seen) {
   const std::uint64_t turn = seen.at.highest_turn;
   std::vector<std::uint64_t> theirs = holders(seen.rows, turn);
-  std::erase(theirs, writer_);  // we have no turn, or we would not ask
+  std::erase(theirs, writer_);  // this writer has no turn, or it would not ask
   if (theirs.empty()) return false;
 
   std::uint64_t rows = 0;
   Instant latest = {};
   for (const LogRow& row : seen.rows) {
-    // Anybody may have sealed, and a read need not show what is known to be.
+    // Any writer may have sealed, and a read need not return rows that are known already.
     if (row.turn != turn || row.kind == RowKind::kSealed) continue;
     ++rows;
     latest = std::max(latest, row.at);
@@ -164,7 +165,7 @@ bool CommitLog::busy(const Seen& seen) {
   return now - latest < settings_.lease + settings_.skew;
 }
 
-// Best effort, so that nobody waits for the end of a lease that nobody uses.
+// Best effort, so that nobody waits for the lease of an abandoned turn to expire.
 void CommitLog::give_back(std::uint64_t turn) {
   [[maybe_unused]] const Result<void> done = append(row(RowKind::kRelease, turn));
 }
@@ -181,8 +182,8 @@ Result<void> CommitLog::seal(const LogRow& entry) {
   return done;
 }
 
-// Tries for the turn after the highest; false: somebody else was faster.
-Result<bool> CommitLog::take_next(const Seen& seen) {
+// Tries to take the turn after the highest; false if another writer was faster.
+Result<bool> CommitLog::take_next(const LogReading& seen) {
   const std::uint64_t turn = seen.at.highest_turn + 1;
   const auto failed = [&](const Error& error) {
     give_back(turn);
@@ -191,9 +192,10 @@ Result<bool> CommitLog::take_next(const Seen& seen) {
   if (const Result<void> claimed = append(row(RowKind::kClaim, turn)); !claimed) {
     return failed(claimed.error());
   }
-  const Result<Seen> read = look();
+  const Result<LogReading> read = look();
   if (!read) return failed(read.error());
-  // Of two that claim the same turn at least one sees the other; both may, and then nobody has it.
+  // Of two writers that claim the same turn, at least one sees the other. If both do, neither gets
+  // it.
   bool shown = false, alone = read->at.highest_turn == turn;
   for (const LogRow& other : read->rows) {
     if (other.kind != RowKind::kClaim || other.turn != turn) continue;
@@ -213,8 +215,8 @@ Result<bool> CommitLog::take_next(const Seen& seen) {
   open.position = view_.entries.size() + (unsealed != nullptr ? 1 : 0);
   open.prefix = std::to_string(unsealed != nullptr ? unsealed->turn : view_.end().turn);
   if (const Result<void> opened = append(open); !opened) return failed(opened.error());
-  opened_ = turn;  // it is there before the next read begins
-  const Result<Seen> confirmed = look();
+  opened_ = turn;  // it was written before the next read begins
+  const Result<LogReading> confirmed = look();
   if (!confirmed) return failed(confirmed.error());
   if (confirmed->at.highest_turn != turn) {
     give_back(turn);
@@ -232,24 +234,24 @@ Result<bool> CommitLog::take_next(const Seen& seen) {
   return true;
 }
 
-// What became of an entry that somebody's later turn came between.
-CommitLog::Fate CommitLog::fate(const Seen& seen, const LogRow& entry) {
+// The fate of an entry after a later turn of another writer was opened.
+CommitLog::Fate CommitLog::fate(const LogReading& seen, const LogRow& entry) {
   if (view_.entries.size() >= entry.position) {
     return is_of(view_.entries[entry.position - 1], entry) ? Fate::kCounts : Fate::kVoid;
   }
   if (!seen.decided || seen.at.open->turn <= entry.turn) return Fate::kUnknown;
   if (!is_same_entry(seen.at.unsealed, entry)) return Fate::kVoid;
-  // It counts for good, and its writer is the one who cares to say so.
+  // It counts permanently; only its own writer needs to say so, by sealing it.
   return seal(*seen.at.unsealed) ? Fate::kCounts : Fate::kUnknown;
 }
 
-// Until a turn is ours, or what became of `doubt` is known without.
+// Waits until this writer has a turn, or until the fate of `doubt` is known without one.
 Result<void> CommitLog::take(const LogRow* doubt) {
   Pause pause(*this);
   for (;;) {
     Error why{ErrorCode::kStore, "another writer has the turn"};
     bool failed = false;
-    const Result<Seen> seen = look();
+    const Result<LogReading> seen = look();
     if (!seen) {
       why = seen.error();
       failed = true;
@@ -287,7 +289,7 @@ Result<void> CommitLog::alive() {
   LogRow said = row(RowKind::kAlive, turn_);
   said.position = ++alive_said_;
   TRY(append(said));
-  const Result<Seen> seen = look();
+  const Result<LogReading> seen = look();
   if (!seen) return std::unexpected(seen.error());
   if (seen->at.highest_turn == turn_) return {};
   turn_ = 0;
@@ -295,8 +297,8 @@ Result<void> CommitLog::alive() {
               "another writer has taken the turn to commit: this one was silent for too long");
 }
 
-// An entry of ours that a later turn came between: it counts exactly where that turn, or the one
-// that decides instead of it, goes on from it.
+// Decides the fate of our entry after a later turn was opened. It counts exactly if that turn, or
+// the one that decides in its place, continues from it.
 Result<Entry> CommitLog::resolve_doubt(const LogRow& entry) {
   turn_ = 0;
   const Result<void> known = take(&entry);
@@ -326,8 +328,8 @@ Result<Entry> CommitLog::commit(std::uint64_t session, const std::string& what) 
   entry.session = session;
   entry.what = what;
   Pause pause(*this);
-  bool there = false;  // and was before the next read begins
-  bool safe = false;   // nobody had claimed a later turn when it was there
+  bool there = false;  // it was written before the next read begins
+  bool safe = false;   // no later turn had been claimed when it was written
   for (;;) {
     Error why{ErrorCode::kStore, "the log of commits does not show what was written"};
     if (safe) {
@@ -339,7 +341,7 @@ Result<Entry> CommitLog::commit(std::uint64_t session, const std::string& what) 
       there = written.has_value();
       if (!written) why = written.error();
     }
-    const Result<Seen> seen = look();
+    const Result<LogReading> seen = look();
     if (!seen) why = seen.error();
     if (seen) {
       if (view_.entries.size() >= entry.position) {

@@ -85,16 +85,16 @@ class CommitLog {
   bool has_turn() const { return turn_ != 0; }
 
  private:
-  struct Seen;   // the analysis of one read
-  struct Pause;  // exponential back-off, until patience is over
+  struct LogReading;  // the analysis of one read
+  struct Pause;       // exponential back-off, until patience is over
   enum class Fate { kCounts, kVoid, kUnknown };
 
   Result<void> catch_up();
-  Result<Seen> look();
-  bool busy(const Seen& seen);
-  Result<bool> take_next(const Seen& seen);
+  Result<LogReading> look();
+  bool busy(const LogReading& seen);
+  Result<bool> take_next(const LogReading& seen);
   Result<void> take(const LogRow* doubt);
-  Fate fate(const Seen& seen, const LogRow& entry);
+  Fate fate(const LogReading& seen, const LogRow& entry);
   Result<Entry> resolve_doubt(const LogRow& entry);
   Result<void> seal(const LogRow& entry);
   Result<void> append(const LogRow& row);

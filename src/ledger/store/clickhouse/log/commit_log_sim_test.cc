@@ -1,5 +1,5 @@
-// CommitLog under every fault that a seed can think of. PENNYWEIGHT_LOG_SEEDS=1000000 runs more of
-// them, PENNYWEIGHT_LOG_SEED=n that one alone.
+// CommitLog under every fault that a seed can produce. PENNYWEIGHT_LOG_SEEDS=1000000 runs more
+// seeds, PENNYWEIGHT_LOG_SEED=n only that one.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -32,7 +32,7 @@ TEST(CommitLogSimulation, KeepsItsPromisesWhateverHappens) {
   RecordProperty("in_doubt", std::to_string(doubts));
   RecordProperty("void", std::to_string(voided));
   if (one != 0) return;
-  // What never happens is not tested.
+  // A fault that never happens is not tested.
   EXPECT_GT(acknowledged, 2 * count);
   EXPECT_GT(doubts, count / 1000);
   EXPECT_GT(voided, count / 100);

@@ -15,8 +15,8 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Does what it is told, and can be told to fail, what happens before an append or a read, and which
-// rows one read may miss, since they came while it ran.
+// A list in memory. A test sets when it fails, what happens before an append or a read, and which
+// rows a read may miss because they arrived while it ran.
 class List : public LogStorage {
  public:
   Result<void> append(const LogRow& row) override {
@@ -85,7 +85,7 @@ class CommitLogTest : public testing::Test {
   void other_claims(std::uint64_t turn) {
     list.rows.push_back(others(RowKind::kClaim, turn, 1'000 + turn));
   }
-  // Rows of a writer that has won `turn` and opens it behind what it saw.
+  // Adds the rows of another writer that has won `turn` and opens it after `base`.
   void other_opens(std::uint64_t turn, std::uint64_t base, std::uint64_t base_turn) {
     LogRow open = others(RowKind::kOpen, turn, 1'000 + turn);
     open.position = base;
@@ -120,14 +120,14 @@ TEST_F(CommitLogTest, ACommitCostsFiveAppendsAndFourReads) {
   EXPECT_EQ(list.seal_reads, 1) << "what was there before, once";
 }
 
-TEST_F(CommitLogTest, WhoStartsReadsTheSealsAndTheRowsOfTheLastTurn) {
+TEST_F(CommitLogTest, ANewWriterReadsTheSealsAndTheRowsOfTheLastTurn) {
   CommitLog first = writer(1);
   for (std::uint64_t session = 1; session <= 100; ++session) {
     ASSERT_TRUE(first.begin());
     ASSERT_TRUE(first.commit(session, "import"));
     ASSERT_TRUE(first.release());
   }
-  // Of earlier turns nothing else is needed.
+  // Nothing else of earlier turns is needed.
   std::erase_if(list.rows,
                 [](const LogRow& row) { return row.turn < 100 && row.kind != RowKind::kSealed; });
   CommitLog second = writer(2);
@@ -139,7 +139,7 @@ TEST_F(CommitLogTest, WhoStartsReadsTheSealsAndTheRowsOfTheLastTurn) {
   EXPECT_EQ(second.read()->entries.size(), 101u);
 }
 
-TEST_F(CommitLogTest, WhatCountsAlreadyIsLeftWhereItIs) {
+TEST_F(CommitLogTest, AnEntryThatCountsAlreadyStaysWhereItIs) {
   CommitLog log = writer(1);
   ASSERT_TRUE(log.begin());
   const Entry first = log.commit(11, "import").value();
@@ -148,7 +148,7 @@ TEST_F(CommitLogTest, WhatCountsAlreadyIsLeftWhereItIs) {
   EXPECT_THAT(sessions(log.read()), ElementsAre(11, 12));
 }
 
-TEST_F(CommitLogTest, WhatAnotherReadIsNotReadAgain) {
+TEST_F(CommitLogTest, KnownEntriesAreNotReadAgain) {
   CommitLog first = writer(1);
   for (const std::uint64_t session : {11U, 12U}) {
     ASSERT_TRUE(first.begin());
@@ -185,7 +185,7 @@ TEST_F(CommitLogTest, TakesOverAfterTheLeaseOfASilentWriter) {
   EXPECT_THAT(sessions(second.begin()), ElementsAre(11));
   EXPECT_GE(now - before, milliseconds(30'000));
   EXPECT_LE(now - before, milliseconds(33'000));
-  // The first one learns of it when it wants to go on.
+  // The first writer finds out when it continues.
   const Result<Entry> late = first.commit(12, "import");
   ASSERT_FALSE(late);
   EXPECT_THAT(late.error().message, HasSubstr("does not count"));
@@ -195,7 +195,7 @@ TEST_F(CommitLogTest, TakesOverAfterTheLeaseOfASilentWriter) {
   EXPECT_THAT(sessions(first.read()), ElementsAre(11, 21));
 }
 
-TEST_F(CommitLogTest, WhoSaysThatHeIsAliveKeepsHisTurn) {
+TEST_F(CommitLogTest, AWriterThatSendsHeartbeatsKeepsItsTurn) {
   CommitLog first = writer(1);
   ASSERT_TRUE(first.begin());
   const int appends = list.appends;
@@ -235,7 +235,8 @@ TEST_F(CommitLogTest, OfTwoThatClaimATurnNobodyWaitsOutTheLease) {
     if (row.kind != RowKind::kClaim || once) return;
     once = true;
     list.rows.push_back(others(RowKind::kClaim, row.turn, 2));
-    list.rows.push_back(others(RowKind::kRelease, row.turn, 2));  // it saw both, and gave way
+    // it saw both claims, and gave way
+    list.rows.push_back(others(RowKind::kRelease, row.turn, 2));
   };
   CommitLog log = writer(1);
   const Instant before = now;
@@ -307,7 +308,7 @@ TEST_F(CommitLogTest, WhereTheClaimerDiedTheWriterTakesATurnToFindOut) {
   EXPECT_THAT(sessions(writer(3).read()), ElementsAre(11));
 }
 
-// CommitTurn 2 was opened late by one who had not read the entry; turn 3 was claimed by one who
+// Turn 2 was opened late by a writer that had not read the entry; turn 3 was claimed by one that
 // had.
 TEST_F(CommitLogTest, AnOpeningBelowALaterClaimDecidesNothing) {
   CommitLog log = writer(1);
@@ -326,8 +327,8 @@ TEST_F(CommitLogTest, AnOpeningBelowALaterClaimDecidesNothing) {
   EXPECT_TRUE(log.commit(11, "import"));
 }
 
-// The same, where the first read that shows the opening of turn 2 misses the claim of turn 3, which
-// came while it ran.
+// The same, but the first read that shows the opening of turn 2 misses the claim of turn 3, which
+// was written while the read ran.
 TEST_F(CommitLogTest, AnOpeningThatCameWhileItWasReadDecidesNothing) {
   CommitLog log = writer(1);
   ASSERT_TRUE(log.begin());
@@ -349,7 +350,7 @@ TEST_F(CommitLogTest, AnOpeningThatCameWhileItWasReadDecidesNothing) {
   EXPECT_GE(list.reads, 5);
 }
 
-// The append broke off; the read that shows its row misses a claim that was there before it.
+// The append was interrupted; the read that shows its row misses an earlier claim.
 TEST_F(CommitLogTest, AnEntryThatCameWhileItWasReadIsNotSafeYet) {
   CommitLog log = writer(1);
   ASSERT_TRUE(log.begin());
@@ -425,7 +426,7 @@ TEST_F(CommitLogTest, AnAppendThatBreaksOffIsSentAgain) {
   }
 }
 
-TEST_F(CommitLogTest, WhatCanNotBeFoundOutIsInDoubtAndTheNextTurnTells) {
+TEST_F(CommitLogTest, AnUnknownFateIsInDoubtUntilTheNextTurn) {
   for (const bool done : {false, true}) {
     list = {};
     list.done_although = done;

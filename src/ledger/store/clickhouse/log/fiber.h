@@ -79,7 +79,7 @@ class Fiber {
     enter_stack(nullptr, outside_stack_, outside_bytes_);
     swapcontext(&inside_, &outside_);
   }
-  // The address sanitizer wants to be told on which stack it is.
+  // The address sanitizer must be informed of every change of stack.
   static void enter_stack([[maybe_unused]] void** fake, [[maybe_unused]] const void* bottom,
                           [[maybe_unused]] std::size_t bytes) {
 #ifdef PENNYWEIGHT_FIBER_ASAN

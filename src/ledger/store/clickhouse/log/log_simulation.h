@@ -283,7 +283,7 @@ class LogSimulation {
         continue;
       }
       hear(*view, least);
-      // begin() has told what became of them.
+      // begin() has settled whether they count.
       for (const std::uint64_t session : in_doubt) {
         const bool counts = counts_in(*view, session);
         if (!counts && pick(2) == 0)
@@ -336,7 +336,7 @@ class LogSimulation {
     return view.entries.find(session) < view.entries.size();
   }
 
-  // Everybody is told the same entry of a position.
+  // Every view has the same entry at a position.
   void same(const Entry& entry) {
     const auto [at, added] = truth_.emplace(entry.position, entry);
     if (!added && at->second != entry) {
@@ -345,7 +345,7 @@ class LogSimulation {
     if (refused_.contains(entry.session)) wrong("was refused and counts: " + name(entry));
   }
 
-  // `least`: how many entries somebody had been told of before this read began.
+  // `least`: how many entries some view had shown before this read began.
   void hear(const View& view, std::uint64_t least) {
     std::set<std::uint64_t> sessions;
     for (const Entry& entry : view.entries) {
@@ -353,7 +353,7 @@ class LogSimulation {
       same(entry);
     }
     if (view.entries.size() < least) {
-      wrong("a view ends at " + std::to_string(view.entries.size()) + " after somebody was told " +
+      wrong("a view ends at " + std::to_string(view.entries.size()) + " after another showed " +
             std::to_string(least));
     }
     least_ = std::max(least_, view.entries.size());

@@ -1,7 +1,7 @@
 // LogStorage: a list that many may append to and read, and nothing else: what a replicated table
 // with a quorum gives, and all that the log of commits needs.
 //
-// REQUIRES of whoever implements it: a row, once there, stays. append() answers success only when
+// Every implementation must ensure: a row, once there, stays. append() answers success only when
 // its row is there. A read (of rows or of seals) holds every row of those it asks for that was
 // there when it began, and none that was not yet there when it ended; of the rows that came
 // meanwhile any part. An append that failed may have been done, and may still be done some time

@@ -9,7 +9,7 @@
 namespace pennyweight::commit_log {
 namespace {
 
-// Of two that say the same of one position, one is as good as the other.
+// Two rows that say the same about a position are interchangeable.
 bool says_the_same(const LogRow& row, const LogRow& other) {
   return row.position == other.position && row.turn == other.turn && row.session == other.session &&
          row.what == other.what;
@@ -68,7 +68,7 @@ void SealCollector::take(const SealedEntry& seal) {
 
 Result<void> SealCollector::check() const {
   if (contradicted_) return contradicted(*contradicted_);
-  std::uint64_t position = known_;  // the last one that is there
+  std::uint64_t position = known_;  // the last known position
   std::uint64_t turn = view_.end().turn;
   for (const auto& [number, block] : blocks_) {
     if (position != known_ + number * kBlock) return lacks(position + 1);
@@ -86,7 +86,7 @@ Result<void> SealCollector::finish() {
   TRY(check());
   block_ = nullptr;
   while (!blocks_.empty()) {
-    // What was added is not kept twice.
+    // Extracted, so that entries are not in memory twice.
     const auto first = blocks_.extract(blocks_.begin());
     for (const Packed& seal : first.mapped()) {
       view_.entries.add(seal.turn, seal.session, kinds_[seal.kind]);
@@ -124,7 +124,7 @@ LogTail find_log_tail(const std::vector<LogRow>& rows, const View& sealed) {
     return standing;
   }
   const LogRow& open = *standing.open;
-  // Of which turn the entry behind the last sealed one must be.
+  // The turn that the entry after the last sealed one must have.
   std::uint64_t turn = open.turn;
   if (open.position < last) {
     standing.torn = last_turn != open.turn;  // its own entries follow its base
@@ -143,7 +143,7 @@ LogTail find_log_tail(const std::vector<LogRow>& rows, const View& sealed) {
       if (other != nullptr && !says_the_same(row, *other)) standing.torn = true;
       standing.unsealed = &row;
     } else if (row.turn == open.turn) {
-      standing.torn = true;  // the one before it was sealed before it was written
+      standing.torn = true;  // the previous entry was sealed before this one was written
     }
   }
   if (open.position > last && standing.unsealed == nullptr) standing.torn = true;

@@ -1,5 +1,5 @@
-// View: what the rows of the log say: which sessions count, in which order, and where the log goes
-// on. Pure: every reader of the same rows is told the same.
+// View: what the rows of the log say: which sessions count, in which order, and where the log
+// continues. Pure: every reader of the same rows gets the same view.
 #pragma once
 
 #include <cstdint>

@@ -67,7 +67,7 @@ TEST(View, AnEntryWhosePositionIsAnothersDoesNotCountUntilItIsCommittedAgain) {
   rows = {open(2, 0, 0), entry(2, 2, 11), sealed(2, 2, 11)};
   ASSERT_TRUE(extend(view, rows));
   EXPECT_THAT(sessions(view), ElementsAre(21, 11));
-  // Read again as a whole it says the same.
+  // Reading everything again gives the same.
   rows.insert(rows.end(), {entry(1, 1, 11), entry(2, 1, 21), sealed(2, 1, 21)});
   EXPECT_THAT(sessions(view_of(rows)), ElementsAre(21, 11));
 }
@@ -95,7 +95,7 @@ TEST(View, RowsThatNoWriterWroteAreAnError) {
 
 TEST(LogTail, TheHighestOpenTurnTellsWhereTheLogGoesOn) {
   View view = view_of({sealed(1, 1, 11)}).value();
-  // CommitTurn 1 wrote position 2, which nobody has sealed; turn 2 went on from it, turn 3 claims.
+  // Turn 1 wrote position 2, which nobody has sealed; turn 2 continued from it, turn 3 claims.
   std::vector<LogRow> rows = {open(1, 0, 0), entry(1, 1, 11), sealed(1, 1, 11), entry(1, 2, 12)};
   LogTail at = find_log_tail(rows, view);
   EXPECT_FALSE(at.torn);
@@ -109,13 +109,13 @@ TEST(LogTail, TheHighestOpenTurnTellsWhereTheLogGoesOn) {
   EXPECT_EQ(at.unsealed, &rows[3]);
   EXPECT_EQ(at.highest_turn, 3u);
 
-  // A turn that left it out.
+  // A turn that left the entry out.
   rows.push_back(open(4, 1, 1));
   at = find_log_tail(rows, view);
   EXPECT_FALSE(at.torn);
   EXPECT_EQ(at.unsealed, nullptr);
 
-  // An opening that comes late decides nothing.
+  // A late opening decides nothing.
   rows.push_back(open(3, 2, 1));
   at = find_log_tail(rows, view);
   EXPECT_EQ(at.open->turn, 4u);
@@ -135,7 +135,7 @@ TEST(LogTail, AReadThatSawHalfOfWhatWasWrittenIsTorn) {
 }
 
 TEST(SealCollector, TakesSealsInAnyOrderAndTwiceWhereverTheViewEnds) {
-  constexpr std::uint64_t kEntries = 5'000;  // of several blocks
+  constexpr std::uint64_t kEntries = 5'000;  // several blocks
   std::vector<SealedEntry> seals;
   for (std::uint64_t i = 1; i <= kEntries; ++i) {
     seals.push_back({i, 1 + i / 7, 1'000 + i, i % 3 == 0 ? "run" : "import"});
