@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <tuple>
 #include <utility>
 
 #include "core/duckdb/database.h"
@@ -189,7 +190,7 @@ Result<std::vector<MadeBill>> make_native(const NativeKind& kind, std::uint64_t 
   if (*kind.parquet != kind.form) {
     options.form = *kind.parquet;
     text = folder / "for_parquet.text";
-    TRY(write_native(nodes, options, text));
+    std::ignore = TRY(write_native(nodes, options, text));
   }
   const auto parquet = folder / fmt::format("{}.parquet", bills::to_text(kind.form));
   TRY(bills::text_to_parquet(text.string(), options, parquet.string()));

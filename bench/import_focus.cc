@@ -21,6 +21,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "core/decimal.h"
@@ -192,7 +193,7 @@ Result<Totals> read_bill(const std::filesystem::path& path, ImportSession* sessi
     const auto size = static_cast<std::size_t>(in.gcount());
     TRY(import.feed({chunk.data(), size}));
   }
-  TRY(import.finish());
+  std::ignore = TRY(import.finish());
   return keep.totals;
 }
 
@@ -224,7 +225,7 @@ Result<Totals> query_totals(const std::filesystem::path& database_path, const st
     TRY(connection.execute(before));
   }
   auto rows = TRY(connection.query(std::string(kSums) + table));
-  TRY(rows.next());
+  std::ignore = TRY(rows.next());
   Totals totals{.rows = static_cast<std::uint64_t>(rows.column(0).int64(0)), .costs = {}};
   for (std::uint64_t i = 0; i < 4; ++i) totals.costs[i] = rows.column(i + 1).unscaled(0);
   return totals;

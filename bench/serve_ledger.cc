@@ -25,6 +25,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/duckdb/database.h"
@@ -204,7 +205,7 @@ Result<void> make(const Options& options) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   std::filesystem::remove(options.ledger);
-  TRY(open_duckdb_store({.path = options.ledger}));
+  std::ignore = TRY(open_duckdb_store({.path = options.ledger}));
   auto database = TRY(duckdb::Database::open({.path = options.ledger,
                                               .memory_bytes_max = std::uint64_t{3} << 30,
                                               .threads = 2,
@@ -239,7 +240,7 @@ Result<void> make(const Options& options) {
   auto rows = TRY(connection.query(
       "SELECT (SELECT count(*) FROM charges)::UBIGINT, (SELECT count(*) FROM postings)::UBIGINT, "
       "(SELECT count(DISTINCT workload) FROM run_dimensions)::UBIGINT"));
-  TRY(rows.next());
+  std::ignore = TRY(rows.next());
   std::printf(
       "{\"charges\": %llu, \"postings\": %llu, \"workloads\": %llu, \"bytes\": %llu, "
       "\"seconds\": %.1f}\n",

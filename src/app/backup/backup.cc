@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <thread>
+#include <tuple>
 
 #include "app/audit_events/audit_events.h"
 #include "app/backup/backup_manifest.h"
@@ -64,7 +65,7 @@ Result<void> copy_ledger(OpenLedger& ledger, const std::string& to) {
   std::string name;
   {
     auto rows = TRY(ledger.connection.query("SELECT current_database()"));
-    TRY(rows.next());
+    std::ignore = TRY(rows.next());
     name = rows.column(0).text(0);
   }
   return ledger.connection.execute("ATTACH " + duckdb::quote_text(to) + " AS backup_copy; " +

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "app/audit_events/audit_events.h"
 #include "app/cli/open_accounts.h"
@@ -81,7 +82,7 @@ Table token_table(const std::vector<Token>& tokens, Instant now) {
 Result<ExitCode> list(const TokenOptions& options, Context& context) {
   const auto accounts = TRY(open_accounts(context));
   if (!options.user.empty()) {
-    TRY(find_user_by_name(*accounts, options.user));
+    std::ignore = TRY(find_user_by_name(*accounts, options.user));
   }
   const auto tokens = TRY(accounts->tokens(options.user));
   print_tables({token_table(tokens, context.clock.now())}, options.table, context);

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <tuple>
 
 #include "core/clock.h"
 #include "core/try.h"
@@ -35,7 +36,7 @@ class ServeAuditLogTest : public testing::Test {
   void start() {
     told_ = std::make_unique<ServeAuditLog>([this](audit_log::Entry entry) -> Result<void> {
       if (is_full_) return fail(ErrorCode::kIo, "the disk is full");
-      TRY(audit_log_->append(std::move(entry)));
+      std::ignore = TRY(audit_log_->append(std::move(entry)));
       return {};
     });
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "core/check.h"
 #include "core/try.h"
@@ -276,7 +277,7 @@ class Comparer {
     const Policy* a = policy_of(0);
     const Policy* b = policy_of(1);
     if (a != nullptr && b != nullptr) {
-      TRY(explain_policies(months_[0], *a, *b, false));
+      std::ignore = TRY(explain_policies(months_[0], *a, *b, false));
       return {};
     }
     if (a != nullptr) return explain_preset(0, 1, false);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "allocation/allocate.h"
@@ -110,7 +111,7 @@ class NodePricing {
   }
 
   Result<RateCard> list_price(const Node& node, Instant at) const {
-    TRY(list_rate(node, input_.catalog, at));
+    std::ignore = TRY(list_rate(node, input_.catalog, at));
     return list_price_card(std::span(&node, 1), input_.catalog, at);
   }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "core/try.h"
@@ -100,7 +101,7 @@ Result<GroupedReconciliationResult> query_grouped_reconciliation(Store& store,
                                                                  const TimeZone& zone) {
   TRY(check_optional_month(month));
   GroupedReconciliation groups(by, zone);
-  TRY(store.reconcile(month, false, [&](const LineCheck& line) {
+  std::ignore = TRY(store.reconcile(month, false, [&](const LineCheck& line) {
     groups.add(line);
     return true;
   }));

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <tuple>
 
 #include "core/ascii.h"
 #include "core/base_encoding.h"
@@ -113,10 +114,10 @@ Result<void> AccountsFile::put(std::string_view name, std::string_view value) {
         fmt::format("the value of {} must be text of at most {} bytes", name, kTextBytesMax));
   }
   const std::lock_guard lock(mutex_);
-  TRY(
-      database_.change("INSERT INTO texts (name, value) VALUES (?1, ?2) "
-                       "ON CONFLICT (name) DO UPDATE SET value = ?2",
-                       {name, value}));
+  std::ignore =
+      TRY(database_.change("INSERT INTO texts (name, value) VALUES (?1, ?2) "
+                           "ON CONFLICT (name) DO UPDATE SET value = ?2",
+                           {name, value}));
   return {};
 }
 
@@ -131,8 +132,9 @@ Result<std::optional<std::string>> AccountsFile::get(std::string_view name) {
 Result<void> AccountsFile::copy_to(const std::string& path) {
   const auto random = TRY(random_bytes(kPartNameBytes));
   const std::string part = fmt::format("{}.{}.part", path, to_hex(random));
-  TRY(create_private_file(part, ""));  // A connection of its own: others go on meanwhile. SQLite
-                                       // takes an empty file for a new one.
+  std::ignore =
+      TRY(create_private_file(part, ""));  // A connection of its own: others go on meanwhile.
+                                           // SQLite takes an empty file for a new one.
   auto source = TRY(SqlDatabase::open(options_.path));
   const auto copied = source.change("VACUUM INTO ?", {std::string_view(part)});
   if (!copied) {

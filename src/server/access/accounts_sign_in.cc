@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/ascii.h"
 #include "core/base_encoding.h"
@@ -135,8 +136,8 @@ Result<std::optional<Refusal>> AccountsFile::check_code_locked(const User& user,
   const auto step = match_totp((*kept)->secret, code, now, (*kept)->last_step);
   wipe((*kept)->secret);
   if (!step) return Refusal::kWrong;
-  TRY(database_.change("UPDATE totp SET last_step = ? WHERE user = ?",
-                       {*step, std::string_view(user.name)}));
+  std::ignore = TRY(database_.change("UPDATE totp SET last_step = ? WHERE user = ?",
+                                     {*step, std::string_view(user.name)}));
   return std::nullopt;
 }
 
@@ -152,18 +153,19 @@ Result<SignIn> AccountsFile::begin_session_locked(const User& user, SignedInBy b
   const auto change = [&](std::string_view sql, std::initializer_list<SqlValue> values) {
     return database_.change(sql, values);
   };
-  TRY(change("DELETE FROM sessions WHERE expires_at <= ? OR seen_at <= ?",
-             {unix_ms(now), unix_ms(now - options_.session_idle)}));
-  TRY(
-      change("DELETE FROM sessions WHERE hash IN (SELECT hash FROM sessions "
-             "WHERE user = ? ORDER BY created_at DESC LIMIT -1 OFFSET ?)",
-             {name, static_cast<std::int64_t>(kSessionsPerUserMax - 1)}));
-  TRY(
-      change("INSERT INTO sessions (hash, id, user, signed_in_by, created_at, seen_at, "
-             "expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-             {Blob{hashed}, std::string_view(sign_in.principal.session), name, word_of(by),
-              unix_ms(now), unix_ms(now), unix_ms(sign_in.expires_at)}));
-  TRY(change("UPDATE users SET last_sign_in = ? WHERE name = ?", {unix_ms(now), name}));
+  std::ignore = TRY(change("DELETE FROM sessions WHERE expires_at <= ? OR seen_at <= ?",
+                           {unix_ms(now), unix_ms(now - options_.session_idle)}));
+  std::ignore =
+      TRY(change("DELETE FROM sessions WHERE hash IN (SELECT hash FROM sessions "
+                 "WHERE user = ? ORDER BY created_at DESC LIMIT -1 OFFSET ?)",
+                 {name, static_cast<std::int64_t>(kSessionsPerUserMax - 1)}));
+  std::ignore =
+      TRY(change("INSERT INTO sessions (hash, id, user, signed_in_by, created_at, seen_at, "
+                 "expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                 {Blob{hashed}, std::string_view(sign_in.principal.session), name, word_of(by),
+                  unix_ms(now), unix_ms(now), unix_ms(sign_in.expires_at)}));
+  std::ignore =
+      TRY(change("UPDATE users SET last_sign_in = ? WHERE name = ?", {unix_ms(now), name}));
   return sign_in;
 }
 
@@ -242,7 +244,7 @@ Result<std::optional<Principal>> AccountsFile::session(std::string_view secret) 
 Result<void> AccountsFile::sign_out(std::string_view secret) {
   const std::string hashed = sha256(secret);
   const std::lock_guard lock(mutex_);
-  TRY(database_.change("DELETE FROM sessions WHERE hash = ?", {Blob{hashed}}));
+  std::ignore = TRY(database_.change("DELETE FROM sessions WHERE hash = ?", {Blob{hashed}}));
   return {};
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/base_encoding.h"
 #include "core/crypto/secret.h"
@@ -153,7 +154,7 @@ Result<Accounts::NewToken> AccountsFile::add_token(const Token& token, const Pri
   made.token.id = "t_" + to_hex(random_id);
   const std::string only = written(token.only);
   const std::string scope = format_scope(token.scope);
-  TRY(database_.change(
+  std::ignore = TRY(database_.change(
       "INSERT INTO tokens (hash, id, name, user, permissions, scope, created_at, expires_at, "
       "revoked) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)",
       {Blob{hashed}, std::string_view(made.token.id), std::string_view(token.name), name,

@@ -1,6 +1,8 @@
 // The second factor: a secret shared with an authenticator app.
 #include <fmt/format.h>
 
+#include <tuple>
+
 #include "core/base_encoding.h"
 #include "core/crypto/secret.h"
 #include "core/try.h"
@@ -54,7 +56,7 @@ Result<Accounts::Enrolment> AccountsFile::begin_totp(std::string_view name) {
       return fail(ErrorCode::kConflict,
                   fmt::format("'{}' has a second factor; remove it first", name));
     }
-    TRY(database_.change(
+    std::ignore = TRY(database_.change(
         "INSERT OR REPLACE INTO totp (user, sealed, confirmed, last_step) VALUES (?, ?, 0, 0)",
         {name, Blob{*sealed}}));
     TRY(transaction.commit());
@@ -82,8 +84,8 @@ Result<bool> AccountsFile::confirm_totp(std::string_view name, std::string_view 
   const auto step = match_totp((*totp)->secret, code, clock_.now(), (*totp)->last_step);
   wipe((*totp)->secret);
   if (!step) return false;
-  TRY(database_.change("UPDATE totp SET confirmed = 1, last_step = ? WHERE user = ?",
-                       {*step, name}));
+  std::ignore = TRY(database_.change("UPDATE totp SET confirmed = 1, last_step = ? WHERE user = ?",
+                                     {*step, name}));
   TRY(transaction.commit());
   return true;
 }
@@ -91,8 +93,8 @@ Result<bool> AccountsFile::confirm_totp(std::string_view name, std::string_view 
 Result<void> AccountsFile::remove_totp(std::string_view name) {
   const std::lock_guard lock(mutex_);
   auto transaction = TRY(SqlTransaction::begin(database_));
-  TRY(existing_locked(name));
-  TRY(database_.change("DELETE FROM totp WHERE user = ?", {name}));
+  std::ignore = TRY(existing_locked(name));
+  std::ignore = TRY(database_.change("DELETE FROM totp WHERE user = ?", {name}));
   return transaction.commit();
 }
 

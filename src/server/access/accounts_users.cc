@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/ascii.h"
 #include "core/try.h"
@@ -194,7 +195,7 @@ Result<std::optional<std::string>> AccountsFile::create_first_admin() {
   admin.name = "admin";
   admin.display_name = "Administrator";
   admin.role = Role::kAdmin;
-  TRY(insert_user_locked(admin, hashed, true));
+  std::ignore = TRY(insert_user_locked(admin, hashed, true));
   TRY(transaction.commit());
   return password;
 }
@@ -226,7 +227,8 @@ Result<void> AccountsFile::check_admin_left_locked(const User& before) {
 
 Result<void> AccountsFile::end_sessions_locked(std::string_view user,
                                                std::string_view keep_session) {
-  TRY(database_.change("DELETE FROM sessions WHERE user = ? AND id <> ?", {user, keep_session}));
+  std::ignore = TRY(
+      database_.change("DELETE FROM sessions WHERE user = ? AND id <> ?", {user, keep_session}));
   return {};
 }
 
@@ -262,7 +264,7 @@ Result<void> AccountsFile::remove_user(std::string_view name) {
   const std::lock_guard lock(mutex_);
   auto transaction = TRY(SqlTransaction::begin(database_));
   const auto before = TRY(existing_locked(name));
-  TRY(database_.change("DELETE FROM users WHERE name = ?", {name}));
+  std::ignore = TRY(database_.change("DELETE FROM users WHERE name = ?", {name}));
   TRY(check_admin_left_locked(before));
   return transaction.commit();
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <tuple>
 
 #include "core/try.h"
 #include "server/access/accounts_file.h"
@@ -52,7 +53,7 @@ Result<SavedView> AccountsFile::save_view(const SavedView& view) {
   TRY(check_view(view));
   const std::lock_guard lock(mutex_);
   auto transaction = TRY(SqlTransaction::begin(database_));
-  TRY(existing_locked(view.user));
+  std::ignore = TRY(existing_locked(view.user));
   const std::string_view owner = view.user;
   const auto named = TRY(database_.integer("SELECT id FROM views WHERE user = ? AND name = ?",
                                            {owner, std::string_view(view.name)}));
@@ -66,7 +67,7 @@ Result<SavedView> AccountsFile::save_view(const SavedView& view) {
       return fail(ErrorCode::kLimit,
                   fmt::format("you have {} views; remove one first", kViewsPerUserMax));
     }
-    TRY(database_.change(
+    std::ignore = TRY(database_.change(
         "INSERT INTO views (user, name, query, shared, created_at) VALUES (?, ?, ?, ?, ?)",
         {owner, std::string_view(view.name), std::string_view(view.query),
          std::int64_t{view.shared}, unix_ms(clock_.now())}));

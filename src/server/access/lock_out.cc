@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <tuple>
 
 #include "core/try.h"
 
@@ -47,29 +48,30 @@ Result<void> count_failure(SqlDatabase& database, std::string_view key, Instant 
   const auto change = [&](std::string_view sql, std::initializer_list<SqlValue> values) {
     return database.change(sql, values);
   };
-  TRY(change("DELETE FROM failures WHERE at <= ?", {begin}));
-  TRY(change("INSERT INTO failures (key, at) VALUES (?, ?)", {Blob{key}, unix_ms(now)}));
+  std::ignore = TRY(change("DELETE FROM failures WHERE at <= ?", {begin}));
+  std::ignore =
+      TRY(change("INSERT INTO failures (key, at) VALUES (?, ?)", {Blob{key}, unix_ms(now)}));
   const auto count =
       TRY(database.integer("SELECT count(*) FROM failures WHERE key = ?", {Blob{key}}));
   if (count.value_or(0) >= static_cast<std::int64_t>(rule.failures_max)) {
-    TRY(change("INSERT OR REPLACE INTO lock_outs (key, until) VALUES (?, ?)",
-               {Blob{key}, unix_ms(now + rule.lasts)}));
-    TRY(change("DELETE FROM failures WHERE key = ?", {Blob{key}}));
+    std::ignore = TRY(change("INSERT OR REPLACE INTO lock_outs (key, until) VALUES (?, ?)",
+                             {Blob{key}, unix_ms(now + rule.lasts)}));
+    std::ignore = TRY(change("DELETE FROM failures WHERE key = ?", {Blob{key}}));
   }
-  TRY(change("DELETE FROM lock_outs WHERE until <= ?", {unix_ms(now)}));
-  TRY(change("DELETE FROM failures WHERE id <= (SELECT max(id) FROM failures) - ?",
-             {kFailuresKeptMax}));
-  TRY(
-      change("DELETE FROM lock_outs WHERE key IN "
-             "(SELECT key FROM lock_outs ORDER BY until DESC LIMIT -1 OFFSET ?)",
-             {kLockOutsKeptMax}));
+  std::ignore = TRY(change("DELETE FROM lock_outs WHERE until <= ?", {unix_ms(now)}));
+  std::ignore = TRY(change("DELETE FROM failures WHERE id <= (SELECT max(id) FROM failures) - ?",
+                           {kFailuresKeptMax}));
+  std::ignore =
+      TRY(change("DELETE FROM lock_outs WHERE key IN "
+                 "(SELECT key FROM lock_outs ORDER BY until DESC LIMIT -1 OFFSET ?)",
+                 {kLockOutsKeptMax}));
   return {};
 }
 
 Result<void> clear_failures(SqlDatabase& database, std::string_view key) {
   for (const std::string_view sql :
        {"DELETE FROM failures WHERE key = ?", "DELETE FROM lock_outs WHERE key = ?"}) {
-    TRY(database.change(sql, {Blob{key}}));
+    std::ignore = TRY(database.change(sql, {Blob{key}}));
   }
   return {};
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
+
 #include "core/check.h"
 #include "core/try.h"
 
@@ -138,12 +140,12 @@ Result<std::optional<std::int64_t>> SqlDatabase::integer(std::string_view sql,
 
 Result<SqlTransaction> SqlTransaction::begin(SqlDatabase& database) {
   // IMMEDIATE: what the transaction reads can't change before it writes.
-  TRY(database.change("BEGIN IMMEDIATE", {}));
+  std::ignore = TRY(database.change("BEGIN IMMEDIATE", {}));
   return SqlTransaction(database);
 }
 
 Result<void> SqlTransaction::commit() {
-  TRY(database_->change("COMMIT", {}));
+  std::ignore = TRY(database_->change("COMMIT", {}));
   database_ = nullptr;
   return {};
 }

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "core/files/disk.h"
@@ -238,15 +239,15 @@ class AuditLogFile : public AuditLog {
 
   Result<void> record_torn_line(std::uint64_t bytes) {
     if (bytes == 0) return {};
-    TRY(append_locked({.number = 0,
-                       .at = {},
-                       .actor = "system",
-                       .peer = "",
-                       .action = "trail.torn",
-                       .subject = "a half-written line",
-                       .before = "",
-                       .after = fmt::format("{{\"bytes\":{}}}", bytes),
-                       .hash = ""}));
+    std::ignore = TRY(append_locked({.number = 0,
+                                     .at = {},
+                                     .actor = "system",
+                                     .peer = "",
+                                     .action = "trail.torn",
+                                     .subject = "a half-written line",
+                                     .before = "",
+                                     .after = fmt::format("{{\"bytes\":{}}}", bytes),
+                                     .hash = ""}));
     return {};
   }
 

@@ -9,8 +9,8 @@ std::optional<Result<Instant>> parse_absolute_time(std::string_view text) {
   if (text.empty()) return std::nullopt;
   if (text.find_first_not_of(kDigits) == std::string_view::npos) {
     const auto seconds = parse_count(text);
-    constexpr auto kSecondsMax = static_cast<std::uint64_t>(unix_ms(kInstantMax) / 1000);
-    if (!seconds || *seconds > kSecondsMax) {
+    constexpr auto kLastSecond = static_cast<std::uint64_t>(unix_ms(kInstantMax) / 1000);
+    if (!seconds || *seconds > kLastSecond) {
       return fail(ErrorCode::kBadValue, "it is not a number of seconds before the year 2200");
     }
     return from_unix_seconds(static_cast<std::int64_t>(*seconds));
