@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "app/audit_events/audit_events.h"
+#include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
 #include "app/context/log.h"
