@@ -7,8 +7,8 @@
 // Facts go through the program for it, so that every block can be sent again until it certainly
 // arrived; a part of the keys at a time, so that memory does not grow with the import.
 //
-// A settlement is of one state of the ledger: it holds as long as no import and no closing is
-// committed, and is result again where one was.
+// A resolution belongs to one state of the ledger: it holds until an import or a closing is
+// committed, and is then computed again.
 #pragma once
 
 #include <cstdint>
