@@ -93,7 +93,7 @@ class RecordReader {
       if (auto read = read_line(parser, line, record); !read) {
         if (read.error().code == ErrorCode::kLimit) return read;
         record.cells.clear();
-        record.fault = fmt::format("the line is no JSON object: {}", read.error().message);
+        record.fault = fmt::format("the line is not a JSON object: {}", read.error().message);
         record.text = line;
       }
       records_.push_back(std::move(record));
@@ -156,7 +156,7 @@ class RecordReader {
     json_type type{};
     if (const auto error = value.type().get(type)) return broken(error);
     if (type != json_type::object) {
-      record.fault = "is no JSON object";
+      record.fault = "is not a JSON object";
       JsonCell cell;
       TRY(read_value(value, cell));
       record.text = std::move(cell.text);

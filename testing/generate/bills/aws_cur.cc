@@ -623,17 +623,18 @@ class AwsCur : public BillForm {
   // costs nothing.
   // costs nothing.
   Result<void> write_split(const NodeUse& use) {
-    struct Part {
+    struct SplitComponent {
       std::string_view usage;
       std::uint32_t per_mille;
     };
-    constexpr Part kParts[] = {{"vCPU-Hours", 60}, {"GB-Hours", 40}, {"Accelerator-Hours", 400}};
+    constexpr SplitComponent kComponents[] = {
+        {"vCPU-Hours", 60}, {"GB-Hours", 40}, {"Accelerator-Hours", 400}};
     const Decimal cost = fleet_.cost(use.prices->effective, use.hours);
-    for (const Part& part : kParts) {
+    for (const SplitComponent& component : kComponents) {
       begin("Usage", {"AmazonEKS", "Amazon Elastic Kubernetes Service", ""}, use.cluster, use.when,
             "split cost of a pod");
       const std::string& region = use.prices->region;
-      set("lineItem/UsageType", fmt::format("{}EKS-EC2-{}", usage_prefix(region), part.usage));
+      set("lineItem/UsageType", fmt::format("{}EKS-EC2-{}", usage_prefix(region), component.usage));
       set("lineItem/Operation", "EKSPod-EC2");
       set("lineItem/ResourceId",
           fmt::format("arn:aws:eks:{}:{}:pod/{}/training/worker-0/{}", region, account_,
@@ -644,8 +645,8 @@ class AwsCur : public BillForm {
       set("splitLineItem/SplitUsage", use.hours);
       set("splitLineItem/ReservedUsage", use.hours);
       set("splitLineItem/SplitUsageRatio", per_mille_of(Decimal::from_units(1), 500, 4));
-      set("splitLineItem/SplitCost", per_mille_of(cost, part.per_mille, fleet_.digits()));
-      set("splitLineItem/UnusedCost", per_mille_of(cost, part.per_mille, fleet_.digits()));
+      set("splitLineItem/SplitCost", per_mille_of(cost, component.per_mille, fleet_.digits()));
+      set("splitLineItem/UnusedCost", per_mille_of(cost, component.per_mille, fleet_.digits()));
       tag("team", use.node->team);
       ++truth_.repeating_rows;
       TRY(end_row());
@@ -659,7 +660,7 @@ class AwsCur : public BillForm {
     const std::string prefix = usage_prefix(billed.region.empty() ? "us-east-1" : billed.region);
     Random random(fleet_.seed(), fmt::format("{}\n{}", billed.name, unix_ms(slice.begin())));
     const std::string team = team_of_cluster(cluster);
-    struct Part {
+    struct AwsService {
       const Service& service;
       LineType type;
       std::size_t discounted_as;
@@ -671,7 +672,7 @@ class AwsCur : public BillForm {
       std::string resource;
     };
     const std::string volume = "vol-" + pennyweight::to_text(hash_of(billed.name)).substr(0, 17);
-    const Part parts[] = {
+    const AwsService services[] = {
         {kVolumes, LineType::kStorage, 0, "EBS:VolumeUsage.gp3", "CreateVolume-Gp3", "GB-Mo",
          kVolumePerGbMonth, random.between(650, 700), volume},
         {kBuckets, LineType::kStorage, 1, "TimedStorage-ByteHrs", "StandardStorage", "GB-Mo",
@@ -679,28 +680,28 @@ class AwsCur : public BillForm {
         {kTransfer, LineType::kNetwork, 0, "DataTransfer-Out-Bytes", "RunInstances", "GB",
          kTransferPerGb, random.between(50, 250), node_of_cluster(cluster)},
     };
-    for (const Part& part : parts) {
+    for (const AwsService& service : services) {
       const Decimal quantity =
-          fleet_.cost(hours, Decimal::from_ticks(static_cast<Int128>(part.per_mille_hour) *
+          fleet_.cost(hours, Decimal::from_ticks(static_cast<Int128>(service.per_mille_hour) *
                                                  (Decimal::kTicksPerUnit / 1000)));
-      begin(
-          "Usage", part.service, cluster, slice,
-          fmt::format("${} per {} of {}", pennyweight::to_text(part.price), part.unit, part.usage));
-      set("lineItem/UsageType", prefix + std::string(part.usage));
-      set("product/usagetype", prefix + std::string(part.usage));
-      set("lineItem/Operation", part.operation);
-      set("lineItem/ResourceId", part.resource);
+      begin("Usage", service.service, cluster, slice,
+            fmt::format("${} per {} of {}", pennyweight::to_text(service.price), service.unit,
+                        service.usage));
+      set("lineItem/UsageType", prefix + std::string(service.usage));
+      set("product/usagetype", prefix + std::string(service.usage));
+      set("lineItem/Operation", service.operation);
+      set("lineItem/ResourceId", service.resource);
       set("lineItem/UsageAmount", quantity);
       set("product/regionCode", billed.region);
-      set("product/sku", sku(part.usage));
-      set("pricing/unit", part.unit);
+      set("product/sku", sku(service.usage));
+      set("pricing/unit", service.unit);
       set("pricing/term", "OnDemand");
-      set("pricing/publicOnDemandRate", part.price);
-      const Decimal cost = fleet_.cost(part.price, quantity);
+      set("pricing/publicOnDemandRate", service.price);
+      const Decimal cost = fleet_.cost(service.price, quantity);
       set("pricing/publicOnDemandCost", cost);
       tag("team", team);
       tag("cluster", billed.name);
-      TRY(end_usage(part.type, cluster, part.discounted_as, part.price, cost));
+      TRY(end_usage(service.type, cluster, service.discounted_as, service.price, cost));
     }
     return {};
   }

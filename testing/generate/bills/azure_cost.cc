@@ -383,7 +383,7 @@ class AzureCost : public BillForm {
   Result<void> write_cluster(std::size_t cluster, const Interval& slice, Decimal hours) {
     const BilledCluster& billed = fleet_.bill().clusters[cluster];
     Random random(fleet_.seed(), fmt::format("{}\n{}", billed.name, unix_ms(slice.begin())));
-    struct Part {
+    struct Resource {
       Meter meter;
       LineType type;
       Decimal price;
@@ -394,7 +394,7 @@ class AzureCost : public BillForm {
     const auto parts_of = [](std::uint64_t parts, std::int64_t of) {
       return Decimal::from_ticks(static_cast<Int128>(parts) * (Decimal::kTicksPerUnit / of));
     };
-    const Part parts[] = {
+    const Resource resources[] = {
         {{"Storage", "Premium SSD Managed Disks", "P30 LRS Disk", "Storage", "Microsoft.Compute",
           "1/Month"},
          LineType::kStorage,
@@ -410,19 +410,19 @@ class AzureCost : public BillForm {
          "Microsoft.Compute/virtualMachines",
          first_of(cluster).planned->node->name.text()},
     };
-    for (const Part& part : parts) {
-      const Decimal quantity = fleet_.cost(hours, part.quantity_per_hour);
-      begin("Usage", part.meter, cluster, slice);
+    for (const Resource& resource : resources) {
+      const Decimal quantity = fleet_.cost(hours, resource.quantity_per_hour);
+      begin("Usage", resource.meter, cluster, slice);
       region(billed.region);
       set("ResourceId", fmt::format("/subscriptions/{}/resourceGroups/rg-{}/providers/{}/{}",
-                                    account_, billed.name, part.kind, part.name));
-      set("ResourceName", part.name);
+                                    account_, billed.name, resource.kind, resource.name));
+      set("ResourceName", resource.name);
       set("PricingModel", "OnDemand");
       tag("team", first_of(cluster).team);
       tag("cluster", billed.name);
-      const Decimal cost = fleet_.cost(part.price, quantity);
-      quantities(quantity, part.price, part.price, cost);
-      TRY(end(part.type, cost, cost));
+      const Decimal cost = fleet_.cost(resource.price, quantity);
+      quantities(quantity, resource.price, resource.price, cost);
+      TRY(end(resource.type, cost, cost));
     }
     return {};
   }

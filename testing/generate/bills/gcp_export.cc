@@ -39,7 +39,7 @@ std::string sku_id(std::string_view description) {
 }
 
 // A component of a machine that has its own SKU.
-struct Part {
+struct NodeComponent {
   std::string_view name;  // "Instance Core"
   std::uint32_t per_mille;
   std::uint64_t count;
@@ -79,13 +79,14 @@ class GcpExport : public BillForm {
     const std::uint64_t cores = type == nullptr || !type->cpu_milli ? 8 : *type->cpu_milli / 1000;
     const std::uint64_t gib =
         type == nullptr || !type->memory_bytes ? 64 : *type->memory_bytes >> 30;
-    const Part parts[] = {{"Instance Core", gpus == 0 ? 700u : 200u, cores, "seconds", 1, "hour"},
-                          {"Instance Ram", gpus == 0 ? 300u : 100u, gib, "byte-seconds",
-                           std::int64_t{1} << 30, "gibibyte hour"},
-                          {"GPU", 700, gpus, "seconds", 1, "hour"}};
-    for (const Part& part : parts) {
-      if (part.count == 0) continue;
-      TRY(write_part(use, part));
+    const NodeComponent components[] = {
+        {"Instance Core", gpus == 0 ? 700u : 200u, cores, "seconds", 1, "hour"},
+        {"Instance Ram", gpus == 0 ? 300u : 100u, gib, "byte-seconds", std::int64_t{1} << 30,
+         "gibibyte hour"},
+        {"GPU", 700, gpus, "seconds", 1, "hour"}};
+    for (const NodeComponent& component : components) {
+      if (component.count == 0) continue;
+      TRY(write_component(use, component));
     }
     return {};
   }
@@ -245,29 +246,31 @@ class GcpExport : public BillForm {
                             json_string(machine.second)));
   }
 
-  Result<void> write_part(const NodeUse& use, const Part& part) {
+  Result<void> write_component(const NodeUse& use, const NodeComponent& component) {
     const PlannedNode& planned = *use.node->planned;
     const std::string& type = planned.node->instance_type;
     const bool is_spot = planned.term == NodeTerm::kSpot;
     const bool is_covered = planned.term == NodeTerm::kReserved;
     const bool is_newer = is_covered && commitments_[planned.commitment].is_spend;
-    const Decimal list = unit_price(use.prices->list, part.per_mille, part.count);
+    const Decimal list = unit_price(use.prices->list, component.per_mille, component.count);
     Decimal price = list;
-    if (is_spot) price = unit_price(use.prices->effective, part.per_mille, part.count);
+    if (is_spot) price = unit_price(use.prices->effective, component.per_mille, component.count);
     if (is_newer) {
-      price = unit_price(commitments_[planned.commitment].rate, part.per_mille, part.count);
+      price =
+          unit_price(commitments_[planned.commitment].rate, component.per_mille, component.count);
     }
-    const auto count = Decimal::from_units(static_cast<std::int64_t>(part.count));
+    const auto count = Decimal::from_units(static_cast<std::int64_t>(component.count));
     const Decimal priced = fleet_.cost(count, use.hours);
     const Decimal seconds = fleet_.cost(use.hours, Decimal::from_units(3600));
     const Decimal cost = fleet_.cost(price, priced);
-    const std::string sku = fmt::format(
-        "{}{} {} running in Americas", is_spot ? "Spot Preemptible " : "", family(type), part.name);
+    const std::string sku =
+        fmt::format("{}{} {} running in Americas", is_spot ? "Spot Preemptible " : "", family(type),
+                    component.name);
     begin("regular", kGcpCompute, sku, use.cluster, use.when);
     node_columns(use);
-    usage(
-        fleet_.cost(fleet_.cost(seconds, count), Decimal::from_units(part.units_per_count_second)),
-        part.unit, priced, part.pricing_unit, price, list);
+    usage(fleet_.cost(fleet_.cost(seconds, count),
+                      Decimal::from_units(component.units_per_count_second)),
+          component.unit, priced, component.pricing_unit, price, list);
     sheet_.number("cost_at_list", fleet_.cost(list, priced));
     if (is_newer) {
       const CommitmentMonth& commitment = commitments_[planned.commitment];

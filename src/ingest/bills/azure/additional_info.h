@@ -22,7 +22,7 @@ class AdditionalInfoReader {
   AdditionalInfoReader(AdditionalInfoReader&&) noexcept;
   AdditionalInfoReader& operator=(AdditionalInfoReader&&) noexcept;
 
-  // Nothing for a text that is no JSON object, with or without its outer braces.
+  // Nothing for a text that is not a JSON object, with or without its outer braces.
   std::optional<AdditionalInfo> read(std::string_view json);
 
  private:

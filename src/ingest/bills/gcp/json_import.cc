@@ -122,7 +122,7 @@ class JsonImport::JsonLines {
       return reject(line, "the line is not UTF-8, or has a NUL byte");
     const auto object = parse_json(line);
     if (!object) return reject(line, "the line " + object.error().message);
-    if (object->kind != JsonKind::kObject) return reject(line, "the line is no JSON object");
+    if (object->kind != JsonKind::kObject) return reject(line, "the line is not a JSON object");
     return take_object(line, *object);
   }
 

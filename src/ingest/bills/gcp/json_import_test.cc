@@ -74,7 +74,7 @@ TEST(JsonImport, ABadLineIsKeptAsideWithItsNumber) {
   EXPECT_THAT(seen.lines, ElementsAre("Usage 1 1 1 1", "Usage 2 2 2 2"));
   EXPECT_THAT(seen.bad,
               ElementsAre(HasSubstr("2: the line is not JSON"), HasSubstr("3: the line"),
-                          HasSubstr("5: the line is no JSON object"),
+                          HasSubstr("5: the line is not a JSON object"),
                           HasSubstr("6: member 'cost' stands twice"), HasSubstr("7: cost is empty"),
                           HasSubstr("8: the line is not UTF-8"), HasSubstr("10: ")));
 }

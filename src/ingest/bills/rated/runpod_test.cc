@@ -160,7 +160,7 @@ TEST(JsonImport, ARecordInEachLine) {
   ASSERT_EQ(bill.sink.bad.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(bill.sink.bad[i].line, i + 4);
-    EXPECT_THAT(bill.sink.bad[i].reason, HasSubstr("the line is no JSON object"));
+    EXPECT_THAT(bill.sink.bad[i].reason, HasSubstr("the line is not a JSON object"));
   }
   EXPECT_EQ(bill.sink.lines[1].source.line, 3u);
   // One line is a record where it says what records say, and else an object around them.
@@ -181,7 +181,7 @@ TEST(JsonImport, BadRecordsAreKeptAside) {
   EXPECT_EQ(bill.summary.rows, 4u);
   EXPECT_EQ(bill.summary.imported, 1u);
   ASSERT_EQ(bill.sink.bad.size(), 3u);
-  EXPECT_EQ(bill.sink.bad[0].reason, "is no JSON object");
+  EXPECT_EQ(bill.sink.bad[0].reason, "is not a JSON object");
   EXPECT_EQ(bill.sink.bad[0].text, "5");
   EXPECT_EQ(bill.sink.bad[1].reason, "says 'amount' twice");
   EXPECT_EQ(bill.sink.bad[1].line, 3u);
