@@ -84,6 +84,19 @@ function page(metafile) {
   return template.replace(/\{\{(\w+)\}\}/g, (_, name) => values[name]);
 }
 
+// The worker is a file of its own: its address is in the code, so it can't have a hash in its name.
+async function worker(dev) {
+  const { outputFiles } = await esbuild.build({
+    ...options(dev),
+    entryPoints: ["src/stream_worker.ts"],
+    metafile: false,
+    splitting: false,
+    format: "iife",
+    entryNames: "[name]",
+  });
+  return Buffer.from(outputFiles[0].contents);
+}
+
 // The files for browsers: [{ path, type, immutable, bytes }].
 export async function bundle({ dev = false } = {}) {
   const built = await esbuild.build(options(dev));
@@ -98,6 +111,7 @@ export async function bundle({ dev = false } = {}) {
   // The one HTML file, also at the address of every page, so that a reload finds it.
   const html = Buffer.from(page(built.metafile));
   for (const name of ["/index.html", ...pageAddresses()]) add(name, html);
+  add("/stream.js", await worker(dev));
   add("/favicon.svg", readFileSync(path.join(web, "src/favicon.svg")));
   return files;
 }

@@ -73,8 +73,8 @@ export async function serve(what = 'full') {
   throw new Error('the server ended before it began');
 }
 
-export async function launch() {
-  return chromium.launch({executablePath: executable, args: ['--no-sandbox', '--disable-dev-shm-usage']});
+export async function launch(more = {}) {
+  return chromium.launch({executablePath: executable, args: ['--no-sandbox', '--disable-dev-shm-usage'], ...more});
 }
 
 // A page, and all that it complains of: what it throws, what its console says in red, what the
