@@ -319,4 +319,58 @@ Result<CoverageResult> query_coverage(Store& store, const Catalog& catalog,
   return result;
 }
 
+Result<CoverageResult> convert_coverage(CoverageResult result, Currency to,
+                                        const std::function<Result<Money>(const Money&)>& convert) {
+  const Money zero = Money::zero(to);
+  CoverageResult converted;
+  for (const Coverage& one : result.coverage) {
+    auto at = std::ranges::find(converted.coverage, one.dimension, &Coverage::dimension);
+    if (at == converted.coverage.end()) {
+      converted.coverage.push_back({.dimension = one.dimension,
+                                    .spend = zero,
+                                    .reached = zero,
+                                    .by_spreading = zero,
+                                    .gap = {},
+                                    .host = zero,
+                                    .unknown_commitment = zero,
+                                    .other = zero});
+      at = converted.coverage.end() - 1;
+    }
+    const std::pair<const Money&, Money&> amounts[] = {
+        {one.reached, at->reached},
+        {one.by_spreading, at->by_spreading},
+        {one.host, at->host},
+        {one.unknown_commitment, at->unknown_commitment},
+        {one.other, at->other}};
+    for (const auto& [from, sum] : amounts) {
+      const auto amount = TRY(convert(from));
+      sum += amount;
+    }
+    for (const GapAmount& gap : one.gap) {
+      const auto amount = TRY(convert(gap.effective));
+      const auto same = std::ranges::find(at->gap, gap.reason, &GapAmount::reason);
+      if (same == at->gap.end()) {
+        at->gap.push_back({gap.reason, amount});
+      } else {
+        same->effective += amount;
+      }
+    }
+  }
+  for (Coverage& one : converted.coverage) {
+    std::erase_if(one.gap, [](const GapAmount& gap) { return gap.effective.is_zero(); });
+    std::ranges::stable_sort(one.gap, std::ranges::greater(),
+                             [](const GapAmount& gap) { return gap.effective.ticks(); });
+    one.spend = one.reached + one.by_spreading + one.gap_total();
+  }
+  for (CoverageGap& gap : result.gaps) {
+    const auto amount = TRY(convert(gap.effective));
+    gap.effective = amount;
+  }
+  std::ranges::stable_sort(result.gaps, [](const CoverageGap& a, const CoverageGap& b) {
+    return a.dimension == b.dimension && a.effective.ticks() > b.effective.ticks();
+  });
+  converted.gaps = std::move(result.gaps);
+  return converted;
+}
+
 }  // namespace pennyweight

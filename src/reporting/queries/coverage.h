@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +39,11 @@ struct CoverageResult {
   std::vector<Coverage> coverage;  // by dimension as asked, then currency
   std::vector<CoverageGap> gaps;   // by dimension, then the largest first
 };
+
+// Converts every amount by itself and adds those of one dimension; totals are then sums of the
+// converted parts, so the result adds up exactly.
+Result<CoverageResult> convert_coverage(CoverageResult result, Currency to,
+                                        const std::function<Result<Money>(const Money&)>& convert);
 
 // An Error where the postings don't add up to the charges: `reconcile` lists the differences.
 Result<CoverageResult> query_coverage(Store& store, const Catalog& catalog,

@@ -10,6 +10,8 @@ namespace {
 constexpr std::uint64_t kTopMax = 10'000;
 constexpr std::string_view kOriginal = "original";
 
+}  // namespace
+
 std::optional<Currency> read_currency(QueryParams& params,
                                       const std::optional<Currency>& configured) {
   const auto text = params.text("currency");
@@ -20,8 +22,6 @@ std::optional<Currency> read_currency(QueryParams& params,
   params.reject("currency", currency.error().message + "; or 'original'");
   return std::nullopt;
 }
-
-}  // namespace
 
 DateOptions read_dates(QueryParams& params) {
   DateOptions dates;

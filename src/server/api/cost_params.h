@@ -22,6 +22,10 @@ inline constexpr std::size_t kStreamedRowsMax = 1'000'000;
 DateOptions read_dates(QueryParams& params);
 // Reads every `filter`.
 std::vector<std::string> read_filters(QueryParams& params);
+// Reads `currency`: into which to convert; nothing: as billed. `configured`: where none is asked
+// for.
+std::optional<Currency> read_currency(QueryParams& params,
+                                      const std::optional<Currency>& configured);
 // Reads by, filter, month, from, to, step, cost, sort, top, currency, as_of and kinds. `by`
 // defaults to the first dimension of the policy.
 CostQuery read_cost_query(QueryParams& params, const Policy& policy,

@@ -17,14 +17,6 @@ namespace {
 using server::Request;
 using server::Response;
 
-Result<ExchangeRates> exchange_rates_for(const Services& services, const Currency& foreign) {
-  if (services.rates) return services.rates();
-  return fail(ErrorCode::kUnsupported,
-              fmt::format("there are costs in {}, but no exchange rates are configured "
-                          "(currencies.rates); ask for currency=original",
-                          foreign.text()));
-}
-
 rollup::Cost rollup_cost(CostColumn cost) {
   switch (cost) {
     case CostColumn::kEffective:
@@ -83,7 +75,7 @@ Response get_costs(const Services& services, const Request& request) {
                                 "by fewer dimensions, or use format=csv or jsonl",
                                 found.all, rows_max));
       },
-      [&](const Currency& foreign) { return exchange_rates_for(services, foreign); },
+      [&](const Currency& foreign) { return configured_rates(services, foreign); },
       {.days_valid_max = config.currencies.days_valid_max, .pivot = config.currencies.pivot},
       [&](const SummaryQuery& query, const CostReport& report) {
         return first_owners(queries, query, report);

@@ -44,11 +44,12 @@ Response get_dimensions(const Services& services, const Request& request) {
 }
 
 Response get_dimension_values(const Services& services, const Request& request) {
-  const ScopedQueries queries(services, request);
+  ScopedQueries queries(services, request);
   const std::string name = request.param("name");
   QueryParams params(request);
   SummaryQuery query;
   read_selection(params, services.config.policy, query);
+  queries.convert_to(read_currency(params, services.config.currencies.report));
   const std::string prefix = params.text("prefix").value_or("");
   const std::size_t limit = params.number("limit", 1, kPageMax).value_or(kPageDefault);
   if (auto problem = params.problem()) return *std::move(problem);

@@ -26,6 +26,7 @@ struct Endpoint {
 constexpr Endpoint kEndpoints[] = {
     {"GET", "/costs", "read_costs", get_costs},
     {"GET", "/summary", "read_costs", get_summary},
+    {"GET", "/currencies", "read_costs", get_currencies},
     {"GET", "/dimensions", "read_costs", get_dimensions},
     {"GET", "/dimensions/{name}/values", "read_costs", get_dimension_values},
     {"GET", "/explain", "read_costs", get_explanation},

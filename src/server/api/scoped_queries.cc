@@ -108,9 +108,48 @@ Result<void> ScopedQueries::check_scope_is_exact() const {
       "uses other dimensions");
 }
 
-Result<std::vector<SummaryRow>> ScopedQueries::summarise(SummaryQuery query) const {
+void ScopedQueries::convert_to(std::optional<Currency> currency) {
+  conversion_.reset();
+  if (!currency) return;
+  const CurrencyConfig& config = services_.config.currencies;
+  conversion_.emplace(
+      *currency, [this](const Currency& foreign) { return configured_rates(services_, foreign); },
+      RateSearch{.days_valid_max = config.days_valid_max, .pivot = config.pivot});
+}
+
+std::optional<Currency> ScopedQueries::currency() const {
+  return conversion_ ? std::optional(conversion_->to()) : std::nullopt;
+}
+
+std::vector<std::string> ScopedQueries::rates() const {
+  return conversion_ ? conversion_->used() : std::vector<std::string>();
+}
+
+Result<Money> ScopedQueries::in_currency(const Money& amount, const std::string& month) const {
+  return conversion_ ? conversion_->convert(amount, month) : Result<Money>(amount);
+}
+
+Result<bool> ScopedQueries::is_foreign(SummaryQuery query) const {
+  if (!conversion_) return false;
+  query.group_by.clear();
+  query.bucket = TimeBucket::kNone;
+  const auto rows = TRY(summarise_all(query));
+  return std::ranges::any_of(
+      rows, [&](const SummaryRow& row) { return row.costs.currency() != conversion_->to(); });
+}
+
+Result<std::vector<SummaryRow>> ScopedQueries::summarise_as_billed(SummaryQuery query) const {
   apply_scope(query);
   return summarise_all(query);
+}
+
+Result<std::vector<SummaryRow>> ScopedQueries::summarise(SummaryQuery query) const {
+  apply_scope(query);
+  const bool converts = TRY(is_foreign(query));
+  if (!converts) return summarise_all(query);
+  query.group_by = converted_group_by(query.group_by);
+  const auto rows = TRY(summarise_all(query));
+  return conversion_->convert(rows);
 }
 
 Result<std::vector<SummaryRow>> ScopedQueries::summarise_all(const SummaryQuery& query) const {
@@ -154,12 +193,16 @@ Result<ScopedQueries::Counted> ScopedQueries::summarise(SummaryQuery query,
 Result<std::optional<rollup::TopOwners>> ScopedQueries::owners(
     SummaryQuery query, const rollup::OwnersRequest& asked) const {
   apply_scope(query);
+  const bool converts = TRY(is_foreign(query));
+  if (converts) return std::nullopt;
   return services_.rollup.owners(query, asked);
 }
 
 Result<std::optional<rollup::RowPage>> ScopedQueries::page(SummaryQuery query,
                                                            const rollup::PageRequest& asked) const {
   apply_scope(query);
+  const bool converts = TRY(is_foreign(query));
+  if (converts) return std::nullopt;
   return services_.rollup.page(query, asked);
 }
 
@@ -169,8 +212,11 @@ Result<std::vector<rollup::Rollup::Value>> ScopedQueries::values_of(SummaryQuery
                                                                     std::size_t at_most) const {
   SummaryQuery narrowed = query;
   apply_scope(narrowed);
-  auto from_rollup = services_.rollup.values_of(narrowed, dimension, prefix, at_most);
-  if (!from_rollup || !from_rollup->empty()) return from_rollup;
+  const bool converts = TRY(is_foreign(narrowed));
+  if (!converts) {
+    auto from_rollup = services_.rollup.values_of(narrowed, dimension, prefix, at_most);
+    if (!from_rollup || !from_rollup->empty()) return from_rollup;
+  }
   // No values, or the rollup lacks the dimension: ask the ledger.
   query.bucket = TimeBucket::kNone;
   query.group_by = {dimension};
@@ -229,7 +275,16 @@ Result<CoverageResult> ScopedQueries::coverage(CoverageQuery query) const {
     answer = *std::move(found);
     return {};
   }));
-  return answer;
+  if (!conversion_) return answer;
+  if (query.month.empty()) {
+    return fail(
+        ErrorCode::kBadValue,
+        "coverage of all months can't be converted, since each month has a rate of its own; "
+        "choose a month, or ask for currency=original");
+  }
+  return convert_coverage(std::move(answer), conversion_->to(), [&](const Money& amount) {
+    return conversion_->convert(amount, query.month);
+  });
 }
 
 Result<WorkloadFacts> ScopedQueries::workload(const ClusterId& cluster, const WorkloadId& workload,
@@ -345,6 +400,8 @@ Result<FleetFacts> ScopedQueries::fleet(const std::string& cluster) const {
 }
 
 std::string ScopedQueries::etag(const server::Request& request) const {
+  // Converted amounts depend on a file of rates that may change at any time.
+  if (conversion_) return {};
   Fingerprint print;
   print.add(static_cast<std::int64_t>(services_.rollup.version())).add(services_.version);
   print.add(request.path).add(request.accept);
@@ -360,6 +417,14 @@ std::string ScopedQueries::etag(const server::Request& request) const {
 
 bool client_has(const server::Request& request, const std::string& etag) {
   return !etag.empty() && request.header("if-none-match").find(etag) != std::string::npos;
+}
+
+Result<ExchangeRates> configured_rates(const Services& services, const Currency& foreign) {
+  if (services.rates) return services.rates();
+  return fail(ErrorCode::kUnsupported,
+              fmt::format("there are costs in {}, but no exchange rates are configured "
+                          "(currencies.rates); ask for currency=original",
+                          foreign.text()));
 }
 
 server::Response not_modified(const std::string& etag) {

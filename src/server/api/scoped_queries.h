@@ -22,6 +22,7 @@
 #include "ledger/usage.h"
 #include "reporting/live/live_rows.h"
 #include "reporting/queries/coverage.h"
+#include "reporting/queries/currency.h"
 #include "reporting/queries/explain.h"
 #include "reporting/queries/unit_costs.h"
 #include "reporting/rollup/rollup.h"
@@ -54,15 +55,26 @@ class ScopedQueries {
  public:
   // REQUIRES: both outlive this.
   ScopedQueries(const Services& services, const access::Principal& who)
-      : services_(services), who_(who) {}
+      : services_(services), who_(who), conversion_() {}
   // For a request that the guard has accepted.
   ScopedQueries(const Services& services, const server::Request& request);
 
   const access::Principal& who() const { return who_; }
   bool is_scoped() const { return who_.is_scoped(); }
 
+  // From now on every sum of this object is in `currency`; nothing: as billed. Bill lines, postings
+  // and what runs now keep their own currency.
+  void convert_to(std::optional<Currency> currency);
+  std::optional<Currency> currency() const;
+  // The exchange rates used so far: "1 EUR = 1.08 USD (2026-03-31, ecb)".
+  std::vector<std::string> rates() const;
+  // An amount booked in `month`; unchanged if nothing is to be converted.
+  Result<Money> in_currency(const Money& amount, const std::string& month) const;
+
   // Asks the rollup, or else the ledger.
   Result<std::vector<SummaryRow>> summarise(SummaryQuery query) const;
+  // The same as billed, whatever convert_to() says.
+  Result<std::vector<SummaryRow>> summarise_as_billed(SummaryQuery query) const;
   // The same if there are at most `rows_max` rows; otherwise only their number.
   struct Counted {
     std::vector<SummaryRow> rows;
@@ -72,7 +84,8 @@ class ScopedQueries {
   // The last day of a month that has costs, in or outside the scope: scopes do not hide how far a
   // month has come. Nothing: the month has none.
   Result<std::optional<std::chrono::sys_days>> last_day(const std::string& month) const;
-  // The first owners or rows of what summarise() would return; nothing if the rollup can't tell.
+  // The first owners or rows of what summarise() would return; nothing if the rollup can't tell, as
+  // where amounts have to be converted.
   Result<std::optional<rollup::TopOwners>> owners(SummaryQuery query,
                                                   const rollup::OwnersRequest& asked) const;
   Result<std::optional<rollup::RowPage>> page(SummaryQuery query,
@@ -105,12 +118,20 @@ class ScopedQueries {
   void apply_scope(SummaryQuery& query) const;
   // The same as summarise(), without the scope.
   Result<std::vector<SummaryRow>> summarise_all(const SummaryQuery& query) const;
+  // Whether an amount of the query is in another currency than convert_to() says. REQUIRES: the
+  // query has its scope.
+  Result<bool> is_foreign(SummaryQuery query) const;
   // An Error if the scope can't be applied exactly.
   Result<void> check_scope_is_exact() const;
 
   const Services& services_;
   const access::Principal& who_;
+  // Remembers the rates that an answer used. One object serves one request, in one thread.
+  mutable std::optional<CurrencyConversion> conversion_;
 };
+
+// The configured exchange rates. An Error says what to configure; it names `foreign`.
+Result<ExchangeRates> configured_rates(const Services& services, const Currency& foreign);
 
 // Whether the client already has the answer of this ETag, so that it need not be computed.
 bool client_has(const server::Request& request, const std::string& etag);

@@ -8,10 +8,12 @@
 #include <optional>
 #include <utility>
 
+#include "config/config.h"
 #include "core/try.h"
 #include "ledger/posting.h"
 #include "reporting/number_format.h"
 #include "server/api/answers.h"
+#include "server/api/cost_params.h"
 #include "server/api/endpoints.h"
 #include "server/api/scoped_queries.h"
 
@@ -118,9 +120,10 @@ std::vector<MonthSums> month_sums(const std::string& month, std::span<const Summ
 }
 
 Response get_summary(const Services& services, const Request& request) {
-  const ScopedQueries queries(services, request);
+  ScopedQueries queries(services, request);
   QueryParams params(request);
   const auto wanted = params.month("month");
+  queries.convert_to(read_currency(params, services.config.currencies.report));
   if (auto problem = params.problem()) return *std::move(problem);
   const std::string etag = queries.etag(request);
   if (client_has(request, etag)) return not_modified(etag);
@@ -157,7 +160,7 @@ Response get_summary(const Services& services, const Request& request) {
   } else {
     out.null();
   }
-  out.end_object();
+  out.texts("rates", queries.rates()).end_object();
   return json(out, 200, etag);
 }
 

@@ -385,11 +385,12 @@ std::vector<WorkloadSums> workload_sums(std::span<const SummaryRow> rows, Worklo
 }
 
 Response get_workloads(const Services& services, const Request& request) {
-  const ScopedQueries queries(services, request);
+  ScopedQueries queries(services, request);
   const Policy& policy = services.config.policy;
   QueryParams params(request);
   SummaryQuery query;
   read_selection(params, policy, query);
+  queries.convert_to(read_currency(params, services.config.currencies.report));
   const WorkloadOrder order =
       parse_order(params.choice("sort", {"cost", "idle", "gpu_hours", "workload"}));
   const Page page = params.page(kWorkloadList);
@@ -423,12 +424,13 @@ Response get_workloads(const Services& services, const Request& request) {
 }
 
 Response get_workload(const Services& services, const Request& request) {
-  const ScopedQueries queries(services, request);
+  ScopedQueries queries(services, request);
   QueryParams params(request);
   const std::string cluster = params.text("cluster").value_or("");
   const std::string workload = params.required("workload");
   const std::string month = params.month("month").value_or("");
   if (month.empty()) params.reject("month", "missing");
+  queries.convert_to(read_currency(params, services.config.currencies.report));
   if (auto problem = params.problem()) return *std::move(problem);
 
   const std::vector<std::string> names = dimension_names(services.config.policy);
@@ -457,9 +459,12 @@ Response get_workload(const Services& services, const Request& request) {
     out.field("outcome", end_text(attempt_end(facts->holdings.back())));
   }
   if (facts->lost && facts->lost->size() == 1) {
-    out.field("lost_cost", amount(facts->lost->front()));
-    out.field("currency", facts->lost->front().currency().text());
+    const auto lost = queries.in_currency(facts->lost->front(), month);
+    if (!lost) return refusal(lost.error());
+    out.field("lost_cost", amount(*lost));
+    out.field("currency", lost->currency().text());
   }
+  out.texts("rates", queries.rates());
   out.end_object();
   return json(out);
 }

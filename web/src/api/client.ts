@@ -28,10 +28,19 @@ export function onSignedOut(then: () => void): void {
   signedOut = then;
 }
 
-// "/api/v1/costs?by=team&filter=a&filter=b"; empty parameters are left out.
+// The answers that are converted to the currency of the page's address.
+const CONVERTED = /^\/(costs|summary|workloads?|coverage|explain|currencies|dimensions\/[^/]+\/values)$/;
+
+function pageCurrency(): string | null {
+  return typeof location === "undefined" ? null : new URLSearchParams(location.search).get("currency");
+}
+
+// "/api/v1/costs?by=team&filter=a&filter=b"; empty parameters are left out. Costs are asked for in the currency
+// of the page.
 export function address(path: string, parameters: QueryParameters = {}): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) {
+  const all = CONVERTED.test(path) ? { ...parameters, currency: parameters["currency"] ?? pageCurrency() } : parameters;
+  for (const [name, value] of Object.entries(all)) {
     for (const one of Array.isArray(value) ? value : [value]) {
       if (one !== null && one !== undefined && one !== "") query.append(name, String(one));
     }

@@ -80,6 +80,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/currencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The currencies that amounts can be shown in, and the exchange rates of a month. */
+        get: operations["listCurrencies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/dimensions": {
         parameters: {
             query?: never;
@@ -1345,6 +1362,8 @@ export interface components {
             last_used: components["schemas"]["Instant"] | null;
             revoked: boolean;
         };
+        /** @description The exchange rates used, each with its date and source; none if nothing was converted. */
+        UsedRates: string[];
         User: {
             name: components["schemas"]["UserName"];
             display_name: string;
@@ -1441,6 +1460,7 @@ export interface components {
             lost_cost?: components["schemas"]["Amount"];
             /** @description The currency of lost_cost. */
             currency?: components["schemas"]["Currency"];
+            rates: components["schemas"]["UsedRates"];
         };
     };
     responses: {
@@ -1535,6 +1555,11 @@ export interface components {
         Filter: string[];
         /** @description The first local day. */
         From: components["schemas"]["Date"];
+        /**
+         * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
+         *     booked; `original` keeps the billed currencies. By default, currencies.report.
+         */
+        InCurrency: string;
         /** @description The maximum number of entries. */
         Limit: number;
         /**
@@ -1664,10 +1689,10 @@ export interface operations {
                 /** @description The number of owners; all others are one row. 0 means all. */
                 top?: number;
                 /**
-                 * @description Convert all costs to this currency, and tell the rates; `original` keeps the billed
-                 *     currencies. By default, currencies.report.
+                 * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
+                 *     booked; `original` keeps the billed currencies. By default, currencies.report.
                  */
-                currency?: string;
+                currency?: components["parameters"]["InCurrency"];
                 /** @description Costs as known at this instant. */
                 as_of?: components["schemas"]["Instant"];
                 /**
@@ -1720,6 +1745,11 @@ export interface operations {
                 by?: string;
                 /** @description The number of places for each reason. */
                 top?: number;
+                /**
+                 * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
+                 *     booked; `original` keeps the billed currencies. By default, currencies.report.
+                 */
+                currency?: components["parameters"]["InCurrency"];
                 /** @description The format; by default, from the Accept header. */
                 format?: components["parameters"]["RowFormat"];
             };
@@ -1743,6 +1773,54 @@ export interface operations {
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    listCurrencies: {
+        parameters: {
+            query?: {
+                /**
+                 * @description An accounting month.
+                 * @example 2026-03
+                 */
+                month?: components["parameters"]["Month"];
+                /**
+                 * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
+                 *     booked; `original` keeps the billed currencies. By default, currencies.report.
+                 */
+                currency?: components["parameters"]["InCurrency"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The currencies by code. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description currencies.report of the configuration; null if it names none. */
+                        report: components["schemas"]["Currency"] | null;
+                        /** @description The currency of answers with these parameters; null if they are as billed. */
+                        shown: components["schemas"]["Currency"] | null;
+                        /** @description Those of the month's costs; without a month, of all costs. */
+                        billed: components["schemas"]["Currency"][];
+                        /** @description Those that the exchange rates name. */
+                        convertible: components["schemas"]["Currency"][];
+                        rates: components["schemas"]["UsedRates"];
+                        /** @description Why the month can't be converted. */
+                        missing: components["schemas"]["MaybeText"];
+                    };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
             default: components["responses"]["OtherProblem"];
@@ -1802,6 +1880,11 @@ export interface operations {
                 to?: components["parameters"]["To"];
                 /** @description Only values that begin with this. */
                 prefix?: string;
+                /**
+                 * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
+                 *     booked; `original` keeps the billed currencies. By default, currencies.report.
+                 */
+                currency?: components["parameters"]["InCurrency"];
                 /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
             };
@@ -3026,6 +3109,11 @@ export interface operations {
             query?: {
                 /** @description The month; by default, the newest one with costs. */
                 month?: components["schemas"]["Month"];
+                /**
+                 * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
+                 *     booked; `original` keeps the billed currencies. By default, currencies.report.
+                 */
+                currency?: components["parameters"]["InCurrency"];
             };
             header?: never;
             path?: never;
@@ -3045,6 +3133,7 @@ export interface operations {
                         previous_to_date: components["schemas"]["MonthSummary"][];
                         /** @description The last day with costs; null if there is none. */
                         as_of: components["schemas"]["Date"] | null;
+                        rates: components["schemas"]["UsedRates"];
                     };
                 };
             };
@@ -3702,6 +3791,11 @@ export interface operations {
                  * @example 2026-03
                  */
                 month: components["schemas"]["Month"];
+                /**
+                 * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
+                 *     booked; `original` keeps the billed currencies. By default, currencies.report.
+                 */
+                currency?: components["parameters"]["InCurrency"];
             };
             header?: never;
             path?: never;
@@ -3748,6 +3842,11 @@ export interface operations {
                 to?: components["parameters"]["To"];
                 /** @description The largest first, or by name. */
                 sort?: "cost" | "idle" | "gpu_hours" | "workload";
+                /**
+                 * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
+                 *     booked; `original` keeps the billed currencies. By default, currencies.report.
+                 */
+                currency?: components["parameters"]["InCurrency"];
                 /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where to continue, `next` of the previous answer. Other texts are refused. */

@@ -27,6 +27,7 @@ export type Dimension = Answer<"listDimensions">["data"][number];
 export type DimensionValue = Answer<"listDimensionValues">["data"][number];
 export type SummaryMonth = Schemas["MonthSummary"];
 export type Summary = Answer<"getSummary">;
+export type Currencies = Answer<"listCurrencies">;
 export type Explanation = Answer<"explain">;
 export type Section = Schemas["ExplanationStep"];
 export type Fact = Section["facts"][number];

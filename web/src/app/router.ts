@@ -22,7 +22,23 @@ function tell(): void {
   for (const listener of [...listeners]) listener(route);
 }
 
-export function navigate(to: string, { replace = false } = {}): void {
+// What a link to another page keeps of this address: the currency.
+const KEPT = ["currency"];
+
+// The address with what is kept, unless it says otherwise; addresses of the API have their own way.
+function withKept(to: string): string {
+  if (typeof location === "undefined" || !to.startsWith("/")) return to;
+  const here = new URLSearchParams(location.search);
+  const [path = "", search] = to.split("?", 2);
+  const query = new URLSearchParams(search);
+  const missing = KEPT.filter((name) => here.has(name) && !query.has(name));
+  if (missing.length === 0) return to;
+  for (const name of missing) query.set(name, here.get(name) ?? "");
+  return `${path}?${readable(query)}`;
+}
+
+export function navigate(to: string, { replace = false, keep = true } = {}): void {
+  if (keep) to = withKept(to);
   if (to === location.pathname + location.search) return;
   history[replace ? "replaceState" : "pushState"](null, "", to);
   tell();
@@ -37,15 +53,15 @@ export function withQuery(changes: Changes, route: Route = currentRoute()): stri
       if (one !== null && one !== undefined && one !== "") query.append(name, one);
     }
   }
-  return href(route.path, query);
+  const text = readable(query);
+  return text ? `${route.path}?${text}` : route.path;
 }
 
 export function setQuery(changes: Changes, options?: { replace?: boolean }): void {
-  navigate(withQuery(changes), options);
+  navigate(withQuery(changes), { ...options, keep: false });
 }
 
-// An address with a query: href("/explore", { by: "team", filter: ["team=nlp"] }). Characters that are allowed
-// in a query stay readable.
+// An address of a page: href("/explore", { by: "team", filter: ["team=nlp"] }), in the currency of this one.
 export function href(path: string, query?: URLSearchParams | Changes): string {
   let search: URLSearchParams;
   if (query instanceof URLSearchParams) {
@@ -58,7 +74,13 @@ export function href(path: string, query?: URLSearchParams | Changes): string {
       }
     }
   }
-  const text = search
+  const text = readable(search);
+  return withKept(text ? `${path}?${text}` : path);
+}
+
+// Characters that are allowed in a query stay readable.
+function readable(query: URLSearchParams): string {
+  return query
     .toString()
     .replace(/%3D/g, "=")
     .replace(/%2C/g, ",")
@@ -66,7 +88,6 @@ export function href(path: string, query?: URLSearchParams | Changes): string {
     .replace(/%2F/g, "/")
     .replace(/%28/g, "(")
     .replace(/%29/g, ")");
-  return text ? `${path}?${text}` : path;
 }
 
 export function useRoute(): Route {

@@ -6,6 +6,7 @@ import { Icon, Logo } from "../components/icons";
 import { Empty, ErrorBoundary, Skeleton } from "../components/states";
 import { mayOpen, pageAt, PAGES, type Page } from "../pages/registry";
 import { addMonths, words } from "../util/text";
+import { CurrencyProvider, CurrencySwitch, RatesNote, useCurrencies } from "./currency";
 import { Help } from "./help";
 import { useKeys } from "./keyboard";
 import { MonthPicker, MonthProvider, useMonth, useMonths } from "./month";
@@ -160,7 +161,8 @@ export function Shell() {
   const { path } = useRoute();
   const pages = useAllowed();
   const months = useMonths();
-  const { signOut } = useSession();
+  const { signOut, may } = useSession();
+  const currencies = useCurrencies(may("read_costs") && months.ready ? months.month : null);
   const [dialog, setDialog] = useState<"" | "search" | "help">("");
   const [drawer, setDrawer] = useState(false);
   const title = pageAt(path)?.title ?? "Not found";
@@ -191,6 +193,7 @@ export function Shell() {
 
   return (
     <MonthProvider value={months}>
+     <CurrencyProvider value={currencies}>
       <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
         Skip to content
       </a>
@@ -217,18 +220,20 @@ export function Shell() {
               <span>Search</span>
               <kbd>/</kbd>
             </button>
-            {pageAt(path)?.timeless ? <span class="top-space" /> : <MonthPicker />}
+            {pageAt(path)?.timeless ? <span class="top-space" /> : <><CurrencySwitch /><MonthPicker /></>}
             <span class="top-help">
               <IconButton icon="help" label="Keyboard shortcuts" onClick={() => setDialog("help")} />
             </span>
           </header>
           <main id="main" class="main" ref={main} tabIndex={-1} aria-label={title}>
+            {pageAt(path)?.timeless || path.startsWith("/bills") || path.startsWith("/invoices") ? null : <RatesNote />}
             <Content path={path} pages={pages} />
           </main>
         </div>
       </div>
       <Palette open={dialog === "search"} onClose={() => setDialog("")} pages={pages} actions={actions} />
       <Help open={dialog === "help"} onClose={() => setDialog("")} pages={pages} />
+     </CurrencyProvider>
     </MonthProvider>
   );
 }

@@ -69,27 +69,17 @@ function Period({ question }: { question: Question }) {
   );
 }
 
-const CURRENCIES = ["USD", "EUR", "GBP", "CHF", "JPY"];
-
-// Less common parameters: another currency, and the state at an earlier time.
+// Less common: the state at an earlier time.
 function More({ question }: { question: Question }) {
-  const { currency, asOf } = question;
-  const [open, setOpen] = useState(currency !== null || asOf !== null);
-  if (!open) return <IconButton icon="more" label="More: currency, as of" onClick={() => setOpen(true)} />;
-  const known = [...new Set([...CURRENCIES, ...(currency && currency !== "original" ? [currency] : [])])];
+  const { asOf } = question;
+  const [open, setOpen] = useState(asOf !== null);
+  if (!open) return <IconButton icon="more" label="More: as of" onClick={() => setOpen(true)} />;
   return (
-    <>
-      <div class="control">
-        <span class="control-label">In</span>
-        <Select label="Currency" value={currency ?? ""} onValue={(to) => setQuery({ currency: to })}
-          options={[{ value: "", title: "usual currency" }, { value: "original", title: "as billed" }, ...known.map((value) => ({ value, title: value }))]} />
-      </div>
-      <div class="control">
-        <span class="control-label">As of</span>
-        <input class="input input-date" type="date" aria-label="As known at the end of this day" value={asOf?.slice(0, 10) ?? ""}
-          onChange={(event) => setQuery({ as_of: event.currentTarget.value && `${event.currentTarget.value}T23:59:59Z` })} />
-      </div>
-    </>
+    <div class="control">
+      <span class="control-label">As of</span>
+      <input class="input input-date" type="date" aria-label="As known at the end of this day" value={asOf?.slice(0, 10) ?? ""}
+        onChange={(event) => setQuery({ as_of: event.currentTarget.value && `${event.currentTarget.value}T23:59:59Z` })} />
+    </div>
   );
 }
 

@@ -1,6 +1,7 @@
 // The table of running workloads. Its columns are those of the API, with durations and shares for people.
 import { useMemo } from "preact/hooks";
 import type { ApiTable as Data, Row } from "../../api/types";
+import { address } from "../../api/client";
 import { href } from "../../app/router";
 import { Meter } from "../../components/controls";
 import { Money, Percent, Quantity } from "../../components/money";
@@ -73,7 +74,7 @@ export function Running({ table, by, isFiltered }: { table: Data; by: string[]; 
   return (
     <>
       <Table caption="What runs now" columns={columns} rows={table.rows} rowKey={(row) => `${text(row, "cluster")}/${text(row, "workload")}`}
-        csv={`/api/v1${href("/live", { by: by.join(","), format: "csv" })}`}
+        csv={address("/live", { by: by.join(","), format: "csv" })}
         empty={<Empty icon="live" title={isFiltered ? "No running workload matches" : "Nothing runs"} />} />
       {notes.length > 0 && (
         <ul class="table-notes">

@@ -1,5 +1,6 @@
 // The month's cost by kind: one bar, and the kinds below it.
 import type { SummaryMonth } from "../../api/types";
+import { href } from "../../app/router";
 import { Card } from "../../components/card";
 import { Money, Percent } from "../../components/money";
 import { compare, isZero, percent, toHeight } from "../../util/money";
@@ -27,7 +28,7 @@ export function Breakdown({ now }: { now: SummaryMonth }) {
       <ul class="part-list">
         {parts.map(([name, mark, title]) => (
           <li key={name}>
-            <a href={`/explore?month=${now.month}&filter=kind=${name}`}>
+            <a href={href("/explore", { month: now.month, filter: `kind=${name}` })}>
               <span class={`mark mark-${mark}`} aria-hidden="true" />
               {title}
             </a>

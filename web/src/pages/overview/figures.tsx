@@ -2,6 +2,7 @@
 import { useQuery } from "../../api/hooks";
 import { useLive } from "../../api/events";
 import type { LiveNow, SummaryMonth } from "../../api/types";
+import { href } from "../../app/router";
 import { Figure, Grid } from "../../components/card";
 import { Badge } from "../../components/controls";
 import { Change, Money, Percent, Quantity } from "../../components/money";
@@ -11,17 +12,20 @@ export function wasted(one: SummaryMonth): string {
   return add(one.unallocated, one.stranded, one.unavailable);
 }
 
-function NowFigure({ currency }: { currency: string }) {
+// In the currency of the prices, which no month's rate converts.
+function NowFigure() {
   const first = useQuery<LiveNow>("/live/now");
   const { now, connected } = useLive();
-  const clusters = ((now ?? first.data)?.clusters ?? []).filter((one) => one.currency === currency);
+  const clusters = ((now ?? first.data)?.clusters ?? []).filter((one) => one.currency !== null);
   if (clusters.length === 0) return null;
   const gpus = clusters.reduce((sum, one) => sum + one.gpus, 0);
+  const currencies = [...new Set(clusters.map((one) => one.currency))];
+  const perHour = (currency: string | null) => add(...clusters.filter((one) => one.currency === currency).map((one) => one.cost_per_hour));
   return (
     <Figure
       label="Cost per hour now"
       href="/live"
-      value={<Money amount={add(...clusters.map((one) => one.cost_per_hour))} currency={currency} />}
+      value={currencies.map((currency, i) => <span key={currency}>{i > 0 && " + "}<Money amount={perHour(currency)} currency={currency} /></span>)}
       sub={
         <>
           {connected && <Badge tone="good">live</Badge>}
@@ -79,10 +83,10 @@ export function Figures({ now, before, showLive }: {
       {now.observed_share !== null && isZero(now.observed_share) && isZero(now.held_idle) ? (
         <Figure label="Idle" mark="idle" value={<span class="nothing">–</span>} sub="no telemetry for this month" />
       ) : (
-        <Figure label="Idle" mark="idle" href={`/explore?month=${now.month}&filter=kind=held_idle`}
+        <Figure label="Idle" mark="idle" href={href("/explore", { month: now.month, filter: "kind=held_idle" })}
           value={<Money amount={now.held_idle} currency={currency} digits={0} />} sub={sub(now.held_idle, before?.held_idle)} />
       )}
-      <Figure label="Unallocated" mark="unallocated" href={`/explore?month=${now.month}&by=node&filter=kind=unallocated,stranded,unavailable`}
+      <Figure label="Unallocated" mark="unallocated" href={href("/explore", { month: now.month, by: "node", filter: "kind=unallocated,stranded,unavailable" })}
         value={<Money amount={wasted(now)} currency={currency} digits={0} />} sub={sub(wasted(now), before && wasted(before))} />
       <Figure
         label="GPU-hours held"
@@ -93,7 +97,7 @@ export function Figures({ now, before, showLive }: {
           </span>
         }
       />
-      {showLive && <NowFigure currency={currency} />}
+      {showLive && <NowFigure />}
     </Grid>
   );
 }

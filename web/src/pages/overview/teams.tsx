@@ -1,5 +1,6 @@
 // The owners with the largest spend, and those with the largest change.
 import { useMemo } from "preact/hooks";
+import { address } from "../../api/client";
 import type { Row, Tables } from "../../api/types";
 import { href } from "../../app/router";
 import { Sparkline } from "../../charts/sparkline";
@@ -78,7 +79,7 @@ export function Teams(parts: Parts) {
       <Loaded query={parts.kinds}>
         {() => (
           <Table caption={`Spend by ${owner}`} columns={columns} rows={owners} rowKey={(one) => one.key} shown={12} tall
-            sort={{ key: "cost", down: true }} csv={`/api/v1${href("/costs", { by: owner, month, format: "csv" })}`} />
+            sort={{ key: "cost", down: true }} csv={address("/costs", { by: owner, month, format: "csv" })} />
         )}
       </Loaded>
     </Card>

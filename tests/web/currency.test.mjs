@@ -1,0 +1,124 @@
+// One currency for all pages: the switch, what the server reports in, the rates beside it, and the same
+// amount wherever the same cost is shown.
+import assert from 'node:assert/strict';
+import {after, before, describe, test} from 'node:test';
+import {axe, launch, open, program, serve, settled, sign_in, too_wide} from './browser.mjs';
+
+let browser;
+let server;
+before(async () => {
+  browser = await launch();
+  server = program ? await serve('currencies') : null;
+});
+after(async () => {
+  await browser.close();
+  await server?.stop();
+});
+
+const ticks = (text) => {
+  const [, sign, whole, part = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text);
+  return BigInt(sign + '1') * BigInt(whole + part.padEnd(18, '0'));
+};
+const RATE = 1_0821n; // of a euro on 2026-03-31, in ten thousandths
+
+describe('currencies', {skip: !program && 'needs the program', timeout: 600_000}, () => {
+  async function somebody(t, more = {}) {
+    const page = await open(browser, {url: server.url, ...more});
+    t.after(() => page.context().close());
+    await sign_in(page, 'admin', server.people.admin);
+    return page;
+  }
+  const api = async (page, path) => {
+    const answer = await page.request.get(`/api/v1${path}`);
+    assert.equal(answer.status(), 200, `${path}: ${await answer.text()}`);
+    return answer.json();
+  };
+
+  test('every answer is in the report currency, or in the one asked for', async (t) => {
+    const page = await somebody(t);
+    const month = '2026-03';
+    const billed = await api(page, `/costs?by=cluster&month=${month}&currency=original`);
+    const of = Object.fromEntries(billed.tables.map((table) => [table.currency, table.total.effective_cost]));
+    assert.deepEqual(Object.keys(of).sort(), ['EUR', 'USD']);
+    const want = ticks(of.USD) + (ticks(of.EUR) * RATE) / 10_000n;
+    const near = (text) => {
+      const away = ticks(text) - want;
+      assert.ok((away < 0n ? -away : away) < 100n, `${text} is ${away} ticks away`);
+    };
+    const summary = await api(page, `/summary?month=${month}`);
+    const now = summary.months.filter((one) => one.month === month);
+    assert.deepEqual(now.map((one) => one.currency), ['USD']);
+    near(now[0].total);
+    assert.deepEqual(summary.rates.filter((one) => one.includes('2026-03-31')), ['1 EUR = 1.0821 USD (2026-03-31, ecb)']);
+    near((await api(page, `/costs?by=team&month=${month}`)).tables[0].total.effective_cost);
+    const works = await api(page, `/workloads?month=${month}&limit=1000`);
+    assert.deepEqual([...new Set(works.data.map((one) => one.currency))], ['USD']);
+    assert.equal(works.next, null);
+    const reported = await api(page, `/costs?by=cluster,workload&month=${month}`);
+    const byName = new Map(reported.tables[0].rows.map((row) => [`${row.cluster}/${row.workload}`, row.effective_cost]));
+    for (const one of works.data.filter(({cluster}) => cluster)) assert.equal(one.effective_cost, byName.get(`${one.cluster}/${one.workload}`), one.workload);
+    const values = await api(page, `/dimensions/team/values?month=${month}`);
+    assert.deepEqual([...new Set(values.data.map((one) => one.currency))], ['USD']);
+    const detail = await api(page, `/workload?month=${month}&cluster=lab&workload=${works.data[0].workload}`);
+    assert.deepEqual([...new Set(detail.days.map((one) => one.currency))], ['USD']);
+    const coverage = await api(page, `/coverage?month=${month}`);
+    assert.deepEqual([...new Set(coverage.tables.map((one) => one.currency))], ['USD']);
+    for (const path of ['/summary?', '/costs?by=team&', '/workloads?', '/coverage?', '/dimensions/team/values?']) {
+      const text = JSON.stringify(await api(page, `${path}month=${month}&currency=EUR`));
+      assert.doesNotMatch(text, /"currency":"USD"/, path);
+      assert.match(text, /"currency":"EUR"/, path);
+      const refused = await page.request.get(`/api/v1${path}month=${month}&currency=CHF`);
+      assert.ok(refused.status() >= 400 && (await refused.text()).includes('CHF'), `${path} without a rate`);
+    }
+  });
+
+  test('the switch is obeyed by every page and export', async (t) => {
+    const page = await somebody(t);
+    const figures = async (path, title) => {
+      await page.goto(path);
+      await settled(page, title);
+    };
+    await figures('/?month=2026-03', 'Overview');
+    const total = async () => (await page.locator('.figure', {hasText: 'Spend'}).first().locator('.num').first().getAttribute('title'));
+    assert.match(await total(), /USD/);
+    await page.getByText('1 EUR = 1.0821 USD (2026-03-31, ecb)').waitFor();
+    assert.equal(await page.locator('main .figure', {hasText: 'Spend'}).count(), 1, 'no block of another currency');
+    await page.getByLabel('Currency').selectOption('EUR');
+    await settled(page, 'Overview');
+    assert.match(page.url(), /currency=EUR/);
+    assert.match(await total(), /EUR/);
+    for (const name of ['Explore', 'Workloads', 'Coverage']) {
+      await page.getByRole('navigation', {name: 'Pages'}).getByRole('link', {name}).click();
+      await settled(page, name);
+      assert.match(page.url(), /currency=EUR/, name);
+      const main = await page.locator('main').evaluate((all) => {
+        const copy = all.cloneNode(true);
+        for (const rates of copy.querySelectorAll('.table-notes, .rates-note')) rates.remove();
+        return copy.textContent;
+      });
+      assert.match(main, /EUR|€/, name);
+      assert.doesNotMatch(main, /USD|\$/, name);
+      const csv = page.locator('main a[href*="format=csv"]').first();
+      if (await csv.count() > 0) assert.match(await csv.getAttribute('href'), /currency=EUR/, name);
+    }
+    await page.getByLabel('Currency').selectOption('USD');
+    await settled(page, 'Coverage');
+    assert.doesNotMatch(page.url(), /currency=/);
+    await page.getByLabel('Currency').selectOption('original');
+    await figures('/?currency=original&month=2026-03', 'Overview');
+    assert.equal(await page.locator('main .figure', {hasText: 'Spend'}).count(), 2, 'as billed: both');
+    assert.deepEqual(await page.complaints(), []);
+  });
+
+  test('at a rate that is missing it says so, and offers the bill', async (t) => {
+    const page = await somebody(t, {size: 'phone'});
+    await page.goto('/explore?month=2026-03&currency=CHF');
+    await settled(page, 'Explore');
+    await page.getByText(/can't be shown in CHF/).waitFor();
+    assert.deepEqual(await axe(page), []);
+    assert.ok(await too_wide(page) <= 0);
+    await page.getByRole('link', {name: 'Show them as billed'}).click();
+    await settled(page, 'Explore');
+    await page.locator('main tbody tr').first().waitFor();
+  });
+});

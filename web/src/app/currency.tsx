@@ -1,0 +1,57 @@
+// The currency that amounts are shown in: one switch for all pages. It is part of the address (?currency=EUR),
+// which every link and every request keeps; without it the server's currencies.report applies.
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import { useQuery } from "../api/hooks";
+import type { Currencies } from "../api/types";
+import { Note } from "../components/states";
+import { setQuery, useRoute } from "./router";
+
+const AS_BILLED = "original";
+
+const CurrencyContext = createContext<Currencies | undefined>(undefined);
+export const CurrencyProvider = CurrencyContext.Provider;
+
+// Null without the permission to read costs.
+export function useCurrencies(month: string | null): Currencies | undefined {
+  useRoute();
+  return useQuery<Currencies>(month === null ? null : "/currencies", { month }).data;
+}
+
+export function CurrencySwitch() {
+  const known = useContext(CurrencyContext);
+  const { query } = useRoute();
+  const asked = query.get("currency");
+  if (!known) return null;
+  const usual = known.report ?? AS_BILLED;
+  const codes = [...new Set([...(known.report ? [known.report] : []), ...known.billed, ...known.convertible,
+    ...(asked && asked !== AS_BILLED ? [asked] : [])])].sort();
+  if (codes.length < 2 && !known.report) return null;
+  const chosen = asked ?? usual;
+  return (
+    <span class="select select-currency">
+      <select aria-label="Currency" value={chosen}
+        onChange={({ currentTarget: { value } }) => setQuery({ currency: value === usual ? null : value })}>
+        {codes.map((code) => (
+          <option key={code} value={code}>{code}</option>
+        ))}
+        <option value={AS_BILLED}>As billed</option>
+      </select>
+    </span>
+  );
+}
+
+// The rates, above the figures that are converted at them.
+export function RatesNote() {
+  const known = useContext(CurrencyContext);
+  if (!known?.shown) return null;
+  if (known.missing) {
+    return (
+      <Note tone="warn">
+        The costs of this month can't be shown in {known.shown}: {known.missing}. <a href="?currency=original">Show them as billed</a>
+      </Note>
+    );
+  }
+  if (known.rates.length === 0) return null;
+  return <p class="rates-note">Converted to {known.shown}: {known.rates.join("; ")}</p>;
+}
