@@ -55,6 +55,9 @@ target_link_libraries(bench_ingest_parts PRIVATE module_telemetry_prometheus mod
 add_test(NAME bench/ingest_parts
          COMMAND bench_ingest_parts --gpus 50 --minutes 3
                  --folder ${PROJECT_BINARY_DIR}/bench/ingest_parts)
+add_executable(bench_forecast ${PROJECT_SOURCE_DIR}/bench/forecast.cc)
+target_link_libraries(bench_forecast PRIVATE module_insight_forecast Threads::Threads)
+add_test(NAME bench/forecast COMMAND bench_forecast --simulated 3 --speed 5)
 add_executable(bench_exposition ${PROJECT_SOURCE_DIR}/bench/exposition.cc)
 target_link_libraries(bench_exposition PRIVATE module_telemetry_prometheus)
 add_test(NAME bench/exposition COMMAND bench_exposition --gpus 40 --runs 1)

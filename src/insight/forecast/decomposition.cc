@@ -8,7 +8,6 @@ namespace pennyweight::forecasting {
 namespace {
 
 constexpr int kRounds = 2;
-constexpr double kRecency = 0.85;
 
 // The mean of the season around each value; at the ends, of what there is.
 std::vector<double> moving_mean(std::span<const double> values, std::size_t season) {
@@ -77,9 +76,7 @@ Decomposition decompose(std::span<const double> history, std::span<const int> se
   return out;
 }
 
-std::vector<double> decomposed_smoothing(std::span<const double> history,
-                                         std::span<const int> seasons, int horizon) {
-  const Decomposition parts = decompose(history, seasons, kRecency);
+std::vector<double> decomposed_smoothing(const Decomposition& parts, int horizon) {
   constexpr double kAlphas[] = {0.05, 0.15, 0.3, 0.5, 0.8};
   double best_error = std::numeric_limits<double>::infinity();
   double best_level = parts.rest.back();
@@ -97,14 +94,12 @@ std::vector<double> decomposed_smoothing(std::span<const double> history,
   }
   std::vector<double> path(static_cast<std::size_t>(horizon));
   for (std::size_t h = 0; h < path.size(); ++h) {
-    path[h] = best_level + parts.seasonal(history.size() + h);
+    path[h] = best_level + parts.seasonal(parts.rest.size() + h);
   }
   return path;
 }
 
-std::vector<double> decomposed_autoregression(std::span<const double> history,
-                                              std::span<const int> seasons, int horizon) {
-  const Decomposition parts = decompose(history, seasons, kRecency);
+std::vector<double> decomposed_autoregression(const Decomposition& parts, int horizon) {
   const std::size_t n = parts.rest.size();
   // The last values say more about the mean to which the series returns.
   double mean = 0;

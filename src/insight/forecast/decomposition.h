@@ -22,10 +22,8 @@ Decomposition decompose(std::span<const double> history, std::span<const int> se
                         double recency);
 
 // The rest goes on as a smoothed level.
-std::vector<double> decomposed_smoothing(std::span<const double> history,
-                                         std::span<const int> seasons, int horizon);
+std::vector<double> decomposed_smoothing(const Decomposition& parts, int horizon);
 // The rest returns to its mean, by as much a step as it did before (an autoregression).
-std::vector<double> decomposed_autoregression(std::span<const double> history,
-                                              std::span<const int> seasons, int horizon);
+std::vector<double> decomposed_autoregression(const Decomposition& parts, int horizon);
 
 }  // namespace pennyweight::forecasting

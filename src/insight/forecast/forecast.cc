@@ -126,9 +126,11 @@ Result<SeriesForecast> forecast_series(const SeriesRequest& request) {
       chosen = score.trial;
     }
   }
-  if (origins.size() < 2) {
+  if (values.size() < 2 * static_cast<std::size_t>(season)) {
     chosen = 0;
-    out.notes.emplace_back("one value only: it is repeated, without ranges");
+    out.notes.push_back(
+        fmt::format("{} {} of history, less than two seasons of {}: the last season is repeated",
+                    values.size(), values.size() == 1 ? "step" : "steps", season));
   } else if (mean_error(trials[chosen], values, origins) > kBetterThanBaseline * baseline) {
     chosen = 0;
   }

@@ -18,6 +18,7 @@ namespace {
 using History = std::span<const double>;
 
 constexpr int kMedianSeasons = 4;
+constexpr double kRecency = 0.85;  // the weight of a season against the one after it
 
 template <class Forecast>
 Trial trial_of(Method method, History values, std::span<const std::size_t> origins,
@@ -97,17 +98,32 @@ std::vector<SmoothingParams> smoothing_choices(int season, Seasonality seasonali
   return choices;
 }
 
-std::vector<double> seasonal_theta(History history, std::span<const int> seasons, int horizon) {
-  const Decomposition parts = decompose(history, seasons, 0.85);
-  if (parts.rest.size() < 2) return seasonal_naive(history, 1, horizon);
+std::vector<double> seasonal_theta(const Decomposition& parts, int horizon) {
   std::vector<double> path = best_theta(parts.rest, horizon);
-  for (std::size_t h = 0; h < path.size(); ++h) path[h] += parts.seasonal(history.size() + h);
+  for (std::size_t h = 0; h < path.size(); ++h) path[h] += parts.seasonal(parts.rest.size() + h);
   return path;
+}
+
+// The methods that first take the seasons out.
+void try_decomposed(History values, std::span<const int> seasons,
+                    std::span<const std::size_t> origins, int horizon, std::vector<Trial>& trials) {
+  Trial theta{Method::kTheta, {}};
+  Trial smoothing{Method::kDecomposition, {}};
+  Trial autoregression{Method::kAutoregression, {}};
+  for (const std::size_t origin : origins) {
+    const Decomposition parts = decompose(values.first(origin), seasons, kRecency);
+    theta.paths.push_back(seasonal_theta(parts, horizon));
+    smoothing.paths.push_back(decomposed_smoothing(parts, horizon));
+    autoregression.paths.push_back(decomposed_autoregression(parts, horizon));
+  }
+  trials.push_back(std::move(theta));
+  trials.push_back(std::move(smoothing));
+  trials.push_back(std::move(autoregression));
 }
 
 }  // namespace
 
-std::string_view to_text(Method method) {
+std::string_view method_name(Method method) {
   switch (method) {
     case Method::kSeasonalNaive:
       return "seasonal naive";
@@ -172,13 +188,7 @@ std::vector<Trial> try_methods(std::span<const double> values, std::span<const i
     const auto choices = smoothing_choices(season, Seasonality::kMultiplicative);
     trials.push_back(best_smoothing(Method::kHoltWinters, choices, values, origins, horizon));
   }
-  if (first >= 4) {
-    attempt(Method::kTheta, [&](History past) { return seasonal_theta(past, seasons, horizon); });
-    attempt(Method::kDecomposition,
-            [&](History past) { return decomposed_smoothing(past, seasons, horizon); });
-    attempt(Method::kAutoregression,
-            [&](History past) { return decomposed_autoregression(past, seasons, horizon); });
-  }
+  if (first >= 4) try_decomposed(values, seasons, origins, horizon, trials);
   return trials;
 }
 

@@ -23,7 +23,7 @@ enum class Method {
   kCombination,  // the mean of the best three
 };
 
-std::string_view to_text(Method method);  // as people read it: "seasonal naive"
+std::string_view method_name(Method method);  // as people read it: "seasonal naive"
 
 // Forecasts of one method: paths[i] are the steps after the first origins[i] values.
 struct Trial {

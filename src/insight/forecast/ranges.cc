@@ -10,7 +10,7 @@ namespace {
 constexpr int kPercents[] = {50, 80, 95};
 // With fewer earlier forecasts than this nothing is said about the share that a range holds.
 constexpr std::size_t kOriginsMin = 8;
-constexpr double kBelowNominal = 0.08;
+constexpr double kBelowNominal = 0.15;
 
 using Errors = std::span<const std::vector<double>>;
 
@@ -65,7 +65,7 @@ std::vector<double> relative_sizes(Errors errors, std::span<const double> spread
 double size_at(std::span<const double> sizes, double share, std::size_t origins) {
   if (sizes.empty()) return 0;
   const auto n = static_cast<double>(origins);
-  const double wanted = share * (1 + 1 / n);
+  const double wanted = share * (1 + (share > 0.9 ? 1.4 : 1) / n);
   if (wanted >= 1) return sizes.back() * (1 + (wanted - 1) * 4);
   const double at = wanted * static_cast<double>(sizes.size() - 1);
   const auto below = static_cast<std::size_t>(at);

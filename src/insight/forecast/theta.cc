@@ -79,22 +79,25 @@ ThetaForecast theta_forecast(std::span<const double> history, const ThetaParams&
 }
 
 std::vector<double> best_theta(std::span<const double> history, int horizon) {
-  constexpr double kAlphas[] = {0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9};
-  double best = std::numeric_limits<double>::infinity();
-  std::vector<double> path;
+  constexpr double kAlphas[] = {0.1, 0.3, 0.5, 0.8};
+  double least = std::numeric_limits<double>::infinity();
+  ThetaParams best;
+  const ThetaLine line = fit_line(history);
   for (const double alpha : kAlphas) {
-    const auto tried = theta_forecast(
-        history, {.alpha = alpha, .theta = 2, .first_level = history.front() / 2}, horizon);
+    const ThetaParams params{.alpha = alpha, .theta = 2, .first_level = history.front() / 2};
+    ThetaState state{.level = params.first_level, .line = line};
     double error = 0;
-    for (std::size_t t = 1; t < history.size(); ++t) {
-      error += (history[t] - tried.fitted[t]) * (history[t] - tried.fitted[t]);
+    for (const double value : history) {
+      const double miss = value - expected_value(state, params);
+      // The first value is half of the first level by definition.
+      if (state.t > 0) error += miss * miss;
+      read_value(state, params, value);
     }
-    if (error < best) {
-      best = error;
-      path = tried.path;
-    }
+    if (error >= least) continue;
+    least = error;
+    best = params;
   }
-  return path;
+  return theta_forecast(history, best, horizon).path;
 }
 
 }  // namespace pennyweight::forecasting
