@@ -4,14 +4,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "app/context/paths.h"
 #include "app/context/price_files.h"
+#include "app/daemon/live_file.h"
 #include "app/run/allocate_month.h"
 #include "app/run/price_month.h"
 #include "core/billing_period.h"
+#include "core/files/file.h"
 #include "core/try.h"
 #include "reporting/live/live_costs.h"
 
@@ -25,20 +30,105 @@ constexpr const char* kLiveAccount = "estimates-live";
 constexpr milliseconds kLateness{10 * 60'000};
 constexpr milliseconds kRetryAfter{10 * 60'000};
 
+// Late changes of a large month are settled so seldom that it takes a twentieth of the time at
+// most.
+constexpr int kChangesPause = 20;
+// Changes of months before these are left to whoever made them.
+constexpr std::chrono::days kChangesReach{70};
+constexpr std::size_t kStateBytesMax = 1024;
+
+Instant start_of_utc_day(Instant at) { return std::chrono::floor<std::chrono::days>(at); }
+std::string utc_month(Instant at) { return to_text(at).substr(0, 7); }
+
+// The instant behind a key of the state file.
+std::optional<Instant> instant_after(std::string_view text, std::string_view key) {
+  const std::size_t found = text.find(key);
+  if (found == std::string_view::npos) return std::nullopt;
+  const std::size_t begin = found + key.size();
+  const auto at = parse_instant(text.substr(begin, text.find('\n', begin) - begin));
+  return at ? std::optional(*at) : std::nullopt;
+}
+
+constexpr std::string_view kSettledUntil = "settled_until ";
+constexpr std::string_view kChangedSince = "changed_since ";
+
 }  // namespace
 
-bool DaySettlement::settle(Store& store, Instant now) {
-  const Instant yesterday = now - kLateness - std::chrono::days(1);
-  const std::string day = to_text(yesterday).substr(0, 10);
-  if (day <= last_settled_day_ || now < retry_at_) return false;
-  const auto begun = clock_.now();
-  if (auto done = price_and_allocate(store, day.substr(0, 7), now); !done) {
-    counters_.add_failure("settle", done.error());
-    retry_at_ = now + kRetryAfter;
-    return false;
+DaySettlement::DaySettlement(const Config& config, const Catalog& catalog, const RateCard& card,
+                             const LiveInventory& inventory, LedgerCounters& counters, Clock& clock,
+                             Log& log)
+    : config_(config),
+      catalog_(catalog),
+      card_(card),
+      inventory_(inventory),
+      counters_(counters),
+      clock_(clock),
+      log_(log),
+      state_file_((std::filesystem::path(live_folder(config)) / "settlement").string()) {}
+
+void DaySettlement::open() {
+  const auto text = read_file(state_file_, kStateBytesMax);
+  if (!text) return;  // there is none before the first day is settled
+  settled_until_ = instant_after(*text, kSettledUntil);
+  changed_since_ = instant_after(*text, kChangedSince);
+}
+
+void DaySettlement::save() {
+  std::string text;
+  if (settled_until_) text += fmt::format("{}{}\n", kSettledUntil, to_text(*settled_until_));
+  if (changed_since_) text += fmt::format("{}{}\n", kChangedSince, to_text(*changed_since_));
+  if (const auto saved = save_live_file(state_file_, text); !saved) {
+    counters_.add_failure("settlement state", saved.error());
   }
-  last_settled_day_ = day;
-  log_.info("settled", {{"day", day}, {"took_ms", std::int64_t{(clock_.now() - begun).count()}}});
+}
+
+void DaySettlement::note_change(Instant since) {
+  if (!settled_until_ || since >= *settled_until_) return;
+  if (changed_since_ && *changed_since_ <= since) return;
+  changed_since_ = since;
+  save();
+}
+
+std::set<std::string> DaySettlement::months_to_settle(Instant last_day) const {
+  Instant first = last_day;
+  if (settled_until_) first = std::min(first, *settled_until_);
+  if (changed_since_) first = std::min(first, *changed_since_);
+  first = std::max(first, last_day - kChangesReach);
+  std::set<std::string> months;
+  for (Instant day = first; day < last_day; day += std::chrono::days(1)) {
+    months.insert(utc_month(day));
+  }
+  months.insert(utc_month(last_day));
+  return months;
+}
+
+bool DaySettlement::is_due(Instant now) const {
+  const Instant until = start_of_utc_day(now - kLateness);
+  const bool is_over = !has_settled_ || !settled_until_ || *settled_until_ < until;
+  const bool has_changed = changed_since_ && now >= settle_changes_at_;
+  return (is_over || has_changed) && now >= retry_at_;
+}
+
+bool DaySettlement::settle(Store& store, Instant now) {
+  if (!is_due(now)) return false;
+  const Instant until = start_of_utc_day(now - kLateness);
+  const Instant day = until - std::chrono::days(1);
+  const Instant begun = clock_.now();
+  for (const std::string& month : months_to_settle(day)) {
+    if (auto done = price_and_allocate(store, month, now); !done) {
+      counters_.add_failure("settle", done.error());
+      retry_at_ = now + kRetryAfter;
+      return false;
+    }
+  }
+  has_settled_ = true;
+  settled_until_ = until;
+  changed_since_.reset();
+  save();
+  const milliseconds took = std::max(milliseconds(0), clock_.now() - begun);
+  settle_changes_at_ = now + std::max(kRetryAfter, kChangesPause * took);
+  log_.info("settled",
+            {{"day", to_text(day).substr(0, 10)}, {"took_ms", std::int64_t{took.count()}}});
   return true;
 }
 

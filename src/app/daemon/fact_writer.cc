@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -37,16 +38,50 @@ void FactWriter::collect_from(CollectedFacts collected, LiveSource* source, std:
 }
 
 void FactWriter::collect() {
-  std::map<ClusterId, bool> is_ready;
+  struct Sources {
+    bool are_ready = true, report_every_end = true;
+  };
+  std::map<ClusterId, Sources> by_cluster;
   for (LiveSource* source : sources_) {
-    const auto [at, is_new] = is_ready.try_emplace(source->cluster(), true);
-    at->second = source->is_ready() && at->second;
+    Sources& of_cluster = by_cluster[source->cluster()];
+    of_cluster.are_ready = source->is_ready() && of_cluster.are_ready;
+    of_cluster.report_every_end = source->reports_every_end() && of_cluster.report_every_end;
     collect_from(source->collect(), source, source->kind());
   }
-  for (const auto& [cluster, ready] : is_ready) {
-    if (ready) inventory_.mark_complete(cluster);
-  }
   collect_from(state_metrics_->collect(), nullptr, "kube-state-metrics");
+  for (const auto& [cluster, sources] : by_cluster) {
+    if (!sources.are_ready) continue;
+    inventory_.mark_complete(cluster);
+    if (!sources.report_every_end) inventory_.find_vanished(cluster, clock_.now());
+  }
+}
+
+void FactWriter::keep_readings(bool all) {
+  CollectedFacts facts;
+  facts.holdings = inventory_.take_unwritten_readings(all);
+  if (!facts.empty()) unwritten_.push_back(std::move(facts));
+}
+
+void FactWriter::keep_rejected(std::vector<RejectedRow> rows) {
+  CollectedFacts facts;
+  facts.rejected = std::move(rows);
+  if (!facts.empty()) unwritten_.push_back(std::move(facts));
+}
+
+std::optional<Instant> FactWriter::take_changed_since() {
+  const auto facts = inventory_.take_changed_since();
+  const auto rows = std::exchange(rows_since_, {});
+  if (!facts || !rows) return facts ? facts : rows;
+  return std::min(*facts, *rows);
+}
+
+void FactWriter::note_usages(std::span<const Usage> usages) {
+  for (const Usage& usage : usages) {
+    rows_since_ = std::min(rows_since_.value_or(usage.at), usage.at);
+    if (!inventory_.has_vanished() || usage.workload.empty()) continue;
+    inventory_.extend_vanished(usage.cluster, usage.workload,
+                               usage.at + std::chrono::milliseconds(usage.span_ms));
+  }
 }
 
 void FactWriter::confirm_sources() {
@@ -95,7 +130,11 @@ Result<void> FactWriter::import_rows(Store& store, const live::FlushRows& rows) 
                                          .at = clock_.now()}));
   CollectedFacts discovered;
   const auto read = rows.read(
-      {.usages = [&](std::span<const Usage> some) { return session->append_usages(some); },
+      {.usages =
+           [&](std::span<const Usage> some) {
+             note_usages(some);
+             return session->append_usages(some);
+           },
        .gpus =
            [&](std::span<const Gpu> some) {
              discovered.gpus.insert(discovered.gpus.end(), some.begin(), some.end());

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,12 @@ class FactWriter {
   // Takes what is new from all sources into the inventory, and keeps what the ledger needs of it.
   void collect();
   bool has_unwritten_facts() const { return !unwritten_.empty(); }
+  // Keeps for the ledger what take() of the inventory kept back: all readings, or those of holdings
+  // whose end nobody saw.
+  void keep_readings(bool all);
+  void keep_rejected(std::vector<RejectedRow> rows);
+  // The earliest instant about which something new was written since the last call.
+  std::optional<Instant> take_changed_since();
   // Tells the sources that what they gave is stored. REQUIRES: no unwritten facts.
   void confirm_sources();
 
@@ -51,6 +58,7 @@ class FactWriter {
  private:
   void collect_from(CollectedFacts collected, LiveSource* source, std::string_view kind);
   Result<void> import_rows(Store& store, const live::FlushRows& rows);
+  void note_usages(std::span<const Usage> usages);
   void record_import(const ImportOutcome& outcome);
 
   LiveInventory& inventory_;
@@ -66,6 +74,7 @@ class FactWriter {
   std::optional<Instant> facts_written_at_;
   bool has_more_rows_ = false;
   std::set<std::string> logged_problems_;
+  std::optional<Instant> rows_since_;  // the earliest of the usages since take_changed_since()
 };
 
 }  // namespace pennyweight

@@ -6,6 +6,9 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "allocation/pricing/catalog.h"
@@ -34,11 +37,22 @@ class LiveCosting {
   // The engine outlives this.
   void begin(const live::Engine& engine) { engine_ = &engine; }
 
-  // Allocates today from the ledger, so seldom that it takes a tenth of the time at most. A cluster
-  // that fails keeps what it had.
-  void allocate_today(Store& store, Instant now);
-  // Reads what each workload cost this month before today.
+  // Allocates today from the ledger, so seldom that it takes a tenth of the time at most, and at
+  // once when a day begins. A cluster that fails keeps what it had. The same for the time between
+  // `settled_until` and today: the day that ended is not in the ledger before it is settled.
+  void allocate_today(Store& store, Instant now, std::optional<Instant> settled_until);
+  // Reads what each workload cost this month before today, as far as that is in the ledger.
   Result<void> read_earlier_costs(Store& store, Instant now);
+  // Lets the next allocate_today() be due.
+  void forget_today() { today_allocated_at_ = {}; }
+  // The local day of the last read_earlier_costs() is over.
+  bool is_earlier_outdated(Instant now) const;
+
+  // What the workloads of these holdings would have cost from their last reading to gone_by, had
+  // they run until then. Nothing where a node has no price.
+  std::vector<std::optional<Money>> cost_of(std::span<const UnknownEnd> ends) const;
+  // Shows a note beside the live costs of a cluster, until the month is over.
+  void add_note(const ClusterId& cluster, std::string note) { notes_[cluster] = std::move(note); }
 
   // Allocates the last minutes and puts today and the days before beside them. Null in the first
   // instant of a day. A cluster that fails is left out.
@@ -47,6 +61,10 @@ class LiveCosting {
  private:
   Result<LiveCosts> allocate_window(const ClusterId& cluster, const Interval& window,
                                     const std::vector<Gpu>& gpus,
+                                    UtilizationSource utilization) const;
+  Result<LiveCosts> allocate_window(const ClusterId& cluster, const Interval& window,
+                                    const std::vector<Gpu>& gpus,
+                                    const std::vector<Holding>& holdings,
                                     UtilizationSource utilization) const;
   Result<LiveCosts> allocate_recent(const ClusterId& cluster, const Interval& window) const;
 
@@ -57,11 +75,17 @@ class LiveCosting {
   LedgerCounters& counters_;
   Clock& clock_;
   const live::Engine* engine_ = nullptr;
+  void combine_earlier();
+
   std::map<ClusterId, LiveCosts> today_;
+  Instant today_begin_;
   Instant today_allocated_at_;
   std::chrono::milliseconds today_took_{0};
-  // Of this month, before today.
-  std::map<ClusterId, std::map<WorkloadId, Money>> earlier_;
+  std::map<ClusterId, EarlierCosts> in_ledger_;  // of this month, before today
+  std::map<ClusterId, EarlierCosts> unsettled_;  // the same, where the ledger ends before today
+  std::map<ClusterId, std::shared_ptr<const EarlierCosts>> earlier_;  // both together
+  std::optional<Instant> earlier_before_;                             // of which midnight
+  std::map<ClusterId, std::string> notes_;
 };
 
 }  // namespace pennyweight

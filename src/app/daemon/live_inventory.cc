@@ -1,12 +1,22 @@
 #include "app/daemon/live_inventory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <utility>
 
+#include "core/check.h"
+#include "core/hash.h"
 #include "core/try.h"
 
 namespace pennyweight {
 namespace {
+
+// Labels that say how a workload ended, and not whose it was.
+constexpr std::string_view kLabelsOfTheEnd[] = {"exit_code", "phase", "state"};
+constexpr std::string_view kReadingsTitle = "pennyweight readings 1";
 
 // The content of a reading without the time that it covers.
 Hash128 content_without_end(const Holding& holding) {
@@ -14,6 +24,32 @@ Hash128 content_without_end(const Holding& holding) {
   content.held =
       Interval(holding.held.begin(), holding.held.begin() + std::chrono::milliseconds(1));
   return content_hash(content);
+}
+
+// What decides where the cost of a holding goes: without its end and how it ended.
+Hash128 cost_content(const Holding& holding) {
+  Holding content = holding;
+  content.ended = false;
+  content.labels = {};
+  for (const auto& [name, value] : holding.labels.entries()) {
+    if (std::ranges::find(kLabelsOfTheEnd, name) == std::end(kLabelsOfTheEnd)) {
+      CHECK(content.labels.set(name, value), "the labels of a holding are within their limits");
+    }
+  }
+  return content_without_end(content);
+}
+
+// Names a holding in the readings.
+Hash128 attempt_hash(const Holding& holding) {
+  return Fingerprint()
+      .add(holding.cluster.text())
+      .add(holding.workload.text())
+      .add(holding.attempt)
+      .hash();
+}
+
+bool is_of_another_day(Instant a, Instant b) {
+  return std::chrono::floor<std::chrono::days>(a) != std::chrono::floor<std::chrono::days>(b);
 }
 
 // Inserts a fact by `from`; it replaces one of the same instant.
@@ -53,9 +89,10 @@ Result<void> LiveInventory::load(Store& store, Instant since) {
   for (const ClusterId& cluster : clusters) {
     TRY(store.scan_holdings(cluster, during, [&](std::span<const Holding> batch) {
       for (const Holding& holding : batch) {
-        holdings_.insert_or_assign(
-            {holding.cluster, holding.workload, holding.attempt},
-            HoldingState{holding, content_without_end(holding), holding.held.end()});
+        holdings_.insert_or_assign({holding.cluster, holding.workload, holding.attempt},
+                                   HoldingState{.latest = holding,
+                                                .written = content_without_end(holding),
+                                                .written_at = holding.held.end()});
       }
       return true;
     }));
@@ -72,23 +109,163 @@ CollectedFacts LiveInventory::take(CollectedFacts found) {
                              .problems = {}};
   for (const Node& node : to_write.nodes) take_node(node);
   for (const Gpu& gpu : to_write.gpus) take_gpu(gpu);
+  take_holdings(found, to_write.holdings);
+  for (const CollectedFacts::Vanished& gone : found.vanished) {
+    const auto at = holdings_.find({gone.cluster, gone.workload, gone.attempt});
+    if (at != holdings_.end() && !at->second.latest.ended) vanish(at->second, gone.gone_by);
+  }
+  for (const Node& node : to_write.nodes) note_change(node.from);
+  for (const Gpu& gpu : to_write.gpus) note_change(gpu.from);
+  for (const Outage& outage : to_write.outages) note_change(outage.during.begin());
+  return to_write;
+}
+
+void LiveInventory::take_holdings(CollectedFacts& found, std::vector<Holding>& to_write) {
   for (Holding& holding : found.holdings) {
     const Attempt key(holding.cluster, holding.workload, holding.attempt);
-    const auto [at, is_new] = holdings_.try_emplace(key, HoldingState{holding, {}, {}});
+    const auto [at, is_new] = holdings_.try_emplace(key, HoldingState{.latest = holding});
     HoldingState& held = at->second;
     if (!is_new && !supersedes(holding, held.latest)) continue;
     held.is_read = true;
+    if (std::exchange(held.gone_by, {})) --vanished_;
     const Hash128 content = content_without_end(holding);
-    const bool same =
-        held.written == content && holding.held.end() < held.written_at + reading_every_;
-    const bool same_end = held.written == content && held.latest.held == holding.held;
+    const bool same = held.written == content &&
+                      holding.held.end() < held.written_at + reading_every_ &&
+                      !is_of_another_day(holding.held.end(), held.written_at);
+    const bool same_end = held.written == content && held.latest.held == holding.held &&
+                          held.written_at == holding.held.end();
+    const bool same_cost = held.written && cost_content(held.latest) == cost_content(holding);
     held.latest = holding;
     if (holding.ended ? same_end : same) continue;
+    note_change(same_cost ? std::min(held.written_at, holding.held.end()) : holding.held.begin());
     held.written = content;
     held.written_at = holding.held.end();
-    to_write.holdings.push_back(std::move(holding));
+    to_write.push_back(std::move(holding));
   }
-  return to_write;
+}
+
+void LiveInventory::note_change(Instant since) {
+  changed_since_ = std::min(changed_since_.value_or(since), since);
+}
+
+std::vector<Holding> LiveInventory::take_unwritten_readings(bool all) {
+  std::vector<Holding> readings;
+  for (auto& [key, held] : holdings_) {
+    if (!all && !held.gone_by) continue;
+    if (held.latest.ended || held.latest.held.end() <= held.written_at) continue;
+    note_change(held.written_at);
+    held.written = content_without_end(held.latest);
+    held.written_at = held.latest.held.end();
+    readings.push_back(held.latest);
+  }
+  return readings;
+}
+
+// A line for each instant, followed by the holdings that were read then: most are read together.
+//   at 1772611200000
+//   0123456789abcdef0123456789abcdef          runs
+//   0123456789abcdef0123456789abcdef 1772...  was gone by then; nobody saw when it ended
+//   0123456789abcdef0123456789abcdef -1772... the same, and it was reported
+std::string LiveInventory::readings_text() const {
+  std::map<Instant, std::string> by_instant;
+  for (const auto& [key, held] : holdings_) {
+    if (held.latest.ended || !(held.is_read || held.was_running || held.gone_by)) continue;
+    std::string& lines = by_instant[held.latest.held.end()];
+    lines += to_text(attempt_hash(held.latest));
+    if (held.gone_by) {
+      lines += fmt::format(" {}{}", held.is_end_reported ? "-" : "", unix_ms(*held.gone_by));
+    }
+    lines += '\n';
+  }
+  std::string text = fmt::format("{}\n", kReadingsTitle);
+  for (const auto& [at, lines] : by_instant) {
+    text += fmt::format("at {}\n", unix_ms(at)) + lines;
+  }
+  return text + "end\n";
+}
+
+Result<void> LiveInventory::restore_readings(std::string_view text) {
+  const auto refuse = [] {
+    return fail(ErrorCode::kBadFile, "these are no readings of a pennyweight serve; remove them");
+  };
+  if (!text.starts_with(kReadingsTitle) || !text.ends_with("\nend\n")) return refuse();
+  std::map<Hash128, HoldingState*> by_hash;
+  for (auto& [key, held] : holdings_) by_hash.emplace(attempt_hash(held.latest), &held);
+  Instant at;
+  std::size_t begin = text.find('\n') + 1;
+  for (std::size_t end; begin < text.size(); begin = end + 1) {
+    end = text.find('\n', begin);
+    const std::string_view line = text.substr(begin, end - begin);
+    const std::size_t space = std::min(line.find(' '), line.size());
+    std::int64_t number = 0;
+    const std::string_view digits = line.substr(std::min(space + 1, line.size()));
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (!digits.empty() && (parsed.ec != std::errc() || unix_ms(kInstantMax) < number ||
+                            number < -unix_ms(kInstantMax))) {
+      return refuse();
+    }
+    if (line == "end") return {};
+    if (line.starts_with("at ")) {
+      at = from_unix_ms(number);
+      continue;
+    }
+    const auto hash = parse_hash(line.substr(0, space));
+    if (!hash) return refuse();
+    const auto found = by_hash.find(*hash);
+    if (found == by_hash.end() || found->second->latest.ended) continue;
+    HoldingState& held = *found->second;
+    if (held.latest.held.end() < at) held.latest.held = Interval(held.latest.held.begin(), at);
+    held.was_running = true;
+    if (digits.empty()) continue;
+    vanish(held, from_unix_ms(number < 0 ? -number : number));
+    held.is_end_reported = number < 0;
+  }
+  return refuse();
+}
+
+void LiveInventory::vanish(HoldingState& held, Instant gone_by) {
+  if (!held.gone_by) ++vanished_;
+  held.gone_by = gone_by;
+}
+
+void LiveInventory::find_vanished(const ClusterId& cluster, Instant now) {
+  for (auto at = holdings_.lower_bound({cluster, WorkloadId(""), ""});
+       at != holdings_.end() && std::get<0>(at->first) == cluster; ++at) {
+    HoldingState& held = at->second;
+    if (held.latest.ended || held.is_read || !held.was_running || held.gone_by) continue;
+    vanish(held, std::max(now, held.latest.held.end()));
+  }
+}
+
+void LiveInventory::extend_vanished(const ClusterId& cluster, const WorkloadId& workload,
+                                    Instant until) {
+  // Where several holdings of one name are gone, the last one is what telemetry saw last.
+  HoldingState* last = nullptr;
+  for (auto at = holdings_.lower_bound({cluster, workload, ""});
+       at != holdings_.end() && std::get<0>(at->first) == cluster &&
+       std::get<1>(at->first) == workload;
+       ++at) {
+    if (last == nullptr || last->latest.held.end() <= at->second.latest.held.end()) {
+      last = &at->second;
+    }
+  }
+  if (last == nullptr || !last->gone_by) return;
+  Interval& held = last->latest.held;
+  until = std::min(until, *last->gone_by);
+  if (held.end() < until) held = Interval(held.begin(), until);
+}
+
+std::vector<UnknownEnd> LiveInventory::take_unknown_ends(Instant gone_before) {
+  std::vector<UnknownEnd> ends;
+  if (vanished_ == 0) return ends;
+  for (auto& [key, held] : holdings_) {
+    if (!held.gone_by || *held.gone_by >= gone_before || held.is_end_reported) continue;
+    held.is_end_reported = true;
+    if (held.latest.held.end() < *held.gone_by) {
+      ends.push_back({.holding = held.latest, .gone_by = *held.gone_by});
+    }
+  }
+  return ends;
 }
 
 std::vector<Node> LiveInventory::nodes_from_gpus(const std::set<ClusterId>& but_not) const {
@@ -163,7 +340,7 @@ std::vector<Holding> LiveInventory::holdings(const ClusterId& cluster, const Int
   for (auto at = holdings_.lower_bound({cluster, WorkloadId(""), ""});
        at != holdings_.end() && std::get<0>(at->first) == cluster; ++at) {
     Holding holding = at->second.latest;
-    const bool may_run = !holding.ended && (at->second.is_read || !all_told);
+    const bool may_run = !holding.ended && !at->second.gone_by && (at->second.is_read || !all_told);
     if (may_run && holding.held.end() < window.end() &&
         holding.held.end() + trust >= window.end()) {
       holding.held = Interval(holding.held.begin(), window.end());
@@ -174,8 +351,12 @@ std::vector<Holding> LiveInventory::holdings(const ClusterId& cluster, const Int
 }
 
 void LiveInventory::forget_before(Instant instant) {
-  std::erase_if(holdings_,
-                [&](const auto& entry) { return entry.second.latest.held.end() < instant; });
+  std::erase_if(holdings_, [&](const auto& entry) {
+    const HoldingState& held = entry.second;
+    if (held.latest.held.end() >= instant) return false;
+    if (held.gone_by) --vanished_;
+    return true;
+  });
 }
 
 std::optional<Node> LiveInventory::node(const ClusterId& cluster, const NodeId& name) const {

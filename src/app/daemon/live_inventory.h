@@ -2,7 +2,12 @@
 //
 // It is loaded from the ledger once, and afterwards updated with what the collectors find. It also
 // decides what the ledger needs: a running holding is read every few seconds, but only written when
-// it begins, changes or ends, and from time to time in between.
+// it begins, changes or ends, after each midnight (UTC), and from time to time in between. So a day
+// that is over is in the ledger as a whole. What a process read and did not write yet is in its
+// readings (readings_text()), which the next process takes over.
+//
+// A workload that is gone, and of which nobody saw the end, counts up to its last reading, or up to
+// where telemetry still saw it. The rest is an UnknownEnd.
 //
 // Not thread-safe: it belongs to the ledger's thread.
 #pragma once
@@ -12,7 +17,9 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -28,10 +35,24 @@ struct CollectedFacts {
   std::vector<Outage> outages;
   std::vector<RejectedRow> rejected;
   std::vector<std::string> problems;  // for the log
+  // Workloads that are gone, and nobody saw when they ended.
+  struct Vanished {
+    ClusterId cluster;
+    WorkloadId workload;
+    std::string attempt;
+    Instant gone_by;
+  };
+  std::vector<Vanished> vanished = {};
 
   bool empty() const {
     return holdings.empty() && nodes.empty() && gpus.empty() && outages.empty() && rejected.empty();
   }
+};
+
+// A holding whose end nobody saw: it counts up to its last reading, and was gone by `gone_by`.
+struct UnknownEnd {
+  Holding holding;
+  Instant gone_by;
 };
 
 class LiveInventory {
@@ -45,6 +66,26 @@ class LiveInventory {
   // Takes what was found, and returns the part that the ledger needs. From here on that part counts
   // as written: the caller keeps it until the ledger has it.
   CollectedFacts take(CollectedFacts found);
+  // The readings that take() has kept back; they count as written, too. Either all of them, or only
+  // those of holdings whose end nobody saw.
+  std::vector<Holding> take_unwritten_readings(bool all);
+  // The earliest instant about which what was taken says something that the ledger did not have,
+  // since the last call.
+  std::optional<Instant> take_changed_since() { return std::exchange(changed_since_, {}); }
+
+  // The latest reading of each holding that has not ended, for the next process.
+  std::string readings_text() const;
+  // Takes over the readings of the process before. An Error where the text is none of ours.
+  Result<void> restore_readings(std::string_view text);
+  // Marks the holdings of a cluster that the process before saw running and nobody has read since:
+  // they are gone, and nobody saw when they ended. REQUIRES: the collector of the cluster has
+  // reported everything that runs there.
+  void find_vanished(const ClusterId& cluster, Instant now);
+  bool has_vanished() const { return vanished_ > 0; }
+  // Telemetry of a workload up to `until`: one whose end is unknown ran until then.
+  void extend_vanished(const ClusterId& cluster, const WorkloadId& workload, Instant until);
+  // The unknown ends of workloads that were gone before `gone_before`, each once.
+  std::vector<UnknownEnd> take_unknown_ends(Instant gone_before);
 
   // Nodes of GPUs that telemetry shows and no source reports, each with as many GPUs as were found
   // on it.
@@ -75,19 +116,28 @@ class LiveInventory {
   using Attempt = std::tuple<ClusterId, WorkloadId, std::string>;
   struct HoldingState {
     Holding latest;
-    std::optional<Hash128> written;  // what the ledger has, without the time of the reading
-    Instant written_at;
-    bool is_read = false;  // by a collector, since the ledger was loaded
+    std::optional<Hash128> written = {};  // what the ledger has, without the time of the reading
+    Instant written_at = {};
+    bool is_read = false;                 // by a collector, since the ledger was loaded
+    bool was_running = false;             // the process before saw it run
+    std::optional<Instant> gone_by = {};  // nobody saw its end
+    bool is_end_reported = false;         // as unknown
   };
 
   void take_node(const Node& node);
   void take_gpu(const Gpu& gpu);
+  // Adds to `to_write` what the ledger needs of the holdings.
+  void take_holdings(CollectedFacts& found, std::vector<Holding>& to_write);
+  void note_change(Instant since);
+  void vanish(HoldingState& held, Instant gone_by);
 
   const std::chrono::milliseconds reading_every_;
   std::map<std::pair<ClusterId, NodeId>, std::vector<Node>> nodes_;  // by from
   std::map<std::pair<ClusterId, GpuId>, std::vector<Gpu>> gpus_;     // by from
   std::map<Attempt, HoldingState> holdings_;
   std::set<ClusterId> complete_clusters_;
+  std::optional<Instant> changed_since_;
+  std::size_t vanished_ = 0;  // holdings with `gone_by`
 };
 
 }  // namespace pennyweight

@@ -1,12 +1,26 @@
 #include "app/daemon/live_ledger.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "app/context/context.h"
+#include "app/context/paths.h"
+#include "app/daemon/live_file.h"
+#include "core/files/file.h"
 #include "core/try.h"
 
 namespace pennyweight {
+namespace {
+
+// How long after its end a holding is kept: pods that ended in the last days may still be listed.
+constexpr std::chrono::days kHoldingsKept{7};
+constexpr std::size_t kReadingsBytesMax = std::size_t{256} << 20;
+// After so long no telemetry of a workload that is gone is expected any more.
+constexpr std::chrono::minutes kEndIsUnknownAfter{10};
+
+}  // namespace
+
 LiveLedger::LiveLedger(const Config& config, const Catalog& catalog, const RateCard& card,
                        SharedLedger& shared, Clock& clock, Log& log)
     : config_(config),
@@ -17,14 +31,17 @@ LiveLedger::LiveLedger(const Config& config, const Catalog& catalog, const RateC
       inventory_(std::chrono::milliseconds(config.live.serve.reading_ms)),
       facts_(inventory_, counters_, clock, log),
       settlement_(config, catalog, card, inventory_, counters_, clock, log),
-      costing_(config, catalog, card, inventory_, counters_, clock) {}
+      costing_(config, catalog, card, inventory_, counters_, clock),
+      log_(log),
+      readings_file_((std::filesystem::path(live_folder(config)) / "readings").string()) {}
 
 Result<void> LiveLedger::open() {
   const Instant now = clock_.now();
-  // Pods that ended in the last days may still be listed.
-  const auto loaded = shared_.with(
-      [&](Store& store) { return inventory_.load(store, now - std::chrono::days(7)); });
+  const auto loaded =
+      shared_.with([&](Store& store) { return inventory_.load(store, now - kHoldingsKept); });
   if (!loaded) return loaded;
+  restore_readings();
+  settlement_.open();
   gpu_lookup_.update(inventory_);
   flushed_at_ = now;
   return {};
@@ -42,7 +59,7 @@ void LiveLedger::begin(live::Engine& engine, StateMetricsSource& state_metrics,
 }
 
 bool LiveLedger::flush_is_due(Instant now) const {
-  return facts_.has_more_rows() || engine_->wants_flush() ||
+  return facts_.has_more_rows() || costing_.is_earlier_outdated(now) || engine_->wants_flush() ||
          now - flushed_at_ >= flush_every(config_) || now < flushed_at_;
 }
 
@@ -64,6 +81,7 @@ void LiveLedger::cycle() {
     // Nothing is new, and the ledger has all that came before.
     facts_.confirm_sources();
   }
+  save_readings();
   refresh_rollup();
   record_audit_events(now, false);
   if (auto view = costing_.make_view(now)) {
@@ -116,9 +134,52 @@ std::optional<WorkProgress> LiveLedger::work() const {
   return work_;
 }
 
+// Readings are left to the next process as often as they are made, and cost no commit of the
+// ledger.
+void LiveLedger::save_readings() {
+  std::string text = inventory_.readings_text();
+  if (text == saved_readings_) return;
+  if (const auto saved = save_live_file(readings_file_, text); !saved) {
+    return counters_.add_failure("readings", saved.error());
+  }
+  saved_readings_ = std::move(text);
+}
+
+void LiveLedger::restore_readings() {
+  const auto text = read_file(readings_file_, kReadingsBytesMax);
+  if (!text) return;  // there are none before the first start
+  if (const auto restored = inventory_.restore_readings(*text); !restored) {
+    counters_.add_failure("readings", restored.error().during(readings_file_));
+  }
+}
+
+void LiveLedger::note_changes() {
+  if (const auto since = facts_.take_changed_since()) settlement_.note_change(*since);
+}
+
+// What nobody knows is set aside with its money, where `reconcile` shows it.
+void LiveLedger::report_unknown_ends(Instant now) {
+  const std::vector<UnknownEnd> ends = inventory_.take_unknown_ends(now - kEndIsUnknownAfter);
+  if (ends.empty()) return;
+  const auto costs = costing_.cost_of(ends);
+  std::vector<RejectedRow> rows;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    rows.push_back(unknown_end_row(ends[i], costs[i]));
+    log_.warn("unknown_end", {{"cluster", ends[i].holding.cluster.text()},
+                              {"workload", ends[i].holding.workload.text()},
+                              {"why", rows.back().reason}});
+    unknown_ends_.add(ends[i], costs[i]);
+  }
+  counters_.add("unknown_ends", ends.size());
+  facts_.keep_rejected(std::move(rows));
+  for (const auto& [cluster, note] : unknown_ends_.notes()) costing_.add_note(cluster, note);
+}
+
 void LiveLedger::last_cycle() {
   facts_.collect();
+  facts_.keep_readings(true);
   if (const auto done = write(true, true); !done) counters_.add_failure("write", done.error());
+  save_readings();
   record_audit_events(clock_.now(), true);
 }
 
@@ -128,19 +189,28 @@ Result<void> LiveLedger::write(bool flush, bool is_stopping) {
 
 Result<void> LiveLedger::write_into(Store& store, bool flush, bool is_stopping) {
   const Instant now = clock_.now();
+  if (flush && !is_stopping) {
+    report_unknown_ends(now);
+    facts_.keep_readings(settlement_.is_due(now));
+  }
+  note_changes();
   TRY(facts_.write_facts(store));
   if (flush) {
-    TRY(facts_.write_rows(store));
+    const auto written = facts_.write_rows(store);
+    note_changes();
+    TRY(written);
     flushed_at_ = now;
   }
   TRY(facts_.add_nodes_seen_in_telemetry(store));
   gpu_lookup_.update(inventory_);
   if (!flush || is_stopping) return {};
-  if (settlement_.settle(store, now)) {
-    inventory_.forget_before(now - std::chrono::days(7));
+  const bool is_settled = settlement_.settle(store, now);
+  if (is_settled) inventory_.forget_before(now - kHoldingsKept);
+  if (is_settled || costing_.is_earlier_outdated(now)) {
     TRY(costing_.read_earlier_costs(store, now));
+    costing_.forget_today();
   }
-  costing_.allocate_today(store, now);
+  costing_.allocate_today(store, now, settlement_.settled_until());
   return {};
 }
 

@@ -35,6 +35,7 @@
 #include "app/daemon/live_source.h"
 #include "app/daemon/serve_audit_log.h"
 #include "app/daemon/shared_ledger.h"
+#include "app/daemon/unknown_ends.h"
 #include "config/config.h"
 #include "core/clock.h"
 #include "reporting/live/live_table.h"
@@ -88,6 +89,10 @@ class LiveLedger {
   Result<void> write(bool flush, bool is_stopping = false);
   Result<void> write_into(Store& store, bool flush, bool is_stopping);
   void refresh_rollup();
+  void save_readings();
+  void restore_readings();
+  void note_changes();
+  void report_unknown_ends(Instant now);
   Result<void> refresh_work_progress(Store& store);
   void record_audit_events(Instant now, bool all);
 
@@ -101,11 +106,15 @@ class LiveLedger {
   FactWriter facts_;
   DaySettlement settlement_;
   LiveCosting costing_;
+  UnknownEnds unknown_ends_;
+  Log& log_;
   live::Engine* engine_ = nullptr;
   rollup::Rollup* rollup_ = nullptr;
   ServeAuditLog* audit_log_ = nullptr;
   std::string rollup_mark_;  // the ledger's change mark when the rollup was last refreshed
   Instant flushed_at_;
+  const std::string readings_file_;
+  std::string saved_readings_;
   WorkSnapshot work_snapshot_;
 
   mutable std::mutex mutex_;  // guards what follows

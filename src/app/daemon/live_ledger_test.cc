@@ -262,7 +262,7 @@ TEST_F(LiveLedgerTest, SettlesADayWhenItIsOver) {
   // It is shown beside the job from now on.
   share_of("7");
   const auto& earlier = view_->clusters.at(ClusterId("lab")).earlier;
-  EXPECT_EQ(earlier.at(WorkloadId("7")), Money::from_units(80, kEur));
+  EXPECT_EQ(earlier->at(WorkloadId("7")).cost, Money::from_units(80, kEur));
   // And is not settled again.
   const auto runs = in_ledger([](Store& store) { return store.runs(); }).size();
   go_on(minutes(30));

@@ -17,8 +17,8 @@ namespace {
 // How far back a Slurm cluster is read the first time.
 constexpr std::chrono::days kSlurmFirstLook{31};
 
-kubernetes::ClusterOptions clickhouse_options(const ClusterId& cluster,
-                                              const LiveInventory& inventory) {
+kubernetes::ClusterOptions cluster_options(const ClusterId& cluster,
+                                           const LiveInventory& inventory) {
   return {
       .cluster = cluster,
       .known = {
@@ -31,13 +31,20 @@ kubernetes::ClusterOptions clickhouse_options(const ClusterId& cluster,
               }}};
 }
 
-CollectedFacts collected(kubernetes::Facts facts) {
-  return {.holdings = std::move(facts.holdings),
-          .nodes = std::move(facts.nodes),
-          .gpus = std::move(facts.gpus),
-          .outages = std::move(facts.outages),
-          .rejected = {},
-          .problems = std::move(facts.problems)};
+CollectedFacts collected(const ClusterId& cluster, kubernetes::Facts facts) {
+  CollectedFacts all{.holdings = std::move(facts.holdings),
+                     .nodes = std::move(facts.nodes),
+                     .gpus = std::move(facts.gpus),
+                     .outages = std::move(facts.outages),
+                     .rejected = {},
+                     .problems = std::move(facts.problems)};
+  for (kubernetes::VanishedPod& pod : facts.vanished) {
+    all.vanished.push_back({.cluster = cluster,
+                            .workload = std::move(pod.workload),
+                            .attempt = std::move(pod.attempt),
+                            .gone_by = pod.gone_by});
+  }
+  return all;
 }
 
 void add(CollectedFacts& to, CollectedFacts more) {
@@ -50,6 +57,7 @@ void add(CollectedFacts& to, CollectedFacts more) {
   move_all(more.outages, to.outages);
   move_all(more.rejected, to.rejected);
   move_all(more.problems, to.problems);
+  move_all(more.vanished, to.vanished);
 }
 
 std::vector<std::string> split_words(const std::string& text) {
@@ -73,7 +81,7 @@ std::vector<kubernetes::ResourceType> all_resources() {
 kubernetes::ApiClusterOptions api_options(const KubernetesConfig& config,
                                           kubernetes::ApiServer server, bool scrapes,
                                           const LiveInventory& inventory, std::uint64_t seed) {
-  kubernetes::ClusterOptions options = clickhouse_options(config.cluster, inventory);
+  kubernetes::ClusterOptions options = cluster_options(config.cluster, inventory);
   options.labels.annotations = config.annotations;
   options.gpu_nodes_only = config.gpu_nodes_only;
   options.wait_for = {"Pod", "Node", "Namespace"};
@@ -113,7 +121,7 @@ KubernetesSource::KubernetesSource(const KubernetesConfig& config, kubernetes::A
     : cluster_(config.cluster),
       api_(api_options(config, std::move(server), scrapes, inventory, seed), clock) {}
 
-CollectedFacts KubernetesSource::collect() { return collected(api_.facts()); }
+CollectedFacts KubernetesSource::collect() { return collected(cluster_, api_.facts()); }
 
 std::map<std::string, std::uint64_t> KubernetesSource::counts() const {
   const kubernetes::ApiClusterCounts counts = api_.counts();
@@ -180,7 +188,7 @@ void StateMetricsSource::stale(std::uint64_t handle, std::int64_t at_ms) {
 
 StateMetricsSource::ClusterMetrics& StateMetricsSource::of(const ClusterId& cluster) {
   std::unique_ptr<ClusterMetrics>& one = clusters_[cluster];
-  if (!one) one = std::make_unique<ClusterMetrics>(clickhouse_options(cluster, inventory_));
+  if (!one) one = std::make_unique<ClusterMetrics>(cluster_options(cluster, inventory_));
   return *one;
 }
 
@@ -189,7 +197,7 @@ CollectedFacts StateMetricsSource::collect() {
   CollectedFacts all;
   for (auto& [cluster, one] : clusters_) {
     const auto known_until = one->metrics.settle();
-    if (known_until) add(all, collected(one->state.facts(*known_until)));
+    if (known_until) add(all, collected(cluster, one->state.facts(*known_until)));
   }
   return all;
 }

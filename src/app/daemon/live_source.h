@@ -47,6 +47,9 @@ class LiveSource {
   virtual void confirm_stored() {}
   // Whether it has reported everything once.
   virtual bool is_ready() const = 0;
+  // Whether it still reports the end of every workload, however long nobody asked it. A Kubernetes
+  // API forgets pods that were deleted; Slurm's accounting forgets nothing.
+  virtual bool reports_every_end() const { return true; }
   // By name, for /metrics.
   virtual std::map<std::string, std::uint64_t> counts() const = 0;
   virtual void stop() {}
@@ -62,6 +65,7 @@ class KubernetesSource : public LiveSource {
   std::string kind() const override { return "kubernetes"; }
   CollectedFacts collect() override;
   bool is_ready() const override { return api_.is_listed(); }
+  bool reports_every_end() const override { return false; }
   std::map<std::string, std::uint64_t> counts() const override;
   void stop() override { api_.stop(); }
   std::vector<kubernetes::ScrapeTarget> targets() const { return api_.targets(); }

@@ -129,8 +129,7 @@ class ShareCollector {
   void add(const Posting& posting) {
     LiveShare& share = share_of(posting.workload);
     add_location(share, posting);
-    const bool priced = !priced_.unpriced.contains(posting.node);
-    if (!priced) unpriced_.insert(posting.workload);
+    (priced_.unpriced.contains(posting.node) ? unpriced_ : has_price_).insert(posting.workload);
     add_to(share.cost, posting.costs.effective);
     if (posting.kind == PostingKind::kHeldIdle) add_to(share.idle_cost, posting.costs.effective);
     if (posting.component == Component::kGpu || posting.component == Component::kWhole) {
@@ -165,7 +164,9 @@ class ShareCollector {
         share.dimensions =
             resolve_dimensions(input_.cluster, workload, share.labels, input_.policy);
       }
-      if (unpriced_.contains(workload)) {
+      share.is_partly_priced = unpriced_.contains(workload);
+      if (share.is_partly_priced && !has_price_.contains(workload)) {
+        share.is_partly_priced = false;
         share.cost.reset();
         share.gpu_cost.reset();
         share.idle_cost.reset();
@@ -210,7 +211,7 @@ class ShareCollector {
   const PricedNodes& priced_;
   std::map<WorkloadId, LiveShare> shares_;
   std::map<WorkloadId, const Holding*> last_;
-  std::set<WorkloadId> unpriced_;
+  std::set<WorkloadId> unpriced_, has_price_;  // workloads on nodes without and with a price
 };
 
 }  // namespace

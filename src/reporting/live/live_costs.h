@@ -57,12 +57,13 @@ struct LiveShare {
   std::string device;            // "gpu", "mig 1g.10gb", …
   std::optional<Instant> since;  // the begin of its first holding in the window
   bool running = false;          // whether a holding reaches the window's end
-  // In the currency of its nodes' prices; absent where one of its nodes has no price.
+  // In the currency of its nodes' prices; absent where none of its nodes has a price.
   std::optional<Money> cost;
   std::optional<Money> gpu_cost;   // of cost, for GPUs without the CPU and memory beside them
   std::optional<Money> idle_cost;  // of cost, held and observed not to be used
   GpuTime gpu_time;                // held
   GpuTime observed_time;           // of gpu_time
+  bool is_partly_priced = false;   // one of its nodes has no price: its costs leave that one out
 };
 
 struct LiveCosts {

@@ -36,10 +36,49 @@ void fill_current_cost(LiveRow& row, const Interval& window) {
 void fill_past_cost(LiveRow& row, const LiveCluster& cluster, const WorkloadId& workload) {
   if (row.today != nullptr) row.cost_today = row.today->cost;
   row.cost_month = row.cost_today;
-  const auto earlier = cluster.earlier.find(workload);
-  if (earlier == cluster.earlier.end() || !row.cost_month) return;
-  if (row.cost_month->currency() != earlier->second.currency()) return;
-  *row.cost_month += earlier->second;
+  if (!cluster.earlier) return;
+  const auto earlier = cluster.earlier->find(workload);
+  if (earlier == cluster.earlier->end()) return;
+  const Money& cost = earlier->second.cost;
+  if (!row.cost_month) {
+    row.cost_month = cost;
+  } else if (row.cost_month->currency() == cost.currency()) {
+    *row.cost_month += cost;
+  }
+}
+
+std::shared_ptr<const LiveShare> share_of_the_past(const char* name, const Labels& dimensions) {
+  return std::make_shared<const LiveShare>(LiveShare{.workload = WorkloadId(name),
+                                                     .labels = {},
+                                                     .dimensions = dimensions,
+                                                     .nodes = {},
+                                                     .gpus = {},
+                                                     .device = {},
+                                                     .since = {},
+                                                     .cost = {},
+                                                     .gpu_cost = {},
+                                                     .idle_cost = {},
+                                                     .gpu_time = {},
+                                                     .observed_time = {}});
+}
+
+// Adds a row for each combination of dimensions of the workloads that ended before today.
+void add_ended(const LiveCluster& cluster, const std::map<WorkloadId, LiveRow>& shown,
+               std::vector<LiveRow>& rows) {
+  if (!cluster.earlier) return;
+  std::map<std::pair<Currency, Labels>, Money> sums;
+  for (const auto& [workload, earlier] : *cluster.earlier) {
+    if (workload.empty() || shown.contains(workload)) continue;
+    const auto [at, is_new] =
+        sums.try_emplace({earlier.cost.currency(), earlier.dimensions}, earlier.cost);
+    if (!is_new) at->second += earlier.cost;
+  }
+  for (const auto& [key, sum] : sums) {
+    LiveRow& row = rows.emplace_back();
+    row.cluster = cluster.cluster;
+    row.ended = share_of_the_past(kEndedBeforeToday, key.second);
+    row.cost_month = sum;
+  }
 }
 
 // The nodes' price per hour less that of the running workloads; zero where the policy spreads
@@ -73,6 +112,11 @@ std::vector<LiveRow> cluster_rows(const LiveCluster& cluster) {
   LiveRow unallocated;
   unallocated.cluster = cluster.cluster;
   std::vector<LiveRow> rows;
+  const bool nobody_now = !by_workload.contains(WorkloadId(""));
+  if (nobody_now) {
+    unallocated.ended = share_of_the_past("", {});
+    fill_past_cost(unallocated, cluster, WorkloadId(""));
+  }
   for (auto& [workload, row] : by_workload) {
     if (workload.empty()) {
       unallocated = row;
@@ -83,7 +127,9 @@ std::vector<LiveRow> cluster_rows(const LiveCluster& cluster) {
     if (!workload.empty()) rows.push_back(std::move(row));
   }
   fill_unallocated(unallocated, cluster.recent, rows);
-  const bool is_something = unallocated.recent != nullptr || unallocated.today != nullptr;
+  add_ended(cluster, by_workload, rows);
+  const bool is_something =
+      unallocated.recent != nullptr || unallocated.today != nullptr || unallocated.cost_month;
   if (is_something) rows.insert(rows.begin(), std::move(unallocated));
   return rows;
 }

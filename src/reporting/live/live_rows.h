@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,13 +18,22 @@
 
 namespace pennyweight {
 
+// The cost of a workload, or (without one) of unallocated capacity, this month before today.
+struct EarlierCost {
+  Labels dimensions;
+  Money cost;
+};
+using EarlierCosts = std::map<WorkloadId, EarlierCost>;
+
 // The latest state of one cluster.
 struct LiveCluster {
   ClusterId cluster;
   LiveCosts recent;                // the last minutes, for costs per hour
   std::optional<LiveCosts> today;  // since local midnight; absent: not allocated yet
-  // The ledger's cost of workloads this month before today.
-  std::map<WorkloadId, Money> earlier = {};
+  // This month before today, of workloads that have ended, too: what the ledger says of the days
+  // that are settled, and what was allocated in memory of a day that is not yet. Shared, since
+  // views are many and months long. Null: not read yet.
+  std::shared_ptr<const EarlierCosts> earlier = {};
 };
 
 struct LiveView {
@@ -33,8 +43,10 @@ struct LiveView {
 
 struct LiveRow {
   ClusterId cluster{""};
-  const LiveShare* recent = nullptr;  // one of the two is set, unless the row is unallocated
+  const LiveShare* recent = nullptr;  // one of the three is set, unless the row is unallocated
   const LiveShare* today = nullptr;
+  // Workloads that ended before today, those of equal dimensions together.
+  std::shared_ptr<const LiveShare> ended = {};
   bool is_unallocated = false;
   bool runs = false;  // always true of the unallocated row
   std::optional<Money> hour;
@@ -43,8 +55,16 @@ struct LiveRow {
   std::optional<Money> cost_month;  // the days in the ledger, and today
   std::uint64_t gpu_milli = 0;      // thousandths of GPUs, while it runs
 
-  // REQUIRES: one of the two is set.
-  const LiveShare& share() const { return recent != nullptr ? *recent : *today; }
+  // REQUIRES: one of the three is set.
+  const LiveShare& share() const {
+    if (recent != nullptr) return *recent;
+    return today != nullptr ? *today : *ended;
+  }
+  // Some of its nodes have no price: its costs leave out what it held there.
+  bool is_partly_priced() const {
+    return (recent != nullptr && recent->is_partly_priced) ||
+           (today != nullptr && today->is_partly_priced);
+  }
 };
 
 // The used part of the held GPUs over the observed time; absent without any.
@@ -52,6 +72,9 @@ std::optional<Ratio> busy_ratio(const LiveRow& row);
 
 // "8", "1.5", from thousandths of GPUs.
 std::string gpus_text(std::uint64_t milli);
+
+// The name of the rows of workloads that ended before today.
+inline constexpr const char* kEndedBeforeToday = "(ended before today)";
 
 // By cluster and workload. The unallocated row of a cluster with idle GPUs or cost comes first. The
 // rows point into `view`.

@@ -87,6 +87,7 @@ bool is_before(const LiveRow& a, const LiveRow& b, LiveOrder order) {
 std::optional<Currency> row_currency(const LiveRow& row) {
   if (row.hour) return row.hour->currency();
   if (row.cost_today) return row.cost_today->currency();
+  if (row.cost_month) return row.cost_month->currency();
   return std::nullopt;
 }
 
@@ -112,23 +113,46 @@ class LiveTableBuilder {
   LiveTableBuilder(const LiveView& view, const LiveQuery& query)
       : view_(view), query_(query), names_cluster_(view.clusters.size() > 1) {}
 
-  Table make(const Rows& rows, std::optional<Currency> currency) const {
+  // The totals of today and of the month are of `ended`, too, which are not shown.
+  Table make(const Rows& rows, const Rows& ended, std::optional<Currency> currency) const {
     Table table;
     table.title = title(rows, currency);
     table.currency = currency;
-    table.columns = columns();
+    table.columns = columns(rows);
     const std::size_t shown = query_.limit == 0 ? rows.size() : std::min(query_.limit, rows.size());
-    for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(row(*rows[i]));
-    table.total = total(rows);
+    for (std::size_t i = 0; i < shown; ++i)
+      table.rows.push_back(row(*rows[i], shows_unpriced(rows)));
+    table.total = total(rows, ended, table.columns.size());
     if (shown < rows.size()) {
       table.notes.push_back(fmt::format("{} of {} rows; the total is of all", shown, rows.size()));
+    }
+    if (const auto note = note_of_ended(ended)) table.notes.push_back(*note);
+    if (shows_unpriced(rows)) {
+      table.notes.push_back(
+          "a row marked as partly priced leaves out what it held on nodes without a price");
     }
     if (query_.for_people && query_.style.width) fit(table);
     return table;
   }
 
  private:
-  std::vector<Column> columns() const {
+  static bool shows_unpriced(const Rows& rows) {
+    return std::ranges::any_of(rows, [](const LiveRow* row) { return row->is_partly_priced(); });
+  }
+
+  static std::optional<std::string> note_of_ended(const Rows& ended) {
+    const auto today = sum(ended, &LiveRow::cost_today), month = sum(ended, &LiveRow::cost_month);
+    if (!month) return std::nullopt;
+    const auto amount = [&](const std::optional<Money>& money) {
+      return format_rounded(money ? money->amount() : Decimal(), 2, Thousands::kSeparated);
+    };
+    return fmt::format(
+        "the totals include workloads that have ended: {} today, {} {} this month; --ended shows "
+        "them",
+        amount(today), amount(month), month->currency().text());
+  }
+
+  std::vector<Column> columns(const Rows& rows) const {
     std::vector<Column> all;
     if (names_cluster_) all.push_back({"cluster", "cluster", ColumnKind::kText});
     all.push_back({"workload", "workload", ColumnKind::kText});
@@ -143,10 +167,11 @@ class LiveTableBuilder {
     all.push_back({"cost_today", "today", ColumnKind::kMoney});
     all.push_back({"cost_month", "this month", ColumnKind::kMoney});
     all.push_back({"busy", "used", ColumnKind::kPercent});
+    if (shows_unpriced(rows)) all.push_back({"priced", "priced", ColumnKind::kText});
     return all;
   }
 
-  Row row(const LiveRow& row) const {
+  Row row(const LiveRow& row, bool names_unpriced) const {
     const LiveShare& share = row.share();
     Row cells;
     if (names_cluster_) cells.emplace_back(row.cluster.text());
@@ -165,20 +190,23 @@ class LiveTableBuilder {
     cells.push_back(cell(row.cost_month));
     const auto busy = busy_ratio(row);
     cells.push_back(busy ? Cell(*busy) : Cell());
+    if (names_unpriced) cells.emplace_back(std::string(row.is_partly_priced() ? "partly" : ""));
     return cells;
   }
 
-  Row total(const Rows& rows) const {
+  Row total(const Rows& rows, const Rows& ended, std::size_t columns) const {
     std::uint64_t milli = 0;
     for (const LiveRow* row : rows) milli += row->runs ? row->gpu_milli : 0;
-    Row cells(columns().size());
+    Row cells(columns);
     cells[0] = std::string("total");
-    const std::size_t gpus = cells.size() - 7;
+    const std::size_t gpus = columns - (shows_unpriced(rows) ? 8 : 7);
     cells[gpus] = gpus_text(milli);
     cells[gpus + 2] = cell(sum(rows, &LiveRow::hour));
     cells[gpus + 3] = cell(sum(rows, &LiveRow::idle_hour));
-    cells[gpus + 4] = cell(sum(rows, &LiveRow::cost_today));
-    cells[gpus + 5] = cell(sum(rows, &LiveRow::cost_month));
+    Rows all = rows;
+    all.insert(all.end(), ended.begin(), ended.end());
+    cells[gpus + 4] = cell(sum(all, &LiveRow::cost_today));
+    cells[gpus + 5] = cell(sum(all, &LiveRow::cost_month));
     return cells;
   }
 
@@ -262,24 +290,25 @@ std::string duration_text(std::chrono::milliseconds length) {
 
 std::vector<Table> live_tables(const LiveView& view, const LiveQuery& query) {
   std::vector<LiveRow> all = live_rows(view);
-  std::erase_if(all, [&](const LiveRow& row) {
-    return (!query.ended && !row.runs) || !passes(row, query.filter);
-  });
+  std::erase_if(all, [&](const LiveRow& row) { return !passes(row, query.filter); });
   std::ranges::sort(
       all, [&](const LiveRow& a, const LiveRow& b) { return is_before(a, b, query.order); });
-  std::map<Currency, Rows> by_currency;
+  std::map<Currency, Rows> by_currency, ended;
   Rows without;
   for (const LiveRow& row : all) {
     const auto currency = row_currency(row);
-    (currency ? by_currency[*currency] : without).push_back(&row);
+    const bool is_shown = query.ended || row.runs;
+    if (!is_shown && currency) ended[*currency].push_back(&row);
+    if (is_shown) (currency ? by_currency[*currency] : without).push_back(&row);
   }
+  for (const auto& [currency, rows] : ended) by_currency.try_emplace(currency);
   const LiveTableBuilder maker(view, query);
   std::vector<Table> tables;
   for (auto& [currency, rows] : by_currency) {
     if (tables.empty()) rows.insert(rows.end(), without.begin(), without.end());
-    tables.push_back(maker.make(rows, currency));
+    tables.push_back(maker.make(rows, ended[currency], currency));
   }
-  if (tables.empty()) tables.push_back(maker.make(without, std::nullopt));
+  if (tables.empty()) tables.push_back(maker.make(without, {}, std::nullopt));
   for (const auto& [id, cluster] : view.clusters) {
     for (const std::string& note : cluster.recent.notes) {
       tables.back().notes.push_back(fmt::format("{}: {}", id.text(), note));

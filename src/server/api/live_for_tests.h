@@ -1,6 +1,7 @@
 // A small live view for the tests of this module.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,8 +50,15 @@ inline LiveView live_view(std::vector<LiveShare> shares) {
   recent.node_prices.emplace(NodeId("n2"), Money::from_units(12, kEur));
   LiveView view{.at = kLook, .clusters = {}};
   LiveCluster lab{.cluster = ClusterId("lab"), .recent = std::move(recent), .today = {}};
-  lab.earlier.emplace(WorkloadId("a"), Money::from_units(100, kEur));
-  lab.earlier.emplace(WorkloadId("b"), Money::from_units(200, kEur));
+  EarlierCosts earlier;
+  const auto add = [&](const char* workload, const char* team, std::int64_t euros) {
+    EarlierCost cost{.dimensions = {}, .cost = Money::from_units(euros, kEur)};
+    (void)cost.dimensions.set("team", team);
+    earlier.emplace(WorkloadId(workload), std::move(cost));
+  };
+  add("a", "nlp", 100);
+  add("b", "cv", 200);
+  lab.earlier = std::make_shared<const EarlierCosts>(std::move(earlier));
   view.clusters.emplace(ClusterId("lab"), std::move(lab));
   return view;
 }

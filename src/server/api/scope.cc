@@ -1,6 +1,7 @@
 #include "server/api/scope.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace pennyweight::api {
@@ -53,15 +54,16 @@ LiveView restrict_to_scope(const LiveView& view, const Scope& scope) {
   for (const auto& [id, cluster] : view.clusters) {
     LiveCluster one{.cluster = id, .recent = cut(cluster.recent, scope, id), .today = {}};
     if (cluster.today) one.today = cut(*cluster.today, scope, id);
-    if (one.recent.shares.empty() && (!one.today || one.today->shares.empty())) continue;
-    const auto keep = [&](const LiveCosts& costs) {
-      for (const LiveShare& share : costs.shares) {
-        const auto earlier = cluster.earlier.find(share.workload);
-        if (earlier != cluster.earlier.end()) one.earlier.insert(*earlier);
+    EarlierCosts earlier;
+    if (cluster.earlier) {
+      for (const auto& [workload, cost] : *cluster.earlier) {
+        if (workload.empty() || !sees(scope, id, workload, cost.dimensions)) continue;
+        earlier.emplace(workload, cost);
       }
-    };
-    keep(one.recent);
-    if (one.today) keep(*one.today);
+    }
+    const bool has_today = one.today && !one.today->shares.empty();
+    if (one.recent.shares.empty() && !has_today && earlier.empty()) continue;
+    one.earlier = std::make_shared<const EarlierCosts>(std::move(earlier));
     own.clusters.emplace(id, std::move(one));
   }
   return own;

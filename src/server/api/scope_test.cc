@@ -62,8 +62,8 @@ TEST(CutToScope, LeavesNothingOfOthers) {
     EXPECT_FALSE(costs->price_per_hour);
     EXPECT_EQ(costs->gpus, 0U);
   }
-  ASSERT_EQ(lab.earlier.size(), 1U);
-  EXPECT_TRUE(lab.earlier.contains(WorkloadId("a")));
+  ASSERT_EQ(lab.earlier->size(), 1U);
+  EXPECT_TRUE(lab.earlier->contains(WorkloadId("a")));
   EXPECT_TRUE(restrict_to_scope(view, {{"team", {"ops"}, false}}).clusters.empty());
 }
 

@@ -279,6 +279,7 @@ void ClusterState::mark_relisted(std::string_view kind, std::string_view api_ver
       if (pod.is_gone || uids.contains(uid)) continue;
       // Its end was not seen: it counts up to when it was last seen.
       gone_pod(pod, std::max(pod.seen, reported_until_.value_or(pod.seen)));
+      if (!pod.record.has_ended && pod.gone_at < at) pod.missed_at = at;
     }
     std::erase_if(done_, [&](const std::string& uid) { return !uids.contains(uid); });
   } else if (kind == "Node") {
@@ -417,7 +418,11 @@ bool ClusterState::report_pod(PodEntry& pod, Instant now, Facts& facts) {
   PodLabels labels = make_labels(record);
   counts_.labels_dropped += end ? labels.dropped : 0;
   for (Holding& holding : make_holdings(options_.cluster, record, std::move(parts), *held,
-                                        end.has_value(), labels.labels)) {
+                                        end.has_value() && !pod.missed_at, labels.labels)) {
+    if (pod.missed_at) {
+      facts.vanished.push_back(
+          {.workload = holding.workload, .attempt = holding.attempt, .gone_by = *pod.missed_at});
+    }
     if (end && options_.known.has_ended &&
         options_.known.has_ended(holding.workload, holding.attempt)) {
       continue;

@@ -14,7 +14,8 @@
 // its creation; a later one when the change was seen.
 //
 // A pod ends when its last container did. Where nothing says when, it ends when a watch showed its
-// object as gone, or when it was last seen, if it vanished between two lists.
+// object as gone. If it vanished between two lists, its last reading is the last that is known: it
+// is not marked as ended, since other sources may know more, and it is reported as vanished.
 //
 // Not thread-safe. Memory: about 2 KB for each pod; limits are below.
 #pragma once
@@ -67,12 +68,21 @@ struct ClusterOptions {
   KnownFacts known = {};
 };
 
+// A pod of which nobody saw the end: its last reading, not marked as ended, is the last that is
+// known of it.
+struct VanishedPod {
+  WorkloadId workload;
+  std::string attempt;
+  Instant gone_by;  // a list no longer had it
+};
+
 struct Facts {
   std::vector<Holding> holdings;
   std::vector<Node> nodes;
   std::vector<Gpu> gpus;
   std::vector<Outage> outages;
   std::vector<std::string> problems;  // what could not be reported; each once, to be shown
+  std::vector<VanishedPod> vanished = {};
 };
 
 struct ClusterCounts {
@@ -117,7 +127,8 @@ class ClusterState {
     Instant seen;
     bool is_gone = false;
     Instant gone_at;
-    std::string problems;  // that were reported
+    std::optional<Instant> missed_at;  // a list no longer had it: nobody saw its end
+    std::string problems;              // that were reported
   };
   struct NodeEntry {
     NodeRecord record;

@@ -234,8 +234,6 @@ TEST(ClusterState, HowAPodCanEnd) {
          state.apply(failed, at(6));
        },
        "00:04:00"},
-      {"vanished between two lists: when it was last reported",
-       [](ClusterState& state) { state.mark_relisted("Pod", "v1", {}, at(60)); }, "00:03:00"},
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(one.what);
@@ -250,6 +248,24 @@ TEST(ClusterState, HowAPodCanEnd) {
                                         one.expected)));
     EXPECT_THAT(lines(state.facts(at(62))), IsEmpty());
   }
+}
+
+// Its last reading is the last that is known of it; it is not said to have ended then.
+TEST(ClusterState, APodThatVanishesBetweenTwoListsHasNoKnownEnd) {
+  ClusterState state(options());
+  state.apply(node(), at(0));
+  state.apply(pod({}), at(2));
+  static_cast<void>(state.facts(at(3)));
+  state.mark_relisted("Pod", "v1", {}, at(60));
+  const Facts facts = state.facts(at(61));
+  EXPECT_THAT(lines(facts),
+              ElementsAre("team/p1 u1 2026-03-01T00:01:00Z/2026-03-01T00:03:00Z runs gpu on nodes "
+                          "n1=2"));
+  ASSERT_EQ(facts.vanished.size(), 1u);
+  EXPECT_EQ(facts.vanished[0].workload.text(), "team/p1");
+  EXPECT_EQ(facts.vanished[0].attempt, "u1");
+  EXPECT_EQ(facts.vanished[0].gone_by, at(60));
+  EXPECT_THAT(state.facts(at(62)).vanished, IsEmpty());
 }
 
 TEST(ClusterState, WhatWaitsOrHasNoLengthHoldsNothing) {
