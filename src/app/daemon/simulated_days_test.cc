@@ -285,8 +285,9 @@ class SimulatedDays : public testing::Test {
 
 // Equal but for what is rounded at 10^-18: a millisecond of a GPU costs 694 million times as much.
 void expect_cost(const Money& actual, const Money& expected, int line) {
-  constexpr std::int64_t kRounded = 1'000;
-  EXPECT_NEAR(static_cast<double>(actual.ticks() - expected.ticks()), 0, kRounded)
+  constexpr Int128 kRounded = 1'000;
+  const Int128 off = actual.ticks() - expected.ticks();
+  EXPECT_TRUE(-kRounded <= off && off <= kRounded)
       << "line " << line << ": " << to_text(actual.amount()) << " and not "
       << to_text(expected.amount());
 }
