@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "allocation/parallel.h"
+#include "allocation/pool_sharing.h"
 #include "core/billing_period.h"
 #include "core/check.h"
 #include "core/try.h"
@@ -112,9 +113,7 @@ std::vector<Occupancy> DailySharing::occupy(const Day& day,
     occupancies.push_back(
         {.segment = segment,
          .machines = std::vector<MachineOccupancy>(machines),
-         .node_groups = std::vector<NodeGroupOccupancy>(context_.fleet.node_groups().size()),
-         .pool_gpu_time = {},
-         .pool_memory_time = {}});
+         .node_groups = std::vector<NodeGroupOccupancy>(context_.fleet.node_groups().size())});
   }
   const auto& in_pools = demands_.back().today;
   for_each_index(segments.size() * blocks, input_.threads, [&](std::size_t task) {
@@ -138,7 +137,7 @@ std::vector<Occupancy> DailySharing::occupy(const Day& day,
 
 void DailySharing::share_segments(const Day& day, std::vector<Occupancy>& occupancies) {
   // Charges affect each other only through holders in a pool. Without these, any part of them can
-  // be a task. A charge has one segment in a day, so no two tasks write to the same charge.
+  // be a task.
   struct Task {
     std::uint32_t segment;
     std::span<const ChargeSegment> charges;
@@ -147,20 +146,22 @@ void DailySharing::share_segments(const Day& day, std::vector<Occupancy>& occupa
   std::vector<Task> parts;
   for (std::uint32_t s = day.begin; s < day.end; ++s) {
     const std::span<const ChargeSegment> all = segments_[s];
-    const bool in_one = !occupancies[s - day.begin].pool_gpu_time.empty();
+    const bool in_one = occupancies[s - day.begin].has_pool_holders;
     const std::size_t step = in_one ? all.size() : kChargesAtOnce;
     for (std::size_t first = 0; first < all.size(); first += step) {
       parts.push_back({s, all.subspan(first, std::min(step, all.size() - first))});
     }
   }
+  std::vector<std::vector<WeightedShare>> shares(parts.size());
   for_each_index(parts.size(), input_.threads, [&](std::size_t p) {
     const auto& [segment, charges] = parts[p];
-    const Occupancy& occupancy = occupancies[segment - day.begin];
-    for (const WeightedShare& share :
-         compute_shares(segment, charges_, charges, occupancy, context_)) {
-      by_charge_[share.charge].push_back(share);
-    }
+    shares[p] =
+        compute_shares(segment, charges_, charges, occupancies[segment - day.begin], context_);
   });
+  // A charge may have several segments in a day, so tasks don't write to the charges themselves.
+  for (const auto& of_part : shares) {
+    for (const WeightedShare& share : of_part) by_charge_[share.charge].push_back(share);
+  }
 }
 
 std::vector<FinishedCharge> DailySharing::charges_ending_on(const Day& day) {

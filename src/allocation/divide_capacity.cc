@@ -85,7 +85,8 @@ CapacityDivision divide_capacity(const Interval& interval, const Steps& capacity
     std::size_t party = 0;
     for (const std::size_t claim : active) {
       out.given[claim] -= UInt128{claims[claim].units} * length_ms;
-      out.given[claim] += shares[party++];
+      out.given[claim] += shares[party];
+      out.scaled.push_back({claim, Interval(at, until), shares[party++]});
     }
   }
   return out;

@@ -31,9 +31,17 @@ struct Claim {
   std::uint64_t units;
 };
 
+// A time in which more was requested than there was, and what a claim was given in it.
+struct ScaledStretch {
+  std::size_t claim;
+  Interval during;
+  UInt128 amount;  // unit-milliseconds
+};
+
 struct CapacityDivision {
   std::vector<UInt128> given;  // unit-milliseconds of each claim
   Steps residual;
+  std::vector<ScaledStretch> scaled = {};  // by begin, then claim
 };
 
 // REQUIRES: capacity covers `interval`; claims lie within it.

@@ -119,16 +119,5 @@ RC_GTEST_PROP(Fill, GivesEachHolderAllAndNoMachineMoreThanItsRoom, ()) {
   RC_ASSERT(filled.size() <= room.size() + amounts.size());
 }
 
-RC_GTEST_PROP(Scaled, AddsUpToTheFloorOfTheWhole, ()) {
-  const auto amounts32 = *rc::gen::arbitrary<std::vector<std::uint32_t>>();
-  const std::vector<UInt128> amounts(amounts32.begin(), amounts32.end());
-  const auto whole = *rc::gen::inRange<std::uint64_t>(1, 1u << 30);
-  const auto part = *rc::gen::inRange<std::uint64_t>(0, whole + 1);
-  UInt128 sum = 0, in_all = 0;
-  for (const UInt128 amount : amounts) in_all += amount;
-  for (const UInt128 amount : scale_amounts(amounts, part, whole)) sum += amount;
-  RC_ASSERT(sum == in_all * part / whole);
-}
-
 }  // namespace
 }  // namespace pennyweight

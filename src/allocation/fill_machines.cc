@@ -28,17 +28,4 @@ std::vector<MachineFill> fill_machines(std::span<const UInt128> room,
   return filled;
 }
 
-std::vector<UInt128> scale_amounts(std::span<const UInt128> amounts, UInt128 part, UInt128 whole) {
-  CHECK(whole > 0 && part <= whole, "a part of a whole");
-  std::vector<UInt128> parts(amounts.size());
-  UInt128 cumulated = 0, before = 0;
-  for (std::size_t i = 0; i < amounts.size(); ++i) {
-    cumulated += amounts[i];
-    const UInt128 upto = multiply_divide(cumulated, part, whole).quotient;
-    parts[i] = upto - before;
-    before = upto;
-  }
-  return parts;
-}
-
 }  // namespace pennyweight

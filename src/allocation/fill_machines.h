@@ -28,8 +28,4 @@ struct MachineFill {
 std::vector<MachineFill> fill_machines(std::span<const UInt128> room,
                                        std::span<const UInt128> amounts);
 
-// Scales amounts by part/whole to whole units that add up to their sum times the ratio, rounded
-// down. REQUIRES: part <= whole, whole > 0.
-std::vector<UInt128> scale_amounts(std::span<const UInt128> amounts, UInt128 part, UInt128 whole);
-
 }  // namespace pennyweight

@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "allocation/fill_machines.h"
 #include "allocation/seat.h"
 #include "core/check.h"
 
@@ -43,10 +42,6 @@ std::vector<std::uint32_t> seats_by_telemetry(const Demand& demand, const Worklo
   return seats;
 }
 
-Interval hull(const Interval& a, const Interval& b) {
-  return {std::min(a.begin(), b.begin()), std::max(a.end(), b.end())};
-}
-
 class MachineSharing {
  public:
   MachineSharing(const Interval& segment, std::uint32_t machine,
@@ -77,6 +72,7 @@ class MachineSharing {
                               .observed_time = {},
                               .memory_time = memory_time_of(each)});
     }
+    count_requested(units[kCompute]);
     outages_ = union_of(present_, machine_.outages);
     share_host(units);
     share_gpus(units);
@@ -84,6 +80,23 @@ class MachineSharing {
   }
 
  private:
+  // Counted by instant: time for which more was requested than there is must not hide that the
+  // machine was free at another time, since a finer bill would show it.
+  void count_requested(std::uint64_t compute) {
+    UInt128 all = 0, at_most = 0;
+    for (const PlacedDemand& each : placed_) {
+      all += UInt128{each.units[kCompute]} * each.during.length_ms();
+      at_most += each.units[kCompute];
+    }
+    out_.requested = all;
+    if (at_most <= compute) return;
+    std::vector<Claim> claims;
+    for (const PlacedDemand& each : placed_) claims.push_back({each.during, each.units[kCompute]});
+    const Steps capacity = while_present(segment_, present_, compute);
+    out_.requested = integral(segment_, capacity) -
+                     integral(segment_, divide_capacity(segment_, capacity, claims).residual);
+  }
+
   // Divides CPU and memory of the host among all holders on the machine, wherever their GPUs are.
   void share_host(const AxisUnits& units) {
     for (std::size_t axis = kGpuAxes; axis < kAxes; ++axis) {
@@ -271,126 +284,6 @@ class MachineSharing {
   MachineOccupancy out_;
 };
 
-// Divides what machines left to the pools over one segment, narrower selectors first.
-class PoolSharing {
- public:
-  PoolSharing(Occupancy& occupancy, std::span<const PlacedDemand> placed,
-              const AllocationContext& context)
-      : out_(occupancy), fleet_(context.fleet), selectors_(context.selectors) {
-    for (const PlacedDemand& each : placed) by_selector_[each.target].push_back(&each);
-  }
-
-  void run() {
-    for (std::size_t axis = 0; axis < kAxes; ++axis) {
-      std::vector<Steps> free(fleet_.node_groups().size());
-      for (std::size_t l = 0; l < free.size(); ++l) {
-        std::vector<const Steps*> machines;
-        for (const std::uint32_t m : fleet_.node_groups()[l].nodes) {
-          if (!out_.machines[m].left[axis].empty())
-            machines.push_back(&out_.machines[m].left[axis]);
-        }
-        free[l] = machines.empty() ? Steps{{out_.segment.begin(), 0}} : sum_steps(machines);
-      }
-      for (const auto& [selector, placed] : by_selector_) {
-        share_selector(axis, selectors_[selector], placed, free);
-      }
-    }
-  }
-
- private:
-  using Cuts = std::vector<const PlacedDemand*>;
-
-  // A selector takes from each of its node groups in proportion to what is free there at the
-  // instant.
-  void share_selector(std::size_t axis, const Selector& node_groups, const Cuts& placed,
-                      std::vector<Steps>& free) {
-    std::vector<const Steps*> all_charged;
-    for (const std::uint32_t node_group : node_groups) all_charged.push_back(&free[node_group]);
-    const Steps capacity = sum_steps(all_charged);
-    std::vector<Claim> claims;
-    for (const PlacedDemand* each : placed) claims.push_back({each->during, each->units[axis]});
-    const auto shared = divide_capacity(out_.segment, capacity, claims);
-    if (axis == kCompute) {
-      for (const PlacedDemand* each : placed) {
-        out_.pool_gpu_time[each->demand->holding] += gpu_time_of(*each);
-        out_.pool_memory_time[each->demand->holding] += memory_time_of(*each);
-      }
-    }
-    if (node_groups.size() == 1) {
-      free[node_groups[0]] = shared.residual;
-      give(node_groups[0], axis, placed, shared.given);
-      return;
-    }
-    const auto taken = take_from_groups(node_groups, capacity, shared.residual, free);
-    UInt128 taken_in_all = 0;
-    for (const UInt128 amount : taken) taken_in_all += amount;
-    for (std::size_t l = 0; l < node_groups.size(); ++l) {
-      if (taken_in_all == 0) break;
-      give(node_groups[l], axis, placed, scale_amounts(shared.given, taken[l], taken_in_all));
-    }
-  }
-
-  // How much was taken from each node group over the segment; `free` becomes what is left there.
-  std::vector<UInt128> take_from_groups(const Selector& node_groups, const Steps& capacity,
-                                        const Steps& residual, std::vector<Steps>& free) const {
-    std::vector<Instant> instants;
-    for (const Step& step : capacity) instants.push_back(step.at);
-    for (const Step& step : residual) instants.push_back(step.at);
-    for (const std::uint32_t node_group : node_groups) {
-      for (const Step& step : free[node_group]) instants.push_back(step.at);
-    }
-    std::sort(instants.begin(), instants.end());
-    instants.erase(std::unique(instants.begin(), instants.end()), instants.end());
-
-    std::vector<UInt128> taken(node_groups.size());
-    std::vector<Steps> rest(node_groups.size());
-    std::vector<Weight> levels(node_groups.size());
-    for (std::size_t i = 0; i < instants.size(); ++i) {
-      const Instant at = instants[i];
-      const Instant until = i + 1 < instants.size() ? instants[i + 1] : out_.segment.end();
-      const std::uint64_t used = level_at(capacity, at) - level_at(residual, at);
-      for (std::size_t l = 0; l < node_groups.size(); ++l)
-        levels[l] = level_at(free[node_groups[l]], at);
-      const auto parts =
-          used == 0 ? std::vector<UInt128>(node_groups.size(), 0) : split_units(used, levels);
-      for (std::size_t l = 0; l < node_groups.size(); ++l) {
-        taken[l] += parts[l] * static_cast<std::uint64_t>((until - at).count());
-        rest[l].push_back({at, static_cast<std::uint64_t>(levels[l] - parts[l])});
-      }
-    }
-    for (std::size_t l = 0; l < node_groups.size(); ++l) free[node_groups[l]] = std::move(rest[l]);
-    return taken;
-  }
-
-  static std::uint64_t level_at(const Steps& steps, Instant at) {
-    const auto after = std::upper_bound(steps.begin(), steps.end(), at,
-                                        [](Instant t, const Step& step) { return t < step.at; });
-    return std::prev(after)->units;
-  }
-
-  void give(std::uint32_t node_group, std::size_t axis, const Cuts& placed,
-            const std::vector<UInt128>& amounts) {
-    auto& holders = out_.node_groups[node_group].holders;
-    for (std::size_t i = 0; i < placed.size(); ++i) {
-      if (amounts[i] == 0) continue;
-      const std::uint32_t holding = placed[i]->demand->holding;
-      auto at = std::lower_bound(
-          holders.begin(), holders.end(), holding,
-          [](const PoolHolder& part, std::uint32_t h) { return part.holding < h; });
-      if (at == holders.end() || at->holding != holding) {
-        at = holders.insert(at, {.holding = holding, .during = placed[i]->during});
-      }
-      at->during = hull(at->during, placed[i]->during);
-      at->given[axis] += amounts[i];
-    }
-  }
-
-  Occupancy& out_;
-  const Fleet& fleet_;
-  std::span<const Selector> selectors_;
-  std::map<std::uint32_t, Cuts> by_selector_;
-};
-
 }  // namespace
 
 std::vector<PlacedDemand> place_demands(const Interval& segment,
@@ -442,20 +335,6 @@ MachineOccupancy machine_occupancy(const Interval& segment, std::uint32_t machin
                                    const AllocationContext& context, const UtilizationIndex& seen,
                                    bool pool_takes) {
   return MachineSharing(segment, machine, placed, context, seen, pool_takes).run();
-}
-
-void share_pools(Occupancy& occupancy, std::span<const PlacedDemand> pool_cuts,
-                 const AllocationContext& context) {
-  for (std::size_t l = 0; l < occupancy.node_groups.size(); ++l) {
-    NodeGroupOccupancy& node_group = occupancy.node_groups[l];
-    for (const std::uint32_t m : context.fleet.node_groups()[l].nodes) {
-      for (std::size_t axis = 0; axis < kAxes; ++axis) {
-        node_group.capacity[axis] += occupancy.machines[m].capacity[axis];
-        node_group.residual[axis] += occupancy.machines[m].residual[axis];
-      }
-    }
-  }
-  if (!pool_cuts.empty()) PoolSharing(occupancy, pool_cuts, context).run();
 }
 
 }  // namespace pennyweight

@@ -13,6 +13,7 @@
 // `unbilled` where a holder requested it but its basis charges for less; and free otherwise.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -56,29 +57,57 @@ struct MachineOccupancy {
   AxisAmounts unavailable{};
   std::array<UInt128, kGpuAxes> stranded{};
   std::array<UInt128, kGpuAxes> unbilled{};
+  UInt128 requested = 0;  // compute that its holders requested, at no instant more than there is
   std::vector<MachineHolder> holders;
   std::array<Steps, kAxes> left;  // the residual over time; only where a pool takes from it
 };
 
-// A holder's share of what the machines of a node group left to the pool.
+// What a holder in a pool was given on one axis over a time in which that did not change.
+struct PoolStretch {
+  std::uint32_t selector;
+  Interval during;
+  UInt128 amount;  // units times milliseconds, in all node groups of the selector
+};
+
+// What a holder in a pool requested, before any scaling.
+struct PoolRequest {
+  std::uint32_t selector;
+  Interval during;
+  std::uint64_t compute;       // units
+  std::uint64_t memory_bytes;  // of GPU memory
+};
+
+// A holder's share of what the machines of a node group left to the pool. Which machines it is on
+// follows from the stretches and requests, instant by instant (pool_fractions.h).
 struct PoolHolder {
   std::uint32_t holding;
   Interval during;
   AxisAmounts given{};
+  std::array<std::vector<PoolStretch>, kAxes> stretches;
+  std::vector<PoolRequest> requested;
 };
 
 struct NodeGroupOccupancy {
   AxisAmounts capacity{};
   AxisAmounts residual{};           // what its machines left to the pool
   std::vector<PoolHolder> holders;  // by holding; on no axis more than `residual` in all
+  std::array<Steps, kAxes> taken;   // what its holders are given together, over time; empty
+                                    // without holders in the pool
+};
+
+// Where the holders of a selector with several node groups are, over time: in each group in
+// proportion to the levels there, in the order of the selector.
+struct SelectorLevels {
+  std::array<std::vector<Steps>, kAxes> free;  // before the selector takes
+  std::vector<Steps> for_time;                 // of compute, and never zero where a machine is
 };
 
 struct Occupancy {
   Interval segment;
-  std::vector<MachineOccupancy> machines;          // as Fleet::machines
-  std::vector<NodeGroupOccupancy> node_groups;     // as Fleet::node_groups
-  std::map<std::uint32_t, GpuTime> pool_gpu_time;  // by holding, as requested
-  std::map<std::uint32_t, MemoryTime> pool_memory_time;
+  std::vector<MachineOccupancy> machines;                  // as Fleet::machines
+  std::vector<NodeGroupOccupancy> node_groups;             // as Fleet::node_groups
+  std::map<std::uint32_t, SelectorLevels> selectors = {};  // of those with several node groups
+  bool has_pool_holders = false;
 };
 
 // What every step of an allocation reads.
@@ -101,9 +130,5 @@ MachineOccupancy machine_occupancy(const Interval& segment, std::uint32_t machin
                                    std::span<const PlacedDemand> placed,
                                    const AllocationContext& context, const UtilizationIndex& seen,
                                    bool pool_takes);
-
-// Adds what pools take to the machines of `occupancy`. REQUIRES: its machines are divided.
-void share_pools(Occupancy& occupancy, std::span<const PlacedDemand> pool_cuts,
-                 const AllocationContext& context);
 
 }  // namespace pennyweight

@@ -78,8 +78,9 @@ class Poster {
     for (const WeightedShare& part : parts) weights.push_back(part.weight);
     const auto amounts = split_costs(costs, weights);
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      // A bucket without weight carries no information.
-      if (parts[i].weight == 0 && parts[i].holding == kNoIndex) continue;
+      // A bucket without weight and time carries no information.
+      const bool is_bucket = parts[i].holding == kNoIndex;
+      if (is_bucket && parts[i].weight == 0 && parts[i].gpu_time == GpuTime()) continue;
       postings.push_back(posting(parts[i], amounts[i]));
     }
   }
@@ -108,7 +109,8 @@ class Poster {
   // The order of a charge's postings: by their content, never by where they came from.
   std::strong_ordering compare(const WeightedShare& a, const WeightedShare& b) const {
     if (const auto order = a.component <=> b.component; order != 0) return order;
-    if (const auto order = a.segment <=> b.segment; order != 0) return order;
+    // By day: a day may have several segments, where another charge carries a part of the time.
+    if (const auto order = days_[a.segment] <=> days_[b.segment]; order != 0) return order;
     if (const auto order = by_node(a.machine, b.machine); order != 0) return order;
     if (const auto order = by_gpu(a.card, b.card); order != 0) return order;
     if (const auto order = a.kind <=> b.kind; order != 0) return order;

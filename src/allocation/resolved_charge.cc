@@ -64,78 +64,157 @@ bool is_plain_usage(const Charge& charge) {
          !charge.costs.list.is_negative() && !is_booked_in_later_month(charge);
 }
 
-// The time segments reported so far, by node or pool. They never overlap.
+// The time reported so far, by node or pool. Its intervals never overlap.
 class ReportedTime {
  public:
-  bool add(const std::string& whose, const Interval& segment) {
-    if (overlaps(whose, segment)) return false;
-    reported_[whose].insert(segment);
-    return true;
+  void add(const std::string& whose, const Interval& interval) {
+    reported_[whose].insert(interval);
   }
-  bool overlaps(const std::string& whose, const Interval& segment) const {
-    const auto found = reported_.find(whose);
-    if (found == reported_.end()) return false;
-    const auto& reported = found->second;
-    const auto after = reported.lower_bound(segment);
-    if (after != reported.end() && after->overlap(segment)) return true;
-    return after != reported.begin() && std::prev(after)->overlap(segment);
+
+  // The borders of what is reported within `interval`, without its own.
+  void add_borders(const std::string& whose, const Interval& interval,
+                   std::vector<Instant>& borders) const {
+    for_each_overlap(whose, interval, [&](const Interval& both) {
+      if (both.begin() > interval.begin()) borders.push_back(both.begin());
+      if (both.end() < interval.end()) borders.push_back(both.end());
+    });
+  }
+  bool overlaps(const std::string& whose, const Interval& interval) const {
+    bool any = false;
+    for_each_overlap(whose, interval, [&](const Interval&) { any = true; });
+    return any;
   }
 
  private:
+  template <class Act>
+  void for_each_overlap(const std::string& whose, const Interval& interval, Act act) const {
+    const auto found = reported_.find(whose);
+    if (found == reported_.end()) return;
+    const auto& reported = found->second;
+    auto at = reported.lower_bound(interval);
+    if (at != reported.begin()) --at;
+    for (; at != reported.end() && at->begin() < interval.end(); ++at) {
+      if (const auto both = at->overlap(interval)) act(*both);
+    }
+  }
+
   std::map<std::string, std::set<Interval>> reported_;
 };
 
-// Decides for each charge and segment whether its postings carry the GPU time. Charges for nodes
-// come first, then charges for pools none of whose nodes reported its own.
-void choose_time_carriers(ResolvedCharges& charges, const Fleet& fleet) {
-  std::vector<ResolvedCharge*> order;
-  for (ResolvedCharge& resolved : charges.all) {
-    resolved.carries_time.assign(resolved.segments.size(), false);
-    const bool has_devices =
-        resolved.kind == TargetKind::kMachine || resolved.kind == TargetKind::kPool;
-    if (has_devices && is_plain_usage(*resolved.charge)) order.push_back(&resolved);
+// A piece of a charge's period, and whether its postings carry the GPU time.
+struct ChargePiece {
+  Interval during;
+  bool carries_time = false;
+  std::vector<std::uint32_t> told_elsewhere = {};
+};
+
+class TimeCarriers {
+ public:
+  explicit TimeCarriers(const Fleet& fleet) : fleet_(fleet) {}
+
+  // Decides for each piece whether it carries the GPU time, and cuts those that another charge has
+  // reported in part.
+  void choose(const ResolvedCharge& resolved, std::vector<ChargePiece>& pieces) {
+    std::vector<ChargePiece> out;
+    for (const ChargePiece& piece : pieces) {
+      std::vector<Instant> borders;
+      if (resolved.kind == TargetKind::kMachine) {
+        reported_.add_borders(node_key(resolved.node), piece.during, borders);
+      } else {
+        reported_.add_borders(pool_key(resolved), piece.during, borders);
+        for_each_node(resolved, [&](std::uint32_t, const std::string& key) {
+          reported_.add_borders(key, piece.during, borders);
+        });
+      }
+      std::sort(borders.begin(), borders.end());
+      borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
+      borders.push_back(piece.during.end());
+      Instant begin = piece.during.begin();
+      for (const Instant end : borders) {
+        out.push_back({.during = {begin, end}});
+        begin = end;
+      }
+    }
+    for (ChargePiece& piece : out) report(resolved, piece);
+    pieces = std::move(out);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const ResolvedCharge* a, const ResolvedCharge* b) {
-                     if (a->kind != b->kind) return a->kind < b->kind;
-                     return a->charge->costs.list.ticks() > b->charge->costs.list.ticks();
-                   });
-  ReportedTime reported;
-  for (ResolvedCharge* resolved : order) {
-    for (std::size_t s = 0; s < resolved->segments.size(); ++s) {
-      const Interval& segment = charges.segments[resolved->segments[s]];
-      if (resolved->kind == TargetKind::kMachine) {
-        resolved->carries_time[s] = reported.add("node " + resolved->node.text(), segment);
-        continue;
+
+ private:
+  static std::string node_key(const NodeId& node) { return "node " + node.text(); }
+  static std::string pool_key(const ResolvedCharge& resolved) {
+    return "pool " + resolved.charge->pool;
+  }
+  template <class Act>
+  void for_each_node(const ResolvedCharge& resolved, Act act) const {
+    for (const std::uint32_t node_group : resolved.node_groups) {
+      for (const std::uint32_t m : fleet_.node_groups()[node_group].nodes) {
+        act(m, node_key(fleet_.machines()[m].node->name));
       }
-      bool by_node = false;
-      for (const std::uint32_t node_group : resolved->node_groups) {
-        for (const std::uint32_t m : fleet.node_groups()[node_group].nodes) {
-          by_node |= reported.overlaps("node " + fleet.machines()[m].node->name.text(), segment);
-        }
-      }
-      if (!by_node)
-        resolved->carries_time[s] = reported.add("pool " + resolved->charge->pool, segment);
     }
   }
+
+  void report(const ResolvedCharge& resolved, ChargePiece& piece) {
+    const std::string key =
+        resolved.kind == TargetKind::kMachine ? node_key(resolved.node) : pool_key(resolved);
+    piece.carries_time = !reported_.overlaps(key, piece.during);
+    if (!piece.carries_time) return;
+    reported_.add(key, piece.during);
+    if (resolved.kind == TargetKind::kMachine) return;
+    for_each_node(resolved, [&](std::uint32_t machine, const std::string& node) {
+      if (reported_.overlaps(node, piece.during)) piece.told_elsewhere.push_back(machine);
+    });
+    std::sort(piece.told_elsewhere.begin(), piece.told_elsewhere.end());
+  }
+
+  const Fleet& fleet_;
+  ReportedTime reported_;
+};
+
+// Charges for nodes come first, then charges for pools.
+std::vector<std::size_t> carriers_in_order(const ResolvedCharges& charges) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < charges.all.size(); ++i) {
+    const ResolvedCharge& resolved = charges.all[i];
+    const bool has_devices =
+        resolved.kind == TargetKind::kMachine || resolved.kind == TargetKind::kPool;
+    if (has_devices && is_plain_usage(*resolved.charge)) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+    const ResolvedCharge &a = charges.all[i], &b = charges.all[j];
+    if (a.kind != b.kind) return a.kind < b.kind;
+    return a.charge->costs.list.ticks() > b.charge->costs.list.ticks();
+  });
+  return order;
 }
 
-void cut_into_segments(ResolvedCharges& charges, const TimeZone& zone) {
+void cut_into_segments(ResolvedCharges& charges, const Fleet& fleet, const TimeZone& zone) {
   std::map<Interval, std::vector<Interval>> by_period;
+  std::vector<std::vector<ChargePiece>> pieces(charges.all.size());
+  for (std::size_t i = 0; i < charges.all.size(); ++i) {
+    const Interval& period = charges.all[i].charge->charge_period;
+    auto& days = by_period[period];
+    if (days.empty()) days = cut_by_day(period, zone);
+    for (const Interval& day : days) pieces[i].push_back({.during = day});
+  }
+  TimeCarriers carriers(fleet);
+  for (const std::size_t i : carriers_in_order(charges)) carriers.choose(charges.all[i], pieces[i]);
+
   std::map<Interval, std::uint32_t> index;
-  for (const ResolvedCharge& resolved : charges.all) {
-    auto& pieces = by_period[resolved.charge->charge_period];
-    if (!pieces.empty()) continue;
-    pieces = cut_by_day(resolved.charge->charge_period, zone);
-    for (const Interval& piece : pieces) index.emplace(piece, 0);
+  for (const auto& of_charge : pieces) {
+    for (const ChargePiece& piece : of_charge) index.emplace(piece.during, 0);
   }
   for (auto& [segment, position] : index) {
     position = static_cast<std::uint32_t>(charges.segments.size());
     charges.segments.push_back(segment);
   }
-  for (ResolvedCharge& resolved : charges.all) {
-    for (const Interval& piece : by_period[resolved.charge->charge_period]) {
-      resolved.segments.push_back(index[piece]);
+  for (std::size_t i = 0; i < charges.all.size(); ++i) {
+    ResolvedCharge& resolved = charges.all[i];
+    for (ChargePiece& piece : pieces[i]) {
+      resolved.segments.push_back(index[piece.during]);
+      resolved.carries_time.push_back(piece.carries_time);
+      if (resolved.kind == TargetKind::kPool) {
+        resolved.told_elsewhere.push_back(std::move(piece.told_elsewhere));
+      }
     }
   }
 }
@@ -159,13 +238,18 @@ void drop_unchanged(ResolvedCharges& charges, const Interval& changed) {
   for (ResolvedCharge& resolved : charges.all) {
     std::vector<std::uint32_t> segments;
     std::vector<bool> carries;
+    std::vector<std::vector<std::uint32_t>> told_elsewhere;
     for (std::size_t s = 0; s < resolved.segments.size(); ++s) {
       if (new_index[resolved.segments[s]] == kNoIndex) continue;
       segments.push_back(new_index[resolved.segments[s]]);
       carries.push_back(resolved.carries_time[s]);
+      if (!resolved.told_elsewhere.empty()) {
+        told_elsewhere.push_back(std::move(resolved.told_elsewhere[s]));
+      }
     }
     resolved.segments = std::move(segments);
     resolved.carries_time = std::move(carries);
+    resolved.told_elsewhere = std::move(told_elsewhere);
   }
   std::erase_if(charges.all,
                 [](const ResolvedCharge& resolved) { return resolved.segments.empty(); });
@@ -219,8 +303,7 @@ ResolvedCharges resolve_charges(std::span<const Charge> charges, const Fleet& fl
   std::sort(out.all.begin(), out.all.end(), [](const ResolvedCharge& a, const ResolvedCharge& b) {
     return a.charge->id < b.charge->id;
   });
-  cut_into_segments(out, policy.time_zone);
-  choose_time_carriers(out, fleet);
+  cut_into_segments(out, fleet, policy.time_zone);
   if (changed) drop_unchanged(out, *changed);
   return out;
 }

@@ -31,9 +31,10 @@ struct ResolvedCharge {
   std::vector<std::uint32_t> node_groups;  // kPool
   NodeId node{""};                      // the node, where the resource is one (also when kShared)
   ComponentSplit split;                 // kMachine, kPool
-  std::vector<std::uint32_t> segments;  // its period cut by local day, as indices of
-                                        // ResolvedCharges::segments
+  std::vector<std::uint32_t> segments;  // its period, cut, as indices of ResolvedCharges::segments
   std::vector<bool> carries_time;       // by segment: whether its postings carry the GPU time
+  // kPool, by segment: machines whose time charges of their own carry; ascending.
+  std::vector<std::vector<std::uint32_t>> told_elsewhere;
   // False: the charge is not posted in this run because it can't change. It is only here because
   // holders in a pool report their time once over all charges of a segment.
   bool is_posted = true;
@@ -56,9 +57,11 @@ std::optional<Interval> affected_days(std::span<const Charge> charges, const Int
 // Finds the target of each charge and cuts its period into segments by the policy's local days.
 //
 // A node may have several charges for the same hours: usage, a refund, a support fee. Its GPU time
-// must be reported once, so it goes with the plain usage charge of the largest list cost that
-// covers the segment. With `changed`, charges whose period does not overlap it are not posted, and
-// only their segments that a posted charge shares are kept.
+// must be reported once, so at every instant it goes with the plain usage charge of the largest
+// list cost; a segment that is only partly reported by another charge is cut there. A charge for a
+// pool carries the time of those nodes that no charge of their own reports. With `changed`, charges
+// whose period does not overlap it are not posted, and only their segments that a posted charge
+// shares are kept.
 ResolvedCharges resolve_charges(std::span<const Charge> charges, const Fleet& fleet,
                                 const Policy& policy, const Catalog& catalog,
                                 const std::optional<Interval>& changed,

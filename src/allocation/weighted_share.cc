@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <tuple>
 
 #include "allocation/fill_machines.h"
+#include "allocation/pool_fractions.h"
 #include "core/check.h"
 
 namespace pennyweight {
@@ -18,12 +20,10 @@ struct ChargedMachine {
   std::uint32_t charge;
   std::uint32_t machine;
   bool carries_time;
-  // The weight given to holders in its pool, of the current component, and the GPU compute in it.
+  // The weight given to holders in its pool, of the current component, and their GPU compute.
   UInt128 pooled = 0;
   UInt128 pooled_compute = 0;
-  // Of holders that named the machine: their weight, and the compute that they requested.
-  UInt128 named = 0;
-  UInt128 named_compute = 0;
+  UInt128 named = 0;  // the weight of holders that named the machine
 };
 
 // Charges whose machines are interchangeable: they differ in nothing but the machine.
@@ -65,6 +65,7 @@ class SegmentSharing {
         segments_(here),
         fleet_(context.fleet),
         occupancy_(occupancy),
+        selectors_(context.selectors),
         rules_(context.rules) {}
 
   std::vector<WeightedShare> run() {
@@ -86,7 +87,6 @@ class SegmentSharing {
       }
     }
     for (const Component component : kSplitComponents) share_machine_charges(component);
-    distribute_pool_time();
     return std::move(out_);
   }
 
@@ -159,7 +159,7 @@ class SegmentSharing {
       if (component_weight(charges_.all[billed_machines.front().charge].split, component) == 0)
         continue;
       for (ChargedMachine& billed : billed_machines) {
-        billed.pooled = billed.pooled_compute = billed.named = billed.named_compute = 0;
+        billed.pooled = billed.pooled_compute = billed.named = 0;
         share_named(component, billed);
       }
       share_pooled(component, key.node_group, billed_machines);
@@ -231,7 +231,6 @@ class SegmentSharing {
       add_holder(held, component, billed.machine, part, weights[i],
                  component == Component::kGpu && billed.carries_time);
       billed.named += weights[i];
-      billed.named_compute += part.gpu_time.count();
     }
   }
 
@@ -246,62 +245,129 @@ class SegmentSharing {
   // Lays the holders in the pool over the machines of this group, one machine after the other.
   void share_pooled(Component component, std::uint32_t group_index,
                     std::vector<ChargedMachine>& billed_machines) {
-    const NodeGroupOccupancy& node_group = occupancy_.node_groups[group_index];
-    if (node_group.holders.empty()) return;
-    const std::uint32_t any =
-        billed_machines.front().machine;  // the weights are those of its GPU model
-    const UInt128 node_group_room = weigh(node_group.residual, component, rules_.weights(any));
-    if (node_group_room == 0) return;
-    std::vector<UInt128> amounts;
-    UInt128 requested = 0;
-    for (const PoolHolder& part : node_group.holders) {
-      amounts.push_back(weigh(part.given, component, rules_.weights(any, part.holding)));
-      requested += amounts.back();
-    }
-    if (requested > node_group_room) amounts = split_units(node_group_room, amounts);
-    std::vector<UInt128> room;
-    UInt128 group_room = 0;
-    for (const ChargedMachine& billed : billed_machines) {
-      room.push_back(pool_room(component, billed));
-      group_room += room.back();
-    }
-    // Several charges of one machine may be in one group (the same fee twice): each has its own
-    // room.
-    const auto of_group = group_room <= node_group_room
-                              ? scale_amounts(amounts, group_room, node_group_room)
-                              : std::vector<UInt128>();
-    if (of_group.empty()) {
-      for (ChargedMachine& billed : billed_machines) {
-        const UInt128 alone = pool_room(component, billed);
-        const auto parts = scale_amounts(amounts, alone, node_group_room);
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-          pool_share(component, billed, node_group.holders[i], parts[i]);
-        }
+    if (occupancy_.node_groups[group_index].holders.empty()) return;
+    // Several charges of one machine may be in one group (the same fee twice): each stands for
+    // itself.
+    std::vector<ChargedMachine*> rest;
+    for (ChargedMachine& billed : billed_machines) rest.push_back(&billed);
+    while (!rest.empty()) {
+      std::vector<ChargedMachine*> layer, others;
+      for (ChargedMachine* billed : rest) {
+        const bool is_again = !layer.empty() && layer.back()->machine == billed->machine;
+        (is_again ? others : layer).push_back(billed);
       }
-      return;
+      share_pooled_layer(component, group_index, layer);
+      rest = std::move(others);
     }
-    for (const MachineFill& filled : fill_machines(room, of_group)) {
-      pool_share(component, billed_machines[filled.machine], node_group.holders[filled.holder],
-                 filled.amount);
+  }
+
+  // REQUIRES: the machines ascend.
+  void share_pooled_layer(Component component, std::uint32_t group_index,
+                          const std::vector<ChargedMachine*>& layer) {
+    const auto& holders = occupancy_.node_groups[group_index].holders;
+    std::vector<std::uint32_t> machines;
+    std::vector<UInt128> room;
+    UInt128 all_room = 0;
+    for (const ChargedMachine* billed : layer) {
+      machines.push_back(billed->machine);
+      room.push_back(pool_room(component, *billed));
+      all_room += room.back();
     }
+    PoolFractions here(pool_group(group_index), machines);
+    const std::vector<UInt128> amounts =
+        pool_weights(component, machines.front(), holders, all_room, here);
+    const bool carries = component == Component::kGpu && layer.front()->carries_time;
+    std::vector<std::vector<std::size_t>> shares(holders.size());  // positions in out_
+    for (const MachineFill& filled : fill_machines(room, amounts)) {
+      shares[filled.holder].push_back(out_.size());
+      pool_share(component, *layer[filled.machine], holders[filled.holder], filled.amount);
+    }
+    if (!carries) return;
+    for (std::size_t i = 0; i < holders.size(); ++i) {
+      add_pool_time(here.requested(holders[i]), shares[i], *layer.front(), holders[i]);
+    }
+    fill_compute(here.taken_compute(), layer);
+  }
+
+  // The weights of the holders in the pool on these machines, at most `room` in all.
+  std::vector<UInt128> pool_weights(Component component, std::uint32_t any,
+                                    std::span<const PoolHolder> holders, UInt128 room,
+                                    PoolFractions& here) const {
+    std::vector<AxisAmounts> given(holders.size());
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+      const bool counts = component == Component::kGpu
+                              ? axis < kGpuAxes
+                              : axis == (component == Component::kCpu ? kCpu : kHostMemory);
+      if (!counts) continue;
+      const auto amounts = here.given(axis, holders);
+      for (std::size_t i = 0; i < holders.size(); ++i) given[i][axis] = amounts[i];
+    }
+    std::vector<UInt128> weights;
+    for (std::size_t i = 0; i < holders.size(); ++i) {
+      // The weights are those of the node group's GPU model.
+      weights.push_back(weigh(given[i], component, rules_.weights(any, holders[i].holding)));
+    }
+    return fit_pool_weights(component, any, room, weights);
+  }
+
+  // Parts are rounded down, so holders who take all there is may be a few units short of it.
+  std::vector<UInt128> fit_pool_weights(Component component, std::uint32_t any, UInt128 room,
+                                        std::span<const UInt128> weights) const {
+    UInt128 all = 0;
+    for (const UInt128 weight : weights) all += weight;
+    const UInt128 unit = weigh({1, 1, 1, 1}, component, rules_.weights(any));
+    const bool takes_all = all > 0 && all + unit * 4 * (weights.size() + 1) >= room;
+    if (takes_all) return split_units(room, weights);
+    return {weights.begin(), weights.end()};
+  }
+
+  PoolFractions::Group& pool_group(std::uint32_t node_group) {
+    auto& group = pool_groups_[node_group];
+    if (group == nullptr) {
+      group = std::make_unique<PoolFractions::Group>(occupancy_, selectors_, fleet_, node_group);
+    }
+    return *group;
   }
 
   void pool_share(Component component, ChargedMachine& billed, const PoolHolder& part,
                   UInt128 amount) {
-    if (amount == 0) return;
     WeightedShare held = share(billed.charge, component, holder_kind(part.holding), part.during);
     held.machine = billed.machine;
     held.holding = part.holding;
     held.weight = amount;
     billed.pooled += amount;
-    const UInt128 given =
-        weigh(part.given, component, rules_.weights(billed.machine, part.holding));
-    billed.pooled_compute +=
-        given == 0 ? 0 : multiply_divide(part.given[kCompute], amount, given).quotient;
-    if (component == Component::kGpu && billed.carries_time) {
-      time_carriers_[part.holding].push_back(out_.size());
-    }
     add(held);
+  }
+
+  // Adds what a holder in the pool requested to its shares, by their weight. A holder that got
+  // nothing has a share without weight, which records the holding.
+  void add_pool_time(const PoolFractions::Time& time, std::span<const std::size_t> shares,
+                     ChargedMachine& any, const PoolHolder& part) {
+    if (shares.empty()) {
+      if (time.gpu == GpuTime()) return;
+      pool_share(Component::kGpu, any, part, 0);
+      out_.back().gpu_time = time.gpu;
+      out_.back().memory_time = time.memory;
+      return;
+    }
+    std::vector<Weight> weights;
+    for (const std::size_t position : shares) weights.push_back(out_[position].weight);
+    const auto gpu = split_units(time.gpu.count(), weights);
+    const auto memory = split_units(time.memory.count(), weights);
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      out_[shares[i]].gpu_time += GpuTime::of(gpu[i]);
+      out_[shares[i]].memory_time += MemoryTime::of(memory[i]);
+    }
+  }
+
+  // The compute that the pool takes fills the machines as its holders do, one after the other.
+  void fill_compute(UInt128 taken, const std::vector<ChargedMachine*>& layer) {
+    for (ChargedMachine* billed : layer) {
+      billed->pooled_compute =
+          std::min(taken, occupancy_.machines[billed->machine].residual[kCompute]);
+      taken -= billed->pooled_compute;
+    }
+    CHECK(taken == 0, "the pool takes no more than its machines leave");
   }
 
   PostingKind holder_kind(std::uint32_t holding) const {
@@ -327,7 +393,7 @@ class SegmentSharing {
     const UInt128 capacity = weigh(machine.capacity, component, weights);
     const UInt128 taken = billed.named + billed.pooled;
     CHECK(taken <= capacity, "no more is given than there is");
-    const UInt128 compute = billed.named_compute + billed.pooled_compute;
+    const UInt128 compute = machine.requested + billed.pooled_compute;
     const bool carries = component == Component::kGpu && billed.carries_time;
     WeightedShare idle =
         share(billed.charge, component, PostingKind::kUnallocated, occupancy_.segment);
@@ -384,12 +450,17 @@ class SegmentSharing {
 
   void share_pool_component(const ChargeSegment& at, const ResolvedCharge& resolved,
                             Component component, bool carries) {
-    AxisAmounts capacity{};
-    UInt128 room = 0, taken = 0, compute = 0;
+    UInt128 room = 0, taken = 0, capacity = 0, compute = 0;
     IdleByReason idle;
     std::map<std::uint32_t, WeightedShare> pooled;  // by holding
+    // Whose time charges of their own carry.
+    const auto& elsewhere = resolved.told_elsewhere[at.position];
+    const auto tells = [&](std::uint32_t machine) {
+      return !std::binary_search(elsewhere.begin(), elsewhere.end(), machine);
+    };
     for (const std::uint32_t node_group : resolved.node_groups) {
       UInt128 group_named = 0, group_capacity = 0;
+      std::vector<std::uint32_t> machines;  // whose time this charge carries
       for (const std::uint32_t machine : fleet_.node_groups()[node_group].nodes) {
         const MachineOccupancy& here = occupancy_.machines[machine];
         const UnitWeights& weights = rules_.weights(machine);
@@ -398,52 +469,53 @@ class SegmentSharing {
           const MachineHolder& part = here.holders[i];
           WeightedShare held = share(at.charge, component, PostingKind::kUsed, part.during);
           held.holding = part.holding;
-          add_holder(held, component, machine, part, parts[i], carries);
+          add_holder(held, component, machine, part, parts[i], carries && tells(machine));
           group_named += parts[i];
-          compute += part.gpu_time.count();
         }
         const IdleByReason here_idle = idle_by_reason(here, component, weights);
         idle.unavailable += here_idle.unavailable;
         idle.stranded += here_idle.stranded;
         idle.unbilled += here_idle.unbilled;
         group_capacity += weigh(here.capacity, component, weights);
-        capacity[kCompute] += here.capacity[kCompute];
+        if (!tells(machine)) continue;
+        machines.push_back(machine);
+        capacity += here.capacity[kCompute];
+        compute += here.requested;
       }
       room += group_capacity;
       taken += group_named;
-      taken += share_pool_holders(at, component, node_group, group_capacity - group_named, pooled,
-                                  compute);
+      taken += share_pool_holders(at, component, node_group, group_capacity - group_named, pooled);
+      if (!carries || occupancy_.node_groups[node_group].holders.empty()) continue;
+      PoolFractions fractions(pool_group(node_group), machines);
+      compute += fractions.taken_compute();
+      for (const PoolHolder& part : occupancy_.node_groups[node_group].holders) {
+        const PoolFractions::Time time = fractions.requested(part);
+        WeightedShare& held = pooled.at(part.holding);
+        held.gpu_time += time.gpu;
+        held.memory_time += time.memory;
+      }
     }
     for (auto& [holding, held] : pooled) {
-      if (carries && occupancy_.pool_gpu_time.contains(holding)) {
-        time_carriers_[holding].push_back(out_.size());
-      }
-      add(held);
+      if (held.weight > 0 || held.gpu_time != GpuTime()) add(held);
     }
     CHECK(taken <= room, "no more is given than there is");
     add_idle(share(at.charge, component, PostingKind::kUnallocated, occupancy_.segment),
-             room - taken, idle,
-             carries && capacity[kCompute] > compute ? capacity[kCompute] - compute : 0);
+             room - taken, idle, carries && capacity > compute ? capacity - compute : 0);
   }
 
   // Adds the holders in the pool, of one node group, and returns their weight, at most `room`.
   UInt128 share_pool_holders(const ChargeSegment& at, Component component, std::uint32_t node_group,
-                             UInt128 room, std::map<std::uint32_t, WeightedShare>& pooled,
-                             UInt128& compute) {
+                             UInt128 room, std::map<std::uint32_t, WeightedShare>& pooled) {
     const auto& parts = occupancy_.node_groups[node_group].holders;
     if (parts.empty()) return 0;
     const std::uint32_t any = fleet_.node_groups()[node_group].nodes.front();
     std::vector<UInt128> weights;
-    UInt128 all = 0;
     for (const PoolHolder& part : parts) {
       weights.push_back(weigh(part.given, component, rules_.weights(any, part.holding)));
-      all += weights.back();
-      compute += part.given[kCompute];
     }
-    if (all > room) {
-      weights = split_units(room, weights);
-      all = room;
-    }
+    weights = fit_pool_weights(component, any, room, weights);
+    UInt128 all = 0;
+    for (const UInt128 weight : weights) all += weight;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const auto [held, is_new] = pooled.try_emplace(
           parts[i].holding,
@@ -454,42 +526,6 @@ class SegmentSharing {
     return all;
   }
 
-  // Distributes the GPU time of holders in a pool, which they requested once, over the machines
-  // that they were laid over. The part on machines without a charge is on no posting.
-  void distribute_pool_time() {
-    for (const auto& [holding, positions] : time_carriers_) {
-      std::vector<Weight> parts;
-      UInt128 posted = 0;
-      for (const std::size_t position : positions) {
-        parts.push_back(out_[position].weight);
-        posted += parts.back();
-      }
-      UInt128 weight_in_all = 0;
-      for (std::size_t l = 0; l < occupancy_.node_groups.size(); ++l) {
-        const NodeGroupOccupancy& node_group = occupancy_.node_groups[l];
-        const auto part =
-            std::lower_bound(node_group.holders.begin(), node_group.holders.end(), holding,
-                             [](const PoolHolder& p, std::uint32_t h) { return p.holding < h; });
-        if (part != node_group.holders.end() && part->holding == holding) {
-          const std::uint32_t any = fleet_.node_groups()[l].nodes.front();
-          weight_in_all += weigh(part->given, Component::kGpu, rules_.weights(any, holding));
-        }
-      }
-      if (posted == 0) continue;
-      // Scaling to a group of machines cuts off less than a unit each time. That is not time
-      // without a charge, so a rest below the number of machines is reported too.
-      const UInt128 rest =
-          weight_in_all > posted + fleet_.machines().size() ? weight_in_all - posted : 0;
-      parts.push_back(rest);
-      const auto gpu = split_units(occupancy_.pool_gpu_time.at(holding).count(), parts);
-      const auto memory = split_units(occupancy_.pool_memory_time.at(holding).count(), parts);
-      for (std::size_t i = 0; i < positions.size(); ++i) {
-        out_[positions[i]].gpu_time += GpuTime::of(gpu[i]);
-        out_[positions[i]].memory_time += MemoryTime::of(memory[i]);
-      }
-    }
-  }
-
   void add(const WeightedShare& candidate) { out_.push_back(candidate); }
 
   std::uint32_t segment_;
@@ -497,10 +533,10 @@ class SegmentSharing {
   std::span<const ChargeSegment> segments_;
   const Fleet& fleet_;
   const Occupancy& occupancy_;
+  std::span<const Selector> selectors_;
   const SharingRules& rules_;
   std::map<GroupKey, std::vector<ChargedMachine>> groups_;
-  std::map<std::uint32_t, std::vector<std::size_t>>
-      time_carriers_;  // by holding: positions in out_
+  std::map<std::uint32_t, std::unique_ptr<PoolFractions::Group>> pool_groups_;  // by node group
   std::vector<WeightedShare> out_;
 };
 

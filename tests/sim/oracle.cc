@@ -93,7 +93,7 @@ std::vector<Piece> pieces_of_machine(const World& world, const Machine& machine,
   }
   // Under rules of their own, holders may together weigh more than the machine.
   if (all > capacity) weights = split_units(capacity, weights);
-  UInt128 taken = 0, asked_time = 0;
+  UInt128 taken = 0;
   const GpuModel* model = find_gpu_model(node.gpu_model);
   for (std::size_t i = 0; i < machine.claimants.size(); ++i) {
     const Claimant& c = machine.claimants[i];
@@ -130,11 +130,10 @@ std::vector<Piece> pieces_of_machine(const World& world, const Machine& machine,
     if (!only_idle) pieces.push_back(first);
     if (any_idle) pieces.push_back(idle);
     taken += weights[i];
-    asked_time += time;
   }
   // Idle capacity, by its reason.
   UInt128 rest = capacity - taken;
-  UInt128 time = times && machine.capacity[0] > asked_time ? machine.capacity[0] - asked_time : 0;
+  UInt128 time = times ? machine.capacity[0] - machine.requested : 0;
   const std::size_t first_idle = pieces.size();
   const auto idle_for = [&](PostingKind kind, UInt128 weight, UInt128 compute) {
     const UInt128 part = std::min(rest, weight);

@@ -289,6 +289,19 @@ Machine share_machine(const World& world, std::size_t index, const Interval& seg
   for (std::size_t axis = 0; axis < kAxisCount; ++axis) {
     out.capacity[axis] = UInt128{capacity[axis]} * here->length_ms();
   }
+  std::set<Instant> changes;
+  for (const Claimant& claimant : out.claimants) {
+    changes.insert(claimant.during.begin());
+    changes.insert(claimant.during.end());
+  }
+  for (auto at = changes.begin(); at != changes.end() && std::next(at) != changes.end(); ++at) {
+    UInt128 all = 0;
+    for (const Claimant& claimant : out.claimants) {
+      if (claimant.during.contains(*at)) all += claimant.ask->units[0];
+    }
+    out.requested +=
+        std::min(all, UInt128{gpus}) * static_cast<std::uint64_t>((*std::next(at) - *at).count());
+  }
   for (std::size_t axis = 2; axis < kAxisCount; ++axis) {
     const Levels left = give(*here, during(*here, capacity[axis]), everybody, axis);
     for (auto at = left.begin(); std::next(at) != left.end(); ++at) {

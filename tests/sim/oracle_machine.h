@@ -31,6 +31,7 @@ struct Machine {
   std::vector<Claimant> claimants;  // seats first, in their order
   std::array<UInt128, kAxisCount> capacity{}, unavailable{};
   std::array<UInt128, 2> stranded{}, unbilled{};
+  UInt128 requested = 0;  // compute, at no moment more than the machine has
 };
 
 // Divides one machine over one time segment. Of the host, every holder has what it requests. Of the
