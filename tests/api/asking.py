@@ -198,6 +198,8 @@ ASKING = Requests({
     ("GET", "/api/v1/workloads"): plain("/api/v1/workloads", month=MONTH),
     ("GET", "/api/v1/workload"): workload,
     ("GET", "/api/v1/units"): plain("/api/v1/units", month=MONTH, jobs="true"),
+    ("GET", "/api/v1/forecast"): plain("/api/v1/forecast", by="team", days="7",
+                                       today="2026-03-25"),
     ("GET", "/api/v1/coverage"): plain("/api/v1/coverage", month=MONTH, by="team"),
     # Billing
     ("GET", "/api/v1/policies/{version}"): policy,

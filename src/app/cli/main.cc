@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
                  declare_backfill(app),  declare_user(app),
                  declare_token(app),     declare_backup(app),
                  declare_restore(app),   declare_work(app),
-                 declare_sweep(app),     declare_move(app)};
+                 declare_sweep(app),     declare_move(app),
+                 declare_forecast(app)};
        }});
 }

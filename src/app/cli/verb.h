@@ -46,6 +46,7 @@ Verb declare_move(CLI::App& app);
 Verb declare_sweep(CLI::App& app);
 Verb declare_user(CLI::App& app);
 Verb declare_token(CLI::App& app);
+Verb declare_forecast(CLI::App& app);
 
 // The examples of a verb's --help: its section of docs/guide/cli-examples.txt, which
 // tests/cli/examples.py runs.

@@ -20,6 +20,7 @@ server::Response get_explanation(const Services&, const server::Request&);
 server::Response get_workloads(const Services&, const server::Request&);
 server::Response get_workload(const Services&, const server::Request&);
 server::Response get_unit_costs(const Services&, const server::Request&);
+server::Response get_forecast(const Services& services, const server::Request& request);
 server::Response get_coverage(const Services&, const server::Request&);
 
 // What runs now: cut to the scope of the user.

@@ -34,6 +34,7 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/workload", "read_costs", get_workload},
     {"GET", "/units", "read_costs", get_unit_costs},
     {"GET", "/coverage", "read_costs", get_coverage},
+    {"GET", "/forecast", "read_costs", get_forecast},
 
     {"GET", "/live", "read_live", get_live},
     {"GET", "/live/now", "read_live", get_live_now},

@@ -198,6 +198,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/forecast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the next days and months will cost, with ranges.
+         * @description From the daily costs of up to 400 complete days. The method is chosen by its errors on earlier
+         *     days; ranges that did not hold then are null. No table if nothing was spent.
+         */
+        get: operations["getForecast"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/import/prometheus": {
         parameters: {
             query?: never;
@@ -2031,6 +2052,66 @@ export interface operations {
                         nodes: components["schemas"]["FleetNode"][];
                         next: components["schemas"]["Next"];
                     };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getForecast: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A dimension; by default, everything together.
+                 * @example team
+                 */
+                by?: string;
+                /**
+                 * @description DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated up to 20 times, and all apply. A
+                 *     kind in parentheses, such as team=(unallocated), selects that row of a report.
+                 * @example [
+                 *       "team=nlp"
+                 *     ]
+                 */
+                filter?: components["parameters"]["Filter"];
+                /** @description Which of the four costs of a charge. */
+                cost?: "effective" | "billed" | "list" | "contracted";
+                /** @description Days ahead. */
+                days?: number;
+                /** @description A row for each day or month; a month includes what was spent in it. */
+                step?: "none" | "day" | "month";
+                /** @description The largest values have a forecast of their own; all others are one row. */
+                top?: number;
+                /** @description Forecast as on this day; only days before it are known. By default, today. */
+                today?: string;
+                /** @description Adds a table of the methods tried, their errors, and whether the ranges held. */
+                explain?: boolean;
+                /**
+                 * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
+                 *     booked; `original` keeps the billed currencies. By default, currencies.report.
+                 */
+                currency?: components["parameters"]["InCurrency"];
+                /** @description The format; by default, from the Accept header. */
+                format?: components["parameters"]["RowFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The forecast, and with `explain` how it was chosen. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
+                    "text/csv": string;
+                    "application/jsonl": string;
                 };
             };
             401: components["responses"]["NotSignedIn"];

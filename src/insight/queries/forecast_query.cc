@@ -1,0 +1,218 @@
+#include "insight/queries/forecast_query.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/try.h"
+
+namespace pennyweight {
+namespace {
+
+using forecasting::CostForecast;
+using forecasting::MoneyRange;
+
+const std::string& key_title(const ForecastQuery& params) {
+  static const std::string kAll = "scope";
+  return params.costs.by.empty() ? kAll : params.costs.by;
+}
+
+void add_range(Row& row, const std::optional<MoneyRange>& range) {
+  row.push_back(range ? Cell{range->low} : Cell{});
+  row.push_back(range ? Cell{range->high} : Cell{});
+}
+
+std::vector<Column> range_columns() {
+  return {{"low_80", "80 % from", ColumnKind::kMoney},
+          {"high_80", "to", ColumnKind::kMoney},
+          {"low_95", "95 % from", ColumnKind::kMoney},
+          {"high_95", "to", ColumnKind::kMoney}};
+}
+
+Row sum_row(const CostForecast& forecast, const std::string& key, int days) {
+  const auto steps = static_cast<std::size_t>(days);
+  Row row{key, forecast.sum(steps)};
+  add_range(row, forecast.sum_range(steps, 80));
+  add_range(row, forecast.sum_range(steps, 95));
+  row.emplace_back(std::string(forecasting::method_name(forecast.basis.method)));
+  return row;
+}
+
+Table sum_table(const ForecastResult& result, const ForecastQuery& params) {
+  Table table;
+  table.columns = {{key_title(params), key_title(params)},
+                   {"forecast", "forecast", ColumnKind::kMoney}};
+  for (const Column& column : range_columns()) table.columns.push_back(column);
+  table.columns.push_back({"method", "method"});
+  for (const CostForecast& part : result.forecasts.parts) {
+    table.rows.push_back(sum_row(part, part.key, params.days));
+  }
+  if (result.forecasts.parts.size() > 1) {
+    table.total = sum_row(result.forecasts.whole, "total", params.days);
+  }
+  return table;
+}
+
+void add_day_rows(Table& table, const CostForecast& forecast, const std::string& key, Date first) {
+  for (std::size_t h = 0; h < forecast.path.size(); ++h) {
+    Row row{to_text(first + std::chrono::days(h)), key, forecast.path[h]};
+    add_range(row, forecast.range(h, 80));
+    add_range(row, forecast.range(h, 95));
+    table.rows.push_back(std::move(row));
+  }
+}
+
+Table day_table(const ForecastResult& result, const ForecastQuery& params) {
+  Table table;
+  table.columns = {{"day", "day"},
+                   {key_title(params), key_title(params)},
+                   {"forecast", "forecast", ColumnKind::kMoney}};
+  for (const Column& column : range_columns()) table.columns.push_back(column);
+  for (const CostForecast& part : result.forecasts.parts) {
+    add_day_rows(table, part, part.key, result.forecasts.first_day);
+  }
+  return table;
+}
+
+std::string month_of(Date day) { return to_text(day).substr(0, 7); }
+
+// What was spent in the month of `day` before the forecast begins.
+Money spent_in_month(const ForecastResult& result, const forecasting::DailyCosts& costs,
+                     const std::string& month) {
+  Money sum = Money::zero(costs.days.front().currency());
+  for (std::size_t t = 0; t < costs.days.size(); ++t) {
+    if (month_of(result.history.first_day + std::chrono::days(t)) == month) sum += costs.days[t];
+  }
+  return sum;
+}
+
+std::optional<MoneyRange> sum_difference(const CostForecast& forecast, std::size_t begin,
+                                         std::size_t end, int percent, Money spent) {
+  // From the first day on the errors of sums are known; a later month takes the width of the sum
+  // up to its end, around its own middle, which is wider than it need be and never narrower.
+  const auto range = forecast.sum_range(end, percent);
+  if (!range) return std::nullopt;
+  const Money before = forecast.sum(begin);
+  return MoneyRange{range->low - before + spent, range->high - before + spent};
+}
+
+Table month_table(const ForecastResult& result, const ForecastQuery& params) {
+  Table table;
+  table.columns = {{"month", "month"},
+                   {key_title(params), key_title(params)},
+                   {"spent", "spent", ColumnKind::kMoney},
+                   {"forecast", "forecast", ColumnKind::kMoney}};
+  for (const Column& column : range_columns()) table.columns.push_back(column);
+  table.columns.push_back({"days", "days ahead", ColumnKind::kCount});
+  const auto steps = static_cast<std::size_t>(params.days);
+  for (std::size_t i = 0; i < result.forecasts.parts.size(); ++i) {
+    const CostForecast& part = result.forecasts.parts[i];
+    for (std::size_t begin = 0; begin < steps;) {
+      const std::string month = month_of(result.forecasts.first_day + std::chrono::days(begin));
+      std::size_t end = begin;
+      while (end < steps &&
+             month_of(result.forecasts.first_day + std::chrono::days(end)) == month) {
+        ++end;
+      }
+      const Money spent = spent_in_month(result, result.history.parts[i], month);
+      Row row{month, part.key, spent, spent + part.sum(end) - part.sum(begin)};
+      add_range(row, sum_difference(part, begin, end, 80, spent));
+      add_range(row, sum_difference(part, begin, end, 95, spent));
+      row.emplace_back(static_cast<std::uint64_t>(end - begin));
+      table.rows.push_back(std::move(row));
+      begin = end;
+    }
+  }
+  return table;
+}
+
+void add_notes(const ForecastResult& result, Table& table) {
+  std::ranges::copy(result.history.notes, std::back_inserter(table.notes));
+  std::ranges::copy(result.forecasts.notes, std::back_inserter(table.notes));
+  bool hides = false;
+  const auto add = [&](const CostForecast& forecast) {
+    for (const std::string& note : forecast.basis.notes) {
+      table.notes.push_back(fmt::format("{}: {}", forecast.key, note));
+    }
+    for (const auto& check : forecast.basis.checks) hides = hides || !check.is_shown;
+  };
+  for (const CostForecast& part : result.forecasts.parts) add(part);
+  if (hides) {
+    table.notes.emplace_back(
+        "a range is left out where earlier forecasts are too few or did not hold it; --explain "
+        "shows the check");
+  }
+}
+
+}  // namespace
+
+Result<ForecastResult> query_forecast(const ForecastQuery& params, const Policy& policy,
+                                      const SummarySource& summarise) {
+  if (params.days < 1 || params.days > kForecastDaysMax) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("a forecast is for 1 to {} days", kForecastDaysMax));
+  }
+  ForecastResult result;
+  result.history = TRY(query_daily_costs(params.costs, policy, summarise));
+  result.forecasts = TRY(forecasting::forecast_costs({.first_day = result.history.first_day,
+                                                      .parts = result.history.parts,
+                                                      .missing = result.history.missing,
+                                                      .horizon = params.days,
+                                                      .events = params.events}));
+  return result;
+}
+
+Result<Table> forecast_table(const ForecastResult& result, const ForecastQuery& params) {
+  Table table;
+  if (params.step == "none") {
+    table = sum_table(result, params);
+  } else if (params.step == "day") {
+    table = day_table(result, params);
+  } else if (params.step == "month") {
+    table = month_table(result, params);
+  } else {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("'{}' is not a step; use none, day or month", params.step));
+  }
+  const Date first = result.forecasts.first_day;
+  table.title = fmt::format("Forecast of {} cost by {}, {} to {}, from {} to {} of history",
+                            params.costs.cost, key_title(params), to_text(first),
+                            to_text(first + std::chrono::days(params.days - 1)),
+                            to_text(result.history.first_day), to_text(result.history.last_day()));
+  table.currency = result.history.parts.front().days.front().currency();
+  add_notes(result, table);
+  return table;
+}
+
+Table forecast_explanation(const ForecastResult& result, const ForecastQuery& params) {
+  Table table;
+  table.title = "Methods tried on earlier days, the best first";
+  table.columns = {{key_title(params), key_title(params)},
+                   {"method", "method"},
+                   {"mase", "MASE"},
+                   {"is_used", "used"},
+                   {"held_50", "50 % range held, %"},
+                   {"held_80", "80 % range held, %"},
+                   {"held_95", "95 % range held, %"}};
+  const auto add = [&](const CostForecast& forecast, const std::string& key) {
+    for (const auto& score : forecast.basis.scores) {
+      const bool is_used = score.method == forecast.basis.method;
+      Row row{key, std::string(forecasting::method_name(score.method)),
+              forecasting::mase_text(score.mase), std::string(is_used ? "yes" : "")};
+      for (const auto& check : forecast.basis.checks) {
+        row.emplace_back(!is_used || forecast.basis.errors.empty()
+                             ? std::string()
+                             : forecasting::percent_text(check.measured) +
+                                   (check.is_shown ? "" : " (not shown)"));
+      }
+      table.rows.push_back(std::move(row));
+    }
+  };
+  if (result.forecasts.parts.size() > 1) add(result.forecasts.whole, "(total)");
+  for (const CostForecast& part : result.forecasts.parts) add(part, part.key);
+  table.notes.emplace_back(
+      "MASE below 1: nearer than the last week repeated was inside the history");
+  return table;
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,66 @@
+// GET /api/v1/forecast: what the next days and months will cost, with ranges.
+#include <fmt/format.h>
+
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "config/config.h"
+#include "core/billing_period.h"
+#include "insight/queries/forecast_query.h"
+#include "server/api/answers.h"
+#include "server/api/cost_params.h"
+#include "server/api/daily_history.h"
+#include "server/api/endpoints.h"
+#include "server/api/scoped_queries.h"
+#include "server/api/tables.h"
+
+namespace pennyweight::api {
+namespace {
+
+using server::Request;
+using server::Response;
+
+constexpr std::uint64_t kForecastKeysMax = 200;
+constexpr std::uint64_t kForecastDaysDefault = 30;
+
+}  // namespace
+
+Response get_forecast(const Services& services, const Request& request) {
+  ScopedQueries queries(services, request);
+  const Policy& policy = services.config.policy;
+  QueryParams params(request);
+  ForecastQuery query;
+  query.costs.by = params.text("by").value_or("");
+  query.costs.filters = read_filters(params);
+  query.costs.cost = params.choice("cost", {"effective", "billed", "list", "contracted"});
+  query.days =
+      static_cast<int>(params.number("days", 1, kForecastDaysMax).value_or(kForecastDaysDefault));
+  query.step = params.choice("step", {"none", "day", "month"});
+  query.costs.keys_max = params.number("top", 1, kForecastKeysMax).value_or(20);
+  const auto today = params.date("today");
+  const bool explains = params.boolean("explain").value_or(false);
+  queries.convert_to(read_currency(params, services.config.currencies.report));
+  const AnswerFormat format = choose_format(params, request, false);
+  if (auto problem = params.problem()) return *std::move(problem);
+  if (auto known = set_known_days(services, queries, today, query.costs); !known) {
+    return refusal(known.error());
+  }
+  const auto result = query_forecast(
+      query, policy, [&](const SummaryQuery& summary) { return queries.summarise(summary); });
+  // Nothing was spent yet: an answer without tables, not an error.
+  if (!result && result.error().code == ErrorCode::kNotFound) return answer({}, format, "");
+  if (!result) return refusal(result.error());
+  auto table = forecast_table(*result, query);
+  if (!table) return refusal(table.error());
+  std::ranges::move(queries.rates(), std::back_inserter(table->notes));
+  std::vector<Table> tables{*std::move(table)};
+  if (explains) {
+    // The rows of CSV and JSON lines have one header: the explanation stands for the forecast.
+    if (format != AnswerFormat::kJson) tables.clear();
+    tables.push_back(forecast_explanation(*result, query));
+  }
+  return answer(std::move(tables), format, "");
+}
+
+}  // namespace pennyweight::api
