@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -73,7 +74,7 @@ std::vector<collect::PoolJob> make_scrape_jobs(
     collect::ScrapeJob job{.name = scrape.job,
                            .scheme = scrape.scheme,
                            .metrics_path = scrape.path,
-                           .interval = milliseconds(scrape.interval_ms),
+                           .interval = std::chrono::milliseconds(scrape.interval_ms),
                            .honor_labels = scrape.honor_labels,
                            .http = scrape.http};
     job.http.body_bytes_max = collect::kScrapeBytesMax;

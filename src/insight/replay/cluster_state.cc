@@ -1,0 +1,107 @@
+#include "insight/replay/cluster_state.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+
+namespace pennyweight::replay {
+
+bool allows_model(const Request& request, const Machine& machine) {
+  return request.models == 0 || ((request.models >> machine.model) & 1) != 0;
+}
+
+ClusterState::ClusterState(std::span<const Machine> machines) : machines_(machines) {
+  all_.reserve(machines.size());
+  for (const Machine& machine : machines) {
+    CHECK(machine.gpus <= kGpusPerMachineMax, "a share's mask has a bit for each GPU");
+    CHECK(machine.model < 64, "a set of models has a bit for each");
+    FreeMachine& all = all_.emplace_back();
+    all.cpu_milli = machine.cpu_milli;
+    all.memory_mib = machine.memory_mib;
+    all.whole_gpus = machine.gpus;
+    all.gpu_milli = machine.gpus * kMilliPerGpu;
+    std::fill_n(all.by_gpu, machine.gpus, static_cast<std::uint16_t>(kMilliPerGpu));
+    capacity_milli_ += all.gpu_milli;
+    largest_ = std::max(largest_, machine.gpus);
+  }
+  clear();
+}
+
+void ClusterState::clear() {
+  free_ = all_;
+  free_milli_ = capacity_milli_;
+}
+
+bool ClusterState::fits(std::uint32_t machine, const Request& request) const {
+  const FreeMachine& free = free_[machine];
+  if (free.whole_gpus < request.gpus || free.cpu_milli < request.cpu_milli ||
+      free.memory_mib < request.memory_mib) {
+    return false;
+  }
+  if (!allows_model(request, machines_[machine])) return false;
+  if (request.gpu_milli == 0) return true;
+  if (free.gpu_milli < request.gpu_milli) return false;
+  const std::uint32_t gpus = machines_[machine].gpus;
+  return std::any_of(free.by_gpu, free.by_gpu + gpus,
+                     [&](std::uint16_t milli) { return milli >= request.gpu_milli; });
+}
+
+Share ClusterState::share_on(std::uint32_t machine, const Request& request) const {
+  const FreeMachine& free = free_[machine];
+  const std::uint32_t gpus = machines_[machine].gpus;
+  Share share{.machine = machine,
+              .gpu_mask = 0,
+              .gpu_milli = request.gpu_milli > 0 ? request.gpu_milli : kMilliPerGpu,
+              .cpu_milli = request.cpu_milli,
+              .memory_mib = request.memory_mib};
+  if (request.gpu_milli > 0) {
+    std::uint32_t best = gpus;
+    for (std::uint32_t i = 0; i < gpus; ++i) {
+      if (free.by_gpu[i] < request.gpu_milli) continue;
+      if (best == gpus || free.by_gpu[i] < free.by_gpu[best]) best = i;
+    }
+    CHECK(best < gpus, "the caller has asked whether it fits");
+    share.gpu_mask = 1u << best;
+    return share;
+  }
+  std::uint32_t missing = request.gpus;
+  for (std::uint32_t i = 0; i < gpus && missing > 0; ++i) {
+    if (free.by_gpu[i] != kMilliPerGpu) continue;
+    share.gpu_mask |= 1u << i;
+    --missing;
+  }
+  CHECK(missing == 0, "the caller has asked whether it fits");
+  return share;
+}
+
+void ClusterState::take(const Share& share) {
+  FreeMachine& free = free_[share.machine];
+  CHECK(free.cpu_milli >= share.cpu_milli && free.memory_mib >= share.memory_mib,
+        "a share is taken from what is free");
+  free.cpu_milli -= share.cpu_milli;
+  free.memory_mib -= share.memory_mib;
+  for (std::uint32_t i = 0; i < machines_[share.machine].gpus; ++i) {
+    if (((share.gpu_mask >> i) & 1) == 0) continue;
+    CHECK(free.by_gpu[i] >= share.gpu_milli, "a share is taken from what is free");
+    if (free.by_gpu[i] == kMilliPerGpu) --free.whole_gpus;
+    free.by_gpu[i] = static_cast<std::uint16_t>(free.by_gpu[i] - share.gpu_milli);
+    free.gpu_milli -= share.gpu_milli;
+    free_milli_ -= share.gpu_milli;
+  }
+}
+
+void ClusterState::give_back(const Share& share) {
+  FreeMachine& free = free_[share.machine];
+  free.cpu_milli += share.cpu_milli;
+  free.memory_mib += share.memory_mib;
+  for (std::uint32_t i = 0; i < machines_[share.machine].gpus; ++i) {
+    if (((share.gpu_mask >> i) & 1) == 0) continue;
+    CHECK(free.by_gpu[i] + share.gpu_milli <= kMilliPerGpu, "no more comes back than was taken");
+    free.by_gpu[i] = static_cast<std::uint16_t>(free.by_gpu[i] + share.gpu_milli);
+    if (free.by_gpu[i] == kMilliPerGpu) ++free.whole_gpus;
+    free.gpu_milli += share.gpu_milli;
+    free_milli_ += share.gpu_milli;
+  }
+}
+
+}  // namespace pennyweight::replay

@@ -1,0 +1,338 @@
+#include "insight/replay/placement.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/check.h"
+#include "core/enum_names.h"
+
+namespace pennyweight::replay {
+namespace {
+
+constexpr auto kRuleNames = enum_names<PlacementRule>({
+    {PlacementRule::kFirstFit, "first-fit"},
+    {PlacementRule::kBestFit, "best-fit"},
+    {PlacementRule::kWorstFit, "worst-fit"},
+    {PlacementRule::kRandom, "random"},
+    {PlacementRule::kDotProduct, "dot-product"},
+    {PlacementRule::kGpuClustering, "gpu-clustering"},
+    {PlacementRule::kGpuPacking, "gpu-packing"},
+    {PlacementRule::kLeastFragmentation, "least-fragmentation"},
+});
+
+// Cost is compared in millionths of a machine, so that CPU and GPU weigh the same.
+constexpr Int128 kWhole = 1'000'000;
+
+bool can_host(const FreeMachine& free, const Machine& machine, const Request& request) {
+  if (free.cpu_milli < request.cpu_milli || free.memory_mib < request.memory_mib ||
+      free.whole_gpus < request.gpus || !allows_model(request, machine)) {
+    return false;
+  }
+  if (request.gpu_milli == 0) return true;
+  return std::any_of(free.by_gpu, free.by_gpu + machine.gpus,
+                     [&](std::uint16_t milli) { return milli >= request.gpu_milli; });
+}
+
+// 0: without GPU, 1: a fraction, n + 1: n whole GPUs.
+std::size_t size_class(std::uint32_t gpus, std::uint32_t milli_of_each) {
+  if (gpus == 0) return 0;
+  return milli_of_each < kMilliPerGpu ? 1 : 1 + gpus;
+}
+std::size_t size_class(const Request& request) {
+  return request.gpu_milli > 0 ? 1 : size_class(request.gpus, kMilliPerGpu);
+}
+std::size_t size_class(const Share& share) {
+  return size_class(static_cast<std::uint32_t>(std::popcount(share.gpu_mask)), share.gpu_milli);
+}
+
+}  // namespace
+
+std::string_view to_text(PlacementRule rule) { return kRuleNames.name(rule); }
+
+std::optional<PlacementRule> parse_placement_rule(std::string_view text) {
+  return kRuleNames.parse(text);
+}
+
+std::string placement_rule_names() {
+  std::string list;
+  for (const std::string_view name : kRuleNames.names()) {
+    if (!list.empty()) list += ", ";
+    list += name;
+  }
+  return list;
+}
+
+std::vector<RequestKind> request_kinds(std::span<const Job> jobs) {
+  std::vector<RequestKind> kinds;
+  for (const Job& job : jobs) {
+    const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const RequestKind& kind) {
+      return kind.request == job.request;
+    });
+    if (same == kinds.end()) {
+      kinds.push_back({job.request, 1});
+    } else {
+      ++same->jobs;
+    }
+  }
+  return kinds;
+}
+
+Int128 fragmentation(const FreeMachine& free, const Machine& machine,
+                     std::span<const RequestKind> kinds) {
+  Int128 sum = 0;
+  for (const RequestKind& kind : kinds) {
+    const std::uint32_t wanted = kind.request.gpus > 0 ? kMilliPerGpu : kind.request.gpu_milli;
+    std::uint64_t useless = 0;
+    if (wanted == 0 || !can_host(free, machine, kind.request)) {
+      useless = free.gpu_milli;
+    } else {
+      for (std::uint32_t i = 0; i < machine.gpus; ++i) {
+        if (free.by_gpu[i] < wanted) useless += free.by_gpu[i];
+      }
+    }
+    sum += static_cast<Int128>(useless) * static_cast<Int128>(kind.jobs);
+  }
+  return sum;
+}
+
+Placement::Placement(ClusterState& cluster, PlacementRule rule, std::span<const RequestKind> kinds,
+                     SeededRandom& random)
+    : cluster_(cluster), rule_(rule), kinds_(kinds), random_(random) {
+  const std::size_t count = cluster.machines().size();
+  versions_.assign(count, 1);
+  if (rule_ == PlacementRule::kLeastFragmentation) {
+    memos_.assign(kinds.size(), std::vector<FragmentationMemo>(count));
+  }
+  if (rule_ == PlacementRule::kGpuClustering) {
+    held_by_size_.assign(count, std::vector<std::uint32_t>(kGpusPerMachineMax + 2, 0));
+  }
+  for (const Machine& machine : cluster.machines()) {
+    cpu_max_ = std::max(cpu_max_, machine.cpu_milli);
+    gpu_max_ = std::max<std::uint64_t>(gpu_max_, std::uint64_t{kMilliPerGpu} * machine.gpus);
+  }
+}
+
+void Placement::take(const Share& share) {
+  cluster_.take(share);
+  ++versions_[share.machine];
+  if (!held_by_size_.empty()) ++held_by_size_[share.machine][size_class(share)];
+}
+
+void Placement::take(const Shares& shares) {
+  for (const Share& share : shares) take(share);
+}
+
+void Placement::give_back(const Shares& shares) {
+  for (const Share& share : shares) {
+    cluster_.give_back(share);
+    ++versions_[share.machine];
+    if (held_by_size_.empty()) continue;
+    std::uint32_t& held = held_by_size_[share.machine][size_class(share)];
+    CHECK(held > 0, "what is given back was placed");
+    --held;
+  }
+}
+
+std::optional<Shares> Placement::place(const Request& request) {
+  if (request.gpus > cluster_.largest_machine()) return place_on_several(request);
+  if (request.milli_gpus() > cluster_.free_milli_gpus()) return std::nullopt;
+  const std::optional<Share> share = choose(request);
+  if (!share) return std::nullopt;
+  take(*share);
+  return Shares{*share};
+}
+
+std::optional<Shares> Placement::try_place(const Request& request) {
+  std::optional<Shares> shares = place(request);
+  if (shares) give_back(*shares);
+  return shares;
+}
+
+void Placement::clear() {
+  cluster_.clear();
+  for (std::uint64_t& version : versions_) ++version;
+  for (auto& held : held_by_size_) std::fill(held.begin(), held.end(), 0u);
+}
+
+Int128 Placement::what_remains(std::uint32_t machine, const Request& request) const {
+  const FreeMachine& free = cluster_.free_on(machine);
+  return static_cast<Int128>(free.cpu_milli - request.cpu_milli) * kWhole /
+             static_cast<Int128>(cpu_max_) +
+         static_cast<Int128>(free.gpu_milli - request.milli_gpus()) * kWhole /
+             static_cast<Int128>(gpu_max_);
+}
+
+Int128 Placement::cost_of(std::uint32_t machine, const Request& request) const {
+  const FreeMachine& free = cluster_.free_on(machine);
+  const Machine& whole = cluster_.machines()[machine];
+  switch (rule_) {
+    case PlacementRule::kBestFit:
+      return what_remains(machine, request);
+    case PlacementRule::kWorstFit:
+      return -what_remains(machine, request);
+    case PlacementRule::kDotProduct:
+      return static_cast<Int128>(free.cpu_milli) * static_cast<Int128>(request.cpu_milli) *
+                 static_cast<Int128>(gpu_max_) * static_cast<Int128>(gpu_max_) +
+             static_cast<Int128>(free.gpu_milli) * static_cast<Int128>(request.milli_gpus()) *
+                 static_cast<Int128>(cpu_max_) * static_cast<Int128>(cpu_max_);
+    case PlacementRule::kGpuClustering: {
+      const auto& held = held_by_size_[machine];
+      std::uint32_t others = 0;
+      for (std::uint32_t count : held) others += count;
+      const std::uint32_t same = held[size_class(request)];
+      others -= same;
+      // Machines with jobs of this size only, then with some, then the rest, and empty ones last.
+      const int group = same > 0 ? (others == 0 ? 0 : 1) : (others > 0 ? 2 : 3);
+      return group;
+    }
+    case PlacementRule::kGpuPacking: {
+      const bool is_idle = free.gpu_milli == whole.gpus * kMilliPerGpu;
+      bool opens_gpu = request.gpus > 0;
+      if (request.gpu_milli > 0) {
+        opens_gpu = !std::any_of(free.by_gpu, free.by_gpu + whole.gpus, [&](std::uint16_t milli) {
+          return milli < kMilliPerGpu && milli >= request.gpu_milli;
+        });
+      }
+      const int group = is_idle ? 2 : (opens_gpu ? 1 : 0);
+      return group;
+    }
+    case PlacementRule::kFirstFit:
+    case PlacementRule::kRandom:
+    case PlacementRule::kLeastFragmentation:
+      break;
+  }
+  CHECK(false, "choose() handles the other rules itself");
+}
+
+Placement::Choice Placement::least_fragmentation(std::uint32_t machine, const Request& request,
+                                                 std::size_t kind) {
+  Share share = cluster_.share_on(machine, request);
+  if (kind < memos_.size()) {
+    FragmentationMemo& memo = memos_[kind][machine];
+    if (memo.version == versions_[machine]) {
+      share.gpu_mask = memo.gpu_mask;
+      return {.share = share, .cost = memo.growth};
+    }
+  }
+  const Machine& whole = cluster_.machines()[machine];
+  const FreeMachine before = cluster_.free_on(machine);
+  const Int128 now = fragmentation(before, whole, kinds_);
+  const auto growth_of = [&](std::uint32_t mask) {
+    FreeMachine after = before;
+    after.cpu_milli -= share.cpu_milli;
+    after.memory_mib -= share.memory_mib;
+    for (std::uint32_t i = 0; i < whole.gpus; ++i) {
+      if (((mask >> i) & 1) == 0) continue;
+      if (after.by_gpu[i] == kMilliPerGpu) --after.whole_gpus;
+      after.by_gpu[i] = static_cast<std::uint16_t>(after.by_gpu[i] - share.gpu_milli);
+      after.gpu_milli -= share.gpu_milli;
+    }
+    return fragmentation(after, whole, kinds_) - now;
+  };
+  Choice best{.share = share, .cost = growth_of(share.gpu_mask)};
+  if (request.gpu_milli > 0) {
+    for (std::uint32_t i = 0; i < whole.gpus; ++i) {
+      if (before.by_gpu[i] < request.gpu_milli || share.gpu_mask == (1u << i)) continue;
+      const Int128 growth = growth_of(1u << i);
+      if (growth >= best.cost) continue;
+      best.share.gpu_mask = 1u << i;
+      best.cost = growth;
+    }
+  }
+  if (kind < memos_.size()) {
+    memos_[kind][machine] = {versions_[machine], best.cost, best.share.gpu_mask};
+  }
+  return best;
+}
+
+std::optional<Share> Placement::choose(const Request& request) {
+  const auto count = static_cast<std::uint32_t>(cluster_.machines().size());
+  if (rule_ == PlacementRule::kFirstFit) {
+    for (std::uint32_t machine = 0; machine < count; ++machine) {
+      if (cluster_.fits(machine, request)) return cluster_.share_on(machine, request);
+    }
+    return std::nullopt;
+  }
+  if (rule_ == PlacementRule::kRandom) {
+    std::vector<std::uint32_t> fitting;
+    for (std::uint32_t machine = 0; machine < count; ++machine) {
+      if (cluster_.fits(machine, request)) fitting.push_back(machine);
+    }
+    if (fitting.empty()) return std::nullopt;
+    const std::uint32_t machine = fitting[random_.below(fitting.size())];
+    Share share = cluster_.share_on(machine, request);
+    if (request.gpu_milli > 0) {
+      std::vector<std::uint32_t> gpus;
+      for (std::uint32_t i = 0; i < cluster_.machines()[machine].gpus; ++i) {
+        if (cluster_.free_on(machine).by_gpu[i] >= request.gpu_milli) gpus.push_back(i);
+      }
+      share.gpu_mask = 1u << gpus[random_.below(gpus.size())];
+    }
+    return share;
+  }
+  std::size_t kind = kinds_.size();
+  if (rule_ == PlacementRule::kLeastFragmentation) {
+    const auto same = std::find_if(kinds_.begin(), kinds_.end(), [&](const RequestKind& each) {
+      return each.request == request;
+    });
+    kind = static_cast<std::size_t>(same - kinds_.begin());
+  }
+  std::optional<Choice> best;
+  for (std::uint32_t machine = 0; machine < count; ++machine) {
+    if (!cluster_.fits(machine, request)) continue;
+    Choice choice = rule_ == PlacementRule::kLeastFragmentation
+                        ? least_fragmentation(machine, request, kind)
+                        : Choice{.share = cluster_.share_on(machine, request),
+                                 .cost = cost_of(machine, request)};
+    choice.remains = what_remains(machine, request);
+    if (!best || choice.cost < best->cost ||
+        (choice.cost == best->cost && choice.remains < best->remains)) {
+      best = choice;
+    }
+  }
+  if (!best) return std::nullopt;
+  return best->share;
+}
+
+std::optional<Shares> Placement::place_on_several(const Request& request) {
+  Shares shares;
+  std::uint32_t missing = request.gpus;
+  const auto part = [&](std::uint64_t all, std::uint32_t gpus) {
+    return (all * gpus + request.gpus - 1) / request.gpus;  // rounded up
+  };
+  const auto give_up = [&]() -> std::optional<Shares> {
+    give_back(shares);
+    return std::nullopt;
+  };
+  const auto take_one = [&](const Share& share) {
+    take(share);
+    shares.push_back(share);
+  };
+  const auto count = static_cast<std::uint32_t>(cluster_.machines().size());
+  for (std::uint32_t i = 0; i < count && missing > 0; ++i) {
+    const Machine& machine = cluster_.machines()[i];
+    if (machine.gpus == 0 || machine.gpus > missing ||
+        cluster_.free_on(i).whole_gpus < machine.gpus) {
+      continue;
+    }
+    const Request each{.gpus = machine.gpus,
+                       .cpu_milli = part(request.cpu_milli, machine.gpus),
+                       .memory_mib = part(request.memory_mib, machine.gpus),
+                       .models = request.models};
+    if (!cluster_.fits(i, each)) continue;
+    take_one(cluster_.share_on(i, each));
+    missing -= machine.gpus;
+  }
+  if (missing == 0) return shares;
+  if (missing >= cluster_.largest_machine()) return give_up();
+  const Request rest{.gpus = missing,
+                     .cpu_milli = part(request.cpu_milli, missing),
+                     .memory_mib = part(request.memory_mib, missing),
+                     .models = request.models};
+  const std::optional<Share> share = choose(rest);
+  if (!share) return give_up();
+  take_one(*share);
+  return shares;
+}
+
+}  // namespace pennyweight::replay

@@ -1,0 +1,346 @@
+#include "insight/replay/simulate.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "core/check.h"
+#include "insight/replay/reservation.h"
+#include "insight/replay/waiting_queue.h"
+
+namespace pennyweight::replay {
+namespace {
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
+std::vector<std::uint32_t> in_order_of_arrival(std::span<const Job> jobs) {
+  std::vector<std::uint32_t> order(jobs.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return jobs[a].submit_us < jobs[b].submit_us;
+  });
+  return order;
+}
+
+// What both ways of scheduling share: the cluster, the clock and the account of GPU time.
+class Simulation {
+ public:
+  Simulation(std::span<const Job> jobs, std::span<const Machine> machines,
+             const ReplayOptions& options)
+      : jobs_(jobs),
+        options_(options),
+        policy_(options.scheduling),
+        kinds_(policy_.placement == PlacementRule::kLeastFragmentation
+                   ? request_kinds(jobs)
+                   : std::vector<RequestKind>()),
+        random_(policy_.seed),
+        cluster_(machines),
+        placement_(cluster_, policy_.placement, kinds_, random_),
+        usage_(jobs, policy_),
+        held_(jobs.size()),
+        begun_us_(jobs.size(), 0),
+        arrivals_(in_order_of_arrival(jobs)) {
+    replay_.jobs.resize(jobs.size());
+    replay_.capacity_milli_gpus = cluster_.capacity_milli_gpus();
+    for (const Job& job : jobs) {
+      CHECK(job.work_us > 0 && job.submit_us >= 0, "the caller leaves out jobs without work");
+    }
+    drop_impossible(machines);
+  }
+
+  Replay take_result() {
+    const Int128 capacity =
+        static_cast<Int128>(replay_.capacity_milli_gpus) * static_cast<Int128>(replay_.end_us);
+    // Held time is summed by job, idle time by the clock; neither is derived from the other.
+    CHECK(replay_.held_milli_gpu_us + replay_.idle_milli_gpu_us == capacity,
+          "GPU time of jobs and idle GPU time make up the capacity");
+    return std::move(replay_);
+  }
+
+ protected:
+  std::int64_t next_arrival_us() const {
+    return arrived_ < arrivals_.size() ? jobs_[arrivals_[arrived_]].submit_us : kNever;
+  }
+
+  void advance_to(std::int64_t to_us) {
+    replay_.idle_milli_gpu_us +=
+        static_cast<Int128>(cluster_.free_milli_gpus()) * static_cast<Int128>(to_us - now_us_);
+    usage_.advance(to_us);
+    now_us_ = to_us;
+    ++replay_.events;
+  }
+
+  void record_start(std::uint32_t job) {
+    begun_us_[job] = now_us_;
+    auto& first = replay_.jobs[job].first_start_us;
+    if (!first) first = now_us_;
+    usage_.start(usage_.team_of(job), jobs_[job].request.milli_gpus());
+  }
+
+  // The job no longer holds held_[job].
+  void record_stop(std::uint32_t job) {
+    const std::int64_t span = now_us_ - begun_us_[job];
+    const auto milli_gpus = jobs_[job].request.milli_gpus();
+    usage_.stop(usage_.team_of(job), milli_gpus);
+    replay_.jobs[job].held_us += span;
+    replay_.held_milli_gpu_us += static_cast<Int128>(span) * static_cast<Int128>(milli_gpus);
+    if (options_.keep_runs && span > 0) {
+      replay_.runs.push_back({job, begun_us_[job], now_us_, held_[job]});
+    }
+  }
+
+  void record_end(std::uint32_t job) {
+    record_stop(job);
+    replay_.jobs[job].end_us = now_us_;
+    replay_.end_us = now_us_;
+  }
+
+  std::span<const Job> jobs_;
+  const ReplayOptions& options_;
+  const Scheduling& policy_;
+  std::vector<RequestKind> kinds_;
+  SeededRandom random_;
+  ClusterState cluster_;
+  Placement placement_;
+  TeamUsage usage_;
+  std::vector<Shares> held_;            // of each job
+  std::vector<std::int64_t> begun_us_;  // since when each job holds held_
+  std::vector<std::uint32_t> arrivals_;
+  std::size_t arrived_ = 0;
+  std::int64_t now_us_ = 0;
+  Replay replay_;
+
+ private:
+  // Jobs that the empty cluster can't hold never arrive.
+  void drop_impossible(std::span<const Machine> machines) {
+    ClusterState empty(machines);
+    SeededRandom unused(0);
+    Placement placement(empty, PlacementRule::kFirstFit, {}, unused);
+    std::erase_if(arrivals_,
+                  [&](std::uint32_t job) { return !placement.try_place(jobs_[job].request); });
+  }
+};
+
+// A job that runs goes on to its end.
+class RunToEnd : public Simulation {
+ public:
+  RunToEnd(std::span<const Job> jobs, std::span<const Machine> machines,
+           const ReplayOptions& options)
+      : Simulation(jobs, machines, options), waiting_(jobs, policy_.order, usage_) {}
+
+  Replay run() {
+    while (arrived_ < arrivals_.size() || !ends_.empty()) {
+      const std::int64_t next_end = ends_.empty() ? kNever : ends_.begin()->end_us;
+      advance_to(std::min(next_arrival_us(), next_end));
+      while (!ends_.empty() && ends_.begin()->end_us == now_us_) {
+        finish(ends_.begin()->job);
+        ends_.erase(ends_.begin());
+      }
+      for (; next_arrival_us() == now_us_; ++arrived_) waiting_.add(arrivals_[arrived_]);
+      start_jobs();
+    }
+    CHECK(waiting_.size() == 0, "a job that the empty cluster can hold runs in the end");
+    return take_result();
+  }
+
+ private:
+  void finish(std::uint32_t job) {
+    record_end(job);
+    placement_.give_back(held_[job]);
+    held_[job].clear();
+    const std::int64_t expected = begun_us_[job] + estimate_of(jobs_[job]);
+    expected_.erase({expected, job});
+    // Whoever ends before or after its estimate changes when the first of the queue can start.
+    if (expected != now_us_) reserved_for_.reset();
+  }
+
+  void start(std::uint32_t job, Shares shares) {
+    waiting_.remove(job);
+    held_[job] = std::move(shares);
+    record_start(job);
+    ends_.insert({now_us_ + jobs_[job].work_us, job});
+    expected_.insert({now_us_ + estimate_of(jobs_[job]), job});
+  }
+
+  void start_jobs() {
+    std::uint32_t behind = 0;
+    std::optional<std::uint32_t> first_blocked;
+    waiting_.visit([&](std::uint32_t job) {
+      if (first_blocked && ++behind > policy_.depth) return false;
+      std::optional<Shares> shares = placement_.place(jobs_[job].request);
+      if (!shares) {
+        if (policy_.when_blocked == WhenBlocked::kWait) return false;
+        if (!first_blocked) first_blocked = job;
+        return true;
+      }
+      if (first_blocked && policy_.when_blocked == WhenBlocked::kBackfill &&
+          !may_overtake(*first_blocked, job, *shares)) {
+        placement_.give_back(*shares);
+        return true;
+      }
+      start(job, std::move(*shares));
+      return true;
+    });
+  }
+
+  // REQUIRES: shares are taken.
+  bool may_overtake(std::uint32_t first, std::uint32_t job, const Shares& shares) {
+    if (reserved_for_ != first) {
+      placement_.give_back(shares);
+      reservation_ =
+          Reservation::find(cluster_, placement_, jobs_[first].request, expected_, held_, now_us_);
+      placement_.take(shares);
+      reserved_for_ = first;
+    }
+    return reservation_ && reservation_->admits(shares, now_us_ + estimate_of(jobs_[job]));
+  }
+
+  WaitingQueue waiting_;
+  std::set<ExpectedEnd> ends_;      // as they will be
+  std::set<ExpectedEnd> expected_;  // as the scheduler believes
+  std::optional<std::uint32_t> reserved_for_;
+  std::optional<Reservation> reservation_;
+};
+
+// Every arrival and end plans all jobs anew.
+class PlanAnew : public Simulation {
+ public:
+  PlanAnew(std::span<const Job> jobs, std::span<const Machine> machines,
+           const ReplayOptions& options)
+      : Simulation(jobs, machines, options),
+        left_us_(jobs.size()),
+        restart_left_us_(jobs.size(), 0),
+        is_held_(jobs.size(), false) {
+    for (std::size_t i = 0; i < jobs.size(); ++i) left_us_[i] = jobs[i].work_us;
+  }
+
+  Replay run() {
+    while (arrived_ < arrivals_.size() || !running_.empty()) {
+      std::int64_t next = next_arrival_us();
+      for (const std::uint32_t job : running_) {
+        next = std::min(next, now_us_ + restart_left_us_[job] + left_us_[job]);
+      }
+      const std::int64_t span = next - now_us_;
+      for (const std::uint32_t job : running_) progress(job, span);
+      advance_to(next);
+      end_finished();
+      for (; next_arrival_us() == now_us_; ++arrived_) insert(waiting_, arrivals_[arrived_]);
+      plan();
+    }
+    CHECK(waiting_.empty(), "a job that the empty cluster can hold runs in the end");
+    return take_result();
+  }
+
+ private:
+  // How a span between two events was used. REQUIRES: the job doesn't end before it does.
+  void progress(std::uint32_t job, std::int64_t span) {
+    std::int64_t restarting = std::min(span, restart_left_us_[job]);
+    restart_left_us_[job] -= restarting;
+    if (policy_.restart_cost == RestartCost::kEveryEvent && span < left_us_[job]) {
+      restarting = std::min(span, jobs_[job].restart_us);
+    }
+    left_us_[job] -= span - restarting;
+    replay_.restart_milli_gpu_us +=
+        static_cast<Int128>(restarting) * static_cast<Int128>(jobs_[job].request.milli_gpus());
+  }
+
+  QueueKey key_of(std::uint32_t job) const {
+    // What is left of the estimate, as far as the work is done.
+    const std::int64_t done = jobs_[job].work_us - left_us_[job];
+    const std::int64_t left = std::max<std::int64_t>(0, estimate_of(jobs_[job]) - done);
+    return queue_key(policy_.order, jobs_[job], job, left);
+  }
+  void insert(std::set<QueueKey>& queue, std::uint32_t job) { queue.insert(key_of(job)); }
+
+  void end_finished() {
+    std::erase_if(running_, [&](std::uint32_t job) {
+      if (left_us_[job] > 0) return false;
+      record_end(job);
+      placement_.give_back(held_[job]);
+      held_[job].clear();
+      is_held_[job] = false;
+      return true;
+    });
+  }
+
+  void plan() {
+    // Waiting jobs keep their keys while they wait; those that ran get theirs anew.
+    std::set<QueueKey> queue;
+    for (const std::uint32_t job : running_) insert(queue, job);
+    const std::vector<std::uint32_t> before = std::move(running_);
+    running_.clear();
+    placement_.clear();
+    std::vector<std::uint32_t> started;
+    auto ran = queue.begin();
+    auto waits = waiting_.begin();
+    while (ran != queue.end() || waits != waiting_.end()) {
+      if (cluster_.free_milli_gpus() == 0 && !has_requests_without_gpu_) break;
+      const bool takes_waiting = ran == queue.end() || (waits != waiting_.end() && *waits < *ran);
+      const std::uint32_t job = takes_waiting ? waits->job : ran->job;
+      std::optional<Shares> shares = placement_.place(jobs_[job].request);
+      if (shares) {
+        continue_or_start(job, std::move(*shares));
+        running_.push_back(job);
+      }
+      if (!takes_waiting) {
+        ++ran;
+      } else if (shares) {
+        waits = waiting_.erase(waits);
+      } else {
+        ++waits;
+      }
+    }
+    std::vector<bool>& runs = runs_;
+    runs.assign(jobs_.size(), false);
+    for (const std::uint32_t job : running_) runs[job] = true;
+    for (const std::uint32_t job : before) {
+      if (!runs[job]) interrupt(job);
+    }
+  }
+
+  void continue_or_start(std::uint32_t job, Shares shares) {
+    const bool ran = is_held_[job];
+    const bool stays = ran && held_[job] == shares;
+    if (ran && !stays) {
+      record_stop(job);
+      ++replay_.jobs[job].interruptions;
+    }
+    const bool is_new = !replay_.jobs[job].first_start_us;
+    if (!stays) {
+      held_[job] = std::move(shares);
+      record_start(job);
+    }
+    is_held_[job] = true;
+    if (policy_.restart_cost == RestartCost::kOnResume && !stays && !is_new) {
+      restart_left_us_[job] = jobs_[job].restart_us;
+    }
+  }
+
+  void interrupt(std::uint32_t job) {
+    record_stop(job);
+    held_[job].clear();
+    is_held_[job] = false;
+    ++replay_.jobs[job].interruptions;
+    insert(waiting_, job);
+  }
+
+  std::vector<std::int64_t> left_us_;          // of each job's work
+  std::vector<std::int64_t> restart_left_us_;  // until it does work again
+  std::vector<bool> is_held_;
+  std::vector<bool> runs_;
+  std::vector<std::uint32_t> running_;
+  std::set<QueueKey> waiting_;
+  bool has_requests_without_gpu_ = std::any_of(
+      jobs_.begin(), jobs_.end(), [](const Job& job) { return job.request.milli_gpus() == 0; });
+};
+
+}  // namespace
+
+Replay simulate(std::span<const Job> jobs, std::span<const Machine> machines,
+                const ReplayOptions& options) {
+  return options.scheduling.preempts ? PlanAnew(jobs, machines, options).run()
+                                     : RunToEnd(jobs, machines, options).run();
+}
+
+}  // namespace pennyweight::replay

@@ -1,0 +1,56 @@
+// simulate(): replays jobs on machines under a scheduling policy, event by event.
+//
+// Deterministic: same input and seed, same result. Integers throughout: the GPU time of all jobs
+// plus idle GPU time is exactly capacity times duration, which simulate() checks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/int128.h"
+#include "insight/replay/job.h"
+#include "insight/replay/scheduling.h"
+
+namespace pennyweight::replay {
+
+// A span in which a job held its machines.
+struct JobRun {
+  std::uint32_t job;  // index
+  std::int64_t begin_us;
+  std::int64_t end_us;
+  Shares shares;
+};
+
+struct JobResult {
+  // Nothing: it never started, since the empty cluster can't hold it.
+  std::optional<std::int64_t> first_start_us;
+  std::int64_t end_us = 0;
+  std::int64_t held_us = 0;  // how long it held its machines, restarts included
+  std::uint32_t interruptions = 0;
+};
+
+struct Replay {
+  std::vector<JobResult> jobs;  // as given
+  std::vector<JobRun> runs;        // by end, where keep_runs asks for them
+  std::int64_t end_us = 0;      // of the last job; the replay lasts from 0 to here
+  std::uint64_t capacity_milli_gpus = 0;
+  // Thousandths of a GPU times microseconds, from 0 to end_us.
+  Int128 held_milli_gpu_us = 0;
+  Int128 idle_milli_gpu_us = 0;
+  // Of what was held: what restarts cost, in which no work was done.
+  Int128 restart_milli_gpu_us = 0;
+  std::uint64_t events = 0;
+};
+
+struct ReplayOptions {
+  Scheduling scheduling;
+  bool keep_runs = false;
+};
+
+// REQUIRES: work_us > 0 and submit_us >= 0 for each job; machines as ClusterState requires them.
+Replay simulate(std::span<const Job> jobs, std::span<const Machine> machines,
+                const ReplayOptions& options);
+
+}  // namespace pennyweight::replay

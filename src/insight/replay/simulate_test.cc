@@ -1,0 +1,241 @@
+#include "insight/replay/simulate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "insight/replay/placement.h"
+
+namespace pennyweight::replay {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000;
+
+Job make_job(std::int64_t submit_s, std::int64_t work_s, std::uint32_t gpus) {
+  Job job;
+  job.submit_us = submit_s * kSecond;
+  job.work_us = work_s * kSecond;
+  job.request.gpus = gpus;
+  return job;
+}
+
+std::vector<Machine> machines_of(std::initializer_list<std::uint32_t> gpus) {
+  std::vector<Machine> machines;
+  for (const std::uint32_t count : gpus) machines.push_back({.gpus = count});
+  return machines;
+}
+
+std::vector<std::int64_t> starts_s(const Replay& replay) {
+  std::vector<std::int64_t> starts;
+  for (const JobResult& job : replay.jobs) {
+    starts.push_back(job.first_start_us ? *job.first_start_us / kSecond : -1);
+  }
+  return starts;
+}
+
+Scheduling with(QueueOrder order, WhenBlocked when_blocked = WhenBlocked::kWait) {
+  Scheduling scheduling;
+  scheduling.order = order;
+  scheduling.when_blocked = when_blocked;
+  return scheduling;
+}
+
+using Starts = std::vector<std::int64_t>;
+
+TEST(Simulate, NobodyOvertakesUnlessToldSo) {
+  // 4 GPUs: the second job waits for the first; the third would fit beside the first.
+  const std::vector<Job> jobs = {make_job(0, 100, 3), make_job(1, 10, 4), make_job(2, 50, 1),
+                                 make_job(3, 500, 1)};
+  const auto machines = machines_of({4});
+  const auto fcfs = QueueOrder::kFirstComeFirstServed;
+  EXPECT_EQ(starts_s(simulate(jobs, machines, {.scheduling = with(fcfs)})),
+            (Starts{0, 100, 110, 110}));
+  // Backfilled: the third ends before the second's reservation at 100, the fourth doesn't.
+  EXPECT_EQ(starts_s(simulate(jobs, machines, {.scheduling = with(fcfs, WhenBlocked::kBackfill)})),
+            (Starts{0, 100, 2, 110}));
+  // Skipping lets the fourth delay the second.
+  EXPECT_EQ(starts_s(simulate(jobs, machines, {.scheduling = with(fcfs, WhenBlocked::kSkip)})),
+            (Starts{0, 552, 2, 52}));
+}
+
+TEST(Simulate, ABackfilledJobMayOutliveTheReservationOnOtherMachines) {
+  // The second job needs all of the larger machine; the smaller one stays free for the third.
+  const std::vector<Job> jobs = {make_job(0, 100, 3), make_job(1, 10, 4), make_job(2, 500, 2)};
+  const auto machines = machines_of({4, 2});
+  EXPECT_EQ(starts_s(simulate(
+                jobs, machines,
+                {.scheduling = with(QueueOrder::kFirstComeFirstServed, WhenBlocked::kBackfill)})),
+            (Starts{0, 100, 2}));
+}
+
+TEST(Simulate, TheShortestJobGoesFirst) {
+  const std::vector<Job> jobs = {make_job(0, 10, 1), make_job(1, 30, 1), make_job(2, 20, 1)};
+  EXPECT_EQ(
+      starts_s(simulate(jobs, machines_of({1}), {.scheduling = with(QueueOrder::kShortestJob)})),
+      (Starts{0, 30, 10}));
+}
+
+TEST(Simulate, PreemptionKeepsProgressAndPaysForTheRestart) {
+  std::vector<Job> jobs = {make_job(0, 100, 1), make_job(10, 20, 1)};
+  jobs[0].restart_us = 5 * kSecond;
+  Scheduling scheduling = with(QueueOrder::kShortestRemaining);
+  scheduling.preempts = true;
+  const Replay replay = simulate(jobs, machines_of({1}), {.scheduling = scheduling});
+  EXPECT_EQ(replay.jobs[1].end_us, 30 * kSecond);
+  EXPECT_EQ(replay.jobs[0].end_us, 125 * kSecond);  // 10 + 20 of the other + 5 + 90
+  EXPECT_EQ(replay.jobs[0].interruptions, 1u);
+  EXPECT_EQ(replay.jobs[0].held_us, 105 * kSecond);
+  EXPECT_EQ(replay.restart_milli_gpu_us, Int128{5} * kSecond * 1000);
+}
+
+TEST(Simulate, FairQueuesServeTheTeamWithLessFirst) {
+  // Team a has submitted everything first; b comes later and still gets every second GPU. Equal
+  // teams go by who waits longer.
+  std::vector<Job> jobs;
+  for (int i = 0; i < 8; ++i) {
+    jobs.push_back(make_job(i < 4 ? 0 : 1, 100, 1));
+    jobs.back().team = i < 4 ? "a" : "b";
+  }
+  const auto replay =
+      simulate(jobs, machines_of({2}), {.scheduling = with(QueueOrder::kMaxMinFair)});
+  EXPECT_EQ(starts_s(replay), (Starts{0, 0, 100, 200, 100, 200, 300, 300}));
+  // b's weight of 3 gives it three of four GPUs as soon as they are free.
+  Scheduling weighted = with(QueueOrder::kMaxMinFair);
+  weighted.team_weights = {{"b", 3}};
+  EXPECT_EQ(starts_s(simulate(jobs, machines_of({4}), {.scheduling = weighted})),
+            (Starts{0, 0, 0, 0, 100, 100, 100, 100}));
+}
+
+TEST(Simulate, AJobThatTheEmptyClusterCannotHoldNeverStarts) {
+  const std::vector<Job> jobs = {make_job(0, 10, 9), make_job(0, 10, 6), make_job(0, 10, 2)};
+  const Replay replay = simulate(jobs, machines_of({4, 4}), {});
+  EXPECT_EQ(starts_s(replay), (Starts{-1, 0, 0}));  // 6 = 4 + 2
+}
+
+// Random worlds under every policy.
+class RandomWorlds : public testing::TestWithParam<std::uint64_t> {};
+
+struct World {
+  std::vector<Job> jobs;
+  std::vector<Machine> machines;
+};
+
+World make_world(SeededRandom& random) {
+  World world;
+  const std::uint64_t machines = 1 + random.below(5);
+  for (std::uint64_t i = 0; i < machines; ++i) {
+    world.machines.push_back({.model = static_cast<std::uint32_t>(random.below(2)),
+                              .gpus = static_cast<std::uint32_t>(random.below(9)),
+                              .cpu_milli = 1000 * random.below(65),
+                              .memory_mib = 1024 * random.below(257)});
+  }
+  const std::uint64_t jobs = 1 + random.below(40);
+  for (std::uint64_t i = 0; i < jobs; ++i) {
+    Job& job = world.jobs.emplace_back();
+    job.team = std::string(1, static_cast<char>('a' + random.below(3)));
+    job.submit_us = static_cast<std::int64_t>(random.below(50)) * kSecond;
+    job.work_us = static_cast<std::int64_t>(1 + random.below(30 * kSecond));
+    if (random.below(2) == 0) {
+      job.estimate_us = static_cast<std::int64_t>(1 + random.below(60 * kSecond));
+    }
+    job.restart_us = static_cast<std::int64_t>(random.below(3)) * kSecond;
+    job.priority = static_cast<std::int64_t>(random.below(3));
+    const std::uint64_t kind = random.below(4);
+    if (kind == 0) job.request.gpu_milli = static_cast<std::uint32_t>(1 + random.below(999));
+    if (kind > 1) job.request.gpus = static_cast<std::uint32_t>(1 + random.below(12));
+    job.request.cpu_milli = 500 * random.below(9);
+    job.request.memory_mib = 512 * random.below(9);
+    if (random.below(3) == 0) job.request.models = 1 + random.below(3);
+  }
+  return world;
+}
+
+Scheduling make_policy(SeededRandom& random) {
+  Scheduling policy;
+  policy.order = static_cast<QueueOrder>(random.below(7));
+  policy.when_blocked = static_cast<WhenBlocked>(random.below(3));
+  policy.placement = static_cast<PlacementRule>(random.below(8));
+  const bool is_fair =
+      policy.order == QueueOrder::kMaxMinFair || policy.order == QueueOrder::kDecayedFairShare;
+  policy.preempts = !is_fair && random.below(2) == 0;
+  if (random.below(4) == 0) policy.restart_cost = RestartCost::kEveryEvent;
+  policy.half_life_us = 20 * kSecond;
+  policy.seed = random.below(100);
+  return policy;
+}
+
+// Nobody holds more than a machine has, at any moment.
+void check_capacity(const World& world, const Replay& replay) {
+  struct Change {
+    std::int64_t at_us;
+    bool takes;
+    const Share* share;
+  };
+  std::vector<Change> changes;
+  for (const JobRun& run : replay.runs) {
+    for (const Share& share : run.shares) {
+      changes.push_back({run.begin_us, true, &share});
+      changes.push_back({run.end_us, false, &share});
+    }
+  }
+  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+    return a.at_us != b.at_us ? a.at_us < b.at_us : a.takes < b.takes;
+  });
+  ClusterState cluster(world.machines);
+  for (const Change& change : changes) {
+    // take() checks that what it takes is free.
+    change.takes ? cluster.take(*change.share) : cluster.give_back(*change.share);
+  }
+  EXPECT_EQ(cluster.free_milli_gpus(), cluster.capacity_milli_gpus());
+}
+
+TEST_P(RandomWorlds, KeepTheirPromises) {
+  SeededRandom random(GetParam());
+  for (int i = 0; i < 40; ++i) {
+    const World world = make_world(random);
+    const Scheduling policy = make_policy(random);
+    const Replay replay =
+        simulate(world.jobs, world.machines, {.scheduling = policy, .keep_runs = true});
+    check_capacity(world, replay);
+    std::map<std::uint32_t, std::int64_t> held;
+    Int128 milli_gpu_us = 0;
+    for (const JobRun& run : replay.runs) {
+      held[run.job] += run.end_us - run.begin_us;
+      std::uint64_t gpus = 0;
+      for (const Share& share : run.shares) {
+        gpus += static_cast<std::uint64_t>(std::popcount(share.gpu_mask)) * share.gpu_milli;
+      }
+      ASSERT_EQ(gpus, world.jobs[run.job].request.milli_gpus());
+      milli_gpu_us += static_cast<Int128>(gpus) * (run.end_us - run.begin_us);
+    }
+    EXPECT_TRUE(milli_gpu_us == replay.held_milli_gpu_us);
+    for (std::uint32_t job = 0; job < world.jobs.size(); ++job) {
+      const JobResult& result = replay.jobs[job];
+      if (!result.first_start_us) {
+        EXPECT_EQ(held.count(job), 0u);
+        continue;
+      }
+      EXPECT_GE(*result.first_start_us, world.jobs[job].submit_us);
+      EXPECT_EQ(held[job], result.held_us);
+      // All of the work, and nothing more unless it was interrupted or each event costs it.
+      EXPECT_GE(result.held_us, world.jobs[job].work_us);
+      if (!policy.preempts ||
+          (result.interruptions == 0 && policy.restart_cost == RestartCost::kOnResume)) {
+        EXPECT_EQ(result.held_us, world.jobs[job].work_us);
+      }
+    }
+    // The same again, to the microsecond.
+    const Replay again =
+        simulate(world.jobs, world.machines, {.scheduling = policy, .keep_runs = true});
+    EXPECT_EQ(starts_s(again), starts_s(replay));
+    EXPECT_EQ(again.end_us, replay.end_us);
+    EXPECT_TRUE(again.idle_milli_gpu_us == replay.idle_milli_gpu_us);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomWorlds, testing::Range<std::uint64_t>(1, 26));
+
+}  // namespace
+}  // namespace pennyweight::replay

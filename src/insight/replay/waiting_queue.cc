@@ -1,0 +1,72 @@
+#include "insight/replay/waiting_queue.h"
+
+#include "core/check.h"
+
+namespace pennyweight::replay {
+
+std::int64_t estimate_of(const Job& job) {
+  return job.estimate_us > 0 ? job.estimate_us : job.work_us;
+}
+
+QueueKey queue_key(QueueOrder order, const Job& job, std::uint32_t index, std::int64_t left_us) {
+  Int128 key = 0;
+  switch (order) {
+    case QueueOrder::kFirstComeFirstServed:
+    case QueueOrder::kMaxMinFair:
+    case QueueOrder::kDecayedFairShare:
+      break;
+    case QueueOrder::kPriority:
+      key = -static_cast<Int128>(job.priority);
+      break;
+    case QueueOrder::kShortestJob:
+      key = estimate_of(job);
+      break;
+    case QueueOrder::kShortestRemaining:
+      key = left_us;
+      break;
+    case QueueOrder::kShortestRemainingWork:
+      key = static_cast<Int128>(left_us) * static_cast<Int128>(job.request.milli_gpus());
+      break;
+  }
+  return {key, job.submit_us, index};
+}
+
+WaitingQueue::WaitingQueue(std::span<const Job> jobs, QueueOrder order, const TeamUsage& usage)
+    : jobs_(jobs),
+      order_(order),
+      usage_(usage),
+      is_fair_(order == QueueOrder::kMaxMinFair || order == QueueOrder::kDecayedFairShare),
+      queues_(is_fair_ ? std::max<std::size_t>(1, usage.team_count()) : 1) {}
+
+std::set<QueueKey>& WaitingQueue::queue_of(std::uint32_t job) {
+  return queues_[is_fair_ ? usage_.team_of(job) : 0];
+}
+
+QueueKey WaitingQueue::key_of(std::uint32_t job) const {
+  return queue_key(order_, jobs_[job], job, estimate_of(jobs_[job]));
+}
+
+void WaitingQueue::add(std::uint32_t job) {
+  CHECK(queue_of(job).insert(key_of(job)).second, "a job waits once");
+  ++size_;
+}
+
+void WaitingQueue::remove(std::uint32_t job) {
+  CHECK(queue_of(job).erase(key_of(job)) == 1, "only a job that waits is removed");
+  --size_;
+}
+
+std::uint32_t WaitingQueue::next_team(const std::vector<bool>& passed) const {
+  const auto count = static_cast<std::uint32_t>(queues_.size());
+  std::uint32_t best = count;
+  for (std::uint32_t team = 0; team < count; ++team) {
+    if (queues_[team].empty() || passed[team]) continue;
+    if (best == count || usage_.is_before(team, best) ||
+        (!usage_.is_before(best, team) && *queues_[team].begin() < *queues_[best].begin())) {
+      best = team;
+    }
+  }
+  return best;
+}
+
+}  // namespace pennyweight::replay
