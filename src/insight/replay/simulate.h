@@ -33,7 +33,7 @@ struct JobResult {
 
 struct Replay {
   std::vector<JobResult> jobs;  // as given
-  std::vector<JobRun> runs;        // by end, where keep_runs asks for them
+  std::vector<JobRun> runs;     // by end, where keep_runs asks for them
   std::int64_t end_us = 0;      // of the last job; the replay lasts from 0 to here
   std::uint64_t capacity_milli_gpus = 0;
   // Thousandths of a GPU times microseconds, from 0 to end_us.
