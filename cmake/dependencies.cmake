@@ -17,7 +17,8 @@ find_library(SNAPPY_LIBRARY snappy REQUIRED)
 add_library(snappy INTERFACE IMPORTED)
 target_link_libraries(snappy INTERFACE ${SNAPPY_LIBRARY})
 find_package(OpenSSL REQUIRED)
-# cpp-httplib as Debian builds it: a shared library, with TLS.
+find_package(Boost 1.74 REQUIRED)  # Asio and Beast, headers alone
+# cpp-httplib as Debian builds it, for tests: a client, and servers that our clients talk to.
 find_library(HTTPLIB_LIBRARY cpp-httplib REQUIRED)
 add_library(httplib INTERFACE IMPORTED)
 target_compile_definitions(httplib INTERFACE CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)

@@ -1,74 +1,39 @@
 #include "server/server.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <httplib.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "core/ascii.h"
 #include "core/json_text.h"
 #include "core/try.h"
-#include "server/connection.h"
-#include "server/connection_loop.h"
+#include "server/door.h"
 #include "server/forwarded.h"
-#include "server/http_engine.h"
+#include "server/gzip.h"
 #include "server/request_text.h"
+#include "server/stream_permits.h"
+#include "server/stream_writer.h"
 #include "server/tls.h"
+#include "server/worker_pool.h"
 
 namespace pennyweight::server {
 namespace {
 
-using Phase = Connection::Phase;
-
-constexpr std::size_t kKeepAliveRequestsMax = 1'000'000;
-constexpr int kBacklog = 512;
 constexpr std::chrono::seconds kRetryWhenBusy{5};
 // For a year after each answer, browsers contact this host over TLS only (RFC 6797).
 constexpr const char* kStrictTransportSecurity = "max-age=31536000";
-// The library matches paths by regular expressions. The server matches them by itself, so every
-// path is replaced by this one, the only one the library knows.
-constexpr const char* kAnyPath = "/";
-
-bool is_decoded(const std::string& encoding) {
-  return encoding == "gzip" || encoding == "deflate" || encoding == "br";
-}
-
-// Methods whose body the library reads.
-bool may_have_body(const std::string& method) {
-  return method == "POST" || method == "PUT" || method == "PATCH" || method == "DELETE";
-}
-
-bool is_number(const std::string& text) { return text.size() < 19 && ascii::is_all_digits(text); }
-
-// The end of the body must be unambiguous: otherwise a proxy in front of the server and the server
-// disagree about where the next request starts (RFC 9112, section 6.3; request smuggling).
-bool is_framed(const httplib::Request& request) {
-  const std::size_t lengths = request.get_header_value_count("Content-Length");
-  const std::size_t codings = request.get_header_value_count("Transfer-Encoding");
-  if (lengths + codings > 1) return false;
-  if (lengths == 1) {
-    const std::string length = request.get_header_value("Content-Length");
-    return is_number(length) && (length == "0" || may_have_body(request.method));
-  }
-  return codings == 0 ||
-         (may_have_body(request.method) &&
-          ascii::lower_case(request.get_header_value("Transfer-Encoding")) == "chunked");
-}
-
-bool accepts_gzip(const std::string& accept_encoding) {
-  const std::string small = ascii::lower_case(accept_encoding);
-  return small.contains("gzip") && !small.contains("gzip;q=0");
-}
+// Smaller bodies do not get smaller.
+constexpr std::size_t kCompressedBytesMin = 256;
+// How often it is looked whether the certificate was renewed.
+constexpr std::chrono::seconds kCertificateCheckEvery{5};
 
 std::string with_quotes(const std::string& etag) {
   return etag.starts_with('"') || etag.starts_with("W/\"") ? etag : fmt::format("\"{}\"", etag);
@@ -76,10 +41,30 @@ std::string with_quotes(const std::string& etag) {
 
 // Whether the host name stands for this server alone: it was asked at the default port. At another
 // port, other services of the same host may have no TLS, and must stay reachable.
-bool is_on_default_port(const httplib::Request& request) {
-  const std::string host = request.get_header_value("Host");
-  const std::string_view after_address = std::string_view(host).substr(host.rfind(']') + 1);
+bool is_on_default_port(std::string_view host) {
+  const std::string_view after_address = host.substr(host.rfind(']') + 1);
   return !host.empty() && (!after_address.contains(':') || after_address.ends_with(":443"));
+}
+
+// Host without its port, and an IPv6 address without its brackets.
+std::string_view without_port(std::string_view host) {
+  if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
+  return host.substr(0, host.find(':'));
+}
+
+bool is_encoded(std::string_view content_encoding) {
+  return !content_encoding.empty() && !ascii::equal_ignoring_case(content_encoding, "identity");
+}
+
+Response internal_error() {
+  return problem(500, "Internal server error",
+                 "This is a fault of the server; its log has the details.");
+}
+
+Response too_busy(std::string_view detail) {
+  Response response = problem(503, "Service unavailable", detail);
+  response.retry_after = kRetryWhenBusy;
+  return response;
 }
 
 }  // namespace
@@ -92,72 +77,36 @@ struct RegisteredRoute {
   std::size_t counts_index;  // into State::counts
 };
 
-// A bounded number of permits to answer at the same time.
-class Permits {
- public:
-  explicit Permits(std::uint32_t free) : free_(free) {}
-  // Waits for one.
-  void acquire() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return free_ > 0; });
-    --free_;
-  }
-  bool try_acquire() {
-    const std::lock_guard lock(mutex_);
-    if (free_ == 0) return false;
-    --free_;
-    return true;
-  }
-  void release() {
-    {
-      const std::lock_guard lock(mutex_);
-      ++free_;
-    }
-    changed_.notify_one();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint32_t free_;
-};
-
-struct PermitRelease {
-  void operator()(Permits* permits) const { permits->release(); }
-};
-using Permit = std::unique_ptr<Permits, PermitRelease>;
-
 // One request while it is being answered.
-struct Exchange {
-  Connection& connection;
+struct Call {
+  const RegisteredRoute* route = nullptr;  // null: no route matches
   Target target = {};
   Origin origin = {};
-  std::string accept_encoding = {};  // as sent: handlers may have compressed bodies of their own
-  const RegisteredRoute* route = nullptr;  // null: no route matches
   std::map<std::string, std::string> params = {};
+  Request request = {};
   std::optional<Response> rejection = {};  // decided before any handler runs
-  bool is_unreadable = false;              // the bytes that follow can't be trusted to be a request
-  Permit permit = {};
 };
 
-struct Server::State {
-  Settings settings;
-  TlsContext tls;
-  HttpEngine http;
+struct Server::State final : DoorHandler {
+  const Settings settings;
   std::vector<RegisteredRoute> routes;  // does not change once the server listens
-  std::uint16_t port = 0;
-  Permits requests;
-  Permits streams;
+  StreamPermits streams;
 
-  mutable std::mutex mutex;  // guards the next two
+  mutable std::mutex mutex;  // guards the next one
   std::vector<RouteCounts> counts;
-  std::map<const httplib::Request*, Exchange*> active;
 
   std::atomic<bool> is_stopping = false;
-  std::unique_ptr<ConnectionLoop> loop;  // last, since its threads use all other members
+  std::unique_ptr<TlsCertificate> certificate;
+  std::mutex housekeeping_mutex;
+  std::condition_variable housekeeping_changed;
+  std::thread housekeeping;
+
+  std::unique_ptr<Door> door;
+  // After the door: exchanges that their threads hold end before it does.
+  std::unique_ptr<WorkerPool> health_pool, stream_pool, pool;
 
   explicit State(const Settings& s)
-      : settings(s), requests(std::max(s.requests_max, 1U)), streams(s.streams_max) {}
+      : settings(s), streams(s.streams_max, std::max(s.streams_per_user_max, 1U)) {}
 
   void add(Route route) {
     auto same = std::ranges::find(counts, route.path, &RouteCounts::path);
@@ -169,367 +118,428 @@ struct Server::State {
     routes.push_back({std::move(route), std::move(pattern), index});
   }
 
-  // ---- Before the handler
-
-  // Serves one request. Returns whether the connection can take another one.
-  bool serve(Connection& connection) {
-    Exchange exchange{.connection = connection};
-    const httplib::Request* known = nullptr;
-    bool goes_on = false;
-    connection.begin_head();
-    try {
-      goes_on = http.process(connection, [&](httplib::Request& request) {
-        connection.end_head();
-        connection.enter(Phase::kBody);
-        prepare(exchange, request);
-        const std::lock_guard lock(mutex);
-        active[&request] = &exchange;
-        known = &request;
-      });
-    } catch (const std::exception& error) {
-      report_failure(exchange, error.what());
-    }
-    const std::lock_guard lock(mutex);
-    if (known != nullptr) active.erase(known);
-    // After a head that could not be read, nothing is known about the bytes behind it.
-    return goes_on && known != nullptr && !exchange.is_unreadable && !is_stopping;
+  static Call& call_of(const ExchangePtr& exchange) {
+    return *static_cast<Call*>(exchange->notes.get());
   }
 
-  Exchange& find_exchange(const httplib::Request& request) {
-    const std::lock_guard lock(mutex);
-    return *active.at(&request);
+  // ---- On the network thread
+
+  void head_arrived(const ExchangePtr& exchange) override {
+    auto call = std::make_shared<Call>();
+    exchange->notes = call;
+    call->origin = resolve_peer(*exchange);
+    match_route(*call, exchange->head);
+    if (!call->rejection) check_host(*call, exchange->head);
+    const bool is_health = call->route != nullptr && call->route->route.is_health;
+    // What is refused here costs nothing, and needs no worker.
+    if (call->rejection) {
+      make_request(*call, *exchange);
+      answer(exchange, *std::exchange(call->rejection, std::nullopt));
+      return;
+    }
+    submit(is_health ? *health_pool : *pool, call->origin.peer, exchange, &State::decide);
   }
 
-  void report_failure(const Exchange& exchange, std::string_view what) const {
-    if (settings.failed) {
-      settings.failed(exchange.route == nullptr ? "" : exchange.route->route.path, what);
+  void body_arrived(const ExchangePtr& exchange, BodyOutcome outcome) override {
+    switch (outcome) {
+      case BodyOutcome::kWhole:
+        call_of(exchange).request.body = std::move(exchange->body);
+        handle_later(exchange);
+        return;
+      case BodyOutcome::kTooLarge:
+        answer(exchange, too_large(body_bytes_max(*call_of(exchange).route)));
+        return;
+      case BodyOutcome::kMalformed:
+        answer(exchange, problem(400, "Bad request", "The body is malformed or too finely cut."));
+        return;
+      case BodyOutcome::kNoMemory:
+        answer(exchange, too_busy("Too many bodies arrive at the same time."));
+        return;
     }
   }
 
-  void prepare(Exchange& exchange, httplib::Request& request) {
-    request.path = std::string(kAnyPath);
-    exchange.origin = resolve_peer(exchange.connection, request);
-    // Ranges of an answer are not offered.
-    request.ranges.clear();
-    request.headers.erase("Range");
-    // Only gzip is used of the library's encodings: its brotli takes a second per megabyte.
-    exchange.accept_encoding = request.get_header_value("Accept-Encoding");
-    const bool compresses = accepts_gzip(exchange.accept_encoding);
-    request.headers.erase("Accept-Encoding");
-    if (compresses) request.set_header("Accept-Encoding", "gzip");
-    if (!is_framed(request)) {
-      exchange.is_unreadable = true;
-      exchange.rejection = problem(400, "Bad request",
-                                   "The length of the body is missing, ambiguous, or given for a "
-                                   "method that has no body.");
-    } else if (may_have_body(request.method) && !request.has_header("Content-Length") &&
-               !request.has_header("Transfer-Encoding")) {
-      // Without a length the library would read until the connection ends.
-      request.set_header("Content-Length", "0");
-    }
-    // No route takes multipart bodies, and the library would look for a handler of the parts.
-    if (ascii::lower_case(request.get_header_value("Content-Type")).starts_with("multipart/")) {
-      exchange.is_unreadable = true;
-      exchange.rejection =
-          problem(415, "Unsupported media type", "Multipart bodies are not accepted here.");
-    }
-    if (!exchange.rejection) match_route(exchange, request);
-    if (exchange.is_unreadable) {
-      request.headers.erase("Connection");
-      request.set_header("Connection", "close");
-    }
-    if (exchange.route != nullptr && exchange.route->route.is_stream) {
-      if (streams.try_acquire()) {
-        exchange.permit = Permit(&streams);
-      } else if (!exchange.rejection) {
-        exchange.rejection =
-            problem(503, "Service unavailable", "Too many event streams are open.");
-        exchange.rejection->retry_after = kRetryWhenBusy;
+  WireAnswer refuse_head(const HeadProblem& found) override {
+    Response response = problem(
+        found.status, found.status == 414 ? "Address too long" : "Request refused", found.detail);
+    WireAnswer wire{.status = response.status, .fields = fields(response, nullptr)};
+    add_body(wire, std::move(response.body));
+    return wire;
+  }
+
+  bool is_exempt(std::string_view address) override {
+    const auto parsed = parse_address(address);
+    return parsed && std::ranges::any_of(settings.trusted_proxies, [&](const AddressBlock& block) {
+             return block.contains(*parsed);
+           });
+  }
+
+  void network_failed(std::string_view what) override { report_failure("", what); }
+
+  void submit(WorkerPool& to, const std::string& owner, const ExchangePtr& exchange,
+              void (State::*task)(const ExchangePtr&)) {
+    to.submit(owner, [this, exchange, task] {
+      try {
+        (this->*task)(exchange);
+      } catch (const std::exception& error) {
+        // Dropped without an answer: the connection ends.
+        report_failure(call_of(exchange).route->route.path, error.what());
       }
-    } else {
-      requests.acquire();
-      exchange.permit = Permit(&requests);
-    }
+    });
   }
 
-  Origin resolve_peer(const Connection& connection, const httplib::Request& request) const {
+  Origin resolve_peer(const Exchange& exchange) const {
     Headers forwarding;
-    for (const char* const name : {"x-forwarded-for", "x-forwarded-proto", "forwarded"}) {
-      const auto [begin, end] = request.headers.equal_range(name);
-      for (auto line = begin; line != end; ++line) forwarding.emplace(name, line->second);
+    if (!settings.trusted_proxies.empty()) {
+      for (const auto& [name, value] : exchange.head.fields) {
+        if (name == "x-forwarded-for" || name == "x-forwarded-proto" || name == "forwarded") {
+          forwarding.emplace(name, value);
+        }
+      }
     }
-    Origin origin = resolve_origin(request.remote_addr, forwarding, settings.trusted_proxies);
-    origin.secure = origin.secure || connection.is_secure();
+    Origin origin = resolve_origin(exchange.peer, forwarding, settings.trusted_proxies);
+    origin.secure = origin.secure || exchange.is_secure;
     return origin;
   }
 
-  void match_route(Exchange& exchange, const httplib::Request& request) const {
-    auto target = read_target(request.target);
+  void match_route(Call& call, const RequestHead& head) const {
+    auto target = read_target(head.target);
     if (!target) {
-      exchange.rejection = problem(400, "Bad request", "The address is malformed.");
+      call.rejection = problem(400, "Bad request", "The address is malformed.");
       return;
     }
-    exchange.target = *std::move(target);
-    const std::string method = request.method == "HEAD" ? "GET" : request.method;
+    call.target = *std::move(target);
+    const std::string method = head.method == "HEAD" ? "GET" : head.method;
     std::set<std::string> others;
     for (const RegisteredRoute& route : routes) {
-      auto params = route.pattern.match(exchange.target);
+      auto params = route.pattern.match(call.target);
       if (!params) continue;
       if (route.route.method != method) {
         others.insert(route.route.method);
         continue;
       }
-      if (exchange.route != nullptr &&
-          !route.pattern.is_more_specific_than(exchange.route->pattern)) {
+      if (call.route != nullptr && !route.pattern.is_more_specific_than(call.route->pattern)) {
         continue;
       }
-      exchange.route = &route;
-      exchange.params = *std::move(params);
+      call.route = &route;
+      call.params = *std::move(params);
     }
-    if (exchange.route != nullptr) return;
+    if (call.route != nullptr) {
+      check_encoding(call, head);
+      return;
+    }
     if (others.empty()) {
-      exchange.rejection =
-          problem(404, "Not found", fmt::format("Nothing is at {}.", exchange.target.path));
+      call.rejection =
+          problem(404, "Not found", fmt::format("Nothing is at {}.", call.target.path));
       return;
     }
     if (others.contains("GET")) others.insert("HEAD");
-    exchange.rejection =
+    call.rejection =
         problem(405, "Method not allowed",
-                fmt::format("{} accepts {}.", exchange.target.path, fmt::join(others, ", ")));
-    exchange.rejection->headers = {{"Allow", fmt::format("{}", fmt::join(others, ", "))}};
+                fmt::format("{} accepts {}.", call.target.path, fmt::join(others, ", ")));
+    call.rejection->headers = {{"Allow", fmt::format("{}", fmt::join(others, ", "))}};
+  }
+
+  static void check_encoding(Call& call, const RequestHead& head) {
+    // No route takes multipart bodies.
+    if (ascii::lower_case(head.field("content-type")).starts_with("multipart/")) {
+      call.rejection =
+          problem(415, "Unsupported media type", "Multipart bodies are not accepted here.");
+    } else if (!call.route->route.takes_encoded_body &&
+               is_encoded(head.field("content-encoding"))) {
+      call.rejection =
+          problem(415, "Unsupported media type", "Send this body without Content-Encoding.");
+    }
+  }
+
+  void check_host(Call& call, const RequestHead& head) const {
+    if (!settings.is_known_host || call.route->route.is_health) return;
+    if (!head.field("authorization").empty()) return;
+    const std::string_view host = without_port(head.field("host"));
+    if (settings.is_known_host(host)) return;
+    call.rejection =
+        problem(421, "Misdirected request",
+                fmt::format("This server does not know itself as {}; if it should, add that name "
+                            "to serve.hosts.",
+                            host.empty() ? "a request without Host" : host));
+  }
+
+  // ---- On a worker
+
+  // Lets the guard decide, before the body is read.
+  void decide(const ExchangePtr& exchange) {
+    Call& call = call_of(exchange);
+    make_request(call, *exchange);
+    if (auto refused = guard_refusal(call)) {
+      answer(exchange, *std::move(refused));
+      return;
+    }
+    const std::uint64_t bytes_max = body_bytes_max(*call.route);
+    if (exchange->framing.content_length.value_or(0) > bytes_max) {
+      answer(exchange, too_large(bytes_max));
+    } else if (exchange->framing.has_body()) {
+      exchange->read_body(bytes_max);
+    } else if (call.route->route.is_health) {
+      handle(exchange);
+    } else {
+      handle_later(exchange);
+    }
+  }
+
+  std::uint64_t body_bytes_max(const RegisteredRoute& route) const {
+    const std::uint64_t own = route.route.body_bytes_max;
+    return own == 0 ? settings.body_bytes_max : std::min(own, settings.body_bytes_max);
+  }
+
+  void handle_later(const ExchangePtr& exchange) {
+    const Call& call = call_of(exchange);
+    const std::string& key = call.request.principal_key;
+    const std::string& owner = key.empty() ? call.origin.peer : key;
+    if (!call.route->route.is_stream) {
+      submit(*pool, owner, exchange, &State::handle);
+      return;
+    }
+    std::shared_ptr<StreamPermit> permit;
+    switch (streams.acquire(owner, permit)) {
+      case StreamPermits::Outcome::kGranted:
+        break;
+      case StreamPermits::Outcome::kFull:
+        answer(exchange, too_busy("Too many event streams are open."));
+        return;
+      case StreamPermits::Outcome::kOwnerFull:
+        answer(exchange, too_busy("You have too many event streams open; close one of them."));
+        return;
+    }
+    stream_pool->submit(owner, [this, exchange, permit] {
+      try {
+        handle(exchange);
+      } catch (const std::exception& error) {
+        report_failure(call_of(exchange).route->route.path, error.what());
+      }
+    });
   }
 
   // The request as a handler gets it, without the body.
-  static Request to_request(const Exchange& exchange, const httplib::Request& from) {
-    Request request;
+  static void make_request(Call& call, const Exchange& exchange) {
+    Request& request = call.request;
+    const RequestHead& from = exchange.head;
     request.method = from.method == "HEAD" ? "GET" : from.method;
-    request.path = exchange.target.path;
-    request.params = exchange.params;
-    request.query = exchange.target.query;
-    request.content_type = from.get_header_value("Content-Type");
-    request.content_encoding = from.get_header_value("Content-Encoding");
-    if (is_decoded(request.content_encoding)) request.content_encoding.clear();
-    request.accept = from.get_header_value("Accept");
-    request.peer = exchange.origin.peer;
-    request.secure = exchange.origin.secure;
-    // The library adds these; no client sent them.
-    static const std::set<std::string> kAddedByLibrary = {"remote_addr", "remote_port",
-                                                          "local_addr", "local_port"};
+    request.path = call.target.path;
+    request.params = call.params;
+    request.query = call.target.query;
+    request.peer = call.origin.peer;
+    request.secure = call.origin.secure;
     std::string cookies;
-    for (const auto& [name, value] : from.headers) {
-      std::string small = ascii::lower_case(name);
-      if (kAddedByLibrary.contains(small)) continue;
-      if (small == "cookie") cookies.append(value).append(";");
-      if (small == "accept-encoding") continue;
-      request.headers.emplace(std::move(small), value);
+    for (const auto& [name, value] : from.fields) {
+      if (name == "cookie") cookies.append(value).append(";");
+      request.headers.emplace(name, value);
     }
-    if (!exchange.accept_encoding.empty()) {
-      request.headers.emplace("accept-encoding", exchange.accept_encoding);
-    }
+    request.content_type = request.header("content-type");
+    request.content_encoding = request.header("content-encoding");
+    request.accept = request.header("accept");
     request.cookies = read_cookies(cookies);
-    return request;
   }
 
-  std::optional<Response> refusal(Exchange& exchange, Request& request) const {
-    if (exchange.rejection) return std::move(exchange.rejection);
-    if (!settings.guard) return std::nullopt;
+  std::optional<Response> guard_refusal(Call& call) const {
+    // Whoever asks for health gets it, however often somebody else at the same address asks.
+    if (!settings.guard || call.route->route.is_health) return std::nullopt;
     try {
-      return settings.guard(exchange.route->route, request);
+      return settings.guard(call.route->route, call.request);
     } catch (const std::exception& error) {
-      report_failure(exchange, error.what());
+      report_failure(call.route->route.path, error.what());
       return internal_error();
     }
   }
 
-  // ---- The handler
-
-  static Response internal_error() {
-    return problem(500, "Internal server error",
-                   "This is a fault of the server; its log has the details.");
+  void report_failure(std::string_view path, std::string_view what) const {
+    if (settings.failed) settings.failed(path, what);
   }
 
-  Response too_large() const {
+  static Response too_large(std::uint64_t bytes_max) {
     return problem(413, "Content too large",
-                   fmt::format("The decompressed body exceeds {} bytes; send smaller ones, or "
-                               "raise serve.limits.body.",
-                               settings.body_bytes_max));
+                   fmt::format("The body exceeds {} bytes; send smaller ones. serve.limits.body "
+                               "bounds what senders of telemetry may send.",
+                               bytes_max));
   }
 
-  void answer_without_body(const httplib::Request& from, httplib::Response& to) {
-    Exchange& exchange = find_exchange(from);
-    Request request = to_request(exchange, from);
-    auto refused = refusal(exchange, request);
-    answer(exchange, from, request, std::move(refused), to);
-  }
-
-  void answer_with_body(const httplib::Request& from, httplib::Response& to,
-                        const httplib::ContentReader& content) {
-    Exchange& exchange = find_exchange(from);
-    Request request = to_request(exchange, from);
-    auto refused = refusal(exchange, request);
-    // A refused request's body is read as well and discarded, so that the connection can go on.
-    const bool keeps_body = !refused;
-    std::string& body = request.body;
-    if (keeps_body) {
-      body.reserve(std::min(from.get_header_value<std::uint64_t>("Content-Length"),
-                            settings.body_bytes_max));
-    }
-    std::uint64_t bytes = 0;
-    const bool whole = content([&](const char* data, std::size_t size) {
-      bytes += size;
-      if (bytes > settings.body_bytes_max) {
-        refused = too_large();
-        return false;
+  void handle(const ExchangePtr& exchange) {
+    const Call& call = call_of(exchange);
+    const auto begun = std::chrono::steady_clock::now();
+    Response response = ask_handler(call);
+    if (response.status == 200 && !response.etag.empty()) {
+      response.etag = with_quotes(response.etag);
+      if (call.request.method == "GET" &&
+          matches_etag(call.request.header("if-none-match"), response.etag)) {
+        response.status = 304;
+        response.body.clear();
+        response.constant_body = {};
+        response.stream = nullptr;
       }
-      if (keeps_body) body.append(data, size);
-      return true;
-    });
-    if (!whole) {
-      if (!refused) {
-        refused =
-            to.status == 413 ? too_large() : problem(400, "Bad request", "The body is incomplete.");
-      }
-      // The rest of it must not be read as the next request.
-      exchange.is_unreadable = true;
     }
-    if (refused) body.clear();
-    answer(exchange, from, request, std::move(refused), to);
+    answer(exchange, std::move(response), std::chrono::steady_clock::now() - begun);
   }
 
-  Response handle(const Exchange& exchange, const Request& request) const {
+  Response ask_handler(const Call& call) const {
+    const Route& route = call.route->route;
     try {
-      return exchange.route->route.handler(request);
+      return route.handler(call.request);
     } catch (const std::bad_alloc&) {
       return problem(503, "Out of memory",
                      "The server has no memory left for this request; send less at once.");
     } catch (const std::exception& error) {
-      report_failure(exchange, error.what());
-      return internal_error();
+      report_failure(route.path, error.what());
+    } catch (...) {
+      report_failure(route.path, "an unknown exception");
     }
+    return internal_error();
   }
 
-  void answer(Exchange& exchange, const httplib::Request& from, const Request& request,
-              std::optional<Response> refused, httplib::Response& to) {
-    const auto begun = std::chrono::steady_clock::now();
-    exchange.connection.enter(Phase::kHandler);
-    Response response = refused ? *std::move(refused) : handle(exchange, request);
-    exchange.connection.enter(Phase::kAnswer);
-    if (response.status == 200 && !response.etag.empty()) {
-      response.etag = with_quotes(response.etag);
-      if (request.method == "GET" &&
-          matches_etag(from.get_header_value("If-None-Match"), response.etag)) {
-        response.status = 304;
-        response.body.clear();
-        response.stream = nullptr;
-      }
-    }
-    count(exchange, response.status, request.body.size(), std::chrono::steady_clock::now() - begun);
-    put(exchange, from, std::move(response), to);
-  }
-
-  void count(const Exchange& exchange, int status, std::uint64_t body_bytes,
-             std::chrono::steady_clock::duration took) {
-    if (exchange.route == nullptr) return;
+  void count(const Call& call, int status, std::chrono::steady_clock::duration took) {
+    if (call.route == nullptr) return;
     const std::lock_guard lock(mutex);
-    RouteCounts& counted = counts[exchange.route->counts_index];
+    RouteCounts& counted = counts[call.route->counts_index];
     ++counted.answers[status];
-    counted.body_bytes += body_bytes;
+    counted.body_bytes += call.request.body.size();
     counted.milliseconds += static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::milliseconds>(took).count());
   }
 
   // ---- The answer
 
-  void put_headers(const Response& response, httplib::Response& to) const {
-    const auto put = [&](const std::string& name, const std::string& value) {
-      if (!to.has_header(name)) to.set_header(name, value);
+  // "Name: value" lines of an answer. `call`: null before the head of a request could be read.
+  std::string fields(const Response& response, const Call* call) const {
+    std::string text;
+    std::set<std::string> names;
+    const auto add = [&](std::string_view name, std::string_view value) {
+      // A handler that lets a client write lines of its own into an answer has a fault.
+      if (name.find_first_of("\r\n:") != name.npos || value.find_first_of("\r\n") != value.npos) {
+        throw std::invalid_argument("a header of the answer has a line end");
+      }
+      text.append(name).append(": ").append(value).append("\r\n");
+      names.insert(ascii::lower_case(name));
+    };
+    const auto add_missing = [&](std::string_view name, std::string_view value) {
+      if (!names.contains(ascii::lower_case(name))) add(name, value);
     };
     // Several cookies may be set; any other header of the handler overrides the server's.
-    for (const auto& [name, value] : response.headers) to.set_header(name, value);
-    for (const auto& [name, value] : settings.headers) put(name, value);
-    if (!response.etag.empty()) put("ETag", response.etag);
-    put("Cache-Control", response.etag.empty() ? "no-store" : "private, no-cache");
-    put("X-Content-Type-Options", "nosniff");
-    if (response.retry_after) put("Retry-After", std::to_string(response.retry_after->count()));
-    if (response.status == 401) put("WWW-Authenticate", "Bearer");
+    for (const auto& [name, value] : response.headers) add(name, value);
+    for (const auto& [name, value] : settings.headers) add_missing(name, value);
+    if (!response.etag.empty()) add_missing("ETag", response.etag);
+    add_missing("Cache-Control", response.etag.empty() ? "no-store" : "private, no-cache");
+    add_missing("X-Content-Type-Options", "nosniff");
+    if (response.retry_after) {
+      add_missing("Retry-After", std::to_string(response.retry_after->count()));
+    }
+    if (response.status == 401) add_missing("WWW-Authenticate", "Bearer");
+    if (call != nullptr && call->origin.secure &&
+        is_on_default_port(call->request.header("host"))) {
+      add("Strict-Transport-Security", kStrictTransportSecurity);
+    }
+    const bool has_body =
+        !response.body.empty() || !response.constant_body.empty() || response.stream != nullptr;
+    if (has_body && !response.content_type.empty()) {
+      add_missing("Content-Type", response.content_type);
+    }
+    return text;
   }
 
-  void put(Exchange& exchange, const httplib::Request& from, Response response,
-           httplib::Response& to) {
-    to.status = response.status;
-    put_headers(response, to);
-    if (exchange.origin.secure && is_on_default_port(from)) {
-      to.set_header("Strict-Transport-Security", kStrictTransportSecurity);
-    }
+  static void add_body(WireAnswer& wire, std::string body) {
+    wire.fields += fmt::format("Content-Length: {}\r\n", body.size());
+    wire.body = std::move(body);
+  }
+
+  void answer(const ExchangePtr& exchange, Response response,
+              std::chrono::steady_clock::duration took = {}) {
+    const Call& call = call_of(exchange);
+    const RequestHead& head = exchange->head;
+    count(call, response.status, took);
+    WireAnswer wire{.status = response.status, .fields = fields(response, &call)};
+    const bool has_own_encoding = std::ranges::any_of(response.headers, [](const auto& header) {
+      return ascii::equal_ignoring_case(header.first, "content-encoding");
+    });
+    const bool may_compress = !has_own_encoding && is_compressible(response.content_type) &&
+                              accepts_gzip(call.request.header("accept-encoding"));
     if (response.stream) {
-      auto provider = [this, &exchange, stream = std::move(response.stream)](
-                          std::size_t, httplib::DataSink& sink) {
-        return run(exchange, stream, sink);
-      };
-      if (from.version == "HTTP/1.0") {
-        // HTTP/1.0 has no chunks: the end of the connection ends the answer.
-        exchange.is_unreadable = true;
-        to.set_content_provider(response.content_type, std::move(provider));
-      } else {
-        to.set_chunked_content_provider(response.content_type, std::move(provider));
-      }
-    } else if (to.has_header("Content-Encoding") && !response.body.empty()) {
-      // The library does not compress what comes from a provider: this body is compressed already.
-      const std::size_t size = response.body.size();
-      to.set_content_provider(size, response.content_type,
-                              [body = std::move(response.body)](
-                                  std::size_t offset, std::size_t length, httplib::DataSink& sink) {
-                                return sink.write(body.data() + offset, length);
-                              });
-    } else if (!response.body.empty()) {
-      to.set_content(response.body, response.content_type);
+      if (may_compress) wire.fields += "Content-Encoding: gzip\r\n";
+      stream(exchange, std::move(wire), std::move(response), may_compress);
+      return;
     }
+    if (!response.constant_body.empty()) {
+      wire.fields += fmt::format("Content-Length: {}\r\n", response.constant_body.size());
+      wire.constant_body = response.constant_body;
+    } else if (may_compress && response.body.size() >= kCompressedBytesMin) {
+      std::string packed;
+      GzipWriter gzip;
+      gzip.add(response.body, packed);
+      gzip.finish(packed);
+      wire.fields += "Content-Encoding: gzip\r\n";
+      add_body(wire, std::move(packed));
+    } else if (response.status != 204 && response.status != 304) {
+      add_body(wire, std::move(response.body));
+    }
+    if (head.method == "HEAD") {
+      wire.body.clear();
+      wire.constant_body = {};
+    }
+    exchange->answer(std::move(wire));
   }
 
-  bool run(Exchange& exchange, const std::function<bool(const Sink&)>& stream,
-           httplib::DataSink& to) const {
-    Connection& connection = exchange.connection;
-    connection.enter(Phase::kStream);
-    bool is_read = true;
-    const Sink sink = [&](std::string_view piece) {
-      if (is_stopping || (piece.empty() && connection.is_closed_by_peer())) is_read = false;
-      if (is_read && !piece.empty()) is_read = to.write(piece.data(), piece.size());
-      return is_read;
-    };
+  void stream(const ExchangePtr& exchange, WireAnswer wire, Response response, bool gzip) {
+    const bool is_until_cut = call_of(exchange).route->route.is_stream;
+    const bool is_http10 = exchange->head.is_http10;
+    if (exchange->head.method == "HEAD") {
+      exchange->answer(std::move(wire));
+      return;
+    }
+    if (is_http10) {
+      // HTTP/1.0 has no chunks: the end of the connection ends the answer.
+      wire.closes = true;
+    } else {
+      wire.fields += "Transfer-Encoding: chunked\r\n";
+    }
+    exchange->begin_stream(std::move(wire), is_until_cut);
     bool is_whole = false;
     try {
-      is_whole = stream(sink);
+      StreamWriter writer(*exchange,
+                          {.chunked = !is_http10, .gzip = gzip, .gathers = !is_until_cut});
+      bool is_read = true;
+      const Sink sink = [&](std::string_view piece) {
+        is_read = is_read && !is_stopping && writer.write(piece);
+        return is_read;
+      };
+      is_whole = response.stream(sink) && is_read && writer.finish();
     } catch (const std::exception& error) {
-      report_failure(exchange, error.what());
+      report_failure(call_of(exchange).route->route.path, error.what());
     }
-    if (!is_whole || !is_read) return false;
-    connection.enter(Phase::kAnswer);
-    to.done();
-    return true;
+    exchange->end_stream(is_whole);
   }
 
-  void put_exception(const httplib::Request& from, httplib::Response& to,
-                     const std::exception_ptr& thrown) {
-    try {
-      std::rethrow_exception(thrown);
-    } catch (const std::exception& error) {
-      report_failure(find_exchange(from), error.what());
-    } catch (...) {
-      report_failure(find_exchange(from), "an unknown exception");
+  // ---- Its own upkeep
+
+  void keep_house() {
+    std::unique_lock lock(housekeeping_mutex);
+    while (!is_stopping) {
+      housekeeping_changed.wait_for(lock, kCertificateCheckEvery,
+                                    [&] { return is_stopping.load(); });
+      if (is_stopping) return;
+      if (const auto read = certificate->reload_if_changed(); !read) {
+        report_failure("tls", read.error().message);
+      }
     }
-    const Response response = internal_error();
-    to.status = response.status;
-    put_headers(response, to);
-    to.set_content(response.body, response.content_type);
   }
 
-  // Gives a body to what the library refuses by itself.
-  void put_library_refusal(const httplib::Request& from, httplib::Response& to) const {
-    if (!to.body.empty() || to.status < 400) return;
-    Response refused = problem(to.status, to.status == 414 ? "Address too long" : "Request refused",
-                               "The request is malformed HTTP/1.1, or too long.");
-    put_headers(refused, to);
-    if (from.method != "HEAD") to.set_content(refused.body, refused.content_type);
+  void stop() {
+    {
+      const std::lock_guard lock(housekeeping_mutex);
+      is_stopping = true;
+    }
+    housekeeping_changed.notify_all();
+    if (housekeeping.joinable()) housekeeping.join();
+    if (pool) pool->drop_waiting();
+    if (stream_pool) stream_pool->drop_waiting();
+    if (door) door->stop();
+    for (const auto* const one : {&pool, &stream_pool, &health_pool}) {
+      if (*one) (*one)->stop();
+    }
   }
 };
 
@@ -540,75 +550,33 @@ Server::~Server() { stop(); }
 Result<std::unique_ptr<Server>> Server::start(const Settings& settings, std::vector<Route> routes) {
   auto owner = std::make_unique<State>(settings);
   State& state = *owner;
+  DoorOptions options{.host = settings.host, .port = settings.port, .limits = settings.door};
+  options.limits.idle_max = settings.idle_timeout;
   if (!settings.cert_file.empty()) {
-    auto tls = TRY(open_tls(settings.cert_file, settings.key_file));
-    state.tls = std::move(tls);
+    state.certificate = TRY(TlsCertificate::open(settings.cert_file, settings.key_file));
+    options.tls = [&state] { return state.certificate->current(); };
   }
   for (Route& route : routes) state.add(std::move(route));
-
-  HttpEngine& http = state.http;
-  http.set_payload_max_length(settings.body_bytes_max);
-  http.set_keep_alive_max_count(kKeepAliveRequestsMax);
-  http.set_keep_alive_timeout(
-      std::chrono::ceil<std::chrono::seconds>(settings.idle_timeout).count());
-  http.set_pre_routing_handler([&state](const httplib::Request& from, httplib::Response& to) {
-    if (may_have_body(from.method) && !state.find_exchange(from).is_unreadable) {
-      return httplib::Server::HandlerResponse::Unhandled;
-    }
-    state.answer_without_body(from, to);
-    return httplib::Server::HandlerResponse::Handled;
-  });
-  const auto with_body = [&state](const httplib::Request& from, httplib::Response& to,
-                                  const httplib::ContentReader& content) {
-    state.answer_with_body(from, to, content);
-  };
-  http.Post(kAnyPath, with_body);
-  http.Put(kAnyPath, with_body);
-  http.Patch(kAnyPath, with_body);
-  http.Delete(kAnyPath, with_body);
-  http.set_error_handler([&state](const httplib::Request& from, httplib::Response& to) {
-    state.put_library_refusal(from, to);
-  });
-  http.set_exception_handler(
-      [&state](const httplib::Request& from, httplib::Response& to,
-               const std::exception_ptr& thrown) { state.put_exception(from, to, thrown); });
-  // No SO_REUSEPORT: of two processes that share a port, each would get only some of the samples.
-  http.set_socket_options([](socket_t socket) {
-    const int yes = 1;
-    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  });
-  const int bound = settings.port == 0
-                        ? http.bind_to_any_port(settings.host)
-                        : (http.bind_to_port(settings.host, settings.port) ? settings.port : -1);
-  if (bound < 0) {
-    return fail(ErrorCode::kIo,
-                fmt::format("cannot listen on {}:{}: check that the address belongs to this "
-                            "machine and that no other process uses the port",
-                            settings.host, settings.port));
-  }
-  state.port = static_cast<std::uint16_t>(bound);
-  ::listen(http.listening_socket(), kBacklog);
-  ::fcntl(http.listening_socket(), F_SETFL, O_NONBLOCK);
-  state.loop = std::make_unique<ConnectionLoop>(
-      ConnectionLoopOptions{.listening = http.listening_socket(),
-                            .tls = state.tls.get(),
-                            .threads = std::max(settings.requests_max, 1U) + settings.streams_max,
-                            .idle_timeout = settings.idle_timeout},
-      [&state](Connection& connection) { return state.serve(connection); });
+  state.health_pool = std::make_unique<WorkerPool>(1, 1);
+  state.stream_pool = std::make_unique<WorkerPool>(settings.streams_max, settings.streams_max);
+  // No user gets more than half of the workers.
+  state.pool = std::make_unique<WorkerPool>(settings.requests_max, settings.requests_max / 2);
+  state.door = TRY(Door::open(options, state));
+  if (state.certificate) state.housekeeping = std::thread([&state] { state.keep_house(); });
   return std::make_unique<Server>(std::move(owner));
 }
 
-std::uint16_t Server::port() const { return state_->port; }
+std::uint16_t Server::port() const { return state_->door->port(); }
 
 std::vector<RouteCounts> Server::counts() const {
   const std::lock_guard lock(state_->mutex);
   return state_->counts;
 }
 
+DoorCounts Server::door_counts() const { return state_->door->counts(); }
+
 void Server::stop() {
-  if (!state_ || !state_->loop) return;
-  state_->is_stopping = true;
-  state_->loop->stop();
+  if (state_) state_->stop();
 }
 
 std::string Request::parameter(const std::string& name) const {

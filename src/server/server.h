@@ -1,8 +1,9 @@
 // Server: answers HTTP requests by routes, with limits, TLS, and counts by route.
 //
-// The server layer contains no application logic. The cost of a request is bounded before a handler
-// sees it: its line and headers by the library, its body (after decompression) and the number of
-// concurrent requests by Settings. Handlers run on the server's threads, several at a time.
+// The server layer contains no application logic. What a request may cost is bounded before a
+// handler sees it: connections, heads, bodies and their pace by the door (server/door.h),
+// concurrent requests by Settings. Handlers run on the server's threads, several at a time, and in
+// turn between users.
 #pragma once
 
 #include <any>
@@ -19,6 +20,7 @@
 
 #include "core/error.h"
 #include "server/address.h"
+#include "server/door.h"
 
 namespace pennyweight::server {
 
@@ -28,7 +30,7 @@ struct Request {
   std::map<std::string, std::string> params;  // values of the {name}s in the route, unescaped
   std::multimap<std::string, std::string> query;
   std::string content_type;
-  std::string content_encoding;  // empty after gzip, deflate or br, which the server has decoded
+  std::string content_encoding;  // of the body, which the server does not decode
   std::string accept;
   // The client's address, and whether it uses TLS: those of the connection, or what one of
   // Settings::trusted_proxies reports (server/forwarded.h).
@@ -37,8 +39,10 @@ struct Request {
   std::string body;
   std::multimap<std::string, std::string> headers;  // names in lower case
   std::map<std::string, std::string> cookies;
-  // Set by the guard: the authenticated principal.
+  // Set by the guard: the authenticated principal, and a text that is the same for all of their
+  // requests, by which work and streams are shared out. "": the client's address.
   std::any principal;
+  std::string principal_key;
 
   // Each returns the first value, or "".
   std::string parameter(const std::string& name) const;  // of the query
@@ -54,6 +58,8 @@ struct Response {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string body = {};
+  // Instead of `body`: bytes that live as long as the program, which are not copied.
+  std::string_view constant_body = {};
   std::optional<std::chrono::seconds> retry_after = {};
   std::vector<std::pair<std::string, std::string>> headers = {};  // additional ones
   // A request with this version in If-None-Match is answered 304 without a body. Quotes are added
@@ -78,6 +84,14 @@ struct Route {
   std::function<Response(const Request&)> handler;
   std::string permission = {};  // a permission, for the guard; the server does not know its meaning
   bool is_stream = false;       // events: limited by streams_max instead of requests_max
+  // The most bytes that a body of this route may have; 0: Settings::body_bytes_max, if less.
+  std::uint64_t body_bytes_max = 0;
+  // The handler decodes Content-Encoding, within limits of its own. Without it, such bodies are
+  // refused before they are read.
+  bool takes_encoded_body = false;
+  // Health: answered by a thread of its own, whatever the others do, to every Host and without the
+  // guard. Its handler must be quick.
+  bool is_health = false;
 };
 
 // Called before the body is read and the handler runs: returns an answer to refuse the request;
@@ -90,6 +104,8 @@ struct Settings {
   std::uint64_t body_bytes_max = 32u << 20;
   std::uint32_t requests_max = 64;  // concurrent; further ones wait
   std::uint32_t streams_max = 64;   // concurrent event streams; further ones get a 503
+  std::uint32_t streams_per_user_max = 16;
+  DoorLimits door = {};  // its idle_max is idle_timeout
   std::chrono::milliseconds idle_timeout{30'000};
   Guard guard = {};  // without one, every request is allowed
   // Headers of every answer: Content-Security-Policy and the like.
@@ -98,6 +114,11 @@ struct Settings {
   std::string key_file = {};
   // Proxies whose forwarding headers are believed. No client's own address may be among them.
   std::vector<AddressBlock> trusted_proxies = {};
+  // Whether requests may be addressed to this host name or address (Host without its port), so that
+  // no other name that leads here, such as an attacker's own (DNS rebinding), reaches what trusts
+  // this machine or network. Not asked for health, nor for requests with an Authorization header,
+  // which no browser sends by itself. Without it, every name is accepted.
+  std::function<bool(std::string_view host)> is_known_host = {};
   // Called with the route and the message when a handler throws. The client gets a 500 without
   // details.
   std::function<void(std::string_view path, std::string_view what)> failed = {};
@@ -107,7 +128,7 @@ struct Settings {
 struct RouteCounts {
   std::string path;
   std::map<int, std::uint64_t> answers;  // by status
-  std::uint64_t body_bytes = 0;          // received, decompressed
+  std::uint64_t body_bytes = 0;          // received, as sent
   std::uint64_t milliseconds = 0;        // spent in handlers, in total
 };
 
@@ -124,6 +145,7 @@ class Server {
 
   std::uint16_t port() const;
   std::vector<RouteCounts> counts() const;
+  DoorCounts door_counts() const;
   // Accepts no new connection and waits for the active requests. Streams are ended; clients that
   // are slow to send or to receive get two seconds.
   void stop();

@@ -1,21 +1,43 @@
-// The server's side of TLS: a certificate with its key, TLS 1.2 and newer.
+// The server's side of TLS: TLS 1.3, and TLS 1.2 with authenticated encryption alone, with a
+// certificate that is read again when its file changes.
 #pragma once
 
 #include <openssl/ssl.h>
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "core/error.h"
 
 namespace pennyweight::server {
 
-struct TlsDeleter {
-  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
-};
-using TlsContext = std::unique_ptr<SSL_CTX, TlsDeleter>;
-
 // Both files are PEM; that of the certificate may have those that vouch for it after it.
-Result<TlsContext> open_tls(const std::string& cert_file, const std::string& key_file);
+Result<std::shared_ptr<SSL_CTX>> open_tls(const std::string& cert_file,
+                                          const std::string& key_file);
+
+// The certificate that new connections get. Safe to use from several threads.
+class TlsCertificate {
+ public:
+  static Result<std::unique_ptr<TlsCertificate>> open(const std::string& cert_file,
+                                                      const std::string& key_file);
+
+  std::shared_ptr<SSL_CTX> current() const;
+  // Reads the files again if either was replaced or changed since they were read. An Error: the new
+  // ones can't be used, and the former ones stay; it is returned once for each change.
+  Result<void> reload_if_changed();
+
+  TlsCertificate(std::string cert_file, std::string key_file);  // for open() alone
+
+ private:
+  std::string fingerprint() const;  // of both files' metadata
+
+  const std::string cert_file_;
+  const std::string key_file_;
+  std::string read_fingerprint_;  // used by the thread that reloads
+  mutable std::mutex mutex_;      // guards the next one
+  std::shared_ptr<SSL_CTX> context_;
+};
 
 }  // namespace pennyweight::server

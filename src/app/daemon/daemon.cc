@@ -208,16 +208,16 @@ void Daemon::start_scraping() {
 
 Result<void> Daemon::start_server() {
   const ServeConfig& serve = config_.live.serve;
-  const ServeRouteContext context{.engine = *engine_,
-                                  .ledger = ledger_,
-                                  .state_metrics = state_metrics_,
-                                  .sources = sources_,
-                                  .pool = pool_.get(),
-                                  .clock = clock_,
-                                  .route_counts = [this] {
-                                    return http_ ? http_->counts()
-                                                 : std::vector<server::RouteCounts>();
-                                  }};
+  const ServeRouteContext context{
+      .engine = *engine_,
+      .ledger = ledger_,
+      .state_metrics = state_metrics_,
+      .sources = sources_,
+      .pool = pool_.get(),
+      .clock = clock_,
+      .route_counts =
+          [this] { return http_ ? http_->counts() : std::vector<server::RouteCounts>(); },
+      .door_counts = [this] { return http_ ? http_->door_counts() : server::DoorCounts(); }};
   services_.emplace(
       api::Services{.config = config_,
                     .catalog = inputs_.catalog,

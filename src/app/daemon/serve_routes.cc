@@ -251,6 +251,20 @@ void add_server(const ServeRouteContext& context, MetricsText& metrics) {
   }
 }
 
+void add_door(const ServeRouteContext& context, MetricsText& metrics) {
+  const server::DoorCounts door = context.door_counts();
+  metrics.family("pennyweight_http_connections", "gauge", "Connections that are open.");
+  metrics.sample({}, door.open);
+  metrics.family("pennyweight_http_connections_accepted_total", "counter",
+                 "Connections since the start.");
+  metrics.sample({}, door.accepted);
+  metrics.family("pennyweight_http_door_ended_total", "counter",
+                 "Connections that were ended, or requests refused, before any handler ran.");
+  for (std::size_t i = 0; i < door.ended.size(); ++i) {
+    metrics.sample({{"why", server::kDoorEndNames[i]}}, door.ended[i]);
+  }
+}
+
 void add_process(MetricsText& metrics) {
   rusage usage{};
   if (getrusage(RUSAGE_SELF, &usage) == 0) {
@@ -279,6 +293,7 @@ Response make_metrics(const ServeRouteContext& context) {
   add_ledger(context, metrics);
   add_work(context, metrics);
   add_server(context, metrics);
+  add_door(context, metrics);
   add_process(metrics);
   return {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics.text()};
 }
@@ -287,7 +302,7 @@ Response ready(const ServeRouteContext& context) {
   std::string missing;
   if (!context.ledger.view()) missing += "the first live view is being made\n";
   if (!context.ledger.is_writing()) missing += "the ledger can't be written; see the log\n";
-  if (context.engine.counters()["journal_refuses"] != 0) {
+  if (context.engine.refuses_writes()) {
     missing += "the disk of the journal refuses writes; see the log\n";
   }
   for (const LiveSource* source : context.sources) {
@@ -306,11 +321,13 @@ std::vector<server::Route> serve_routes(const ServeRouteContext& context) {
   return {{.method = "POST",
            .path = "/api/v1/write",
            .handler = [context](const Request& request) { return write(context, request); },
-           .permission = "send_telemetry"},
+           .permission = "send_telemetry",
+           .takes_encoded_body = true},
           {.method = "POST",
            .path = "/api/v1/import/prometheus",
            .handler = [context](const Request& request) { return push(context, request); },
-           .permission = "send_telemetry"},
+           .permission = "send_telemetry",
+           .takes_encoded_body = true},
           {.method = "GET",
            .path = "/metrics",
            .handler = [context](const Request&) { return make_metrics(context); },
@@ -318,10 +335,13 @@ std::vector<server::Route> serve_routes(const ServeRouteContext& context) {
           {.method = "GET",
            .path = "/healthz",
            .open = true,
-           .handler = [](const Request&) { return Response{.body = "ok\n"}; }},
-          {.method = "GET", .path = "/readyz", .open = true, .handler = [context](const Request&) {
-             return ready(context);
-           }}};
+           .handler = [](const Request&) { return Response{.body = "ok\n"}; },
+           .is_health = true},
+          {.method = "GET",
+           .path = "/readyz",
+           .open = true,
+           .handler = [context](const Request&) { return ready(context); },
+           .is_health = true}};
 }
 
 }  // namespace pennyweight

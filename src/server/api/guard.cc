@@ -129,6 +129,7 @@ std::optional<Response> pass(const Services& services, Buckets& buckets, const R
     }
   }
   if (auto refused = refuse(route, request, **who)) return refused;
+  request.principal_key = rate_limit_key(**who);
   request.principal = *std::move(*who);
   return std::nullopt;
 }

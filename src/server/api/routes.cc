@@ -102,7 +102,8 @@ std::vector<server::Route> api_routes(const Services& services) {
                       .handler = [shared, handler = endpoint.handler](
                                      const server::Request& r) { return handler(*shared, r); },
                       .permission = is_open ? "" : std::string(endpoint.permission),
-                      .is_stream = endpoint.is_stream});
+                      .is_stream = endpoint.is_stream,
+                      .body_bytes_max = kJsonBodyBytesMax});
   }
   routes.push_back(openapi_route());
   return routes;

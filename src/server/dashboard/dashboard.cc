@@ -31,7 +31,7 @@ server::Response answer(const PackedFile& file, const server::Request& request) 
   const Variant& variant = choose_variant(file, request.header("accept-encoding"));
   const std::string_view encoding = encoding_header(variant.encoding);
   server::Response response{.content_type = std::string(file.content_type),
-                            .body = std::string(variant.bytes)};
+                            .constant_body = variant.bytes};
   response.headers = {
       {"Cache-Control", file.immutable ? "public, max-age=31536000, immutable" : "no-cache"},
       {"Vary", "Accept-Encoding"}};

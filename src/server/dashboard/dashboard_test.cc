@@ -27,7 +27,10 @@ server::Response ask(const server::Route& route, const std::string& encodings) {
   request.method = "GET";
   request.path = route.path;
   if (!encodings.empty()) request.headers.emplace("accept-encoding", encodings);
-  return route.handler(request);
+  server::Response response = route.handler(request);
+  EXPECT_TRUE(response.body.empty()) << "pages are not copied";
+  response.body = response.constant_body;
+  return response;
 }
 
 std::string header(const server::Response& response, const std::string& name) {

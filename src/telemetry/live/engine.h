@@ -148,6 +148,8 @@ class Engine {
 
   // By name: "samples", "duplicates", "journal_bytes", "pending_rows" …, and "unusable: <reason>".
   std::map<std::string, std::uint64_t> counters() const;
+  // Whether the disk of the journal refuses writes. Does not wait for a body that is being taken.
+  bool refuses_writes() const { return journal_ && journal_->refuses(); }
 
  private:
   struct DecodeBuffers;  // what a thread needs to decode one body

@@ -1,0 +1,134 @@
+#include "server/message_parser.h"
+
+// Asio uses std::exchange without including it.
+#include <utility>
+//
+#include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/core/buffers_range.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/status.hpp>
+#include <limits>
+
+#include "core/ascii.h"
+
+namespace pennyweight::server {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+
+using BeastError = boost::beast::error_code;
+
+std::string to_std(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+// A body as a string that grows with what arrives, up to a limit.
+struct BoundedBody {
+  struct value_type {
+    std::string text = {};
+    std::uint64_t bytes_max = 0;
+  };
+  class reader {
+   public:
+    template <bool is_request, class Fields>
+    reader(http::header<is_request, Fields>&, value_type& body) : body_(body) {}
+    void init(const boost::optional<std::uint64_t>&, BeastError& error) { error = {}; }
+    template <class Buffers>
+    std::size_t put(const Buffers& buffers, BeastError& error) {
+      error = {};
+      const std::size_t added = asio::buffer_size(buffers);
+      if (added > body_.bytes_max || body_.text.size() > body_.bytes_max - added) {
+        error = http::error::body_limit;
+        return 0;
+      }
+      for (const asio::const_buffer piece : boost::beast::buffers_range_ref(buffers)) {
+        body_.text.append(static_cast<const char*>(piece.data()), piece.size());
+      }
+      return added;
+    }
+    void finish(BeastError& error) { error = {}; }
+
+   private:
+    value_type& body_;
+  };
+};
+
+}  // namespace
+
+struct MessageParser::State {
+  http::request_parser<BoundedBody> parser;
+};
+
+std::string_view status_text(int status) {
+  const auto text = http::obsolete_reason(http::int_to_status(static_cast<unsigned>(status)));
+  return {text.data(), text.size()};
+}
+
+std::string_view RequestHead::field(std::string_view name) const {
+  const auto found = std::ranges::find(fields, name, [](const auto& field) { return field.first; });
+  return found == fields.end() ? std::string_view() : std::string_view(found->second);
+}
+
+MessageParser::MessageParser() : state_(std::make_unique<State>()) {}
+MessageParser::~MessageParser() = default;
+
+bool MessageParser::parse_head(std::string_view head, RequestHead& parsed) {
+  auto& parser = state_->parser;
+  parser.header_limit(std::numeric_limits<std::uint32_t>::max());  // the scanner has bounded it
+  // BoundedBody bounds the body. Not boost::none, below which Beast 1.74 finds no length to be.
+  parser.body_limit(std::numeric_limits<std::uint64_t>::max());
+  BeastError error;
+  const std::size_t used = parser.put(asio::buffer(head.data(), head.size()), error);
+  if (error || used != head.size() || !parser.is_header_done()) return false;
+  const auto& message = parser.get();
+  parsed.method = to_std(message.method_string());
+  parsed.target = to_std(message.target());
+  parsed.is_http10 = message.version() == 10;
+  parsed.keeps_alive = message.keep_alive();
+  parsed.fields.clear();
+  for (const auto& field : message) {
+    parsed.fields.emplace_back(ascii::lower_case(to_std(field.name_string())),
+                               to_std(field.value()));
+  }
+  return true;
+}
+
+void MessageParser::limit_body(std::uint64_t bytes_max) {
+  state_->parser.get().body().bytes_max = bytes_max;
+  state_->parser.eager(true);
+}
+
+MessageParser::Progress MessageParser::parse_body(std::string& received) {
+  auto& parser = state_->parser;
+  std::size_t used = 0;
+  Progress progress = Progress::kNeedsMore;
+  // Beast 1.74 takes the beginning of the last chunk for granted once it has seen some of it, so it
+  // gets no less than the shortest last chunk: "0", CR LF, CR LF. A body that is not at its end has
+  // as much to come.
+  const std::size_t bytes_min = parser.chunked() ? 5 : 1;
+  while (!parser.is_done() && received.size() - used >= bytes_min) {
+    BeastError error;
+    const std::size_t more =
+        parser.put(asio::buffer(received.data() + used, received.size() - used), error);
+    used += more;
+    if (error == http::error::need_more || (!error && more == 0)) {
+      // What is left is the beginning of a line before a chunk.
+      if (received.size() - used > kChunkLineBytesMax) progress = Progress::kMalformed;
+      break;
+    }
+    if (error) {
+      progress = error == http::error::body_limit ? Progress::kTooLarge : Progress::kMalformed;
+      break;
+    }
+  }
+  if (parser.is_done()) progress = Progress::kWhole;
+  received.erase(0, used);
+  return progress;
+}
+
+std::size_t MessageParser::body_bytes() const { return state_->parser.get().body().text.size(); }
+
+std::string MessageParser::take_body() { return std::move(state_->parser.get().body().text); }
+
+}  // namespace pennyweight::server
