@@ -61,14 +61,14 @@ class SessionExchange final : public Exchange,
       session->begin_answer(std::move(answer));
     });
   }
-  void begin_stream(WireAnswer head, bool is_until_cut) override {
+  void begin_stream(WireAnswer wire, bool is_until_cut) override {
     is_answered_ = true;
     pipe_ = std::make_shared<AnswerPipe>([&door = door_, session = session_] {
       boost::asio::post(door.network, [session] { session->take_from_pipe(); });
     });
-    boost::asio::post(door_.network, [session = session_, head = std::move(head), pipe = pipe_,
+    boost::asio::post(door_.network, [session = session_, wire = std::move(wire), pipe = pipe_,
                                       is_until_cut]() mutable {
-      session->begin_stream(std::move(head), std::move(pipe), is_until_cut);
+      session->begin_stream(std::move(wire), std::move(pipe), is_until_cut);
     });
   }
   bool write(std::string_view piece) override { return pipe_->write(piece); }
