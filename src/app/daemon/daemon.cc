@@ -74,6 +74,12 @@ Result<kubernetes::ApiServer> api_server(const KubernetesConfig& config) {
       text, std::filesystem::path(config.kubeconfig).parent_path().string(), config.context);
 }
 
+// A device that sends what is old has sent all of it when a whole flush passes without more.
+milliseconds order_wait(const Config& config) {
+  constexpr milliseconds kOrderWaitMin{5'000};
+  return std::max(kOrderWaitMin, flush_every(config));
+}
+
 live::EngineOptions engine_options(const Config& config, const std::string& folder,
                                    StateMetricsSource& state) {
   const ServeConfig& serve = config.live.serve;
@@ -83,6 +89,7 @@ live::EngineOptions engine_options(const Config& config, const std::string& fold
                                         .outcomes = config.live.outcomes},
                      .timing = {.resolution_ms = serve.resolution_ms},
                      .grace_ms = serve.grace_ms,
+                     .order_wait_ms = order_wait(config).count(),
                      .limits = {.keys = serve.series_max}},
           .body_bytes_max = serve.body_bytes_max,
           .journal_bytes_max = serve.journal_bytes_max,

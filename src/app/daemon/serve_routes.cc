@@ -40,6 +40,14 @@ const std::set<std::string> kGauges = {
     "devices",       "lanes_of_the_past", "pending_rows",    "pending_bytes", "snapshot_bytes",
     "pieces",        "recent_bytes",      "scraped_targets", "scraped_series"};
 
+std::string out_of_order_text(std::uint64_t samples) {
+  return fmt::format(
+      "{} of a time that is in the ledger already {} refused; the others were taken. Use "
+      "'pennyweight backfill' for the past",
+      samples == 1 ? "1 sample" : fmt::format("{} samples", samples),
+      samples == 1 ? "was" : "were");
+}
+
 Response refusal(const Error& error, bool is_senders) {
   if (is_senders) {
     switch (error.code) {
@@ -78,7 +86,12 @@ Response write(const ServeRouteContext& context, const Request& request) {
       &is_senders);
   if (!result) return refusal(result.error(), is_senders);
   Response done{.status = 204, .content_type = "text/plain"};
-  done.headers = {{"X-Prometheus-Remote-Write-Samples-Written", std::to_string(result->samples)},
+  if (result->refused > 0) {
+    // As Prometheus does it: the others were taken, and sending these again would not help.
+    done = problem(400, "Out of order", out_of_order_text(result->refused));
+  }
+  done.headers = {{"X-Prometheus-Remote-Write-Samples-Written",
+                   std::to_string(result->samples - result->refused)},
                   {"X-Prometheus-Remote-Write-Histograms-Written", "0"},
                   {"X-Prometheus-Remote-Write-Exemplars-Written", "0"}};
   return done;
@@ -91,10 +104,12 @@ Response push(const ServeRouteContext& context, const Request& request) {
       make_ingest_request(request, live::IngestRequest::Kind::kExposition, context.clock.now()),
       &is_senders);
   if (!result) return refusal(result.error(), is_senders);
-  std::string body =
-      fmt::format("{{\"samples\": {}, \"bad\": {}, \"first_bad\": [", result->samples, result->bad);
+  std::string body = fmt::format("{{\"samples\": {}, \"bad\": {}, \"first_bad\": [",
+                                 result->samples - result->refused, result->bad + result->refused);
+
+  if (result->refused > 0) append_json_string(body, out_of_order_text(result->refused));
   for (std::size_t i = 0; i < std::min(result->first_bad.size(), kBadLinesShown); ++i) {
-    body += i > 0 ? ", " : "";
+    body += body.ends_with('[') ? "" : ", ";
     append_json_string(
         body, fmt::format("line {}: {}", result->first_bad[i].line, result->first_bad[i].reason));
   }

@@ -15,7 +15,9 @@ namespace pennyweight::live {
 namespace {
 
 constexpr std::string_view kSnapshotName = "live.snapshot";
-constexpr std::string_view kSnapshotMagic = "pwlive01";
+constexpr std::string_view kSnapshotMagic = "pwlive02";
+// Before samples were kept to put them in order.
+constexpr std::string_view kFirstSnapshotMagic = "pwlive01";
 constexpr std::size_t kSnapshotHead = 8 + 32;  // magic, checksum of the rest
 constexpr std::uint64_t kSnapshotBytesMax = 16ull << 30;
 constexpr std::uint32_t kDeliveryRecord = 1;
@@ -168,7 +170,8 @@ Result<void> Engine::recover() {
   std::uint64_t from = 0;
   const std::string path = options_.folder + "/" + std::string(kSnapshotName);
   if (auto bytes = read_raw_file(path, kSnapshotBytesMax)) {
-    if (bytes->size() < kSnapshotHead || !bytes->starts_with(kSnapshotMagic))
+    const bool is_first = bytes->starts_with(kFirstSnapshotMagic);
+    if (bytes->size() < kSnapshotHead || (!is_first && !bytes->starts_with(kSnapshotMagic)))
       return damaged("its head");
     const std::string_view payload = std::string_view(*bytes).substr(kSnapshotHead);
     if (to_text(hash_of(payload)) != bytes->substr(kSnapshotMagic.size(), 32)) {
@@ -177,7 +180,7 @@ Result<void> Engine::recover() {
     snapshot_bytes_ = bytes->size();
     ByteReader reader(payload);
     from = reader.number();
-    TRY(load_snapshot(payload));
+    TRY(load_snapshot(payload, !is_first));
   } else if (bytes.error().code != ErrorCode::kNotFound) {
     return std::unexpected(bytes.error());
   }
@@ -309,7 +312,9 @@ Result<IngestResult> Engine::ingest(const IngestRequest& request, bool* refused)
       const auto appended = TRY(journal_->append(kDeliveryRecord, record, request.body));
       position = appended;
     }
+    const std::uint64_t refused_before = refused_samples();
     result = apply(*buffers, request, now_ms);
+    if (result) result->refused = refused_samples() - refused_before;
   }
   if (!result) {
     if (refused != nullptr) *refused = true;
@@ -319,6 +324,11 @@ Result<IngestResult> Engine::ingest(const IngestRequest& request, bool* refused)
     TRY(journal_->wait(position));
   }
   return result;
+}
+
+// REQUIRES: the mutex.
+std::uint64_t Engine::refused_samples() const {
+  return counts_[static_cast<std::size_t>(StreamCounter::kOutOfOrder)];
 }
 
 void Engine::move_to_closed(const std::string& stream, std::int64_t until_ms) {
@@ -420,7 +430,7 @@ std::string Engine::snapshot(std::uint64_t segment) const {
   return file;
 }
 
-Result<void> Engine::load_snapshot(std::string_view bytes) {
+Result<void> Engine::load_snapshot(std::string_view bytes, bool has_unordered) {
   ByteReader reader(bytes);
   reader.number();  // the segment
   flush_ = reader.number();
@@ -432,21 +442,21 @@ Result<void> Engine::load_snapshot(std::string_view bytes) {
     pending_.push_back(std::move(rows));
   }
   const std::string_view state = reader.text();
-  if (!live_stream_->load(reader)) return damaged("its series");
+  if (!live_stream_->load(reader, has_unordered)) return damaged("its series");
   const std::uint64_t past = reader.count();
   for (std::uint64_t i = 0; i < past && reader.ok(); ++i) {
     const std::string name(reader.text());
     auto& stream = past_streams_[name];
     stream =
         std::make_unique<SampleStream>(options_.stream, true, counts_, unusable_, options_.state);
-    if (!stream->load(reader)) return damaged("its backfills");
+    if (!stream->load(reader, has_unordered)) return damaged("its backfills");
   }
   const std::uint64_t closed = reader.count();
   for (std::uint64_t i = 0; i < closed && reader.ok(); ++i) {
     const std::int64_t until_ms = reader.signed_number();
     auto stream =
         std::make_unique<SampleStream>(options_.stream, true, counts_, unusable_, options_.state);
-    if (!stream->load(reader)) return damaged("its backfills");
+    if (!stream->load(reader, has_unordered)) return damaged("its backfills");
     closed_streams_.emplace_back(std::move(stream), until_ms);
   }
   const std::uint64_t targets = reader.count();

@@ -103,6 +103,8 @@ struct IngestResult {
   std::uint64_t bad = 0;  // lines of an exposition
   std::vector<prometheus::BadLine> first_bad;
   std::uint64_t ended = 0;  // series of a target that ended
+  // Samples of a time that is in the ledger already, and that had not come before: not taken.
+  std::uint64_t refused = 0;
 };
 
 // Imports the rows of one flush as one import. After an Error they wait for the next flush.
@@ -156,7 +158,8 @@ class Engine {
   class BorrowedBuffers;
 
   Result<void> recover();
-  Result<void> load_snapshot(std::string_view bytes);
+  Result<void> load_snapshot(std::string_view bytes, bool has_unordered);
+  std::uint64_t refused_samples() const;
   Result<void> replay(const journal::Record& record);
   Result<IngestResult> apply(DecodeBuffers& buffers, const IngestRequest& request,
                              std::int64_t now_ms);

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <random>
 #include <set>
 #include <thread>
 
@@ -761,20 +762,123 @@ TEST(Engine, SamplesOfKubernetesGoToTheirSinkAndIntoTheSnapshot) {
 // Bodies with late, repeated and mixed-up samples, flushes, failed imports and crashes at any
 // point: energy and outcomes to the last unit, no millisecond of a column twice, and the same time
 // covered as by an engine that never crashed.
+// The facts without the numbers of the flushes that wrote them.
+std::vector<Usage> facts_of(const Ledger& ledger) {
+  std::vector<Usage> facts;
+  for (const auto& [key, usage] : ledger.usages) {
+    facts.push_back(usage);
+    facts.back().part = 0;
+  }
+  std::ranges::sort(facts, {},
+                    [](const Usage& usage) { return std::pair(usage.at, usage.span_ms); });
+  return facts;
+}
+
+using SentSample = std::pair<std::vector<Label>, Sample>;
+
+// An hour of samples of one GPU, as a sender that was cut off has them in its queue.
+std::vector<SentSample> samples_of_an_hour(std::uint64_t seed) {
+  std::vector<SentSample> all;
+  double energy = 1'000'000;
+  for (std::int64_t at = kStart; at < kStart + 59 * kMinute; at += 30'000) {
+    seed = seed * 6'364'136'223'846'793'005 + 1'442'695'040'888'963'407;
+    const auto digit = static_cast<double>(seed >> 60);
+    energy = digit == 7 ? digit : energy + 1'000 * digit;  // sometimes the driver is loaded again
+    all.push_back({dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-1"), {at, 5 * digit}});
+    all.push_back({dcgm("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "GPU-1"), {at, energy}});
+    all.push_back({dcgm("DCGM_FI_DEV_XID_ERRORS", "GPU-1"), {at, digit < 2 ? 79.0 : 0.0}});
+  }
+  return all;
+}
+
+void open_with_wait(World& world, const std::string& folder) {
+  world.engine.reset();
+  EngineOptions options = options_for(folder, &world.disk);
+  options.stream.order_wait_ms = kMinute;
+  auto opened = Engine::open(options, world.clock);
+  ASSERT_TRUE(opened) << opened.error().message;
+  world.engine = std::move(*opened);
+}
+
+RC_GTEST_PROP(EngineProperty, WithinAnHourTheOrderOfSamplesDoesNotMatter, (std::uint64_t seed)) {
+  const auto samples = samples_of_an_hour(seed);
+  const Folder ordered_folder, folder;
+  World ordered(ordered_folder.path());
+  ordered.to(kStart + 60 * kMinute);
+  for (const SentSample& one : samples) RC_ASSERT(ordered.send({{one.first, {one.second}}}));
+  ordered.silence_until(kStart + 120 * kMinute);
+
+  std::vector<SentSample> mixed = samples;
+  mixed.insert(mixed.end(), samples.begin(), samples.end());
+  std::mt19937_64 random(seed);
+  std::ranges::shuffle(mixed, random);
+  World world(folder.path());
+  open_with_wait(world, folder.path());
+  world.to(kStart + 60 * kMinute);
+  std::uint64_t refused = 0;
+  for (std::size_t i = 0; i < mixed.size();) {
+    std::vector<std::pair<std::vector<Label>, std::vector<Sample>>> body;
+    for (auto size = 1 + random() % 8; size > 0 && i < mixed.size(); --size, ++i) {
+      body.push_back({mixed[i].first, {mixed[i].second}});
+    }
+    const auto sent = world.send(body);
+    RC_ASSERT(sent.has_value());
+    refused += sent->refused;
+    const auto event = random() % 20;
+    if (event == 0) world.flush();
+    if (event == 1) open_with_wait(world, folder.path());  // killed and started again
+    if (event < 10) world.clock.advance(std::chrono::seconds(1));
+  }
+  world.silence_until(kStart + 120 * kMinute);
+  RC_ASSERT(refused == 0u);
+  RC_ASSERT(world.ledger.conflicts == 0u);
+  RC_ASSERT(facts_of(world.ledger).size() > 50u);
+  RC_ASSERT(facts_of(world.ledger) == facts_of(ordered.ledger));
+}
+
+TEST(Engine, RefusesWhatComesAfterItsTimeBecameRows) {
+  const Folder folder;
+  World world(folder.path());
+  const auto send = [&](std::int64_t at, double value) {
+    const auto sent = world.send({{dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-1"), {{at, value}}}});
+    EXPECT_TRUE(sent);
+    return sent ? sent->refused : 0;
+  };
+  for (int i = 0; i <= 8; ++i) {
+    if (i == 3) continue;
+    world.to(kStart + i * 30'000);
+    EXPECT_EQ(send(kStart + i * 30'000, 50), 0u);
+  }
+  world.flush();
+  EXPECT_EQ(send(kStart + 3 * 30'000, 90), 1u) << "it is not taken, and not said to be";
+  EXPECT_EQ(send(kStart + 4 * 30'000, 50), 0u) << "it was taken before";
+  EXPECT_EQ(world.engine->counters().at("out_of_order"), 1u);
+  EXPECT_EQ(world.engine->counters().at("duplicates"), 1u);
+}
+
 RC_GTEST_PROP(EngineProperty, CountsEachAcknowledgedSampleOnce,
               (std::vector<std::uint32_t> steps)) {
   const Folder folder;
   World world(folder.path());
   World twin("");
-  std::map<std::string, std::pair<std::int64_t, std::uint64_t>> last;  // of each counter
-  std::map<std::string, std::uint64_t> expected;
+  std::map<std::string, std::map<std::int64_t, std::uint64_t>> taken;  // of each counter, by time
+  std::map<std::string, std::int64_t> flushed_until;
   std::uint64_t tokens = 0;
+  // What came between two flushes counts in the order of its times.
   const auto counts = [&](const std::string& name, std::int64_t at, std::uint64_t value) {
-    auto& [last_at, last_value] = last[name];
-    if (at <= last_at) return;
-    if (last_at > 0) expected[name] += value < last_value ? value : value - last_value;
-    last_at = at;
-    last_value = value;
+    if (at > flushed_until[name]) taken[name].emplace(at, value);
+  };
+  const auto flushes = [&] {
+    for (const auto& [name, samples] : taken) flushed_until[name] = samples.rbegin()->first;
+  };
+  const auto expected = [&](const std::string& name) {
+    std::uint64_t sum = 0;
+    std::optional<std::uint64_t> before;
+    for (const auto& [at, value] : taken[name]) {
+      if (before) sum += value < *before ? value : value - *before;
+      before = value;
+    }
+    return sum;
   };
   std::int64_t now = kStart;
   for (const std::uint32_t step : steps) {
@@ -788,6 +892,7 @@ RC_GTEST_PROP(EngineProperty, CountsEachAcknowledgedSampleOnce,
       case 1:
         world.flush();
         twin.flush();
+        flushes();
         break;
       case 2:
         world.ledger.fails_after_commit = step % 2 == 0;
@@ -795,6 +900,7 @@ RC_GTEST_PROP(EngineProperty, CountsEachAcknowledgedSampleOnce,
         (void)world.engine->flush(world.ledger.importer());
         world.ledger.fails_after_commit = world.ledger.fails_before = false;
         twin.flush();
+        flushes();
         break;
       default: {
         const std::string gpu = step % 2 == 0 ? "GPU-a" : "GPU-b";
@@ -824,14 +930,14 @@ RC_GTEST_PROP(EngineProperty, CountsEachAcknowledgedSampleOnce,
   world.flush();
   RC_ASSERT(world.ledger.conflicts == 0u);
   for (const std::string gpu : {"GPU-a", "GPU-b"}) {
-    RC_ASSERT(world.ledger.energy(gpu) == expected[gpu]);
+    RC_ASSERT(world.ledger.energy(gpu) == expected(gpu));
     for (const auto column : {&Usage::gpu_util_ppm, &Usage::energy_used_millijoules}) {
       const auto covered = world.ledger.covered(gpu, column);
       RC_ASSERT(covered.has_value());
       RC_ASSERT(*covered == twin.ledger.covered(gpu, column));
     }
   }
-  RC_ASSERT(world.ledger.counted() == expected["tokens GPU-a"] + expected["tokens GPU-b"]);
+  RC_ASSERT(world.ledger.counted() == expected("tokens GPU-a") + expected("tokens GPU-b"));
 }
 
 // A child ingests bodies and prints which were acknowledged; it is killed at some moment, during

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace pennyweight::live {
 namespace {
@@ -99,7 +100,9 @@ void SampleStream::end_unresolved_series(std::uint64_t key,
   const std::uint32_t* const index = loaded_keys_.find({0, key});
   if (index == nullptr || !members_[*index].is_used) return;
   for (const auto& sample : samples) {
-    if (is_in_time(sample.at_ms)) end_series(members_[*index], key, sample.at_ms);
+    if (!is_in_time(sample.at_ms)) continue;
+    Member& member = members_[*index];
+    insert(member, key, member.last_source, {.at_ms = sample.at_ms, .is_end = true});
   }
 }
 
@@ -118,56 +121,15 @@ bool SampleStream::is_in_time(std::int64_t at_ms) {
 void SampleStream::add_sample(const ResolvedSeries& known, std::uint64_t key,
                               const prometheus::Sample& sample) {
   Member& member = members_[known.index];
-  Accumulator& accumulator = member.accumulator;
-  member.received_s = to_seconds(now_ms_);
+  member.previously_received_s = std::exchange(member.received_s, to_seconds(now_ms_));
   if (!is_in_time(sample.at_ms)) return;
   if (is_stale(sample)) {
     ++count(StreamCounter::kStale);
-    end_series(member, key, sample.at_ms);
+    insert(member, key, known.source, {.at_ms = sample.at_ms, .is_end = true});
     return;
   }
   const auto value = quantised(scales_[known.scale], sample.value);
-  if (!value) return;
-  if (member.source != known.source && accumulator.holds()) {
-    if (member.source != kAnySource && sample.at_ms <= accumulator.hold_end(options_.timing)) {
-      ++count(StreamCounter::kOtherSource);
-      member.other_source_at = std::max(member.other_source_at, sample.at_ms);
-      return;
-    }
-    if (!are_replicas(member.last_source, known.source)) accumulator.restart_counter();
-  }
-  const std::size_t waited = accumulator.waiting();
-  const SampleResult result = accumulator.add_sample(sample.at_ms, *value, options_.timing);
-  pieces_ += accumulator.waiting() - waited;
-  switch (result) {
-    case SampleResult::kDuplicate:
-      ++count(StreamCounter::kDuplicates);
-      return;
-    case SampleResult::kReset:
-      ++count(StreamCounter::kResets);
-      break;
-    case SampleResult::kGap:
-      ++count(StreamCounter::kCounterGaps);
-      break;
-    case SampleResult::kNew:
-      break;
-  }
-  if (member.last_source != known.source) member.other_source_at = -1;  // it was that source itself
-  member.source = member.last_source = known.source;
-  member.last_key = key;
-  ++count(StreamCounter::kSamples);
-}
-
-// Where another source reports the same measurement, that one goes on.
-void SampleStream::end_series(Member& member, std::uint64_t key, std::int64_t at_ms) {
-  if (member.last_key != key) return;
-  const Timing& timing = options_.timing;
-  const std::int64_t hold_ms = member.accumulator.hold_end(timing) - member.accumulator.last_at();
-  if (member.other_source_at >= 0 && at_ms - member.other_source_at <= hold_ms) {
-    member.source = kAnySource;
-  } else {
-    member.accumulator.end(at_ms, timing);
-  }
+  if (value) insert(member, key, known.source, {.at_ms = sample.at_ms, .value = *value});
 }
 
 // Whether two servers send the series of one exporter: then their counters are one.

@@ -2,8 +2,14 @@
 // outcomes.
 //
 // A series is resolved from its labels the first time, and known by its key afterwards. Each
-// measurement has one accumulator, whatever source reports it. The samples of one series are in
-// order of time. The pieces of a device's measurements become rows here.
+// measurement has one accumulator, whatever source reports it. The pieces of a device's
+// measurements become rows here.
+//
+// Samples may come in any order. Those since the last flush are kept as they came, and applied in
+// the order of their times. While a device sends what is old (a sender that was cut off drains its
+// queue, in several connections), nothing of its last hour becomes rows, until it has sent nothing
+// old for `order_wait_ms`. So within an hour (kOrderWindowMs) order does not matter. A sample of a
+// time that has become rows already is refused.
 //
 // Not thread-safe: the engine's lock orders the calls.
 #pragma once
@@ -48,8 +54,20 @@ struct StreamOptions {
   // A device is silent when it sends nothing for this long after its values have ceased to hold. A
   // series that is this far behind the others of its device is not waited for.
   std::int64_t grace_ms = 120'000;
+  // How long a device must have sent nothing old, before its last hour becomes rows.
+  std::int64_t order_wait_ms = 0;
   StreamLimits limits;
 };
+
+// While a device sends what is old, samples of so long a time may come in any order.
+inline constexpr std::int64_t kOrderWindowMs = 60 * 60'000ll;
+// A sample that lags the clock by more is old.
+inline constexpr std::int64_t kOldSampleMs = 60'000;
+// For so long after a sample it is known that it was taken, so that it is a duplicate when it comes
+// again, and not refused.
+inline constexpr std::int64_t kResentMs = 5 * 60'000ll;
+// Samples of one series that wait to be put in order; beyond, the older half is taken as it is.
+inline constexpr std::size_t kUnorderedMax = 8'192;
 
 // A sample further ahead of the clock is not clock skew but nonsense, and would end its series.
 inline constexpr std::int64_t kFutureMsMax = 10 * 60'000ll;
@@ -102,7 +120,8 @@ class SampleStream : public prometheus::SeriesSink {
   std::size_t pieces() const { return pieces_; }
 
   void save(ByteWriter& writer) const;
-  bool load(ByteReader& reader);
+  // `has_unordered`: the snapshot is of a program that keeps samples to put them in order.
+  bool load(ByteReader& reader, bool has_unordered = true);
 
  private:
   enum class SeriesKind : std::uint8_t { kIgnored, kUnusable, kState, kMember };
@@ -123,20 +142,43 @@ class SampleStream : public prometheus::SeriesSink {
     bool operator==(const Scale&) const = default;
   };
   static constexpr std::uint16_t kAnySource = UINT16_MAX;
-  // One measurement of a group. One source reports it; another takes over only when that one falls
-  // silent.
-  struct Member {
+  // What the samples of a measurement have come to. One source reports it; another takes over only
+  // when that one falls silent.
+  struct Progress {
     Accumulator accumulator;
+    std::uint16_t source = 0;           // the source that counts; kAnySource: the next that comes
+    std::uint16_t last_source = 0;      // of the last sample
+    std::int64_t other_source_at = -1;  // last sample of another source, which was not taken
+    std::uint64_t last_key = 0;         // lower half of the key of the last sample
+  };
+  // A sample, or the end of its series, since the last flush.
+  struct Unordered {
+    std::int64_t at_ms = 0;
+    std::uint64_t value = 0;
+    std::uint32_t origin = 0;  // of Member::origins
+    bool is_end = false;
+    bool is_counted = false;  // in `counts`: it was applied before
+  };
+  struct Origin {
+    std::uint64_t key = 0;
+    std::uint16_t source = 0;
+  };
+  // One measurement of a group.
+  struct Member : Progress {
+    explicit Member(const Accumulator& empty) : Progress{.accumulator = empty}, committed(*this) {}
+    Progress committed;  // as of the last flush; what came since is in `unordered`, by time
+    std::vector<Unordered> unordered;
+    std::vector<Origin> origins;
+    std::vector<std::uint32_t> taken_ms;  // times within kResentMs, their lower 32 bits
+    std::int64_t forgotten_until = -1;  // what came until then is not known any more
+    bool is_behind = false;  // `unordered` is not applied: this is as of the last flush
     std::uint32_t group = 0;
     std::uint32_t received_s = 0;
-    std::uint16_t source = 0;       // the source that counts; kAnySource: the next that comes
-    std::uint16_t last_source = 0;  // of the last sample
+    std::uint32_t previously_received_s = 0;
     telemetry::Quantity quantity = telemetry::Quantity::kGpuUtil;
     bool is_used = false;
     bool is_component = false;
-    std::uint32_t code = 0;             // of a component that is a number: an XID
-    std::int64_t other_source_at = -1;  // last sample of another source, which was not taken
-    std::uint64_t last_key = 0;         // lower half of the key of the last sample
+    std::uint32_t code = 0;  // of a component that is a number: an XID
     Hash128 identity;
   };
   struct DeviceInfo {
@@ -156,7 +198,8 @@ class SampleStream : public prometheus::SeriesSink {
     // Sums of components have left the stream up to then, by quantity.
     std::array<std::int64_t, telemetry::kQuantities> components_until = {};
     std::int64_t first_at = 0;
-    std::int64_t changed_at = 0;  // when node, model or index last changed
+    std::int64_t changed_at = 0;       // when node, model or index last changed
+    std::int64_t unordered_until = 0;  // by our clock: it sent what is old, or has just come
     bool is_used = false;
   };
 
@@ -173,13 +216,27 @@ class SampleStream : public prometheus::SeriesSink {
   std::uint16_t source_index(const std::string& source);
   bool are_replicas(std::uint16_t a, std::uint16_t b) const;
   void add_sample(const ResolvedSeries& known, std::uint64_t key, const prometheus::Sample& sample);
-  void end_series(Member& member, std::uint64_t key, std::int64_t at_ms);
+  void insert(Member& member, std::uint64_t key, std::uint16_t source, Unordered sample);
+  void mark_unordered(Group& group) const;
+  bool is_drained(const Member& member, std::int64_t at_ms) const;
+  bool was_taken(const Member& member, std::int64_t at_ms) const;
+  static void rewind(Member& member);
+  void apply(Progress& progress, const Origin& origin, Unordered& sample);
+  std::size_t apply_until(Member& member, std::int64_t until);
+  // The time up to which the samples of a group are in order.
+  std::int64_t ordered_until(const Group& group, std::int64_t now_ms) const;
+  void put_in_order(Group& group, std::int64_t until);
+  void commit(Group& group);
+  void apply_value(Progress& progress, const Origin& origin, const Unordered& sample);
+  void end_series(Progress& progress, std::uint64_t key, std::int64_t at_ms);
   bool is_in_time(std::int64_t at_ms);
   std::optional<std::uint64_t> quantised(const Scale& scale, double value);
   std::uint64_t& count(StreamCounter what) { return counts_[static_cast<std::size_t>(what)]; }
 
+  static bool load_unordered(ByteReader& reader, Member& member);
+  Accumulator in_order(const Member& member, std::int64_t since_ms) const;
   void collect(Group& group, std::int64_t now_ms, std::optional<std::int64_t> all_until,
-               std::vector<MemberPiece>& parts);
+               bool is_ordered, std::vector<MemberPiece>& parts);
   void drop_sampled_sm_activity(const Group& group, std::vector<MemberPiece>& parts) const;
   void finish_outcomes(const OutcomeInfo& info, std::span<const MemberPiece> parts,
                        const PartNumbering& part, FlushRows& rows);

@@ -27,7 +27,10 @@ void SampleStream::forget(std::int64_t now_ms) {
   bool any = false;
   for (std::uint32_t index = 0; index < members_.size(); ++index) {
     Member& member = members_[index];
-    if (!member.is_used || member.received_s >= unseen_s || !member.accumulator.empty()) continue;
+    if (!member.is_used || member.received_s >= unseen_s || !member.accumulator.empty() ||
+        !member.unordered.empty()) {
+      continue;
+    }
     const std::int64_t last =
         std::max(member.accumulator.last_at(), member.accumulator.settled_until());
     if (!is_past_ && member.accumulator.has_sample()) {

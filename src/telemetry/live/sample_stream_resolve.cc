@@ -149,6 +149,7 @@ std::uint32_t SampleStream::add_group(const Hash128& identity,
               .members = {},
               .first_at = first_at,
               .changed_at = first_at,
+              .unordered_until = now_ms_ + options_.order_wait_ms,
               .is_used = true};
   auto index = static_cast<std::uint32_t>(groups_.size());
   if (free_groups_.empty()) {
@@ -166,18 +167,19 @@ std::uint32_t SampleStream::find_or_add_member(const Hash128& identity, Quantity
                                                bool is_outcome, std::uint32_t group,
                                                const std::string& component) {
   if (const std::uint32_t* const found = member_by_identity_.find(identity)) return *found;
-  Member member{
-      .accumulator = Accumulator(is_outcome ? Aggregation::kCounter : aggregation_for(quantity)),
-      .group = group,
-      .quantity = quantity,
-      .is_used = true,
-      .is_component = !component.empty(),
-      .identity = identity};
+  Member member(Accumulator(is_outcome ? Aggregation::kCounter : aggregation_for(quantity)));
+  member.group = group;
+  member.quantity = quantity;
+  member.is_used = true;
+  member.is_component = !component.empty();
+  member.identity = identity;
   const auto parsed =
       std::from_chars(component.data(), component.data() + component.size(), member.code);
   if (parsed.ec != std::errc()) member.code = 0;
   if (const std::int64_t* const last = forgotten_.find(identity)) {
     member.accumulator.ignore_until(*last);
+    member.committed.accumulator.ignore_until(*last);
+    member.forgotten_until = *last;
   }
   auto index = static_cast<std::uint32_t>(members_.size());
   if (free_.empty()) {

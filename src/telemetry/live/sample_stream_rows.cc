@@ -22,7 +22,7 @@ std::int64_t floor_to(std::int64_t at, std::int64_t every) {
 // A device's bucket is finished when each of its active series has passed its end, when the device
 // is `grace` further, or when the device is silent.
 void SampleStream::collect(Group& group, std::int64_t now_ms, std::optional<std::int64_t> all_until,
-                           std::vector<MemberPiece>& parts) {
+                           bool is_ordered, std::vector<MemberPiece>& parts) {
   std::int64_t newest = -1;
   std::int64_t received_ms = started_ms_;
   std::int64_t hold_ms = 0;
@@ -33,7 +33,8 @@ void SampleStream::collect(Group& group, std::int64_t now_ms, std::optional<std:
     hold_ms = std::max(hold_ms,
                        member.accumulator.hold_end(options_.timing) - member.accumulator.last_at());
   }
-  const bool is_silent = !is_past_ && now_ms - received_ms >= options_.grace_ms + hold_ms;
+  const bool is_silent =
+      !is_past_ && is_ordered && now_ms - received_ms >= options_.grace_ms + hold_ms;
   std::int64_t passed = newest;
   for (const std::uint32_t index : group.members) {
     const Accumulator& accumulator = members_[index].accumulator;
@@ -129,7 +130,10 @@ bool SampleStream::finish(std::int64_t now_ms, std::optional<std::int64_t> all_u
       continue;
     }
     parts.clear();
-    collect(group, now_ms, all_until, parts);
+    const std::int64_t ordered = all_until ? kForever : ordered_until(group, now_ms);
+    put_in_order(group, ordered);
+    collect(group, now_ms, all_until, ordered >= kForever, parts);
+    commit(group);
     if (const auto* outcome = std::get_if<OutcomeInfo>(&group.info)) {
       sort_by_time(parts);
       finish_outcomes(*outcome, parts, part, rows);
@@ -216,6 +220,23 @@ void SampleStream::write_gpus(FlushRows& rows) {
   rows.gpu_bytes += writer.bytes();
 }
 
+// The accumulator of a member with its latest samples.
+Accumulator SampleStream::in_order(const Member& member, std::int64_t since_ms) const {
+  Accumulator accumulator = member.accumulator;
+  if (!member.is_behind) return accumulator;
+  // The sample before `since_ms` is the first that matters.
+  auto first = std::ranges::lower_bound(member.unordered, since_ms, {}, &Unordered::at_ms);
+  if (first != member.unordered.begin()) --first;
+  for (; first != member.unordered.end(); ++first) {
+    if (first->is_end) {
+      accumulator.end(first->at_ms, options_.timing);
+    } else {
+      accumulator.add_sample(first->at_ms, first->value, options_.timing);
+    }
+  }
+  return accumulator;
+}
+
 void SampleStream::provisional(const ClusterId& cluster, std::int64_t since_ms, std::int64_t now_ms,
                                std::vector<Usage>& usages) const {
   std::vector<MemberPiece> parts;
@@ -227,7 +248,7 @@ void SampleStream::provisional(const ClusterId& cluster, std::int64_t since_ms, 
     for (const std::uint32_t index : group.members) {
       const Member& member = members_[index];
       pieces.clear();
-      Accumulator as_of_now = member.accumulator;
+      Accumulator as_of_now = in_order(member, since_ms);
       if (as_of_now.holds()) as_of_now.hold_until(now_ms, options_.timing);
       as_of_now.copy_all(pieces);
       for (const AggregatePiece& piece : pieces) {

@@ -19,6 +19,7 @@ void SampleStream::save(ByteWriter& writer) const {
     if (!group.is_used) continue;
     writer.number(group.identity.high).number(group.identity.low);
     writer.signed_number(group.first_at).signed_number(group.changed_at);
+    writer.signed_number(group.unordered_until);
     for (const std::int64_t until : group.components_until) writer.signed_number(until);
     if (const auto* info = std::get_if<DeviceInfo>(&group.info)) {
       writer.number(0).signed_number(info->gpu_index);
@@ -36,11 +37,23 @@ void SampleStream::save(ByteWriter& writer) const {
   for (const Member& member : members_) {
     if (!member.is_used) continue;
     writer.number(member.identity.high).number(member.identity.low);
-    writer.number(place[member.group]).number(member.received_s).number(member.source);
-    writer.number(member.last_source).signed_number(member.other_source_at);
+    const Progress& progress = member.committed;  // what came since is written as it came
+    writer.number(place[member.group]).number(member.received_s).number(progress.source);
+    writer.number(progress.last_source).signed_number(progress.other_source_at);
     writer.number(static_cast<std::uint64_t>(member.quantity));
-    writer.number(member.is_component ? 1 : 0).number(member.code).number(member.last_key);
-    member.accumulator.save(writer);
+    writer.number(member.is_component ? 1 : 0).number(member.code).number(progress.last_key);
+    progress.accumulator.save(writer);
+    writer.number(member.origins.size());
+    for (const Origin& origin : member.origins) writer.number(origin.key).number(origin.source);
+    writer.number(member.unordered.size());
+    std::int64_t at_ms = 0;
+    for (const Unordered& sample : member.unordered) {
+      writer.signed_number(sample.at_ms - at_ms).number(sample.value).number(sample.origin);
+      writer.number((sample.is_end ? 1 : 0) + (sample.is_counted ? 2 : 0));
+      at_ms = sample.at_ms;
+    }
+    writer.number(member.taken_ms.size());
+    for (const std::uint32_t at : member.taken_ms) writer.number(at);
   }
   writer.number(forgotten_.size());
   forgotten_.for_each([&](const Hash128& identity, std::int64_t last) {
@@ -53,7 +66,37 @@ void SampleStream::save(ByteWriter& writer) const {
   }
 }
 
-bool SampleStream::load(ByteReader& reader) {
+bool SampleStream::load_unordered(ByteReader& reader, Member& member) {
+  const std::uint64_t origins = reader.count();
+  for (std::uint64_t i = 0; i < origins && reader.ok(); ++i) {
+    const std::uint64_t key = reader.number();
+    const std::uint64_t source = reader.number();
+    if (source > UINT16_MAX) return false;
+    member.origins.push_back({key, static_cast<std::uint16_t>(source)});
+  }
+  const std::uint64_t samples = reader.count();
+  std::int64_t at_ms = 0;
+  for (std::uint64_t i = 0; i < samples && reader.ok(); ++i) {
+    const std::int64_t step = reader.signed_number();
+    if (step < 0 || step > unix_ms(kInstantMax) - at_ms) return false;
+    at_ms += step;
+    Unordered sample{.at_ms = at_ms, .value = reader.number()};
+    const std::uint64_t origin = reader.number(), flags = reader.number();
+    if (origin >= member.origins.size() || flags > 3) return false;
+    sample.origin = static_cast<std::uint32_t>(origin);
+    sample.is_end = (flags & 1) != 0;
+    sample.is_counted = (flags & 2) != 0;
+    member.unordered.push_back(sample);
+  }
+  member.is_behind = !member.unordered.empty();
+  const std::uint64_t taken = reader.count();
+  for (std::uint64_t i = 0; i < taken && reader.ok(); ++i) {
+    member.taken_ms.push_back(static_cast<std::uint32_t>(reader.number()));
+  }
+  return reader.ok();
+}
+
+bool SampleStream::load(ByteReader& reader, bool has_unordered) {
   const auto hash = [&] {
     const std::uint64_t high = reader.number();
     return Hash128{high, reader.number()};
@@ -67,6 +110,7 @@ bool SampleStream::load(ByteReader& reader) {
     const Hash128 identity = hash();
     const std::int64_t first_at = reader.time();
     const std::int64_t changed_at = reader.time();
+    const std::int64_t unordered_until = has_unordered ? reader.time() : 0;
     std::array<std::int64_t, telemetry::kQuantities> until;
     for (std::int64_t& at : until) at = reader.time();
     if (group_by_identity_.find(identity) != nullptr) reader.fail();
@@ -84,6 +128,7 @@ bool SampleStream::load(ByteReader& reader) {
                 first_at);
     }
     groups_.back().changed_at = changed_at;
+    groups_.back().unordered_until = unordered_until;
     groups_.back().components_until = until;
   }
   const std::uint64_t members = reader.count();
@@ -112,6 +157,8 @@ bool SampleStream::load(ByteReader& reader) {
     member.code = static_cast<std::uint32_t>(reader.number());
     member.last_key = reader.number();
     if (!member.accumulator.load(reader)) return false;
+    member.committed = member;
+    if (has_unordered && !load_unordered(reader, member)) return false;
     const Hash128 key{0, member.last_key};
     if (loaded_keys_.find(key) == nullptr) loaded_keys_.add(key, index);
   }

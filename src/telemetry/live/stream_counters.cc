@@ -40,6 +40,8 @@ std::string_view to_text(StreamCounter count) {
       return "late_components";
     case StreamCounter::kSeriesForgotten:
       return "series_forgotten";
+    case StreamCounter::kOutOfOrder:
+      return "out_of_order";
     case StreamCounter::kCount:
       break;
   }

@@ -11,7 +11,7 @@ namespace pennyweight::live {
 // Its name is that of the counter in /metrics.
 enum class StreamCounter : std::uint8_t {
   kSamples,          // taken
-  kDuplicates,       // not newer than the last of their series
+  kDuplicates,       // that were taken before
   kOtherSource,      // of a measurement that another source reports
   kStale,            // markers
   kBlank,            // no value
@@ -28,6 +28,7 @@ enum class StreamCounter : std::uint8_t {
   kBadLabels,        // samples of series whose labels can't be decoded
   kLateComponents,   // pieces of a sum that was written already
   kSeriesForgotten,  // without samples for long
+  kOutOfOrder,       // of a time that is in the ledger already: refused
   kCount,
 };
 inline constexpr std::size_t kStreamCounters = static_cast<std::size_t>(StreamCounter::kCount);
