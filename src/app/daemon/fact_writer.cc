@@ -154,9 +154,9 @@ Result<void> FactWriter::import_rows(Store& store, const live::FlushRows& rows) 
   return {};
 }
 
-Result<void> FactWriter::write_rows(Store& store) {
-  const auto flushed =
-      TRY(engine_->flush([&](const live::FlushRows& rows) { return import_rows(store, rows); }));
+Result<void> FactWriter::write_rows(Store& store, bool is_last) {
+  const auto flushed = TRY(engine_->flush(
+      [&](const live::FlushRows& rows) { return import_rows(store, rows); }, is_last));
   has_more_rows_ = flushed.more;
   counters_.add("flushes");
   // The memory that a large import took is of no use until the next one.

@@ -45,8 +45,8 @@ class FactWriter {
   void confirm_sources();
 
   Result<void> write_facts(Store& store);
-  // Flushes the engine.
-  Result<void> write_rows(Store& store);
+  // Flushes the engine; with `is_last` also what may still come out of order.
+  Result<void> write_rows(Store& store, bool is_last);
   // Nodes that telemetry shows and no source reports, each with as many GPUs as were seen on it.
   Result<void> add_nodes_seen_in_telemetry(Store& store);
 

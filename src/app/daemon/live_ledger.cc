@@ -196,7 +196,7 @@ Result<void> LiveLedger::write_into(Store& store, bool flush, bool is_stopping) 
   note_changes();
   TRY(facts_.write_facts(store));
   if (flush) {
-    const auto written = facts_.write_rows(store);
+    const auto written = facts_.write_rows(store, is_stopping);
     note_changes();
     TRY(written);
     flushed_at_ = now;

@@ -369,7 +369,7 @@ void Engine::keep_recent(std::int64_t now_ms, std::string recent) {
 }
 
 // REQUIRES: the mutex.
-void Engine::make_rows(std::int64_t now_ms, FlushResult& flushed) {
+void Engine::make_rows(std::int64_t now_ms, bool ends_order, FlushResult& flushed) {
   FlushRows rows;
   rows.flush = ++flush_;
   // A device may have two rows for one interval: its own and a workload's, or those of two streams.
@@ -381,7 +381,7 @@ void Engine::make_rows(std::int64_t now_ms, FlushResult& flushed) {
   };
   live_stream_->note_time(now_ms, false);
   std::string recent;
-  flushed.more |= !live_stream_->finish(now_ms, std::nullopt, part, rows, &recent);
+  flushed.more |= !live_stream_->finish(now_ms, std::nullopt, part, rows, &recent, ends_order);
   live_stream_->forget(now_ms);
   keep_recent(now_ms, std::move(recent));
   for (auto& [name, stream] : past_streams_) {
@@ -487,17 +487,17 @@ bool Engine::wants_flush() const {
   return pieces() > std::min(kPiecesWanted, options_.pieces_max);
 }
 
-Result<FlushResult> Engine::flush(const RowImporter& import) {
+Result<FlushResult> Engine::flush(const RowImporter& import, bool ends_order) {
   const std::lock_guard one_at_a_time(flushing_);
   FlushResult flushed;
   for (int round = 0; round == 0 || (flushed.more && round < kRoundsOfFlush); ++round) {
-    TRY(flush_once(import, flushed));
+    TRY(flush_once(import, ends_order, flushed));
   }
   return flushed;
 }
 
 // REQUIRES: that nobody else flushes.
-Result<void> Engine::flush_once(const RowImporter& import, FlushResult& flushed) {
+Result<void> Engine::flush_once(const RowImporter& import, bool ends_order, FlushResult& flushed) {
   const std::int64_t now_ms = unix_ms(clock_.now());
   flushed.more = false;
   std::string file;
@@ -515,7 +515,7 @@ Result<void> Engine::flush_once(const RowImporter& import, FlushResult& flushed)
       }
       segment = *rotated;
     }
-    make_rows(now_ms, flushed);
+    make_rows(now_ms, ends_order, flushed);
     flushed.number = flush_;
     if (journal_) file = snapshot(segment);
   }

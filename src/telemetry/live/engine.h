@@ -134,8 +134,9 @@ class Engine {
   // kIo the samples may have been counted all the same, and are duplicates when they come again.
   Result<IngestResult> ingest(const IngestRequest& request, bool* refused = nullptr);
 
-  // One call at a time; others wait. The result counts what was imported.
-  Result<FlushResult> flush(const RowImporter& import);
+  // One call at a time; others wait. The result counts what was imported. `ends_order`: the program
+  // stops, so what a sender that drains its queue has sent out of order until now becomes rows.
+  Result<FlushResult> flush(const RowImporter& import, bool ends_order = false);
   // Whether a flush should come sooner than usual, since much was sent.
   bool wants_flush() const;
 
@@ -167,9 +168,9 @@ class Engine {
                                           SampleStream& stream);
   Result<SampleStream*> find_or_add_stream(const std::string& name);
   void move_to_closed(const std::string& stream, std::int64_t until_ms);
-  Result<void> flush_once(const RowImporter& import, FlushResult& flushed);
+  Result<void> flush_once(const RowImporter& import, bool ends_order, FlushResult& flushed);
   std::size_t pieces() const;
-  void make_rows(std::int64_t now_ms, FlushResult& flushed);
+  void make_rows(std::int64_t now_ms, bool ends_order, FlushResult& flushed);
   void keep_recent(std::int64_t now_ms, std::string recent);
   std::string snapshot(std::uint64_t segment) const;  // with its header
 

@@ -96,8 +96,9 @@ class SampleStream : public prometheus::SeriesSink {
   // time for the same key. False: the limit of a flush was reached and more is left. `recent`, if
   // given, gets a copy of the usages of the last kRecentMs.
   using PartNumbering = std::function<std::uint64_t(const Hash128&)>;
+  // `ends_order`: samples that are older than those that came are not waited for.
   bool finish(std::int64_t now_ms, std::optional<std::int64_t> all_until, const PartNumbering& part,
-              FlushRows& rows, std::string* recent = nullptr);
+              FlushRows& rows, std::string* recent = nullptr, bool ends_order = false);
   // Adds the usages of one cluster from `since_ms` on, including open buckets, and leaves them
   // here. The last values hold up to `now_ms` at most, so that a single sample is visible.
   void provisional(const ClusterId& cluster, std::int64_t since_ms, std::int64_t now_ms,
@@ -157,7 +158,8 @@ class SampleStream : public prometheus::SeriesSink {
     std::uint64_t value = 0;
     std::uint32_t origin = 0;  // of Member::origins
     bool is_end = false;
-    bool is_counted = false;  // in `counts`: it was applied before
+    bool is_counted = false;  // in `counts`
+    bool was_applied = false;
   };
   struct Origin {
     std::uint64_t key = 0;
@@ -170,7 +172,7 @@ class SampleStream : public prometheus::SeriesSink {
     std::vector<Unordered> unordered;
     std::vector<Origin> origins;
     std::vector<std::uint32_t> taken_ms;  // times within kResentMs, their lower 32 bits
-    std::int64_t forgotten_until = -1;  // what came until then is not known any more
+    std::int64_t forgotten_until = -1;    // what came until then is not known any more
     bool is_behind = false;  // `unordered` is not applied: this is as of the last flush
     std::uint32_t group = 0;
     std::uint32_t received_s = 0;
@@ -217,6 +219,7 @@ class SampleStream : public prometheus::SeriesSink {
   bool are_replicas(std::uint16_t a, std::uint16_t b) const;
   void add_sample(const ResolvedSeries& known, std::uint64_t key, const prometheus::Sample& sample);
   void insert(Member& member, std::uint64_t key, std::uint16_t source, Unordered sample);
+  void count_waiting(Unordered& sample);
   void mark_unordered(Group& group) const;
   bool is_drained(const Member& member, std::int64_t at_ms) const;
   bool was_taken(const Member& member, std::int64_t at_ms) const;

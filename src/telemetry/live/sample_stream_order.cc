@@ -27,6 +27,12 @@ bool SampleStream::was_taken(const Member& member, std::int64_t at_ms) const {
          member.taken_ms.end();
 }
 
+// A sample that is applied later is counted when it comes.
+void SampleStream::count_waiting(Unordered& sample) {
+  if (!sample.is_end) ++count(StreamCounter::kSamples);
+  sample.is_counted = true;
+}
+
 void SampleStream::mark_unordered(Group& group) const {
   group.unordered_until = std::max(group.unordered_until, now_ms_ + options_.order_wait_ms);
 }
@@ -64,14 +70,17 @@ void SampleStream::insert(Member& member, std::uint64_t key, std::uint16_t sourc
       const std::size_t waited = member.accumulator.waiting();
       apply(member, member.origins[sample.origin], sample);
       pieces_ += member.accumulator.waiting() - waited;
+    } else {
+      count_waiting(sample);
     }
     if (!is_past_) all.push_back(sample);
   } else {
     const auto at = std::ranges::lower_bound(all, sample.at_ms, {}, &Unordered::at_ms);
     // Of two samples of one time the first counts; those of several sources are compared when they
     // are applied.
-    const auto same = std::ranges::find_if(at, all.end(), [&](const Unordered& one) {
-      return one.at_ms != sample.at_ms || (one.origin == sample.origin && !one.is_end);
+    const auto same = std::find_if(at, all.end(), [&](const Unordered& one) {
+      return one.at_ms != sample.at_ms ||
+             (!one.is_end && member.origins[one.origin].source == source);
     });
     const bool is_there = same != all.end() && same->at_ms == sample.at_ms;
     const bool is_committed = sample.at_ms <= member.committed.accumulator.last_at();
@@ -95,6 +104,7 @@ void SampleStream::insert(Member& member, std::uint64_t key, std::uint16_t sourc
       return member.origins[one.origin].source == source;
     });
     if (is_late) mark_unordered(group);
+    count_waiting(sample);
     // Ends come before samples of the same time, sources by their order of appearance.
     all.insert(std::ranges::upper_bound(all, sample.at_ms, {}, &Unordered::at_ms), sample);
   }
@@ -112,7 +122,7 @@ void SampleStream::apply(Progress& progress, const Origin& origin, Unordered& sa
   } else {
     apply_value(progress, origin, sample);
   }
-  sample.is_counted = true;
+  sample.is_counted = sample.was_applied = true;
 }
 
 void SampleStream::apply_value(Progress& progress, const Origin& origin, const Unordered& sample) {
@@ -133,10 +143,10 @@ void SampleStream::apply_value(Progress& progress, const Origin& origin, const U
       add(StreamCounter::kDuplicates);
       return;
     case SampleResult::kReset:
-      add(StreamCounter::kResets);
+      if (!sample.was_applied) ++count(StreamCounter::kResets);
       break;
     case SampleResult::kGap:
-      add(StreamCounter::kCounterGaps);
+      if (!sample.was_applied) ++count(StreamCounter::kCounterGaps);
       break;
     case SampleResult::kNew:
       break;

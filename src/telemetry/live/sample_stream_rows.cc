@@ -116,7 +116,8 @@ void SampleStream::finish_outcomes(const OutcomeInfo& info, std::span<const Memb
 }
 
 bool SampleStream::finish(std::int64_t now_ms, std::optional<std::int64_t> all_until,
-                          const PartNumbering& part, FlushRows& rows, std::string* recent) {
+                          const PartNumbering& part, FlushRows& rows, std::string* recent,
+                          bool ends_order) {
   std::vector<MemberPiece> parts;
   ByteWriter writer;
   bool all_told = true;
@@ -130,7 +131,7 @@ bool SampleStream::finish(std::int64_t now_ms, std::optional<std::int64_t> all_u
       continue;
     }
     parts.clear();
-    const std::int64_t ordered = all_until ? kForever : ordered_until(group, now_ms);
+    const std::int64_t ordered = all_until || ends_order ? kForever : ordered_until(group, now_ms);
     put_in_order(group, ordered);
     collect(group, now_ms, all_until, ordered >= kForever, parts);
     commit(group);

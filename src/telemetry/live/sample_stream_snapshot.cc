@@ -49,7 +49,8 @@ void SampleStream::save(ByteWriter& writer) const {
     std::int64_t at_ms = 0;
     for (const Unordered& sample : member.unordered) {
       writer.signed_number(sample.at_ms - at_ms).number(sample.value).number(sample.origin);
-      writer.number((sample.is_end ? 1 : 0) + (sample.is_counted ? 2 : 0));
+      writer.number((sample.is_end ? 1U : 0U) + (sample.is_counted ? 2U : 0U) +
+                    (sample.was_applied ? 4U : 0U));
       at_ms = sample.at_ms;
     }
     writer.number(member.taken_ms.size());
@@ -82,10 +83,11 @@ bool SampleStream::load_unordered(ByteReader& reader, Member& member) {
     at_ms += step;
     Unordered sample{.at_ms = at_ms, .value = reader.number()};
     const std::uint64_t origin = reader.number(), flags = reader.number();
-    if (origin >= member.origins.size() || flags > 3) return false;
+    if (origin >= member.origins.size() || flags > 7) return false;
     sample.origin = static_cast<std::uint32_t>(origin);
     sample.is_end = (flags & 1) != 0;
     sample.is_counted = (flags & 2) != 0;
+    sample.was_applied = (flags & 4) != 0;
     member.unordered.push_back(sample);
   }
   member.is_behind = !member.unordered.empty();
