@@ -73,6 +73,21 @@ ComponentSplit ratio_split(const NodeSplitRule& rule, const NodeShape& shape) {
           .price_per_hour = {}};
 }
 
+// Of a node without GPUs of whose CPU and memory at most one is known: all of it to that one.
+ComponentSplit split_by_what_is_known(const NodeShape& shape) {
+  if (shape.cpu_milli.value_or(0) > 0) {
+    return {.cpu = 1,
+            .description = "no GPUs: all of it to the CPU, since the node's memory is not known",
+            .price_per_hour = {}};
+  }
+  if (shape.memory_bytes.value_or(0) > 0) {
+    return {.memory = 1,
+            .description = "no GPUs: all of it to the memory, since the node's CPU is not known",
+            .price_per_hour = {}};
+  }
+  return {.description = "the node's GPUs, CPU and memory are not known", .price_per_hour = {}};
+}
+
 }  // namespace
 
 Weight component_weight(const ComponentSplit& split, Component component) {
@@ -115,8 +130,7 @@ ComponentSplit compute_component_split(const Charge& charge, const NodeShape& sh
   const bool has_host =
       shape.cpu_milli && shape.memory_bytes && (*shape.cpu_milli > 0 || *shape.memory_bytes > 0);
   if (shape.gpu_count == 0) {
-    if (!has_host)
-      return {.description = "the node's GPUs, CPU and memory are not known", .price_per_hour = {}};
+    if (!has_host) return split_by_what_is_known(shape);
     if (rule.how == NodeSplit::kRatio) return ratio_split(rule, shape);
     // With an unlimited price nothing is capped, so this gives the market prices.
     const auto market = residual_split(Decimal::from_ticks(Decimal::kTicksMax), *shape.cpu_milli,

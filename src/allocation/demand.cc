@@ -116,9 +116,10 @@ class Resolver {
     in_pool(requested, std::get<InPool>(where));
   }
 
-  bool on_card(const RequestedHolding& requested, const GpuId& id, std::uint32_t card_index,
+  bool on_card(const RequestedHolding& requested, const GpuId& held, std::uint32_t card_index,
                bool first) {
     const Fleet::Card& card = fleet_.cards()[card_index];
+    const GpuId& id = Fleet::seat_name(card, held);
     bool placed = false;
     for (const std::uint32_t machine_index : fleet_.machines_named(card.gpu->node)) {
       const Fleet::Machine& machine = fleet_.machines()[machine_index];

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "allocation/gpu_layouts.h"
 #include "core/gpu/gpu_model.h"
 #include "core/gpu/mig_layout.h"
 
@@ -77,20 +78,12 @@ void Fleet::add_machines(std::span<const Node> nodes, const Catalog& catalog) {
 }
 
 void Fleet::add_cards(std::span<const Gpu> gpus) {
-  std::vector<const Gpu*> by_uuid;
-  for (const Gpu& gpu : gpus) by_uuid.push_back(&gpu);
-  std::sort(by_uuid.begin(), by_uuid.end(), [](const Gpu* a, const Gpu* b) {
-    return std::tie(a->uuid, a->from) < std::tie(b->uuid, b->from);
-  });
-  for (std::size_t i = 0; i < by_uuid.size(); ++i) {
-    const Gpu& gpu = *by_uuid[i];
-    const bool has_next = i + 1 < by_uuid.size() && by_uuid[i + 1]->uuid == gpu.uuid;
+  const auto is_known = [&](const NodeId& node) { return !machines_named(node).empty(); };
+  for (const GpuInForce& in_force : layouts_in_force(gpus, is_known)) {
+    const Gpu& gpu = *in_force.gpu;
     const auto index = static_cast<std::uint32_t>(cards_.size());
     cards_.push_back(
-        {.gpu = &gpu,
-         .present = presence(gpu.from, gpu.to,
-                             has_next ? std::optional(by_uuid[i + 1]->from) : std::nullopt),
-         .outages = {}});
+        {.gpu = &gpu, .present = in_force.during, .aliases = in_force.aliases, .outages = {}});
     CardShare part = CardShare::whole();
     for (const std::uint32_t machine : machines_named(gpu.node)) {
       machines_[machine].cards.push_back(index);
@@ -100,6 +93,15 @@ void Fleet::add_cards(std::span<const Gpu> gpus) {
     cards_by_id_[gpu.uuid.text()].push_back(index);
     for (const MigInstance& instance : gpu.mig_instances) {
       cards_by_id_[instance.id.text()].push_back(index);
+    }
+    for (const auto& [name, instance] : in_force.aliases) {
+      cards_by_id_[name.text()].push_back(index);
+    }
+    for (const std::string& profile : in_force.unknown_profiles) {
+      problems_[fmt::format(
+          "telemetry of GPU {} names a MIG instance {}, which its layout does not "
+          "have; the layout of the inventory stays",
+          gpu.uuid.text(), profile)] += 1;
     }
     add_seats(index);
   }
@@ -192,6 +194,13 @@ std::span<const std::uint32_t> Fleet::cards_named(const GpuId& id) const {
   const auto found = cards_by_id_.find(id.text());
   if (found == cards_by_id_.end()) return {};
   return found->second;
+}
+
+const GpuId& Fleet::seat_name(const Card& card, const GpuId& id) {
+  for (const auto& [name, instance] : card.aliases) {
+    if (name == id) return instance;
+  }
+  return id;
 }
 
 }  // namespace pennyweight

@@ -72,6 +72,8 @@ class Fleet {
     GpuUnits units{};     // of the GPU as the machine has it
     GpuUnits stranded{};  // in no instance, and too small for another one
     bool is_cut = false;  // into a MIG layout that fits on it
+    // Other names of its instances, and the instance: "GPU-1/gi7", "MIG-…".
+    std::vector<std::pair<GpuId, GpuId>> aliases;
     std::uint32_t first_seat = 0;
     std::uint32_t seats = 0;
     std::vector<Interval> outages;
@@ -92,6 +94,8 @@ class Fleet {
   // The machines of a node name, by their begin, and the cards of a GPU UUID or MIG instance id.
   std::span<const std::uint32_t> machines_named(const NodeId& name) const;
   std::span<const std::uint32_t> cards_named(const GpuId& id) const;
+  // The name that the card's seat has: its own, or the one that `id` is another name of.
+  static const GpuId& seat_name(const Card& card, const GpuId& id);
   // MIG layouts that do not fit on their GPU, or on a model without MIG: the problem, and the
   // number of GPUs. Such a GPU is one seat, shared by all who name it.
   const std::map<std::string, std::uint64_t>& problems() const { return problems_; }
@@ -110,7 +114,7 @@ class Fleet {
   std::vector<NodeGroup> node_groups_;
   // For lookup only, never iterated; the keys belong to the facts.
   std::unordered_map<std::string_view, std::vector<std::uint32_t>> machines_by_name_;
-  std::unordered_map<std::string_view, std::vector<std::uint32_t>> cards_by_id_;
+  std::unordered_map<std::string, std::vector<std::uint32_t>> cards_by_id_;
   std::map<std::string, std::uint64_t> problems_;
 };
 

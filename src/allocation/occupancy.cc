@@ -34,7 +34,8 @@ std::vector<std::uint32_t> seats_by_telemetry(const Demand& demand, const Worklo
       if (card.gpu->node != fleet.machines()[demand.machine].node->name) continue;
       if (!card.present || card.present->overlap(during) != during) continue;
       for (std::uint32_t s = card.first_seat; s < card.first_seat + card.seats; ++s) {
-        if (fleet.seats()[s].id == device && !fleet.seats()[s].is_rest) seats.push_back(s);
+        if (fleet.seats()[s].id == Fleet::seat_name(card, device) && !fleet.seats()[s].is_rest)
+          seats.push_back(s);
       }
     }
   }

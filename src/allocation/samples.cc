@@ -8,6 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "allocation/gpu_layouts.h"
 #include "allocation/utilization.h"
 #include "core/card_share.h"
 #include "core/check.h"
@@ -27,28 +28,14 @@ struct Layout {
   const Gpu* gpu;
 };
 
-// The facts of each GPU, one after the other; each ends the one before. Telemetry readers state a
-// GPU once for each file, so equal neighbours are merged.
+// The layouts of each GPU, one after the other. Telemetry readers state a GPU once for each file,
+// so equal neighbours are merged.
 class Layouts {
  public:
   explicit Layouts(std::span<const Gpu> gpus) {
-    std::vector<const Gpu*> facts;
-    facts.reserve(gpus.size());
-    for (const Gpu& gpu : gpus) facts.push_back(&gpu);
-    std::ranges::sort(facts, [](const Gpu* a, const Gpu* b) {
-      if (const auto order = std::tie(a->uuid, a->from) <=> std::tie(b->uuid, b->from);
-          order != 0) {
-        return order < 0;
-      }
-      return content_hash(*a) < content_hash(*b);
-    });
-    for (std::size_t i = 0; i < facts.size(); ++i) {
-      const Gpu& gpu = *facts[i];
-      std::int64_t to = gpu.to ? unix_ms(*gpu.to) : kEver;
-      if (i + 1 < facts.size() && facts[i + 1]->uuid == gpu.uuid) {
-        to = std::min(to, unix_ms(facts[i + 1]->from));
-      }
-      if (to > unix_ms(gpu.from)) add({unix_ms(gpu.from), to, &gpu});
+    for (const GpuInForce& each : layouts_in_force(gpus)) {
+      if (!each.during) continue;
+      add({unix_ms(each.during->begin()), unix_ms(each.during->end()), each.gpu});
     }
   }
 

@@ -220,6 +220,9 @@ class WorldMaker {
         card.seats.push_back({gpu.uuid, card.units});
       }
       gpu.id = FactId{natural_key(gpu)};
+      // Numbered instances could be a scrape of the layout before; so that layout says that it
+      // ends.
+      if (epoch == 2) world_.gpus.back().to = gpu.from;
       world_.gpus.push_back(gpu);
       world_.cards.push_back(std::move(card));
     }
