@@ -29,6 +29,8 @@ struct ImportArguments {
   std::string origin;
   std::string from;
   std::string to;
+  std::string at;
+  std::string columns;
   std::string delivery;
   std::string reason;
   std::string rate_card;
@@ -53,12 +55,18 @@ Result<ImportOptions> to_import_options(const ImportArguments& arguments) {
   const auto origin = parse_instant_option(arguments.origin, "--origin");
   const auto from = parse_instant_option(arguments.from, "--from");
   const auto to = parse_instant_option(arguments.to, "--to");
-  for (const auto* instant : {&origin, &from, &to}) {
+  const auto at = parse_instant_option(arguments.at, "--at");
+  for (const auto* instant : {&origin, &from, &to, &at}) {
     if (!*instant) return std::unexpected(instant->error());
   }
   options.origin = *origin;
   options.from = *from;
   options.to = *to;
+  options.at = *at;
+  options.columns = arguments.columns;
+  if (!options.columns.empty() && options.format == nullptr) {
+    options.format = find_input_format("slurm");
+  }
   options.style = parse_delivery_style(arguments.delivery);  // empty: as configured
   options.reason = arguments.reason;
   options.rate_card = arguments.rate_card;
@@ -133,8 +141,11 @@ std::string describe_import(const std::vector<std::string>& paths, const FileImp
                         counted(outcome.restated.late, "bill line"));
   }
   if (file.gpu_time != GpuTime()) {
-    text += fmt::format("  {} GPU-hours held\n",
-                        format_gpu_hours(file.gpu_time, 4, Thousands::kSeparated));
+    text += fmt::format("  {} GPU-hours held{}\n",
+                        format_gpu_hours(file.gpu_time, 4, Thousands::kSeparated),
+                        outcome.holdings.conflicts == 0
+                            ? ""
+                            : ", those of rows in conflict among them, which are not kept");
   }
   if (file.without_gpu_time > 0) {
     text += fmt::format("  {} of a share of a GPU, whose size depends on the node\n",
@@ -313,6 +324,11 @@ Verb declare_import(CLI::App& app) {
                       "Second 0 of a trace whose times are seconds since its start");
   command->add_option("--from", options->from, "When the nodes of a list joined the cluster");
   command->add_option("--to", options->to, "When they left it");
+  command->add_option("--columns", options->columns,
+                      "The columns of sacct --noheader --parsable2, as its --format had them");
+  command->add_option("--at", options->at,
+                      "When a capture without times was made, such as nvidia-smi -L or what an "
+                      "exporter served; default: --from, else when the file was last changed");
   command
       ->add_option(
           "--delivery", options->delivery,

@@ -5,6 +5,7 @@
 #include "app/cli/verb.h"
 #include "app/context/price_files.h"
 #include "core/try.h"
+#include "reporting/queries/activity_query.h"
 #include "reporting/queries/costs.h"
 
 namespace pennyweight {
@@ -16,6 +17,8 @@ struct ReportOptions {
   std::string currency;
   std::string rates;
   TableOptions table;
+  std::string as;  // a report of activity; empty: of costs
+  CLI::App* command = nullptr;
 };
 
 constexpr std::string_view kOriginal = "original";
@@ -57,7 +60,30 @@ Result<ExchangeRates> rates_for(const Currency& foreign, const ReportOptions& op
                           foreign.text(), plan.currency->text()));
 }
 
+// Jobs and hours, from holdings instead of postings.
+Result<ExitCode> run_activity(const ReportOptions& options, Context& context) {
+  for (const char* option :
+       {"--cost", "--sort", "--top", "--as-of", "--currency", "--rates", "--digits"}) {
+    if (options.command->count(option) == 0) continue;
+    return usage_error(
+        fmt::format("report: {} is of costs, which --as {} does not have", option, options.as));
+  }
+  ActivityQuery query{.by = {},
+                      .filters = options.query.filters,
+                      .dates = options.query.dates,
+                      .step = options.query.step,
+                      .as = options.as};
+  if (options.command->count("--by") > 0) query.by = options.query.by;
+  const auto store = TRY(open_ledger(context.config));
+  auto table = query_activity(*store, query, context.config.policy, context.clock.now());
+  if (!table) return as_usage_error(table.error());
+  if (table->rows.empty()) context.console.warn("no holding matches the filters and dates");
+  print_tables({*std::move(table)}, options.table, context);
+  return ExitCode::kDone;
+}
+
 Result<ExitCode> run(const ReportOptions& options, Context& context) {
+  if (!options.as.empty()) return run_activity(options, context);
   const auto plan = TRY(plan_report(options, context.config));
   const auto store = TRY(open_ledger(context.config));
   const auto tables = query_costs(
@@ -107,6 +133,15 @@ Verb declare_report(CLI::App& app) {
       "as billed. Default: currencies.report");
   command->add_option("--rates", options->rates,
                       "A file of dated exchange rates; default: currencies.rates");
+  std::vector<std::string> names;
+  std::string described = "Instead of costs, what workloads held and how many there were:";
+  for (const NamedActivityReport& each : activity_reports()) {
+    names.emplace_back(each.name);
+    described +=
+        fmt::format("{} {}: {}", names.size() == 1 ? "" : ";", each.name, each.description);
+  }
+  command->add_option("--as", options->as, described)->check(CLI::IsMember(names));
+  options->command = command;
   add_table_options(*command, options->table);
   command->footer(examples_footer("report"));
   return {command, [options](Context& context) { return run(*options, context); }};

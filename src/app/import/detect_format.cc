@@ -32,6 +32,15 @@ std::vector<std::string> split_header(std::string_view line, char delimiter) {
   }
 }
 
+// "123|…", "123_7|…", "123+1|…", and at least three columns.
+bool is_sacct_row(std::string_view line) {
+  const std::size_t bar = line.find('|');
+  if (bar == 0 || bar == std::string_view::npos || line.find('|', bar + 1) == line.npos)
+    return false;
+  return ascii::is_digit(line[0]) &&
+         line.substr(0, bar).find_first_not_of("0123456789_+.[]-,%") == std::string_view::npos;
+}
+
 // What a file of no known format probably is, and what to do; empty: no idea.
 std::string_view likely_mistake(std::string_view text) {
   const std::string_view line = first_line(text);
@@ -41,12 +50,72 @@ std::string_view likely_mistake(std::string_view text) {
     return "begins with a line that only spreadsheets understand; remove the first line";
   if (line.starts_with('<'))
     return "is a web page or XML, such as an answer that refused the download; fetch it again";
+  if (is_sacct_row(line)) {
+    return "looks like sacct --noheader, whose columns nobody can tell; run sacct --parsable2 with "
+           "its header, or give --columns with the names that its --format had. They need JobID, "
+           "Start, End and AllocTRES, which its default columns lack";
+  }
   if (line.find(',') != std::string_view::npos) return {};
   if (bill::detect_bill_format(split_header(line, ';')) != nullptr)
     return "has ';' between its fields; write it with ',' between them and with decimal points";
   if (bill::detect_bill_format(split_header(line, '\t')) != nullptr)
     return "has tabs between its fields; write it with ',' between them";
   return {};
+}
+
+// What distinguishes the formats that have a header.
+struct FormatColumns {
+  std::string_view format;
+  std::vector<std::string_view> columns;
+};
+
+const std::vector<FormatColumns>& columns_of_formats() {
+  static const std::vector<FormatColumns> kColumns = {
+      {"focus", {"BilledCost", "EffectiveCost", "ChargePeriodStart", "ChargePeriodEnd"}},
+      {"slurm", {"JobIDRaw", "Partition", "Account", "State", "Start", "End", "AllocTRES"}},
+      {"openb-pods", {"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"}},
+      {"openb-nodes", {"sn", "cpu_milli", "memory_mib", "gpu", "model"}},
+      {"nodes", {"node", "gpu_count", "from"}},
+      {"gpus", {"node", "uuid", "from"}},
+      {"holdings", {"workload", "begin", "end"}},
+      {"usage", {"node", "gpu", "at"}},
+      {"outages", {"node", "begin", "end"}},
+      {"corrections", {"name", "begin", "end", "amount", "currency"}},
+      {"outcomes", {"workload", "measure", "begin", "end", "count"}},
+      {"nvidia-smi", {"timestamp", "index", "uuid"}},
+  };
+  return kColumns;
+}
+
+// The format with the most of its columns in the header, and those that are missing; empty: no
+// format has any.
+std::string nearest_format(std::string_view line) {
+  std::vector<std::string> names;
+  for (const char delimiter : {',', '|', ';', '\t'}) {
+    const auto cut = split_header(line, delimiter);
+    if (cut.size() > names.size()) names = cut;
+  }
+  const FormatColumns* nearest = nullptr;
+  std::size_t most = 0, of = 1;
+  for (const FormatColumns& each : columns_of_formats()) {
+    const auto there =
+        static_cast<std::size_t>(std::ranges::count_if(each.columns, [&](std::string_view column) {
+          return std::ranges::find(names, column) != names.end();
+        }));
+    if (there == 0 || there * of <= most * each.columns.size()) continue;
+    nearest = &each;
+    most = there;
+    of = each.columns.size();
+  }
+  if (nearest == nullptr) return "";
+  std::string missing;
+  for (const std::string_view column : nearest->columns) {
+    if (std::ranges::find(names, column) != names.end()) continue;
+    missing += (missing.empty() ? "" : ", ") + std::string(column);
+  }
+  return fmt::format("; the nearest is {}, but {}", nearest->format,
+                     missing.empty() ? std::string("another format has the same columns")
+                                     : fmt::format("there is no column {}", missing));
 }
 
 Result<const InputFormat*> detect_parquet(const std::string& path) {
@@ -99,10 +168,14 @@ Result<const InputFormat*> detect_format(std::string_view beginning, const std::
   }
   constexpr std::size_t kShown = 80;
   const std::string_view line = first_line(beginning);
-  return fail(ErrorCode::kBadFile,
-              fmt::format("is of no format that is known here; its first line is '{}{}'; name the "
-                          "format with --format",
-                          printable(line.substr(0, kShown)), line.size() > kShown ? "…" : ""));
+  std::string known;
+  for (const std::string& name : input_format_names()) known += (known.empty() ? "" : ", ") + name;
+  return fail(
+      ErrorCode::kBadFile,
+      fmt::format("is of no format that is known here; its first line is '{}{}'{}; name the "
+                  "format with --format: {}",
+                  printable(line.substr(0, kShown)), line.size() > kShown ? "…" : "",
+                  nearest_format(line), known));
 }
 
 }  // namespace pennyweight

@@ -44,6 +44,7 @@ TEST(DetectFormat, ByContent) {
       {"index, uuid, memory.total [MiB]\n", "nvidia-smi"},
       {"GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n", "nvidia-smi"},
       {"# HELP DCGM_FI_DEV_GPU_UTIL x\n", "dcgm"},
+      {"DCGM_FI_DEV_GPU_UTIL{gpu=\"0\"} 5\n", "dcgm"},
       {"NodeName=vm Arch=x86_64\n", "scontrol"},
   };
   for (const auto& [text, want] : kCases) {
@@ -67,6 +68,13 @@ TEST(DetectFormat, SaysWhyNot) {
       {"hello, world\n", "its first line is 'hello, world'"},
       {"\x1b[2J\n", "\\x1b[2J"},
       {"{\"a\": 1}", "no format"},
+      {"DCGM_FI_DEV_GPU_UTIL, gauge, GPU utilization (in %).\n", "no format"},
+      {"#!/bin/sh\nnvidia-smi --query-gpu=index,uuid --format=csv | grep NVIDIA-SMI\n",
+       "no format"},
+      {"uuid\ngpu_name\n", "no format"},
+      {"123_4|train|gpu|ml|8|COMPLETED|0:0\n", "give --columns"},
+      {"workload,start,finish\n", "the nearest is holdings, but there is no column begin, end"},
+      {"a,b\n", "--format: focus"},
       {"[1, 2]", "no format"},
       {R"([{"amount": 1, "time": 2}])", "no format"},
       {"time,amount\n", "no format"},

@@ -1,7 +1,13 @@
 // What programs say about GPUs, as input formats: nvidia-smi and dcgm-exporter.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
 #include "app/import/detect_format.h"
 #include "app/import/format_lists.h"
 #include "app/import/parser_tools.h"
+#include "core/ascii.h"
 #include "core/try.h"
 #include "ingest/devices/dcgm/dcgm.h"
 #include "ingest/devices/nvidia_smi/nvidia_smi.h"
@@ -9,14 +15,38 @@
 namespace pennyweight {
 namespace {
 
+// When a capture without times was made.
+Result<std::optional<Instant>> capture_time(const ParserInput& input) {
+  if (input.options.at) return input.options.at;
+  if (input.options.from) return input.options.from;
+  if (input.changed && *input.changed > input.now) {
+    return fail(ErrorCode::kConfig,
+                fmt::format("the file was last changed in the future, at {}; say with --at when it "
+                            "was captured",
+                            to_text(*input.changed)));
+  }
+  return input.changed;
+}
+
+// Says which time was taken, where nobody gave one.
+void remark_capture_time(const ParserInput& input, std::optional<Instant> at) {
+  if (input.options.at || input.options.from || !at) return;
+  input.remarks.push_back(
+      fmt::format("it does not say when it was captured; taken to be of {}, when the file was last "
+                  "changed; --at says another time",
+                  to_text(*at)));
+}
+
 Result<FileParser> open_dcgm(const InputFormat&, const ParserInput& input) {
-  dcgm::Options options{input.file, input.cluster.name, input.now, {}};
+  const auto at = TRY(capture_time(input));
+  dcgm::Options options{input.file, input.cluster.name, at, {}};
   if (!input.options.node.empty()) options.node = NodeId(input.options.node);
   return document_parser([options, input](const std::string& text) -> Result<void> {
     const auto document = TRY(dcgm::parse(text, options));
     TRY(input.sink.gpus(document.gpus));
     TRY(input.sink.usages(document.usages));
     TRY(input.sink.rejected(document.rejected));
+    if (document.counts.timeless > 0) remark_capture_time(input, options.at);
     add_remark(input, document.counts.blank, "sample was blank", "samples were blank");
     add_remark(input, document.counts.shared_devices, "device was shared by several workloads",
                "devices were shared by several workloads");
@@ -33,28 +63,57 @@ Result<FileParser> open_nvidia_smi(const InputFormat&, const ParserInput& input)
     return fail(ErrorCode::kConfig,
                 "nvidia-smi does not name the node it ran on; give --node NAME");
   }
+  const auto at = TRY(capture_time(input));
   const nvidia_smi::Options options{input.file, input.cluster.name, NodeId(input.options.node),
-                                    input.cluster.time_zone, input.now};
-  return document_parser([options, &sink = input.sink](const std::string& text) -> Result<void> {
+                                    input.cluster.time_zone, at};
+  return document_parser([options, input](const std::string& text) -> Result<void> {
+    SessionSink& sink = input.sink;
     const auto document = TRY(nvidia_smi::parse(text, options));
     TRY(sink.gpus(document.gpus));
     TRY(sink.usages(document.usages));
+    const bool is_timeless =
+        std::ranges::any_of(document.gpus,
+                            [&](const Gpu& gpu) { return gpu.from == options.at; }) ||
+        std::ranges::any_of(document.usages,
+                            [&](const Usage& usage) { return usage.at == options.at; });
+    if (is_timeless) remark_capture_time(input, options.at);
     return sink.rejected(document.rejected);
   });
 }
 
+// Whether the beginning of a file has a line that is so, without the spaces before it.
+template <class Is>
+bool has_line(std::string_view text, Is is) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = ascii::trim(text.substr(0, end), " \t\r");
+    if (is(line)) return true;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return false;
+}
+
 bool matches_nvidia_smi(const InputFormat&, const FileStart& start) {
-  if (start.is_json()) return false;
+  if (start.is_json() || start.text().starts_with("#!")) return false;
   // --query-gpu writes ", " and units: "index, uuid, memory.total [MiB]".
-  return start.text().starts_with("GPU 0:") || start.contains("NVIDIA-SMI") ||
-         start.contains("<nvidia_smi_log") || start.has_column("uuid") ||
-         start.has_column("gpu_uuid") || start.has_column("gpu_name");
+  const bool has_columns =
+      start.has_column("uuid") || start.has_column("gpu_uuid") || start.has_column("gpu_name");
+  if (has_columns && start.columns().size() > 1) return true;
+  return has_line(start.text(), [](std::string_view line) {
+    return line.starts_with("GPU 0:") || line.starts_with("<nvidia_smi_log") ||
+           (line.starts_with('|') && line.find("NVIDIA-SMI") != std::string_view::npos);
+  });
 }
 
 bool matches_dcgm(const InputFormat&, const FileStart& start) {
-  const std::string_view text = start.text();
-  return text.starts_with("# HELP") || text.starts_with("# TYPE") || text.starts_with("DCGM_") ||
-         (text.starts_with('#') && start.contains("\nDCGM_FI_"));
+  // A sample, not a line of the exporter's list of fields: "DCGM_FI_DEV_GPU_UTIL, gauge, …".
+  return has_line(start.text(), [](std::string_view line) {
+    if (line.starts_with("# HELP DCGM_") || line.starts_with("# TYPE DCGM_")) return true;
+    if (!line.starts_with("DCGM_")) return false;
+    const std::size_t end =
+        line.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_:");
+    return end != std::string_view::npos && (line[end] == '{' || line[end] == ' ');
+  });
 }
 
 }  // namespace

@@ -28,6 +28,8 @@ struct ParserInput {
   SessionSink& sink;     // these three outlive the parser
   Store& store;
   std::vector<std::string>& remarks;
+  // When the file was last changed; absent for standard input.
+  std::optional<Instant> changed = {};
 };
 
 // An Error of wrong usage if the format needs what was not given, such as a cluster or an origin,

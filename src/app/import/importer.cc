@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -90,6 +92,15 @@ Result<OpenedFile> open_file(const std::string& path, const InputFormat* given) 
   const auto detected = detect_format({first.bytes.data(), first.filled}, path);
   if (!detected) return cannot_import(file.name(), detected.error());
   return OpenedFile{std::move(file), std::move(first), *detected};
+}
+
+// When the file was last changed; absent for standard input.
+std::optional<Instant> changed_at(const std::string& path) {
+  std::error_code failed;
+  if (path == "-" || !std::filesystem::is_regular_file(path, failed)) return std::nullopt;
+  const auto changed = std::filesystem::last_write_time(path, failed);
+  if (failed) return std::nullopt;
+  return std::chrono::floor<std::chrono::seconds>(std::chrono::file_clock::to_sys(changed));
 }
 
 // "bill-1.csv", "bill-1.csv and 11 more files".
@@ -204,9 +215,9 @@ Result<FileImport> import_files(Store& store, const std::vector<std::string>& pa
           fmt::format("{} is {} and {} is {}; all files of one delivery must have the same format",
                       paths.front(), result.format->description, name, opened.format->description));
     }
-    const auto parser =
-        open_parser(*opened.format, {name, options, cluster_of_file(options, config), now,
-                                     card ? &*card : nullptr, *sink, store, result.remarks});
+    const auto parser = open_parser(
+        *opened.format, {name, options, cluster_of_file(options, config), now,
+                         card ? &*card : nullptr, *sink, store, result.remarks, changed_at(path)});
     if (!parser) return cannot_import(name, parser.error());
     Progress progress(console, name);
     if (auto fed = feed_all(opened.file, std::move(opened.first), *parser, *sink, progress); !fed) {

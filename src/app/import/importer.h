@@ -23,6 +23,8 @@ struct ImportOptions {
   std::string node;                     // of nvidia-smi and DCGM files; empty: as the file says
   std::optional<Instant> origin;        // of traces that count seconds; else the configured one
   std::optional<Instant> from, to;      // of inventories that state neither
+  std::optional<Instant> at;            // when a capture without times was made
+  std::string columns;                  // of sacct without a header, as its --format had them
   // For bills. The configuration fills what is not given or empty here.
   std::optional<DeliveryStyle> style;
   std::string reason;                                            // why a bill is sent again

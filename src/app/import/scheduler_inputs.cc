@@ -23,6 +23,7 @@ slurm::SacctOptions sacct_options(const ParserInput& input) {
   slurm::SacctOptions options{input.cluster.time_zone, input.file, {}, input.now};
   if (!input.cluster.name.empty()) options.cluster = input.cluster.name;
   options.partitions_are_pools = input.cluster.partitions_are_pools;
+  options.columns = input.options.columns;
   return options;
 }
 

@@ -30,6 +30,23 @@ Result<void> check_dimension(const std::string& name, const Policy& policy) {
                           suggestion(name, known), list));
 }
 
+// "cluster=a,kind=used" is two filters, and not a cluster of the name "kind=used".
+Result<void> check_one_filter(std::string_view text, const std::vector<std::string>& values,
+                              const Policy& policy) {
+  const std::vector<std::string> known = known_dimensions(policy);
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    const std::size_t equals = values[i].find('=');
+    if (equals == std::string::npos || equals == 0) continue;
+    const std::string name = values[i].substr(0, equals - (values[i][equals - 1] == '!' ? 1 : 0));
+    if (std::find(known.begin(), known.end(), name) == known.end()) continue;
+    return fail(ErrorCode::kBadValue,
+                fmt::format("'{}' is two filters; give each its own --filter, and write a comma "
+                            "within a value as \\,",
+                            text));
+  }
+  return {};
+}
+
 // "unallocated" of "(unallocated)".
 std::optional<std::string> parse_kind_key(std::string_view value) {
   if (value.size() < 2 || value.front() != '(' || value.back() != ')') return std::nullopt;
@@ -80,6 +97,7 @@ Result<std::vector<SummaryFilter>> parse_filter(std::string_view text, const Pol
   const std::string dimension(text.substr(0, negate ? equals - 1 : equals));
   TRY(check_dimension(dimension, policy));
   std::vector<std::string> values = split_list(text.substr(equals + 1));
+  TRY(check_one_filter(text, values, policy));
   if (values.size() == 1 && !negate) return row_filters(dimension, values[0]);
   for (const std::string& value : values) {
     if (dimension == "kind" || !parse_kind_key(value)) continue;

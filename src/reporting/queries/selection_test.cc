@@ -44,6 +44,9 @@ TEST(ParseFilter, TakesValuesTheirNegationAndKindsInParentheses) {
   EXPECT_EQ(parse_filter(R"(user=corp\ann)", kPolicy).value()[0].values[0], R"(corp\ann)");
   EXPECT_EQ(split_list(R"(x\\,y\)"), (std::vector<std::string>{R"(x\)", R"(y\)"}));
 
+  EXPECT_EQ(parse_filter(R"(cluster=a\,kind=used)", kPolicy).value()[0].values[0], "a,kind=used");
+  EXPECT_EQ(parse_filter("team=a,x=y", kPolicy).value()[0].values.size(), 2U);
+
   const auto idle = parse_filter("team=(unallocated)", kPolicy).value();
   ASSERT_EQ(idle.size(), 2U);
   EXPECT_EQ(idle[0].values, std::vector<std::string>{""});
@@ -51,7 +54,8 @@ TEST(ParseFilter, TakesValuesTheirNegationAndKindsInParentheses) {
   EXPECT_EQ(idle[1].values, std::vector<std::string>{"unallocated"});
   // Not a kind, so a value like any other: the fallback of a rule.
   EXPECT_EQ(parse_filter("team=(unowned)", kPolicy).value()[0].values[0], "(unowned)");
-  for (const char* bad : {"", "team", "=x", "taem=x", "team=(unallocated),nlp"}) {
+  for (const char* bad : {"", "team", "=x", "taem=x", "team=(unallocated),nlp",
+                          "cluster=a,kind=used", "team=a,kind!=used"}) {
     EXPECT_FALSE(parse_filter(bad, kPolicy)) << bad;
   }
 }

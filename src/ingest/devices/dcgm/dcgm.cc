@@ -111,6 +111,13 @@ class Gatherer {
     if (!sample) return reject(number, text, "", sample.error().message);
     if (!*sample) return;
     ++counts_.samples;
+    if (!(*sample)->at) {
+      if (!options_.at) {
+        return reject(number, text, "",
+                      "the sample has no time; say with --at when it was scraped");
+      }
+      ++counts_.timeless;
+    }
     if (const auto done = gather(number, **sample); !done) {
       reject(number, text, (*sample)->metric, done.error().message);
     }
@@ -159,12 +166,16 @@ class Gatherer {
       ++counts_.blank;
       return {};
     }
-    return keep(number, device, sample.at.value_or(options_.at), metric->field, *measured);
+    return keep(number, device, time_of(sample.at), metric->field, *measured);
+  }
+
+  Instant time_of(std::optional<Instant> sample_at) const {
+    return sample_at ? *sample_at : options_.at.value();
   }
 
   // A device exists from its earliest sample on.
   void see(std::uint64_t number, const Device& device, std::optional<Instant> sample_at) {
-    const Instant at = sample_at.value_or(options_.at);
+    const Instant at = time_of(sample_at);
     const auto [place, is_new] =
         devices_.try_emplace(device.uuid, Gpu{.cluster = options_.cluster,
                                               .node = options_.node.value_or(NodeId(device.node)),

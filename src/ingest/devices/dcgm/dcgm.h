@@ -36,7 +36,8 @@ namespace pennyweight::dcgm {
 struct Options {
   std::string file;  // for messages
   ClusterId cluster;
-  Instant at;                  // when it was scraped; a sample's own timestamp wins
+  // When it was scraped; a sample's own timestamp wins. Absent: a sample without one is refused.
+  std::optional<Instant> at;
   std::optional<NodeId> node;  // nothing: that of the Hostname label
 };
 
@@ -46,6 +47,7 @@ struct Counts {
   std::uint64_t blank = 0;           // of them, sentinels, NaN and infinities
   std::uint64_t copies = 0;          // of them, repetitions of the same value
   std::uint64_t shared_devices = 0;  // devices seen under more than one workload at one instant
+  std::uint64_t timeless = 0;        // samples without a timestamp, which are of Options::at
   std::uint64_t exporter_nodes = 0;  // GPUs whose node is the exporter's pod: give Options::node
   bool operator==(const Counts&) const = default;
 };

@@ -285,6 +285,18 @@ TEST(Dcgm, ADocumentThatIsNoneIsAnError) {
   }
 }
 
+TEST(Dcgm, SamplesWithoutATimeNeedOne) {
+  const std::string text = "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"GPU-1\",Hostname=\"n1\"} 5\n";
+  EXPECT_EQ(parsed(text).counts.timeless, 1u);
+  Options timeless = options();
+  timeless.at.reset();
+  const auto refused = parse(text, timeless);
+  ASSERT_TRUE(refused);
+  EXPECT_TRUE(refused->usages.empty());
+  ASSERT_EQ(refused->rejected.size(), 1u);
+  EXPECT_NE(refused->rejected[0].reason.find("--at"), std::string::npos);
+}
+
 TEST(Dcgm, TheOrderOfLinesDoesNotMatter) {
   const std::string text = read_file("t4_two_gpu_one_pod.prom");
   std::vector<std::string> lines;

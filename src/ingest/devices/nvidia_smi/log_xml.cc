@@ -6,6 +6,7 @@
 #include <pugixml.hpp>
 #include <utility>
 
+#include "core/ascii.h"
 #include "core/check.h"
 #include "core/decimal.h"
 #include "core/limits.h"
@@ -63,6 +64,11 @@ class Reader {
   }
 
  private:
+  // Programs that write the log anew pad its values.
+  static std::string_view trimmed(pugi::xml_node node) {
+    return ascii::trim(node.child_value(), " \t\r\n");
+  }
+
   std::uint64_t line_of(std::ptrdiff_t offset) const {
     const auto end =
         std::min(static_cast<std::size_t>(std::max<std::ptrdiff_t>(offset, 0)), document_.size());
@@ -75,8 +81,8 @@ class Reader {
 
   void read_card(pugi::xml_node gpu, std::uint32_t index, std::optional<Instant> at) {
     const std::size_t refused = reading_.refused.size();
-    const std::string_view uuid = gpu.child("uuid").child_value();
-    const std::string_view model = gpu.child("product_name").child_value();
+    const std::string_view uuid = trimmed(gpu.child("uuid"));
+    const std::string_view model = trimmed(gpu.child("product_name"));
     if (uuid.empty() || uuid.size() > limits::kIdBytesMax || model.size() > limits::kIdBytesMax) {
       return refuse(gpu, "the GPU has no <uuid>, or a name that is too long");
     }
@@ -124,14 +130,14 @@ class Reader {
   }
 
   std::uint32_t number(pugi::xml_node parent, const char* name) {
-    const auto value = parse_count(parent.child(name).child_value(), limits::kGpusPerNodeMax - 1);
+    const auto value = parse_count(trimmed(parent.child(name)), limits::kGpusPerNodeMax - 1);
     if (!value) refuse(parent, fmt::format("<{}>: {}", name, value.error().message));
     return static_cast<std::uint32_t>(value.value_or(0));
   }
 
   // Nothing where the element is missing or says N/A.
   std::optional<std::uint64_t> measured(pugi::xml_node node, const LogUnit& measure) {
-    std::string_view text = node.child_value();
+    std::string_view text = trimmed(node);
     if (text.empty() || text == "N/A" || text.starts_with('[') || text == "Unknown Error") {
       return std::nullopt;
     }

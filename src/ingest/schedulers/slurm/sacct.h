@@ -32,6 +32,8 @@ struct SacctOptions {
   // the cluster, since partitions overlap on most clusters.
   bool partitions_are_pools = false;
   char delimiter = '|';  // of sacct's --delimiter; not of JSON
+  // Of a text without a header, the columns as sacct's --format had them; empty: it has one.
+  std::string columns = {};
 };
 
 // What became of the rows. Every job is exactly one of held, pending, never_started, zero_length

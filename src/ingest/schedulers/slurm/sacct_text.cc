@@ -85,6 +85,14 @@ Result<void> SacctText::end_line() {
         line_number_, "",
         fmt::format("the row is longer than {} bytes; export fewer columns", limits::kRowBytesMax),
         line);
+  } else if (!line.empty() && header_.empty() && !options_.columns.empty()) {
+    done = read_given_columns();
+    if (done) {
+      // A row that ends with a bar ends with an empty column, unless it has a bar more than that.
+      const auto bars = static_cast<std::size_t>(std::ranges::count(line, options_.delimiter));
+      has_trailing_bar_ = line.ends_with(options_.delimiter) && bars == field_count_;
+      done = read_row(line);
+    }
   } else if (!line.empty()) {
     done = header_.empty() ? read_header(line) : read_row(line);
   }
@@ -92,6 +100,24 @@ Result<void> SacctText::end_line() {
   line_is_too_long_ = false;
   ++line_number_;
   return done;
+}
+
+// The columns as sacct's --format takes them: "JobID%20,User,Start".
+Result<void> SacctText::read_given_columns() {
+  std::string header;
+  std::string_view rest = options_.columns;
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    std::string_view name = ascii::trim(rest.substr(0, comma));
+    name = name.substr(0, name.find('%'));
+    header += (header.empty() ? "" : std::string(1, options_.delimiter)) + std::string(name);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  given_header_ = std::move(header);
+  auto done = read_header(given_header_);
+  if (done) return done;
+  return fail(done.error().code, fmt::format("the columns '{}' do not do: {}", options_.columns,
+                                             done.error().message));
 }
 
 Result<void> SacctText::read_header(std::string_view line) {

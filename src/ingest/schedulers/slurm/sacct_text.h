@@ -73,6 +73,7 @@ class SacctText {
 
   Result<void> end_line();
   Result<void> read_header(std::string_view line);
+  Result<void> read_given_columns();
   Result<void> read_row(std::string_view line);
   bool split(std::string_view line);
   std::string_view field(Column column) const;
@@ -87,7 +88,8 @@ class SacctText {
   std::string line_;  // the line so far, cut at limits::kRowBytesMax
   bool line_is_too_long_ = false;
   std::uint64_t line_number_ = 1;
-  std::string header_;  // empty until it has been read
+  std::string header_;        // empty until it has been read
+  std::string given_header_;  // of SacctOptions::columns
   std::size_t field_count_ = 0;
   bool has_trailing_bar_ = false;
   std::array<std::optional<std::size_t>, kColumnCount> positions_{};

@@ -72,6 +72,23 @@ TEST(SacctText, Jobs) {
   }
 }
 
+TEST(SacctText, ColumnsMayBeGivenForATextWithoutHeader) {
+  const std::string row = with_tres("12", "cpu=8,gres/gpu=2", "n1");
+  SacctOptions given = lab();
+  given.columns =
+      "JobID%20,State,Start,End,ElapsedRaw,Suspended,AllocTRES,NodeList,Partition,Comment";
+  EXPECT_EQ(outcome(read_text(row, given)), outcome(rows(row, lab())));
+  const std::string barred = row.substr(0, row.size() - 1) + "|\n";
+  EXPECT_EQ(outcome(read_text(barred + barred, given)), outcome(rows(row + row, lab())));
+  given.columns = "JobID,User";
+  EXPECT_NE(outcome(read_text(row, given)).find("the columns 'JobID,User' do not do"),
+            std::string::npos);
+  // One column too few: no row is read wrongly.
+  given.columns =
+      "JobID,State,Start,End,ElapsedRaw,Suspended,AllocTRES,NodeList,Partition,Comment,QOS";
+  EXPECT_NE(outcome(read_text(row, given)).find("the row has 10 fields"), std::string::npos);
+}
+
 TEST(SacctText, PartitionsAreSometimesPools) {
   SacctOptions options = lab();
   options.partitions_are_pools = true;

@@ -1,0 +1,357 @@
+#include "reporting/queries/activity.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "allocation/device_share.h"
+#include "allocation/dimensions.h"
+#include "core/gpu/gpu_model.h"
+#include "core/overloaded.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::array kNodeDimensions = {"cluster", "pool",          "node",
+                                        "region",  "instance_type", "gpu_model"};
+constexpr std::array kJobDimensions = {"workload", "array",   "attempt",
+                                       "sharing",  "profile", "running"};
+// Slurm's and Kubernetes' own names, where the policy has no dimension of the name.
+constexpr std::array kLabelDimensions = {"account",  "user",  "partition",   "qos",      "state",
+                                         "job_name", "wckey", "reservation", "namespace"};
+constexpr std::string_view kLabelPrefix = "label:";
+constexpr const char* kNoValue = "(none)";
+constexpr std::array<std::uint64_t, 4> kSizesMilli = {50'000, 250'000, 500'000, 1'000'000};
+
+bool is_node_dimension(const std::string& name) {
+  return std::ranges::find(kNodeDimensions, name) != kNodeDimensions.end();
+}
+
+std::string sharing_text(const Holding& holding) {
+  if (device_count(holding) == 0) return "no GPU";
+  return std::visit(
+      Overloaded{[](const WholeGpu&) { return "whole"; },
+                 [](const CardFraction&) { return "fraction"; },
+                 [](const MigSlice&) { return "mig"; }, [](const Shard&) { return "shard"; },
+                 [](const MpsUnit&) { return "mps"; }, [](const Replica&) { return "replica"; },
+                 [](const VirtualGpu&) { return "vgpu"; }},
+      holding.device);
+}
+
+std::size_t size_class(std::uint64_t cpu_milli) {
+  std::size_t size = 0;
+  while (size < kSizesMilli.size() && cpu_milli >= kSizesMilli[size]) ++size;
+  return size;
+}
+
+// "123" of "123_7": the array that a Slurm job belongs to.
+std::string array_text(const std::string& workload) {
+  const std::size_t cut = workload.find('_');
+  const bool is_task = cut != std::string::npos && cut > 0 &&
+                       workload.substr(0, cut).find_first_not_of("0123456789") == std::string::npos;
+  return is_task ? workload.substr(0, cut) : kNoValue;
+}
+
+}  // namespace
+
+ActivityMeasures& ActivityMeasures::operator+=(const ActivityMeasures& other) {
+  started += other.started;
+  ended += other.ended;
+  running += other.running;
+  gpu += other.gpu;
+  gpu_memory += other.gpu_memory;
+  cpu_milli += other.cpu_milli;
+  memory_bytes += other.memory_bytes;
+  nodes += other.nodes;
+  wall += other.wall;
+  gpu_capacity += other.gpu_capacity;
+  cpu_milli_capacity += other.cpu_milli_capacity;
+  node_capacity += other.node_capacity;
+  for (std::size_t i = 0; i < std::size(cpu_by_size); ++i) cpu_by_size[i] += other.cpu_by_size[i];
+  return *this;
+}
+
+std::vector<std::string> activity_dimensions() {
+  std::vector<std::string> names(kNodeDimensions.begin(), kNodeDimensions.end());
+  names.insert(names.end(), kJobDimensions.begin(), kJobDimensions.end());
+  names.insert(names.end(), kLabelDimensions.begin(), kLabelDimensions.end());
+  names.emplace_back("slurm_account");
+  return names;
+}
+
+Activity::Activity(const ActivityOptions& options, const Policy& policy,
+                   const std::vector<Node>& nodes, const std::vector<Gpu>& gpus)
+    : options_(options), policy_(policy) {
+  for (const Node& node : nodes) {
+    nodes_[{node.cluster.text(), node.name.text()}].push_back(&node);
+  }
+  for (auto& [name, facts] : nodes_) std::ranges::sort(facts, {}, &Node::from);
+  for (const Gpu& gpu : gpus) {
+    gpus_.try_emplace({gpu.cluster.text(), gpu.uuid.text()}, &gpu);
+    for (const MigInstance& instance : gpu.mig_instances) {
+      gpus_.try_emplace({gpu.cluster.text(), instance.id.text()}, &gpu);
+    }
+  }
+  const auto of_policy = [&](const std::string& name) {
+    return std::ranges::any_of(policy_.dimensions,
+                               [&](const DimensionRule& rule) { return rule.dimension == name; });
+  };
+  const auto is_of_node = [&](const std::string& name) {
+    return is_node_dimension(name) && !of_policy(name);
+  };
+  has_capacity_ = std::ranges::all_of(options_.by, is_of_node) &&
+                  std::ranges::all_of(options_.filters, is_of_node, &SummaryFilter::dimension);
+}
+
+const Node* Activity::node_at(const ClusterId& cluster, const NodeId& name, Instant at) const {
+  const auto found = nodes_.find({cluster.text(), name.text()});
+  if (found == nodes_.end()) return nullptr;
+  const Node* last = found->second.front();
+  for (const Node* node : found->second) {
+    if (node->from <= at) last = node;
+  }
+  return last;
+}
+
+Activity::Portion Activity::portion_on(const Holding& holding, const Node* node,
+                                       std::uint64_t devices, const std::string& model,
+                                       const std::string& profile) {
+  Portion portion{
+      .node = node, .devices = devices, .cpu_milli = {}, .memory_bytes = {}, .compute = {}};
+  portion.nodes = node != nullptr ? 1 : 0;
+  if (devices == 0) return portion;
+  const std::string gpu_model = !model.empty()    ? model
+                                : node != nullptr ? node->gpu_model
+                                                  : holding.gpu_model;
+  const bool is_plain = std::holds_alternative<WholeGpu>(holding.device);
+  const Device device = is_plain && !profile.empty() ? Device(MigSlice{profile}) : holding.device;
+  const auto share = device_share(device, {gpu_model, node});
+  if (!share) {
+    portion.is_share_unknown = true;
+    return portion;
+  }
+  portion.compute = share->compute;
+  if (const GpuModel* known = find_gpu_model(gpu_model)) {
+    portion.gpu_memory_bytes =
+        static_cast<std::uint64_t>(multiply_divide(UInt128{known->memory_bytes} * devices,
+                                                   share->memory.units(), CardShare::kUnitsPerCard)
+                                       .quotient);
+  }
+  return portion;
+}
+
+std::vector<Activity::Portion> Activity::portions_of(const Holding& holding) const {
+  std::vector<Portion> portions;
+  const Instant begin = holding.held.begin();
+  if (const auto* on = std::get_if<OnNodes>(&holding.placement)) {
+    for (const auto& part : on->parts) {
+      portions.push_back(
+          portion_on(holding, node_at(holding.cluster, part.node, begin), part.devices, "", ""));
+      portions.back().nodes = 1;  // it names the node, whether or not an inventory has it
+    }
+  } else if (const auto* on_gpus = std::get_if<OnGpus>(&holding.placement)) {
+    std::set<NodeId> seen;
+    for (const GpuId& id : on_gpus->gpus) {
+      const auto found = gpus_.find({holding.cluster.text(), id.text()});
+      if (found == gpus_.end()) {
+        portions.push_back(portion_on(holding, nullptr, 1, "", ""));
+        continue;
+      }
+      const Gpu& gpu = *found->second;
+      std::string profile;
+      for (const MigInstance& instance : gpu.mig_instances) {
+        if (instance.id == id) profile = instance.profile;
+      }
+      portions.push_back(
+          portion_on(holding, node_at(holding.cluster, gpu.node, begin), 1, gpu.model, profile));
+      // Of several GPUs of one node the first stands for the node.
+      portions.back().nodes = seen.insert(gpu.node).second ? 1 : 0;
+    }
+  } else {
+    const auto& in = std::get<InPool>(holding.placement);
+    portions.push_back(portion_on(holding, nullptr, in.devices, "", ""));
+  }
+  // What a holding requests of its host is spread over its nodes evenly, as an allocation does.
+  const std::uint64_t count = portions.size();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto part = [&](const std::optional<std::uint64_t>& whole) {
+      return whole ? std::optional(*whole / count + (i < *whole % count ? 1 : 0)) : whole;
+    };
+    portions[i].cpu_milli = part(holding.cpu_milli);
+    portions[i].memory_bytes = part(holding.memory_bytes);
+  }
+  return portions;
+}
+
+std::optional<std::string> Activity::value_of_node(const std::string& dimension,
+                                                   const Node* node) const {
+  if (node == nullptr) return std::nullopt;
+  if (dimension == "cluster") return node->cluster.text();
+  if (dimension == "node") return node->name.text();
+  if (dimension == "pool") return node->pool.text();
+  if (dimension == "region") return node->region;
+  if (dimension == "instance_type") return node->instance_type;
+  const GpuModel* model = find_gpu_model(node->gpu_model);
+  return model != nullptr ? model->name : node->gpu_model;
+}
+
+std::optional<std::string> Activity::value_of(const std::string& dimension, const Holding& holding,
+                                              const Portion& portion,
+                                              const Labels& resolved) const {
+  const auto label = [&](std::string_view key) -> std::optional<std::string> {
+    const auto value = holding.labels.find(key);
+    return value ? std::optional(std::string(*value)) : std::nullopt;
+  };
+  if (dimension.starts_with(kLabelPrefix)) return label(dimension.substr(kLabelPrefix.size()));
+  for (const DimensionRule& rule : policy_.dimensions) {
+    if (rule.dimension != dimension) continue;
+    const auto value = resolved.find(dimension);
+    return value ? std::optional(std::string(*value)) : std::nullopt;
+  }
+  if (dimension == "cluster") return holding.cluster.text();
+  if (dimension == "workload") return holding.workload.text();
+  if (dimension == "attempt") return holding.attempt;
+  if (dimension == "array") return array_text(holding.workload.text());
+  if (dimension == "sharing") return sharing_text(holding);
+  if (dimension == "running") return holding.ended ? "ended" : "running";
+  if (dimension == "slurm_account") return label("account");
+  if (dimension == "profile") {
+    const auto* slice = std::get_if<MigSlice>(&holding.device);
+    return slice != nullptr ? std::optional(slice->profile) : std::nullopt;
+  }
+  if (is_node_dimension(dimension)) {
+    if (portion.node != nullptr) return value_of_node(dimension, portion.node);
+    const auto* in = std::get_if<InPool>(&holding.placement);
+    if (dimension == "pool" && in != nullptr) {
+      std::string pools;
+      for (const PoolId& pool : in->pools) pools += (pools.empty() ? "" : "|") + pool.text();
+      return pools;
+    }
+    const auto* on = std::get_if<OnNodes>(&holding.placement);
+    if (dimension == "node" && on != nullptr && on->parts.size() == 1) {
+      return on->parts.front().node.text();
+    }
+    if (dimension == "gpu_model" && !holding.gpu_model.empty()) return holding.gpu_model;
+    return std::nullopt;
+  }
+  return label(dimension);
+}
+
+bool Activity::passes(const Holding& holding, const Portion& portion,
+                      const Labels& resolved) const {
+  return std::ranges::all_of(options_.filters, [&](const SummaryFilter& filter) {
+    const std::string value = value_of(filter.dimension, holding, portion, resolved).value_or("");
+    const bool is_listed =
+        std::ranges::find(filter.values, value) != filter.values.end() ||
+        (value.empty() && std::ranges::find(filter.values, kNoValue) != filter.values.end());
+    return is_listed != filter.negate;
+  });
+}
+
+std::vector<std::pair<std::string, Interval>> Activity::buckets_of(const Interval& time) const {
+  const TimeZone& zone = policy_.time_zone;
+  std::vector<std::pair<std::string, Interval>> buckets;
+  const auto cut = Interval::of(std::max(time.begin(), options_.from.value_or(time.begin())),
+                                std::min(time.end(), options_.to.value_or(time.end())));
+  if (!cut) return buckets;
+  if (options_.step == TimeBucket::kNone) return {{"", *cut}};
+  for (const Interval& day : cut_by_day(*cut, zone)) {
+    const Instant first = options_.step == TimeBucket::kDay    ? start_of_day(day.begin(), zone)
+                          : options_.step == TimeBucket::kWeek ? start_of_week(day.begin(), zone)
+                                                               : start_of_month(day.begin(), zone);
+    std::string name = local_date(first, zone);
+    if (!buckets.empty() && buckets.back().first == name) {
+      buckets.back().second = Interval(buckets.back().second.begin(), day.end());
+    } else {
+      buckets.emplace_back(std::move(name), day);
+    }
+  }
+  return buckets;
+}
+
+void Activity::add(const Holding& holding) {
+  if (holding.is_reservation) return;  // what it reserves is told of those who hold it
+  const auto times = buckets_of(holding.held);
+  if (times.empty()) return;
+  const Labels resolved =
+      resolve_dimensions(holding.cluster, holding.workload, holding.labels, policy_);
+  std::map<std::vector<std::string>, std::vector<const Portion*>> by_row;
+  const std::vector<Portion> portions = portions_of(holding);
+  bool any = false;
+  for (const Portion& portion : portions) {
+    if (!passes(holding, portion, resolved)) continue;
+    any = true;
+    std::vector<std::string> keys;
+    for (const std::string& dimension : options_.by) {
+      const auto value = value_of(dimension, holding, portion, resolved);
+      keys.push_back(value && !value->empty() ? *value : kNoValue);
+    }
+    by_row[std::move(keys)].push_back(&portion);
+  }
+  if (!any) return;
+  const auto is_unknown = [](const Portion& portion) { return portion.is_share_unknown; };
+  if (std::ranges::any_of(portions, is_unknown)) ++gaps_.without_share;
+  if (std::holds_alternative<InPool>(holding.placement)) ++gaps_.without_node;
+  if (!holding.cpu_milli) ++gaps_.without_cpu;
+  if (!holding.memory_bytes) ++gaps_.without_memory;
+
+  const auto measure = [&](const std::vector<const Portion*>& of, const Interval& time) {
+    ActivityMeasures sum;
+    const std::uint64_t ms = time.length_ms();
+    sum.running = 1;
+    sum.started = time.contains(holding.held.begin()) ? 1 : 0;
+    const Instant end = holding.held.end();
+    sum.ended = holding.ended && time.begin() < end && end <= time.end() ? 1 : 0;
+    sum.wall = ms;
+    for (const Portion* portion : of) {
+      sum.gpu += (portion->compute * portion->devices).over_ms(ms);
+      sum.gpu_memory += MemoryTime::of(UInt128{portion->gpu_memory_bytes} * ms);
+      sum.cpu_milli += UInt128{portion->cpu_milli.value_or(0)} * ms;
+      sum.memory_bytes += UInt128{portion->memory_bytes.value_or(0)} * ms;
+      sum.nodes += UInt128{portion->nodes} * ms;
+    }
+    sum.cpu_by_size[size_class(holding.cpu_milli.value_or(0))] += sum.cpu_milli;
+    return sum;
+  };
+  for (const auto& [bucket, time] : times) {
+    for (const auto& [keys, of] : by_row) rows_[{bucket, keys}] += measure(of, time);
+  }
+  // Once, over the whole time: a job that is in several rows is still one job.
+  std::vector<const Portion*> all;
+  for (const auto& [keys, of] : by_row) all.insert(all.end(), of.begin(), of.end());
+  total_ += measure(all, Interval(times.front().second.begin(), times.back().second.end()));
+}
+
+void Activity::add_capacity(Instant until) {
+  if (!has_capacity_) return;
+  for (const auto& [name, facts] : nodes_) {
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+      const Node& node = *facts[i];
+      Instant end = node.to.value_or(until);
+      if (i + 1 < facts.size()) end = std::min(end, facts[i + 1]->from);
+      const auto present = Interval::of(node.from, std::min(end, until));
+      if (!present) continue;
+      std::vector<std::string> keys;
+      for (const std::string& dimension : options_.by) {
+        const std::string value = value_of_node(dimension, &node).value_or("");
+        keys.push_back(value.empty() ? kNoValue : value);
+      }
+      const bool is_in = std::ranges::all_of(options_.filters, [&](const SummaryFilter& filter) {
+        const std::string value = value_of_node(filter.dimension, &node).value_or("");
+        return (std::ranges::find(filter.values, value) != filter.values.end()) != filter.negate;
+      });
+      if (!is_in) continue;
+      for (const auto& [bucket, time] : buckets_of(*present)) {
+        ActivityMeasures has;
+        const std::uint64_t ms = time.length_ms();
+        has.gpu_capacity = (CardShare::whole() * node.gpu_count).over_ms(ms);
+        has.cpu_milli_capacity = UInt128{node.cpu_milli.value_or(0)} * ms;
+        has.node_capacity = ms;
+        rows_[{bucket, keys}] += has;
+        total_ += has;
+      }
+    }
+  }
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,119 @@
+// Activity: what workloads held and how many there were, by any dimension and by day, from the
+// holdings themselves. So it needs neither bills nor an allocation.
+//
+// Every holding is cut at the borders of the local days (weeks, months), to the millisecond, and
+// each measure of a piece is a whole number of units times milliseconds. So days add up to the
+// month with ==, across midnight and summer time. Holdings are streamed; memory depends on the
+// number of rows alone.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allocation/policy/policy.h"
+#include "core/billing_period.h"
+#include "core/quantity.h"
+#include "ledger/holding.h"
+#include "ledger/node.h"
+#include "ledger/summary.h"
+
+namespace pennyweight {
+
+// Units times milliseconds, but for the counts.
+struct ActivityMeasures {
+  std::uint64_t started = 0;  // that began in the time
+  std::uint64_t ended = 0;    // that ended in it, or at its end
+  std::uint64_t running = 0;  // that held anything in it
+  GpuTime gpu;
+  MemoryTime gpu_memory;  // bytes
+  UInt128 cpu_milli = 0;
+  UInt128 memory_bytes = 0;
+  UInt128 nodes = 0;  // nodes held, each by each of its holders
+  UInt128 wall = 0;
+  // What the nodes have, where rows are of nodes: clusters, pools, models, types, regions.
+  GpuTime gpu_capacity;
+  UInt128 cpu_milli_capacity = 0;
+  UInt128 node_capacity = 0;
+  // CPU time of jobs by their number of cores: under 50, 250, 500 and 1,000, and more.
+  UInt128 cpu_by_size[5] = {};
+
+  ActivityMeasures& operator+=(const ActivityMeasures& other);
+};
+
+// What could not be counted, over all rows.
+struct ActivityGaps {
+  std::uint64_t without_cpu = 0;     // holdings that state no CPU
+  std::uint64_t without_memory = 0;  // that state no host memory
+  std::uint64_t without_share = 0;   // whose share of a GPU is not known
+  std::uint64_t without_node = 0;    // that name only a pool: the number of their nodes is unknown
+};
+
+struct ActivityOptions {
+  std::vector<std::string> by;         // dimensions; see activity_dimensions()
+  std::vector<SummaryFilter> filters;  // of the same dimensions
+  std::optional<Instant> from, to;     // empty: without a border
+  TimeBucket step = TimeBucket::kNone;
+};
+
+// The names that are always known, besides the policy's dimensions and "label:KEY".
+std::vector<std::string> activity_dimensions();
+
+struct ActivityKey {
+  std::string bucket;  // "2026-03-01", the first local day; empty without a step
+  std::vector<std::string> keys;
+  auto operator<=>(const ActivityKey&) const = default;
+};
+
+class Activity {
+ public:
+  // REQUIRES: what is passed outlives this.
+  Activity(const ActivityOptions& options, const Policy& policy, const std::vector<Node>& nodes,
+           const std::vector<Gpu>& gpus);
+
+  void add(const Holding& holding);
+  // Adds what the nodes have, if the rows are of nodes and the time has borders or `until` ends it.
+  void add_capacity(Instant until);
+
+  const std::map<ActivityKey, ActivityMeasures>& rows() const { return rows_; }
+  const ActivityMeasures& total() const { return total_; }
+  const ActivityGaps& gaps() const { return gaps_; }
+  bool has_capacity() const { return has_capacity_; }
+
+ private:
+  // A part of a holding that is on one node, or somewhere.
+  struct Portion {
+    const Node* node = nullptr;
+    std::uint64_t devices = 0;
+    std::optional<std::uint64_t> cpu_milli;
+    std::optional<std::uint64_t> memory_bytes;
+    std::uint64_t nodes = 0;
+    CardShare compute;  // of one device
+    bool is_share_unknown = false;
+    std::uint64_t gpu_memory_bytes = 0;  // of all devices
+  };
+
+  std::vector<Portion> portions_of(const Holding& holding) const;
+  static Portion portion_on(const Holding& holding, const Node* node, std::uint64_t devices,
+                            const std::string& model, const std::string& profile);
+  std::optional<std::string> value_of(const std::string& dimension, const Holding& holding,
+                                      const Portion& portion, const Labels& resolved) const;
+  std::optional<std::string> value_of_node(const std::string& dimension, const Node* node) const;
+  bool passes(const Holding& holding, const Portion& portion, const Labels& resolved) const;
+  std::vector<std::pair<std::string, Interval>> buckets_of(const Interval& time) const;
+  const Node* node_at(const ClusterId& cluster, const NodeId& name, Instant at) const;
+
+  ActivityOptions options_;
+  const Policy& policy_;
+  std::map<std::pair<std::string, std::string>, std::vector<const Node*>> nodes_;
+  std::map<std::pair<std::string, std::string>, const Gpu*> gpus_;  // by cluster and UUID
+  bool has_capacity_ = false;
+  std::map<ActivityKey, ActivityMeasures> rows_;
+  ActivityMeasures total_;
+  ActivityGaps gaps_;
+};
+
+}  // namespace pennyweight

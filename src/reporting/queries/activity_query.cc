@@ -1,0 +1,325 @@
+#include "reporting/queries/activity_query.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "config/nearest.h"
+#include "core/billing_period.h"
+#include "core/card_share.h"
+#include "core/try.h"
+#include "reporting/number_format.h"
+#include "reporting/queries/activity.h"
+#include "reporting/queries/costs.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::string_view kActivityReport = "activity";
+constexpr std::string_view kXdmodJobs = "xdmod:jobs";
+constexpr std::string_view kClusterUtilization = "sreport:cluster-utilization";
+constexpr std::string_view kAccountByUser = "sreport:AccountUtilizationByUser";
+constexpr std::string_view kSizesByAccount = "sreport:SizesByAccount";
+
+Result<void> check_activity_dimension(const std::string& name, const Policy& policy) {
+  if (name.starts_with("label:") && name.size() > 6) return {};
+  std::vector<std::string> known;
+  for (const DimensionRule& rule : policy.dimensions) known.push_back(rule.dimension);
+  for (std::string& each : activity_dimensions()) known.push_back(std::move(each));
+  if (std::ranges::find(known, name) != known.end()) return {};
+  std::string list;
+  for (const std::string& each : known) list += (list.empty() ? "" : ", ") + each;
+  return fail(ErrorCode::kBadValue,
+              fmt::format("holdings have no dimension '{}'{}; they have {}, and label:KEY", name,
+                          suggestion(name, known), list));
+}
+
+Result<SummaryFilter> parse_activity_filter(const std::string& text, const Policy& policy) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("'{}' is not a filter; write it as user=ann,bo or user!=ann", text));
+  }
+  const bool negate = text[equals - 1] == '!';
+  std::string dimension = text.substr(0, negate ? equals - 1 : equals);
+  TRY(check_activity_dimension(dimension, policy));
+  return SummaryFilter{std::move(dimension), split_list(text.substr(equals + 1)), negate};
+}
+
+// The local days of the query, as instants.
+Result<void> apply_activity_dates(const DateOptions& dates, const TimeZone& zone,
+                                  ActivityOptions& options) {
+  if (!dates.month.empty()) {
+    TRY(check_month(dates.month));
+    const auto month = TRY(BillingPeriod::parse(dates.month, zone));
+    options.from = month.to_interval().begin();
+    options.to = month.to_interval().end();
+  }
+  const auto local_midnight = [&](const std::string& day) {
+    return parse_local_time(day + "T12:00:00", zone, Ambiguous::kEarlier);
+  };
+  if (!dates.from.empty()) {
+    std::ignore = TRY(parse_day(dates.from));
+    const auto noon = TRY(local_midnight(dates.from));
+    const Instant first = start_of_day(noon, zone);
+    options.from = std::max(options.from.value_or(first), first);
+  }
+  if (!dates.to.empty()) {
+    std::ignore = TRY(parse_day(dates.to));
+    const auto noon = TRY(local_midnight(dates.to));
+    const Instant end = day_of(noon, zone).end();
+    options.to = std::min(options.to.value_or(end), end);
+  }
+  if (options.from && options.to && *options.to <= *options.from) {
+    return fail(ErrorCode::kBadValue, "the last day is before the first");
+  }
+  return {};
+}
+
+// Tables show hours as GPU time; a node-hour or a core-hour is shown as a GPU-hour would be.
+GpuTime hours_of_ms(UInt128 units_ms) { return GpuTime::of(units_ms * CardShare::kUnitsPerCard); }
+GpuTime hours_of_milli(UInt128 milli_ms) {
+  return GpuTime::of(milli_ms * (CardShare::kUnitsPerCard / 1000));
+}
+GpuTime gib_hours(UInt128 byte_ms) {
+  return GpuTime::of(multiply_divide(byte_ms, CardShare::kUnitsPerCard, UInt128{1} << 30).quotient);
+}
+
+// Whole minutes, half to even, as sreport rounds them.
+std::uint64_t minutes_of(UInt128 units_ms, std::uint64_t units) {
+  const UInt128 minute = UInt128{60'000} * units;
+  const UInt128 whole = units_ms / minute, rest = units_ms % minute;
+  const bool up = rest * 2 > minute || (rest * 2 == minute && whole % 2 == 1);
+  return static_cast<std::uint64_t>(whole + (up ? 1 : 0));
+}
+std::uint64_t cpu_minutes(UInt128 milli_ms) { return minutes_of(milli_ms, 1000); }
+std::uint64_t gpu_minutes(GpuTime time) {
+  return minutes_of(time.count(), CardShare::kUnitsPerCard);
+}
+
+GpuTime per_job(GpuTime all, std::uint64_t jobs) {
+  return jobs == 0 ? GpuTime() : GpuTime::of(all.count() / jobs);
+}
+
+// A measure as a column of a table.
+struct MeasureColumn {
+  Column column;
+  Cell (*cell)(const ActivityMeasures&);
+};
+
+using M = ActivityMeasures;
+
+Column hours_column(const char* name, const char* title) {
+  return {name, title, ColumnKind::kGpuHours};
+}
+Column count_column(const char* name, const char* title) {
+  return {name, title, ColumnKind::kCount};
+}
+
+std::vector<MeasureColumn> columns_of_activity(bool has_capacity) {
+  std::vector<MeasureColumn> columns = {
+      {count_column("jobs_started", "started"), [](const M& m) -> Cell { return m.started; }},
+      {count_column("jobs_ended", "ended"), [](const M& m) -> Cell { return m.ended; }},
+      {count_column("jobs_running", "running"), [](const M& m) -> Cell { return m.running; }},
+      {hours_column("gpu_hours", "GPU-hours"), [](const M& m) -> Cell { return m.gpu; }},
+      {hours_column("cpu_hours", "CPU-hours"),
+       [](const M& m) -> Cell { return hours_of_milli(m.cpu_milli); }},
+      {hours_column("memory_gib_hours", "memory GiB-hours"),
+       [](const M& m) -> Cell { return gib_hours(m.memory_bytes); }},
+      {hours_column("gpu_memory_gib_hours", "GPU memory GiB-hours"),
+       [](const M& m) -> Cell { return gib_hours(m.gpu_memory.count()); }},
+      {hours_column("node_hours", "node-hours"),
+       [](const M& m) -> Cell { return hours_of_ms(m.nodes); }},
+      {hours_column("wall_hours", "wall-hours"),
+       [](const M& m) -> Cell { return hours_of_ms(m.wall); }}};
+  if (!has_capacity) return columns;
+  columns.push_back({hours_column("gpu_capacity_hours", "of GPU-hours"),
+                     [](const M& m) -> Cell { return m.gpu_capacity; }});
+  columns.push_back({hours_column("cpu_capacity_hours", "of CPU-hours"),
+                     [](const M& m) -> Cell { return hours_of_milli(m.cpu_milli_capacity); }});
+  columns.push_back({hours_column("node_capacity_hours", "of node-hours"),
+                     [](const M& m) -> Cell { return hours_of_ms(m.node_capacity); }});
+  return columns;
+}
+
+// The statistics of Open XDMoD's realm Jobs, under its own names.
+std::vector<MeasureColumn> columns_of_xdmod() {
+  return {{count_column("job_count", "Number of Jobs Ended"),
+           [](const M& m) -> Cell { return m.ended; }},
+          {count_column("started_job_count", "Number of Jobs Started"),
+           [](const M& m) -> Cell { return m.started; }},
+          {count_column("running_job_count", "Number of Jobs Running"),
+           [](const M& m) -> Cell { return m.running; }},
+          {hours_column("total_cpu_hours", "CPU Hours: Total"),
+           [](const M& m) -> Cell { return hours_of_milli(m.cpu_milli); }},
+          {hours_column("avg_cpu_hours", "CPU Hours: Per Job"),
+           [](const M& m) -> Cell { return per_job(hours_of_milli(m.cpu_milli), m.running); }},
+          {hours_column("total_gpu_hours", "GPU Hours: Total"),
+           [](const M& m) -> Cell { return m.gpu; }},
+          {hours_column("avg_gpu_hours", "GPU Hours: Per Job"),
+           [](const M& m) -> Cell { return per_job(m.gpu, m.running); }},
+          {hours_column("total_node_hours", "Node Hours: Total"),
+           [](const M& m) -> Cell { return hours_of_ms(m.nodes); }},
+          {hours_column("total_wallduration_hours", "Wall Hours: Total"),
+           [](const M& m) -> Cell { return hours_of_ms(m.wall); }},
+          {hours_column("avg_wallduration_hours", "Wall Hours: Per Job"),
+           [](const M& m) -> Cell { return per_job(hours_of_ms(m.wall), m.running); }}};
+}
+
+std::vector<MeasureColumn> columns_of_utilization() {
+  return {{count_column("cpu_allocated", "CPU minutes allocated"),
+           [](const M& m) -> Cell { return cpu_minutes(m.cpu_milli); }},
+          {count_column("cpu_idle", "idle"),
+           [](const M& m) -> Cell {
+             const bool any = m.cpu_milli_capacity > m.cpu_milli;
+             return cpu_minutes(any ? m.cpu_milli_capacity - m.cpu_milli : 0);
+           }},
+          {count_column("cpu_reported", "reported"),
+           [](const M& m) -> Cell { return cpu_minutes(m.cpu_milli_capacity); }},
+          {count_column("gpu_allocated", "GPU minutes allocated"),
+           [](const M& m) -> Cell { return gpu_minutes(m.gpu); }},
+          {count_column("gpu_idle", "idle"),
+           [](const M& m) -> Cell {
+             const bool any = m.gpu_capacity > m.gpu;
+             return gpu_minutes(any ? m.gpu_capacity - m.gpu : GpuTime());
+           }},
+          {count_column("gpu_reported", "reported"),
+           [](const M& m) -> Cell { return gpu_minutes(m.gpu_capacity); }}};
+}
+
+std::vector<MeasureColumn> columns_of_account_by_user() {
+  return {{count_column("cpu", "CPU minutes"),
+           [](const M& m) -> Cell { return cpu_minutes(m.cpu_milli); }},
+          {count_column("gres/gpu", "GPU minutes"),
+           [](const M& m) -> Cell { return gpu_minutes(m.gpu); }}};
+}
+
+template <std::size_t kSize>
+Cell cell_of_size(const M& m) {
+  return cpu_minutes(m.cpu_by_size[kSize]);
+}
+
+std::vector<MeasureColumn> columns_of_sizes() {
+  return {{count_column("cpus_0_49", "0-49 CPUs"), cell_of_size<0>},
+          {count_column("cpus_50_249", "50-249 CPUs"), cell_of_size<1>},
+          {count_column("cpus_250_499", "250-499 CPUs"), cell_of_size<2>},
+          {count_column("cpus_500_999", "500-999 CPUs"), cell_of_size<3>},
+          {count_column("cpus_1000", ">= 1000 CPUs"), cell_of_size<4>}};
+}
+
+struct ReportForm {
+  std::vector<std::string> by;  // where the query names none
+  std::vector<MeasureColumn> columns;
+};
+
+ReportForm form_of(std::string_view name, bool has_capacity) {
+  if (name == kXdmodJobs) return {{}, columns_of_xdmod()};
+  if (name == kClusterUtilization) return {{"cluster"}, columns_of_utilization()};
+  if (name == kAccountByUser) {
+    return {{"cluster", "slurm_account", "label:user"}, columns_of_account_by_user()};
+  }
+  if (name == kSizesByAccount) return {{"cluster", "slurm_account"}, columns_of_sizes()};
+  return {{}, columns_of_activity(has_capacity)};
+}
+
+void add_gap(Table& table, std::uint64_t count, std::string_view what) {
+  if (count > 0) table.notes.push_back(fmt::format("{} {}", counted(count, "holding"), what));
+}
+
+Table table_of(const Activity& activity, const ActivityOptions& options, std::string_view name) {
+  const ReportForm form = form_of(name, activity.has_capacity());
+  Table table{.title = name == kActivityReport ? "Activity" : std::string(name),
+              .currency = {},
+              .columns = {},
+              .rows = {},
+              .total = {},
+              .notes = {}};
+  const bool has_step = options.step != TimeBucket::kNone;
+  if (has_step) table.columns.push_back({"from", "from", ColumnKind::kText});
+  for (const std::string& dimension : options.by) {
+    table.columns.push_back({dimension, dimension, ColumnKind::kText});
+  }
+  for (const MeasureColumn& each : form.columns) table.columns.push_back(each.column);
+  for (const auto& [key, measures] : activity.rows()) {
+    Row row;
+    if (has_step) row.emplace_back(key.bucket);
+    for (const std::string& value : key.keys) row.emplace_back(value);
+    for (const MeasureColumn& each : form.columns) row.push_back(each.cell(measures));
+    table.rows.push_back(std::move(row));
+  }
+  if (has_step || !options.by.empty()) {
+    Row total;
+    for (std::size_t i = 0; i < options.by.size() + (has_step ? 1 : 0); ++i) {
+      total.emplace_back(i == 0 ? Cell("total") : Cell());
+    }
+    for (const MeasureColumn& each : form.columns) total.push_back(each.cell(activity.total()));
+    table.total = std::move(total);
+  }
+  const ActivityGaps& gaps = activity.gaps();
+  add_gap(table, gaps.without_cpu, "without a number of CPUs: not in the CPU-hours");
+  add_gap(table, gaps.without_memory, "without host memory: not in the memory GiB-hours");
+  add_gap(table, gaps.without_share,
+          "of a share of a GPU whose size is not known: not in the GPU-hours");
+  add_gap(table, gaps.without_node, "that name only a pool: not in the node-hours");
+  return table;
+}
+
+}  // namespace
+
+const std::vector<NamedActivityReport>& activity_reports() {
+  static const std::vector<NamedActivityReport> kReports = {
+      {kActivityReport, "jobs and hours, by any dimension of holdings"},
+      {kXdmodJobs, "the statistics of Open XDMoD's realm Jobs"},
+      {kClusterUtilization, "sreport cluster Utilization, in minutes"},
+      {kAccountByUser, "sreport cluster AccountUtilizationByUser, in minutes"},
+      {kSizesByAccount, "sreport job SizesByAccount, in CPU minutes"}};
+  return kReports;
+}
+
+Result<Table> query_activity(Store& store, const ActivityQuery& params, const Policy& policy,
+                             Instant now) {
+  const auto& reports = activity_reports();
+  if (std::ranges::find(reports, params.as, &NamedActivityReport::name) == reports.end()) {
+    std::string list;
+    for (const NamedActivityReport& each : reports) {
+      list += (list.empty() ? "" : ", ") + std::string(each.name);
+    }
+    return fail(ErrorCode::kBadValue,
+                fmt::format("there is no report '{}'; the reports are {}", params.as, list));
+  }
+  ActivityOptions options{.by = form_of(params.as, false).by, .filters = {}, .from = {}, .to = {}};
+  if (!params.by.empty()) options.by.clear();
+  for (const std::string& text : params.by) {
+    for (std::string& name : split_list(text)) {
+      TRY(check_activity_dimension(name, policy));
+      options.by.push_back(std::move(name));
+    }
+  }
+  for (const std::string& text : params.filters) {
+    auto filter = TRY(parse_activity_filter(text, policy));
+    options.filters.push_back(std::move(filter));
+  }
+  TRY(apply_activity_dates(params.dates, policy.time_zone, options));
+  const auto step = parse_time_bucket(params.step);
+  if (!step) {
+    return fail(ErrorCode::kBadValue, fmt::format("there is no step '{}'", params.step));
+  }
+  options.step = *step;
+
+  const auto nodes = TRY(store.nodes());
+  const auto gpus = TRY(store.gpus());
+  const auto overview = TRY(store.overview());
+  Activity activity(options, policy, nodes, gpus);
+  const Interval range(options.from.value_or(kInstantMin), options.to.value_or(kInstantMax));
+  for (const std::string& cluster : overview.clusters) {
+    TRY(store.scan_holdings(ClusterId(cluster), range, [&](std::span<const Holding> some) {
+      for (const Holding& holding : some) activity.add(holding);
+      return true;
+    }));
+  }
+  activity.add_capacity(std::min(options.to.value_or(now), now));
+  return table_of(activity, options, params.as);
+}
+
+}  // namespace pennyweight

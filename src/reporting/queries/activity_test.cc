@@ -1,0 +1,153 @@
+#include "reporting/queries/activity.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <random>
+
+namespace pennyweight {
+namespace {
+
+const Policy kBerlin = [] {
+  Policy policy;
+  policy.time_zone = TimeZone::parse("Europe/Berlin").value();
+  return policy;
+}();
+
+Instant at(const char* text) { return parse_instant(text).value(); }
+
+Node node_of(const char* name, std::uint32_t gpus) {
+  return {.cluster = ClusterId("c"),
+          .name = NodeId(name),
+          .provider_id = {},
+          .instance_type = {},
+          .region = {},
+          .pool = PoolId("a"),
+          .gpu_model = "NVIDIA A100-SXM4-40GB",
+          .gpu_count = gpus,
+          .cpu_milli = 64'000,
+          .memory_bytes = {},
+          .from = at("2026-03-28"),
+          .to = {},
+          .id = {},
+          .source = {}};
+}
+
+Holding job(const char* name, const char* begin, const char* end, Placement where) {
+  Holding holding(ClusterId("c"), WorkloadId(name), Interval(at(begin), at(end)), std::move(where));
+  holding.cpu_milli = 8000;
+  holding.memory_bytes = std::uint64_t{64} << 30;
+  EXPECT_TRUE(holding.labels.set("user", "ann"));
+  return holding;
+}
+
+ActivityMeasures measures_of(const Activity& activity, const char* bucket,
+                             std::vector<std::string> keys) {
+  const auto found = activity.rows().find({bucket, std::move(keys)});
+  return found == activity.rows().end() ? ActivityMeasures() : found->second;
+}
+
+constexpr std::uint64_t kHour = 3'600'000;
+
+TEST(Activity, CutsAtLocalMidnightsAlsoInANightWithoutItsThirdHour) {
+  const ActivityOptions options{
+      .by = {"user"}, .filters = {}, .from = {}, .to = {}, .step = TimeBucket::kDay};
+  const std::vector<Node> nodes = {node_of("n1", 4), node_of("n2", 4)};
+  const std::vector<Gpu> gpus;
+  Activity activity(options, kBerlin, nodes, gpus);
+  // From noon of the 28th to noon of the 29th in Berlin: 12 hours, and 11.
+  activity.add(job("1", "2026-03-28T11:00:00Z", "2026-03-29T10:00:00Z",
+                   OnNodes{{{NodeId("n1"), 4}, {NodeId("n2"), 2}}}));
+  const auto first = measures_of(activity, "2026-03-28", {"ann"});
+  const auto second = measures_of(activity, "2026-03-29", {"ann"});
+  EXPECT_EQ(first.wall, UInt128{12 * kHour});
+  EXPECT_EQ(second.wall, UInt128{11 * kHour});
+  EXPECT_EQ(first.gpu, (CardShare::whole() * 6).over_ms(12 * kHour));
+  EXPECT_EQ(second.cpu_milli, UInt128{8000} * 11 * kHour);
+  EXPECT_EQ(second.nodes, UInt128{2} * 11 * kHour);
+  EXPECT_EQ(first.gpu_memory.count(), UInt128{6} * (std::uint64_t{40} << 30) * 12 * kHour);
+  EXPECT_EQ(first.started, 1u);
+  EXPECT_EQ(first.ended, 0u);
+  EXPECT_EQ(second.started, 0u);
+  EXPECT_EQ(second.ended, 1u);
+  EXPECT_EQ(second.running, 1u);
+  EXPECT_EQ(activity.total().running, 1u);
+}
+
+TEST(Activity, IsOfNodesWithWhatTheyHave) {
+  const ActivityOptions options{
+      .by = {"node"}, .filters = {}, .from = at("2026-03-28"), .to = at("2026-03-30")};
+  const std::vector<Node> nodes = {node_of("n1", 4), node_of("n2", 4)};
+  const std::vector<Gpu> gpus;
+  Activity activity(options, kBerlin, nodes, gpus);
+  activity.add(job("1", "2026-03-28T11:00:00Z", "2026-03-28T13:00:00Z",
+                   OnNodes{{{NodeId("n1"), 4}, {NodeId("n2"), 2}}}));
+  activity.add_capacity(at("2026-03-30"));
+  const auto n2 = measures_of(activity, "", {"n2"});
+  EXPECT_EQ(n2.gpu, (CardShare::whole() * 2).over_ms(2 * kHour));
+  EXPECT_EQ(n2.cpu_milli, UInt128{4000} * 2 * kHour);
+  EXPECT_EQ(n2.gpu_capacity, (CardShare::whole() * 4).over_ms(48 * kHour));
+  EXPECT_EQ(activity.total().started, 1u);
+  EXPECT_EQ(activity.total().node_capacity, UInt128{2} * 48 * kHour);
+}
+
+TEST(Activity, SaysWhatItCannotCount) {
+  const std::vector<Node> nodes;
+  const std::vector<Gpu> gpus;
+  const ActivityOptions options{.by = {"array", "sharing"}, .filters = {}, .from = {}, .to = {}};
+  Activity activity(options, kBerlin, nodes, gpus);
+  Holding slice = job("77_3", "2026-03-28T11:00:00Z", "2026-03-28T12:00:00Z",
+                      InPool{.pools = {PoolId("a")}, .devices = 1});
+  slice.device = MigSlice{"3g.20gb"};
+  slice.cpu_milli.reset();
+  slice.ended = false;
+  activity.add(slice);
+  const auto row = measures_of(activity, "", {"77", "mig"});
+  EXPECT_EQ(row.running, 1u);
+  EXPECT_EQ(row.ended, 0u);
+  EXPECT_EQ(activity.gaps().without_cpu, 1u);
+  EXPECT_EQ(activity.gaps().without_share, 1u);
+  EXPECT_EQ(activity.gaps().without_node, 1u);
+}
+
+RC_GTEST_PROP(Activity, DaysAddUpToTheWhole, (std::uint64_t seed)) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::uint64_t bound) { return random() % bound; };
+  const std::vector<Node> nodes = {node_of("n1", 8), node_of("n2", 8)};
+  const std::vector<Gpu> gpus;
+  ActivityOptions options{.by = {"node", "user"}, .filters = {}, .from = {}, .to = {}};
+  Activity whole(options, kBerlin, nodes, gpus);
+  options.step = TimeBucket::kDay;
+  Activity daily(options, kBerlin, nodes, gpus);
+  for (std::uint64_t i = below(20); i > 0; --i) {
+    const Instant begin =
+        at("2026-03-28") + std::chrono::milliseconds(static_cast<std::int64_t>(below(96 * kHour)));
+    const Instant end =
+        begin + std::chrono::milliseconds(static_cast<std::int64_t>(1 + below(60 * kHour)));
+    Holding holding(ClusterId("c"), WorkloadId(std::to_string(i)), Interval(begin, end),
+                    OnNodes{{{NodeId("n1"), static_cast<std::uint32_t>(below(5))},
+                             {NodeId("n2"), static_cast<std::uint32_t>(below(5))}}});
+    holding.cpu_milli = below(100'000);
+    holding.memory_bytes = below(1'000'000'000'000);
+    whole.add(holding);
+    daily.add(holding);
+  }
+  std::map<std::vector<std::string>, ActivityMeasures> sums;
+  for (const auto& [key, measures] : daily.rows()) sums[key.keys] += measures;
+  for (const auto& [key, measures] : whole.rows()) {
+    const ActivityMeasures& sum = sums.at(key.keys);
+    RC_ASSERT(sum.gpu == measures.gpu);
+    RC_ASSERT(sum.gpu_memory == measures.gpu_memory);
+    RC_ASSERT(sum.cpu_milli == measures.cpu_milli);
+    RC_ASSERT(sum.memory_bytes == measures.memory_bytes);
+    RC_ASSERT(sum.nodes == measures.nodes);
+    RC_ASSERT(sum.wall == measures.wall);
+    RC_ASSERT(sum.started == measures.started);
+    RC_ASSERT(sum.ended == measures.ended);
+  }
+  RC_ASSERT(whole.total().gpu == daily.total().gpu);
+  RC_ASSERT(whole.total().cpu_milli == daily.total().cpu_milli);
+}
+
+}  // namespace
+}  // namespace pennyweight
