@@ -38,6 +38,8 @@ class ConfigReader {
          {"clusters", [&](const YamlNode& at) { clusters = &at; }},
          {"dimensions", [&](const YamlNode& at) { dimensions(at); }},
          {"policy", [&](const YamlNode& at) { policy = &at; }},
+         {"audit",
+          [&](const YamlNode& at) { config_.audit = read_audit_config(yaml_, at, path_reader()); }},
          {"invoice", [&](const YamlNode& at) { config_.invoice = read_invoice_config(yaml_, at); }},
          {"labels", [&](const YamlNode& at) { config_.labels = read_label_config(yaml_, at); }},
          {"prices", [&](const YamlNode& at) { prices(at); }},
@@ -374,8 +376,8 @@ const ConfigKeys& config_keys() {
     // In the order of the guide.
     for (ConfigKeys part :
          {general_keys(), label_config_keys(), policy_and_price_keys(), bill_config_keys(),
-          join_and_currency_config_keys(), invoice_config_keys(), serve_config_keys(),
-          openid_config_keys(), collection_config_keys()}) {
+          join_and_currency_config_keys(), invoice_config_keys(), audit_config_keys(),
+          serve_config_keys(), openid_config_keys(), collection_config_keys()}) {
       keys.insert(keys.end(), std::make_move_iterator(part.begin()),
                   std::make_move_iterator(part.end()));
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "allocation/policy/policy.h"
+#include "config/audit_config.h"
 #include "config/bill_config.h"
 #include "config/config_key.h"
 #include "config/invoice_config.h"
@@ -58,6 +59,7 @@ struct Config {
   std::string policy_file;  // `policy: path.yaml`; empty: the policy was in the configuration
   bool states_dimensions = false;  // other than the built-in ones
   InvoiceConfig invoice;
+  AuditConfig audit;
   LiveConfig live;
   // The labels that every workload should carry.
   LabelPolicy labels = default_label_policy();

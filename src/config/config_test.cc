@@ -205,6 +205,7 @@ prices: {}
 bills: [{format: focus}]
 join: [{label: node}]
 currencies: {}
+audit: {}
 invoice: {issuer: {}, customers: {a: {}}, tax: {name: VAT, percent: 20}}
 serve: {tls: {}, limits: {}, openid: {scope: [{match: "t-*", dimension: team}]}}
 scrape: [{job: j, targets: ["h:1"], tls: {}, basic_auth: {}}]

@@ -392,6 +392,11 @@ void read_serve_config(YamlReader& yaml, const YamlNode& node, const PathReader&
         }},
        {"tls", [&](const YamlNode& at) { read_tls_of_server(yaml, at, path, serve); }},
        {"trusted_proxies", [&](const YamlNode& at) { read_trusted_proxies(yaml, at, serve); }},
+       {"fresh_sign_in",
+        [&](const YamlNode& at) {
+          read_duration(yaml, at, "serve.fresh_sign_in", 60 * kSecond, kDay,
+                        serve.fresh_sign_in_ms);
+        }},
        {"openid", [&](const YamlNode& at) { serve.openid = read_openid_config(yaml, at, path); }},
        {"limits", [&](const YamlNode& at) { read_limits(yaml, at, serve); }}});
 }
@@ -468,6 +473,10 @@ ConfigKeys serve_config_keys() {
       {"serve.trusted_proxies", "list of addresses", "",
        "Proxies, as `10.0.0.7` or `10.0.0.0/8`, whose statement of the client's address is "
        "trusted: `X-Forwarded-For`, `X-Forwarded-Proto`, `Forwarded`. See [deploy.md](deploy.md)."},
+      {"serve.fresh_sign_in", "duration", "15m",
+       "How recent a sign-in, or its confirmation, must be to change users, tokens and second "
+       "factors "
+       "and to close months."},
       {"serve.limits.body", "bytes", "32MiB",
        "Size of a request body, unpacked; larger ones are refused."},
       {"serve.limits.journal", "bytes", "4GiB",

@@ -64,6 +64,8 @@ struct ServeConfig {
   std::string tls_key_file;
   // Proxies whose headers are trusted for the client's address and for whether it used TLS.
   std::vector<ProxyAddresses> trusted_proxies;
+  // How long a sign-in is fresh enough for users, tokens, second factors and closing months.
+  std::uint32_t fresh_sign_in_ms = 900'000;
   OpenIdConfig openid;
 };
 

@@ -9,6 +9,7 @@
 namespace pennyweight {
 namespace {
 
+constexpr std::int64_t kTokensLastMax = std::int64_t{400} * 86'400'000;
 constexpr std::size_t kOpenIdListMax = 1'000;
 constexpr std::array<std::string_view, 5> kRoleWords = {"viewer", "team_lead", "finance",
                                                         "operator", "admin"};
@@ -53,6 +54,12 @@ class OpenIdReader {
          {"scope_claim",
           [&](const YamlNode& at) { text(at, "serve.openid.scope_claim", config_.scope_claim); }},
          {"scope", [&](const YamlNode& at) { scope(at); }},
+         {"tokens_last",
+          [&](const YamlNode& at) {
+            const auto lasts =
+                yaml_.duration(at, "serve.openid.tokens_last", 3'600'000, kTokensLastMax);
+            if (lasts) config_.tokens_last_ms = *lasts;
+          }},
          {"unscoped_roles", [&](const YamlNode& at) { unscoped_roles(at); }}});
     if (yaml_.error_count() == errors) check_whole(node);
     return std::move(config_);
@@ -189,6 +196,9 @@ ConfigKeys openid_config_keys() {
        "A value of the scope claim; the `*` is a value of the dimension."},
       {"serve.openid.scope[].dimension", "dimension", "",
        "The dimension of which the user sees that value."},
+      {"serve.openid.tokens_last", "duration", "168h",
+       "How long tokens of people without a password here work after their last sign-in by OpenID "
+       "Connect."},
       {"serve.openid.unscoped_roles", "list of roles", "admin, finance, operator",
        "Roles that see everything; users of other roles must match `scope` where there is one."},
   };

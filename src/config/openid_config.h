@@ -33,6 +33,7 @@ struct OpenIdConfig {
   std::string default_role;  // empty: users without a role are refused
   std::string scope_claim;
   std::vector<ScopeRule> scope_rules;
+  std::int64_t tokens_last_ms = std::int64_t{7} * 86'400'000;  // after the owner's last sign-in
   std::vector<std::string> unscoped_roles = {"admin", "finance", "operator"};
 };
 

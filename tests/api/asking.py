@@ -16,7 +16,9 @@ MONTH = "2026-03"
 CLOSED = "2026-02"
 OWN = {("DELETE", "/api/v1/session"), ("PUT", "/api/v1/session/password"),
        ("POST", "/api/v1/session/totp"), ("PUT", "/api/v1/session/totp"),
-       ("DELETE", "/api/v1/session/totp")}
+       ("DELETE", "/api/v1/session/totp"), ("POST", "/api/v1/session/totp/codes"),
+       ("POST", "/api/v1/session/confirm"), ("DELETE", "/api/v1/sessions"),
+       ("DELETE", "/api/v1/sessions/{id}")}
 _numbers = iter(range(1, 1_000_000))
 
 
@@ -102,6 +104,10 @@ def new_password(server, _asker):
     return f"/api/v1/users/{new_user(server)}/password", None
 
 
+def sessions_of_user(server, _asker):
+    return f"/api/v1/users/{new_user(server)}/sessions", None
+
+
 def add_token(_server, _asker):
     return "/api/v1/tokens", {"name": "for a test", "expires_at": instant(time.time() + 3600)}
 
@@ -162,6 +168,24 @@ def remove_totp(server, asker):
     return "/api/v1/session/totp", {"password": PASSWORD}
 
 
+def recovery_codes(_server, _asker):
+    return "/api/v1/session/totp/codes", None
+
+
+def confirm_sign_in(_server, _asker):
+    return "/api/v1/session/confirm", {"password": PASSWORD}
+
+
+def other_session(server, asker):
+    """A further session of the asker, to be ended."""
+    if not getattr(asker, "csrf", None):
+        return "/api/v1/sessions/s_0000000000000000", None
+    other = server.anonymous()
+    other.sign_in(asker.name, PASSWORD)
+    sessions = other.get("/api/v1/sessions").json()["data"]
+    return f"/api/v1/sessions/{next(one['id'] for one in sessions if one['this_one'])}", None
+
+
 SAMPLES = b"# TYPE up gauge\nup{instance=\"gpu-01\"} 1\n"
 
 
@@ -215,6 +239,10 @@ ASKING = Requests({
     ("POST", "/api/v1/session"): sign_in,
     ("DELETE", "/api/v1/session"): plain("/api/v1/session"),
     ("PUT", "/api/v1/session/password"): change_password,
+    ("POST", "/api/v1/session/confirm"): confirm_sign_in,
+    ("POST", "/api/v1/session/totp/codes"): recovery_codes,
+    ("DELETE", "/api/v1/sessions"): plain("/api/v1/sessions"),
+    ("DELETE", "/api/v1/sessions/{id}"): other_session,
     ("POST", "/api/v1/session/totp"): plain("/api/v1/session/totp"),
     ("PUT", "/api/v1/session/totp"): confirm_totp,
     ("DELETE", "/api/v1/session/totp"): remove_totp,
@@ -225,6 +253,7 @@ ASKING = Requests({
     ("PATCH", "/api/v1/users/{name}"): change_user,
     ("DELETE", "/api/v1/users/{name}"): one_user,
     ("POST", "/api/v1/users/{name}/password"): new_password,
+    ("DELETE", "/api/v1/users/{name}/sessions"): sessions_of_user,
     ("POST", "/api/v1/tokens"): add_token,
     ("DELETE", "/api/v1/tokens/{id}"): revoke_token,
     ("POST", "/api/v1/views"): add_view,

@@ -35,6 +35,17 @@ MUTANTS = {
         "bool viewer_may(Permission permission) {\n"
         "  if (permission == Permission::kReadRules) return true;"),
     "a token's limits do not count": (PRINCIPAL, "if (who.only && ", "if (false && who.only && "),
+    "tokens need no fresh sign-in and name nothing": (
+        GUARD, "if (needed && who.only && std::ranges::count(*who.only, *needed) > 0)",
+        "if (needed)"),
+    "tokens reset passwords": (
+        "src/server/api/users.cc", "if (auto problem = refuse_token(request)) return",
+        "if (auto problem = refuse_token(request); problem && false) return"),
+    "tokens end sessions": (
+        "src/server/api/sessions.cc",
+        "if (auto problem = refuse_token(request)) return *std::move(problem);\n  const Principal& who = "
+        "principal_of(request);\n  auto change = session_change(",
+        "const Principal& who = principal_of(request);\n  auto change = session_change("),
     "sums are not cut": (
         QUERIES, "query.filters.insert(query.filters.end(), who_.scope.begin(), who_.scope.end());",
         "static_cast<void>(query);"),

@@ -147,8 +147,10 @@ def answers_of(server, table, people):
 
 def answers_about_oneself(server, table, answers):
     """Operations that change the asker, in an order in which one user can do all of them."""
-    order = [("POST", "/api/v1/session/totp"), ("PUT", "/api/v1/session/totp"),
-             ("DELETE", "/api/v1/session/totp"), ("PUT", "/api/v1/session/password"),
+    order = [("POST", "/api/v1/session/confirm"), ("DELETE", "/api/v1/sessions/{id}"),
+             ("POST", "/api/v1/session/totp"), ("PUT", "/api/v1/session/totp"),
+             ("POST", "/api/v1/session/totp/codes"), ("DELETE", "/api/v1/session/totp"),
+             ("DELETE", "/api/v1/sessions"), ("PUT", "/api/v1/session/password"),
              ("DELETE", "/api/v1/session")]
     assert set(order) == asking.OWN
     for role in ROLES:

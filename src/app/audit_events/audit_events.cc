@@ -90,13 +90,49 @@ JsonObjectBuilder& JsonObjectBuilder::count(std::string_view name, std::uint64_t
   return *this;
 }
 
+audit_log::LogFiles audit_log_files(const Config& config) {
+  audit_log::LogFiles files = audit_log::LogFiles::beside(audit_log_path(config));
+  if (!config.audit.key_file.empty()) files.key = config.audit.key_file;
+  files.anchor = config.audit.anchor_file;
+  files.syslog = config.audit.syslog;
+  return files;
+}
+
+Result<std::unique_ptr<audit_log::AuditLog>> open_audit_log(Context& context) {
+  return audit_log::AuditLog::open(audit_log_files(context.config), context.clock);
+}
+
+api::Author cli_author() { return {.actor = "cli:" + user_name()}; }
+
+Result<void> begin_change(Context& context, std::string_view action, std::string_view subject,
+                          const std::string& facts) {
+  const auto audit_log = open_audit_log(context);
+  if (!audit_log) return std::unexpected(api::not_recorded_error(audit_log.error()));
+  return api::record_intent(**audit_log, cli_author(), action, subject, facts);
+}
+
+void end_change(Context& context, std::string_view action, std::string_view subject,
+                bool is_recorded, const Error* failure) {
+  if (failure == nullptr && is_recorded) return;
+  const auto audit_log = open_audit_log(context);
+  if (!audit_log) return;  // the change was announced, and nothing came of it
+  if (failure != nullptr) {
+    api::record_failure(**audit_log, cli_author(), action, subject, *failure);
+  } else {
+    static_cast<void>((*audit_log)
+                          ->append({.actor = cli_author().actor,
+                                    .action = std::string(action) + ".unchanged",
+                                    .subject = std::string(subject)}));
+  }
+}
+
 Result<void> record_audit_event(Context& context, std::string_view action, std::string_view subject,
                                 const std::string& before, const std::string& after) {
-  const auto audit_log = audit_log::AuditLog::open(audit_log_path(context.config), context.clock);
+  const auto audit_log = open_audit_log(context);
   const auto recorded = audit_log ? (*audit_log)
                                         ->append({.number = 0,
                                                   .at = {},
-                                                  .actor = "cli:" + user_name(),
+                                                  .actor = cli_author().actor,
                                                   .peer = "",
                                                   .action = std::string(action),
                                                   .subject = std::string(subject),
@@ -106,8 +142,10 @@ Result<void> record_audit_event(Context& context, std::string_view action, std::
                                   : Result<audit_log::Head>(std::unexpected(audit_log.error()));
   if (!recorded) {
     return std::unexpected(
-        recorded.error().during("the ledger was changed, but the audit log could not record it"));
+        recorded.error().during("the change was announced in the audit log and made, but the log "
+                                "could not say what came of it"));
   }
+  ++context.audit_events;
   if (auto stored = save_known_head(context, *recorded); !stored) {
     return std::unexpected(stored.error().during(
         "the change is made and recorded, but the accounts could not store the audit log's head"));
@@ -140,10 +178,7 @@ AuditEvent allocation_event(const Run& run) {
                        .json()};
 }
 
-Result<void> record_import(Context& context, std::span<const std::string> files,
-                           const FileImport& imported) {
-  const ImportOutcome& outcome = imported.outcome;
-  if (!changed_something(outcome)) return {};
+std::string names_for_audit(std::span<const std::string> files) {
   std::string names;
   for (const std::string& file : files) {
     if (names.size() + file.size() > kNamesBytesMax) {
@@ -152,6 +187,14 @@ Result<void> record_import(Context& context, std::span<const std::string> files,
     }
     names += (names.empty() ? "" : ", ") + file;
   }
+  return names;
+}
+
+Result<void> record_import(Context& context, std::span<const std::string> files,
+                           const FileImport& imported) {
+  const ImportOutcome& outcome = imported.outcome;
+  if (!changed_something(outcome)) return {};
+  const std::string names = names_for_audit(files);
   JsonObjectBuilder facts;
   facts.text("format", imported.format->description).text("name", names);
   facts.count("files", files.size());

@@ -3,16 +3,20 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "app/context/context.h"
 #include "app/import/backfill_import.h"
 #include "app/import/importer.h"
 #include "app/run/allocate_month.h"
+#include "core/try.h"
 #include "reporting/invoice/invoice.h"
+#include "server/api/recorded_change.h"
 #include "server/audit_log/audit_log.h"
 
 namespace pennyweight {
@@ -32,7 +36,6 @@ class JsonObjectBuilder {
 };
 
 // What an entry of the audit log is about, without its author.
-// What an entry of the audit log is about, without its author.
 struct AuditEvent {
   std::string action;   // "import", "allocate", …
   std::string subject;  // "month 2026-03"
@@ -45,10 +48,41 @@ std::optional<AuditEvent> pricing_event(const std::string& month, const std::str
                                         const ImportOutcome& outcome);
 AuditEvent allocation_event(const Run& run);
 
+// Where the ledger's audit log lies, and what proves it.
+audit_log::LogFiles audit_log_files(const Config& config);
+// The audit log, to be appended to.
+Result<std::unique_ptr<audit_log::AuditLog>> open_audit_log(Context& context);
+// Who runs the command: "cli:<user name>".
+api::Author cli_author();
+
+// The parts of with_intent() below.
+Result<void> begin_change(Context& context, std::string_view action, std::string_view subject,
+                          const std::string& facts);
+void end_change(Context& context, std::string_view action, std::string_view subject,
+                bool is_recorded, const Error* failure);
+
+// Makes a change of the ledger between two entries of the audit log: "<action>.intent" before it,
+// and after it those that `work` records, or "<action>.failed", or "<action>.unchanged". If the
+// first can't be written, nothing is done. So there is no change without an entry, whatever fails
+// or is killed.
+template <class Work>
+std::invoke_result_t<Work> with_intent(Context& context, std::string_view action,
+                                       std::string_view subject, const std::string& facts,
+                                       Work work) {
+  TRY(begin_change(context, action, subject, facts));
+  const std::uint64_t before = context.audit_events;
+  auto done = work();
+  end_change(context, action, subject, context.audit_events != before,
+             done ? nullptr : &done.error());
+  return done;
+}
 // Appends an event as "cli:<user name>", and stores the log's new head with the accounts, if there
 // are any. An Error means that the change was made but is not, or not fully, recorded.
 Result<void> record_audit_event(Context& context, std::string_view action, std::string_view subject,
                                 const std::string& before, const std::string& after);
+
+// The names of the files of an import, cut to a bound.
+std::string names_for_audit(std::span<const std::string> files);
 
 Result<void> record_import(Context& context, std::span<const std::string> files,
                            const FileImport& imported);

@@ -73,11 +73,14 @@ Result<void> copy_ledger(OpenLedger& ledger, const std::string& to) {
                                    " TO backup_copy; DETACH backup_copy");
 }
 
+// A one-time password of an admin is of no use to anybody who may not use it.
+constexpr const char* kFirstPasswordFile = "first-admin-password";
+
 // Skips derived files, files that are copied in another way, and anything that is not a regular
 // file.
 bool is_left_out(const std::string& name) {
-  return name == "lock" || name.starts_with("accounts.sqlite") || name.starts_with("rollup.") ||
-         name.ends_with(".new") || name.ends_with(".part");
+  return name == "lock" || name == kFirstPasswordFile || name.starts_with("accounts.sqlite") ||
+         name.starts_with("rollup.") || name.ends_with(".new") || name.ends_with(".part");
 }
 
 struct ListedFile {
@@ -301,6 +304,34 @@ Result<Manifest> check_backup(const std::string& folder) {
   return manifest;
 }
 
+namespace {
+
+// The restored log ends earlier than the one that was kept: its head is kept from here on, and the
+// entry says which one it takes the place of.
+Result<void> record_restore(const std::string& folder, const Manifest& manifest, Context& context) {
+  audit_log::Entry entry{.actor = cli_author().actor,
+                         .action = "restore",
+                         .subject = "backup of " + manifest.at,
+                         .after = JsonObjectBuilder()
+                                      .text("folder", folder)
+                                      .count("files", manifest.files.size())
+                                      .text("program_version", manifest.program_version)
+                                      .json()};
+  const auto head =
+      audit_log::accept(audit_log_files(context.config), std::move(entry), context.clock);
+  if (!head) {
+    return std::unexpected(
+        head.error().during("everything is restored, but the audit log could not record it"));
+  }
+  std::error_code ignored;
+  if (!fs::exists(accounts_path(context.config), ignored)) return {};
+  const auto accounts =
+      TRY(access::Accounts::open({.path = accounts_path(context.config)}, context.clock));
+  return accounts->put(access::kAuditHeadText, audit_log::write_head(*head));
+}
+
+}  // namespace
+
 Result<Manifest> restore_backup(const std::string& folder, bool force, Context& context) {
   const Config& config = context.config;
   auto manifest = check_backup(folder);
@@ -340,12 +371,7 @@ Result<Manifest> restore_backup(const std::string& folder, bool force, Context& 
                                               target, error.message()));
     }
   }
-  TRY(record_audit_event(context, "restore", "backup of " + manifest->at, "",
-                         JsonObjectBuilder()
-                             .text("folder", folder)
-                             .count("files", manifest->files.size())
-                             .text("program_version", manifest->program_version)
-                             .json()));
+  TRY(record_restore(folder, *manifest, context));
   return manifest;
 }
 

@@ -13,8 +13,11 @@ namespace pennyweight {
 struct AuditLogOptions {
   CLI::App* verify = nullptr;
   CLI::App* log = nullptr;
+  CLI::App* accept = nullptr;
   std::string file;  // empty: the ledger's
   std::string head;  // "N:HASH"
+  bool allow_accepted = false;
+  std::string reason;
   std::uint64_t limit = 20;
   std::string actor;
   std::string action;
@@ -23,6 +26,7 @@ struct AuditLogOptions {
 
 std::shared_ptr<AuditLogOptions> declare_audit_log(CLI::App& audit);
 Result<ExitCode> run_audit_verify(const AuditLogOptions& options, Context& context);
+Result<ExitCode> run_audit_accept(const AuditLogOptions& options, Context& context);
 Result<ExitCode> run_audit_log(const AuditLogOptions& options, Context& context);
 
 }  // namespace pennyweight

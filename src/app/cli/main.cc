@@ -1,4 +1,6 @@
 // pennyweight, the program.
+#include <sys/stat.h>
+
 #include <string>
 #include <vector>
 
@@ -6,6 +8,8 @@
 
 int main(int argc, char** argv) {
   using namespace pennyweight;
+  // What is written is for the owner and the group at most: bills, names, and copies of both.
+  ::umask(::umask(0) | S_IRWXO | S_IWGRP);
   const std::vector<std::string> words(argv + 1, argv + argc);
   return run_program(
       argc, argv,

@@ -161,7 +161,7 @@ std::vector<Table> run_tables(const std::vector<AllocatedScope>& all) {
   return tables;
 }
 
-Result<ExitCode> run(const AllocateOptions& options, Context& context) {
+Result<ExitCode> allocate_months(const AllocateOptions& options, Context& context) {
   const auto changed = TRY(parse_changed(options.changed));
   const auto catalog = TRY(load_catalog(context.config));
   const auto store = TRY(open_ledger(context.config));
@@ -204,6 +204,12 @@ Result<ExitCode> run(const AllocateOptions& options, Context& context) {
   }
   print_tables(run_tables(all), options.table, context);
   return ExitCode::kDone;
+}
+
+Result<ExitCode> run(const AllocateOptions& options, Context& context) {
+  const std::string subject = options.month.empty() ? "all months" : "month " + options.month;
+  return with_intent(context, "allocate", subject, "",
+                     [&] { return allocate_months(options, context); });
 }
 
 }  // namespace

@@ -176,6 +176,9 @@ Result<ExitCode> run(const AuditOptions& options, Context& context) {
   if (options.commitments->parsed()) return run_commitments(options, context);
   if (options.labels->command->parsed()) return run_label_compliance(*options.labels, context);
   if (options.audit_log->verify->parsed()) return run_audit_verify(*options.audit_log, context);
+  if (options.audit_log->accept->parsed()) {
+    return run_audit_accept(*options.audit_log, context);
+  }
   if (options.audit_log->log->parsed()) return run_audit_log(*options.audit_log, context);
   return run_estimate(options, context);
 }

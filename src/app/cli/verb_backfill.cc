@@ -274,7 +274,7 @@ Error no_answer(const Error& error) {
   return {error.code, error.message + "; is there a Prometheus or VictoriaMetrics? (--url)"};
 }
 
-Result<ExitCode> run(const BackfillOptions& options, Context& context) {
+Result<ExitCode> backfill_window(const BackfillOptions& options, Context& context) {
   const Config& config = context.config;
   const auto request = TRY(parse_request(options, context.clock.now()));
   const auto folder = TRY(create_folder(options, request, config));
@@ -336,6 +336,13 @@ Result<ExitCode> run(const BackfillOptions& options, Context& context) {
   if (!recorded) return std::unexpected(recorded.error());
   backfill.summarise(history.counts());
   return ExitCode::kDone;
+}
+
+Result<ExitCode> run(const BackfillOptions& options, Context& context) {
+  const auto request = TRY(parse_request(options, context.clock.now()));
+  return with_intent(context, "backfill", to_text(request.window),
+                     JsonObjectBuilder().text("from", http::shown_address(request.url)).json(),
+                     [&] { return backfill_window(options, context); });
 }
 
 }  // namespace

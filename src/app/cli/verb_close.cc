@@ -39,20 +39,29 @@ Table closing_table(const std::vector<Closing>& closings) {
   return table;
 }
 
+Result<void> close_recorded(Store& store, const CloseOptions& options, Context& context) {
+  const std::string facts =
+      JsonObjectBuilder().text("by", options.by).text("reason", options.reason).json();
+  return with_intent(context, "period.close", "month " + options.month, facts,
+                     [&]() -> Result<void> {
+                       const auto closed = TRY(store.close_month({.month = options.month,
+                                                                  .at = context.clock.now(),
+                                                                  .by = options.by,
+                                                                  .reason = options.reason,
+                                                                  .last_import = 0,
+                                                                  .lines = 0,
+                                                                  .runs = 0,
+                                                                  .digest = {}}));
+                       return record_period_close(context, closed);
+                     });
+}
+
 Result<ExitCode> run(const CloseOptions& options, Context& context) {
   const auto store = TRY(open_ledger(context.config));
   if (!options.month.empty()) {
     if (const auto month = check_month(options.month); !month) return as_usage_error(month.error());
     if (options.by.empty()) return usage_error("--by is missing: who closes the month?");
-    const auto closed = TRY(store->close_month({.month = options.month,
-                                                .at = context.clock.now(),
-                                                .by = options.by,
-                                                .reason = options.reason,
-                                                .last_import = 0,
-                                                .lines = 0,
-                                                .runs = 0,
-                                                .digest = {}}));
-    TRY(record_period_close(context, closed));
+    TRY(close_recorded(*store, options, context));
   }
   const auto closings = TRY(store->closings());
   if (closings.empty()) {

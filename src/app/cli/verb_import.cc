@@ -261,6 +261,18 @@ class PartsWatch {
   std::set<const InputFormat*> brought_new_;
 };
 
+Result<FileImport> import_recorded(Store& store, const std::vector<std::string>& delivery,
+                                   const ImportOptions& options, Context& context) {
+  const std::string names = names_for_audit(delivery);
+  return with_intent(context, "import", counted(delivery.size(), "file"),
+                     JsonObjectBuilder().text("name", names).json(), [&]() -> Result<FileImport> {
+                       auto imported = TRY(import_files(store, delivery, options, context.config,
+                                                        context.console, context.clock));
+                       TRY(record_import(context, delivery, imported));
+                       return imported;
+                     });
+}
+
 Result<ExitCode> run(const ImportArguments& arguments, Context& context) {
   const auto options = TRY(to_import_options(arguments));
   const std::vector<std::string> files =
@@ -273,8 +285,7 @@ Result<ExitCode> run(const ImportArguments& arguments, Context& context) {
   std::uint64_t rejected = 0;
   PartsWatch parts;
   for (const std::vector<std::string>& delivery : deliveries) {
-    const auto imported =
-        import_files(*store, delivery, options, context.config, context.console, context.clock);
+    const auto imported = import_recorded(*store, delivery, options, context);
     if (!imported) {
       if (imported.error().code == ErrorCode::kConfig) return std::unexpected(imported.error());
       context.console.complain(imported.error());
@@ -285,7 +296,6 @@ Result<ExitCode> run(const ImportArguments& arguments, Context& context) {
     warn_of_rejected(*imported, context.console);
     parts.look_at(delivery.front(), *imported,
                   delivery_style(*imported->format, options, context.config), context.console);
-    TRY(record_import(context, delivery, *imported));
     conflicts += count_conflicts(imported->outcome);
     rejected += imported->outcome.rejected;
   }

@@ -95,6 +95,16 @@ Result<void> put_out(const std::vector<Invoice>& invoices, const InvoiceOptions&
   return {};
 }
 
+Result<MonthInvoices> issue_recorded(Store& store, const InvoiceRequest& request,
+                                     Context& context) {
+  return with_intent(
+      context, "invoice.issue", "month " + request.month, "", [&]() -> Result<MonthInvoices> {
+        auto month = TRY(create_invoices(store, context.config, request, context.clock.now()));
+        TRY(record_invoices(context, month.prepared));
+        return month;
+      });
+}
+
 Result<ExitCode> run(const InvoiceOptions& options, Context& context) {
   if (options.month.empty()) return usage_error("--month is missing: --month 2026-03");
   const InvoiceRequest request{.month = options.month,
@@ -107,11 +117,10 @@ Result<ExitCode> run(const InvoiceOptions& options, Context& context) {
     return as_usage_error(right.error());
   }
   const auto store = TRY(open_ledger(context.config));
-  auto month = create_invoices(*store, context.config, request, context.clock.now());
+  auto month = options.issue
+                   ? issue_recorded(*store, request, context)
+                   : create_invoices(*store, context.config, request, context.clock.now());
   if (!month) return std::unexpected(month.error());
-  if (options.issue) {
-    TRY(record_invoices(context, month->prepared));
-  }
 
   std::vector<Invoice> shown = month->issued;
   shown.insert(shown.end(), month->prepared.begin(), month->prepared.end());

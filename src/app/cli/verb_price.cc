@@ -130,8 +130,13 @@ Result<ExitCode> run(const PriceArguments& given, Context& context) {
     context.console.print(fmt::format("{}  nothing to price\n", arguments.month));
     return ExitCode::kDone;
   }
-  const auto outcome = TRY(store_priced_charges(*store, lines.charges, order, now));
-  TRY(record_pricing(context, arguments.month, order.name, outcome));
+  const auto outcome = TRY(with_intent(
+      context, "price", "month " + arguments.month,
+      JsonObjectBuilder().text("name", order.name).json(), [&]() -> Result<ImportOutcome> {
+        auto stored = TRY(store_priced_charges(*store, lines.charges, order, now));
+        TRY(record_pricing(context, arguments.month, order.name, stored));
+        return stored;
+      }));
   context.console.print(describe_pricing(lines.charges, outcome, arguments.month));
   return ExitCode::kDone;
 }

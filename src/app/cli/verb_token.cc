@@ -59,6 +59,12 @@ std::string token_state(const Token& token, Instant now) {
   return token.expires_at <= now ? "over" : "good";
 }
 
+void describe_token(const access::Change& change, audit_log::Entry& entry) {
+  entry.subject = subject_of(*change.token_after);
+  if (change.token_before) entry.before = token_json(*change.token_before);
+  entry.after = token_json(*change.token_after);
+}
+
 Table token_table(const std::vector<Token>& tokens, Instant now) {
   Table table;
   table.title = "Tokens";
@@ -114,15 +120,12 @@ Result<Token> make_token(const TokenOptions& options, const Policy& policy, Inst
 Result<ExitCode> add(const TokenOptions& options, Context& context) {
   const auto wanted = TRY(make_token(options, context.config.policy, context.clock.now()));
   const auto accounts = TRY(open_accounts(context));
-  const auto made = TRY(accounts->add_token(wanted));
+  const auto log = TRY(open_audit_log(context));
+  api::RecordedChange change(*log, cli_author(), "token.add", describe_token);
+  const auto made = TRY(change.finish(accounts->add_token(wanted, nullptr, change.recorder())));
   context.console.say(fmt::format("the secret of token {} of {}, shown only now, valid until {}:",
                                   made.token.id, made.token.user, to_text(made.token.expires_at)));
   context.console.print(made.secret + "\n");
-  if (const auto recorded = record_audit_event(context, "token.add", subject_of(made.token), "",
-                                               token_json(made.token));
-      !recorded) {
-    return std::unexpected(recorded.error());
-  }
   return ExitCode::kDone;
 }
 
@@ -139,11 +142,9 @@ Result<ExitCode> revoke(const TokenOptions& options, Context& context) {
     context.console.say(fmt::format("{} is revoked already", options.id));
     return ExitCode::kDone;
   }
-  TRY(accounts->revoke_token(options.id));
-  Token after = *found;
-  after.revoked = true;
-  TRY(record_audit_event(context, "token.revoke", subject_of(after), token_json(*found),
-                         token_json(after)));
+  const auto log = TRY(open_audit_log(context));
+  api::RecordedChange change(*log, cli_author(), "token.revoke", describe_token);
+  TRY(change.finish(accounts->revoke_token(options.id, change.recorder())));
   context.console.say(fmt::format("{} is revoked", options.id));
   return ExitCode::kDone;
 }

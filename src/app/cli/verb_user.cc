@@ -9,6 +9,7 @@
 #include "app/cli/verb.h"
 #include "core/files/file.h"
 #include "core/try.h"
+#include "reporting/number_format.h"
 #include "server/access/password.h"
 #include "server/access/scope_text.h"
 
@@ -51,6 +52,13 @@ std::string user_json(const User& user) {
       .text("openid", user.subject)
       .text("state", user.disabled ? "disabled" : "")
       .json();
+}
+
+void describe_user(const access::Change& change, audit_log::Entry& entry) {
+  entry.subject =
+      subject_of(change.user_after ? change.user_after->name : change.user_before->name);
+  if (change.user_before) entry.before = user_json(*change.user_before);
+  if (change.user_after) entry.after = user_json(*change.user_after);
 }
 
 std::string sign_in_method(const User& user) {
@@ -162,13 +170,11 @@ Result<ExitCode> add(const UserOptions& options, Context& context) {
     password = std::move(chosen);
   }
   const auto accounts = TRY(create_accounts(context));
-  const auto added = TRY(accounts->add_user(user, password.text, password.one_time));
+  const auto log = TRY(open_audit_log(context));
+  api::RecordedChange change(*log, cli_author(), "user.add", describe_user);
+  const auto added = TRY(
+      change.finish(accounts->add_user(user, password.text, password.one_time, change.recorder())));
   show_one_time(password, added.name, context);
-  if (const auto recorded =
-          record_audit_event(context, "user.add", subject_of(added.name), "", user_json(added));
-      !recorded) {
-    return std::unexpected(recorded.error());
-  }
   TRY(remark_on_admins(*accounts, context));
   return ExitCode::kDone;
 }
@@ -198,22 +204,19 @@ Result<ExitCode> change(const UserOptions& options, Context& context) {
     context.console.say(fmt::format("nothing changes for {}", options.name));
     return ExitCode::kDone;
   }
-  const auto after = TRY(accounts->change_user(user));
-  TRY(record_audit_event(context, "user.change", subject_of(after.name), user_json(before),
-                         user_json(after)));
+  const auto log = TRY(open_audit_log(context));
+  api::RecordedChange change(*log, cli_author(), "user.change", describe_user);
+  std::ignore = TRY(change.finish(accounts->change_user(user, change.recorder())));
   context.console.say(fmt::format("{} is changed", options.name));
   return ExitCode::kDone;
 }
 
 Result<ExitCode> remove(const UserOptions& options, Context& context) {
   const auto accounts = TRY(open_accounts(context));
-  const auto before = TRY(find_user_by_name(*accounts, options.name));
-  TRY(accounts->remove_user(options.name));
-  if (const auto recorded = record_audit_event(context, "user.remove", subject_of(options.name),
-                                               user_json(before), "");
-      !recorded) {
-    return std::unexpected(recorded.error());
-  }
+  std::ignore = TRY(find_user_by_name(*accounts, options.name));
+  const auto log = TRY(open_audit_log(context));
+  api::RecordedChange change(*log, cli_author(), "user.remove", describe_user);
+  TRY(change.finish(accounts->remove_user(options.name, change.recorder())));
   context.console.say(fmt::format("{} is removed, with all sessions and tokens", options.name));
   return ExitCode::kDone;
 }
@@ -222,13 +225,25 @@ Result<ExitCode> set_password(const UserOptions& options, Context& context) {
   const auto accounts = TRY(open_accounts(context));
   const auto password = choose_password(options);
   if (!password) return std::unexpected(password.error());
-  TRY(accounts->set_password(options.name, password->text, password->one_time));
+  const auto log = TRY(open_audit_log(context));
+  std::uint64_t revoked = 0;
+  api::RecordedChange change(
+      *log, cli_author(), "user.password",
+      [&](const access::Change& made, audit_log::Entry& entry) {
+        revoked = made.tokens_revoked;
+        entry.subject = subject_of(options.name);
+        entry.after = JsonObjectBuilder()
+                          .text("password", password->one_time ? "a one-time one" : "a new one")
+                          .count("tokens_revoked", revoked)
+                          .json();
+      });
+  TRY(change.finish(accounts->set_password(options.name, password->text, password->one_time, "",
+                                           change.recorder())));
   show_one_time(*password, options.name, context);
-  const std::string facts =
-      JsonObjectBuilder()
-          .text("password", password->one_time ? "a one-time one" : "a new one")
-          .json();
-  TRY(record_audit_event(context, "user.password", subject_of(options.name), "", facts));
+  if (revoked > 0) {
+    context.console.say(fmt::format("{} of {} {} revoked as well", counted(revoked, "token"),
+                                    options.name, revoked == 1 ? "is" : "are"));
+  }
   return ExitCode::kDone;
 }
 
@@ -236,14 +251,18 @@ Result<ExitCode> turn_totp_off(const UserOptions& options, Context& context) {
   const auto accounts = TRY(open_accounts(context));
   const auto before = find_user_by_name(*accounts, options.name);
   if (!before) return std::unexpected(before.error());
-  // Also removes one that was never confirmed.
-  TRY(accounts->remove_totp(options.name));
   if (!before->has_totp) {
+    TRY(accounts->remove_totp(options.name));  // one that was never confirmed
     context.console.say(fmt::format("{} has no second factor", options.name));
     return ExitCode::kDone;
   }
-  TRY(record_audit_event(context, "user.totp_off", subject_of(options.name),
-                         JsonObjectBuilder().text("second_factor", "yes").json(), ""));
+  const auto log = TRY(open_audit_log(context));
+  api::RecordedChange change(
+      *log, cli_author(), "user.totp_off", [&](const access::Change&, audit_log::Entry& entry) {
+        entry.subject = subject_of(options.name);
+        entry.before = JsonObjectBuilder().text("second_factor", "yes").json();
+      });
+  TRY(change.finish(accounts->remove_totp(options.name, change.recorder())));
   context.console.say(fmt::format("{} signs in without a second factor now", options.name));
   return ExitCode::kDone;
 }

@@ -1,6 +1,7 @@
 // What all verbs and `serve` share: configuration, terminal, clock, and opening the ledger.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,7 @@ struct Context {
   Config config;
   Console console;
   WallClock clock;
+  std::uint64_t audit_events = 0;  // recorded so far
 };
 
 // Open the configured ledger. If there is none yet, open_ledger() fails and create_ledger() creates

@@ -237,11 +237,17 @@ Result<void> Daemon::start_server() {
                     .live = [this] { return ledger_.view(); },
                     .rates = exchange_rates_reader(config_),
                     .version = std::string(kProgramVersion),
-                    .audit_log_path = audit_log_path(config_),
+                    .audit_files = audit_log_files(config_),
                     .machine_clients = {.tokens = inputs_.tokens,
                                         .trust_loopback = config_.live.serve.trust_loopback}});
   audit_log_.emplace(
       [this](audit_log::Entry entry) { return append_entry(security_, std::move(entry), log_); });
+  audit_log_->also_record([this](Instant now, bool all) -> Result<void> {
+    TRY(forget_first_password(*security_.accounts, config_));
+    return services_->failed_sign_ins->record_due(now, all, [this](audit_log::Entry entry) {
+      return append_entry(security_, std::move(entry), log_);
+    });
+  });
   TRY(shared_.with([&](Store& store) {
     return audit_log_->find_unrecorded_imports(store, *security_.audit_log);
   }));

@@ -10,6 +10,8 @@
 #include "app/context/paths.h"
 #include "core/try.h"
 #include "server/api/audit_log.h"
+#include "server/api/recorded_change.h"
+#include "server/api/users.h"
 
 namespace pennyweight {
 namespace {
@@ -53,19 +55,28 @@ Result<void> write_private(const std::string& path, const std::string& text) {
   return {};
 }
 
-// Removes the file once the password in it is no longer valid.
-Result<void> forget_first_password(access::Accounts& accounts, const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return {};
-  const auto admin = accounts.find_user("admin");
-  if (!admin) return std::unexpected(admin.error());
-  if (!*admin || !(*admin)->must_change_password) std::filesystem::remove(path, ignored);
-  return {};
+std::string first_password_path(const Config& config) {
+  return (std::filesystem::path(live_folder(config)) / kFirstPassword).string();
+}
+
+// The accounts keep the head of their last change too: a log that is older than the accounts, or
+// another one, was put in its place.
+Result<void> check_known_head(SecurityServices& security, const Config& config) {
+  const auto known = TRY(api::load_known_head(*security.accounts));
+  if (!known) return {};
+  const bool is_there = TRY(security.audit_log->has(*known));
+  if (is_there) return {};
+  return fail(
+      ErrorCode::kConflict,
+      fmt::format("the audit log {} lacks entry {}, which the accounts {} know: one of the "
+                  "two was replaced or cut. Put the right one back, or let it be known for "
+                  "ever with 'pennyweight audit accept --reason TEXT'",
+                  audit_log_path(config), audit_log::write_head(*known), accounts_path(config)));
 }
 
 Result<void> create_first_admin(SecurityServices& security, const Config& config, Log& log) {
-  const std::string path = (std::filesystem::path(live_folder(config)) / kFirstPassword).string();
-  TRY(forget_first_password(*security.accounts, path));
+  const std::string path = first_password_path(config);
+  TRY(forget_first_password(*security.accounts, config));
   const auto users = security.accounts->users();
   if (!users) return std::unexpected(users.error());
   if (!users->empty()) return {};
@@ -76,32 +87,43 @@ Result<void> create_first_admin(SecurityServices& security, const Config& config
                             "127.0.0.1",
                             config.live.serve.host));
   }
-  const auto password = security.accounts->create_first_admin();
-  if (!password) return std::unexpected(password.error());
-  if (!*password) return {};
-  TRY(write_private(path, **password + "\n"));
-  const auto head = security.audit_log->append({.at = {},
-                                                .actor = "system",
-                                                .peer = {},
-                                                .action = "user.add",
-                                                .subject = "user admin",
-                                                .before = {},
-                                                .after = R"({"name": "admin", "role": "admin"})",
-                                                .hash = {}});
-  if (!head) return std::unexpected(head.error());
-  TRY(api::save_known_head(*security.accounts, *head));
+  api::RecordedChange change(*security.audit_log, {.actor = "system"}, "user.add",
+                             [](const access::Change& made, audit_log::Entry& entry) {
+                               entry.subject = "user " + made.user_after->name;
+                               entry.after = api::user_text(*made.user_after);
+                             });
+  const auto password =
+      TRY(change.finish(security.accounts->create_first_admin(change.recorder())));
+  if (!password) return {};
+  TRY(write_private(path, *password + "\n"));
   log.info("first_admin", {{"user", "admin"}, {"one_time_password_in", path}});
   return {};
 }
 
 }  // namespace
 
+access::AccountsOptions accounts_options(const Config& config) {
+  access::AccountsOptions options{.path = accounts_path(config)};
+  options.vouched_for = std::chrono::duration_cast<std::chrono::hours>(
+      std::chrono::milliseconds(config.live.serve.openid.tokens_last_ms));
+  return options;
+}
+
+Result<void> forget_first_password(access::Accounts& accounts, const Config& config) {
+  const std::string path = first_password_path(config);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return {};
+  const auto admin = TRY(accounts.find_user("admin"));
+  if (!admin || !admin->must_change_password) std::filesystem::remove(path, ignored);
+  return {};
+}
+
 Result<SecurityServices> open_security_services(const Config& config, Clock& clock, Log& log) {
   SecurityServices security;
-  auto accounts = TRY(access::Accounts::open({.path = accounts_path(config)}, clock));
-  security.accounts = std::move(accounts);
-  auto audit_log = TRY(audit_log::AuditLog::open(audit_log_path(config), clock));
-  security.audit_log = std::move(audit_log);
+  security.audit_log = TRY(audit_log::AuditLog::open(audit_log_files(config), clock));
+  security.accounts = TRY(access::Accounts::open(accounts_options(config), clock));
+  TRY(check_known_head(security, config));
+  TRY(api::settle_lines(*security.accounts, *security.audit_log));
   if (!config.live.serve.openid.issuer.empty()) {
     auto provider = oidc::Provider::open(make_settings(config.live.serve.openid), clock);
     if (!provider) return std::unexpected(provider.error().during("serve.openid"));

@@ -23,6 +23,9 @@ struct SecurityServices {
   std::unique_ptr<access::oidc::Provider> openid;  // null: not configured
 };
 
+// Removes the file with the first admin's one-time password once that is no longer valid.
+Result<void> forget_first_password(access::Accounts& accounts, const Config& config);
+
 // REQUIRES: the live folder is there.
 Result<SecurityServices> open_security_services(const Config& config, Clock& clock, Log& log);
 

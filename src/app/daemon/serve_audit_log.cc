@@ -98,6 +98,9 @@ Result<void> ServeAuditLog::append(const AuditEvent& change) {
 }
 
 Result<void> ServeAuditLog::record_due(Instant now, bool all) {
+  if (also_due_) {
+    TRY(also_due_(now, all));
+  }
   while (!waiting_.empty()) {
     TRY(append(waiting_.front()));
     waiting_.erase(waiting_.begin());

@@ -41,6 +41,10 @@ class ServeAuditLog {
   void add_import(const ImportOutcome& outcome, Instant at);
   void add_event(AuditEvent change);
 
+  // What else has entries that become due, such as sums of refused sign-ins.
+  using RecordDue = std::function<Result<void>(Instant now, bool all)>;
+  void also_record(RecordDue due) { also_due_ = std::move(due); }
+
   // Appends what is due, or everything. After an Error nothing is lost: the next call tries again.
   Result<void> record_due(Instant now, bool all);
 
@@ -55,6 +59,7 @@ class ServeAuditLog {
   Result<void> append(const AuditEvent& change);
 
   Append append_;
+  RecordDue also_due_;
   std::optional<ImportSums> sums_;   // of the imports not yet recorded; nothing if there are none
   std::vector<AuditEvent> waiting_;  // in the order of the changes
   std::uint64_t dropped_changes_ = 0;

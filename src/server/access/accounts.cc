@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -21,6 +22,7 @@
 namespace pennyweight::access {
 namespace {
 
+constexpr std::string_view kSettledText = "trail.settled";
 constexpr std::size_t kDummyBytes = 32;
 constexpr std::size_t kPartNameBytes = 8;
 
@@ -50,6 +52,18 @@ Result<void> log_writes_ahead(SqlDatabase& database) {
   return {};
 }
 
+// Accounts that are gone must not be begun anew, with a new first admin, as if there had been none.
+Result<void> check_not_lost(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path + ".key", error)) return {};
+  const auto size = std::filesystem::file_size(path, error);
+  if (!error && size > 0) return {};
+  return fail(ErrorCode::kBadFile,
+              fmt::format("{} is {}, but its key {}.key is there: the accounts were lost. Restore "
+                          "them from a backup, or move the key away to begin without any users",
+                          path, error ? "missing" : "empty", path));
+}
+
 }  // namespace
 
 Result<void> check_line(std::string_view text, std::string_view what, std::size_t bytes_max) {
@@ -65,11 +79,12 @@ Result<void> check_line(std::string_view text, std::string_view what, std::size_
 
 Result<std::unique_ptr<Accounts>> Accounts::open(const AccountsOptions& options, Clock& clock) {
   const auto doing = "cannot open the accounts";
+  if (auto there = check_not_lost(options.path); !there) {
+    return std::unexpected(there.error().during(doing));
+  }
   if (auto made = ensure_private_file(options.path); !made) {
     return std::unexpected(made.error().during(doing));
   }
-  auto key = SealingKey::open(options.path + ".key");
-  if (!key) return std::unexpected(key.error().during(doing));
   auto database = SqlDatabase::open(options.path);
   if (!database) return std::unexpected(database.error().during(doing));
   // Check that the file is ours before changing it.
@@ -79,6 +94,9 @@ Result<std::unique_ptr<Accounts>> Accounts::open(const AccountsOptions& options,
   if (auto done = log_writes_ahead(*database); !done) {
     return std::unexpected(done.error().during(doing));
   }
+  // The key comes last: where it is, there were accounts.
+  auto key = SealingKey::open(options.path + ".key");
+  if (!key) return std::unexpected(key.error().during(doing));
   const auto nobody = random_bytes(kDummyBytes);
   if (!nobody) return std::unexpected(nobody.error().during(doing));
   auto dummy = hash_password(*nobody, {.kib = options.argon2_kib, .rounds = options.argon2_rounds});
@@ -119,6 +137,41 @@ Result<void> AccountsFile::put(std::string_view name, std::string_view value) {
                            "ON CONFLICT (name) DO UPDATE SET value = ?2",
                            {name, value}));
   return {};
+}
+
+Result<void> AccountsFile::commit_recorded_locked(SqlTransaction& transaction,
+                                                  const Recorder& record, const Change& change) {
+  if (!record) return transaction.commit();
+  const auto line = TRY(record(change));
+  std::ignore = TRY(database_.change("INSERT INTO audit_lines (number) VALUES (?)",
+                                     {static_cast<std::int64_t>(line.number)}));
+  std::ignore =
+      TRY(database_.change("INSERT INTO texts (name, value) VALUES (?1, ?2) "
+                           "ON CONFLICT (name) DO UPDATE SET value = ?2",
+                           {kAuditHeadText, std::string_view(line.head)}));
+  return transaction.commit();
+}
+
+Result<void> AccountsFile::settle_lines(const Settle& settle) {
+  const std::lock_guard lock(mutex_);
+  auto transaction = TRY(SqlTransaction::begin(database_));
+  std::optional<std::uint64_t> settled;
+  TRY(database_.query(
+      "SELECT CAST(value AS INTEGER) FROM texts WHERE name = ?", {kSettledText},
+      [&](const SqlRow& row) { settled = static_cast<std::uint64_t>(row.integer(0)); }));
+  std::set<std::uint64_t> committed;
+  TRY(database_.query("SELECT number FROM audit_lines", {}, [&](const SqlRow& row) {
+    committed.insert(static_cast<std::uint64_t>(row.integer(0)));
+  }));
+  const std::uint64_t now_settled = TRY(settle(settled, committed));
+  const std::string text = std::to_string(now_settled);
+  std::ignore =
+      TRY(database_.change("INSERT INTO texts (name, value) VALUES (?1, ?2) "
+                           "ON CONFLICT (name) DO UPDATE SET value = ?2",
+                           {kSettledText, std::string_view(text)}));
+  std::ignore = TRY(database_.change("DELETE FROM audit_lines WHERE number <= ?",
+                                     {static_cast<std::int64_t>(now_settled)}));
+  return transaction.commit();
 }
 
 Result<std::optional<std::string>> AccountsFile::get(std::string_view name) {

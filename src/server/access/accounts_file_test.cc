@@ -158,7 +158,7 @@ TEST_F(AccountsFileTest, ManySignInAtOnce) {
         Accounts& accounts = i % 2 == 0 ? *accounts_ : *other;
         const std::string name = "user" + std::to_string(i);
         for (int round = 0; round < kRounds; ++round) {
-          const auto done = accounts.sign_in(name, kPassword, "", "10.0.0.1");
+          const auto done = accounts.sign_in(name, kPassword, "", {.peer = "10.0.0.1"});
           if (!done || !std::holds_alternative<SignIn>(*done)) continue;
           ++let_in;
           const std::string& secret = std::get<SignIn>(*done).secret;
@@ -187,7 +187,7 @@ TEST_F(AccountsFileTest, GuessesAtOnceTellNoMore) {
       threads.emplace_back([&, i] {
         for (int guess = 0; guess < kGuesses; ++guess) {
           const auto done = accounts_->sign_in("bo", "guess " + std::to_string(i * 100 + guess), "",
-                                               "10.0." + std::to_string(i) + ".1");
+                                               {.peer = "10.0.0.1"});
           if (!done || !std::holds_alternative<Refusal>(*done)) continue;
           if (std::get<Refusal>(*done) == Refusal::kWrong) ++wrong;
           if (std::get<Refusal>(*done) == Refusal::kLockedOut) ++locked;
@@ -213,7 +213,7 @@ TEST_F(AccountsFileTest, ACodeCountsOnceForThoseAtOnce) {
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&, i] {
         const auto done =
-            accounts_->sign_in("bo", kPassword, code, "10.0." + std::to_string(i) + ".1");
+            accounts_->sign_in("bo", kPassword, code, {.peer = "10.0." + std::to_string(i) + ".1"});
         if (done && std::holds_alternative<SignIn>(*done)) ++let_in;
       });
     }

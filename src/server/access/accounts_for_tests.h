@@ -58,7 +58,7 @@ class AccountsTest : public testing::Test {
                                                     const std::string& password = kPassword,
                                                     const std::string& code = "",
                                                     const std::string& peer = "10.0.0.1") {
-    return accounts_->sign_in(name, password, code, peer);
+    return accounts_->sign_in(name, password, code, {.peer = peer});
   }
   // REQUIRES: the sign-in succeeds.
   SignIn sign_in(const std::string& name, const std::string& password = kPassword,

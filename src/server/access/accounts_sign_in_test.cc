@@ -148,49 +148,83 @@ TEST_F(SignIns, OfAUserTheOldestSessionsGo) {
   EXPECT_TRUE(is_signed_in(other.secret));
 }
 
-TEST_F(SignIns, FiveWrongPasswordsLockTheUser) {
+TEST_F(SignIns, WrongPasswordsMakeTheUserWaitAtThatAddressLongerEachTime) {
   add(user("bo"));
   add(user("cy"));
-  for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(refusal("bo", "wrong", "", "10.0.1." + std::to_string(i)), Refusal::kWrong);
-  }
-  EXPECT_EQ(refusal("bo", kPassword, "", "10.0.1.9"), Refusal::kLockedOut);
-  EXPECT_EQ(refusal("bO", kPassword, "", "10.0.1.9"), Refusal::kLockedOut);
-  EXPECT_EQ(refusal("cy", kPassword, "", "10.0.1.9"), std::nullopt);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(refusal("bo", "wrong"), Refusal::kWrong);
+  EXPECT_EQ(refusal("bo"), Refusal::kLockedOut);
+  EXPECT_EQ(refusal("bO"), Refusal::kLockedOut);
+  EXPECT_EQ(refusal("cy"), std::nullopt) << "others at the address don't wait";
+  EXPECT_EQ(refusal("bo", kPassword, "", "10.0.1.9"), std::nullopt) << "nor bo elsewhere";
+  EXPECT_EQ(accounts_->lock_out_left("bo", "10.0.0.1"), milliseconds(30'000));
   open();  // a restart unlocks nobody
-  clock_.advance(minutes(15) - milliseconds(1));
-  EXPECT_EQ(refusal("bo", kPassword, "", "10.0.1.9"), Refusal::kLockedOut);
-  clock_.advance(milliseconds(1));
-  EXPECT_EQ(refusal("bo", kPassword, "", "10.0.1.9"), std::nullopt);
-}
-
-TEST_F(SignIns, AnUnknownUserIsLockedLikeAKnownOne) {
-  for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(refusal("nobody", "wrong", "", "10.0.1." + std::to_string(i)), Refusal::kWrong);
+  for (const int waited : {30, 60, 120, 240, 480, 900, 900}) {
+    clock_.advance(seconds(waited) - milliseconds(1));
+    EXPECT_EQ(refusal("bo"), Refusal::kLockedOut) << waited;
+    clock_.advance(milliseconds(1));
+    EXPECT_EQ(refusal("bo", "wrong"), Refusal::kWrong) << waited;
   }
-  EXPECT_EQ(refusal("nobody", "wrong", "", "10.0.1.9"), Refusal::kLockedOut);
+  clock_.advance(minutes(15));
+  EXPECT_EQ(refusal("bo"), std::nullopt);
+  EXPECT_EQ(refusal("bo", "wrong"), Refusal::kWrong);
+  EXPECT_EQ(refusal("bo"), std::nullopt) << "the success has forgiven the failures before it";
 }
 
-TEST_F(SignIns, FiveWrongPasswordsLockTheAddress) {
+TEST_F(SignIns, AnUnknownUserWaitsLikeAKnownOne) {
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(refusal("nobody", "wrong"), Refusal::kWrong);
+  EXPECT_EQ(refusal("nobody", "wrong"), Refusal::kLockedOut);
+  EXPECT_EQ(accounts_->lock_out_left("nobody", "10.0.0.1"), milliseconds(30'000));
+}
+
+// The right password of a disabled user must not be told from a wrong one by the lock-out.
+TEST_F(SignIns, ADisabledUserWaitsLikeAnUnknownOne) {
   add(user("bo"));
-  for (int i = 0; i < 5; ++i) {
+  User bo = *accounts_->find_user("bo").value();
+  bo.disabled = true;
+  ASSERT_TRUE(accounts_->change_user(bo));
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(refusal("bo"), Refusal::kDisabled);
+  EXPECT_EQ(refusal("bo"), Refusal::kLockedOut);
+}
+
+TEST_F(SignIns, ManyUsersTriedFromOneAddressLockItForThoseWhoAreNewThere) {
+  add(user("bo"));
+  add(user("cy"));
+  EXPECT_EQ(refusal("bo", kPassword, "", "2001:db8::1"), std::nullopt);
+  for (int i = 0; i < 50; ++i) {
     EXPECT_EQ(refusal("user" + std::to_string(i), "wrong", "", "2001:db8::" + std::to_string(i)),
               Refusal::kWrong);
   }
-  EXPECT_EQ(refusal("bo", kPassword, "", "2001:db8::ffff"), Refusal::kLockedOut);
-  EXPECT_EQ(refusal("bo", kPassword, "", "2001:db8:0:1::1"), std::nullopt);
-  // Signing in successfully does not unlock the address.
-  EXPECT_EQ(refusal("bo", kPassword, "", "2001:db8::ffff"), Refusal::kLockedOut);
+  EXPECT_EQ(refusal("cy", kPassword, "", "2001:db8::ffff"), Refusal::kLockedOut);
+  EXPECT_EQ(refusal("cy", kPassword, "", "2001:db8:0:1::1"), std::nullopt);
+  EXPECT_EQ(refusal("bo", kPassword, "", "2001:db8::ffff"), std::nullopt) << "is known there";
+  EXPECT_EQ(refusal("cy", kPassword, "", "2001:db8::ffff"), Refusal::kLockedOut);
+  clock_.advance(minutes(15));
+  EXPECT_EQ(refusal("cy", kPassword, "", "2001:db8::ffff"), std::nullopt);
+}
+
+TEST_F(SignIns, GuessesFromManyAddressesDontShutTheUserOut) {
+  add(user("bo"));
+  EXPECT_EQ(refusal("bo", kPassword, "", "10.0.0.9"), std::nullopt);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(refusal("bo", "wrong", "", "10.0.1." + std::to_string(i)), Refusal::kWrong);
+  }
+  EXPECT_EQ(refusal("bo", kPassword, "", "10.0.2.1"), Refusal::kLockedOut) << "a new address";
+  EXPECT_EQ(refusal("bo", kPassword, "", "10.0.0.9"), std::nullopt) << "the known one";
+  clock_.advance(std::chrono::days(91));
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(refusal("bo", "wrong", "", "10.0.1." + std::to_string(i)), Refusal::kWrong);
+  }
+  EXPECT_EQ(refusal("bo", kPassword, "", "10.0.0.9"), Refusal::kLockedOut) << "no longer known";
 }
 
 TEST_F(SignIns, OnesOwnSuccessFreesNoAddress) {
   add(user("bo"));
-  for (int i = 0; i < 4; ++i) {
+  add(user("cy"));
+  for (int i = 0; i < 50; ++i) {
     EXPECT_EQ(refusal("victim" + std::to_string(i), "wrong"), Refusal::kWrong);
     EXPECT_EQ(refusal("bo"), std::nullopt);
   }
-  EXPECT_EQ(refusal("victim4", "wrong"), Refusal::kWrong);
-  EXPECT_EQ(refusal("bo"), Refusal::kLockedOut);
+  EXPECT_EQ(refusal("cy"), Refusal::kLockedOut);
 }
 
 TEST_F(SignIns, ASuccessForgivesTheUser) {
@@ -215,7 +249,7 @@ TEST_F(SignIns, APasswordIsCheckedWithoutASession) {
     EXPECT_EQ(accounts_->check_password("bo", "wrong", ""), Refusal::kWrong);
   }
   EXPECT_EQ(accounts_->check_password("bo", kPassword, ""), Refusal::kLockedOut);
-  EXPECT_EQ(refusal("bo", kPassword), Refusal::kLockedOut);
+  EXPECT_EQ(refusal("bo", kPassword, "", ""), Refusal::kLockedOut);
   EXPECT_EQ(accounts_->check_password("nobody", kPassword, ""), Refusal::kWrong);
 }
 

@@ -120,7 +120,8 @@ Result<std::vector<Token>> AccountsFile::select_tokens_locked(
   return tokens;
 }
 
-Result<Accounts::NewToken> AccountsFile::add_token(const Token& token, const Principal* maker) {
+Result<Accounts::NewToken> AccountsFile::add_token(const Token& token, const Principal* maker,
+                                                   const Recorder& record) {
   if (maker != nullptr) {
     TRY(check_maker(token, *maker));
   }
@@ -161,7 +162,9 @@ Result<Accounts::NewToken> AccountsFile::add_token(const Token& token, const Pri
        std::string_view(only), std::string_view(scope), unix_ms(now), unix_ms(token.expires_at)}));
   auto kept = TRY(select_tokens_locked("WHERE id = ?", {std::string_view(made.token.id)}));
   made.token = std::move(kept.front());
-  TRY(transaction.commit());
+  Change change;
+  change.token_after = made.token;
+  TRY(commit_recorded_locked(transaction, record, change));
   return made;
 }
 
@@ -171,11 +174,30 @@ Result<std::vector<Token>> AccountsFile::tokens(std::string_view user) {
   return select_tokens_locked("WHERE user = ? ORDER BY id", {user});
 }
 
-Result<void> AccountsFile::revoke_token(std::string_view id) {
+Result<void> AccountsFile::revoke_token(std::string_view id, const Recorder& record) {
   const std::lock_guard lock(mutex_);
-  const auto done = TRY(database_.change("UPDATE tokens SET revoked = 1 WHERE id = ?", {id}));
-  if (done == 0) return fail(ErrorCode::kNotFound, fmt::format("there is no token '{}'", id));
-  return {};
+  auto transaction = TRY(SqlTransaction::begin(database_));
+  Change change;
+  const auto before = TRY(select_tokens_locked("WHERE id = ?", {id}));
+  if (before.empty()) return fail(ErrorCode::kNotFound, fmt::format("there is no token '{}'", id));
+  std::ignore = TRY(database_.change("UPDATE tokens SET revoked = 1 WHERE id = ?", {id}));
+  change.token_before = before.front();
+  change.token_after = before.front();
+  change.token_after->revoked = true;
+  return commit_recorded_locked(transaction, record, change);
+}
+
+Result<std::uint64_t> AccountsFile::revoke_tokens_locked(std::string_view user) {
+  return database_.change("UPDATE tokens SET revoked = 1 WHERE user = ? AND revoked = 0", {user});
+}
+
+// Only the provider knows whether people without a password here are still with us: they have to
+// show up there again and again.
+Result<bool> AccountsFile::is_vouched_for_locked(const User& user, Instant now) {
+  if (user.local || user.subject.empty()) return true;
+  const auto at = TRY(database_.integer("SELECT vouched_at FROM users WHERE name = ?",
+                                        {std::string_view(user.name)}));
+  return at && now < from_unix_ms(*at) + options_.vouched_for;
 }
 
 Result<std::optional<Principal>> AccountsFile::bearer(std::string_view secret) {
@@ -192,6 +214,8 @@ Result<std::optional<Principal>> AccountsFile::bearer(std::string_view secret) {
   const auto user = find_locked(token.user);
   if (!user) return std::unexpected(user.error());
   if (!*user || (*user)->disabled) return std::nullopt;
+  const auto vouched = TRY(is_vouched_for_locked(**user, now));
+  if (!vouched) return std::nullopt;
   if (!token.last_used || now - *token.last_used >= kUsedStep) {
     // If this can't be written, the last use is merely less precise.
     static_cast<void>(database_.change("UPDATE tokens SET last_used = ? WHERE hash = ?",

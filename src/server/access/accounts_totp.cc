@@ -3,15 +3,29 @@
 
 #include <tuple>
 
+#include "core/ascii.h"
 #include "core/base_encoding.h"
 #include "core/crypto/secret.h"
+#include "core/crypto/sha256.h"
 #include "core/try.h"
 #include "server/access/accounts_file.h"
+#include "server/access/password.h"
 #include "server/access/qr_svg.h"
 #include "server/access/totp.h"
 
 namespace pennyweight::access {
 namespace {
+
+constexpr std::size_t kRecoveryCharacters = 16;
+
+// A code as people type it, without its hyphens and blanks, in small letters.
+std::string without_separators(std::string_view code) {
+  std::string plain;
+  for (const char c : ascii::lower_case(code)) {
+    if (c != '-' && c != ' ') plain += c;
+  }
+  return plain;
+}
 
 // The purpose that the secret is sealed for: moved to another user's row, it can't be unsealed.
 std::string sealed_for(std::string_view user) { return fmt::format("totp {}", user); }
@@ -69,7 +83,8 @@ Result<Accounts::Enrolment> AccountsFile::begin_totp(std::string_view name) {
   return enrolment;
 }
 
-Result<bool> AccountsFile::confirm_totp(std::string_view name, std::string_view code) {
+Result<bool> AccountsFile::confirm_totp(std::string_view name, std::string_view code,
+                                        const Recorder& record) {
   const std::lock_guard lock(mutex_);
   auto transaction = TRY(SqlTransaction::begin(database_));
   auto totp = totp_locked(name);
@@ -86,16 +101,68 @@ Result<bool> AccountsFile::confirm_totp(std::string_view name, std::string_view 
   if (!step) return false;
   std::ignore = TRY(database_.change("UPDATE totp SET confirmed = 1, last_step = ? WHERE user = ?",
                                      {*step, name}));
-  TRY(transaction.commit());
+  Change change;
+  change.user_after = TRY(existing_locked(name));
+  TRY(commit_recorded_locked(transaction, record, change));
   return true;
 }
 
-Result<void> AccountsFile::remove_totp(std::string_view name) {
+Result<void> AccountsFile::remove_totp_locked(std::string_view user) {
+  std::ignore = TRY(database_.change("DELETE FROM totp WHERE user = ?", {user}));
+  std::ignore = TRY(database_.change("DELETE FROM recovery_codes WHERE user = ?", {user}));
+  return {};
+}
+
+Result<void> AccountsFile::remove_totp(std::string_view name, const Recorder& record) {
   const std::lock_guard lock(mutex_);
   auto transaction = TRY(SqlTransaction::begin(database_));
-  std::ignore = TRY(existing_locked(name));
-  std::ignore = TRY(database_.change("DELETE FROM totp WHERE user = ?", {name}));
-  return transaction.commit();
+  Change change;
+  change.user_before = TRY(existing_locked(name));
+  TRY(remove_totp_locked(name));
+  change.user_after = TRY(existing_locked(name));
+  return commit_recorded_locked(transaction, record, change);
+}
+
+// Recovery codes are random enough for a plain digest: nobody guesses 80 bits.
+Result<std::vector<std::string>> AccountsFile::make_recovery_codes(std::string_view name,
+                                                                   const Recorder& record) {
+  std::vector<std::string> codes;
+  for (std::size_t i = 0; i < kRecoveryCodes; ++i) {
+    auto code = TRY(readable_secret(kRecoveryCharacters));
+    codes.push_back(std::move(code));
+  }
+  const std::lock_guard lock(mutex_);
+  auto transaction = TRY(SqlTransaction::begin(database_));
+  Change change;
+  change.user_after = TRY(existing_locked(name));
+  if (!change.user_after->has_totp) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("'{}' has no second factor whose codes could get lost", name));
+  }
+  std::ignore = TRY(database_.change("DELETE FROM recovery_codes WHERE user = ?", {name}));
+  for (const std::string& code : codes) {
+    const std::string hashed = sha256(without_separators(code));
+    std::ignore = TRY(database_.change("INSERT INTO recovery_codes (user, hash) VALUES (?, ?)",
+                                       {name, Blob{hashed}}));
+  }
+  TRY(commit_recorded_locked(transaction, record, change));
+  return codes;
+}
+
+Result<std::uint64_t> AccountsFile::recovery_codes_left(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  const auto count =
+      TRY(database_.integer("SELECT count(*) FROM recovery_codes WHERE user = ?", {name}));
+  return static_cast<std::uint64_t>(count.value_or(0));
+}
+
+Result<bool> AccountsFile::use_recovery_code_locked(std::string_view user, std::string_view code) {
+  const std::string plain = without_separators(code);
+  if (plain.size() != kRecoveryCharacters) return false;
+  const std::string hashed = sha256(plain);
+  const auto used = TRY(database_.change("DELETE FROM recovery_codes WHERE user = ? AND hash = ?",
+                                         {user, Blob{hashed}}));
+  return used > 0;
 }
 
 }  // namespace pennyweight::access

@@ -171,7 +171,7 @@ Result<User> AccountsFile::insert_user_locked(const User& user, std::string_view
   return existing_locked(user.name);
 }
 
-Result<std::optional<std::string>> AccountsFile::create_first_admin() {
+Result<std::optional<std::string>> AccountsFile::create_first_admin(const Recorder& record) {
   const auto is_empty = [&]() -> Result<bool> {
     const auto count = TRY(database_.integer("SELECT count(*) FROM users", {}));
     return count.value_or(0) == 0;
@@ -195,12 +195,14 @@ Result<std::optional<std::string>> AccountsFile::create_first_admin() {
   admin.name = "admin";
   admin.display_name = "Administrator";
   admin.role = Role::kAdmin;
-  std::ignore = TRY(insert_user_locked(admin, hashed, true));
-  TRY(transaction.commit());
+  Change change;
+  change.user_after = TRY(insert_user_locked(admin, hashed, true));
+  TRY(commit_recorded_locked(transaction, record, change));
   return password;
 }
 
-Result<User> AccountsFile::add_user(const User& user, std::string_view password, bool one_time) {
+Result<User> AccountsFile::add_user(const User& user, std::string_view password, bool one_time,
+                                    const Recorder& record) {
   TRY(check_user(user));
   std::string hashed;
   if (!password.empty()) {
@@ -212,7 +214,9 @@ Result<User> AccountsFile::add_user(const User& user, std::string_view password,
   auto transaction = TRY(SqlTransaction::begin(database_));
   auto added = insert_user_locked(user, hashed, one_time);
   if (!added) return added;
-  TRY(transaction.commit());
+  Change change;
+  change.user_after = *added;
+  TRY(commit_recorded_locked(transaction, record, change));
   return added;
 }
 
@@ -232,7 +236,7 @@ Result<void> AccountsFile::end_sessions_locked(std::string_view user,
   return {};
 }
 
-Result<User> AccountsFile::change_user(const User& user) {
+Result<User> AccountsFile::change_user(const User& user, const Recorder& record) {
   TRY(check_user(user));
   const std::lock_guard lock(mutex_);
   auto transaction = TRY(SqlTransaction::begin(database_));
@@ -254,23 +258,32 @@ Result<User> AccountsFile::change_user(const User& user) {
       before->disabled != user.disabled) {
     TRY(end_sessions_locked(user.name, ""));
   }
+  if (before->has_totp && !user.has_totp) {
+    TRY(remove_totp_locked(user.name));
+  }
   auto after = existing_locked(user.name);
   if (!after) return after;
-  TRY(transaction.commit());
+  Change change;
+  change.user_before = *before;
+  change.user_after = *after;
+  TRY(commit_recorded_locked(transaction, record, change));
   return after;
 }
 
-Result<void> AccountsFile::remove_user(std::string_view name) {
+Result<void> AccountsFile::remove_user(std::string_view name, const Recorder& record) {
   const std::lock_guard lock(mutex_);
   auto transaction = TRY(SqlTransaction::begin(database_));
   const auto before = TRY(existing_locked(name));
   std::ignore = TRY(database_.change("DELETE FROM users WHERE name = ?", {name}));
   TRY(check_admin_left_locked(before));
-  return transaction.commit();
+  Change change;
+  change.user_before = before;
+  return commit_recorded_locked(transaction, record, change);
 }
 
 Result<void> AccountsFile::set_password(std::string_view name, std::string_view password,
-                                        bool one_time, std::string_view keep_session) {
+                                        bool one_time, std::string_view keep_session,
+                                        const Recorder& record) {
   TRY(check_new_password(password, name));
   std::string old;
   bool must_change = false;
@@ -303,7 +316,12 @@ Result<void> AccountsFile::set_password(std::string_view name, std::string_view 
   if (changed == 0) return no_user(name);
   TRY(end_sessions_locked(name, keep_session));
   TRY(clear_failures(database_, to_attempt(name, "").user_key));
-  return transaction.commit();
+  Change change;
+  change.user_after = TRY(existing_locked(name));
+  if (keep_session.empty()) {
+    change.tokens_revoked = TRY(revoke_tokens_locked(name));
+  }
+  return commit_recorded_locked(transaction, record, change);
 }
 
 }  // namespace pennyweight::access

@@ -49,7 +49,7 @@ Result<std::vector<SavedView>> AccountsFile::select_views_locked(
   return views;
 }
 
-Result<SavedView> AccountsFile::save_view(const SavedView& view) {
+Result<SavedView> AccountsFile::save_view(const SavedView& view, const Recorder& record) {
   TRY(check_view(view));
   const std::lock_guard lock(mutex_);
   auto transaction = TRY(SqlTransaction::begin(database_));
@@ -80,7 +80,9 @@ Result<SavedView> AccountsFile::save_view(const SavedView& view) {
     if (done == 0) return no_view(view.id);
   }
   auto kept = TRY(select_views_locked("WHERE id = ?", {id}));
-  TRY(transaction.commit());
+  Change change;
+  change.view_after = kept.front();
+  TRY(commit_recorded_locked(transaction, record, change));
   return std::move(kept.front());
 }
 
@@ -102,12 +104,19 @@ Result<std::vector<SavedView>> AccountsFile::views(std::string_view user) {
   return views;
 }
 
-Result<void> AccountsFile::remove_view(std::string_view user, std::uint64_t id) {
+Result<void> AccountsFile::remove_view(std::string_view user, std::uint64_t id,
+                                       const Recorder& record) {
   const std::lock_guard lock(mutex_);
+  auto transaction = TRY(SqlTransaction::begin(database_));
+  const auto before =
+      TRY(select_views_locked("WHERE id = ? AND user = ?", {static_cast<std::int64_t>(id), user}));
+  if (before.empty()) return no_view(id);
   const auto done = TRY(database_.change("DELETE FROM views WHERE id = ? AND user = ?",
                                          {static_cast<std::int64_t>(id), user}));
   if (done == 0) return no_view(id);
-  return {};
+  Change change;
+  change.view_before = before.front();
+  return commit_recorded_locked(transaction, record, change);
 }
 
 }  // namespace pennyweight::access

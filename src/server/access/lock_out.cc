@@ -12,6 +12,7 @@
 namespace pennyweight::access {
 namespace {
 
+constexpr std::int64_t kDoublingsMax = 20;
 constexpr std::size_t kIpv6Bytes = 16;
 constexpr std::size_t kNetworkBytes = 8;
 // ::ffff:0:0/96, an IPv4 address as a dual-stack socket shows it.
@@ -34,29 +35,32 @@ std::string address_group(std::string_view peer) {
   return std::string(network.data()) + "/64";
 }
 
-Result<bool> is_locked_out(SqlDatabase& database, std::string_view key, Instant now) {
-  const auto until = database.integer("SELECT until FROM lock_outs WHERE key = ?", {Blob{key}});
-  if (!until) return std::unexpected(until.error());
-  return until->has_value() && unix_ms(now) < **until;
+Result<std::chrono::milliseconds> lock_out_left(SqlDatabase& database, std::string_view key,
+                                                Instant now) {
+  const auto until =
+      TRY(database.integer("SELECT until FROM lock_outs WHERE key = ?", {Blob{key}}));
+  if (!until || *until <= unix_ms(now)) return std::chrono::milliseconds(0);
+  return std::chrono::milliseconds(*until - unix_ms(now));
 }
 
 Result<void> count_failure(SqlDatabase& database, std::string_view key, Instant now,
                            const LockOutRule& rule) {
-  const auto locked = TRY(is_locked_out(database, key, now));
-  if (locked) return {};
-  const std::int64_t begin = unix_ms(now - rule.lasts);
+  const auto left = TRY(lock_out_left(database, key, now));
+  if (left.count() > 0) return {};
   const auto change = [&](std::string_view sql, std::initializer_list<SqlValue> values) {
     return database.change(sql, values);
   };
-  std::ignore = TRY(change("DELETE FROM failures WHERE at <= ?", {begin}));
+  std::ignore = TRY(change("DELETE FROM failures WHERE at <= ?", {unix_ms(now - kFailureKeptFor)}));
   std::ignore =
       TRY(change("INSERT INTO failures (key, at) VALUES (?, ?)", {Blob{key}, unix_ms(now)}));
-  const auto count =
-      TRY(database.integer("SELECT count(*) FROM failures WHERE key = ?", {Blob{key}}));
-  if (count.value_or(0) >= static_cast<std::int64_t>(rule.failures_max)) {
+  const auto count = TRY(database.integer("SELECT count(*) FROM failures WHERE key = ? AND at > ?",
+                                          {Blob{key}, unix_ms(now - rule.within)}));
+  const std::int64_t beyond = count.value_or(0) - static_cast<std::int64_t>(rule.failures_max);
+  if (beyond >= 0) {
+    const std::chrono::milliseconds wait =
+        std::min(rule.most, rule.first * (std::int64_t{1} << std::min(beyond, kDoublingsMax)));
     std::ignore = TRY(change("INSERT OR REPLACE INTO lock_outs (key, until) VALUES (?, ?)",
-                             {Blob{key}, unix_ms(now + rule.lasts)}));
-    std::ignore = TRY(change("DELETE FROM failures WHERE key = ?", {Blob{key}}));
+                             {Blob{key}, unix_ms(now + wait)}));
   }
   std::ignore = TRY(change("DELETE FROM lock_outs WHERE until <= ?", {unix_ms(now)}));
   std::ignore = TRY(change("DELETE FROM failures WHERE id <= (SELECT max(id) FROM failures) - ?",
@@ -69,11 +73,31 @@ Result<void> count_failure(SqlDatabase& database, std::string_view key, Instant 
 }
 
 Result<void> clear_failures(SqlDatabase& database, std::string_view key) {
-  for (const std::string_view sql :
-       {"DELETE FROM failures WHERE key = ?", "DELETE FROM lock_outs WHERE key = ?"}) {
-    std::ignore = TRY(database.change(sql, {Blob{key}}));
+  const auto bytes = static_cast<std::int64_t>(key.size());
+  for (const std::string_view sql : {"DELETE FROM failures WHERE substr(key, 1, ?) = ?",
+                                     "DELETE FROM lock_outs WHERE substr(key, 1, ?) = ?"}) {
+    std::ignore = TRY(database.change(sql, {bytes, Blob{key}}));
   }
   return {};
+}
+
+Result<void> remember_device(SqlDatabase& database, std::string_view key, Instant now) {
+  std::ignore =
+      TRY(database.change("INSERT OR REPLACE INTO known_devices (key, seen_at) VALUES (?, ?)",
+                          {Blob{key}, unix_ms(now)}));
+  std::ignore = TRY(database.change("DELETE FROM known_devices WHERE seen_at <= ?",
+                                    {unix_ms(now - kDeviceKnownFor)}));
+  std::ignore =
+      TRY(database.change("DELETE FROM known_devices WHERE key IN "
+                          "(SELECT key FROM known_devices ORDER BY seen_at DESC LIMIT -1 OFFSET ?)",
+                          {kKnownDevicesMax}));
+  return {};
+}
+
+Result<bool> is_known_device(SqlDatabase& database, std::string_view key, Instant now) {
+  const auto seen =
+      TRY(database.integer("SELECT seen_at FROM known_devices WHERE key = ?", {Blob{key}}));
+  return seen && *seen > unix_ms(now - kDeviceKnownFor);
 }
 
 }  // namespace pennyweight::access

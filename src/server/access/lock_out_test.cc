@@ -21,6 +21,17 @@ SqlDatabase empty_database() {
   return *std::move(database);
 }
 
+bool is_waiting(SqlDatabase& database, std::string_view key, Instant now) {
+  return lock_out_left(database, key, now).value().count() > 0;
+}
+
+LockOutRule fixed_rule(std::uint32_t failures_max) {
+  return {.failures_max = failures_max,
+          .within = minutes(15),
+          .first = minutes(15),
+          .most = minutes(15)};
+}
+
 TEST(LockOut, AddressesThatAreCountedTogether) {
   const std::pair<const char*, const char*> rows[] = {
       {"10.1.2.3", "10.1.2.3"},
@@ -39,43 +50,42 @@ TEST(LockOut, AddressesThatAreCountedTogether) {
 
 TEST(LockOut, TheFifthLocksAndTheLockEnds) {
   SqlDatabase database = empty_database();
-  const LockOutRule rule{.failures_max = 5, .lasts = minutes(15)};
+  const LockOutRule rule = fixed_rule(5);
   const Instant begin = from_unix_seconds(1'700'000'000);
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(is_locked_out(database, "ana", begin), false);
+    EXPECT_EQ(is_waiting(database, "ana", begin), false);
     ASSERT_TRUE(count_failure(database, "ana", begin, rule));
   }
-  EXPECT_EQ(is_locked_out(database, "ana", begin), true);
-  EXPECT_EQ(is_locked_out(database, "bo", begin), false);
+  EXPECT_EQ(is_waiting(database, "ana", begin), true);
+  EXPECT_EQ(is_waiting(database, "bo", begin), false);
   // Going on does not make it longer.
   ASSERT_TRUE(count_failure(database, "ana", begin + minutes(14), rule));
-  EXPECT_EQ(is_locked_out(database, "ana", begin + minutes(15) - std::chrono::milliseconds(1)),
-            true);
-  EXPECT_EQ(is_locked_out(database, "ana", begin + minutes(15)), false);
+  EXPECT_EQ(is_waiting(database, "ana", begin + minutes(15) - std::chrono::milliseconds(1)), true);
+  EXPECT_EQ(is_waiting(database, "ana", begin + minutes(15)), false);
   ASSERT_TRUE(count_failure(database, "ana", begin + minutes(15), rule));
-  EXPECT_EQ(is_locked_out(database, "ana", begin + minutes(15)), false);
+  EXPECT_EQ(is_waiting(database, "ana", begin + minutes(15)), false);
 }
 
 TEST(LockOut, IsForgiven) {
   SqlDatabase database = empty_database();
-  const LockOutRule rule{.failures_max = 2, .lasts = minutes(15)};
+  const LockOutRule rule = fixed_rule(2);
   const Instant now = from_unix_seconds(1'700'000'000);
   for (const char* key : {"ana", "ana", "bo", "bo", "cy"}) {
     ASSERT_TRUE(count_failure(database, key, now, rule));
   }
   ASSERT_TRUE(clear_failures(database, "ana"));
   ASSERT_TRUE(clear_failures(database, "cy"));
-  EXPECT_EQ(is_locked_out(database, "ana", now), false);
-  EXPECT_EQ(is_locked_out(database, "bo", now), true);
+  EXPECT_EQ(is_waiting(database, "ana", now), false);
+  EXPECT_EQ(is_waiting(database, "bo", now), true);
   ASSERT_TRUE(count_failure(database, "cy", now, rule));
-  EXPECT_EQ(is_locked_out(database, "cy", now), false);
+  EXPECT_EQ(is_waiting(database, "cy", now), false);
 }
 
 TEST(LockOut, TablesHaveAnEnd) {
   SqlDatabase database = empty_database();
   auto transaction = SqlTransaction::begin(database);
   ASSERT_TRUE(transaction);
-  const LockOutRule rule{.failures_max = 1, .lasts = minutes(15)};
+  const LockOutRule rule = fixed_rule(1);
   const Instant now = from_unix_seconds(1'700'000'000);
   ASSERT_TRUE(database.change(
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1) "
@@ -88,16 +98,18 @@ TEST(LockOut, TablesHaveAnEnd) {
   ASSERT_TRUE(count_failure(database, "new", now, rule));
   EXPECT_EQ(database.integer("SELECT count(*) FROM lock_outs", {}), kLockOutsKeptMax);
   EXPECT_LE(database.integer("SELECT count(*) FROM failures", {})->value(), kFailuresKeptMax);
-  EXPECT_EQ(is_locked_out(database, "new", now), true);
-  EXPECT_EQ(is_locked_out(database, "k1", now), false);  // the one that would have ended first
-  EXPECT_EQ(is_locked_out(database, "k2", now), true);
+  EXPECT_EQ(is_waiting(database, "new", now), true);
+  EXPECT_EQ(is_waiting(database, "k1", now), false);  // the one that would have ended first
+  EXPECT_EQ(is_waiting(database, "k2", now), true);
 }
 
 // The rule said once more, the plain way, over any sequence of failures, waits and successes.
 RC_GTEST_PROP(LockOut, IsWhatTheRuleSays, ()) {
   SqlDatabase database = empty_database();
   const LockOutRule rule{.failures_max = *rc::gen::inRange<std::uint32_t>(1, 6),
-                         .lasts = minutes(15)};
+                         .within = minutes(*rc::gen::inRange(5, 200)),
+                         .first = seconds(*rc::gen::inRange(1, 900)),
+                         .most = minutes(15)};
   SimulatedClock clock(from_unix_seconds(1'700'000'000));
   std::deque<Instant> failures;
   std::optional<Instant> until;
@@ -118,14 +130,13 @@ RC_GTEST_PROP(LockOut, IsWhatTheRuleSays, ()) {
                     .has_value());
       if (!is_locked()) {
         failures.push_back(clock.now());
-        while (failures.front() + rule.lasts <= clock.now()) failures.pop_front();
-        if (failures.size() >= rule.failures_max) {
-          until = clock.now() + rule.lasts;
-          failures.clear();
-        }
+        while (failures.front() + rule.within <= clock.now()) failures.pop_front();
+        std::chrono::milliseconds wait = rule.first;
+        for (std::size_t i = rule.failures_max; i < failures.size(); ++i) wait *= 2;
+        if (failures.size() >= rule.failures_max) until = clock.now() + std::min(wait, rule.most);
       }
     }
-    RC_ASSERT((is_locked_out(database, "ana", clock.now()) == is_locked()));
+    RC_ASSERT((is_waiting(database, "ana", clock.now()) == is_locked()));
   }
 }
 

@@ -81,16 +81,18 @@ std::size_t without(std::string text, std::string_view part) {
 
 }  // namespace
 
-Result<std::string> one_time_password() {
-  auto random = TRY(random_bytes(kOneTimeCharacters));
+Result<std::string> readable_secret(std::size_t characters) {
+  auto random = TRY(random_bytes(characters));
   std::string password;
-  for (std::size_t i = 0; i < kOneTimeCharacters; ++i) {
+  for (std::size_t i = 0; i < characters; ++i) {
     if (i > 0 && i % kOneTimeGroup == 0) password += '-';
     password += kReadable[static_cast<unsigned char>(random[i]) % kReadable.size()];
   }
   wipe(random);
   return password;
 }
+
+Result<std::string> one_time_password() { return readable_secret(kOneTimeCharacters); }
 
 Result<void> check_new_password(std::string_view password, std::string_view name) {
   const auto refused = [](std::string why) { return fail(ErrorCode::kBadValue, std::move(why)); };

@@ -22,6 +22,8 @@ struct HashCost {
 // A password that must be changed at the first sign-in: 100 random bits as 20 characters in groups
 // of four, of letters and digits that can't be confused.
 Result<std::string> one_time_password();
+// The same with this many characters of 5 random bits each.
+Result<std::string> readable_secret(std::size_t characters);
 
 // An Error says why a password is refused. `name` is the user's.
 Result<void> check_new_password(std::string_view password, std::string_view name);

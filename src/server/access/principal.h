@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/instant.h"
 #include "ledger/summary.h"
 
 namespace pennyweight::access {
@@ -61,6 +62,8 @@ struct Principal {
   std::string session = {};  // id of the session or token, for the audit log; never its secret
   std::string csrf = {};     // of a session; empty for tokens, which browsers never send unasked
   bool must_change_password = false;  // then only that is allowed
+  // When the user last proved who they are: the sign-in, or its confirmation. Never for tokens.
+  std::optional<Instant> proved_at = {};
 
   bool is_scoped() const { return !scope.empty(); }
 };

@@ -87,6 +87,30 @@ CREATE TABLE texts (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 )sql",
+    R"sql(
+ALTER TABLE users ADD COLUMN vouched_at INTEGER;  -- the last sign-in by OpenID Connect
+UPDATE users SET vouched_at = last_sign_in WHERE subject IS NOT NULL;
+
+ALTER TABLE sessions ADD COLUMN proved_at INTEGER;  -- when password and code were last checked
+ALTER TABLE sessions ADD COLUMN peer TEXT NOT NULL DEFAULT '';
+ALTER TABLE sessions ADD COLUMN agent TEXT NOT NULL DEFAULT '';
+
+CREATE TABLE recovery_codes (
+  user TEXT NOT NULL REFERENCES users (name) ON DELETE CASCADE,
+  hash BLOB NOT NULL,                -- SHA-256 of the code
+  PRIMARY KEY (user, hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE known_devices (
+  key BLOB PRIMARY KEY,              -- a keyed hash of a user and an address
+  seen_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX known_devices_by_time ON known_devices (seen_at);
+
+CREATE TABLE audit_lines (           -- of committed changes, since lines were last settled
+  number INTEGER PRIMARY KEY
+) STRICT;
+)sql",
 };
 constexpr std::int64_t kVersion = std::size(kSteps);
 

@@ -7,13 +7,14 @@
 
 #include "core/try.h"
 #include "server/access/accounts.h"
+#include "server/api/accounts_proof.h"
 #include "server/api/answers.h"
 #include "server/api/route_helpers.h"
 
 namespace pennyweight::api {
 namespace {
 
-constexpr std::string_view kHead = "trail.head";
+constexpr std::string_view kHead = access::kAuditHeadText;
 constexpr std::uint64_t kNumberMax = std::uint64_t{1} << 62;
 
 // `before` and `after` were valid JSON when written; an altered log must not break the answer.
@@ -36,6 +37,12 @@ class Values {
 
 }  // namespace
 
+std::string accepted_text(const audit_log::Entry& entry) {
+  return fmt::format(
+      "entry {} of {} by {}: another log was accepted in place of the recorded one: {}",
+      entry.number, pennyweight::to_text(entry.at), entry.actor, entry.after);
+}
+
 Result<std::optional<audit_log::Head>> load_known_head(access::Accounts& accounts) {
   const auto text = accounts.get(kHead);
   if (!text) return std::unexpected(text.error());
@@ -56,6 +63,10 @@ Result<void> save_known_head(access::Accounts& accounts, const audit_log::Head& 
 std::string actor_name(const access::Principal& who) {
   if (who.by != access::SignedInBy::kToken) return who.name;
   return fmt::format("token {} ({})", who.session, who.name);
+}
+
+Author author_of(const server::Request& request) {
+  return {.actor = actor_name(principal_of(request)), .peer = request.peer};
 }
 
 Result<void> append(const Services& services, audit_log::Entry entry) {
@@ -112,10 +123,25 @@ server::Response get_audit(const Services& services, const server::Request& requ
 server::Response verify_audit(const Services& services, const server::Request& request) {
   QueryParams params(request);
   if (auto problem = params.problem()) return *std::move(problem);
+  // A log that is not the kept one takes no further line; what is wrong with it is told below.
+  static_cast<void>(settle_lines(services.accounts, services.audit_log));
   const auto known = load_known_head(services.accounts);
   if (!known) return refusal(known.error());
-  const auto verdict = audit_log::verify(services.audit_log_path, *known);
+  auto verdict = audit_log::verify(services.audit_files, *known);
   if (!verdict) return refusal(verdict.error());
+  std::vector<std::string> differences;
+  if (verdict->whole) {
+    const auto found = compare_accounts_with_log(services.accounts, services.audit_files.log);
+    if (!found) return refusal(found.error());
+    for (const AccountsDifference& difference : *found) differences.push_back(difference.text);
+  }
+  std::vector<std::string> accepted;
+  for (const audit_log::Entry& entry : verdict->accepted) accepted.push_back(accepted_text(entry));
+  if (verdict->whole && (!accepted.empty() || !differences.empty())) {
+    verdict->whole = false;
+    verdict->reason = accepted.empty() ? differences.front() : accepted.front();
+    verdict->bad_line = accepted.empty() ? 0 : verdict->accepted.front().number;
+  }
   JsonWriter out;
   out.begin_object()
       .field("whole", verdict->whole)
@@ -126,6 +152,8 @@ server::Response verify_audit(const Services& services, const server::Request& r
       .end_object()
       .field("bad_line", verdict->bad_line == 0 ? std::nullopt : std::optional(verdict->bad_line))
       .field("reason", verdict->whole ? std::nullopt : std::optional(verdict->reason))
+      .texts("accepted", accepted)
+      .texts("differences", differences)
       .end_object();
   return json(out);
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "server/access/principal.h"
+#include "server/api/recorded_change.h"
 #include "server/api/services.h"
 #include "server/audit_log/audit_log.h"
 #include "server/server.h"
@@ -17,11 +18,16 @@ namespace pennyweight::api {
 Result<std::optional<audit_log::Head>> load_known_head(access::Accounts& accounts);
 Result<void> save_known_head(access::Accounts& accounts, const audit_log::Head& head);
 
+// How an entry of kAcceptedAction reads.
+std::string accepted_text(const audit_log::Entry& entry);
+
 // "ana", or "token t_1a2b (ana)".
 std::string actor_name(const access::Principal& who);
 
 // Appends an entry and stores the log's head.
 Result<void> append(const Services& services, audit_log::Entry entry);
+// Who makes the request's changes.
+Author author_of(const server::Request& request);
 // The same, on behalf of the request's user. `before` and `after` are JSON or empty, never a
 // secret.
 Result<void> append(const Services& services, const server::Request& request,

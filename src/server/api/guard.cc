@@ -2,15 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <utility>
 
+#include "config/config.h"
 #include "core/crypto/secret.h"
 #include "server/access/accounts.h"
 #include "server/access/lock_out.h"
 #include "server/access/secrets.h"
 #include "server/api/answers.h"
 #include "server/api/machine_clients.h"
+#include "server/api/route_helpers.h"
 
 namespace pennyweight::api {
 namespace {
@@ -159,6 +163,47 @@ bool is_denied_to_scoped(Permission permission) {
 
 bool may_access(const Principal& who, Permission permission) {
   return access::may(who, permission) && !(who.is_scoped() && is_denied_to_scoped(permission));
+}
+
+bool may_grant(const Principal& who, access::Role role) {
+  if (who.by != access::SignedInBy::kToken) return true;
+  if (role == access::Role::kAdmin) return false;
+  return std::ranges::all_of(access::kPermissions, [&](Permission permission) {
+    return !access::allows(role, permission) || access::may(who, permission);
+  });
+}
+
+std::optional<Response> refuse_token(const Request& request) {
+  if (principal_of(request).by != access::SignedInBy::kToken) return std::nullopt;
+  return forbidden("A token can't do this; sign in.");
+}
+
+std::optional<Response> refuse_stale(const Services& services, const Request& request,
+                                     std::string_view permission) {
+  const Principal& who = principal_of(request);
+  if (who.by == access::SignedInBy::kToken) {
+    const auto needed = access::parse_permission(permission);
+    if (needed && who.only && std::ranges::count(*who.only, *needed) > 0) return std::nullopt;
+    return forbidden(fmt::format(
+        "This needs a fresh sign-in, or a token that names {} among its permissions.", permission));
+  }
+  const auto fresh = std::chrono::milliseconds(services.config.live.serve.fresh_sign_in_ms);
+  if (who.proved_at && services.clock.now() - *who.proved_at < fresh) return std::nullopt;
+  JsonWriter out;
+  out.begin_object()
+      .field("type", "about:blank")
+      .field("title", "Forbidden")
+      .field("status", 403)
+      .field("detail",
+             fmt::format("This needs a sign-in of the last {} minutes: confirm it with POST "
+                         "/api/v1/session/confirm, or sign in again.",
+                         std::chrono::duration_cast<std::chrono::minutes>(fresh).count()))
+      .field("needs", "fresh_sign_in")
+      .field("by", who.by == access::SignedInBy::kOpenId ? "openid" : "password")
+      .end_object();
+  Response response = json(out, 403);
+  response.content_type = "application/problem+json";
+  return response;
 }
 
 SessionRevalidator::SessionRevalidator(const Services& services, const Request& request,

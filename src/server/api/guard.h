@@ -28,6 +28,19 @@ bool is_denied_to_scoped(access::Permission permission);
 // Whether role, token and scope all allow it.
 bool may_access(const access::Principal& who, access::Permission permission);
 
+// Whether the principal may give somebody this role, or take it: sessions that manage users may
+// give any, tokens only roles all of whose permissions they have, and never that of an admin.
+bool may_grant(const access::Principal& who, access::Role role);
+
+// The answer to tokens where only people who are signed in may go on.
+std::optional<server::Response> refuse_token(const server::Request& request);
+
+// The answer where a fresh sign-in is needed and this one is too old. Tokens are answered too,
+// unless they name the permission: they were made for this then, by somebody with a fresh sign-in.
+std::optional<server::Response> refuse_stale(const Services& services,
+                                             const server::Request& request,
+                                             std::string_view permission);
+
 // As configured under serve.limits.
 struct GuardLimits {
   Rate principal{.per_second = 200, .burst = 1000};

@@ -191,16 +191,22 @@ server::Response issue_invoices(const Services& services, const server::Request&
   if (auto problem = params.problem()) return *std::move(problem);
   if (auto problem = body.problem()) return *std::move(problem);
   const Instant now = services.clock.now();
+  const std::string subject = "month " + invoice_request.month;
+  if (auto recorded =
+          record_intent(services.audit_log, author_of(request), "invoice.issue", subject, "");
+      !recorded) {
+    return refusal(recorded.error());
+  }
   const auto month = ask_ledger(services, [&](Store& store) {
     return create_invoices(store, services.config, invoice_request, now);
   });
-  if (!month) return refusal(month.error());
-  if (!month->prepared.empty()) {
-    const auto recorded =
-        append(services, request, "invoice.issue", "month " + invoice_request.month, "",
-               invoice_numbers(month->prepared));
-    if (!recorded) return not_recorded(recorded.error());
+  if (!month) {
+    record_failure(services.audit_log, author_of(request), "invoice.issue", subject, month.error());
+    return refusal(month.error());
   }
+  const auto recorded =
+      append(services, request, "invoice.issue", subject, "", invoice_numbers(month->prepared));
+  if (!recorded) return not_recorded(recorded.error());
   JsonWriter out;
   out.begin_object()
       .field("month", invoice_request.month)

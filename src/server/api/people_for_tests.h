@@ -19,6 +19,7 @@
 #include "server/access/totp.h"
 #include "server/api/guard.h"
 #include "server/api/routes.h"
+#include "server/api/users.h"
 #include "server/audit_log/audit_log.h"
 #include "server/server.h"
 
@@ -69,11 +70,18 @@ class PeopleTest : public access::AccountsTest {
     auto opened = audit_log::AuditLog::open(audit_log_path(), clock_);
     if (!opened) ADD_FAILURE() << opened.error().message;
     audit_log_ = opened ? *std::move(opened) : nullptr;
-    add(user("ada", access::Role::kAdmin));
-    add(user("vic", access::Role::kViewer));
-    add(user("fin", access::Role::kFinance));
-    add(user("tea", access::Role::kTeamLead, {{.dimension = "team", .values = {"nlp"}}}));
-    add(user("sam", access::Role::kAdmin, {{.dimension = "team", .values = {"nlp"}}}));
+    add_recorded(user("ada", access::Role::kAdmin));
+    add_recorded(user("vic", access::Role::kViewer));
+    add_recorded(user("fin", access::Role::kFinance));
+    add_recorded(user("tea", access::Role::kTeamLead, {{.dimension = "team", .values = {"nlp"}}}));
+    add_recorded(user("sam", access::Role::kAdmin, {{.dimension = "team", .values = {"nlp"}}}));
+  }
+
+  void add_recorded(const access::User& who) {
+    auto change = user_change(services(), {.actor = "test"}, "user.add");
+    const auto added =
+        change.finish(accounts_->add_user(who, access::kPassword, false, change.recorder()));
+    if (!added) ADD_FAILURE() << added.error().message;
   }
 
   std::string audit_log_path() const { return folder_ + "/trail.audit"; }
@@ -89,7 +97,7 @@ class PeopleTest : public access::AccountsTest {
             .audit_log = *audit_log_,
             .oidc = &provider_,
             .version = "1.2.3",
-            .audit_log_path = audit_log_path(),
+            .audit_files = audit_log::LogFiles::beside(audit_log_path()),
             .machine_clients = machines_};
   }
   void serve(std::vector<server::Route> more = {}, const GuardLimits& limits = {}) {

@@ -146,10 +146,21 @@ server::Response close_period(const Services& services, const server::Request& r
   if (!parse_date(month + "-01")) return bad_parameter("month", "must be a month such as 2026-03");
   if (auto problem = params.problem()) return *std::move(problem);
   if (auto problem = body.problem()) return *std::move(problem);
+  const std::string subject = "month " + month;
+  JsonWriter facts;
+  facts.begin_object().field("month", month).field("reason", reason).end_object();
+  if (auto recorded = record_intent(services.audit_log, author_of(request), "period.close", subject,
+                                    facts.text());
+      !recorded) {
+    return refusal(recorded.error());
+  }
   const auto closed = ask_ledger(services, [&](Store& store) {
     return close_month(services, store, month, principal_of(request).name, reason);
   });
-  if (!closed) return refusal(closed.error());
+  if (!closed) {
+    record_failure(services.audit_log, author_of(request), "period.close", subject, closed.error());
+    return refusal(closed.error());
+  }
   const std::string after = period_json(closed->after);
   const auto recorded = append(services, request, "period.close", "month " + month,
                                period_json(closed->before), after);

@@ -63,7 +63,7 @@ Result<std::vector<PolicyUse>> list_policies(const Services& services) {
 
 // By first use; unused policies come last.
 std::string policy_key(const PolicyUse& use) {
-  return (use.first ? to_text(*use.first) : "never") + '\n' + use.version;
+  return (use.first ? pennyweight::to_text(*use.first) : "never") + '\n' + use.version;
 }
 
 Result<PolicyUse> find(const Services& services, const std::string& version) {

@@ -28,7 +28,9 @@ const access::Principal& principal_of(const server::Request& request) {
 server::Response not_recorded(const Error& error) {
   return server::problem(
       500, "Internal server error",
-      "The change was made, but the audit log could not be written: " + error.message);
+      "The change was announced in the audit log and made, but the log could not say what came of "
+      "it: " +
+          error.message);
 }
 
 }  // namespace pennyweight::api

@@ -65,7 +65,8 @@ server::Response with_body_etag(server::Response response);
 // The principal of a request that the guard has accepted.
 const access::Principal& principal_of(const server::Request& request);
 
-// The answer if a change was made but could not be recorded in the audit log.
+// The answer if a change of the ledger was announced in the audit log and made, and the entry that
+// says so could not be written.
 server::Response not_recorded(const Error& error);
 
 }  // namespace pennyweight::api

@@ -21,7 +21,13 @@ struct Endpoint {
   std::string_view permission;
   server::Response (*handler)(const Services&, const server::Request&);
   bool is_stream = false;
+  // Whether the sign-in must be a fresh one, since a session that was left open or stolen could do
+  // lasting harm.
+  bool needs_fresh_sign_in = false;
 };
+
+constexpr bool kStream = true;
+constexpr bool kFresh = true;
 
 constexpr Endpoint kEndpoints[] = {
     {"GET", "/costs", "read_costs", get_costs},
@@ -39,7 +45,7 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/live", "read_live", get_live},
     {"GET", "/live/now", "read_live", get_live_now},
     {"GET", "/top", "read_live", get_top},
-    {"GET", "/events", "read_live", get_events, true},
+    {"GET", "/events", "read_live", get_events, kStream},
     {"GET", "/fleet", "read_fleet", get_fleet},
 
     {"GET", "/runs", "read_rules", get_runs},
@@ -53,7 +59,7 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/reconcile/lines", "read_bills", get_reconciliation_lines},
     {"GET", "/restatements", "read_bills", get_restatements},
     {"GET", "/periods", "read_bills", get_periods},
-    {"POST", "/periods/{month}/close", "close_periods", close_period},
+    {"POST", "/periods/{month}/close", "close_periods", close_period, false, kFresh},
     {"GET", "/invoices", "read_invoices", get_invoices},
     {"GET", "/invoices/{number}", "read_invoices", get_invoice},
     {"POST", "/invoices/preview", "issue_invoices", preview_invoices},
@@ -62,23 +68,29 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/session", kOpen, get_session},
     {"POST", "/session", kOpen, sign_in},
     {"DELETE", "/session", kSignedIn, sign_out},
+    {"POST", "/session/confirm", kSignedIn, confirm_sign_in},
+    {"GET", "/sessions", "manage_own", get_sessions},
+    {"DELETE", "/sessions", "manage_own", end_other_sessions},
+    {"DELETE", "/sessions/{id}", "manage_own", end_session},
     {"PUT", "/session/password", "manage_own", change_password},
-    {"POST", "/session/totp", "manage_own", begin_totp},
-    {"PUT", "/session/totp", "manage_own", confirm_totp},
+    {"POST", "/session/totp", "manage_own", begin_totp, false, kFresh},
+    {"PUT", "/session/totp", "manage_own", confirm_totp, false, kFresh},
     {"DELETE", "/session/totp", "manage_own", remove_totp},
+    {"POST", "/session/totp/codes", "manage_own", make_recovery_codes, false, kFresh},
     {"GET", "/session/openid", kOpen, begin_openid},
     {"GET", "/session/openid/callback", kOpen, finish_openid},
 
     {"GET", "/users", "manage_users", get_users},
-    {"POST", "/users", "manage_users", add_user},
+    {"POST", "/users", "manage_users", add_user, false, kFresh},
     {"GET", "/users/{name}", "manage_users", get_user},
-    {"PATCH", "/users/{name}", "manage_users", change_user},
-    {"DELETE", "/users/{name}", "manage_users", remove_user},
-    {"POST", "/users/{name}/password", "manage_users", reset_password},
+    {"PATCH", "/users/{name}", "manage_users", change_user, false, kFresh},
+    {"DELETE", "/users/{name}", "manage_users", remove_user, false, kFresh},
+    {"POST", "/users/{name}/password", "manage_users", reset_password, false, kFresh},
+    {"DELETE", "/users/{name}/sessions", "manage_users", end_sessions_of_user, false, kFresh},
     {"GET", "/roles", kSignedIn, get_roles},
 
     {"GET", "/tokens", "manage_own", get_tokens},
-    {"POST", "/tokens", "manage_own", add_token},
+    {"POST", "/tokens", "manage_own", add_token, false, kFresh},
     {"DELETE", "/tokens/{id}", "manage_own", revoke_token},
 
     {"GET", "/views", "manage_own", get_views},
@@ -99,8 +111,14 @@ std::vector<server::Route> api_routes(const Services& services) {
     routes.push_back({.method = endpoint.method,
                       .path = fmt::format("/api/v1{}", endpoint.path),
                       .open = is_open,
-                      .handler = [shared, handler = endpoint.handler](
-                                     const server::Request& r) { return handler(*shared, r); },
+                      .handler =
+                          [shared, &endpoint](const server::Request& request) {
+                            if (endpoint.needs_fresh_sign_in) {
+                              auto stale = refuse_stale(*shared, request, endpoint.permission);
+                              if (stale) return *std::move(stale);
+                            }
+                            return endpoint.handler(*shared, request);
+                          },
                       .permission = is_open ? "" : std::string(endpoint.permission),
                       .is_stream = endpoint.is_stream,
                       .body_bytes_max = kJsonBodyBytesMax});

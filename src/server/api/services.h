@@ -8,7 +8,9 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "server/api/failed_sign_ins.h"
 #include "server/api/machine_clients.h"
+#include "server/audit_log/audit_log.h"
 
 namespace pennyweight {
 struct Config;
@@ -46,9 +48,10 @@ struct Services {
   std::function<std::shared_ptr<const LiveView>()> live = {};
   // The configured exchange rates; empty: none are configured.
   std::function<Result<ExchangeRates>()> rates = {};
-  std::string version = {};         // of the program
-  std::string audit_log_path = {};  // for verifying the whole file
+  std::string version = {};              // of the program
+  audit_log::LogFiles audit_files = {};  // for verifying the whole log
   MachineClients machine_clients = {};
+  std::shared_ptr<FailedSignIns> failed_sign_ins = std::make_shared<FailedSignIns>();
 };
 
 }  // namespace pennyweight::api

@@ -24,9 +24,6 @@ using server::problem;
 using server::Request;
 using server::Response;
 
-// Retry-After of a lock-out; the exact end is not revealed.
-constexpr std::chrono::seconds kRetryWhenLockedOut{900};
-
 std::string_view openid_cookie(bool secure) {
   return secure ? "__Host-pennyweight-openid" : "pennyweight-openid";
 }
@@ -44,6 +41,8 @@ void write_sign_in(JsonWriter& out, const Services& services) {
 Result<std::string> session_text(const Services& services, const Principal& who) {
   const auto user = services.accounts.find_user(who.name);
   if (!user) return std::unexpected(user.error());
+  const auto left = services.accounts.recovery_codes_left(who.name);
+  if (!left) return std::unexpected(left.error());
   JsonWriter out;
   out.begin_object()
       .key("user")
@@ -54,6 +53,7 @@ Result<std::string> session_text(const Services& services, const Principal& who)
       .scope("scope", who.scope)
       .field("local", *user && (*user)->local)
       .field("has_totp", *user && (*user)->has_totp)
+      .field("recovery_codes", *left)
       .end_object()
       .key("permissions")
       .begin_list();
@@ -69,20 +69,38 @@ Result<std::string> session_text(const Services& services, const Principal& who)
   return out.text();
 }
 
-// Appends an entry by somebody who is not signed in. `user` is an existing user, or "".
+// Counts a refusal of somebody who is not signed in. `user` is an existing user, or "".
 Result<void> record_refusal(const Services& services, const Request& request,
                             const std::string& user, std::string_view reason) {
-  JsonWriter why;
-  why.begin_object().field("reason", reason).end_object();
-  return append(services,
-                audit_log::Entry{.at = services.clock.now(),
-                                 .actor = "",
-                                 .peer = request.peer,
-                                 .action = "sign_in_failed",
-                                 .subject = user.empty() ? "an unknown user" : "user " + user,
-                                 .before = "",
-                                 .after = why.text(),
-                                 .hash = {}});
+  return services.failed_sign_ins->add(
+      user, request.peer, reason, services.clock.now(),
+      [&](audit_log::Entry entry) { return append(services, std::move(entry)); });
+}
+
+access::Device device_of(const Request& request) {
+  return {.peer = request.peer, .agent = request.header("user-agent")};
+}
+
+std::string_view word_of(access::SignedInBy by) {
+  return by == access::SignedInBy::kOpenId ? "openid" : "password";
+}
+
+// The line of a session that begins. `by` says how the user proved who they are.
+RecordedChange sign_in_change(const Services& services, const Request& request, std::string by) {
+  return RecordedChange(
+      services.audit_log, {.actor = "", .peer = request.peer}, "sign_in",
+      [by = std::move(by)](const access::Change& change, audit_log::Entry& entry) {
+        const User& user = *change.user_after;
+        JsonWriter how;
+        how.begin_object()
+            .field("by", by)
+            .field("session", change.session->id)
+            .field("role", access::to_text(user.role))
+            .end_object();
+        entry.actor = user.name;
+        entry.subject = "user " + user.name;
+        entry.after = how.text();
+      });
 }
 
 std::string_view reason_text(Refusal refusal) {
@@ -99,14 +117,18 @@ std::string_view reason_text(Refusal refusal) {
   return "";
 }
 
-Response locked_out() {
+Response locked_out(const Services& services, const Request& request, std::string_view name) {
   Response later =
       problem(429, "Too many requests", "Too many wrong passwords or codes. Wait, and try again.");
-  later.retry_after = kRetryWhenLockedOut;
+  const auto left = services.accounts.lock_out_left(name, request.peer);
+  if (!left) return refusal(left.error());
+  later.retry_after =
+      std::max(std::chrono::ceil<std::chrono::seconds>(*left), std::chrono::seconds(1));
   return later;
 }
 
-Response answer_to(Refusal refusal) {
+Response answer_to(const Services& services, const Request& request, std::string_view name,
+                   Refusal refusal) {
   switch (refusal) {
     case Refusal::kNeedsCode: {
       JsonWriter out;
@@ -122,44 +144,12 @@ Response answer_to(Refusal refusal) {
       return response;
     }
     case Refusal::kLockedOut:
-      return locked_out();
+      return locked_out(services, request, name);
     case Refusal::kWrong:
     case Refusal::kDisabled:
       break;
   }
   return problem(401, "Unauthorized", "The name, the password or the code is wrong.");
-}
-
-// Records the sign-in in the audit log, and returns the cookie.
-Result<std::string> begin_session(const Services& services, const Request& request,
-                                  const access::SignIn& signed_in, std::string_view by) {
-  JsonWriter how;
-  how.begin_object()
-      .field("by", by)
-      .field("session", signed_in.principal.session)
-      .field("role", access::to_text(signed_in.principal.role))
-      .end_object();
-  const auto recorded =
-      append(services, audit_log::Entry{.at = services.clock.now(),
-                                        .actor = signed_in.principal.name,
-                                        .peer = request.peer,
-                                        .action = "sign_in",
-                                        .subject = "user " + signed_in.principal.name,
-                                        .before = "",
-                                        .after = how.text(),
-                                        .hash = {}});
-  if (!recorded) {
-    // No session without an entry in the log.
-    auto out = services.accounts.sign_out(signed_in.secret);
-    return std::unexpected(out ? recorded.error() : out.error());
-  }
-  return cookie_of(signed_in, request, services.clock.now());
-}
-
-// Allows sessions only: a token can't change its owner.
-std::optional<Response> refuse_token(const Request& request) {
-  if (principal_of(request).by != access::SignedInBy::kToken) return std::nullopt;
-  return problem(403, "Forbidden", "A token can't do this; sign in.");
 }
 
 // Checks the user's password; returns the answer if it is wrong. Records the refusal.
@@ -173,7 +163,7 @@ std::optional<Response> check_own_password(const Services& services, const Reque
       !recorded) {
     return refusal(recorded.error());
   }
-  if (**refused == Refusal::kLockedOut) return locked_out();
+  if (**refused == Refusal::kLockedOut) return locked_out(services, request, who.name);
   return bad_parameter(name, "wrong password");
 }
 
@@ -215,7 +205,9 @@ Response sign_in(const Services& services, const Request& request) {
   const std::string code = body.text("code").value_or("");
   if (auto problem = params.problem()) return *std::move(problem);
   if (auto problem = body.problem()) return *std::move(problem);
-  const auto done = services.accounts.sign_in(name, password, code, request.peer);
+  auto change = sign_in_change(services, request, code.empty() ? "password" : "password, code");
+  const auto done = change.finish(
+      services.accounts.sign_in(name, password, code, device_of(request), change.recorder()));
   if (!done) return refusal(done.error());
   if (const auto* const refused = std::get_if<Refusal>(&*done)) {
     // Asking for the code is not a refusal: the password was right.
@@ -226,37 +218,136 @@ Response sign_in(const Services& services, const Request& request) {
           record_refusal(services, request, *known ? (*known)->name : "", reason_text(*refused));
       if (!recorded) return refusal(recorded.error());
     }
-    return answer_to(*refused);
+    return answer_to(services, request, name, *refused);
   }
   const auto& signed_in = std::get<access::SignIn>(*done);
-  const auto set =
-      begin_session(services, request, signed_in, code.empty() ? "password" : "password, code");
-  if (!set) return refusal(set.error());
   const auto text = session_text(services, signed_in.principal);
   if (!text) return refusal(text.error());
   Response response = json(*text);
-  response.headers = {{"Set-Cookie", *set}};
+  response.headers = {{"Set-Cookie", cookie_of(signed_in, request, services.clock.now())}};
   return response;
 }
+
+Response confirm_sign_in(const Services& services, const Request& request) {
+  QueryParams params(request);
+  JsonBody body(request);
+  const std::string password = body.required("password");
+  const std::string code = body.text("code").value_or("");
+  if (auto problem = params.problem()) return *std::move(problem);
+  if (auto problem = body.problem()) return *std::move(problem);
+  if (auto problem = refuse_token(request)) return *std::move(problem);
+  const Principal& who = principal_of(request);
+  auto change = user_event(services, author_of(request), "sign_in_confirm");
+  const auto refused = change.finish(services.accounts.confirm_session(
+      session_secret(request), password, code, request.peer, change.recorder()));
+  if (!refused) return refusal(refused.error());
+  if (!*refused) return {.status = 204};
+  if (**refused != Refusal::kNeedsCode) {
+    if (auto recorded = record_refusal(services, request, who.name, reason_text(**refused));
+        !recorded) {
+      return refusal(recorded.error());
+    }
+  }
+  // Who is signed in already, and mistypes, is not asked to sign in.
+  if (**refused == Refusal::kWrong)
+    return bad_parameter("password", "the password or the code is wrong");
+  return answer_to(services, request, who.name, **refused);
+}
+
+namespace {
+
+RecordedChange session_change(const Services& services, const Author& author,
+                              std::string_view action, std::string user) {
+  return RecordedChange(
+      services.audit_log, author, action,
+      [user = std::move(user)](const access::Change& change, audit_log::Entry& entry) {
+        entry.subject = "user " + user;
+        if (!change.session) return;
+        JsonWriter which;
+        which.begin_object().field("session", change.session->id).end_object();
+        entry.before = which.text();
+      });
+}
+
+}  // namespace
 
 Response sign_out(const Services& services, const Request& request) {
   QueryParams params(request);
   if (auto problem = params.problem()) return *std::move(problem);
   if (auto problem = refuse_token(request)) return *std::move(problem);
-  if (auto out = services.accounts.sign_out(session_secret(request)); !out) {
+  auto change =
+      session_change(services, author_of(request), "sign_out", principal_of(request).name);
+  if (auto out =
+          change.finish(services.accounts.sign_out(session_secret(request), change.recorder()));
+      !out) {
     return refusal(out.error());
-  }
-  const Principal& who = principal_of(request);
-  JsonWriter which;
-  which.begin_object().field("session", who.session).end_object();
-  if (auto recorded = append(services, request, "sign_out", "user " + who.name, which.text(), "");
-      !recorded) {
-    return not_recorded(recorded.error());
   }
   Response response{.status = 204};
   response.headers = {{"Set-Cookie", cookie(session_cookie(request.secure), "", request.secure,
                                             std::chrono::seconds(0))}};
   return response;
+}
+
+Response get_sessions(const Services& services, const Request& request) {
+  QueryParams params(request);
+  const Principal& who = principal_of(request);
+  const std::string user = params.text("user").value_or(who.name);
+  if (auto problem = params.problem()) return *std::move(problem);
+  if (user != who.name && !may_access(who, access::Permission::kManageUsers)) {
+    return problem(403, "Forbidden", "Sessions of other users need the permission manage_users.");
+  }
+  const auto sessions = services.accounts.sessions(user);
+  if (!sessions) return refusal(sessions.error());
+  return list(*sessions, std::nullopt, [&](JsonWriter& out, const access::Session& session) {
+    out.begin_object()
+        .field("id", session.id)
+        .field("user", session.user)
+        .field("by", word_of(session.by))
+        .field("created_at", session.created_at)
+        .field("seen_at", session.seen_at)
+        .field("expires_at", session.expires_at)
+        .field("peer", session.peer)
+        .field("agent", session.agent)
+        .field("this_one", session.id == who.session)
+        .end_object();
+  });
+}
+
+Response end_session(const Services& services, const Request& request) {
+  QueryParams params(request);
+  if (auto problem = params.problem()) return *std::move(problem);
+  if (auto problem = refuse_token(request)) return *std::move(problem);
+  const std::string& user = principal_of(request).name;
+  auto change = session_change(services, author_of(request), "session.end", user);
+  const auto ended =
+      change.finish(services.accounts.end_session(user, request.param("id"), change.recorder()));
+  return ended ? Response{.status = 204} : refusal(ended.error());
+}
+
+Response end_other_sessions(const Services& services, const Request& request) {
+  QueryParams params(request);
+  if (auto problem = params.problem()) return *std::move(problem);
+  if (auto problem = refuse_token(request)) return *std::move(problem);
+  const Principal& who = principal_of(request);
+  auto change = session_change(services, author_of(request), "session.end_all", who.name);
+  const auto ended =
+      change.finish(services.accounts.end_sessions(who.name, who.session, change.recorder()));
+  if (!ended) return refusal(ended.error());
+  JsonWriter out;
+  out.begin_object().field("ended", *ended).end_object();
+  return json(out);
+}
+
+Response end_sessions_of_user(const Services& services, const Request& request) {
+  QueryParams params(request);
+  if (auto problem = params.problem()) return *std::move(problem);
+  const std::string user = request.param("name");
+  auto change = session_change(services, author_of(request), "session.end_all", user);
+  const auto ended = change.finish(services.accounts.end_sessions(user, "", change.recorder()));
+  if (!ended) return refusal(ended.error());
+  JsonWriter out;
+  out.begin_object().field("ended", *ended).end_object();
+  return json(out);
 }
 
 Response change_password(const Services& services, const Request& request) {
@@ -270,13 +361,12 @@ Response change_password(const Services& services, const Request& request) {
   if (auto problem = check_own_password(services, request, "old", old_one))
     return *std::move(problem);
   const Principal& who = principal_of(request);
-  if (auto set = services.accounts.set_password(who.name, new_one, false, who.session); !set) {
+  auto change = user_event(services, author_of(request), "password.change");
+  if (auto set = change.finish(
+          services.accounts.set_password(who.name, new_one, false, who.session, change.recorder()));
+      !set) {
     return set.error().code == ErrorCode::kBadValue ? bad_parameter("new", set.error().message)
                                                     : refusal(set.error());
-  }
-  if (auto recorded = append(services, request, "password.change", "user " + who.name, "", "");
-      !recorded) {
-    return not_recorded(recorded.error());
   }
   return {.status = 204};
 }
@@ -296,6 +386,23 @@ Response begin_totp(const Services& services, const Request& request) {
   return json(out);
 }
 
+namespace {
+
+RecordedChange totp_change(const Services& services, const Author& author,
+                           std::string_view action) {
+  return RecordedChange(services.audit_log, author, action,
+                        [action](const access::Change& change, audit_log::Entry& entry) {
+                          constexpr const char* kWith = R"({"has_totp":true})";
+                          constexpr const char* kWithout = R"({"has_totp":false})";
+                          const bool is_added = action == "totp.add";
+                          entry.subject = "user " + change.user_after->name;
+                          entry.before = is_added ? kWithout : kWith;
+                          entry.after = is_added ? kWith : kWithout;
+                        });
+}
+
+}  // namespace
+
 Response confirm_totp(const Services& services, const Request& request) {
   QueryParams params(request);
   JsonBody body(request);
@@ -304,14 +411,11 @@ Response confirm_totp(const Services& services, const Request& request) {
   if (auto problem = body.problem()) return *std::move(problem);
   if (auto problem = refuse_token(request)) return *std::move(problem);
   const Principal& who = principal_of(request);
-  const auto fits = services.accounts.confirm_totp(who.name, code);
+  RecordedChange change = totp_change(services, author_of(request), "totp.add");
+  const auto fits =
+      change.finish(services.accounts.confirm_totp(who.name, code, change.recorder()));
   if (!fits) return refusal(fits.error());
   if (!*fits) return bad_parameter("code", "not the code that the app shows now");
-  if (auto recorded = append(services, request, "totp.add", "user " + who.name,
-                             R"({"has_totp":false})", R"({"has_totp":true})");
-      !recorded) {
-    return not_recorded(recorded.error());
-  }
   return {.status = 204};
 }
 
@@ -325,13 +429,22 @@ Response remove_totp(const Services& services, const Request& request) {
   if (auto problem = check_own_password(services, request, "password", password))
     return *std::move(problem);
   const Principal& who = principal_of(request);
-  if (auto done = services.accounts.remove_totp(who.name); !done) return refusal(done.error());
-  if (auto recorded = append(services, request, "totp.remove", "user " + who.name,
-                             R"({"has_totp":true})", R"({"has_totp":false})");
-      !recorded) {
-    return not_recorded(recorded.error());
-  }
-  return {.status = 204};
+  RecordedChange change = totp_change(services, author_of(request), "totp.remove");
+  const auto done = change.finish(services.accounts.remove_totp(who.name, change.recorder()));
+  return done ? Response{.status = 204} : refusal(done.error());
+}
+
+Response make_recovery_codes(const Services& services, const Request& request) {
+  QueryParams params(request);
+  if (auto problem = params.problem()) return *std::move(problem);
+  if (auto problem = refuse_token(request)) return *std::move(problem);
+  auto change = user_event(services, author_of(request), "totp.codes");
+  const auto codes = change.finish(
+      services.accounts.make_recovery_codes(principal_of(request).name, change.recorder()));
+  if (!codes) return refusal(codes.error());
+  JsonWriter out;
+  out.begin_object().texts("codes", *codes).end_object();
+  return json(out, 201);
 }
 
 // ---- OpenID Connect
@@ -356,17 +469,7 @@ bool is_same(const std::vector<SummaryFilter>& a, const std::vector<SummaryFilte
   });
 }
 
-Result<void> record_external_change(const Services& services, const Request& request,
-                                    std::string_view action, const User& user, std::string before) {
-  return append(services, audit_log::Entry{.at = services.clock.now(),
-                                           .actor = "openid",
-                                           .peer = request.peer,
-                                           .action = std::string(action),
-                                           .subject = "user " + user.name,
-                                           .before = std::move(before),
-                                           .after = user_text(user),
-                                           .hash = {}});
-}
+Author openid_author(const Request& request) { return {.actor = "openid", .peer = request.peer}; }
 
 // Finds or creates the user whom the provider has identified, and applies the current claims: an
 // admin who has left the group of admins is none from the next sign-in on.
@@ -395,10 +498,8 @@ Result<User> provision_user(const Services& services, const Request& request,
     user.name = identity.name;
     user.local = false;
     user.subject = subject;
-    auto added = services.accounts.add_user(user, "", false);
-    if (!added) return added;
-    TRY(record_external_change(services, request, "user.add", *added, ""));
-    return added;
+    auto change = user_change(services, openid_author(request), "user.add");
+    return change.finish(services.accounts.add_user(user, "", false, change.recorder()));
   }
   // A local user to whom an admin has given a subject keeps the local role.
   if (before.local || before.disabled ||
@@ -406,10 +507,8 @@ Result<User> provision_user(const Services& services, const Request& request,
        before.role == user.role && is_same(before.scope, user.scope))) {
     return before;
   }
-  auto changed = services.accounts.change_user(user);
-  if (!changed) return changed;
-  TRY(record_external_change(services, request, "user.change", *changed, user_text(before)));
-  return changed;
+  auto change = user_change(services, openid_author(request), "user.change");
+  return change.finish(services.accounts.change_user(user, change.recorder()));
 }
 
 // Refuses the sign-in. The provider's message is recorded in the audit log.
@@ -457,7 +556,9 @@ Response finish_openid(const Services& services, const Request& request) {
   if (!finished) return refuse_openid_sign_in(services, request, finished.error());
   const auto user = provision_user(services, request, finished->who);
   if (!user) return refuse_openid_sign_in(services, request, user.error());
-  const auto done = services.accounts.sign_in_external(user->name);
+  auto change = sign_in_change(services, request, "openid");
+  const auto done = change.finish(
+      services.accounts.sign_in_external(user->name, device_of(request), change.recorder()));
   if (!done) return refusal(done.error());
   if (const auto* const refused = std::get_if<Refusal>(&*done)) {
     if (auto recorded = record_refusal(services, request, user->name, reason_text(*refused));
@@ -466,11 +567,10 @@ Response finish_openid(const Services& services, const Request& request) {
     }
     return problem(403, "Forbidden", "This user may not sign in here.");
   }
-  const auto set = begin_session(services, request, std::get<access::SignIn>(*done), "openid");
-  if (!set) return refusal(set.error());
+  const std::string set = cookie_of(std::get<access::SignIn>(*done), request, services.clock.now());
   Response response{.status = 302};
   response.headers = {{"Location", finished->next},
-                      {"Set-Cookie", *set},
+                      {"Set-Cookie", set},
                       {"Set-Cookie", cookie(name, "", request.secure, std::chrono::seconds(0))}};
   return response;
 }

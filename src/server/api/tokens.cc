@@ -1,3 +1,5 @@
+#include "server/api/tokens.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +15,26 @@
 #include "server/api/route_helpers.h"
 
 namespace pennyweight::api {
+
+std::string token_text(const access::Token& token) {
+  JsonWriter out;
+  out.begin_object()
+      .field("id", token.id)
+      .field("name", token.name)
+      .field("user", token.user)
+      .key("only")
+      .begin_list();
+  for (const access::Permission permission : token.only) out.value(access::to_text(permission));
+  out.end_list()
+      .scope("scope", token.scope)
+      .field("created_at", token.created_at)
+      .field("expires_at", token.expires_at)
+      .field("last_used", token.last_used)
+      .field("revoked", token.revoked)
+      .end_object();
+  return out.text();
+}
+
 namespace {
 
 using access::Permission;
@@ -24,23 +46,10 @@ using server::Response;
 constexpr std::string_view kTokenList = "tokens";
 constexpr std::string_view kEverybody = "*";
 
-std::string token_text(const Token& token) {
-  JsonWriter out;
-  out.begin_object()
-      .field("id", token.id)
-      .field("name", token.name)
-      .field("user", token.user)
-      .key("only")
-      .begin_list();
-  for (const Permission permission : token.only) out.value(access::to_text(permission));
-  out.end_list()
-      .scope("scope", token.scope)
-      .field("created_at", token.created_at)
-      .field("expires_at", token.expires_at)
-      .field("last_used", token.last_used)
-      .field("revoked", token.revoked)
-      .end_object();
-  return out.text();
+void describe_token(const access::Change& change, audit_log::Entry& entry) {
+  entry.subject = fmt::format("token {} of {}", change.token_after->id, change.token_after->user);
+  if (change.token_before) entry.before = token_text(*change.token_before);
+  entry.after = token_text(*change.token_after);
 }
 
 // Checks that the principal may manage tokens of a user; otherwise returns the answer.
@@ -102,19 +111,18 @@ Response add_token(const Services& services, const Request& request) {
   if (auto problem = body.problem()) return *std::move(problem);
   token.expires_at = *expires_at;
   if (auto problem = refuse_others(request, token.user)) return *std::move(problem);
-  const auto made = services.accounts.add_token(token, &who);
+  RecordedChange change(services.audit_log, author_of(request), "token.add", describe_token);
+  const auto made = change.finish(services.accounts.add_token(token, &who, change.recorder()));
   if (!made) {
     return made.error().code == ErrorCode::kUnsupported
                ? problem(403, "Forbidden", made.error().message)
                : refusal(made.error());
   }
-  const std::string text = token_text(made->token);
-  const auto recorded =
-      append(services, request, "token.add",
-             fmt::format("token {} of {}", made->token.id, made->token.user), "", text);
-  if (!recorded) return not_recorded(recorded.error());
   JsonWriter out;
-  out.begin_object().raw_field("token", text).field("secret", made->secret).end_object();
+  out.begin_object()
+      .raw_field("token", token_text(made->token))
+      .field("secret", made->secret)
+      .end_object();
   return json(out, 201);
 }
 
@@ -128,14 +136,9 @@ Response revoke_token(const Services& services, const Request& request) {
   if (!tokens) return refusal(tokens.error());
   const auto found = std::ranges::find(*tokens, id, &Token::id);
   if (found == tokens->end()) return not_found(fmt::format("there is no token {}", id));
-  if (auto revoked = services.accounts.revoke_token(id); !revoked) return refusal(revoked.error());
-  Token after = *found;
-  after.revoked = true;
-  const auto recorded =
-      append(services, request, "token.revoke", fmt::format("token {} of {}", id, found->user),
-             token_text(*found), token_text(after));
-  if (!recorded) return not_recorded(recorded.error());
-  return {.status = 204};
+  RecordedChange change(services.audit_log, author_of(request), "token.revoke", describe_token);
+  const auto revoked = change.finish(services.accounts.revoke_token(id, change.recorder()));
+  return revoked ? Response{.status = 204} : refusal(revoked.error());
 }
 
 }  // namespace pennyweight::api

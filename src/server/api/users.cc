@@ -9,6 +9,7 @@
 #include "server/access/password.h"
 #include "server/api/answers.h"
 #include "server/api/audit_log.h"
+#include "server/api/guard.h"
 #include "server/api/route_helpers.h"
 
 namespace pennyweight::api {
@@ -26,6 +27,28 @@ Result<User> existing(const Services& services, const std::string& name) {
   if (!user) return std::unexpected(user.error());
   if (!*user) return fail(ErrorCode::kNotFound, fmt::format("there is no user '{}'", name));
   return **user;
+}
+
+// A token gives nobody what it does not have itself, and makes no admins: they would outlive it.
+std::optional<Response> refuse_to_grant(const Request& request, Role role) {
+  if (may_grant(principal_of(request), role)) return std::nullopt;
+  return server::problem(403, "Forbidden",
+                         fmt::format("A token can't make, change or remove a user with the role {} "
+                                     "unless it has all of that role's permissions, and never an "
+                                     "admin; sign in.",
+                                     access::to_text(role)));
+}
+
+// Blocking somebody who is no admin gives nobody anything.
+std::optional<Response> refuse_to_change(const Request& request, const User& before,
+                                         const User& after) {
+  User blocked = before;
+  blocked.disabled = true;
+  if (after.disabled && before.role != Role::kAdmin && user_text(blocked) == user_text(after)) {
+    return std::nullopt;
+  }
+  if (auto problem = refuse_to_grant(request, before.role)) return problem;
+  return refuse_to_grant(request, after.role);
 }
 
 // Reads the fields of a user from the body; absent ones stay as they are.
@@ -64,6 +87,39 @@ std::string user_text(const User& user) {
   return out.text();
 }
 
+namespace {
+
+std::string subject_of_user(const access::Change& change) {
+  const auto& user = change.user_after ? change.user_after : change.user_before;
+  return "user " + (user ? user->name : std::string());
+}
+
+}  // namespace
+
+RecordedChange user_change(const Services& services, const Author& author,
+                           std::string_view action) {
+  return RecordedChange(services.audit_log, author, action,
+                        [](const access::Change& change, audit_log::Entry& entry) {
+                          entry.subject = subject_of_user(change);
+                          if (change.user_before) entry.before = user_text(*change.user_before);
+                          if (change.user_after) entry.after = user_text(*change.user_after);
+                        });
+}
+
+RecordedChange user_event(const Services& services, const Author& author, std::string_view action,
+                          std::string facts) {
+  return RecordedChange(
+      services.audit_log, author, action,
+      [facts = std::move(facts)](const access::Change& change, audit_log::Entry& entry) {
+        entry.subject = subject_of_user(change);
+        entry.after = facts;
+        if (change.tokens_revoked == 0) return;
+        JsonWriter out;
+        out.begin_object().field("tokens_revoked", change.tokens_revoked).end_object();
+        entry.after = out.text();
+      });
+}
+
 Response get_users(const Services& services, const Request& request) {
   QueryParams params(request);
   const Page page = params.page(kUserList);
@@ -97,13 +153,12 @@ Response add_user(const Services& services, const Request& request) {
     if (!made) return refusal(made.error());
     password = *std::move(made);
   }
-  const auto added = services.accounts.add_user(user, password, user.local);
+  if (auto problem = refuse_to_grant(request, user.role)) return *std::move(problem);
+  auto change = user_change(services, author_of(request), "user.add");
+  const auto added =
+      change.finish(services.accounts.add_user(user, password, user.local, change.recorder()));
   if (!added) return refusal(added.error());
   const std::string text = user_text(*added);
-  if (auto recorded = append(services, request, "user.add", "user " + added->name, "", text);
-      !recorded) {
-    return not_recorded(recorded.error());
-  }
   JsonWriter out;
   out.begin_object()
       .raw_field("user", text)
@@ -133,21 +188,11 @@ Response change_user(const Services& services, const Request& request) {
     body.reject("has_totp", "only the user can add a second factor");
   if (auto problem = params.problem()) return *std::move(problem);
   if (auto problem = body.problem()) return *std::move(problem);
-  auto changed = services.accounts.change_user(user);
-  if (!changed) return refusal(changed.error());
-  if (!wants_totp && before->has_totp) {
-    if (auto removed = services.accounts.remove_totp(user.name); !removed) {
-      return refusal(removed.error());
-    }
-    changed->has_totp = false;
-  }
-  const std::string text = user_text(*changed);
-  if (auto recorded =
-          append(services, request, "user.change", "user " + user.name, user_text(*before), text);
-      !recorded) {
-    return not_recorded(recorded.error());
-  }
-  return json(text);
+  if (auto problem = refuse_to_change(request, *before, user)) return *std::move(problem);
+  user.has_totp = wants_totp;
+  auto change = user_change(services, author_of(request), "user.change");
+  const auto changed = change.finish(services.accounts.change_user(user, change.recorder()));
+  return changed ? json(user_text(*changed)) : refusal(changed.error());
 }
 
 Response remove_user(const Services& services, const Request& request) {
@@ -155,31 +200,26 @@ Response remove_user(const Services& services, const Request& request) {
   if (auto problem = params.problem()) return *std::move(problem);
   const auto before = existing(services, request.param("name"));
   if (!before) return refusal(before.error());
-  if (auto removed = services.accounts.remove_user(before->name); !removed) {
-    return refusal(removed.error());
-  }
-  if (auto recorded =
-          append(services, request, "user.remove", "user " + before->name, user_text(*before), "");
-      !recorded) {
-    return not_recorded(recorded.error());
-  }
-  return {.status = 204};
+  if (auto problem = refuse_to_grant(request, before->role)) return *std::move(problem);
+  auto change = user_change(services, author_of(request), "user.remove");
+  const auto removed =
+      change.finish(services.accounts.remove_user(before->name, change.recorder()));
+  return removed ? Response{.status = 204} : refusal(removed.error());
 }
 
 Response reset_password(const Services& services, const Request& request) {
   QueryParams params(request);
   if (auto problem = params.problem()) return *std::move(problem);
+  if (auto problem = refuse_token(request)) return *std::move(problem);
   const auto user = existing(services, request.param("name"));
   if (!user) return refusal(user.error());
   const auto password = access::one_time_password();
   if (!password) return refusal(password.error());
-  if (auto set = services.accounts.set_password(user->name, *password, true); !set) {
+  auto change = user_event(services, author_of(request), "user.password_reset");
+  if (auto set = change.finish(
+          services.accounts.set_password(user->name, *password, true, "", change.recorder()));
+      !set) {
     return refusal(set.error());
-  }
-  if (auto recorded =
-          append(services, request, "user.password_reset", "user " + user->name, "", "");
-      !recorded) {
-    return not_recorded(recorded.error());
   }
   JsonWriter out;
   out.begin_object().field("password", *password).end_object();

@@ -64,13 +64,13 @@ Response add_view(const Services& services, const Request& request) {
   view.shared = body.boolean("shared").value_or(false);
   if (auto problem = params.problem()) return *std::move(problem);
   if (auto problem = body.problem()) return *std::move(problem);
-  const auto saved = services.accounts.save_view(view);
-  if (!saved) return refusal(saved.error());
-  const std::string text = view_text(*saved, who.name);
-  if (auto recorded = append(services, request, "view.add", about(*saved), "", text); !recorded) {
-    return not_recorded(recorded.error());
-  }
-  return json(text, 201);
+  RecordedChange change(services.audit_log, author_of(request), "view.add",
+                        [&](const access::Change& made, audit_log::Entry& entry) {
+                          entry.subject = about(*made.view_after);
+                          entry.after = view_text(*made.view_after, who.name);
+                        });
+  const auto saved = change.finish(services.accounts.save_view(view, change.recorder()));
+  return saved ? json(view_text(*saved, who.name), 201) : refusal(saved.error());
 }
 
 Response remove_view(const Services& services, const Request& request) {
@@ -84,13 +84,14 @@ Response remove_view(const Services& services, const Request& request) {
   if (!views) return refusal(views.error());
   const auto found = std::ranges::find(*views, *id, &SavedView::id);
   if (found == views->end() || found->user != who.name) return missing;
-  if (auto removed = services.accounts.remove_view(who.name, *id); !removed) {
-    return refusal(removed.error());
-  }
-  const auto recorded =
-      append(services, request, "view.remove", about(*found), view_text(*found, who.name), "");
-  if (!recorded) return not_recorded(recorded.error());
-  return {.status = 204};
+  RecordedChange change(services.audit_log, author_of(request), "view.remove",
+                        [&](const access::Change& made, audit_log::Entry& entry) {
+                          entry.subject = about(*made.view_before);
+                          entry.before = view_text(*made.view_before, who.name);
+                        });
+  const auto removed =
+      change.finish(services.accounts.remove_view(who.name, *id, change.recorder()));
+  return removed ? Response{.status = 204} : refusal(removed.error());
 }
 
 }  // namespace pennyweight::api

@@ -79,6 +79,10 @@ class AuditLogTest : public testing::Test {
   void put(const std::string& bytes) const {
     std::ofstream(path(), std::ios::binary | std::ios::trunc) << bytes;
   }
+  void forget_kept_head() const {
+    std::filesystem::remove(path() + ".head");
+    std::filesystem::remove(path() + ".key");
+  }
   void put_lines(const std::vector<std::string>& lines) const {
     std::string text;
     for (const std::string& line : lines) text += line + "\n";
@@ -255,7 +259,8 @@ TEST_F(AuditLogTest, FindsACutTailWhereTheHeadIsKnown) {
   EXPECT_FALSE(verdict(head).whole);
   EXPECT_EQ(verdict(head).bad_line, 3U);
   EXPECT_THAT(verdict(head).reason, HasSubstr("ends with number 2, and number 4 is known"));
-  // Rewritten from the third line on.
+  // Rewritten from the third line on, by somebody who removed the kept head as well.
+  forget_kept_head();
   const auto audit_log = open();
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(audit_log->append(entry("other")));
   EXPECT_TRUE(verdict().whole);
@@ -291,11 +296,15 @@ TEST_F(AuditLogTest, SetsHalfALineAsideAndSaysSo) {
   for (std::size_t cut = 1; cut <= lines[2].size(); cut += 40) {
     std::filesystem::remove(path() + ".torn");
     const std::string half = lines[2].substr(0, cut);
-    put(lines[0] + "\n" + lines[1] + "\n" + half);
-    EXPECT_EQ(verdict().bad_line, 3U);
+    forget_kept_head();
+    put(lines[0] + "\n" + lines[1] + "\n");
+    open();
+    const std::string before = read();
+    put(before + half);
+    EXPECT_EQ(verdict().bad_line, 4U);
     EXPECT_THAT(verdict().reason, HasSubstr("half-written"));
     const auto audit_log = open();
-    EXPECT_EQ(audit_log->head()->number, 3U) << "two, and the entry about the torn line";
+    EXPECT_EQ(audit_log->head()->number, 4U) << "two, the adopted head, and the torn line";
     const auto entries = audit_log->entries(0, 1, {});
     EXPECT_EQ((*entries)[0].action, "trail.torn");
     EXPECT_EQ((*entries)[0].after, "{\"bytes\":" + std::to_string(half.size()) + "}");
@@ -327,6 +336,7 @@ TEST_F(AuditLogTest, AppendsNothingToADamagedEnd) {
   EXPECT_THAT(refused.error().message, HasSubstr("damaged at its end"));
   // Lines that others append while it is open are checked against our last line.
   put_lines({lines[0], lines[1]});
+  forget_kept_head();
   const auto audit_log = open();
   put_lines(bad);
   EXPECT_FALSE(audit_log->append(entry("x")));

@@ -212,6 +212,9 @@ bool Verifier::add_line(std::string_view line) {
   if (known_ && known_->number == entry->number && known_->hash != entry->hash) {
     return refuse("its hash is not the known one: the log was rewritten from here or earlier");
   }
+  if (entry->action == kAcceptedAction) accepted_.push_back(*entry);
+  if (entry->action == kAdoptedAction) adopted_.push_back(*entry);
+  if (take) take(*entry);
   return true;
 }
 
@@ -245,7 +248,10 @@ Verdict Verifier::finish() {
     refuse(fmt::format("it is missing: the log ends with number {}, and number {} is known",
                        chain_.head().number, known_->number));
   }
-  return bad_ ? *bad_ : Verdict{true, chain_.head(), 0, ""};
+  Verdict verdict = bad_ ? *bad_ : Verdict{true, chain_.head(), 0, ""};
+  verdict.accepted = std::move(accepted_);
+  verdict.adopted = std::move(adopted_);
+  return verdict;
 }
 
 }  // namespace pennyweight::audit_log

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,6 +58,8 @@ class Verifier {
   explicit Verifier(std::optional<Head> known = {}) : known_(std::move(known)) {}
   // Returns false once something is wrong.
   bool add(std::string_view bytes);
+  // Each entry that continues the chain, in order.
+  std::function<void(const Entry&)> take = {};
   // REQUIRES: add() is not called after it.
   Verdict finish();
 
@@ -69,6 +72,7 @@ class Verifier {
   std::string rest_;  // the beginning of a line that continues in the next piece
   std::uint64_t line_ = 0;
   std::optional<Verdict> bad_;
+  std::vector<Entry> accepted_, adopted_;
 };
 
 }  // namespace pennyweight::audit_log

@@ -26,8 +26,9 @@ export interface paths {
         };
         /**
          * Whether the audit log is intact.
-         * @description Each entry has the hash of the entry before it. The last entry is also stored with the accounts, so
-         *     that a log whose end was cut off is found out.
+         * @description Each entry has the hash of the entry before it, and the last entry is kept signed beside the log, so
+         *     that a log that was cut, continued or rewritten is found out. Users, roles, scopes and tokens must be
+         *     what the entries say.
          */
         get: operations["verifyAudit"];
         put?: never;
@@ -577,6 +578,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/session/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm who is signed in, for changes that need a fresh sign-in.
+         * @description Users, roles, passwords of others, tokens, second factors and closed months change only with a
+         *     sign-in of the last minutes (`serve.fresh_sign_in`). Otherwise they answer 403 with
+         *     `"needs": "fresh_sign_in"`; confirm with this, and send the request again. Who signed in by OpenID
+         *     Connect (`"by": "openid"`) signs in there again.
+         */
+        post: operations["confirmSignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/session/openid": {
         parameters: {
             query?: never;
@@ -646,6 +670,61 @@ export interface paths {
         post: operations["beginTotp"];
         /** Remove your own second factor. */
         delete: operations["removeTotp"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/session/totp/codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make recovery codes; earlier ones are no longer valid.
+         * @description Each replaces the code of your second factor once, when it is lost. Store them elsewhere.
+         */
+        post: operations["makeRecoveryCodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where you are signed in, the latest first. */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        /** Sign out everywhere else. */
+        delete: operations["endOtherSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End one of your sessions. */
+        delete: operations["endSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -789,9 +868,26 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give a local user a one-time password. Their sessions end. */
+        /** Give a local user a one-time password. Their sessions end, and their tokens are revoked. */
         post: operations["resetPassword"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{name}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Sign a user out everywhere. */
+        delete: operations["endSessionsOfUser"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1344,6 +1440,8 @@ export interface components {
                 /** @description Whether the user has a password here. */
                 local: boolean;
                 has_totp: boolean;
+                /** @description How many recovery codes are left. */
+                recovery_codes?: number;
             } | null;
             /** @description The user's current permissions. */
             permissions?: components["schemas"]["Permission"][];
@@ -1666,6 +1764,10 @@ export interface operations {
                         /** @description The first damaged line. */
                         bad_line: number | null;
                         reason: string | null;
+                        /** @description Entries that took another log for the recorded one. They stay for ever. */
+                        accepted: string[];
+                        /** @description Users, roles, scopes and tokens that are not what the entries say. */
+                        differences: string[];
                     };
                 };
             };
@@ -2916,7 +3018,7 @@ export interface operations {
                 "application/json": {
                     user: string;
                     password: string;
-                    /** @description Six digits from the authenticator app. */
+                    /** @description Six digits from the authenticator app; or a recovery code. */
                     code?: string;
                 };
             };
@@ -2952,6 +3054,45 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The user is signed out. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    confirmSignIn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "password": "tin otter under 42 lamps"
+                 *     }
+                 */
+                "application/json": {
+                    password: string;
+                    /** @description Of the second factor; or a recovery code. */
+                    code?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The sign-in is fresh again. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3180,6 +3321,148 @@ export interface operations {
             };
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    makeRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The codes, shown once. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        codes: string[];
+                    };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /** @description Another user; needs manage_users. */
+                user?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions that go on. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            id: string;
+                            user: components["schemas"]["UserName"];
+                            /** @enum {unknown} */
+                            by: "password" | "openid";
+                            /** Format: date-time */
+                            created_at: string;
+                            /**
+                             * Format: date-time
+                             * @description To the minute.
+                             */
+                            seen_at: string;
+                            /** Format: date-time */
+                            expires_at: string;
+                            /** @description The address it was begun from. */
+                            peer: string;
+                            /** @description What the browser called itself. */
+                            agent: string;
+                            /** @description Whether it is the one that asks. */
+                            this_one: boolean;
+                        }[];
+                        next: components["schemas"]["Next"];
+                    };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    endOtherSessions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All your sessions but this one have ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description How many. */
+                        ended: number;
+                    };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /** @description As the list shows it. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
             default: components["responses"]["OtherProblem"];
@@ -3694,6 +3977,41 @@ export interface operations {
                 content: {
                     "application/json": {
                         password: string;
+                    };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    endSessionsOfUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /** @description The user's name. */
+                name: components["schemas"]["UserName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All sessions of the user have ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description How many. */
+                        ended: number;
                     };
                 };
             };
