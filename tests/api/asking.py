@@ -168,7 +168,10 @@ def remove_totp(server, asker):
     return "/api/v1/session/totp", {"password": PASSWORD}
 
 
-def recovery_codes(_server, _asker):
+def recovery_codes(server, asker):
+    session = asker.get("/api/v1/session").json()["user"]
+    if session is not None and not session["has_totp"]:
+        asker.put(*confirm_totp(server, asker))
     return "/api/v1/session/totp/codes", None
 
 
