@@ -24,6 +24,7 @@ Verb declare_allocate(CLI::App& app);
 Verb declare_work(CLI::App& app);
 Verb declare_report(CLI::App& app);
 Verb declare_compare(CLI::App& app);
+Verb declare_replay(CLI::App& app);
 Verb declare_reconcile(CLI::App& app);
 Verb declare_explain(CLI::App& app);
 Verb declare_export(CLI::App& app);

@@ -74,6 +74,15 @@ Share ClusterState::share_on(std::uint32_t machine, const Request& request) cons
   return share;
 }
 
+bool ClusterState::is_free(const Share& share) const {
+  const FreeMachine& free = free_[share.machine];
+  if (free.cpu_milli < share.cpu_milli || free.memory_mib < share.memory_mib) return false;
+  for (std::uint32_t i = 0; i < machines_[share.machine].gpus; ++i) {
+    if (((share.gpu_mask >> i) & 1) != 0 && free.by_gpu[i] < share.gpu_milli) return false;
+  }
+  return true;
+}
+
 void ClusterState::take(const Share& share) {
   FreeMachine& free = free_[share.machine];
   CHECK(free.cpu_milli >= share.cpu_milli && free.memory_mib >= share.memory_mib,

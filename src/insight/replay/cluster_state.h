@@ -48,6 +48,7 @@ class ClusterState {
   // with the least room that suffices. REQUIRES: fits(machine, request).
   Share share_on(std::uint32_t machine, const Request& request) const;
 
+  bool is_free(const Share& share) const;
   void take(const Share& share);       // REQUIRES: it is free
   void give_back(const Share& share);  // REQUIRES: it was taken
   void clear();                        // everything is free

@@ -118,6 +118,11 @@ void Placement::take(const Share& share) {
   if (!held_by_size_.empty()) ++held_by_size_[share.machine][size_class(share)];
 }
 
+bool Placement::is_free(const Shares& shares) const {
+  return std::all_of(shares.begin(), shares.end(),
+                     [&](const Share& share) { return cluster_.is_free(share); });
+}
+
 void Placement::take(const Shares& shares) {
   for (const Share& share : shares) take(share);
 }

@@ -59,6 +59,7 @@ class Placement {
   std::optional<Shares> place(const Request& request);
   // The same, without taking it.
   std::optional<Shares> try_place(const Request& request);
+  bool is_free(const Shares& shares) const;
   void take(const Shares& shares);       // REQUIRES: they are free
   void give_back(const Shares& shares);  // REQUIRES: they were taken through this object
   void clear();                          // everything is free

@@ -50,8 +50,9 @@ enum class RestartCost {
 struct Scheduling {
   QueueOrder order = QueueOrder::kFirstComeFirstServed;
   WhenBlocked when_blocked = WhenBlocked::kWait;
-  // Every arrival and end plans all jobs anew from an empty cluster, in order; who no longer fits
-  // is interrupted and keeps its progress. Whoever fits runs: when_blocked does not apply.
+  // A job interrupts those that come after it, which keep their progress; whoever fits runs, so
+  // when_blocked does not apply. With RestartCost::kEveryEvent all jobs are planned anew from an
+  // empty cluster instead, at every arrival and end.
   bool preempts = false;
   RestartCost restart_cost = RestartCost::kOnResume;
   PlacementRule placement = PlacementRule::kFirstFit;
