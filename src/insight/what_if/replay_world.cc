@@ -1,0 +1,192 @@
+#include "insight/what_if/replay_world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <variant>
+
+#include "core/overloaded.h"
+#include "core/try.h"
+#include "insight/replay/cluster_state.h"
+
+namespace pennyweight::what_if {
+namespace {
+
+constexpr std::uint64_t kMibBytes = 1024 * 1024;
+// A node without a known capacity limits nobody.
+constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 60;
+
+std::uint64_t or_unlimited(std::uint64_t capacity) { return capacity == 0 ? kUnlimited : capacity; }
+
+std::uint32_t milli_of(CardShare share) {
+  return static_cast<std::uint32_t>(
+      (UInt128{share.units()} * replay::kMilliPerGpu + CardShare::kUnitsPerCard - 1) /
+      CardShare::kUnitsPerCard);
+}
+
+// Thousandths of a GPU that one device of the holding is, on a node like this; rounded up.
+std::uint32_t milli_of_device(const Device& device, const NodeView* node) {
+  const auto divided = [](std::uint64_t gpus, std::uint64_t parts) {
+    if (parts == 0) return replay::kMilliPerGpu;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        replay::kMilliPerGpu, (replay::kMilliPerGpu * gpus + parts - 1) / parts));
+  };
+  const Node* fact = node == nullptr ? nullptr : node->facts.front();
+  return std::visit(
+      Overloaded{
+          [](const WholeGpu&) { return replay::kMilliPerGpu; },
+          [](const CardFraction& fraction) {
+            return milli_of(std::max(fraction.compute, fraction.memory));
+          },
+          [&](const MigSlice& slice) {
+            if (node == nullptr || node->model == nullptr) return replay::kMilliPerGpu;
+            const auto share = find_mig_share(*node->model, slice.profile);
+            return share ? milli_of(std::max(share->compute, share->memory)) : replay::kMilliPerGpu;
+          },
+          [&](const Shard&) {
+            return fact == nullptr ? replay::kMilliPerGpu
+                                   : divided(fact->gpu_count, fact->shard_count);
+          },
+          [&](const MpsUnit&) {
+            return fact == nullptr ? replay::kMilliPerGpu
+                                   : divided(fact->gpu_count, fact->mps_count);
+          },
+          [&](const Replica&) {
+            return fact == nullptr ? replay::kMilliPerGpu : divided(1, fact->gpu_replicas);
+          },
+          [](const VirtualGpu& virtual_gpu) {
+            const std::uint32_t percent = std::max(virtual_gpu.cores_percent.value_or(0),
+                                                   virtual_gpu.memory_percent.value_or(0));
+            return percent == 0 ? replay::kMilliPerGpu
+                                : std::min(replay::kMilliPerGpu, percent * 10);
+          },
+      },
+      device);
+}
+
+// The nodes that a holding ran on, or may have run on.
+std::vector<std::uint32_t> nodes_of(const Holding& holding, const FleetView& fleet) {
+  return std::visit(Overloaded{
+                        [&](const OnGpus& on) {
+                          std::vector<std::uint32_t> nodes;
+                          for (const GpuId& gpu : on.gpus) {
+                            if (const auto node = fleet.node_of_gpu(gpu)) nodes.push_back(*node);
+                          }
+                          return nodes;
+                        },
+                        [&](const OnNodes& on) {
+                          std::vector<std::uint32_t> nodes;
+                          for (const OnNodes::NodeDevices& devices : on.parts) {
+                            if (const auto node = fleet.node_of(devices.node))
+                              nodes.push_back(*node);
+                          }
+                          return nodes;
+                        },
+                        [&](const InPool& in) { return fleet.pool(in, holding.gpu_model); },
+                    },
+                    holding.placement);
+}
+
+class WorldMaker {
+ public:
+  WorldMaker(const ClusterMonth& month, const FleetView& fleet, const FleetView& ran_on,
+             const Interval& period, const TeamOf& team_of, bool any_model)
+      : month_(month),
+        fleet_(fleet),
+        ran_on_(ran_on),
+        team_of_(team_of),
+        any_model_(any_model),
+        world_(period) {}
+
+  Result<ReplayWorld> make() {
+    for (const NodeView& view : ran_on_.nodes()) std::ignore = number_of_model(view);
+    for (std::uint32_t i = 0; i < fleet_.nodes().size(); ++i) {
+      TRY(add_machine(i));
+    }
+    for (std::uint32_t i = 0; i < month_.holdings.size(); ++i) add_job(i);
+    return std::move(world_);
+  }
+
+ private:
+  std::uint32_t number_of_model(const NodeView& view) {
+    const std::string& name =
+        view.model == nullptr ? view.facts.front()->gpu_model : view.model->name;
+    return models_.try_emplace(name, static_cast<std::uint32_t>(models_.size())).first->second;
+  }
+
+  Result<void> add_machine(std::uint32_t index) {
+    const NodeView& view = fleet_.nodes()[index];
+    const Node& node = *view.facts.front();
+    if (view.capacity.gpus > replay::kGpusPerMachineMax) {
+      return fail(ErrorCode::kUnsupported,
+                  fmt::format("node {} has {} GPUs; a replay takes nodes of up to {}",
+                              node.name.text(), view.capacity.gpus, replay::kGpusPerMachineMax));
+    }
+    const std::uint32_t model = number_of_model(view);
+    if (models_.size() > 64)
+      return fail(ErrorCode::kUnsupported, "the fleet has over 64 GPU models; a replay takes 64");
+    world_.machines.push_back({.name = node.name.text(),
+                               .model = model,
+                               .gpus = static_cast<std::uint32_t>(view.capacity.gpus),
+                               .cpu_milli = or_unlimited(view.capacity.cpu_milli),
+                               .memory_mib = or_unlimited(view.capacity.memory_bytes / kMibBytes)});
+    world_.node_of_machine.push_back(index);
+    const Node& last = *view.facts.back();
+    if (node.from > world_.period.begin() || (last.to && *last.to < world_.period.end())) {
+      ++world_.partly_there;
+    }
+    return {};
+  }
+
+  void add_job(std::uint32_t index) {
+    const Holding& holding = month_.holdings[index];
+    if (!holding.claim.empty() || !holding.gpu_group.empty() || holding.is_reservation) {
+      world_.left_as_they_were.push_back(index);
+      return;
+    }
+    const auto held = holding.held.overlap(world_.period);
+    if (!held) return;
+    const std::vector<std::uint32_t> nodes = nodes_of(holding, ran_on_);
+    const NodeView* node = nodes.empty() ? nullptr : &ran_on_.nodes()[nodes.front()];
+    replay::Job job;
+    job.name = holding.workload.text();
+    job.team = team_of_(holding);
+    job.submit_us = (held->begin() - world_.period.begin()).count() * 1000;
+    job.work_us = static_cast<std::int64_t>(held->length_ms()) * 1000;
+    const std::uint64_t milli = device_count(holding) * milli_of_device(holding.device, node);
+    if (milli < replay::kMilliPerGpu) {
+      job.request.gpu_milli = static_cast<std::uint32_t>(milli);
+    } else {
+      job.request.gpus =
+          static_cast<std::uint32_t>((milli + replay::kMilliPerGpu - 1) / replay::kMilliPerGpu);
+    }
+    job.request.cpu_milli = holding.cpu_milli.value_or(0);
+    job.request.memory_mib = holding.memory_bytes.value_or(0) / kMibBytes;
+    if (!any_model_ && milli > 0) {
+      for (const std::uint32_t at : nodes) {
+        job.request.models |= replay::ModelSet{1} << number_of_model(ran_on_.nodes()[at]);
+      }
+    }
+    world_.jobs.push_back(std::move(job));
+    world_.holding_of_job.push_back(index);
+  }
+
+  const ClusterMonth& month_;
+  const FleetView& fleet_;
+  const FleetView& ran_on_;
+  const TeamOf& team_of_;
+  bool any_model_;
+  std::map<std::string, std::uint32_t> models_;
+  ReplayWorld world_;
+};
+
+}  // namespace
+
+Result<ReplayWorld> make_replay_world(const ClusterMonth& month, const FleetView& fleet,
+                                      const FleetView& ran_on, const Interval& period,
+                                      const TeamOf& team_of, bool any_model) {
+  return WorldMaker(month, fleet, ran_on, period, team_of, any_model).make();
+}
+
+}  // namespace pennyweight::what_if

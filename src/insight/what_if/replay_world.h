@@ -1,0 +1,47 @@
+// ReplayWorld: a month of the ledger as jobs and machines that a replay takes.
+//
+// What the ledger doesn't say is inferred by these rules:
+//   submit    when the job began to hold: most sources have no other time. So waiting before that
+//             is not known, and counts as none
+//   length    what it held within the period; a job that still ran at the end of the period ends
+//             there
+//   shape     its devices, CPU and memory. A job that ran on one node is placed on one node
+//   model     a job stays on the GPU models that it ran on, unless the scenario says otherwise
+//   machines  every node of the period, as if it had been there all the time
+// Holdings of a claim, a GPU group or a reservation share devices by rules of their own. They are
+// left as they were, and counted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "insight/compare/collect_windows.h"
+#include "insight/compare/fleet_view.h"
+#include "insight/replay/job.h"
+
+namespace pennyweight::what_if {
+
+using TeamOf = std::function<std::string(const Holding&)>;
+
+struct ReplayWorld {
+  explicit ReplayWorld(const Interval& over) : period(over) {}
+
+  Interval period;
+  std::vector<replay::Job> jobs;
+  std::vector<std::uint32_t> holding_of_job;  // index into the month's holdings
+  std::vector<replay::Machine> machines;
+  std::vector<std::uint32_t> node_of_machine;    // index into FleetView::nodes()
+  std::vector<std::uint32_t> left_as_they_were;  // holdings
+  std::uint64_t partly_there = 0;                // nodes that were not there all the time
+};
+
+// The month's holdings on the machines of `fleet`; `ran_on` is the fleet that they had.
+// An Error where a node or the number of GPU models is beyond what a replay takes.
+Result<ReplayWorld> make_replay_world(const ClusterMonth& month, const FleetView& fleet,
+                                      const FleetView& ran_on, const Interval& period,
+                                      const TeamOf& team_of, bool any_model);
+
+}  // namespace pennyweight::what_if

@@ -1,0 +1,41 @@
+// Scenario: what is changed about a period before it is replayed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "insight/replay/scheduling.h"
+
+namespace pennyweight::what_if {
+
+// Nodes added (copies of one that is there, with its price) or taken away. Empty selectors: any.
+struct FleetChange {
+  std::int64_t nodes = 0;  // negative: taken away
+  std::string pool = {};
+  std::string gpu_model = {};
+};
+
+// The jobs of a team (empty: everybody), in percent of what they were. At 150 every second job runs
+// twice, at 50 every second one is left out.
+struct DemandChange {
+  std::string team = {};
+  std::uint32_t percent = 100;
+};
+
+// The price of nodes with a GPU model (empty: all nodes), in percent of what it was.
+struct PriceChange {
+  std::string gpu_model = {};
+  std::uint32_t percent = 100;
+};
+
+struct Scenario {
+  replay::Scheduling scheduling;
+  std::vector<FleetChange> fleet;
+  std::vector<DemandChange> demand;
+  std::vector<PriceChange> prices;
+  std::int64_t restart_us = 0;  // what an interruption costs a job
+  bool any_model = false;       // a job may run on any GPU model, not only on that which it had
+};
+
+}  // namespace pennyweight::what_if

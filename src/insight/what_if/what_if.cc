@@ -1,0 +1,214 @@
+#include "insight/what_if/what_if.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "core/check.h"
+#include "core/try.h"
+#include "insight/replay/simulate.h"
+#include "insight/what_if/scenario_facts.h"
+
+namespace pennyweight::what_if {
+namespace {
+
+constexpr std::uint64_t kPerMille = 1000;
+
+std::int64_t period_us(const Interval& period) {
+  return static_cast<std::int64_t>(period.length_ms()) * 1000;
+}
+
+std::int64_t quantile(const std::vector<std::int64_t>& sorted, std::uint64_t per_mille) {
+  if (sorted.empty()) return 0;
+  return sorted[std::min(sorted.size() - 1,
+                         static_cast<std::size_t>(sorted.size() * per_mille / kPerMille))];
+}
+
+JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
+  const std::int64_t end = period_us(world.period);
+  JobFigures figures;
+  figures.jobs = world.jobs.size();
+  figures.capacity = static_cast<Int128>(replay.capacity_milli_gpus) * static_cast<Int128>(end);
+  std::vector<std::int64_t> waits;
+  Int128 waited = 0;
+  for (std::size_t i = 0; i < world.jobs.size(); ++i) {
+    const replay::JobResult& result = replay.jobs[i];
+    const auto gpus = static_cast<Int128>(world.jobs[i].request.milli_gpus());
+    figures.interruptions += result.interruptions;
+    figures.unfinished += gpus * static_cast<Int128>(world.jobs[i].work_us);
+    if (!result.first_start_us) {
+      ++figures.never_start;
+      continue;
+    }
+    waits.push_back(*result.first_start_us - world.jobs[i].submit_us);
+    waited += waits.back();
+  }
+  for (const replay::JobRun& run : replay.runs) {
+    const std::int64_t until = std::min(run.end_us, end);
+    if (until <= run.begin_us) continue;
+    figures.held += static_cast<Int128>(world.jobs[run.job].request.milli_gpus()) *
+                    static_cast<Int128>(until - run.begin_us);
+  }
+  // What restarts cost is held beyond the work; it can't be told apart by run, so it counts as
+  // done.
+  figures.unfinished = std::max(Int128{0}, figures.unfinished - figures.held);
+  std::sort(waits.begin(), waits.end());
+  if (!waits.empty()) {
+    figures.wait_mean = static_cast<std::int64_t>(waited / static_cast<Int128>(waits.size()));
+  }
+  figures.wait_p50 = quantile(waits, 500);
+  figures.wait_p95 = quantile(waits, 950);
+  figures.wait_p99 = quantile(waits, 990);
+  return figures;
+}
+
+JobFigures figures_as_it_was(const ReplayWorld& world) {
+  JobFigures figures;
+  figures.jobs = world.jobs.size();
+  for (const replay::Machine& machine : world.machines) {
+    figures.capacity += static_cast<Int128>(machine.gpus * replay::kMilliPerGpu) *
+                        static_cast<Int128>(period_us(world.period));
+  }
+  for (const replay::Job& job : world.jobs) {
+    figures.held +=
+        static_cast<Int128>(job.request.milli_gpus()) * static_cast<Int128>(job.work_us);
+  }
+  return figures;
+}
+
+// A MIG slice names a layout that the node it moves to may not have; its share is the same
+// anywhere.
+Device portable(const Device& device, const replay::Request& request) {
+  if (!std::holds_alternative<MigSlice>(device)) return device;
+  const auto share = CardShare::of(request.gpu_milli, replay::kMilliPerGpu);
+  CHECK(share.has_value(), "thousandths are a share");
+  return CardFraction{*share, *share};
+}
+
+// What the jobs held in the replay, as holdings within the period.
+std::vector<Holding> holdings_of(const ReplayWorld& world, const replay::Replay& replay,
+                                 std::span<const Holding> originals) {
+  std::vector<Holding> holdings;
+  for (const std::uint32_t index : world.left_as_they_were) holdings.push_back(originals[index]);
+  std::map<std::uint32_t, std::uint32_t> attempts;
+  for (const replay::JobRun& run : replay.runs) {
+    const Holding& original = originals[world.holding_of_job[run.job]];
+    const auto at = [&](std::int64_t us) {
+      return world.period.begin() + std::chrono::milliseconds(us / 1000);
+    };
+    const auto held = Interval::of(at(run.begin_us), std::min(at(run.end_us), world.period.end()));
+    if (!held) continue;
+    const replay::Job& job = world.jobs[run.job];
+    OnNodes placement;
+    for (const replay::Share& share : run.shares) {
+      placement.parts.push_back({NodeId(world.machines[share.machine].name),
+                                 job.request.gpu_milli > 0
+                                     ? static_cast<std::uint32_t>(device_count(original))
+                                     : static_cast<std::uint32_t>(std::popcount(share.gpu_mask))});
+    }
+    Holding holding(original.cluster, WorkloadId(job.name), *held, std::move(placement));
+    const std::uint32_t attempt = attempts[run.job]++;
+    holding.attempt =
+        attempt == 0 ? original.attempt : fmt::format("{}~{}", original.attempt, attempt);
+    holding.device =
+        job.request.gpu_milli > 0 ? portable(original.device, job.request) : Device{WholeGpu{}};
+    holding.cpu_milli = original.cpu_milli;
+    holding.memory_bytes = original.memory_bytes;
+    holding.labels = original.labels;
+    holding.id = numbered(original.id.hash, holdings.size() + 1);
+    holdings.push_back(std::move(holding));
+  }
+  return holdings;
+}
+
+class WhatIfRun {
+ public:
+  explicit WhatIfRun(const WhatIfInput& input) : input_(input), month_(input.cluster.facts) {}
+
+  Result<WhatIf> run() {
+    WhatIf result;
+    result.cost_was = TRY(costs_of(month_));
+    const TeamOf team_of = [&](const Holding& holding) {
+      const auto owner = result.cost_was.owners.find(holding.workload);
+      if (owner == result.cost_was.owners.end()) return std::string();
+      return std::string(owner->second.find(input_.team_dimension).value_or(""));
+    };
+    const FleetView fleet(month_.nodes, month_.gpus, month_.catalog, month_.join_rules);
+    const ReplayWorld world = TRY(
+        make_replay_world(month_, fleet, fleet, input_.period, team_of, input_.scenario.any_model));
+    if (world.jobs.empty()) {
+      return fail(ErrorCode::kNotFound,
+                  fmt::format("cluster {} held nothing in {} that could be replayed",
+                              month_.cluster.text(), input_.month));
+    }
+    result.left_as_they_were = world.left_as_they_were.size();
+    result.partly_there = world.partly_there;
+    result.was = figures_as_it_was(world);
+    result.calibrated = figures_of(world, replay_of(world, input_.calibration));
+    TRY(check_calibration(result));
+    TRY(run_scenario(fleet, team_of, result));
+    return result;
+  }
+
+ private:
+  static replay::Replay replay_of(const ReplayWorld& world, const replay::Scheduling& scheduling) {
+    return replay::simulate(world.jobs, world.machines,
+                            {.scheduling = scheduling, .keep_runs = true});
+  }
+
+  Result<MethodCosts> costs_of(const ClusterMonth& month) const {
+    const ComparedCluster cluster{.facts = month, .outages = input_.cluster.outages};
+    auto costs =
+        TRY(policy_costs(std::span(&cluster, 1), input_.policy,
+                         {.month = input_.month, .cost = input_.cost, .threads = input_.threads}));
+    return std::move(costs.front());
+  }
+
+  // What really ran must come out of its own replay, or no scenario can be believed.
+  Result<void> check_calibration(const WhatIf& result) const {
+    const Int128 off = result.was.held - result.calibrated.held;
+    const Int128 size = off < 0 ? -off : off;
+    if (size * 100 <= result.was.held * static_cast<Int128>(input_.error_percent_max)) return {};
+    return fail(
+        ErrorCode::kUnsupported,
+        fmt::format("replaying what really ran misses {} % of the GPU time held, and {} of {} jobs "
+                    "fit no node; a scenario of this month would be as far off. See whether the "
+                    "inventory has all nodes and GPUs, name the scheduling that really ran "
+                    "(--calibrate-scheduler, --calibrate-blocked), or accept it with --error-max",
+                    to_text(size * 100 / result.was.held), result.calibrated.never_start,
+                    result.was.jobs));
+  }
+
+  Result<void> run_scenario(const FleetView& ran_on, const TeamOf& team_of, WhatIf& result) const {
+    ScenarioFacts facts = TRY(change_fleet(month_, input_.scenario));
+    ClusterMonth changed{.cluster = month_.cluster,
+                         .charges = facts.charges,
+                         .nodes = facts.nodes,
+                         .gpus = facts.gpus,
+                         .holdings = month_.holdings,
+                         .catalog = month_.catalog,
+                         .join_rules = month_.join_rules};
+    const FleetView fleet(changed.nodes, changed.gpus, month_.catalog, month_.join_rules);
+    ReplayWorld world = TRY(make_replay_world(changed, fleet, ran_on, input_.period, team_of,
+                                              input_.scenario.any_model));
+    change_demand(world, input_.scenario);
+    for (replay::Job& job : world.jobs) job.restart_us = input_.scenario.restart_us;
+    const replay::Replay replay = replay_of(world, input_.scenario.scheduling);
+    result.would_be = figures_of(world, replay);
+    const std::vector<Holding> holdings = holdings_of(world, replay, month_.holdings);
+    changed.holdings = holdings;
+    result.cost_would_be = TRY(costs_of(changed));
+    return {};
+  }
+
+  const WhatIfInput& input_;
+  const ClusterMonth& month_;
+};
+
+}  // namespace
+
+Result<WhatIf> what_if(const WhatIfInput& input) { return WhatIfRun(input).run(); }
+
+}  // namespace pennyweight::what_if
