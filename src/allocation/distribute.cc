@@ -169,4 +169,29 @@ class Distributor {
 
 Distribution distribute(const DistributionInput& input) { return Distributor(input).run(); }
 
+std::vector<Posting> bucket_of_transfer(const DistributionInput& input, const FactId& transfer) {
+  const ChargeIndex charges(input.charges);
+  const SpreadRules rules(input.policy.spread, !input.cluster.empty(), charges);
+  SpreadAreas areas(input.nodes, charges);
+  std::map<BucketKey, bool> is_of_transfer;
+  std::vector<Posting> found;
+  for (const Posting& posting : input.postings) {
+    const auto rule = rules.rule_for(posting);
+    if (!rule || charges.find(posting.charge) == nullptr) continue;
+    const BucketKey key{.rule = *rule,
+                        .component = posting.component,
+                        .currency = posting.costs.currency(),
+                        .day = posting.day,
+                        .area = areas[rules.within(rules[*rule])].area_of(posting)};
+    const auto [at, is_new] = is_of_transfer.try_emplace(key, false);
+    if (is_new) {
+      const Bucket bucket{key, Costs::zero(key.currency), posting.interval};
+      at->second =
+          transfer_id(input.cluster, input.month, bucket_name(bucket, rules, areas)) == transfer;
+    }
+    if (at->second) found.push_back(posting);
+  }
+  return found;
+}
+
 }  // namespace pennyweight

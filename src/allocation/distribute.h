@@ -85,6 +85,12 @@ struct Distribution {
 // the postings of each transfer add up to zero on each of its days.
 Distribution distribute(const DistributionInput& input);
 
+// The postings of the bucket that a transfer moved: those that its bucket's amount is the sum of.
+// In the order of `postings`; none where `transfer` is the id of no spreading of the policy's rules
+// (a correction has no bucket). Of the input it needs cluster, month, postings, nodes, charges and
+// policy; postings of other buckets, also of other transfers, do no harm.
+std::vector<Posting> bucket_of_transfer(const DistributionInput& input, const FactId& transfer);
+
 // What the owners of a scope paid and held, for DistributionInput::other_scopes of another scope:
 // by owner, day, component and currency. REQUIRES: no corrections or transfers among `postings`.
 std::vector<DistributionInput::OtherScopeCost> sum_costs_by_owner(

@@ -229,9 +229,11 @@ class Store {
   virtual Result<void> scan_postings(const Scope& scope, const PostingSink& sink) = 0;
   // The dimensions that label rules gave to the workloads of a scope's current run, by workload.
   virtual Result<std::vector<WorkloadDimensions>> dimensions_of(const Scope& scope) = 0;
-  // The postings of current runs with the largest effective cost within a summary row.
+  // The postings of current runs with the largest effective cost within a summary row, without the
+  // first `skipped`. The order is total, so pages of a listing neither overlap nor leave any out.
   virtual Result<std::vector<Posting>> largest_postings(const SummaryQuery& query,
-                                                        std::uint64_t at_most) = 0;
+                                                        std::uint64_t at_most,
+                                                        std::uint64_t skipped = 0) = 0;
 
   virtual Result<std::vector<Run>> runs() = 0;  // by scope, then number
   virtual Result<std::vector<ImportRecord>> imports() = 0;

@@ -28,21 +28,6 @@ struct ReportRow {
   }
 };
 
-const Money& select_cost(const Costs& costs, CostColumn column) {
-  switch (column) {
-    case CostColumn::kEffective:
-      return costs.effective;
-    case CostColumn::kBilled:
-      return costs.billed;
-    case CostColumn::kList:
-      return costs.list;
-    case CostColumn::kContracted:
-      return costs.contracted;
-  }
-  CHECK(false, "every cost column is named above");
-  return costs.effective;
-}
-
 Column cost_column(CostColumn column, Currency currency) {
   const auto named = [&](std::string_view name) {
     return Column{fmt::format("{}_cost", name), fmt::format("{} {}", name, currency.text()),
@@ -272,6 +257,21 @@ class CostTable {
 };
 
 }  // namespace
+
+const Money& select_cost(const Costs& costs, CostColumn column) {
+  switch (column) {
+    case CostColumn::kEffective:
+      return costs.effective;
+    case CostColumn::kBilled:
+      return costs.billed;
+    case CostColumn::kList:
+      return costs.list;
+    case CostColumn::kContracted:
+      return costs.contracted;
+  }
+  CHECK(false, "every cost column is named above");
+  return costs.effective;
+}
 
 std::string display_key(std::string_view dimension, std::string_view key, std::string_view kind) {
   if (!key.empty()) return std::string(key);

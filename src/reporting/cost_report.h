@@ -18,6 +18,9 @@
 namespace pennyweight {
 
 enum class CostColumn { kEffective, kBilled, kList, kContracted };
+// One of the four costs.
+const Money& select_cost(const Costs& costs, CostColumn column);
+
 enum class CostSort { kCost, kKey };
 
 struct CostReport {

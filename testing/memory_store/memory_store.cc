@@ -335,11 +335,12 @@ class MemoryStore : public Store {
     }
     return found;
   }
-  Result<std::vector<Posting>> largest_postings(const SummaryQuery& query,
-                                                std::uint64_t at_most) override {
+  Result<std::vector<Posting>> largest_postings(const SummaryQuery& query, std::uint64_t at_most,
+                                                std::uint64_t skipped) override {
     std::vector<Posting> found;
     visit_postings(ledger_, query, [&](const StoredRun&, const Posting& p) { found.push_back(p); });
     std::ranges::sort(found, is_larger);
+    found.erase(found.begin(), found.begin() + std::ptrdiff_t(std::min(skipped, found.size())));
     if (found.size() > at_most) found.erase(found.begin() + std::ptrdiff_t(at_most), found.end());
     return found;
   }

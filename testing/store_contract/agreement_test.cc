@@ -170,6 +170,7 @@ void expect_agreement(Store& a, Store& b) {
     SummaryQuery query = any_query();
     RC_ASSERT(must(a.summarise(query)) == must(b.summarise(query)));
     RC_ASSERT(must(a.largest_postings(query, 5)) == must(b.largest_postings(query, 5)));
+    RC_ASSERT(must(a.largest_postings(query, 5, 3)) == must(b.largest_postings(query, 5, 3)));
     for (Store* store : {&a, &b}) {
       RC_ASSERT(scanned(*store, query) == must(store->summarise(query)));
       query.group_by.assign(dimensions().begin(), dimensions().end() - 1);

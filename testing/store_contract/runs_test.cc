@@ -113,6 +113,11 @@ TEST_P(RunContract, EveryFieldOfAPostingComesBackInOrder) {
   EXPECT_EQ(must(store_->postings_of(id)), postings);
   std::ranges::sort(postings, is_larger);
   EXPECT_EQ(must(store_->largest_postings({}, 1000)), postings);
+  EXPECT_EQ(must(store_->largest_postings({}, 10, 5)),
+            (std::vector<Posting>(postings.begin() + 5, postings.begin() + 15)));
+  EXPECT_EQ(must(store_->largest_postings({}, 10, postings.size() - 1)),
+            (std::vector<Posting>(postings.end() - 1, postings.end())));
+  EXPECT_THAT(must(store_->largest_postings({}, 10, 1000)), IsEmpty());
   postings.resize(7, full);
   EXPECT_EQ(must(store_->largest_postings({}, 7)), postings);
   EXPECT_THAT(must(store_->postings_of(FactId{{1, 1}})), IsEmpty());

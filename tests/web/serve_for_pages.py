@@ -6,7 +6,6 @@ Prints one line of JSON, {"url", "folder", "people": {name: password}}, and ends
 `full` is the ledger of tests/api/serving.py, with somebody of every role; `empty` is a first start; in
 `currencies` one node of `full` is billed in euros, and reports are in dollars.
 """
-import csv
 import json
 import pathlib
 import sys
@@ -15,6 +14,7 @@ import tempfile
 ROOT = pathlib.Path(sys.argv[2]).resolve()
 sys.path.insert(0, str(ROOT / "tests/api"))
 import serving  # reads sys.argv  # noqa: E402
+import two_currencies  # noqa: E402
 
 
 def empty_folder():
@@ -23,54 +23,11 @@ def empty_folder():
     return folder
 
 
-RATES = """date,from,to,rate,source
-2025-10-31,EUR,USD,1.06,ecb
-2025-11-30,EUR,USD,1.07,ecb
-2025-12-31,EUR,USD,1.04,ecb
-2026-01-31,EUR,USD,1.03,ecb
-2026-02-27,EUR,USD,1.05,ecb
-2026-03-31,EUR,USD,1.0821,ecb
-"""
-
-
-def bill_in_euros(folder):
-    """A ledger whose node gpu-03 is rented elsewhere, in euros."""
-    (folder / "rates.csv").write_text(RATES)
-    plain = serving.run
-
-    def run(arguments, cwd, code=0):
-        said = plain(arguments, cwd, code)
-        if arguments[:2] == ["generate", "bill"]:
-            bill = folder / arguments[arguments.index("--out") + 1]
-            with open(bill, newline="") as file:
-                rows = list(csv.DictReader(file))
-            for row in rows:
-                if "0c333" in row["ResourceId"]:
-                    row["BillingCurrency"], row["BillingAccountId"] = "EUR", "eu-1"
-            with open(bill, "w", newline="") as file:
-                writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-                writer.writeheader()
-                writer.writerows(rows)
-        return said
-
-    serving.run = run
-    make_ledger(folder)
-    serving.run = plain
-
-
-make_ledger = serving.make_ledger
-
-
 def main():
     what = sys.argv[4] if len(sys.argv) > 4 else "full"
     if what == "empty":
         serving.ledger_copy = empty_folder
-    config = serving.CONFIG
-    if what == "currencies":
-        serving.make_ledger = bill_in_euros
-        serving.CACHE = serving.CACHE / "currencies"
-        config += "currencies: {rates: rates.csv, report: USD}\n"
-    server = serving.Server(config)
+    server = two_currencies.server() if what == "currencies" else serving.Server()
     server.sign_in_admin()
     people = {"admin": serving.PASSWORD}
     if what != "empty":

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -20,32 +21,26 @@
 namespace pennyweight {
 namespace {
 
-// The largest postings behind a row of a report.
+// What find_postings() says where none matches.
+Error no_postings(const ExplainQuery& params) {
+  if (params.skipped > 0) return {ErrorCode::kNotFound, "there are no further postings"};
+  if (params.whole) return {ErrorCode::kNotFound, "no posting matches the filters and dates"};
+  return {
+      ErrorCode::kNotFound,
+      fmt::format(
+          "no posting has {} = '{}'{}; 'pennyweight report --by {}' shows what there is",
+          fmt::join(params.by, ","), params.key,
+          params.filters.empty() ? "" : fmt::format(" with {}", fmt::join(params.filters, " and ")),
+          fmt::join(params.by, ","))};
+}
+
+// The largest postings behind a row of a report, or all of its rows.
 Result<std::vector<Posting>> find_row_postings(Store& store, const ExplainQuery& params,
                                                const Policy& policy) {
-  const auto dimensions = parse_dimensions(params.by, policy);
-  if (!dimensions) return std::unexpected(dimensions.error());
-  const std::vector<std::string> keys =
-      dimensions->size() == 1 ? std::vector{params.key} : split_list(params.key);
-  if (keys.size() != dimensions->size()) {
-    return fail(ErrorCode::kBadValue,
-                fmt::format("the key needs a value for each of the {} dimensions, but has {}",
-                            dimensions->size(), keys.size()));
-  }
-  SummaryQuery query;
-  TRY(apply_dates(params.dates, query));
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const auto filters = row_filters((*dimensions)[i], keys[i]);
-    query.filters.insert(query.filters.end(), filters.begin(), filters.end());
-  }
+  SummaryQuery query = TRY(explained_selection(params, policy));
   query.filters.insert(query.filters.end(), params.scope.begin(), params.scope.end());
-  auto postings = store.largest_postings(query, params.top);
-  if (postings && postings->empty()) {
-    return fail(
-        ErrorCode::kNotFound,
-        fmt::format("no posting has {} = '{}'; 'pennyweight report --by {}' shows what there is",
-                    fmt::join(*dimensions, ","), params.key, fmt::join(*dimensions, ",")));
-  }
+  auto postings = store.largest_postings(query, params.top, params.skipped);
+  if (postings && postings->empty()) return std::unexpected(no_postings(params));
   return postings;
 }
 
@@ -54,13 +49,14 @@ Result<std::vector<Posting>> find_scoped_charge_postings(Store& store, const Fac
   SummaryQuery query;
   query.filters = params.scope;
   query.filters.push_back({"charge", {to_text(charge)}, false});
-  auto postings = store.largest_postings(query, params.top);
+  auto postings = store.largest_postings(query, params.top, params.skipped);
   if (postings && postings->empty()) {
     return fail(ErrorCode::kNotFound, fmt::format("there is no bill line {}", params.charge));
   }
   return postings;
 }
 
+// All postings of a charge, the largest first.
 Result<std::vector<Posting>> find_charge_postings(Store& store, const ExplainQuery& params) {
   const auto id = parse_hash(params.charge);
   if (!id) {
@@ -81,15 +77,19 @@ Result<std::vector<Posting>> find_charge_postings(Store& store, const ExplainQue
   std::stable_sort(postings->begin(), postings->end(), [](const Posting& a, const Posting& b) {
     return a.costs.effective.ticks() > b.costs.effective.ticks();
   });
-  if (postings->size() > params.top) {
-    postings->erase(postings->begin() + static_cast<std::ptrdiff_t>(params.top), postings->end());
-  }
+  const auto count = [&](std::uint64_t wanted) {
+    return static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(wanted, postings->size()));
+  };
+  postings->erase(postings->begin(), postings->begin() + count(params.skipped));
+  postings->erase(postings->begin() + count(params.top), postings->end());
+  if (postings->empty()) return std::unexpected(no_postings(params));
   return postings;
 }
 
 std::string day_text(std::chrono::sys_days day) { return to_text(Instant(day)).substr(0, 10); }
 
-Table posting_table(const std::vector<Posting>& postings) {
+Table posting_table(const std::vector<Posting>& postings, CostColumn cost,
+                    const std::string& cost_name) {
   Table table;
   const Currency currency = postings.front().costs.currency();
   table.currency = currency;
@@ -100,14 +100,14 @@ Table posting_table(const std::vector<Posting>& postings) {
       {"workload", "workload", ColumnKind::kText},
       {"kind", "kind", ColumnKind::kText},
       {"component", "component", ColumnKind::kText},
-      {"effective_cost", fmt::format("effective {}", currency.text()), ColumnKind::kMoney},
+      {cost_name + "_cost", fmt::format("{} {}", cost_name, currency.text()), ColumnKind::kMoney},
       {"gpu_hours", "GPU-hours", ColumnKind::kGpuHours},
       {"charge", "charge", ColumnKind::kId}};
   for (const Posting& posting : postings) {
     if (posting.costs.currency() != currency) continue;
     table.rows.push_back({day_text(posting.day), posting.node.text(), owner_text(posting.workload),
                           std::string(to_text(posting.kind)),
-                          std::string(to_text(posting.component)), posting.costs.effective,
+                          std::string(to_text(posting.component)), select_cost(posting.costs, cost),
                           posting.gpu_time, to_text(posting.charge)});
   }
   return table;
@@ -126,29 +126,52 @@ Result<Run> find_run(Store& store, const Charge& charge, const std::vector<Node>
                           scope.month, scope.cluster.text()));
 }
 
-// Tries the current runs of the transfer's month: a transfer names neither cluster nor policy, but
-// its id fits only one run.
+// The run that made a transfer: the current one of the only scope that has it.
+Result<Run> find_transfer_run(Store& store, const FactId& transfer) {
+  SummaryQuery query;
+  query.group_by = {"cluster", "month"};
+  query.filters = {{"charge", {to_text(transfer)}, false}};
+  const auto scopes = TRY(store.summarise(query));
+  const auto runs = TRY(store.runs());
+  for (const SummaryRow& row : scopes) {
+    for (const Run& run : runs) {
+      if (run.current && run.scope == Scope{ClusterId(row.keys[0]), row.keys[1]}) return run;
+    }
+  }
+  return fail(ErrorCode::kStore, "the bill line of a posting is not in the ledger");
+}
+
 Result<Explanation> explain_transfer_posting(Store& store, const Posting& posting,
                                              std::span<const Posting> postings,
                                              std::size_t chosen) {
-  const auto runs = TRY(store.runs());
-  for (const Run& run : runs) {
-    if (!run.current) continue;
-    const auto month = BillingPeriod::parse(run.scope.month, TimeZone::utc());
-    if (!month) continue;
-    // One more day on either side: days of other time zones reach beyond the month.
-    const Interval wide(month->to_interval().begin() - std::chrono::hours(24),
-                        month->to_interval().end() + std::chrono::hours(24));
-    if (!wide.overlap(posting.interval)) continue;
-    const auto policy = TRY(parse_policy_text(run.policy));
-    const auto corrections = TRY(store.corrections(run.scope.cluster, wide));
-    return explain_transfer({.postings = postings,
-                             .chosen = chosen,
-                             .run = run,
-                             .policy = policy,
-                             .corrections = corrections});
+  const Run run = TRY(find_transfer_run(store, posting.charge));
+  const auto month = TRY(BillingPeriod::parse(run.scope.month, TimeZone::utc()));
+  // One more day on either side: days of other time zones reach beyond the month.
+  const Interval wide(month.to_interval().begin() - std::chrono::hours(24),
+                      month.to_interval().end() + std::chrono::hours(24));
+  const auto policy = TRY(parse_policy_text(run.policy));
+  const auto corrections = TRY(store.corrections(run.scope.cluster, wide));
+  return explain_transfer({.postings = postings,
+                           .chosen = chosen,
+                           .run = run,
+                           .policy = policy,
+                           .corrections = corrections});
+}
+
+// The posting to explain; nothing where there are not so many.
+Result<std::optional<Posting>> find_chosen(Store& store, const ExplainQuery& params,
+                                           const std::vector<Posting>& listed,
+                                           const Policy& policy) {
+  if (listed.empty()) return std::nullopt;
+  if (!params.posting) return listed.front();
+  if (*params.posting >= params.skipped && *params.posting - params.skipped < listed.size()) {
+    return listed[static_cast<std::size_t>(*params.posting - params.skipped)];
   }
-  return fail(ErrorCode::kStore, "the bill line of a posting is not in the ledger");
+  ExplainQuery other = params;
+  other.skipped = *params.posting;
+  other.top = 1;
+  const auto found = TRY(find_postings(store, other, policy));
+  return found.front();
 }
 
 template <class Fact>
@@ -351,6 +374,92 @@ std::string strip_total(const std::string& value) {
 
 }  // namespace
 
+Result<CostColumn> parse_explained_cost(const std::string& cost) {
+  if (cost == "effective") return CostColumn::kEffective;
+  if (cost == "billed") return CostColumn::kBilled;
+  if (cost == "list") return CostColumn::kList;
+  if (cost == "contracted") return CostColumn::kContracted;
+  return fail(ErrorCode::kBadValue,
+              fmt::format("'{}' is not a cost; use effective, billed, list or contracted", cost));
+}
+
+Result<SummaryQuery> explained_selection(const ExplainQuery& params, const Policy& policy) {
+  SummaryQuery query;
+  query.as_of = params.as_of;
+  if (!params.charge.empty()) {
+    query.filters = {{"charge", {params.charge}, false}};
+    return query;
+  }
+  const auto dimensions = TRY(parse_dimensions(params.by, policy));
+  TRY(apply_dates(params.dates, query));
+  if (!params.whole) {
+    const std::vector<std::string> keys =
+        dimensions.size() == 1 ? std::vector{params.key} : split_list(params.key);
+    if (keys.size() != dimensions.size()) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("the key needs a value for each of the {} dimensions, but has {}",
+                              dimensions.size(), keys.size()));
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const auto filters = row_filters(dimensions[i], keys[i]);
+      query.filters.insert(query.filters.end(), filters.begin(), filters.end());
+    }
+  }
+  for (const std::string& text : params.filters) {
+    const auto filters = TRY(parse_filter(text, policy));
+    query.filters.insert(query.filters.end(), filters.begin(), filters.end());
+  }
+  return query;
+}
+
+Result<SpreadBucket> find_bucket(Store& store, const std::string& transfer) {
+  const auto id = parse_hash(transfer);
+  if (!id) {
+    return fail(
+        ErrorCode::kBadValue,
+        fmt::format("'{}' is not a transfer's id, which has 32 hexadecimal digits", transfer));
+  }
+  const auto moved = TRY(store.postings_of(FactId{*id}));
+  const auto none = fail(ErrorCode::kNotFound,
+                         fmt::format("{} is no cost that a spread rule has moved", transfer));
+  if (moved.empty()) return none;
+  const auto charge = TRY(store.find_charge(FactId{*id}));
+  if (charge) return none;
+  const Run run = TRY(find_transfer_run(store, FactId{*id}));
+  const auto policy = TRY(parse_policy_text(run.policy));
+  const Posting& first = moved.front();
+  SummaryQuery query;
+  query.first_day = query.last_day = first.day;
+  query.filters = {{"cluster", {run.scope.cluster.text()}, false},
+                   {"month", {run.scope.month}, false},
+                   {"kind", {std::string(to_text(first.kind))}, false},
+                   {"component", {std::string(to_text(first.component))}, false},
+                   {"currency", {first.costs.currency().text()}, false}};
+  const auto candidates =
+      TRY(store.largest_postings(query, std::numeric_limits<std::int64_t>::max()));
+  std::set<FactId> ids;
+  for (const Posting& posting : candidates) ids.insert(posting.charge);
+  std::vector<Charge> charges;
+  TRY(store.scan_charges(run.scope.month, [&](std::span<const Charge> some) {
+    for (const Charge& one : some) {
+      if (ids.contains(one.id)) charges.push_back(one);
+    }
+    return true;
+  }));
+  const auto nodes = TRY(store.nodes());
+  SpreadBucket bucket{.month = run.scope.month, .postings = {}};
+  bucket.postings = bucket_of_transfer({.cluster = run.scope.cluster,
+                                        .month = run.scope.month,
+                                        .postings = candidates,
+                                        .dimensions = {},
+                                        .nodes = keep_cluster(nodes, run.scope.cluster),
+                                        .charges = charges,
+                                        .policy = policy},
+                                       FactId{*id});
+  if (bucket.postings.empty()) return none;
+  return bucket;
+}
+
 Result<std::vector<Posting>> find_postings(Store& store, const ExplainQuery& params,
                                            const Policy& policy) {
   return params.charge.empty() ? find_row_postings(store, params, policy)
@@ -360,13 +469,31 @@ Result<std::vector<Posting>> find_postings(Store& store, const ExplainQuery& par
 Result<ExplainResult> explain_postings(Store& store, const ExplainQuery& params,
                                        std::vector<Posting> postings, const Config& config,
                                        const Catalog& catalog) {
-  ExplainResult answer{
-      .postings = std::move(postings), .table = {}, .explanation = {}, .warnings = {}};
-  answer.table = posting_table(answer.postings);
-  const Posting& first = answer.postings.front();
+  ExplainResult answer{.postings = std::move(postings),
+                       .table = {},
+                       .chosen = {},
+                       .explanation = {},
+                       .bucket = {},
+                       .warnings = {}};
+  const CostColumn cost = TRY(parse_explained_cost(params.cost));
+  answer.table = posting_table(answer.postings, cost, params.cost);
+  const auto chosen = TRY(find_chosen(store, params, answer.postings, config.policy));
+  answer.chosen = chosen;
+  const Posting& first = *chosen;
+  if (params.as_of) {
+    answer.warnings.emplace_back(
+        "these are the postings of an earlier time; only those of now are calculated again");
+    return answer;
+  }
   auto explanation = TRY(explain_posting(store, first, config, catalog, answer.warnings));
   answer.explanation = std::move(explanation);
-  if (params.scope.empty()) return answer;
+  const auto is_spread = [](const ExplanationStep& step) { return step.title == "What is spread"; };
+  if (params.scope.empty()) {
+    if (std::ranges::any_of(answer.explanation.steps, is_spread)) {
+      answer.bucket = to_text(first.charge);
+    }
+    return answer;
+  }
   const auto workloads = TRY(workloads_in_scope(store, first, params.scope));
   answer.explanation = restrict_to_scope(answer.explanation, [&](const std::string& workload) {
     return workloads.contains(workload);

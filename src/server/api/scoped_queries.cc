@@ -250,6 +250,28 @@ Result<ExplainResult> ScopedQueries::explain(ExplainQuery query) const {
   return *std::move(answer);
 }
 
+Result<ExplainedSum> ScopedQueries::explain_sum(const ExplainQuery& query) const {
+  return pennyweight::explain_sum(
+      query, services_.config.policy,
+      [this](const SummaryQuery& one) { return summarise_as_billed(one); },
+      conversion_ ? &*conversion_ : nullptr);
+}
+
+Result<SpreadBucket> ScopedQueries::bucket(const std::string& transfer) const {
+  if (is_scoped()) {
+    return fail(ErrorCode::kNotFound, "what a spread rule has moved is not in your scope");
+  }
+  std::optional<SpreadBucket> answer;
+  TRY(services_.ledger([&](Store& store) -> Result<void> {
+    auto found = find_bucket(store, transfer);
+    if (!found) return std::unexpected(found.error());
+    answer = *std::move(found);
+    return {};
+  }));
+  CHECK(answer.has_value(), "the ledger was asked");
+  return *std::move(answer);
+}
+
 Result<std::vector<Table>> ScopedQueries::units(UnitCostQuery query) const {
   TRY(check_scope_is_exact());
   query.scope = who_.scope;

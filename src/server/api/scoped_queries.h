@@ -24,6 +24,7 @@
 #include "reporting/queries/coverage.h"
 #include "reporting/queries/currency.h"
 #include "reporting/queries/explain.h"
+#include "reporting/queries/explain_sum.h"
 #include "reporting/queries/unit_costs.h"
 #include "reporting/rollup/rollup.h"
 #include "reporting/table.h"
@@ -94,9 +95,13 @@ class ScopedQueries {
                                                        const std::string& dimension,
                                                        const std::string& prefix,
                                                        std::size_t at_most) const;
-  // The postings behind a row of a report, or behind a charge, with an explanation of the first.
+  // The postings behind a row of a report, or behind a charge, with an explanation of one.
   // kNotFound: none is in the scope.
   Result<ExplainResult> explain(ExplainQuery query) const;
+  // What their amounts add up to, as billed and in the currency of convert_to().
+  Result<ExplainedSum> explain_sum(const ExplainQuery& query) const;
+  // The bucket that a transfer moved. kNotFound with a scope, whatever the transfer is.
+  Result<SpreadBucket> bucket(const std::string& transfer) const;
   Result<std::vector<Table>> units(UnitCostQuery query) const;
   Result<CoverageResult> coverage(CoverageQuery query) const;
   // The facts of a workload in a month. REQUIRES: summarise() has shown that it is in the scope.

@@ -165,9 +165,11 @@ export interface paths {
         };
         /**
          * How an amount comes about.
-         * @description The largest postings of a charge (`charge`), or behind a row of a report (`by` and `key`), with an
-         *     explanation of the first one. Users with a scope see only its postings, others without names, and
-         *     not the cost of the whole charge.
+         * @description What an amount is made of, and its postings, the largest first, with an explanation of one of
+         *     them: of a charge (`charge`), of a row of a report (`by` and `key`), of a whole report (`by` alone),
+         *     or of the cost that a spread rule has moved (`bucket`). With the filters, cost and currency of the
+         *     report the total is that of /costs, to the last digit. Users with a scope see only its postings,
+         *     others without names, and not the cost of the whole charge.
          */
         get: operations["explain"];
         put?: never;
@@ -2096,6 +2098,35 @@ export interface operations {
                 to?: components["parameters"]["To"];
                 /** @description The number of postings. */
                 top?: number;
+                /** @description Leave out this many larger postings. */
+                offset?: number;
+                /**
+                 * @description The number of the posting to explain, counted from 0 in the order of size; by default, the first
+                 *     that is listed.
+                 */
+                posting?: number;
+                /**
+                 * @description The id of a transfer (`bucket` of an explanation): the postings of the idle, unallocated or shared
+                 *     cost that it moved. Not for users with a scope.
+                 */
+                bucket?: components["schemas"]["Digest"];
+                /**
+                 * @description DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated up to 20 times, and all apply. A
+                 *     kind in parentheses, such as team=(unallocated), selects that row of a report.
+                 * @example [
+                 *       "team=nlp"
+                 *     ]
+                 */
+                filter?: components["parameters"]["Filter"];
+                /** @description Which of the four costs of a charge. */
+                cost?: "effective" | "billed" | "list" | "contracted";
+                /**
+                 * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
+                 *     booked; `original` keeps the billed currencies. By default, currencies.report.
+                 */
+                currency?: components["parameters"]["InCurrency"];
+                /** @description Costs as known at this instant; their calculation is then left out. */
+                as_of?: components["schemas"]["Instant"];
             };
             header?: never;
             path?: never;
@@ -2110,6 +2141,57 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @enum {unknown} */
+                        cost: "effective" | "billed" | "list" | "contracted";
+                        /** @description The amount that is explained, in each currency shown. */
+                        total: {
+                            currency: components["schemas"]["Currency"];
+                            amount: components["schemas"]["Amount"];
+                        }[];
+                        /** @description As billed; in each currency they add up to the amounts of the months. */
+                        parts: {
+                            kind: string;
+                            /** @enum {unknown} */
+                            component: "gpu" | "cpu" | "memory" | "whole";
+                            currency: components["schemas"]["Currency"];
+                            amount: components["schemas"]["Amount"];
+                            gpu_hours: components["schemas"]["GpuHours"];
+                            gpu_hours_exact: components["schemas"]["ExactHours"];
+                            postings: number;
+                        }[];
+                        /** @description The cost booked in each month, as billed and as shown; `shown` adds up to the total. */
+                        months: {
+                            month: components["schemas"]["Month"];
+                            currency: components["schemas"]["Currency"];
+                            amount: components["schemas"]["Amount"];
+                            shown_currency: components["schemas"]["Currency"];
+                            shown: components["schemas"]["Amount"];
+                        }[];
+                        /** @description All postings behind the amount. */
+                        postings_total: number;
+                        rates: components["schemas"]["UsedRates"];
+                        /** @description The number of the first line. */
+                        offset: number;
+                        /** @description Postings, the largest effective cost first. */
+                        lines: {
+                            number: number;
+                            day: components["schemas"]["Date"];
+                            node: string;
+                            workload: string;
+                            kind: string;
+                            /** @enum {unknown} */
+                            component: "gpu" | "cpu" | "memory" | "whole";
+                            currency: components["schemas"]["Currency"];
+                            amount: components["schemas"]["Amount"];
+                            gpu_hours: components["schemas"]["GpuHours"];
+                            gpu_hours_exact: components["schemas"]["ExactHours"];
+                            /** @description The bill line */
+                            charge: components["schemas"]["Digest"];
+                        }[];
+                        /** @description The number of the posting that is explained; null for a bucket. */
+                        posting: number | null;
+                        /** @description The id of the transfer that moved the explained posting; null if none did. */
+                        bucket: components["schemas"]["Digest"] | null;
                         postings: components["schemas"]["Table"];
                         explanation: components["schemas"]["ExplanationStep"][];
                         /** @description Whether every recomputed amount equals the stored one. */

@@ -93,8 +93,8 @@ class ClickhouseStore : public Store {
   Result<std::vector<Posting>> postings_of(const FactId& charge) override;
   Result<void> scan_postings(const Scope& scope, const PostingSink& sink) override;
   Result<std::vector<WorkloadDimensions>> dimensions_of(const Scope& scope) override;
-  Result<std::vector<Posting>> largest_postings(const SummaryQuery& query,
-                                                std::uint64_t at_most) override;
+  Result<std::vector<Posting>> largest_postings(const SummaryQuery& query, std::uint64_t at_most,
+                                                std::uint64_t skipped) override;
   Result<std::vector<Run>> runs() override;
   Result<std::vector<ImportRecord>> imports() override;
   Result<std::vector<RejectedRow>> rejected_rows(std::uint64_t at_most) override;
@@ -319,14 +319,15 @@ Result<std::vector<WorkloadDimensions>> ClickhouseStore::dimensions_of(const Sco
 }
 
 Result<std::vector<Posting>> ClickhouseStore::largest_postings(const SummaryQuery& query,
-                                                               std::uint64_t at_most) {
+                                                               std::uint64_t at_most,
+                                                               std::uint64_t skipped) {
   const Scan scan = TRY(Scan::begin(*database_));
   const std::vector<LedgerRun> runs = TRY(scan.runs());
   const ClickhouseSummarySql sql(scan, runs, query);
   std::vector<Posting> postings;
   if (sql.is_empty() || at_most == 0) return postings;
-  std::ignore =
-      TRY(scan.hand_over_postings(sql.largest(at_most), [&](std::span<const Posting> some) {
+  std::ignore = TRY(
+      scan.hand_over_postings(sql.largest(at_most, skipped), [&](std::span<const Posting> some) {
         postings.insert(postings.end(), some.begin(), some.end());
         return true;
       }));

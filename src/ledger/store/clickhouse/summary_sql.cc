@@ -290,10 +290,10 @@ std::string ClickhouseSummarySql::summarise() const {
          "code";
 }
 
-std::string ClickhouseSummarySql::largest(std::uint64_t at_most) const {
+std::string ClickhouseSummarySql::largest(std::uint64_t at_most, std::uint64_t skipped) const {
   return "WHERE session IN " + session_text() + where_ +
          " ORDER BY abs(effective_cost) DESC, day, node, workload, " + clickhouse_posting_order() +
-         " LIMIT " + std::to_string(at_most);
+         " LIMIT " + std::to_string(at_most) + " OFFSET " + std::to_string(skipped);
 }
 
 }  // namespace pennyweight

@@ -29,7 +29,7 @@ class ClickhouseSummarySql {
   // idle, memory time, time observed, the number of postings, and whether a sum overflowed.
   std::string summarise() const;
   // "WHERE … ORDER BY … LIMIT …" of the postings themselves, the largest first.
-  std::string largest(std::uint64_t at_most) const;
+  std::string largest(std::uint64_t at_most, std::uint64_t skipped) const;
 
  private:
   struct Run {

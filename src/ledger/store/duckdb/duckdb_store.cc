@@ -88,8 +88,8 @@ class DuckdbStore : public Store {
   Result<std::vector<Posting>> postings_of(const FactId& charge) override;
   Result<void> scan_postings(const Scope& scope, const PostingSink& sink) override;
   Result<std::vector<WorkloadDimensions>> dimensions_of(const Scope& scope) override;
-  Result<std::vector<Posting>> largest_postings(const SummaryQuery& query,
-                                                std::uint64_t at_most) override;
+  Result<std::vector<Posting>> largest_postings(const SummaryQuery& query, std::uint64_t at_most,
+                                                std::uint64_t skipped) override;
   Result<std::vector<Run>> runs() override;
   Result<std::vector<ImportRecord>> imports() override;
   Result<std::vector<RejectedRow>> rejected_rows(std::uint64_t at_most) override;
@@ -286,11 +286,12 @@ Result<std::vector<WorkloadDimensions>> DuckdbStore::dimensions_of(const Scope& 
 }
 
 Result<std::vector<Posting>> DuckdbStore::largest_postings(const SummaryQuery& query,
-                                                           std::uint64_t at_most) {
+                                                           std::uint64_t at_most,
+                                                           std::uint64_t skipped) {
   const SummarySql sql(query);
   std::vector<Posting> postings;
   TRY(visit(
-      sql.largest(at_most), [&](Statement& statement) { sql.bind(statement); },
+      sql.largest(at_most, skipped), [&](Statement& statement) { sql.bind(statement); },
       [&](const Rows& chunk) -> Result<bool> {
         Result<std::vector<Posting>> some = postings_of_chunk(chunk);
         if (!some) return std::unexpected(std::move(some.error()));

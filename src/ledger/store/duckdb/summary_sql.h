@@ -22,7 +22,7 @@ class SummarySql {
   // combinations, so the sums are grouped by a number of the combination instead of its texts.
   std::string scan() const;
   // The postings themselves, the largest first.
-  std::string largest(std::uint64_t at_most) const;
+  std::string largest(std::uint64_t at_most, std::uint64_t skipped) const;
   void bind(duckdb::Statement& statement) const;
 
  private:
