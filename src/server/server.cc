@@ -227,6 +227,14 @@ struct Server::State final : DoorHandler {
       check_encoding(call, head);
       return;
     }
+    const bool is_browser = std::ranges::any_of(head.fields, [](const auto& field) {
+      return field.first == "accept" && field.second.find("text/html") != std::string::npos;
+    });
+    if (others.empty() && is_browser && method == "GET" && settings.missing_page &&
+        !call.target.path.starts_with("/api/")) {
+      call.rejection = settings.missing_page;
+      return;
+    }
     if (others.empty()) {
       call.rejection =
           problem(404, "Not found", fmt::format("Nothing is at {}.", call.target.path));

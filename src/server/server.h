@@ -110,6 +110,9 @@ struct Settings {
   Guard guard = {};  // without one, every request is allowed
   // Headers of every answer: Content-Security-Policy and the like.
   std::vector<std::pair<std::string, std::string>> headers = {};
+  // The answer to browsers (Accept has text/html) at an address outside of /api/ without a route.
+  // Nothing: a problem document, as programs get.
+  std::optional<Response> missing_page = {};
   std::string cert_file = {};  // with key_file: turns TLS on
   std::string key_file = {};
   // Proxies whose forwarding headers are believed. No client's own address may be among them.

@@ -221,6 +221,7 @@ ASKING = Requests({
                                                        month=MONTH),
     ("GET", "/api/v1/costs"): plain("/api/v1/costs", by="team,user", month=MONTH),
     ("GET", "/api/v1/summary"): plain("/api/v1/summary", month=MONTH),
+    ("GET", "/api/v1/search"): plain("/api/v1/search", text="nl", month=MONTH),
     ("GET", "/api/v1/explain"): plain("/api/v1/explain", by="team", key="nlp", month=MONTH),
     ("GET", "/api/v1/workloads"): plain("/api/v1/workloads", month=MONTH),
     ("GET", "/api/v1/workload"): workload,

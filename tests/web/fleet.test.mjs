@@ -39,7 +39,7 @@ async function fleet_page(size) {
   await page.route('**/api/v1/fleet*', (route) => {
     const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
     const next = from + PAGE < NODES ? String(from + PAGE) : null;
-    return route.fulfill({json: {at: '2026-03-19T20:15:00Z', nodes: nodes.slice(from, from + PAGE), next}});
+    return route.fulfill({json: {at: '2026-03-19T20:15:00Z', clusters: [{cluster: 'lab', watched: true, last_held: null}, {cluster: 'prod', watched: true, last_held: null}], nodes: nodes.slice(from, from + PAGE), next}});
   });
   const [[name, password]] = Object.entries(server.people);
   await sign_in(page, name, password);

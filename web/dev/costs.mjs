@@ -117,6 +117,7 @@ export function summary(postings, query) {
     months: postings.length ? months : [],
     previous_to_date: before && same.length ? [figures(same, before)] : [],
     as_of: postings.length ? (month < TODAY.slice(0, 7) ? daysOf(month).pop() : TODAY) : null,
+    rates: [],
   };
 }
 
@@ -177,12 +178,26 @@ export function explain(postings, query) {
   const key = query.get("key") ?? query.get("charge") ?? "";
   const by = (query.get("by") ?? "team").split(",");
   const keys = by.length > 1 ? key.split(",") : [key];
-  const mine = chosen(postings, query).filter((one) => query.get("charge") || by.every((name, i) => keyOf(one, name) === keys[i])).sort((a, b) => b.micros - a.micros).slice(0, Number(query.get("top") ?? 5));
+  const everything = chosen(postings, query).filter((one) => query.get("charge") || query.get("key") === null || by.every((name, i) => keyOf(one, name) === keys[i])).sort((a, b) => b.micros - a.micros);
+  const offset = Number(query.get("offset") ?? 0);
+  const mine = everything.slice(offset, offset + Number(query.get("top") ?? 5));
+  const kinds = [...new Set(everything.map((one) => one.kind))];
+  const sum = (some) => amount(some.reduce((total, one) => total + one.micros, 0));
   const columns = [["day", "day", "text"], ["node", "node", "text"], ["workload", "workload", "text"], ["kind", "kind", "text"], ["component", "component", "text"], ["effective_cost", `effective ${CURRENCY}`, "money"], ["gpu_hours", "GPU-hours", "gpu_hours"], ["charge", "charge", "id"]].map(([name, title, kind]) => ({ name, title, kind }));
   const rows = mine.map((one, i) => ({ day: one.day, node: `prod-h100-0${(i % 4) + 1}`, workload: one.workload, kind: one.kind, component: "gpu", effective_cost: amount(one.micros), gpu_hours: hours(one.milli).hours, gpu_hours_exact: hours(one.milli).exact, charge: `9f2c71ab04de5566778899aabbccdd${10 + i}` }));
   return {
     exact: true,
     warnings: [],
+    cost: "effective",
+    total: [{ currency: CURRENCY, amount: sum(everything) }],
+    parts: kinds.map((kind) => { const some = everything.filter((one) => one.kind === kind); const { hours: h, exact } = hours(some.reduce((total, one) => total + one.milli, 0)); return { kind, component: "gpu", currency: CURRENCY, amount: sum(some), gpu_hours: h, gpu_hours_exact: exact, postings: some.length }; }),
+    months: [{ month: query.get("month") ?? "2026-03", currency: CURRENCY, amount: sum(everything), shown_currency: CURRENCY, shown: sum(everything) }],
+    postings_total: everything.length,
+    rates: [],
+    offset,
+    lines: rows.map(({ effective_cost, ...row }, i) => ({ ...row, number: offset + i, currency: CURRENCY, amount: effective_cost })),
+    posting: Number(query.get("posting") ?? offset),
+    bucket: null,
     postings: { title: `The ${rows.length} largest postings`, currency: CURRENCY, columns, rows, notes: [] },
     explanation: [
       { title: "1. The bill line", facts: [{ name: "charge", value: rows[0]?.charge ?? "" }, { name: "service", value: "AmazonEC2" }, { name: "resource", value: "i-0a11111111111111a" }, { name: "period", value: "2026-03-12T00:00:00Z to 2026-03-13T00:00:00Z" }, { name: "effective cost", value: "2359.296 USD" }] },

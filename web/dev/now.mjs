@@ -46,7 +46,7 @@ export function liveNow(postings, look) {
       const held = mine.reduce((all, job) => all + job.perHour, 0);
       const idle = wobble(held * 0.18, look, i);
       const gpus = mine.reduce((all, job) => all + job.gpus, 0);
-      return { cluster, currency: CURRENCY, cost_per_hour: amount(Math.round(held + 37.4e6)), held_per_hour: amount(Math.round(held)), held_idle_per_hour: amount(Math.round(idle)), unallocated_per_hour: amount(37.4e6), gpus: gpus + 14, gpus_held: gpus, gpus_busy: Math.round(wobble(gpus * 0.78, look, i)), notes: i === 1 ? ["no usage has been seen of node lab-h100-07 for 12 minutes"] : [] };
+      return { cluster, watched: true, currency: CURRENCY, cost_per_hour: amount(Math.round(held + 37.4e6)), held_per_hour: amount(Math.round(held)), held_idle_per_hour: amount(Math.round(idle)), unallocated_per_hour: amount(37.4e6), gpus: gpus + 14, gpus_held: gpus, gpus_busy: Math.round(wobble(gpus * 0.78, look, i)), notes: i === 1 ? ["no usage has been seen of node lab-h100-07 for 12 minutes"] : [] };
     }),
   };
 }
@@ -73,5 +73,5 @@ export function fleet(postings, query) {
       });
     }
   }
-  return { at: postings.length ? "2026-03-19T20:15:00Z" : null, nodes: postings.length ? nodes : [], next: null };
+  return { at: postings.length ? "2026-03-19T20:15:00Z" : null, clusters: postings.length ? ["lab", "prod"].map((cluster) => ({ cluster, watched: true, last_held: "2026-03-19" })) : [], nodes: postings.length ? nodes : [], next: null };
 }

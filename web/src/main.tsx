@@ -2,6 +2,7 @@
 import { render } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError, onSignedOut } from "./api/client";
+import { onRefused } from "./api/events";
 import type { Session } from "./api/types";
 import { followLinks, href, navigate, useRoute } from "./app/router";
 import { loadSession, SessionContext, sessionState } from "./app/session";
@@ -20,16 +21,26 @@ function hereOrHome(): string {
 function App() {
   const [session, setSession] = useState<Session>();
   const [error, setError] = useState<ApiError>();
+  const [isExpired, setExpired] = useState(false);
   const { path } = useRoute();
   const load = () => {
     setError(undefined);
     loadSession().then(setSession).catch(setError);
   };
   useEffect(() => {
-    onSignedOut(load);
+    onSignedOut(() => {
+      setExpired(true);
+      load();
+    });
+    // Another tab may have signed out.
+    onRefused(load);
     load();
   }, []);
-  const state = useMemo(() => session && sessionState(session, setSession), [session]);
+  const set = (next: Session) => {
+    setExpired(false);
+    setSession(next);
+  };
+  const state = useMemo(() => session && sessionState(session, set), [session]);
   const isIn = Boolean(session?.user) && !session?.must_change_password;
 
   useEffect(() => {
@@ -51,7 +62,7 @@ function App() {
   if (!state) return <main class="alone" aria-busy="true" />;
   return (
     <SessionContext.Provider value={state}>
-      {isIn ? <Shell /> : <SignIn />}
+      {isIn ? <Shell /> : <SignIn isExpired={isExpired && !session?.user} />}
       <Toasts />
     </SessionContext.Provider>
   );

@@ -258,6 +258,7 @@ Result<void> Daemon::start_server() {
                                      .requests_max = serve.requests_max,
                                      .guard = api::guard(*services_, guard_limits(serve)),
                                      .headers = dashboard::kPageHeaders,
+                                     .missing_page = dashboard::missing_page(),
                                      .cert_file = serve.tls_cert_file,
                                      .key_file = serve.tls_key_file,
                                      .trusted_proxies = trusted_proxies(serve),

@@ -257,7 +257,8 @@ std::shared_ptr<const LiveView> LiveCosting::make_view(Instant now) {
         LiveCluster{.cluster = cluster,
                     .recent = *std::move(recent),
                     .today = today == today_.end() ? std::nullopt : std::optional(today->second),
-                    .earlier = earlier == earlier_.end() ? nullptr : earlier->second});
+                    .earlier = earlier == earlier_.end() ? nullptr : earlier->second,
+                    .is_watched = inventory_.is_watched(cluster)});
   }
   return view;
 }

@@ -390,4 +390,11 @@ bool LiveInventory::has_ended(const ClusterId& cluster, const WorkloadId& worklo
 void LiveInventory::take_node(const Node& node) { put(nodes_[{node.cluster, node.name}], node); }
 void LiveInventory::take_gpu(const Gpu& gpu) { put(gpus_[{gpu.cluster, gpu.uuid}], gpu); }
 
+bool LiveInventory::is_watched(const ClusterId& cluster) const {
+  if (complete_clusters_.contains(cluster)) return true;
+  return std::ranges::any_of(holdings_, [&](const auto& entry) {
+    return std::get<ClusterId>(entry.first) == cluster && entry.second.is_read;
+  });
+}
+
 }  // namespace pennyweight

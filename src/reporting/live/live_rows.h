@@ -34,6 +34,8 @@ struct LiveCluster {
   // that are settled, and what was allocated in memory of a day that is not yet. Shared, since
   // views are many and months long. Null: not read yet.
   std::shared_ptr<const EarlierCosts> earlier = {};
+  // Whether a source reports what runs there; false: only imports say what once ran.
+  bool is_watched = true;
 };
 
 struct LiveView {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace pennyweight::api {
@@ -73,6 +74,14 @@ void read_selection(QueryParams& params, const Policy& policy, SummaryQuery& que
     }
     query.filters.insert(query.filters.end(), filters->begin(), filters->end());
   }
+}
+
+bool has_part(std::string_view text, std::string_view part) {
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  const auto same = [&](char a, char b) { return lower(a) == lower(b); };
+  return !std::ranges::search(text, part, same).empty();
 }
 
 }  // namespace pennyweight::api

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "allocation/policy/policy.h"
@@ -30,6 +31,9 @@ std::optional<Currency> read_currency(QueryParams& params,
 // defaults to the first dimension of the policy.
 CostQuery read_cost_query(QueryParams& params, const Policy& policy,
                           const std::optional<Currency>& currency);
+// Whether `text` has `part` in it, as a search finds it: upper and lower case of ASCII are the
+// same.
+bool has_part(std::string_view text, std::string_view part);
 // Reads filter and dates into a query, for routes without other parameters.
 void read_selection(QueryParams& params, const Policy& policy, SummaryQuery& query);
 

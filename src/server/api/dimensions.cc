@@ -1,4 +1,5 @@
-// GET /api/v1/dimensions and /api/v1/dimensions/{name}/values: for selection lists.
+// GET /api/v1/dimensions and /api/v1/dimensions/{name}/values: for selection lists. GET
+// /api/v1/search: values of any dimension by a part of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +30,56 @@ std::vector<Dimension> dimensions_of(const Policy& policy) {
   return all;
 }
 
+// What search looks through besides the dimensions of the policy.
+constexpr std::string_view kSearchedDimensions[] = {"workload", "node",    "cluster",    "resource",
+                                                    "service",  "account", "sub_account"};
+constexpr std::size_t kSearchedValuesMax = 200'000;
+constexpr std::size_t kFoundPerDimension = 6;
+constexpr std::size_t kSearchTextMin = 2;
+
 }  // namespace
+
+Response get_search(const Services& services, const Request& request) {
+  ScopedQueries queries(services, request);
+  const Policy& policy = services.config.policy;
+  QueryParams params(request);
+  const std::string text = params.required("text");
+  SummaryQuery query;
+  read_selection(params, policy, query);
+  queries.convert_to(read_currency(params, services.config.currencies.report));
+  const std::size_t limit = params.number("limit", 1, kPageMax).value_or(kFoundPerDimension);
+  if (!text.empty() && text.size() < kSearchTextMin) params.reject("text", "at least 2 characters");
+  if (auto problem = params.problem()) return *std::move(problem);
+  std::vector<std::string> names;
+  for (const DimensionRule& rule : policy.dimensions) names.push_back(rule.dimension);
+  for (const std::string_view name : kSearchedDimensions) {
+    if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
+  }
+  struct Found {
+    std::string dimension;
+    rollup::Rollup::Value value;
+  };
+  std::vector<Found> all;
+  for (const std::string& name : names) {
+    auto values = queries.values_of(query, name, "", kSearchedValuesMax);
+    if (!values) return refusal(values.error());
+    std::size_t found = 0;
+    for (rollup::Rollup::Value& value : *values) {
+      if (found == limit) break;
+      if (!has_part(value.value, text)) continue;
+      ++found;
+      all.push_back({name, std::move(value)});
+    }
+  }
+  return list(all, std::nullopt, [](JsonWriter& out, const Found& found) {
+    out.begin_object()
+        .field("dimension", found.dimension)
+        .field("value", found.value.value)
+        .field("currency", found.value.effective.currency().text())
+        .field("effective_cost", to_text(found.value.effective.amount()))
+        .end_object();
+  });
+}
 
 Response get_dimensions(const Services& services, const Request& request) {
   QueryParams params(request);

@@ -14,6 +14,7 @@ namespace pennyweight::api {
 server::Response get_costs(const Services&, const server::Request&);
 server::Response get_summary(const Services&, const server::Request&);
 server::Response get_currencies(const Services&, const server::Request&);
+server::Response get_search(const Services&, const server::Request&);
 server::Response get_dimensions(const Services&, const server::Request&);
 server::Response get_dimension_values(const Services&, const server::Request&);
 server::Response get_explanation(const Services&, const server::Request&);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "config/config.h"
+#include "core/hash.h"
 #include "reporting/number_format.h"
 #include "reporting/queries/explain_sum.h"
 #include "server/api/cost_params.h"
@@ -46,13 +47,13 @@ ExplainParams read_explain_params(QueryParams& params, const Config& config,
   query.posting = params.number("posting", 0, kExplainedOffsetMax);
   queries.convert_to(read_currency(params, config.currencies.report));
   const bool is_row = key.has_value() || !by.empty();
-  const int named = (query.charge.empty() ? 0 : 1) + (asked.bucket.empty() ? 0 : 1) +
-                    (is_row && query.charge.empty() && asked.bucket.empty() ? 1 : 0);
-  if (named != 1) {
-    params.reject(key ? "charge" : "key",
-                  "say what to explain: charge, bucket, or by with or without a key");
+  if (!asked.bucket.empty()) {
+    if (!parse_hash(asked.bucket)) params.reject("bucket", "an id has 32 hexadecimal digits");
+    if (is_row || !query.charge.empty()) params.reject("bucket", "leave out charge, by and key");
+    if (query.posting) params.reject("posting", "a bucket has no posting to explain");
+  } else if (query.charge.empty() ? !is_row : key.has_value()) {
+    params.reject(key ? "charge" : "key", "say what to explain: charge, bucket, or by and key");
   }
-  if (!asked.bucket.empty() && query.posting) params.reject("posting", "a bucket explains none");
   return asked;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <span>
 #include <tuple>
@@ -338,6 +339,10 @@ Response get_fleet(const Services& services, const Request& request) {
   if (auto problem = params.problem()) return *std::move(problem);
   const auto facts = queries.fleet(cluster);
   if (!facts) return refusal(facts.error());
+  const auto last_held = queries.last_held();
+  if (!last_held) return refusal(last_held.error());
+  std::set<std::string> clusters;
+  for (const Node& node : facts->nodes) clusters.insert(node.cluster.text());
   const std::vector<FleetNode> all = list_fleet_nodes(
       {.facts = *facts,
        .sees = [&](const ClusterId& in, const LiveShare& share) { return queries.sees(in, share); },
@@ -354,7 +359,22 @@ Response get_fleet(const Services& services, const Request& request) {
   } else {
     out.null();
   }
-  out.key("nodes").begin_list();
+  out.key("clusters").begin_list();
+  for (const std::string& name : clusters) {
+    const auto in_view = facts->view == nullptr ? std::map<ClusterId, LiveCluster>::const_iterator{}
+                                                : facts->view->clusters.find(ClusterId(name));
+    const bool is_watched = facts->view != nullptr && in_view != facts->view->clusters.end() &&
+                            in_view->second.is_watched;
+    const auto held = last_held->find(name);
+    out.begin_object().field("cluster", name).field("watched", is_watched).key("last_held");
+    if (held == last_held->end()) {
+      out.null();
+    } else {
+      out.value(Date(held->second));
+    }
+    out.end_object();
+  }
+  out.end_list().key("nodes").begin_list();
   for (const FleetNode& fleet_node : shown) write_fleet_node(out, fleet_node, queries.is_scoped());
   out.end_list();
   const bool is_last = begin + static_cast<std::ptrdiff_t>(count) == all.end();

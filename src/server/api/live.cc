@@ -102,6 +102,7 @@ void write_cluster(JsonWriter& out, const LiveCluster& cluster, const HourlySums
     return all ? std::optional<std::string>("0") : std::nullopt;
   };
   out.begin_object().field("cluster", cluster.cluster.text());
+  out.field("watched", cluster.is_watched);
   out.field("currency", all ? std::optional(all->currency().text()) : std::nullopt);
   out.field("cost_per_hour", amount(all))
       .field("held_per_hour", amount(now.held))

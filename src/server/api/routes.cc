@@ -33,6 +33,7 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/costs", "read_costs", get_costs},
     {"GET", "/summary", "read_costs", get_summary},
     {"GET", "/currencies", "read_costs", get_currencies},
+    {"GET", "/search", "read_costs", get_search},
     {"GET", "/dimensions", "read_costs", get_dimensions},
     {"GET", "/dimensions/{name}/values", "read_costs", get_dimension_values},
     {"GET", "/explain", "read_costs", get_explanation},

@@ -53,6 +53,7 @@ LiveView restrict_to_scope(const LiveView& view, const Scope& scope) {
   LiveView own{.at = view.at, .clusters = {}};
   for (const auto& [id, cluster] : view.clusters) {
     LiveCluster one{.cluster = id, .recent = cut(cluster.recent, scope, id), .today = {}};
+    one.is_watched = cluster.is_watched;
     if (cluster.today) one.today = cut(*cluster.today, scope, id);
     EarlierCosts earlier;
     if (cluster.earlier) {

@@ -348,6 +348,29 @@ bool ScopedQueries::sees(const ClusterId& cluster, const LiveShare& share) const
   return api::sees(who_.scope, cluster, share.workload, share.dimensions);
 }
 
+Result<std::map<std::string, std::chrono::sys_days>> ScopedQueries::last_held() const {
+  SummaryQuery query;
+  query.filters = {{"kind", {"used", "held_idle"}, false}};
+  query.group_by = {"cluster", "month"};
+  const auto months = TRY(summarise_as_billed(query));
+  std::map<std::string, std::string> newest;
+  std::set<std::string> shown;
+  for (const SummaryRow& row : months)
+    newest[row.keys[0]] = std::max(newest[row.keys[0]], row.keys[1]);
+  for (const auto& [cluster, month] : newest) shown.insert(month);
+  std::map<std::string, std::chrono::sys_days> last;
+  if (shown.empty()) return last;
+  query.filters.push_back({"month", {shown.begin(), shown.end()}, false});
+  query.group_by = {"cluster"};
+  query.bucket = TimeBucket::kDay;
+  const auto days = TRY(summarise_as_billed(query));
+  for (const SummaryRow& row : days) {
+    const auto [at, is_new] = last.try_emplace(row.keys[0], *row.bucket);
+    at->second = std::max(at->second, *row.bucket);
+  }
+  return last;
+}
+
 Result<FleetFacts> ScopedQueries::fleet(const std::string& cluster) const {
   const Instant now = services_.clock.now();
   FleetFacts facts;

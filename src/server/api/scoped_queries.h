@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -113,6 +114,9 @@ class ScopedQueries {
   // The nodes on which workloads in the scope hold something now; without a scope, all nodes. Of
   // one cluster, or of all (empty).
   Result<FleetFacts> fleet(const std::string& cluster) const;
+  // The last day of each cluster in the ledger on which a workload in the scope held something; for
+  // clusters that no source watches.
+  Result<std::map<std::string, std::chrono::sys_days>> last_held() const;
   // Whether a running workload may be named.
   bool sees(const ClusterId& cluster, const LiveShare& share) const;
 

@@ -227,6 +227,13 @@ Response page_of(const ScopedQueries& queries, const SummaryQuery& query, const 
 
 // ---- one workload
 
+// Whether the name, the cluster or a dimension has `text` in it.
+bool has(const WorkloadSums& sums, std::string_view text) {
+  return has_part(sums.workload, text) || has_part(sums.cluster, text) ||
+         std::ranges::any_of(sums.dimensions,
+                             [&](const std::string& value) { return has_part(value, text); });
+}
+
 struct DaySums {
   Money used, idle, other;
   GpuTime held;
@@ -393,6 +400,7 @@ Response get_workloads(const Services& services, const Request& request) {
   queries.convert_to(read_currency(params, services.config.currencies.report));
   const WorkloadOrder order =
       parse_order(params.choice("sort", {"cost", "idle", "gpu_hours", "workload"}));
+  const std::string text = params.text("text").value_or("");
   const Page page = params.page(kWorkloadList);
   const AnswerFormat format = choose_format(params, request, false);
   if (auto problem = params.problem()) return *std::move(problem);
@@ -403,7 +411,7 @@ Response get_workloads(const Services& services, const Request& request) {
   query.filters.push_back({"workload", {""}, true});
   SummaryQuery whole = query;
   whole.group_by = workload_keys(names);
-  if (format == AnswerFormat::kJson) {
+  if (format == AnswerFormat::kJson && text.empty()) {
     const auto shown = page_from_rollup(queries, query, whole, order, page);
     if (!shown) return refusal(shown.error());
     if (*shown) return page_of(queries, query, **shown, names, etag);
@@ -413,7 +421,8 @@ Response get_workloads(const Services& services, const Request& request) {
   if (rows->size() > kStreamedRowsMax) {
     return refusal({ErrorCode::kUnsupported, "too many workloads; choose a month, or filter"});
   }
-  const std::vector<WorkloadSums> all = workload_sums(*rows, order);
+  std::vector<WorkloadSums> all = workload_sums(*rows, order);
+  if (!text.empty()) std::erase_if(all, [&](const WorkloadSums& sums) { return !has(sums, text); });
   if (format == AnswerFormat::kJson)
     return page_of(queries, query, cut_workload_page(all, page), names, etag);
   std::set<Currency> currencies;

@@ -67,4 +67,17 @@ std::vector<server::Route> dashboard_routes() {
   return routes;
 }
 
+server::Response missing_page() {
+  auto files = read_pack(embedded::dashboard_pack());
+  CHECK(files.has_value(), "the pack comes from our own build");
+  const auto page = std::ranges::find(*files, "/index.html", &PackedFile::path);
+  CHECK(page != files->end(), "web/build.mjs writes it");
+  const Variant& plain = choose_variant(*page, "");
+  server::Response response{.status = 404,
+                            .content_type = std::string(page->content_type),
+                            .body = std::string(plain.bytes)};
+  response.headers = {{"Cache-Control", "no-store"}};
+  return response;
+}
+
 }  // namespace pennyweight::dashboard

@@ -24,6 +24,9 @@ inline const std::vector<std::pair<std::string, std::string>> kPageHeaders = {
     {"Cross-Origin-Opener-Policy", "same-origin"},
 };
 
+// For Settings::missing_page: the pages' own "not found", with the status 404.
+server::Response missing_page();
+
 // A route for every file of the pack. web/build.mjs puts the one HTML file at the address of every
 // page.
 std::vector<server::Route> dashboard_routes();

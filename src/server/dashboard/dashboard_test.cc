@@ -125,6 +125,7 @@ TEST(Dashboard, SendsTheFormThatTheBrowserTakes) {
 TEST(Dashboard, PassesTheServerAsItIs) {
   server::Settings settings;
   settings.headers = kPageHeaders;
+  settings.missing_page = missing_page();
   const auto started = server::Server::start(settings, dashboard_routes());
   ASSERT_TRUE(started.has_value());
   httplib::Client client("127.0.0.1", (*started)->port());
@@ -144,6 +145,18 @@ TEST(Dashboard, PassesTheServerAsItIs) {
   ASSERT_TRUE(again);
   EXPECT_EQ(again->status, 304);
   EXPECT_TRUE(again->body.empty());
+  // A wrong address shows the pages' own "not found"; programs get a problem document.
+  const auto wrong = client.Get("/nowhere", {{"Accept", "text/html,*/*"}});
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->status, 404);
+  EXPECT_THAT(wrong->body, HasSubstr("<!doctype html>"));
+  for (const char* path : {"/nowhere", "/api/v1/nowhere"}) {
+    const auto answer = client.Get(
+        path, {{"Accept", std::string(path).starts_with("/api/") ? "text/html" : "*/*"}});
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->status, 404);
+    EXPECT_EQ(answer->get_header_value("Content-Type"), "application/problem+json");
+  }
   const auto plain = client.Get("/", {{"Accept-Encoding", "identity"}});
   ASSERT_TRUE(plain);
   EXPECT_FALSE(plain->has_header("Content-Encoding"));

@@ -1,4 +1,5 @@
 // The API client: addresses, errors, conditional requests and the CSRF token.
+import { answered, lost } from "./connection";
 import type { Problem } from "./types";
 
 export class ApiError extends Error {
@@ -77,12 +78,14 @@ async function send(input: string, init: RequestInit): Promise<Response> {
     response = await fetch(input, { credentials: "same-origin", ...init });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
+    lost();
     throw new ApiError(0, {
       title: "No answer",
       status: 0,
       detail: "The server does not answer. Check that it runs and that you are connected.",
     });
   }
+  answered();
   if (response.ok || response.status === 304) return response;
   const problem = await problemOf(response);
   if (response.status === 401 && !input.startsWith(ROOT + "/session")) signedOut();

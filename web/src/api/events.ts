@@ -2,6 +2,7 @@
 // browser has no SharedWorker, each tab has a stream of its own while it is shown.
 import { useEffect, useState } from "preact/hooks";
 import type { StreamMessage } from "../stream_worker";
+import { doubt } from "./connection";
 import type { LiveNow } from "./types";
 
 type Handler = (data: unknown) => void;
@@ -31,6 +32,7 @@ function setConnected(now: boolean): void {
 }
 
 function receive({ connected: now, refused: isRefused, name, data }: StreamMessage): void {
+  if (now === false && connected) doubt();
   if (now !== undefined) setConnected(now);
   if (isRefused) refused();
   if (name === undefined || data === undefined) return;

@@ -2,6 +2,7 @@
 // cursor.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { address, ApiError, getAt, keptAnswer, type QueryParameters } from "./client";
+import { useReturn } from "./connection";
 import type { List } from "./types";
 
 export interface Query<T> {
@@ -39,13 +40,17 @@ export function useQuery<T>(path: string | null, parameters?: QueryParameters): 
     return () => abort.abort();
   }, [input, round]);
 
+  const reload = useCallback(() => setRound((n) => n + 1), []);
+  useReturn(reload);
   const isMine = state.input === input && input !== null;
-  const data = isMine ? state.data : input === null ? undefined : keptAnswer<T>(input);
+  // Without an answer the page keeps what it had; the shell says so.
+  const kept = input === null ? undefined : keptAnswer<T>(input);
+  const isKept = isMine && state.error?.status === 0 && kept !== undefined;
   return {
-    data,
-    error: isMine ? state.error : undefined,
+    data: isMine && !isKept ? state.data : kept,
+    error: isMine && !isKept ? state.error : undefined,
     loading: input !== null && (loading || !isMine),
-    reload: useCallback(() => setRound((n) => n + 1), []),
+    reload,
   };
 }
 
@@ -106,4 +111,16 @@ export function usePages<T>(path: string | null, parameters?: QueryParameters): 
     },
     reload: useCallback(() => setRound((n) => n + 1), []),
   };
+}
+
+const PAUSE_MS = 200;
+
+// A text that is being typed, once the typing pauses.
+export function usePaused(text: string): string {
+  const [paused, set] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => set(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return paused;
 }

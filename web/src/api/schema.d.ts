@@ -557,6 +557,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Values of dimensions that have a text in them, the most expensive of each first.
+         * @description Looks through the dimensions of the policy, and workloads, nodes, clusters, resources, services and
+         *     accounts. Upper and lower case are the same.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/session": {
         parameters: {
             query?: never;
@@ -1233,6 +1254,8 @@ export interface components {
             at: components["schemas"]["Instant"] | null;
             clusters: {
                 cluster: string;
+                /** @description Whether a source reports what runs there; if not, nothing is known to be free. */
+                watched: boolean;
                 currency: components["schemas"]["MaybeText"];
                 cost_per_hour: components["schemas"]["MaybeAmount"];
                 held_per_hour: components["schemas"]["MaybeAmount"];
@@ -2233,6 +2256,16 @@ export interface operations {
                     "application/json": {
                         /** @description When the live data was last updated; null without live data. */
                         at: components["schemas"]["Instant"] | null;
+                        clusters: {
+                            cluster: string;
+                            /**
+                             * @description Whether a source reports what runs there. If not, a GPU without a holder is not
+                             *     known to be free: only imports say what once ran.
+                             */
+                            watched: boolean;
+                            /** @description The last day in the ledger on which a workload held something there. */
+                            last_held: components["schemas"]["Date"] | null;
+                        }[];
                         nodes: components["schemas"]["FleetNode"][];
                         next: components["schemas"]["Next"];
                     };
@@ -3052,6 +3085,69 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    search: {
+        parameters: {
+            query: {
+                /**
+                 * @description At least two characters.
+                 * @example nl
+                 */
+                text: string;
+                /**
+                 * @description DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated up to 20 times, and all apply. A
+                 *     kind in parentheses, such as team=(unallocated), selects that row of a report.
+                 * @example [
+                 *       "team=nlp"
+                 *     ]
+                 */
+                filter?: components["parameters"]["Filter"];
+                /**
+                 * @description An accounting month.
+                 * @example 2026-03
+                 */
+                month?: components["parameters"]["Month"];
+                /** @description The first local day. */
+                from?: components["parameters"]["From"];
+                /** @description The last local day, inclusive. */
+                to?: components["parameters"]["To"];
+                /**
+                 * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
+                 *     booked; `original` keeps the billed currencies. By default, currencies.report.
+                 */
+                currency?: components["parameters"]["InCurrency"];
+                /** @description The number of values of each dimension. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The values by dimension; `next` is always null. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            dimension: string;
+                            value: string;
+                            currency: components["schemas"]["Currency"];
+                            effective_cost: components["schemas"]["Amount"];
+                        }[];
+                        next: components["schemas"]["Next"];
+                    };
+                };
+            };
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
             422: components["responses"]["BadParameter"];
@@ -4323,6 +4419,8 @@ export interface operations {
                 to?: components["parameters"]["To"];
                 /** @description The largest first, or by name. */
                 sort?: "cost" | "idle" | "gpu_hours" | "workload";
+                /** @description Only those whose name, cluster or owner has this in it; upper and lower case are the same. */
+                text?: string;
                 /**
                  * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
                  *     booked; `original` keeps the billed currencies. By default, currencies.report.

@@ -25,6 +25,8 @@ export type Tables = Schemas["Tables"];
 
 export type Dimension = Answer<"listDimensions">["data"][number];
 export type DimensionValue = Answer<"listDimensionValues">["data"][number];
+export type Found = Answer<"search">["data"][number];
+export type IssuedInvoice = Schemas["IssuedInvoice"];
 export type SummaryMonth = Schemas["MonthSummary"];
 export type Summary = Answer<"getSummary">;
 export type Currencies = Answer<"listCurrencies">;

@@ -1,14 +1,17 @@
-// Search: pages, commands, saved views, and values of owner dimensions (teams, users).
+// Search: pages, commands, saved views, invoices, bill lines, and values of dimensions: teams, users, workloads,
+// nodes.
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
-import { get } from "../api/client";
-import type { Dimension, DimensionValue, List, SavedView } from "../api/types";
+import { get, type QueryParameters } from "../api/client";
+import type { Found, IssuedInvoice, List, SavedView } from "../api/types";
 import { Dialog } from "../components/dialog";
 import { Icon, type IconName } from "../components/icons";
 import type { Page } from "../pages/registry";
 import { only } from "../util/filter";
 import { brief } from "../util/money";
+import { shownWorkload } from "../util/text";
 import { useMonth } from "./month";
 import { href, navigate } from "./router";
+import { useSession } from "./session";
 
 export interface Command {
   title: string;
@@ -18,37 +21,62 @@ export interface Command {
   run: () => void;
 }
 
-const DIMENSIONS_SEARCHED = 4;
-const FOUND_MAX = 6;
+const FOUND_MAX = 5; // of a dimension
 const PAUSE_MS = 150;
 
-// Dimension values that begin with `text`, the most expensive first.
+// Where a value is shown: workloads have a page, others are a filter.
+function goTo(found: Found, month: string): string {
+  if (found.dimension === "workload") return href("/workload", { workload: found.value, month });
+  return href("/explore", { filter: [only(found.dimension, found.value)], month });
+}
+
+async function search(text: string, month: string, signal: AbortSignal): Promise<Command[]> {
+  const ask = async (when: QueryParameters) => (await get<List<Found>>("/search", { text, limit: FOUND_MAX, ...when }, signal)).data;
+  let found = await ask({ month });
+  const isEarlier = found.length === 0;
+  if (isEarlier) found = await ask({});
+  // A value with costs in two currencies is one result.
+  const seen = new Set<string>();
+  return found.flatMap((one) => {
+    const name = `${one.dimension}=${one.value}`;
+    if (seen.has(name)) return [];
+    seen.add(name);
+    const run = () => navigate(isEarlier ? href("/explore", { filter: [only(one.dimension, one.value)], from: "2000-01-01", step: "month" }) : goTo(one, month));
+    return [{ title: shownWorkload(one.value), group: isEarlier ? `${one.dimension}, other months` : one.dimension, icon: one.dimension === "workload" ? "workload" : "filter",
+      detail: brief(one.effective_cost, one.currency), run } satisfies Command];
+  });
+}
+
+async function invoices(text: string, signal: AbortSignal): Promise<Command[]> {
+  const wanted = text.toLowerCase();
+  const { data } = await get<List<IssuedInvoice>>("/invoices", { limit: 1000 }, signal);
+  return data
+    .filter((one) => one.number.toLowerCase().includes(wanted) || one.customer.toLowerCase().includes(wanted))
+    .slice(0, FOUND_MAX)
+    .map((one) => ({ title: one.number, group: `invoice of ${one.customer}`, icon: "invoices", detail: brief(one.total, one.currency),
+      run: () => navigate(href("/invoices", { number: one.number })) }));
+}
+
+// What has `text` in it: values of dimensions, invoices, and a bill line by its id.
 function useFound(text: string, month: string): Command[] {
   const [found, setFound] = useState<Command[]>([]);
+  const { may } = useSession();
   useEffect(() => {
     setFound([]);
     if (text.length < 2) return;
     const abort = new AbortController();
+    const charge: Command[] = /^[0-9a-f]{32}$/.test(text)
+      ? [{ title: text, group: "bill line", icon: "bills", run: () => navigate(href("/explain", { charge: text })) }]
+      : [];
     const ask = async () => {
-      const dimensions = (await get<List<Dimension>>("/dimensions", {}, abort.signal)).data
-        .filter((one) => one.kind === "policy")
-        .slice(0, DIMENSIONS_SEARCHED);
-      const lists = await Promise.all(
-        dimensions.map(async ({ name }) => {
-          const path = `/dimensions/${encodeURIComponent(name)}/values`;
-          const list = await get<List<DimensionValue>>(path, { prefix: text, month, limit: FOUND_MAX }, abort.signal);
-          return list.data.map((one): Command => ({
-            title: one.value,
-            group: name,
-            icon: "filter",
-            detail: brief(one.effective_cost, one.currency),
-            run: () => navigate(href("/explore", { filter: [only(name, one.value)], month })),
-          }));
-        }),
-      );
-      if (!abort.signal.aborted) setFound(lists.flat());
+      const none: Command[] = [];
+      const lists = await Promise.all([
+        may("read_costs") ? search(text, month, abort.signal) : none,
+        may("read_invoices") ? invoices(text, abort.signal).catch(() => none) : none,
+      ]);
+      if (!abort.signal.aborted) setFound([...charge, ...lists.flat()]);
     };
-    const timer = setTimeout(() => void ask().catch(() => setFound([])), PAUSE_MS);
+    const timer = setTimeout(() => void ask().catch(() => setFound(charge)), PAUSE_MS);
     return () => {
       clearTimeout(timer);
       abort.abort();
@@ -125,7 +153,7 @@ export function Palette({ open, onClose, pages, actions }: {
           <input
             autoFocus
             type="search"
-            placeholder="A page, a team, a user, a saved view …"
+            placeholder="A page, team, user, workload, node, bill line, invoice …"
             aria-label="Search"
             role="combobox"
             aria-expanded="true"

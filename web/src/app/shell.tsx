@@ -1,6 +1,7 @@
 // The frame around every page: navigation, month, search, theme, and the page itself.
 import { Component, type ComponentType } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { doubt, useAway } from "../api/connection";
 import { IconButton, Segments } from "../components/controls";
 import { Icon, Logo } from "../components/icons";
 import { Empty, ErrorBoundary, Skeleton } from "../components/states";
@@ -104,7 +105,19 @@ class LazyPage extends Component<{ page: Page }, { path?: string; View?: Compone
     page
       .load()
       .then((module) => this.setState({ path: page.path, View: module.default, error: undefined }))
-      .catch((error: Error) => this.setState({ path: page.path, View: undefined, error }));
+      .catch((error: Error) => {
+        this.setState({ path: page.path, View: undefined, error: new Error("The page's code could not be loaded.", { cause: error }) });
+        doubt();
+        void this.again();
+      });
+  }
+  // A newer version of the server has other files: then the page is loaded as a whole, once.
+  async again() {
+    const answer = await fetch(location.href, { cache: "no-store" }).catch(() => null);
+    const state = (history.state ?? {}) as { reloaded?: boolean };
+    if (!answer?.ok || state.reloaded) return;
+    history.replaceState({ reloaded: true }, "");
+    location.reload();
   }
   override componentDidMount() {
     this.fetch();
@@ -118,6 +131,20 @@ class LazyPage extends Component<{ page: Page }, { path?: string; View?: Compone
     if (!View || path !== this.props.page.path) return <Skeleton lines={8} />;
     return <View />;
   }
+}
+
+// What the pages show while the server is away, and since when.
+function Away() {
+  const since = useAway();
+  if (!since) return null;
+  return (
+    <div class="away" role="alert">
+      <Icon name="warn" />
+      <span>
+        <strong>The server does not answer</strong> since {since.toLocaleTimeString("en", { hour12: false })}. What you see is from before; it is asked again every few seconds.
+      </span>
+    </div>
+  );
 }
 
 function Content({ path, pages }: { path: string; pages: Page[] }) {
@@ -165,6 +192,11 @@ export function Shell() {
   const currencies = useCurrencies(may("read_costs") && months.ready ? months.month : null);
   const [dialog, setDialog] = useState<"" | "search" | "help">("");
   const [drawer, setDrawer] = useState(false);
+  const menu = useRef<HTMLSpanElement>(null);
+  const closeDrawer = () => {
+    setDrawer(false);
+    menu.current?.querySelector("button")?.focus();
+  };
   const title = pageAt(path)?.title ?? "Not found";
   const main = useArrival(path, title);
 
@@ -197,7 +229,7 @@ export function Shell() {
       <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
         Skip to content
       </a>
-      <div class={drawer ? "shell drawer-open" : "shell"}>
+      <div class={drawer ? "shell drawer-open" : "shell"} onKeyDown={(event) => drawer && event.key === "Escape" && closeDrawer()}>
         <aside class="side" id="side">
           <a class="brand" href="/" onClick={() => setDrawer(false)}>
             <Logo />
@@ -212,7 +244,7 @@ export function Shell() {
         <button class="veil" type="button" tabIndex={-1} aria-hidden="true" onClick={() => setDrawer(false)} />
         <div class="body">
           <header class="top">
-            <span class="top-menu">
+            <span class="top-menu" ref={menu}>
               <IconButton icon="menu" label="Pages" expanded={drawer} onClick={() => setDrawer(!drawer)} />
             </span>
             <button class="search-button" type="button" aria-label="Search" onClick={() => setDialog("search")}>
@@ -225,6 +257,7 @@ export function Shell() {
               <IconButton icon="help" label="Keyboard shortcuts" onClick={() => setDialog("help")} />
             </span>
           </header>
+          <Away />
           <main id="main" class="main" ref={main} tabIndex={-1} aria-label={title}>
             {pageAt(path)?.timeless || path.startsWith("/bills") || path.startsWith("/invoices") ? null : <RatesNote />}
             <Content path={path} pages={pages} />

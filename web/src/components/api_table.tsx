@@ -5,6 +5,7 @@ import type { ApiColumn, ApiTable as Data, Row } from "../api/types";
 import { toHeight } from "../util/money";
 import { words } from "../util/text";
 import { Meter } from "./controls";
+import { CutMiddle } from "./cut_middle";
 import { Money, Percent, Quantity } from "./money";
 import { Table, type Column, type Sort } from "./table";
 
@@ -48,7 +49,8 @@ export function CellOf({ column, row }: { column: ApiColumn; row: Row }) {
       return value === null ? <span class="nothing">–</span> : <code class="id">{value}</code>;
     case "text":
       if (value === null) return <span class="nothing">–</span>;
-      return <span class={value.startsWith("(") ? "cut aside" : "cut"} title={value}>{value}</span>;
+      if (value.startsWith("(")) return <span class="cut aside" title={value}>{value}</span>;
+      return <CutMiddle text={value} />;
   }
 }
 

@@ -1,5 +1,7 @@
 // The layout of a page: its head, cards and figures.
 import type { ComponentChildren } from "preact";
+import type { Explained } from "../pages/explain/address";
+import { Why } from "./why";
 
 export function PageHead({ title, children, lead }: {
   title: string;
@@ -49,18 +51,20 @@ export function Grid({ children, of = "cards" }: { children: ComponentChildren; 
 }
 
 // One large number, what it is, and how it moved.
-export function Figure({ label, value, sub, mark, href }: {
+export function Figure({ label, value, sub, mark, href, why }: {
   label: string;
   value: ComponentChildren;
   sub?: ComponentChildren;
   mark?: string; // "used", "idle", …: the colour that charts give it
   href?: string;
+  why?: Explained; // what the value is, so that it can be explained
 }) {
   return (
     <div class="figure">
       <div class="figure-label">
         {mark && <span class={`mark mark-${mark}`} aria-hidden="true" />}
         {href ? <a href={href}>{label}</a> : label}
+        {why && <Why of={why} label={label} />}
       </div>
       <div class="figure-value">{value}</div>
       {sub && <div class="figure-sub">{sub}</div>}

@@ -24,6 +24,8 @@ export const PAGES: Page[] = [
     load: () => import("./explore/index") },
   { path: "/workload", title: "Workloads", icon: "workload", group: "Spend", key: "w", needs: "read_costs",
     load: () => import("./workload/index") },
+  { path: "/explain", title: "Why", icon: "help", group: "", needs: "read_costs", hidden: true,
+    load: () => import("./explain/index") },
   { path: "/coverage", title: "Coverage", icon: "coverage", group: "Spend", key: "c", needs: "read_costs",
     load: () => import("./coverage/index") },
   { path: "/live", title: "Live", icon: "live", group: "Now", key: "l", needs: "read_live", timeless: true,

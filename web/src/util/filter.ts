@@ -27,6 +27,11 @@ export function joinValues(values: readonly string[]): string {
   return values.map((value) => value.replace(/\\(?=[,\\]|$)|,/g, "\\$&")).join(",");
 }
 
+// The values of a row's key, as keyOf() joined them.
+export function splitKey(key: string, count: number): string[] {
+  return count === 1 ? [key] : splitValues(key);
+}
+
 // A row's key for `/explain`.
 export function keyOf(values: readonly string[]): string {
   return values.length === 1 ? (values[0] ?? "") : joinValues(values);

@@ -32,10 +32,10 @@ export function thisMonth(now = new Date()): string {
   return now.toISOString().slice(0, 7);
 }
 
-// "2026-03-09T14:05:06Z" -> "9 Mar 2026, 14:05"
+// "2026-03-09T14:05:06Z" -> "9 Mar 2026, 14:05 UTC"
 export function instant(text: string | null | undefined): string {
   if (!text) return "–";
-  return `${dayShort(text.slice(0, 10))} ${text.slice(0, 4)}, ${text.slice(11, 16)}`;
+  return `${dayShort(text.slice(0, 10))} ${text.slice(0, 4)}, ${text.slice(11, 16)} UTC`;
 }
 
 export function duration(milliseconds: number): string {
@@ -93,6 +93,12 @@ export function shownWorkload(name: string): string {
   if (!/^\(\w+=.*\)$/.test(name)) return shownKey(name);
   const values = name.slice(1, -1).split(/,(?=\w+=)/).map((part) => part.slice(part.indexOf("=") + 1));
   return `Spread: ${[...new Set(values.filter((value) => value && value !== "(none)"))].join(", ") || "to no named owner"}`;
+}
+
+// The viewer's own time, for titles: "9 March 2026 at 15:05 CET".
+export function localTime(text: string | null | undefined): string | undefined {
+  if (!text) return undefined;
+  return new Date(text).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" }) + " in your time zone";
 }
 
 export function shownKey(key: string): string {

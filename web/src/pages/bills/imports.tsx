@@ -95,7 +95,7 @@ export function ImportsTab() {
               facts={[
                 ["Delivery", chosen.name],
                 ["Format", chosen.format],
-                ["When", `${instant(chosen.at)} UTC`],
+                ["When", `${instant(chosen.at)}`],
                 ["Style", words(chosen.style)],
                 ...(chosen.reason ? [["Reason", chosen.reason] as [string, string]] : []),
                 ["Added", brought(chosen)],

@@ -96,10 +96,11 @@ function Counts({ totals, month }: { totals: ReconcileTotals; month: string }) {
 const LINE_COLUMNS: Column<ReconcileLine>[] = [
   { key: "what", title: "Charge", wide: true, value: (line) => line.description ?? line.resource ?? line.charge,
     cell: (line) => (
-      <a class="cut" href={href("/workload", { charge: line.charge })} title={line.charge}>
+      <a class="cut" href={href("/explain", { charge: line.charge })} title={line.charge}>
         {line.description || line.resource || line.charge.slice(0, 12)}
       </a>
     ) },
+  { key: "currency", title: "Currency", value: (line) => line.currency, cell: (line) => line.currency },
   { key: "effective", title: "Effective", numeric: true, value: (line) => line.costs.effective,
     cell: (line) => <span class="num">{line.costs.effective}</span> },
   { key: "posted", title: "Posted", numeric: true, value: (line) => line.posted.effective,

@@ -1,4 +1,5 @@
 // The money as a bar from left to right: what reaches an owner, and where the rest stops.
+import { useSession } from "../../app/session";
 import { Icon } from "../../components/icons";
 import { Money, Percent } from "../../components/money";
 import { money, percent, rounded, toHeight } from "../../util/money";
@@ -59,7 +60,10 @@ export function Headline({ reach, currency }: { reach: Reach; currency: string }
 }
 
 // Where money stops, the most expensive first, and what to do about it.
+// Users with a scope can't change labels or rules, so the advice is not for them.
 export function Stops({ stops, currency }: { stops: Stop[]; currency: string }) {
+  const { user } = useSession();
+  const isScoped = (user?.scope.length ?? 0) > 0;
   return (
     <ol class="stops">
       {stops.map((stop) => (
@@ -67,7 +71,7 @@ export function Stops({ stops, currency }: { stops: Stop[]; currency: string }) 
           <span class={`mark mark-${colourOf(stop.reason)}`} aria-hidden="true" />
           <div>
             <h3>{stop.reason.charAt(0).toUpperCase() + stop.reason.slice(1)}</h3>
-            {stop.advice && (
+            {stop.advice && !isScoped && (
               <p class="stop-advice">
                 <Icon name="right" size={12} />
                 <span>{stop.advice.charAt(0).toUpperCase() + stop.advice.slice(1)}</span>

@@ -1,6 +1,6 @@
 // Filters as chips, and a dialog to choose values, the most expensive first.
-import { useEffect, useState } from "preact/hooks";
-import { useQuery } from "../../api/hooks";
+import { useState } from "preact/hooks";
+import { usePaused, useQuery } from "../../api/hooks";
 import type { Dimension, DimensionValue, List } from "../../api/types";
 import { setQuery } from "../../app/router";
 import { Button, Chip, Segments } from "../../components/controls";
@@ -11,17 +11,7 @@ import { Loaded } from "../../components/states";
 import { shownKey } from "../../util/text";
 import { filterText, type Filter, type Question } from "./state";
 
-const PAUSE_MS = 200;
 const VALUES_MOST = 100;
-
-function usePaused(text: string): string {
-  const [paused, set] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => set(text), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return paused;
-}
 
 function Values({ dimension, question, chosen, onChosen }: {
   dimension: string;
@@ -38,6 +28,12 @@ function Values({ dimension, question, chosen, onChosen }: {
     prefix,
     limit: VALUES_MOST,
   });
+  // A value with costs in several currencies is one choice.
+  const byValue = (data: DimensionValue[]) => {
+    const all = new Map<string, DimensionValue[]>();
+    for (const one of data) all.set(one.value, [...(all.get(one.value) ?? []), one]);
+    return [...all.entries()];
+  };
   const toggle = (value: string, on: boolean) => onChosen(on ? [...chosen, value] : chosen.filter((one) => one !== value));
   return (
     <>
@@ -45,10 +41,14 @@ function Values({ dimension, question, chosen, onChosen }: {
       <Loaded query={values}>
         {({ data }) => (
           <ul class="value-list">
-            {data.map((one) => (
-              <li key={`${one.value} ${one.currency}`}>
-                <CheckField label={shownKey(one.value) || "(empty)"} checked={chosen.includes(one.value)} onChecked={(on) => toggle(one.value, on)} />
-                <Money amount={one.effective_cost} currency={one.currency} digits={0} />
+            {byValue(data).map(([value, costs]) => (
+              <li key={value}>
+                <CheckField label={shownKey(value) || "(empty)"} checked={chosen.includes(value)} onChecked={(on) => toggle(value, on)} />
+                <span>
+                  {costs.map((one, i) => (
+                    <span key={one.currency}>{i > 0 && " + "}<Money amount={one.effective_cost} currency={one.currency} digits={0} /></span>
+                  ))}
+                </span>
               </li>
             ))}
             {data.length === 0 && <li class="muted">No matching value.</li>}
@@ -117,6 +117,11 @@ export function Filters({ question, dimensions }: { question: Question; dimensio
               <span class="muted">{filter.dimension}</span> {filter.negate ? "is not" : "is"}{" "}
               <strong>{filter.values.map((one) => shownKey(one) || "(empty)").join(" or ")}</strong>
             </button>
+          </Chip>
+        ))}
+        {question.malformed.map((text) => (
+          <Chip key={text} onRemove={() => setQuery({ filter: filters.map(filterText) })} removeLabel={`Remove the filter ${text}`}>
+            <span title="This is not a filter; write it as team=nlp">{text}</span>
           </Chip>
         ))}
         <Button small tone="quiet" icon="plus" onClick={() => setEditing("new")}>

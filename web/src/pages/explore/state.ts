@@ -15,6 +15,7 @@ export const DIMENSIONS_MOST = 3;
 export interface Question {
   by: string[];
   filters: Filter[];
+  malformed: string[]; // filters that can't be read: the server says what is wrong with them
   month: string; // used without from and to
   from: string | null;
   to: string | null;
@@ -41,10 +42,12 @@ export function usualBy(dimensions: Dimension[], filters: Filter[]): string {
 
 export function readQuestion(query: URLSearchParams, month: string, dimensions: Dimension[]): Question {
   const [from, to] = [query.get("from"), query.get("to")];
-  const filters = query.getAll("filter").map(parseFilter).filter((one) => one !== null);
+  const texts = query.getAll("filter");
+  const filters = texts.map(parseFilter).filter((one) => one !== null);
   return {
     by: (query.get("by") ?? usualBy(dimensions, filters)).split(",").filter(Boolean).slice(0, DIMENSIONS_MOST),
     filters,
+    malformed: texts.filter((text) => parseFilter(text) === null),
     month,
     from,
     to,
@@ -58,11 +61,11 @@ export function readQuestion(query: URLSearchParams, month: string, dimensions: 
 
 // The parameters of the API request.
 export function parameters(question: Question) {
-  const { by, filters, month, from, to, cost, currency, asOf } = question;
+  const { by, filters, malformed, month, from, to, cost, currency, asOf } = question;
   const isRange = from !== null || to !== null;
   return {
     by: by.join(","),
-    filter: filters.map(filterText),
+    filter: [...filters.map(filterText), ...malformed],
     month: isRange ? null : month,
     from,
     to,

@@ -8,7 +8,7 @@ import type { FleetGpu } from "../../api/types";
 import { percent } from "../../util/money";
 import { sliceOf, STATE_HINTS, STATE_TITLES, type State, type Tile } from "./model";
 
-export const STATE_TONES = { busy: "good", idle: "warn", unseen: "accent", free: "neutral", down: "bad" } as const;
+export const STATE_TONES = { busy: "good", idle: "warn", unseen: "accent", free: "neutral", unknown: "neutral", down: "bad" } as const;
 const SEVENTHS = 7;
 
 export function StateBadge({ state }: { state: State }) {

@@ -8,6 +8,7 @@ const COLOURS: Record<State, string> = {
   idle: "idle",
   unseen: "shared",
   free: "free",
+  unknown: "free",
   down: "unavailable",
 };
 const SEVENTHS = 7;
@@ -72,7 +73,7 @@ function drawWords(context: CanvasRenderingContext2D, placed: Placed, width: num
   context.fillText(`GPU ${gpu.index}`, placed.x + 10, placed.y + 19);
   context.fillStyle = look.text;
   context.font = `500 12px ${look.font}`;
-  const who = gpu.held ? ownersOf(gpu) || "held" : state === "down" ? "not available" : "free";
+  const who = gpu.held ? ownersOf(gpu) || "held" : state === "down" ? "not available" : state === "unknown" ? "not watched" : "free";
   if (!gpu.held) context.fillStyle = look.soft;
   context.fillText(cut(context, who, room), placed.x + 10, placed.y + 37);
 }
@@ -103,7 +104,7 @@ function drawTile(context: CanvasRenderingContext2D, layout: Layout, placed: Pla
     return;
   }
   const before = context.globalAlpha;
-  context.globalAlpha = before * (state === "free" ? 0.35 : 0.16);
+  context.globalAlpha = before * (state === "free" || state === "unknown" ? 0.35 : 0.16);
   context.fill(path);
   context.globalAlpha = before;
   context.save();

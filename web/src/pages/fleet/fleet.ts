@@ -18,13 +18,15 @@ async function all(signal: AbortSignal): Promise<Fleet> {
   const nodes: FleetNode[] = [];
   let cursor: string | null | undefined;
   let at: string | null = null;
+  let clusters: Fleet["clusters"] = [];
   do {
     const page: Fleet = await get<Fleet>("/fleet", { limit: NODES_A_PAGE, cursor }, signal);
     nodes.push(...page.nodes);
     at = page.at;
+    clusters = page.clusters;
     cursor = page.next;
   } while (cursor);
-  return { at, nodes, next: null };
+  return { at, clusters, nodes, next: null };
 }
 
 export function useFleet(): FleetState {

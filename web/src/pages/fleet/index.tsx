@@ -1,14 +1,16 @@
 // Fleet: every node and GPU as a tile, with who holds it, how busy it is, and its cost per hour.
 import { useMemo, useState } from "preact/hooks";
+import { useLive } from "../../api/events";
+import { useQuery } from "../../api/hooks";
 import { setQuery, useRoute } from "../../app/router";
 import { Card, Figure, Grid, PageHead } from "../../components/card";
 import { Button, Segments } from "../../components/controls";
 import { Select } from "../../components/form";
 import { Money } from "../../components/money";
-import { Empty, Loaded } from "../../components/states";
-import type { Fleet } from "../../api/types";
+import { Empty, Loaded, Note } from "../../components/states";
+import type { Fleet, LiveNow } from "../../api/types";
 import { add } from "../../util/money";
-import { instant, plural } from "../../util/text";
+import { dayShort, instant, plural } from "../../util/text";
 import { GpuDialog } from "./details";
 import { useFleet } from "./fleet";
 import { sizeFor, type Size } from "./layout";
@@ -16,32 +18,49 @@ import { FleetList } from "./list";
 import { FleetMap } from "./map";
 import { clustersOf, STATES, STATE_HINTS, STATE_TITLES, sumsOf, wantedOf, type ClusterTiles, type State, type Sums, type Tile } from "./model";
 
-const MARKS: Record<State, string> = { busy: "used", idle: "idle", unseen: "shared", free: "free", down: "unavailable" };
+const MARKS: Record<State, string> = { busy: "used", idle: "idle", unseen: "shared", free: "free", unknown: "free", down: "unavailable" };
 
-function Figures({ sums }: { sums: Sums }) {
+// Costs are those of Live, so that both pages say the same at every moment; GPUs are counted by their state.
+function Figures({ sums, cluster }: { sums: Sums; cluster: string }) {
+  const first = useQuery<LiveNow>("/live/now");
+  const { now } = useLive();
   const held = sums.count.busy + sums.count.idle + sums.count.unseen;
-  // Nodes without a price have no currency and no known cost.
-  const currencies = Object.keys(sums.cost).filter(Boolean);
-  const each = (states: State[]) =>
-    currencies.map((currency) => (
+  const mine = ((now ?? first.data)?.clusters ?? []).filter((one) => cluster === "" || one.cluster === cluster);
+  const currencies = [...new Set(mine.map((one) => one.currency))].filter((one) => one !== null);
+  const each = (name: "cost_per_hour" | "held_per_hour" | "held_idle_per_hour" | "unallocated_per_hour") =>
+    currencies.length === 0 ? "–" : currencies.map((currency) => (
       <div key={currency}>
-        <Money amount={add(...states.map((state) => sums.cost[currency]?.[state]))} currency={currency} />
+        <Money amount={add(...mine.filter((one) => one.currency === currency).map((one) => one[name]))} currency={currency} />
       </div>
     ));
-  const hour = (state: State) => currencies.length > 0 && <>{each([state])} an hour</>;
+  const count = (state: State, text: string) => `${sums.count[state].toLocaleString("en")} ${text}`;
+  const unwatched = sums.count.unknown === sums.gpus && sums.gpus > 0;
   return (
     <Grid of="figures">
-      <Figure label="GPUs" value={sums.gpus.toLocaleString("en")} sub={`${held.toLocaleString("en")} held`} />
-      <Figure label="Cost per hour" value={currencies.length > 0 ? each([...STATES]) : "–"} sub={currencies.length === 0 && "no known price"} />
-      <Figure label="Busy" mark="used" value={sums.count.busy.toLocaleString("en")} sub={hour("busy")} />
-      <Figure label="Idle" mark="idle" value={sums.count.idle.toLocaleString("en")} sub={hour("idle")} />
-      <Figure label="Free" mark="free" value={sums.count.free.toLocaleString("en")} sub={hour("free")} />
-      {sums.count.down > 0 ? (
-        <Figure label="Unavailable" mark="unavailable" value={sums.count.down.toLocaleString("en")} sub={hour("down")} />
-      ) : (
-        <Figure label="Unobserved" mark="shared" value={sums.count.unseen.toLocaleString("en")} sub={hour("unseen")} />
+      <Figure label="GPUs" value={sums.gpus.toLocaleString("en")} sub={unwatched ? "nobody reports what runs on them" : `${held.toLocaleString("en")} held`} />
+      <Figure label="Cost per hour" value={each("cost_per_hour")} sub={currencies.length === 0 && "no known price"} />
+      {!unwatched && (
+        <>
+          <Figure label="Held per hour" mark="used" value={each("held_per_hour")} sub={count("busy", "busy GPUs")} />
+          <Figure label="Idle per hour" mark="idle" value={each("held_idle_per_hour")} sub={count("idle", "GPUs used less than 5%")} />
+          <Figure label="Unallocated per hour" mark="free" value={each("unallocated_per_hour")} sub={count("free", "free GPUs")} />
+        </>
       )}
     </Grid>
+  );
+}
+
+// What is known of clusters that no source watches.
+function Unwatched({ fleet }: { fleet: Fleet }) {
+  const unwatched = fleet.clusters.filter((one) => !one.watched);
+  if (unwatched.length === 0) return null;
+  const age = (day: string) => `${plural(Math.max(0, Math.floor((Date.now() - Date.parse(day)) / 86_400_000)), "day")} ago`;
+  return (
+    <Note tone="warn">
+      No source reports what runs now on {unwatched.map((one) => one.cluster).join(", ")}: whether its GPUs are free is not known.{" "}
+      {unwatched.filter((one) => one.last_held).map((one) => `The last imported workload of ${one.cluster} held GPUs on ${dayShort(one.last_held ?? "")} ${one.last_held?.slice(0, 4)}, ${age(one.last_held ?? "")}.`).join(" ")}{" "}
+      Connect Kubernetes or Slurm in the configuration to see them.
+    </Note>
   );
 }
 
@@ -90,7 +109,7 @@ function useChoices() {
 function Shown({ fleet }: { fleet: Fleet }) {
   const choices = useChoices();
   const [chosen, setChosen] = useState<Tile>();
-  const all = useMemo(() => clustersOf(fleet.nodes), [fleet]);
+  const all = useMemo(() => clustersOf(fleet.nodes, new Set(fleet.clusters.filter((one) => !one.watched).map((one) => one.cluster))), [fleet]);
   const clusters = useMemo(
     () => (choices.cluster ? all.filter((one) => one.cluster === choices.cluster) : all),
     [all, choices.cluster],
@@ -103,7 +122,8 @@ function Shown({ fleet }: { fleet: Fleet }) {
   const size = choices.size ?? sizeFor(sums.gpus);
   return (
     <div class="stack">
-      <Figures sums={sums} />
+      <Unwatched fleet={fleet} />
+      <Figures sums={sums} cluster={choices.cluster} />
       <Card flush={choices.view === "list"}>
         <Tools all={all} size={size} choices={choices} />
         <Legend sums={sums} chosen={choices.wanted.states} onToggle={choices.toggle} />
@@ -166,7 +186,7 @@ export default function FleetPage() {
   const nodes = fleet.data?.nodes.length ?? 0;
   return (
     <div class="stack">
-      <PageHead title="Fleet" lead={nodes > 0 ? `${plural(nodes, "node")}, as of ${instant(fleet.data?.at)} UTC` : "Every node and GPU, and who holds it."} />
+      <PageHead title="Fleet" lead={nodes > 0 ? `${plural(nodes, "node")}, as of ${instant(fleet.data?.at)}` : "Every node and GPU, and who holds it."} />
       <Loaded query={fleet}>
         {(data) =>
           data.nodes.length === 0 ? (

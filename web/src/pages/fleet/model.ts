@@ -2,13 +2,14 @@
 import type { FleetGpu, FleetNode } from "../../api/types";
 import { add, type Amount } from "../../util/money";
 
-export const STATES = ["busy", "idle", "unseen", "free", "down"] as const;
+export const STATES = ["busy", "idle", "unseen", "free", "unknown", "down"] as const;
 export type State = (typeof STATES)[number];
 export const STATE_TITLES: Record<State, string> = {
   busy: "Busy",
   idle: "Idle",
   unseen: "Unobserved",
   free: "Free",
+  unknown: "Not watched",
   down: "Unavailable",
 };
 export const STATE_HINTS: Record<State, string> = {
@@ -16,6 +17,7 @@ export const STATE_HINTS: Record<State, string> = {
   idle: "A workload holds and pays for it, but uses less than 5 % of it.",
   unseen: "A workload holds it; there is no telemetry about its use.",
   free: "No workload holds it.",
+  unknown: "No source reports what runs on its cluster.",
   down: "Its node accepts no work.",
 };
 // Below this a held GPU counts as idle; drivers cause some activity by themselves.
@@ -43,31 +45,32 @@ function isDown(state: string): boolean {
   return /^(down|drain|fail|not.?ready|unavailable|cordon|unschedulable|maint)/i.test(state);
 }
 
-function stateOf(node: FleetNode, gpu: FleetGpu): State {
+function stateOf(node: FleetNode, gpu: FleetGpu, isWatched: boolean): State {
   if (gpu.held) {
     if (gpu.busy === null) return "unseen";
     return Number(gpu.busy) >= BUSY_FROM ? "busy" : "idle";
   }
-  return isDown(node.state) ? "down" : "free";
+  if (isDown(node.state)) return "down";
+  return isWatched ? "free" : "unknown";
 }
 
-function tileOf(node: FleetNode, gpu: FleetGpu): Tile {
+function tileOf(node: FleetNode, gpu: FleetGpu, isWatched: boolean): Tile {
   const held = gpu.holders.map((holder) => `${holder.owner} ${holder.workload}`).join(" ");
   return {
     node,
     gpu,
-    state: stateOf(node, gpu),
+    state: stateOf(node, gpu, isWatched),
     busy: gpu.busy === null ? null : Math.min(1, Math.max(0, Number(gpu.busy))),
     text: `${node.cluster} ${node.node} ${node.instance_type} ${gpu.model} ${gpu.uuid} ${held}`.toLowerCase(),
   };
 }
 
-export function clustersOf(nodes: FleetNode[]): ClusterTiles[] {
+export function clustersOf(nodes: FleetNode[], unwatched: ReadonlySet<string> = new Set()): ClusterTiles[] {
   const clusters = new Map<string, NodeTiles[]>();
   for (const node of nodes) {
     const list = clusters.get(node.cluster) ?? [];
     clusters.set(node.cluster, list);
-    list.push({ node, tiles: node.gpus.map((gpu) => tileOf(node, gpu)) });
+    list.push({ node, tiles: node.gpus.map((gpu) => tileOf(node, gpu, !unwatched.has(node.cluster))) });
   }
   const natural = (a: string, b: string) => a.localeCompare(b, "en", { numeric: true });
   return [...clusters]
@@ -85,10 +88,10 @@ export interface Sums {
 }
 
 export function sumsOf(clusters: ClusterTiles[]): Sums {
-  const sums: Sums = { gpus: 0, count: { busy: 0, idle: 0, unseen: 0, free: 0, down: 0 }, cost: {} };
+  const sums: Sums = { gpus: 0, count: { busy: 0, idle: 0, unseen: 0, free: 0, unknown: 0, down: 0 }, cost: {} };
   for (const { nodes } of clusters) {
     for (const { node, tiles } of nodes) {
-      const cost = (sums.cost[node.currency ?? ""] ??= { busy: "0", idle: "0", unseen: "0", free: "0", down: "0" });
+      const cost = (sums.cost[node.currency ?? ""] ??= { busy: "0", idle: "0", unseen: "0", free: "0", unknown: "0", down: "0" });
       for (const { state, gpu } of tiles) {
         sums.gpus += 1;
         sums.count[state] += 1;

@@ -18,6 +18,7 @@ export function ClusterFigures({ now }: { now: LiveNow }) {
           mine.some((one) => one[name] !== null) ? add(...mine.map((one) => one[name])) : null;
         const whole = sum("cost_per_hour");
         const part = (amount: string | null) => (amount === null ? "no known price" : `${percent(amount, whole) ?? "0"}% of it`);
+        const unwatched = mine.filter((one) => !one.watched);
         const [all, held, busy] = [gpus(mine, "gpus"), gpus(mine, "gpus_held"), gpus(mine, "gpus_busy")];
         return (
           <Grid of="figures" key={currency}>
@@ -25,7 +26,7 @@ export function ClusterFigures({ now }: { now: LiveNow }) {
             <Figure label="Held" mark="used" value={<Money amount={sum("held_per_hour")} currency={currency} />} sub={part(sum("held_per_hour"))} />
             <Figure label="Idle" mark="idle" value={<Money amount={sum("held_idle_per_hour")} currency={currency} />} sub={part(sum("held_idle_per_hour"))} />
             <Figure label="Unallocated" mark="unallocated" value={<Money amount={sum("unallocated_per_hour")} currency={currency} />} sub={part(sum("unallocated_per_hour"))} />
-            <Figure label="GPUs held" value={<><span class="num">{number(held, 0)}</span><span class="unit"> of {number(all, 0)}</span></>} sub={`${number(busy, 0)} busy`} />
+            <Figure label="GPUs held" value={<><span class="num">{unwatched.length === mine.length ? "–" : number(held, 0)}</span><span class="unit"> of {number(all, 0)}</span></>} sub={unwatched.length > 0 ? `nobody reports what runs on ${unwatched.map((one) => one.cluster).join(", ")}` : `their use is that of ${number(busy, 1)} GPUs`} />
           </Grid>
         );
       })}

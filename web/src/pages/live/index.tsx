@@ -89,8 +89,10 @@ export default function Live() {
 
   return (
     <>
-      <PageHead title="Live" lead={at?.at ? `What runs, as of ${instant(at.at)}:${at.at.slice(17, 19)} UTC.` : "What runs now."}>
-        <Badge tone={connected ? "good" : "warn"}>{connected ? "live" : "reconnecting"}</Badge>
+      <PageHead title="Live" lead={at?.at ? `What runs, as of ${instant(at.at)}.` : "What runs now."}>
+        {at && at.clusters.length > 0 && at.clusters.every((one) => !one.watched)
+          ? <Badge tone="warn" title="No source reports what runs: the figures are of imports">not watched</Badge>
+          : <Badge tone={connected ? "good" : "warn"}>{connected ? "live" : "reconnecting"}</Badge>}
       </PageHead>
       <Loaded query={first} skeleton={<Skeleton lines={3} />}>
         {(data) =>

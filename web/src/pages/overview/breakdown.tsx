@@ -3,6 +3,7 @@ import type { SummaryMonth } from "../../api/types";
 import { href } from "../../app/router";
 import { Card } from "../../components/card";
 import { Money, Percent } from "../../components/money";
+import { Why } from "../../components/why";
 import { compare, isZero, percent, toHeight } from "../../util/money";
 
 const PARTS = [
@@ -32,7 +33,7 @@ export function Breakdown({ now }: { now: SummaryMonth }) {
               <span class={`mark mark-${mark}`} aria-hidden="true" />
               {title}
             </a>
-            <Money amount={now[name]} currency={now.currency} digits={0} />
+            <span class="figure-why"><Money amount={now[name]} currency={now.currency} digits={0} /><Why of={{ by: ["kind"], values: [name], month: now.month }} label={title} /></span>
             <Percent value={percent(now[name], now.total, 4)} />
           </li>
         ))}

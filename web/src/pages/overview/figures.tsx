@@ -55,6 +55,7 @@ export function Figures({ now, before, showLive }: {
     <Grid of="figures">
       <Figure
         label="Spend"
+        why={{ by: ["kind"], month: now.month }}
         value={<Money amount={now.total} currency={currency} digits={0} />}
         sub={
           before ? (
@@ -72,6 +73,7 @@ export function Figures({ now, before, showLive }: {
       <Figure
         label="Used"
         mark="used"
+        why={{ by: ["kind"], values: ["used"], month: now.month }}
         value={<Percent value={efficiency} />}
         sub={
           <>
@@ -83,10 +85,10 @@ export function Figures({ now, before, showLive }: {
       {now.observed_share !== null && isZero(now.observed_share) && isZero(now.held_idle) ? (
         <Figure label="Idle" mark="idle" value={<span class="nothing">–</span>} sub="no telemetry for this month" />
       ) : (
-        <Figure label="Idle" mark="idle" href={href("/explore", { month: now.month, filter: "kind=held_idle" })}
+        <Figure label="Idle" mark="idle" why={{ by: ["kind"], values: ["held_idle"], month: now.month }} href={href("/explore", { month: now.month, filter: "kind=held_idle" })}
           value={<Money amount={now.held_idle} currency={currency} digits={0} />} sub={sub(now.held_idle, before?.held_idle)} />
       )}
-      <Figure label="Unallocated" mark="unallocated" href={href("/explore", { month: now.month, by: "node", filter: "kind=unallocated,stranded,unavailable" })}
+      <Figure label="Unallocated" mark="unallocated" why={{ by: ["kind"], month: now.month, filter: ["kind=unallocated,stranded,unavailable"] }} href={href("/explore", { month: now.month, by: "node", filter: "kind=unallocated,stranded,unavailable" })}
         value={<Money amount={wasted(now)} currency={currency} digits={0} />} sub={sub(wasted(now), before && wasted(before))} />
       <Figure
         label="GPU-hours held"

@@ -8,6 +8,7 @@ import { Card } from "../../components/card";
 import { Change, Money, Percent } from "../../components/money";
 import { Empty, Loaded } from "../../components/states";
 import { Table, type Column } from "../../components/table";
+import { Why } from "../../components/why";
 import { only } from "../../util/filter";
 import { add, compare, fromTicks, isZero, percent, subtract, ticks, toHeight } from "../../util/money";
 import { pivot } from "../../util/pivot";
@@ -71,6 +72,8 @@ export function Teams(parts: Parts) {
     { key: "name", title: words(owner), wide: true, value: (one) => one.key, cell: (one) => <Name parts={parts} name={one.key} />, total: "Total" },
     { key: "days", title: "Days", hideOnPhone: true, cell: (one) => <Sparkline values={one.days} /> },
     { key: "cost", title: `Spend ${currency}`, numeric: true, value: (one) => one.cost, cell: (one) => <Money amount={one.cost} />, total: <Money amount={total} /> },
+    { key: "why", title: "", label: "Explanation", total: <Why of={{ by: [owner, "kind"], month }} label="the total" />,
+      cell: (one) => (/^\(\d+ others/.test(one.key) ? null : <Why of={{ by: [owner], values: [one.key], month }} label={shownKey(one.key)} />) },
     { key: "share", title: "Share", numeric: true, value: (one) => one.share, cell: (one) => <Percent value={one.share} /> },
     { key: "idle", title: "Idle", numeric: true, value: (one) => one.idle, cell: (one) => (isZero(one.idle) ? <span class="nothing">–</span> : <Money amount={one.idle} />), total: <Money amount={idle} /> },
   ];
@@ -116,13 +119,16 @@ function useMoves({ kinds, past, currency, owner }: Parts): Move[] {
 }
 
 export function Movers(parts: Parts & { sameDays: string }) {
+  const { sameDays } = parts;
   const moves = useMoves(parts);
   const most = Math.max(...moves.map((move) => Math.abs(toHeight(move.difference))), 0);
   return (
     <Card title="Top movers" note={`against ${parts.sameDays}`}>
       <Loaded query={parts.past}>
         {() =>
-          moves.length === 0 ? (
+          rowsOf(parts.past.data, parts.currency).length === 0 ? (
+            <Empty icon="overview" title="No earlier month">There are no costs in {sameDays} to compare with.</Empty>
+          ) : moves.length === 0 ? (
             <Empty icon="overview" title="No changes" />
           ) : (
             <ul class="movers">

@@ -92,7 +92,7 @@ function Ways() {
   );
 }
 
-export function SignIn() {
+export function SignIn({ isExpired = false }: { isExpired?: boolean }) {
   const { session, refresh, signOut } = useSession();
   const mustChange = Boolean(session.user && session.must_change_password);
   useEffect(() => {
@@ -107,6 +107,7 @@ export function SignIn() {
           <p class="muted">
             {mustChange ? "The one-time password was only for the first sign-in." : "Every cent of the GPU bill, and why."}
           </p>
+          {isExpired && !mustChange && <p class="signin-expired" role="status">Your session is over. Sign in again to go on where you were.</p>}
         </header>
         <div class="signin-card">
           {mustChange ? <PasswordForm onDone={() => void refresh()} /> : <Ways />}

@@ -12,10 +12,10 @@ import { ErrorNote, Loaded, Skeleton } from "../../components/states";
 import { only } from "../../util/filter";
 import { add, isAmount, isZero, percent } from "../../util/money";
 import { bucketName, monthName, plural, shownWorkload } from "../../util/text";
-import { Explanation } from "./explain";
+import { whyAddress, type Explained } from "../explain/address";
 import { Timeline } from "./timeline";
 
-function Sums({ detail, days, currency }: { detail: WorkloadDetail; days: WorkloadDay[]; currency: string }) {
+function Sums({ detail, month, days, currency }: { month: string; detail: WorkloadDetail; days: WorkloadDay[]; currency: string }) {
   const used = add(...days.map((day) => day.used_cost));
   const idle = add(...days.map((day) => day.held_idle_cost));
   const other = add(...days.map((day) => day.other_cost));
@@ -24,9 +24,9 @@ function Sums({ detail, days, currency }: { detail: WorkloadDetail; days: Worklo
   const amount = (value: string) => <Money amount={value} currency={currency} />;
   return (
     <Grid of="figures">
-      <Figure label="Cost" value={amount(total)} sub={plural(days.length, "day")} />
-      <Figure label="Used" mark="used" value={amount(used)} sub={part(used)} />
-      <Figure label="Idle" mark="idle" value={amount(idle)} sub={part(idle)} />
+      <Figure label="Cost" value={amount(total)} sub={plural(days.length, "day")} why={explained(detail, month)} />
+      <Figure label="Used" mark="used" value={amount(used)} sub={part(used)} why={{ ...explained(detail, month), filter: ["kind=used"] }} />
+      <Figure label="Idle" mark="idle" value={amount(idle)} sub={part(idle)} why={{ ...explained(detail, month), filter: ["kind=held_idle"] }} />
       {!isZero(other) && <Figure label="Other" mark="overhead" value={amount(other)} sub="spread and shared costs" />}
       {isAmount(detail.lost_cost) && (
         <Figure label="Lost" mark="unavailable" value={amount(detail.lost_cost)} sub="in lost attempts" />
@@ -65,10 +65,8 @@ function About({ detail, month }: { detail: WorkloadDetail; month: string }) {
   );
 }
 
-// A name with a comma can't be one of several keys, but can be the only one.
-function explained({ cluster, workload }: WorkloadDetail): { by: string; key: string } {
-  if (cluster === "" || cluster.includes(",") || workload.includes(",")) return { by: "workload", key: workload };
-  return { by: "cluster,workload", key: `${cluster},${workload}` };
+function explained({ cluster, workload }: WorkloadDetail, month: string): Explained {
+  return cluster === "" ? { by: ["workload"], values: [workload], month } : { by: ["cluster", "workload"], values: [cluster, workload], month };
 }
 
 const OUTCOMES = { useful: "good", lost: "bad", running: "accent", unknown: "neutral" } as const;
@@ -92,6 +90,7 @@ export function Detail({ workload, cluster }: { workload: string; cluster: strin
     <>
       <PageHead title={shownWorkload(workload)} lead={`${cluster ? `${cluster}, ` : ""}${monthName(month)}.`}>
         {data?.outcome && <Badge tone={OUTCOMES[data.outcome]}>{data.outcome}</Badge>}
+        {data && <LinkButton href={whyAddress(explained(data, month))} icon="help">Cost explained</LinkButton>}
         <LinkButton href={href("/workload", { month })} icon="left" tone="quiet">All workloads</LinkButton>
       </PageHead>
       {error?.status === 404 ? (
@@ -106,15 +105,12 @@ export function Detail({ workload, cluster }: { workload: string; cluster: strin
                   const days = detail.days.filter((day) => day.currency === currency);
                   return (
                     <div class="stack" key={currency}>
-                      <Sums detail={detail} days={days} currency={currency} />
+                      <Sums detail={detail} month={month} days={days} currency={currency} />
                       <Days days={days} currency={currency} />
                     </div>
                   );
                 })}
                 <Timeline attempts={detail.attempts} />
-                <Card title="Cost explained">
-                  <Explanation parameters={{ ...explained(detail), month }} />
-                </Card>
                 <About detail={detail} month={month} />
               </div>
             );

@@ -1,11 +1,11 @@
 // The workloads of a month, the most expensive first.
 import { address } from "../../api/client";
-import { usePages } from "../../api/hooks";
+import { usePages, usePaused } from "../../api/hooks";
 import type { WorkloadLine } from "../../api/types";
 import { useMonth } from "../../app/month";
 import { href, navigate, setQuery, useRoute } from "../../app/router";
 import { Card, PageHead } from "../../components/card";
-import { Button, Meter } from "../../components/controls";
+import { Button, Meter, Segments } from "../../components/controls";
 import { TextField } from "../../components/form";
 import { Money, Percent, Quantity } from "../../components/money";
 import { Empty, ErrorNote, Skeleton } from "../../components/states";
@@ -14,6 +14,8 @@ import { percent, toHeight } from "../../util/money";
 import { dayShort, monthName, shownWorkload, words } from "../../util/text";
 
 const PAGE = 200;
+// Costs that a rule spread to an owner have no job; they keep the kind of the bucket they come from.
+const OWN_COSTS = "kind=used,held_idle";
 const OWNERS = ["team", "user", "project"]; // before other dimensions
 
 function link(line: WorkloadLine, month: string): string {
@@ -33,7 +35,7 @@ function columnsOf(rows: WorkloadLine[], month: string): Column<WorkloadLine>[] 
   const used = (line: WorkloadLine) => percent(line.used_cost, line.effective_cost, 4);
   return [
     {
-      key: "workload", title: "Workload", wide: true, value: (line) => line.workload,
+      key: "workload", title: "Workload", value: (line) => line.workload,
       cell: (line) => <a class="cut" href={link(line, month)} title={line.workload}>{shownWorkload(line.workload)}</a>,
     },
     { key: "cluster", title: "Cluster", hideOnPhone: true, value: (line) => line.cluster, cell: (line) => line.cluster || <span class="nothing">–</span> },
@@ -62,18 +64,21 @@ export function Workloads() {
   const { month } = useMonth();
   const { query } = useRoute();
   const filter = query.getAll("filter");
-  const pages = usePages<WorkloadLine>("/workloads", { month, filter, limit: PAGE });
-  const text = (query.get("q") ?? "").toLowerCase();
-  const rows = pages.rows.filter((line) =>
-    [line.workload, line.cluster, ...Object.values(line.dimensions)].some((one) => one.toLowerCase().includes(text)),
-  );
+  const isAll = query.get("spread") === "with";
+  const text = query.get("q") ?? "";
+  const paused = usePaused(text);
+  const asked = { month, filter: isAll ? filter : [...filter, OWN_COSTS], text: paused };
+  const pages = usePages<WorkloadLine>("/workloads", { ...asked, limit: PAGE });
+  const rows = pages.rows;
   return (
     <>
-      <PageHead title="Workloads" lead={`The jobs and services of ${monthName(month)}, with their cost.`} />
+      <PageHead title="Workloads" lead={isAll ? `The jobs and services of ${monthName(month)}, and the costs that rules spread to owners.` : `The jobs and services of ${monthName(month)}, with the cost of what they held. Costs that rules spread to owners are not among them.`} />
       <Card flush>
         <div class="live-controls">
           <TextField label="Find" type="search" placeholder="a workload, a person, a cluster" value={query.get("q") ?? ""}
             onValue={(q) => setQuery({ q }, { replace: true })} />
+          <Segments label="Costs" chosen={isAll ? "with" : "own"} onChoose={(key) => setQuery({ spread: key === "with" ? "with" : null })}
+            options={[{ key: "own", title: "What ran" }, { key: "with", title: "With spread costs" }]} />
           {filter.length > 0 && <Button onClick={() => setQuery({ filter: null })}>Remove the filter {filter.join(", ")}</Button>}
         </div>
         {pages.error && <ErrorNote error={pages.error} retry={pages.reload} />}
@@ -87,11 +92,11 @@ export function Workloads() {
               rows={rows}
               rowKey={(line) => `${line.cluster}/${line.workload}/${line.currency}`}
               onRow={(line) => navigate(link(line, month))}
-              csv={address("/workloads", { month, filter, format: "csv" })}
+              csv={address("/workloads", { ...asked, format: "csv" })}
               empty={
-                <Empty icon="workload" title={text ? "No loaded workload matches" : `Nothing ran in ${monthName(month)}`}
+                <Empty icon="workload" title={text ? `No workload of ${monthName(month)} matches` : `Nothing ran in ${monthName(month)}`}
                   {...(text ? {} : { command: "pennyweight import --cluster prod nodes.csv sacct.txt" })}>
-                  {text ? "Load more, or find it with the search above." : "Connect Slurm or Kubernetes, or import what sacct says."}
+                  {text ? "Its name, cluster, team and user are searched." : "Connect Slurm or Kubernetes, or import what sacct says."}
                 </Empty>
               }
             />

@@ -4,7 +4,7 @@ import { Card } from "../../components/card";
 import { Badge, type Tone } from "../../components/controls";
 import { Empty } from "../../components/states";
 import { Table, type Column } from "../../components/table";
-import { dayShort, duration, instant, plural } from "../../util/text";
+import { dayShort, duration, instant, localTime, plural } from "../../util/text";
 
 const SHOWN = 40; // bars; the table has all
 
@@ -72,8 +72,8 @@ function Bars({ attempts }: { attempts: Attempt[] }) {
 const COLUMNS: Column<Attempt>[] = [
   { key: "attempt", title: "Attempt", value: (one) => one.attempt, cell: (one) => <span class="num">{one.name || one.attempt}</span> },
   { key: "ended", title: "Ended", value: endOf, cell: (one) => <Badge tone={toneOf(one)}>{endOf(one)}</Badge> },
-  { key: "from", title: "From", value: (one) => one.from, cell: (one) => <span class="num" title={one.from}>{instant(one.from)}</span> },
-  { key: "to", title: "To", hideOnPhone: true, value: (one) => one.to, cell: (one) => <span class="num" title={one.to ?? undefined}>{instant(one.to)}</span> },
+  { key: "from", title: "From", value: (one) => one.from, cell: (one) => <span class="num" title={localTime(one.from)}>{instant(one.from)}</span> },
+  { key: "to", title: "To", hideOnPhone: true, value: (one) => one.to, cell: (one) => <span class="num" title={localTime(one.to)}>{instant(one.to)}</span> },
   {
     key: "for", title: "For", numeric: true, value: (one) => (one.to ? Date.parse(one.to) - Date.parse(one.from) : null),
     cell: (one) => (one.to ? duration(Date.parse(one.to) - Date.parse(one.from)) : <span class="nothing">–</span>),
