@@ -359,6 +359,9 @@ Response get_fleet(const Services& services, const Request& request) {
   } else {
     out.null();
   }
+  out.key("nodes").begin_list();
+  for (const FleetNode& fleet_node : shown) write_fleet_node(out, fleet_node, queries.is_scoped());
+  out.end_list();
   out.key("clusters").begin_list();
   for (const std::string& name : clusters) {
     const auto in_view = facts->view == nullptr ? std::map<ClusterId, LiveCluster>::const_iterator{}
@@ -374,8 +377,6 @@ Response get_fleet(const Services& services, const Request& request) {
     }
     out.end_object();
   }
-  out.end_list().key("nodes").begin_list();
-  for (const FleetNode& fleet_node : shown) write_fleet_node(out, fleet_node, queries.is_scoped());
   out.end_list();
   const bool is_last = begin + static_cast<std::ptrdiff_t>(count) == all.end();
   out.field("next",
