@@ -66,9 +66,9 @@ describe('finding things', {skip: !program && 'needs the program', timeout: 600_
     // Name and cost are both in sight.
     const seen = await page.locator('main table').evaluate((table) => {
       const [row] = table.tBodies[0].rows;
-      return [row.cells[0].getBoundingClientRect().width, row.cells[row.cells.length - 1].getBoundingClientRect().right - innerWidth];
+      return [row.cells[0].getBoundingClientRect().width, row.cells[1].getBoundingClientRect().right - innerWidth, row.cells[1].textContent];
     });
-    assert.ok(seen[0] >= 90 && seen[1] <= 0, seen.join());
+    assert.ok(seen[0] >= 90 && seen[1] <= 0 && /\d\.\d\d/.test(seen[2]), seen.join());
   });
 
   test('a wrong address is a page', async (t) => {

@@ -80,7 +80,7 @@ const routes = [
   ["GET /views", () => ({ body: { data: views } })],
   ["POST /views", (q, p, b) => { const view = { id: views.length + 1, mine: true, ...b }; views = [...views, view]; return { status: 201, body: view }; }],
   ["DELETE /views/:id", (q, p) => ((views = views.filter((view) => String(view.id) !== p.id)), { status: 204 })],
-  ["GET /currencies", (q, p, b, w) => ({ body: { report: null, shown: null, billed: w.length ? ["USD"] : [], convertible: [], rates: [], missing: null } })],
+  ["GET /currencies", (q, p, b, w) => ({ body: { report: null, shown: null, billed: w.length ? ["USD"] : [], convertible: [], rates: [], missing: null, as_of: w.length ? "2026-03-19" : null } })],
   ["GET /search", (q, p, b, w) => ({ body: { data: ["team", "user", "workload", "node"].flatMap((dimension) => costs.values(w, dimension, new URLSearchParams({ month: q.get("month") ?? "", limit: "1000" })).filter((one) => one.value.toLowerCase().includes((q.get("text") ?? "").toLowerCase())).slice(0, 5).map((one) => ({ dimension, ...one }))), next: null } })],
   ["GET /dimensions", () => ({ body: { data: [...["team", "user", "model"].map((name) => ({ name, kind: "policy" })), ...["cluster", "kind", "workload", "month", "node", "component", "service", "region", "instance_type"].map((name) => ({ name, kind: "built_in" }))] } })],
   ["GET /dimensions/:name/values", (q, p, b, w) => ({ body: { data: costs.values(w, p.name, q), next: null } })],

@@ -1,5 +1,7 @@
 // GET /api/v1/currencies: the currencies that amounts can be shown in, and the exchange rates of a
 // month.
+#include <chrono>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -45,6 +47,9 @@ Response get_currencies(const Services& services, const Request& request) {
     if (!converted) missing = converted.error().message;
   }
 
+  const auto last = month.empty() ? Result<std::optional<std::chrono::sys_days>>(std::nullopt)
+                                  : queries.last_day(month);
+  if (!last) return refusal(last.error());
   const auto list = [](const std::set<std::string>& codes) {
     return std::vector<std::string>(codes.begin(), codes.end());
   };
@@ -54,7 +59,13 @@ Response get_currencies(const Services& services, const Request& request) {
   const auto shown = queries.currency();
   out.field("shown", shown ? std::optional(shown->text()) : std::nullopt);
   out.texts("billed", list(billed)).texts("convertible", list(convertible));
-  out.texts("rates", queries.rates()).field("missing", missing).end_object();
+  out.texts("rates", queries.rates()).field("missing", missing).key("as_of");
+  if (*last) {
+    out.value(Date(**last));
+  } else {
+    out.null();
+  }
+  out.end_object();
   return json(out);
 }
 

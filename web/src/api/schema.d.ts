@@ -1964,6 +1964,8 @@ export interface operations {
                         rates: components["schemas"]["UsedRates"];
                         /** @description Why the month can't be converted. */
                         missing: components["schemas"]["MaybeText"];
+                        /** @description The last day of the month with costs; null without one, or without a month. */
+                        as_of: components["schemas"]["Date"] | null;
                     };
                 };
             };

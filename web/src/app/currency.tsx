@@ -5,6 +5,7 @@ import { useContext } from "preact/hooks";
 import { useQuery } from "../api/hooks";
 import type { Currencies } from "../api/types";
 import { Note } from "../components/states";
+import { dayShort, plural } from "../util/text";
 import { setQuery, useRoute } from "./router";
 
 const AS_BILLED = "original";
@@ -54,4 +55,16 @@ export function RatesNote() {
   }
   if (known.rates.length === 0) return null;
   return <p class="rates-note">Converted to {known.shown}: {known.rates.join("; ")}</p>;
+}
+
+// How far the month's costs go, on every page that shows them.
+export function Freshness() {
+  const day = useContext(CurrencyContext)?.as_of;
+  if (!day) return null;
+  const age = Math.floor((Date.now() - Date.parse(day)) / 86_400_000);
+  return (
+    <footer class="freshness">
+      Costs up to {dayShort(day)} {day.slice(0, 4)}{age > 0 && age < 60 ? `, ${plural(age, "day")} ago` : ""}. Days and times are UTC unless a policy says otherwise.
+    </footer>
+  );
 }

@@ -5,9 +5,9 @@ import { doubt, useAway } from "../api/connection";
 import { IconButton, Segments } from "../components/controls";
 import { Icon, Logo } from "../components/icons";
 import { Empty, ErrorBoundary, Skeleton } from "../components/states";
-import { mayOpen, pageAt, PAGES, type Page } from "../pages/registry";
+import { GROUPS, mayOpen, pageAt, PAGES, type Page } from "../pages/registry";
 import { addMonths, words } from "../util/text";
-import { CurrencyProvider, CurrencySwitch, RatesNote, useCurrencies } from "./currency";
+import { CurrencyProvider, CurrencySwitch, Freshness, RatesNote, useCurrencies } from "./currency";
 import { Help } from "./help";
 import { useKeys } from "./keyboard";
 import { MonthPicker, MonthProvider, useMonth, useMonths } from "./month";
@@ -16,8 +16,6 @@ import { href, navigate, setQuery, useRoute } from "./router";
 import { useSession } from "./session";
 import { chooseTheme, useTheme, type Theme } from "./theme";
 import { toast } from "./toasts";
-
-const GROUPS = ["Spend", "Now", "Billing"] as const;
 
 function useAllowed(): Page[] {
   const { may, user } = useSession();
@@ -261,6 +259,7 @@ export function Shell() {
           <main id="main" class="main" ref={main} tabIndex={-1} aria-label={title}>
             {pageAt(path)?.timeless || path.startsWith("/bills") || path.startsWith("/invoices") ? null : <RatesNote />}
             <Content path={path} pages={pages} />
+            {!pageAt(path)?.timeless && <Freshness />}
           </main>
         </div>
       </div>

@@ -4,11 +4,15 @@ import type { ComponentType } from "preact";
 import type { Permission } from "../api/types";
 import type { IconName } from "../components/icons";
 
+// In the order of the menu.
+export const GROUPS = ["Spend", "Plan", "Now", "Save", "Books", "Rules"] as const;
+export type Group = (typeof GROUPS)[number];
+
 export interface Page {
   path: string;
   title: string;
   icon: IconName;
-  group: "Spend" | "Now" | "Billing" | "";
+  group: Group | "";
   key?: string; // "o": the keys g o open it
   needs?: Permission; // hides the page from users without it; the server checks by itself
   unscopedOnly?: boolean; // hidden from users with a scope, since its data can't be cut to one
@@ -22,6 +26,8 @@ export const PAGES: Page[] = [
     load: () => import("./overview/index") },
   { path: "/explore", title: "Explore", icon: "explore", group: "Spend", key: "e", needs: "read_costs",
     load: () => import("./explore/index") },
+  { path: "/compare", title: "Compare", icon: "explore", group: "Spend", key: "m", needs: "read_costs",
+    load: () => import("./compare/index") },
   { path: "/workload", title: "Workloads", icon: "workload", group: "Spend", key: "w", needs: "read_costs",
     load: () => import("./workload/index") },
   { path: "/explain", title: "Why", icon: "help", group: "", needs: "read_costs", hidden: true,
@@ -32,13 +38,13 @@ export const PAGES: Page[] = [
     load: () => import("./live/index") },
   { path: "/fleet", title: "Fleet", icon: "fleet", group: "Now", key: "f", needs: "read_fleet", timeless: true,
     load: () => import("./fleet/index") },
-  { path: "/bills", title: "Bills", icon: "bills", group: "Billing", key: "b", needs: "read_bills", unscopedOnly: true,
+  { path: "/bills", title: "Bills", icon: "bills", group: "Books", key: "b", needs: "read_bills", unscopedOnly: true,
     load: () => import("./bills/index") },
-  { path: "/invoices", title: "Invoices", icon: "invoices", group: "Billing", key: "i", needs: "read_invoices",
+  { path: "/invoices", title: "Invoices", icon: "invoices", group: "Books", key: "i", needs: "read_invoices",
     load: () => import("./invoices/index") },
-  { path: "/policies", title: "Policies", icon: "policies", group: "Billing", key: "p", needs: "read_rules", unscopedOnly: true, timeless: true,
+  { path: "/policies", title: "Policies", icon: "policies", group: "Rules", key: "p", needs: "read_rules", unscopedOnly: true, timeless: true,
     load: () => import("./policies/index") },
-  { path: "/admin", title: "Admin", icon: "admin", group: "Billing", key: "a", needs: "read_audit", timeless: true,
+  { path: "/admin", title: "Admin", icon: "admin", group: "Rules", key: "a", needs: "read_audit", timeless: true,
     load: () => import("./admin/index") },
   { path: "/account", title: "Account", icon: "account", group: "", key: "u", hidden: true, timeless: true,
     load: () => import("./account/index") },

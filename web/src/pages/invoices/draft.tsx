@@ -2,9 +2,23 @@
 import { useState } from "preact/hooks";
 import { Badge, Button } from "../../components/controls";
 import { Money } from "../../components/money";
-import { moneyShown } from "../../util/money";
+import { isAmount, moneyShown, number } from "../../util/money";
 import { plural } from "../../util/text";
 import { KIND_TITLES, type InvoiceDocument } from "./types";
+
+// With separators: "1,234.50". Texts that are no amounts, such as a rate with its unit, stay.
+function shown(text: string | undefined): string {
+  return isAmount(text) ? number(text, text.split(".")[1]?.length ?? 0) : (text ?? "");
+}
+
+function Sum({ name, amount }: { name: string; amount: string | undefined }) {
+  return (
+    <tr>
+      <td colSpan={3}>{name}</td>
+      <td class="r num">{shown(amount)}</td>
+    </tr>
+  );
+}
 
 function Lines({ document }: { document: InvoiceDocument }) {
   return (
@@ -23,7 +37,7 @@ function Lines({ document }: { document: InvoiceDocument }) {
           <tbody key={section.name}>
             <tr class="section-row">
               <th scope="rowgroup" colSpan={3}>{section.title}</th>
-              <td class="r num">{section.subtotal_shown}</td>
+              <td class="r num">{shown(section.subtotal_shown)}</td>
             </tr>
             {section.lines.map((line, i) => (
               <tr key={line.key ?? i}>
@@ -32,12 +46,21 @@ function Lines({ document }: { document: InvoiceDocument }) {
                   {line.remark && <small class="remark">{line.remark}</small>}
                 </td>
                 <td class="r num">{line.quantity ? `${line.quantity.shown} ${line.unit ?? ""}` : ""}</td>
-                <td class="r num">{line.rate}</td>
-                <td class="r num" title={line.amount}>{line.amount_shown}</td>
+                <td class="r num">{shown(line.rate)}</td>
+                <td class="r num" title={line.amount}>{shown(line.amount_shown)}</td>
               </tr>
             ))}
           </tbody>
         ))}
+        <tfoot>
+          {document.tax && (
+            <>
+              <Sum name="Net" amount={document.net_shown ?? document.net} />
+              <Sum name={`${document.tax.name} ${document.tax.percent}%`} amount={document.tax.amount_shown ?? document.tax.amount} />
+            </>
+          )}
+          <Sum name={`Total ${document.currency}`} amount={document.total_shown ?? document.net} />
+        </tfoot>
       </table>
     </div>
   );

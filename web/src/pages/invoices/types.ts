@@ -37,6 +37,7 @@ export interface InvoiceDocument {
   sections?: DocumentSection[];
   net?: string;
   net_shown?: string;
+  tax?: { name: string; percent: string; amount: string; amount_shown?: string } | null;
   total_shown?: string;
   reconciliation?: { bill_shown: string; difference: string; bill_lines: number };
 }

@@ -38,6 +38,10 @@ function columnsOf(rows: WorkloadLine[], month: string): Column<WorkloadLine>[] 
       key: "workload", title: "Workload", value: (line) => line.workload,
       cell: (line) => <a class="cut" href={link(line, month)} title={line.workload}>{shownWorkload(line.workload)}</a>,
     },
+    {
+      key: "cost", title: `Cost${own}`, numeric: true, value: (line) => line.effective_cost,
+      cell: (line) => <Money amount={line.effective_cost} currency={own ? null : line.currency} />,
+    },
     { key: "cluster", title: "Cluster", hideOnPhone: true, value: (line) => line.cluster, cell: (line) => line.cluster || <span class="nothing">–</span> },
     ...names.map((name): Column<WorkloadLine> => ({
       key: `d-${name}`, title: words(name), hideOnPhone: name !== names[0], value: (line) => line.dimensions[name] ?? "",
@@ -47,16 +51,12 @@ function columnsOf(rows: WorkloadLine[], month: string): Column<WorkloadLine>[] 
       key: "time", title: "Ran", hideOnPhone: true, value: (line) => line.first,
       cell: (line) => <span class="num" title={`${line.first} to ${line.last}`}>{dayShort(line.first.slice(0, 10))} – {dayShort(line.last.slice(0, 10))}</span>,
     },
-    { key: "hours", title: "GPU-hours", numeric: true, value: (line) => line.gpu_hours, cell: (line) => <Quantity value={line.gpu_hours} exactly={line.gpu_hours_exact} /> },
+    { key: "hours", title: "GPU-hours", numeric: true, hideOnPhone: true, value: (line) => line.gpu_hours, cell: (line) => <Quantity value={line.gpu_hours} exactly={line.gpu_hours_exact} /> },
     {
-      key: "used", title: "Used", numeric: true, value: used,
+      key: "used", title: "Used", numeric: true, hideOnPhone: true, value: used,
       cell: (line) => <span class="share"><Meter percent={toHeight(used(line))} /><Percent value={used(line)} digits={0} /></span>,
     },
     { key: "idle", title: `Idle${own}`, numeric: true, hideOnPhone: true, value: (line) => line.held_idle_cost, cell: (line) => <Money amount={line.held_idle_cost} /> },
-    {
-      key: "cost", title: `Cost${own}`, numeric: true, value: (line) => line.effective_cost,
-      cell: (line) => <Money amount={line.effective_cost} currency={own ? null : line.currency} />,
-    },
   ];
 }
 

@@ -1,0 +1,111 @@
+// Why a cost rose or fell between two periods: quantity, mix, price and the rest, which add up to the difference
+// exactly.
+//
+// Held GPUs of an owner cost rate × GPU-hours. At the rate before, the change of hours is the owner's quantity;
+// what is left is its price. Over all owners, quantity is the change of all hours at the average rate before, and
+// mix what the owners' quantities differ from it: hours moved to owners who pay more or less an hour.
+import type { Row } from "../../api/types";
+import { add, fromTicks, isZero, subtract, ticks, type Amount } from "../../util/money";
+
+export interface Side {
+  cost: Amount;
+  hours: Amount;
+}
+export interface OwnerChange {
+  key: string;
+  before: Amount;
+  now: Amount;
+  quantity: Amount; // of held GPUs
+  price: Amount; // of held GPUs
+  other: Amount; // CPU, memory, shared, unallocated, …; and GPUs of owners that are new or gone
+}
+export interface Step {
+  name: "quantity" | "mix" | "price" | "new" | "gone" | "host" | "unallocated" | "shared";
+  amount: Amount;
+}
+export interface Bridge {
+  before: Amount;
+  now: Amount;
+  steps: Step[]; // those that are not zero
+  owners: OwnerChange[];
+}
+
+// amount × part / whole, half away from zero in the last digit of money.
+export function share(amount: Amount, part: Amount, whole: Amount): Amount {
+  const [a, p, w] = [ticks(amount), ticks(part), ticks(whole)];
+  const product = a * p;
+  const half = w / 2n;
+  return fromTicks((product < 0n ? product - half : product + half) / w);
+}
+
+interface Sums {
+  gpu: Side; // held GPUs
+  host: Amount; // held CPU, memory, undivided
+  unallocated: Amount;
+  shared: Amount;
+}
+const NONE: Sums = { gpu: { cost: "0", hours: "0" }, host: "0", unallocated: "0", shared: "0" };
+
+// Rows of /costs by owner, kind and component.
+function sums(rows: Row[], owner: string, cost: string): Map<string, Sums> {
+  const all = new Map<string, Sums>();
+  for (const row of rows) {
+    const key = String(row[owner] ?? "");
+    const one = all.get(key) ?? NONE;
+    const amount = String(row[cost] ?? "0");
+    const kind = String(row["kind"]);
+    const isHeld = kind === "used" || kind === "held_idle";
+    if (isHeld && row["component"] === "gpu") {
+      all.set(key, { ...one, gpu: { cost: add(one.gpu.cost, amount), hours: add(one.gpu.hours, String(row["gpu_hours"] ?? "0")) } });
+    } else {
+      const name = isHeld ? "host" : kind === "shared" ? "shared" : "unallocated";
+      all.set(key, { ...one, [name]: add(one[name], amount) });
+    }
+  }
+  return all;
+}
+
+function total(one: Sums): Amount {
+  return add(one.gpu.cost, one.host, one.unallocated, one.shared);
+}
+
+export function bridge(beforeRows: Row[], nowRows: Row[], owner: string, cost: string): Bridge {
+  const [before, now] = [sums(beforeRows, owner, cost), sums(nowRows, owner, cost)];
+  const all = { before: "0", now: "0", quantities: "0", price: "0", new: "0", gone: "0", host: "0", unallocated: "0", shared: "0" };
+  const lasting = { cost: "0", before: "0", now: "0" }; // held GPUs of owners with hours in both
+  const owners: OwnerChange[] = [];
+  for (const key of new Set([...before.keys(), ...now.keys()])) {
+    const [a, b] = [before.get(key) ?? NONE, now.get(key) ?? NONE];
+    const difference = subtract(total(b), total(a));
+    let [quantity, price] = ["0", "0"];
+    if (!isZero(a.gpu.hours) && !isZero(b.gpu.hours)) {
+      const atOldRate = share(a.gpu.cost, b.gpu.hours, a.gpu.hours);
+      quantity = subtract(atOldRate, a.gpu.cost);
+      price = subtract(b.gpu.cost, atOldRate);
+      lasting.cost = add(lasting.cost, a.gpu.cost);
+      lasting.before = add(lasting.before, a.gpu.hours);
+      lasting.now = add(lasting.now, b.gpu.hours);
+    } else {
+      all.new = add(all.new, b.gpu.cost);
+      all.gone = subtract(all.gone, a.gpu.cost);
+    }
+    all.before = add(all.before, total(a));
+    all.now = add(all.now, total(b));
+    all.quantities = add(all.quantities, quantity);
+    all.price = add(all.price, price);
+    for (const name of ["host", "unallocated", "shared"] as const) all[name] = add(all[name], subtract(b[name], a[name]));
+    owners.push({ key, before: total(a), now: total(b), quantity, price, other: subtract(difference, add(quantity, price)) });
+  }
+  const quantity = isZero(lasting.before) ? "0" : subtract(share(lasting.cost, lasting.now, lasting.before), lasting.cost);
+  const steps: Step[] = [
+    { name: "quantity", amount: quantity },
+    { name: "mix", amount: subtract(all.quantities, quantity) },
+    { name: "price", amount: all.price },
+    { name: "new", amount: all.new },
+    { name: "gone", amount: all.gone },
+    { name: "host", amount: all.host },
+    { name: "unallocated", amount: all.unallocated },
+    { name: "shared", amount: all.shared },
+  ];
+  return { before: all.before, now: all.now, steps: steps.filter((step) => !isZero(step.amount)), owners };
+}
