@@ -97,8 +97,8 @@ class LiveInventory {
   // The collector of a cluster has reported everything that runs there: what only the ledger has as
   // running does not run.
   void mark_complete(const ClusterId& cluster) { complete_clusters_.insert(cluster); }
-  // Whether a collector reports what runs there. If not, the ledger's holdings are all that is known,
-  // and a node without one is not known to be free.
+  // Whether a collector reports what runs there. If not, the ledger's holdings are all that is
+  // known, and a node without one is not known to be free.
   bool is_watched(const ClusterId& cluster) const;
   // The holdings that overlap the window. One that was running when it was last read, not longer
   // than `trust` ago, runs up to the end of the window.

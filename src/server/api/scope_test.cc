@@ -70,12 +70,12 @@ TEST(CutToScope, LeavesNothingOfOthers) {
 TEST(LiveNow, AddsUpToThePriceOfTheNodes) {
   const LiveView view = live_view({live_share("", "", "n2", 1), live_share("a", "nlp", "n1", 2),
                                    live_share("b", "cv", "n1", 3)});
-  EXPECT_EQ(
-      live_now_json(&view, false),
-      R"({"at":"2026-03-04T08:05:00Z","clusters":[{"cluster":"lab","watched":true,"currency":"EUR",)"
-      R"("cost_per_hour":"24","held_per_hour":"15","held_idle_per_hour":"7.5",)"
-      R"("unallocated_per_hour":"9","gpus":8,"gpus_held":5,"gpus_busy":2.5,)"
-      R"("notes":["node n9 has no price"]}]})");
+  EXPECT_EQ(live_now_json(&view, false),
+            R"({"at":"2026-03-04T08:05:00Z","clusters":[{"cluster":"lab","watched":true,)"
+            R"("currency":"EUR",)"
+            R"("cost_per_hour":"24","held_per_hour":"15","held_idle_per_hour":"7.5",)"
+            R"("unallocated_per_hour":"9","gpus":8,"gpus_held":5,"gpus_busy":2.5,)"
+            R"("notes":["node n9 has no price"]}]})");
   EXPECT_EQ(live_now_json(nullptr, false), R"({"at":null,"clusters":[]})");
 }
 
@@ -83,11 +83,11 @@ TEST(LiveNow, OfAScopeTellsNoSize) {
   const LiveView view = live_view({live_share("", "", "n2", 1), live_share("a", "nlp", "n1", 2),
                                    live_share("b", "cv", "n1", 3)});
   const LiveView own = restrict_to_scope(view, kNlp);
-  EXPECT_EQ(
-      live_now_json(&own, true),
-      R"({"at":"2026-03-04T08:05:00Z","clusters":[{"cluster":"lab","watched":true,"currency":"EUR",)"
-      R"("cost_per_hour":"6","held_per_hour":"6","held_idle_per_hour":"3",)"
-      R"("unallocated_per_hour":null,"gpus":2,"gpus_held":2,"gpus_busy":1,"notes":[]}]})");
+  EXPECT_EQ(live_now_json(&own, true),
+            R"({"at":"2026-03-04T08:05:00Z","clusters":[{"cluster":"lab","watched":true,)"
+            R"("currency":"EUR",)"
+            R"("cost_per_hour":"6","held_per_hour":"6","held_idle_per_hour":"3",)"
+            R"("unallocated_per_hour":null,"gpus":2,"gpus_held":2,"gpus_busy":1,"notes":[]}]})");
 }
 
 }  // namespace
