@@ -23,14 +23,18 @@ const Instant kStart = *parse_instant("2026-03-04T08:00:00Z");
 class ServeAuditLogTest : public testing::Test {
  protected:
   void SetUp() override {
-    path_ = std::filesystem::path(testing::TempDir()) /
-            (std::string("serve_trail_") +
-             testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::remove(path_);
-    audit_log_ = *audit_log::AuditLog::open(path_.string(), clock_);
+    // A folder of its own: the key and the signed head lie beside the log.
+    folder_ = std::filesystem::path(testing::TempDir()) /
+              (std::string("serve_trail_") +
+               testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    auto opened = audit_log::AuditLog::open((folder_ / "trail").string(), clock_);
+    ASSERT_TRUE(opened) << opened.error().message;
+    audit_log_ = std::move(*opened);
     start();
   }
-  void TearDown() override { std::filesystem::remove(path_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   // As a `serve` that begins.
   void start() {
@@ -77,7 +81,7 @@ class ServeAuditLogTest : public testing::Test {
   }
 
   SimulatedClock clock_{kStart};
-  std::filesystem::path path_;
+  std::filesystem::path folder_;
   std::unique_ptr<audit_log::AuditLog> audit_log_;
   std::unique_ptr<Store> store_ = make_memory_store();
   std::unique_ptr<ServeAuditLog> told_;
