@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <random>
 
+#include "core/int128.h"
+
 namespace pennyweight::replay {
 
 class SeededRandom {
@@ -14,7 +16,7 @@ class SeededRandom {
   explicit SeededRandom(std::uint64_t seed) : engine_(seed) {}
   // A number in [0, limit). REQUIRES: limit > 0. Its bias is below limit / 2^64.
   std::uint64_t below(std::uint64_t limit) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(engine_()) * limit) >> 64);
+    return static_cast<std::uint64_t>((static_cast<UInt128>(engine_()) * limit) >> 64);
   }
 
  private:
