@@ -468,7 +468,7 @@ struct Server::State final : DoorHandler {
                               accepts_gzip(call.request.header("accept-encoding"));
     if (response.stream) {
       if (may_compress) wire.fields += "Content-Encoding: gzip\r\n";
-      stream(exchange, std::move(wire), std::move(response), may_compress);
+      stream(exchange, std::move(wire), response, may_compress);
       return;
     }
     if (!response.constant_body.empty()) {
@@ -491,7 +491,7 @@ struct Server::State final : DoorHandler {
     exchange->answer(std::move(wire));
   }
 
-  void stream(const ExchangePtr& exchange, WireAnswer wire, Response response, bool gzip) {
+  void stream(const ExchangePtr& exchange, WireAnswer wire, const Response& response, bool gzip) {
     const bool is_until_cut = call_of(exchange).route->route.is_stream;
     const bool is_http10 = exchange->head.is_http10;
     if (exchange->head.method == "HEAD") {

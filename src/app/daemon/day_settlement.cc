@@ -111,6 +111,8 @@ bool DaySettlement::is_due(Instant now) const {
 
 bool DaySettlement::settle(Store& store, Instant now) {
   if (!is_due(now)) return false;
+  // Before the first source has reported, nothing could be priced and the day would count as done.
+  if (inventory_.clusters().empty()) return false;
   const Instant until = start_of_utc_day(now - kLateness);
   const Instant day = until - std::chrono::days(1);
   const Instant begun = clock_.now();

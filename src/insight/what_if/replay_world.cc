@@ -13,7 +13,7 @@
 namespace pennyweight::what_if {
 namespace {
 
-constexpr std::uint64_t kMibBytes = 1024 * 1024;
+constexpr std::uint64_t kMibBytes = 1ull << 20;
 // A node without a known capacity limits nobody.
 constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 60;
 

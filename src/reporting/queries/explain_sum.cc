@@ -34,9 +34,9 @@ void add_total(std::vector<Money>& totals, const Money& amount) {
 }
 
 void take_parts(ExplainedSum& sum, std::map<PartKey, ExplainedPart>& parts) {
-  for (auto& [key, part] : parts) {
+  for (const auto& [key, part] : parts) {
     sum.postings += part.postings;
-    sum.parts.push_back(std::move(part));
+    sum.parts.push_back(part);
   }
 }
 

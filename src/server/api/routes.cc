@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "server/api/answers.h"
 #include "server/api/endpoints.h"
 #include "server/api/guard.h"
 #include "server/api/openapi.h"
