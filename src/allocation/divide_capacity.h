@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "core/check.h"
 #include "core/instant.h"
 #include "core/split.h"
 
@@ -25,6 +26,23 @@ using Steps = std::vector<Step>;
 
 // Adds a step, unless the quantity stays the same.
 void append_step(Steps& steps, Instant at, std::uint64_t units);
+
+// Reads the level of steps at instants that don't go back.
+class StepCursor {
+ public:
+  // REQUIRES: steps outlive it.
+  explicit StepCursor(const Steps& steps) : steps_(&steps) {}
+  // REQUIRES: at is not before the first step, nor before the last call's.
+  std::uint64_t level_at(Instant at) {
+    while (next_ < steps_->size() && (*steps_)[next_].at <= at) ++next_;
+    CHECK(next_ > 0, "the steps begin with the segment");
+    return (*steps_)[next_ - 1].units;
+  }
+
+ private:
+  const Steps* steps_;
+  std::size_t next_ = 0;
+};
 
 struct Claim {
   Interval during;  // within the divided interval

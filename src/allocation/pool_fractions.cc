@@ -11,21 +11,6 @@ namespace {
 
 constexpr unsigned kPoolFractionBits = 60;
 
-// A walk along steps, forwards only.
-class LevelWalk {
- public:
-  explicit LevelWalk(const Steps& steps) : steps_(&steps) {}
-  std::uint64_t advance_to(Instant at) {
-    while (next_ < steps_->size() && (*steps_)[next_].at <= at) ++next_;
-    CHECK(next_ > 0, "the steps begin with the segment");
-    return (*steps_)[next_ - 1].units;
-  }
-
- private:
-  const Steps* steps_;
-  std::size_t next_ = 0;
-};
-
 std::vector<const Steps*> pointers_to(const std::vector<Steps>* all) {
   std::vector<const Steps*> out;
   if (all == nullptr) return out;
@@ -139,10 +124,10 @@ template <class Act>
 void PoolFractions::for_each_moment(CumulatedLevels& levels, std::span<const Steps* const> also,
                                     Act act) const {
   std::vector<Instant> at = {group_.occupancy.segment.end()};
-  std::vector<LevelWalk> walks;
+  std::vector<StepCursor> cursors;
   const auto add = [&](const Steps& steps) {
     for (const Step& step : steps) at.push_back(step.at);
-    walks.emplace_back(steps);
+    cursors.emplace_back(steps);
   };
   add(levels.all());
   for (const auto& [first, last] : runs_) {
@@ -158,13 +143,13 @@ void PoolFractions::for_each_moment(CumulatedLevels& levels, std::span<const Ste
   for (std::size_t i = 0; i + 1 < at.size(); ++i) {
     moment.begin = at[i];
     moment.length_ms = static_cast<std::uint64_t>((at[i + 1] - at[i]).count());
-    std::size_t walk = 0;
-    moment.whole = walks[walk++].advance_to(at[i]);
+    std::size_t cursor = 0;
+    moment.whole = cursors[cursor++].level_at(at[i]);
     for (auto& [before, after] : moment.runs) {
-      before = walks[walk++].advance_to(at[i]);
-      after = walks[walk++].advance_to(at[i]);
+      before = cursors[cursor++].level_at(at[i]);
+      after = cursors[cursor++].level_at(at[i]);
     }
-    for (std::uint64_t& level : moment.also) level = walks[walk++].advance_to(at[i]);
+    for (std::uint64_t& level : moment.also) level = cursors[cursor++].level_at(at[i]);
     act(std::as_const(moment));
   }
 }

@@ -27,21 +27,6 @@ Steps sum_of(const std::vector<Steps>& all) {
   return sum_steps(parts);
 }
 
-// A walk along steps, forwards only.
-class StepCursor {
- public:
-  explicit StepCursor(const Steps& steps) : steps_(&steps) {}
-  std::uint64_t level_at(Instant at) {
-    while (next_ < steps_->size() && (*steps_)[next_].at <= at) ++next_;
-    CHECK(next_ > 0, "the steps begin with the segment");
-    return (*steps_)[next_ - 1].units;
-  }
-
- private:
-  const Steps* steps_;
-  std::size_t next_ = 0;
-};
-
 class PoolSharing {
  public:
   PoolSharing(Occupancy& occupancy, std::span<const PlacedDemand> placed,

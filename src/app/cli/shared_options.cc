@@ -20,6 +20,19 @@ void add_table_options(CLI::App& command, TableOptions& options) {
       ->capture_default_str();
 }
 
+void add_cost_option(CLI::App& command, std::string& name) {
+  command.add_option("--cost", name, "Which cost of the bill")
+      ->check(CLI::IsMember({"effective", "billed", "list", "contracted"}))
+      ->capture_default_str();
+}
+
+Money Costs::* cost_named(const std::string& name) {
+  if (name == "billed") return &Costs::billed;
+  if (name == "list") return &Costs::list;
+  if (name == "contracted") return &Costs::contracted;
+  return &Costs::effective;
+}
+
 void add_date_options(CLI::App& command, DateOptions& dates) {
   command.add_option("--month", dates.month, "The billing month, such as 2026-03");
   command.add_option("--from", dates.from, "The first local day, such as 2026-03-01");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/cli/verb.h"
+#include "ledger/charge.h"
 #include "reporting/queries/selection.h"
 #include "reporting/table.h"
 
@@ -18,6 +19,10 @@ struct TableOptions {
 };
 
 void add_table_options(CLI::App& command, TableOptions& options);
+// --cost: which of the four costs; "effective" by default.
+void add_cost_option(CLI::App& command, std::string& name);
+// REQUIRES: --cost has checked the name.
+Money Costs::* cost_named(const std::string& name);
 void add_date_options(CLI::App& command, DateOptions& dates);
 void add_booked_month_option(CLI::App& command, std::string& month);
 void add_threads_option(CLI::App& command, std::optional<unsigned>& threads);

@@ -100,13 +100,6 @@ Result<std::vector<std::string>> dimensions_of(const CompareOptions& options,
   return by;
 }
 
-Money Costs::* select_cost(const std::string& name) {
-  if (name == "billed") return &Costs::billed;
-  if (name == "list") return &Costs::list;
-  if (name == "contracted") return &Costs::contracted;
-  return &Costs::effective;
-}
-
 // A cluster's telemetry, read by the rules of the given policy.
 std::function<UtilizationSource(const UsageRules&)> telemetry(Store& store,
                                                               const ClusterId& cluster,
@@ -150,7 +143,7 @@ Result<ExitCode> run(const CompareOptions& options, Context& context) {
                    .methods = methods,
                    .owners = context.config.policy,
                    .by = *by,
-                   .cost = select_cost(options.cost),
+                   .cost = cost_named(options.cost),
                    .threads = resolve_threads(options.threads, context.config)}));
   const std::string title =
       fmt::format("{} by {}, {} cost", name, fmt::join(*by, ", "), options.cost);
@@ -176,9 +169,7 @@ Verb declare_compare(CLI::App& app) {
                       "The billing month; optional if the ledger has only one");
   command->add_option("--by", options->by, "Dimensions, separated by commas")
       ->capture_default_str();
-  command->add_option("--cost", options->cost, "Which cost of the bill")
-      ->check(CLI::IsMember({"effective", "billed", "list", "contracted"}))
-      ->capture_default_str();
+  add_cost_option(*command, options->cost);
   add_threads_option(*command, options->threads);
   add_table_options(*command, options->table);
   command->footer(examples_footer("compare"));

@@ -52,11 +52,11 @@ std::optional<Number> parse_number(std::string_view text) {
 }
 
 // "NAME=60%", "60%": a name, which may be empty, and percent up to 10,000.
-struct Share {
+struct NamedPercent {
   std::string name;
   std::uint32_t percent;
 };
-Result<Share> parse_share(const std::string& text, std::string_view option) {
+Result<NamedPercent> parse_percent(const std::string& text, std::string_view option) {
   const std::size_t equals = text.rfind('=');
   const std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
   std::string_view number(text);
@@ -64,7 +64,7 @@ Result<Share> parse_share(const std::string& text, std::string_view option) {
   if (number.ends_with('%')) {
     number.remove_suffix(1);
     const auto percent = parse_number<std::uint32_t>(number);
-    if (percent && *percent <= 10'000) return Share{name, *percent};
+    if (percent && *percent <= 10'000) return NamedPercent{name, *percent};
   }
   return usage_error(fmt::format(
       "{} '{}': write NAME=PERCENT% or PERCENT% for all, such as nlp=150% (0% to 10000%)", option,
@@ -133,9 +133,7 @@ Result<replay::Scheduling> parse_scheduling(const std::string& order, const std:
 Result<what_if::Scenario> parse_scenario(const ReplayOptions& options) {
   what_if::Scenario scenario;
   scenario.scheduling = TRY(parse_scheduling(options.order, options.blocked, options.placement));
-  const auto order = scenario.scheduling.order;
-  if (options.preempts && (order == replay::QueueOrder::kMaxMinFair ||
-                           order == replay::QueueOrder::kDecayedFairShare)) {
+  if (options.preempts && replay::is_fair(scenario.scheduling.order)) {
     return usage_error(
         fmt::format("--preempt does not go with --scheduler {}: a fair queue "
                     "interrupts nobody here",
@@ -158,11 +156,11 @@ Result<what_if::Scenario> parse_scenario(const ReplayOptions& options) {
   }
   for (const std::string& text : options.nodes) scenario.fleet.push_back(TRY(parse_nodes(text)));
   for (const std::string& text : options.demand) {
-    const Share share = TRY(parse_share(text, "--demand"));
+    const NamedPercent share = TRY(parse_percent(text, "--demand"));
     scenario.demand.push_back({share.name, share.percent});
   }
   for (const std::string& text : options.prices) {
-    const Share share = TRY(parse_share(text, "--price"));
+    const NamedPercent share = TRY(parse_percent(text, "--price"));
     if (!share.name.empty() && find_gpu_model(share.name) == nullptr) {
       return usage_error(
           fmt::format("--price '{}': GPU model '{}' is unknown or fits several", text, share.name));
@@ -174,12 +172,14 @@ Result<what_if::Scenario> parse_scenario(const ReplayOptions& options) {
 }
 
 // From the first to the last charge of the month: a bill of four days is replayed for four days.
+// A fee that is paid for a year counts with its month only.
 std::optional<Interval> charged_span(std::span<const Charge> charges) {
   std::optional<Interval> span;
   for (const Charge& charge : charges) {
-    const Interval& period = charge.charge_period;
-    span = span ? Interval(std::min(span->begin(), period.begin()),
-                           std::max(span->end(), period.end()))
+    const auto period = charge.charge_period.overlap(charge.billing_period);
+    if (!period) continue;
+    span = span ? Interval(std::min(span->begin(), period->begin()),
+                           std::max(span->end(), period->end()))
                 : period;
   }
   return span;
@@ -238,6 +238,12 @@ Table job_table(const what_if::WhatIf& result, const std::string& title) {
         "{} {} of claims, GPU groups or reservations left as they were.", result.left_as_they_were,
         result.left_as_they_were == 1 ? "holding is" : "holdings are"));
   }
+  if (result.rounded_up > 0) {
+    table.notes.push_back(
+        fmt::format("{} {} fractions of more than one GPU in all, and {} whole GPUs in the replay.",
+                    counted(result.rounded_up, "job"), result.rounded_up == 1 ? "holds" : "hold",
+                    result.rounded_up == 1 ? "gets" : "get"));
+  }
   if (result.would_be.unfinished > 0) {
     table.notes.push_back(
         "Unfinished work would run, and cost, in the next month: compare costs with that in mind.");
@@ -290,13 +296,6 @@ std::vector<Table> cost_tables(const what_if::WhatIf& result, const std::string&
     tables.push_back(std::move(table));
   }
   return tables;
-}
-
-Money Costs::* cost_named(const std::string& name) {
-  if (name == "billed") return &Costs::billed;
-  if (name == "list") return &Costs::list;
-  if (name == "contracted") return &Costs::contracted;
-  return &Costs::effective;
 }
 
 Result<ClusterId> choose_cluster(const std::string& option, const LedgerMonth& month) {
@@ -414,9 +413,7 @@ Verb declare_replay(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--by", options->by, "A dimension of the policy; its values are the teams")
       ->capture_default_str();
-  command->add_option("--cost", options->cost, "Which cost of the bill")
-      ->check(CLI::IsMember({"effective", "billed", "list", "contracted"}))
-      ->capture_default_str();
+  add_cost_option(*command, options->cost);
   add_threads_option(*command, options->threads);
   add_table_options(*command, options->table);
   command->footer(examples_footer("replay"));

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/try.h"
+#include "reporting/cost_report.h"
 #include "reporting/number_format.h"
 
 namespace pennyweight {
@@ -110,20 +111,6 @@ void limit_parts(DailyCostHistory& history, std::size_t keys_max) {
 
 }  // namespace
 
-Money cost_of(const Costs& costs, CostColumn column) {
-  switch (column) {
-    case CostColumn::kEffective:
-      return costs.effective;
-    case CostColumn::kBilled:
-      return costs.billed;
-    case CostColumn::kList:
-      return costs.list;
-    case CostColumn::kContracted:
-      return costs.contracted;
-  }
-  return costs.effective;
-}
-
 Result<CostColumn> parse_one_cost(const std::string& cost) {
   if (cost == "effective") return CostColumn::kEffective;
   if (cost == "billed") return CostColumn::kBilled;
@@ -173,7 +160,7 @@ Result<DailyCostHistory> query_daily_costs(const DailyCostQuery& params, const P
     const auto place =
         by_key.try_emplace(key_text(params, row), days, Money::zero(row.costs.currency()));
     place.first->second[static_cast<std::size_t>((*row.bucket - history.first_day).count())] +=
-        cost_of(row.costs, column);
+        select_cost(row.costs, column);
   }
   for (auto& [key, costs] : by_key) history.parts.push_back({key, std::move(costs)});
   if (history.parts.empty()) {

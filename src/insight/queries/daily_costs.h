@@ -42,9 +42,6 @@ struct DailyCostHistory {
 // kNotFound where there is no complete day.
 Result<DailyCostHistory> query_daily_costs(const DailyCostQuery& params, const Policy& policy,
                                            const SummarySource& summarise);
-
-// "effective" as a member of Costs.
-Money cost_of(const Costs& costs, CostColumn column);
 Result<CostColumn> parse_one_cost(const std::string& cost);
 
 inline constexpr const char* kOtherKeys = "(others)";

@@ -33,6 +33,10 @@ std::string names_of_all(const Names& names) {
 
 }  // namespace
 
+bool is_fair(QueueOrder order) {
+  return order == QueueOrder::kMaxMinFair || order == QueueOrder::kDecayedFairShare;
+}
+
 std::string_view to_text(QueueOrder order) { return kQueueOrders.name(order); }
 std::optional<QueueOrder> parse_queue_order(std::string_view text) {
   return kQueueOrders.parse(text);

@@ -24,6 +24,7 @@ enum class QueueOrder {
   // after half_life_us.
   kDecayedFairShare,
 };
+bool is_fair(QueueOrder order);              // between teams
 std::string_view to_text(QueueOrder order);  // "fcfs", "priority", "sjf", "srtf", "srsf", …
 std::optional<QueueOrder> parse_queue_order(std::string_view text);
 std::string queue_order_names();
@@ -47,12 +48,16 @@ enum class RestartCost {
   kEveryEvent,
 };
 
+constexpr std::uint32_t kPreemptionsTried = 8;
+
 struct Scheduling {
   QueueOrder order = QueueOrder::kFirstComeFirstServed;
   WhenBlocked when_blocked = WhenBlocked::kWait;
   // A job interrupts those that come after it, which keep their progress; whoever fits runs, so
   // when_blocked does not apply. With RestartCost::kEveryEvent all jobs are planned anew from an
   // empty cluster instead, at every arrival and end.
+  // REQUIRES: the order is no fair one; among those that don't fit at one event, the first
+  // kPreemptionsTried may interrupt.
   bool preempts = false;
   RestartCost restart_cost = RestartCost::kOnResume;
   PlacementRule placement = PlacementRule::kFirstFit;

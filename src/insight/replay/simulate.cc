@@ -40,6 +40,7 @@ class Simulation {
         usage_(jobs, policy_),
         held_(jobs.size()),
         begun_us_(jobs.size(), 0),
+        restarts_us_(jobs.size(), 0),
         arrivals_(in_order_of_arrival(jobs)) {
     replay_.jobs.resize(jobs.size());
     replay_.capacity_milli_gpus = cluster_.capacity_milli_gpus();
@@ -68,7 +69,6 @@ class Simulation {
         static_cast<Int128>(cluster_.free_milli_gpus()) * static_cast<Int128>(to_us - now_us_);
     usage_.advance(to_us);
     now_us_ = to_us;
-    ++replay_.events;
   }
 
   void record_start(std::uint32_t job) {
@@ -86,7 +86,8 @@ class Simulation {
     replay_.jobs[job].held_us += span;
     replay_.held_milli_gpu_us += static_cast<Int128>(span) * static_cast<Int128>(milli_gpus);
     if (options_.keep_runs && span > 0) {
-      replay_.runs.push_back({job, begun_us_[job], now_us_, held_[job]});
+      replay_.runs.push_back(
+          {job, begun_us_[job], now_us_, std::min(span, restarts_us_[job]), held_[job]});
     }
   }
 
@@ -104,8 +105,9 @@ class Simulation {
   ClusterState cluster_;
   Placement placement_;
   TeamUsage usage_;
-  std::vector<Shares> held_;            // of each job
-  std::vector<std::int64_t> begun_us_;  // since when each job holds held_
+  std::vector<Shares> held_;               // of each job
+  std::vector<std::int64_t> begun_us_;     // since when each job holds held_
+  std::vector<std::int64_t> restarts_us_;  // what its last resumption costs each job
   std::vector<std::uint32_t> arrivals_;
   std::size_t arrived_ = 0;
   std::int64_t now_us_ = 0;
@@ -269,7 +271,8 @@ class Preempt : public Simulation {
     held_[job] = std::move(shares);
     record_start(job);
     counted_to_us_[job] = now_us_;
-    restart_left_us_[job] = resumes ? jobs_[job].restart_us : 0;
+    restarts_us_[job] = resumes ? jobs_[job].restart_us : 0;
+    restart_left_us_[job] = restarts_us_[job];
     ends_.insert({end_of(job), job});
   }
 
@@ -339,7 +342,6 @@ class Preempt : public Simulation {
     return shares;
   }
 
-  static constexpr std::uint32_t kPreemptionsTried = 8;
   std::vector<std::int64_t> left_us_;          // of each job's work, at counted_to_us_
   std::vector<std::int64_t> restart_left_us_;  // until it does work again, likewise
   std::vector<std::int64_t> counted_to_us_;
@@ -468,6 +470,7 @@ class PlanAnew : public Simulation {
 Replay simulate(std::span<const Job> jobs, std::span<const Machine> machines,
                 const ReplayOptions& options) {
   const Scheduling& policy = options.scheduling;
+  CHECK(!policy.preempts || !is_fair(policy.order), "a fair queue interrupts nobody");
   if (!policy.preempts) return RunToEnd(jobs, machines, options).run();
   return policy.restart_cost == RestartCost::kEveryEvent ? PlanAnew(jobs, machines, options).run()
                                                          : Preempt(jobs, machines, options).run();

@@ -20,6 +20,7 @@ struct JobRun {
   std::uint32_t job;  // index
   std::int64_t begin_us;
   std::int64_t end_us;
+  std::int64_t restart_us;  // from the beginning on, in which no work was done (kOnResume)
   Shares shares;
 };
 
@@ -41,7 +42,6 @@ struct Replay {
   Int128 idle_milli_gpu_us = 0;
   // Of what was held: what restarts cost, in which no work was done.
   Int128 restart_milli_gpu_us = 0;
-  std::uint64_t events = 0;
 };
 
 struct ReplayOptions {

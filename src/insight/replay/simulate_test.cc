@@ -157,9 +157,7 @@ Scheduling make_policy(SeededRandom& random) {
   policy.order = static_cast<QueueOrder>(random.below(7));
   policy.when_blocked = static_cast<WhenBlocked>(random.below(3));
   policy.placement = static_cast<PlacementRule>(random.below(8));
-  const bool is_fair =
-      policy.order == QueueOrder::kMaxMinFair || policy.order == QueueOrder::kDecayedFairShare;
-  policy.preempts = !is_fair && random.below(2) == 0;
+  policy.preempts = !is_fair(policy.order) && random.below(2) == 0;
   if (random.below(4) == 0) policy.restart_cost = RestartCost::kEveryEvent;
   policy.half_life_us = 20 * kSecond;
   policy.seed = random.below(100);
@@ -200,9 +198,11 @@ TEST_P(RandomWorlds, KeepTheirPromises) {
         simulate(world.jobs, world.machines, {.scheduling = policy, .keep_runs = true});
     check_capacity(world, replay);
     std::map<std::uint32_t, std::int64_t> held;
+    std::map<std::uint32_t, std::int64_t> worked;
     Int128 milli_gpu_us = 0;
     for (const JobRun& run : replay.runs) {
       held[run.job] += run.end_us - run.begin_us;
+      worked[run.job] += run.end_us - run.begin_us - run.restart_us;
       std::uint64_t gpus = 0;
       for (const Share& share : run.shares) {
         gpus += static_cast<std::uint64_t>(std::popcount(share.gpu_mask)) * share.gpu_milli;
@@ -219,6 +219,9 @@ TEST_P(RandomWorlds, KeepTheirPromises) {
       }
       EXPECT_GE(*result.first_start_us, world.jobs[job].submit_us);
       EXPECT_EQ(held[job], result.held_us);
+      if (!policy.preempts || policy.restart_cost == RestartCost::kOnResume) {
+        EXPECT_EQ(worked[job], world.jobs[job].work_us);
+      }
       // All of the work, and nothing more unless it was interrupted or each event costs it.
       EXPECT_GE(result.held_us, world.jobs[job].work_us);
       if (!policy.preempts ||

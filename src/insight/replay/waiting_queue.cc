@@ -35,7 +35,7 @@ WaitingQueue::WaitingQueue(std::span<const Job> jobs, QueueOrder order, const Te
     : jobs_(jobs),
       order_(order),
       usage_(usage),
-      is_fair_(order == QueueOrder::kMaxMinFair || order == QueueOrder::kDecayedFairShare),
+      is_fair_(is_fair(order)),
       queues_(is_fair_ ? std::max<std::size_t>(1, usage.team_count()) : 1) {}
 
 std::set<QueueKey>& WaitingQueue::queue_of(std::uint32_t job) {

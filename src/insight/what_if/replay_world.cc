@@ -155,6 +155,9 @@ class WorldMaker {
     job.submit_us = (held->begin() - world_.period.begin()).count() * 1000;
     job.work_us = static_cast<std::int64_t>(held->length_ms()) * 1000;
     const std::uint64_t milli = device_count(holding) * milli_of_device(holding.device, node);
+    if (milli > replay::kMilliPerGpu && !std::holds_alternative<WholeGpu>(holding.device)) {
+      ++world_.rounded_up;
+    }
     if (milli < replay::kMilliPerGpu) {
       job.request.gpu_milli = static_cast<std::uint32_t>(milli);
     } else {

@@ -5,7 +5,8 @@
 //             is not known, and counts as none
 //   length    what it held within the period; a job that still ran at the end of the period ends
 //             there
-//   shape     its devices, CPU and memory. A job that ran on one node is placed on one node
+//   shape     its devices, CPU and memory; fractions of over one GPU in all are rounded up to whole
+//             GPUs, and counted. A job that fits one node is placed on one node
 //   model     a job stays on the GPU models that it ran on, unless the scenario says otherwise
 //   machines  every node of the period, as if it had been there all the time
 // Holdings of a claim, a GPU group or a reservation share devices by rules of their own. They are
@@ -35,6 +36,7 @@ struct ReplayWorld {
   std::vector<replay::Machine> machines;
   std::vector<std::uint32_t> node_of_machine;    // index into FleetView::nodes()
   std::vector<std::uint32_t> left_as_they_were;  // holdings
+  std::uint64_t rounded_up = 0;                  // jobs with fractions of over one GPU in all
   std::uint64_t partly_there = 0;                // nodes that were not there all the time
 };
 

@@ -48,12 +48,12 @@ JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
   for (const replay::JobRun& run : replay.runs) {
     const std::int64_t until = std::min(run.end_us, end);
     if (until <= run.begin_us) continue;
-    figures.held += static_cast<Int128>(world.jobs[run.job].request.milli_gpus()) *
-                    static_cast<Int128>(until - run.begin_us);
+    const auto gpus = static_cast<Int128>(world.jobs[run.job].request.milli_gpus());
+    const std::int64_t span = until - run.begin_us;
+    figures.held += gpus * static_cast<Int128>(span);
+    figures.unfinished -= gpus * static_cast<Int128>(span - std::min(span, run.restart_us));
   }
-  // What restarts cost is held beyond the work; it can't be told apart by run, so it counts as
-  // done.
-  figures.unfinished = std::max(Int128{0}, figures.unfinished - figures.held);
+  CHECK(figures.unfinished >= 0, "no more work is done than there was");
   std::sort(waits.begin(), waits.end());
   if (!waits.empty()) {
     figures.wait_mean = static_cast<std::int64_t>(waited / static_cast<Int128>(waits.size()));
@@ -144,6 +144,7 @@ class WhatIfRun {
                               month_.cluster.text(), input_.month));
     }
     result.left_as_they_were = world.left_as_they_were.size();
+    result.rounded_up = world.rounded_up;
     result.partly_there = world.partly_there;
     result.was = figures_as_it_was(world);
     result.calibrated = figures_of(world, replay_of(world, input_.calibration));

@@ -52,6 +52,7 @@ struct WhatIf {
   MethodCosts cost_was{ClusterId(""), {}, {}};
   MethodCosts cost_would_be{ClusterId(""), {}, {}};
   std::uint64_t left_as_they_were = 0;  // holdings that no replay moves
+  std::uint64_t rounded_up = 0;         // jobs whose fractions became whole GPUs
   std::uint64_t partly_there = 0;       // nodes counted as if there all the time
 };
 
