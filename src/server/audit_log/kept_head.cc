@@ -116,33 +116,73 @@ Result<std::string> read_key(const std::string& path) {
   return text;
 }
 
+std::string unnamed_key(const std::string& path) { return path + ".part"; }
+
+// A new key gets its name only when the head that it signs has its own: whoever is killed in
+// between leaves no key and no head, or a head and a key whose naming name_key() completes.
 Result<std::string> make_key(const std::string& path) {
   const auto random = TRY(random_bytes(kKeyBytes));
   const std::string key = to_hex(random);
-  const std::string part = path + ".part";
+  const std::string part = unnamed_key(path);
   ::unlink(part.c_str());
-  {
-    const FileDescriptor file(
-        ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnlyMode));
-    if (!file.is_open() || !write_all(file.number(), key + "\n") || ::fsync(file.number()) != 0) {
-      return head_failure("write the key of the audit log", path);
-    }
-  }
-  if (::rename(part.c_str(), path.c_str()) != 0 || !sync_folder(folder_of(path))) {
+  const FileDescriptor file(
+      ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnlyMode));
+  if (!file.is_open() || !write_all(file.number(), key + "\n") || ::fsync(file.number()) != 0) {
     return head_failure("write the key of the audit log", path);
   }
   return key;
 }
 
+// Several may complete it at once.
+Result<void> name_key(const std::string& path) {
+  const bool is_named =
+      ::rename(unnamed_key(path).c_str(), path.c_str()) == 0 || (errno == ENOENT && is_there(path));
+  if (!is_named || !sync_folder(folder_of(path))) {
+    return head_failure("write the key of the audit log", path);
+  }
+  return {};
+}
+
+Result<std::string> read_head_file(const FileDescriptor& file, const std::string& path) {
+  std::string bytes(kRecords * kRecordBytes, '\0');
+  std::size_t got = 0;
+  while (got < bytes.size()) {
+    const auto read =
+        ::pread(file.number(), bytes.data() + got, bytes.size() - got, static_cast<off_t>(got));
+    if (read < 0 && errno == EINTR) continue;
+    if (read < 0) return head_failure("read the audit log's kept head", path);
+    if (read == 0) break;
+    got += static_cast<std::size_t>(read);
+  }
+  bytes.resize(got);
+  return bytes;
+}
+
+// Whether a key without a name signed the head: then it is the log's.
+Result<bool> is_signed_by_unnamed_key(const LogFiles& files) {
+  const std::string part = unnamed_key(files.key);
+  if (!is_there(part)) return false;
+  const auto key = read_key(part);
+  if (!key) return false;  // it was being written
+  const FileDescriptor file(::open(files.head.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return head_failure("open the audit log's kept head", files.head);
+  const std::string bytes = TRY(read_head_file(file, files.head));
+  return newest_record(bytes, *key).has_value();
+}
+
 }  // namespace
 
 Result<std::optional<KeptHead>> KeptHead::open(const LogFiles& files) {
-  const bool has_key = is_there(files.key);
   const bool has_head = is_there(files.head);
+  bool has_key = is_there(files.key);
   if (!has_key && !has_head) return std::nullopt;
   constexpr std::string_view kRemedy =
       "; put it back, or see what is there with 'pennyweight audit verify' and accept it for all "
       "to see with 'pennyweight audit accept'";
+  if (!has_key) {
+    has_key = TRY(is_signed_by_unnamed_key(files));
+    if (has_key) TRY(name_key(files.key));
+  }
   if (!has_key) {
     return fail(
         ErrorCode::kConflict,
@@ -165,12 +205,8 @@ Result<std::optional<KeptHead>> KeptHead::open(const LogFiles& files) {
 }
 
 Result<KeptHead> KeptHead::create(const LogFiles& files, const Head& head) {
-  std::string key;
-  if (is_there(files.key)) {
-    key = TRY(read_key(files.key));
-  } else {
-    key = TRY(make_key(files.key));
-  }
+  const bool has_key = is_there(files.key);
+  const std::string key = TRY(has_key ? read_key(files.key) : make_key(files.key));
   const std::string part = files.head + ".part";
   ::unlink(part.c_str());
   {
@@ -185,9 +221,10 @@ Result<KeptHead> KeptHead::create(const LogFiles& files, const Head& head) {
   if (::rename(part.c_str(), files.head.c_str()) != 0 || !sync_folder(folder_of(files.head))) {
     return head_failure("write the audit log's kept head", files.head);
   }
+  if (!has_key) TRY(name_key(files.key));
   FileDescriptor file(::open(files.head.c_str(), O_RDWR | O_CLOEXEC));
   if (!file.is_open()) return head_failure("open the audit log's kept head", files.head);
-  return KeptHead(std::move(file), files.head, std::move(key));
+  return KeptHead(std::move(file), files.head, key);
 }
 
 Result<KeptHead::State> KeptHead::parse(std::string_view bytes, std::string_view key) {
@@ -198,25 +235,6 @@ Result<KeptHead::State> KeptHead::parse(std::string_view bytes, std::string_view
   }
   return newest->state;
 }
-
-namespace {
-
-Result<std::string> read_head_file(const FileDescriptor& file, const std::string& path) {
-  std::string bytes(kRecords * kRecordBytes, '\0');
-  std::size_t got = 0;
-  while (got < bytes.size()) {
-    const auto read =
-        ::pread(file.number(), bytes.data() + got, bytes.size() - got, static_cast<off_t>(got));
-    if (read < 0 && errno == EINTR) continue;
-    if (read < 0) return head_failure("read the audit log's kept head", path);
-    if (read == 0) break;
-    got += static_cast<std::size_t>(read);
-  }
-  bytes.resize(got);
-  return bytes;
-}
-
-}  // namespace
 
 Result<KeptHead::State> KeptHead::read() const {
   const std::string bytes = TRY(read_head_file(file_, path_));

@@ -270,6 +270,23 @@ TEST_F(KeptHeadTest, SurvivesBeingKilledAtAnyMoment) {
   }
 }
 
+// Whoever is killed while the first key and head are written leaves one of these.
+TEST_F(KeptHeadTest, AKeyWithoutANameIsNamedWhereItSignedTheHead) {
+  const std::string part = files_.key + ".part";
+  put(part, "half of a k");
+  ASSERT_TRUE(open()) << "no head was written yet";
+  write(2);
+  std::filesystem::rename(files_.key, part);
+  write(1);
+  EXPECT_TRUE(verify(files_)->whole);
+  EXPECT_FALSE(std::filesystem::exists(part));
+  std::filesystem::remove(files_.key);
+  put(part, std::string(64, 'a') + "\n");
+  const auto opened = open();
+  ASSERT_FALSE(opened) << "another key was taken for its own";
+  EXPECT_THAT(opened.error().message, HasSubstr("is missing"));
+}
+
 // A record that the disk has only in part counts as not written.
 TEST_F(KeptHeadTest, ATornRecordLeavesTheOneBefore) {
   write(2);

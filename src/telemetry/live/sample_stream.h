@@ -222,6 +222,7 @@ class SampleStream : public prometheus::SeriesSink {
   void count_waiting(Unordered& sample);
   void mark_unordered(Group& group) const;
   bool is_drained(const Member& member, std::int64_t at_ms) const;
+  static bool is_next(const Member& member, std::uint16_t source, const Unordered& sample);
   bool was_taken(const Member& member, std::int64_t at_ms) const;
   static void rewind(Member& member);
   void apply(Progress& progress, const Origin& origin, Unordered& sample);

@@ -27,6 +27,17 @@ bool SampleStream::was_taken(const Member& member, std::int64_t at_ms) const {
          member.taken_ms.end();
 }
 
+// Whether a sample comes after all that are there: it is newer, or another source's of the same
+// time.
+bool SampleStream::is_next(const Member& member, std::uint16_t source, const Unordered& sample) {
+  const std::vector<Unordered>& all = member.unordered;
+  if (all.empty()) return sample.at_ms > member.committed.accumulator.last_at();
+  if (sample.at_ms != all.back().at_ms) return sample.at_ms > all.back().at_ms;
+  return !sample.is_end && std::ranges::none_of(all, [&](const Unordered& one) {
+    return one.at_ms == sample.at_ms && (one.is_end || member.origins[one.origin].source == source);
+  });
+}
+
 // A sample that is applied later is counted when it comes.
 void SampleStream::count_waiting(Unordered& sample) {
   if (!sample.is_end) ++count(StreamCounter::kSamples);
@@ -62,9 +73,7 @@ void SampleStream::insert(Member& member, std::uint64_t key, std::uint16_t sourc
     }
   }
   std::vector<Unordered>& all = member.unordered;
-  const bool is_newest = all.empty() ? sample.at_ms > member.committed.accumulator.last_at()
-                                     : sample.at_ms > all.back().at_ms;
-  if (is_newest) {
+  if (is_next(member, source, sample)) {
     if (is_drained(member, sample.at_ms)) mark_unordered(group);
     if (!member.is_behind) {
       const std::size_t waited = member.accumulator.waiting();
