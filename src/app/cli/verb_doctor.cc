@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <set>
 
 #include "app/cli/doctor_checks.h"
+#include "app/cli/serve_check.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
@@ -29,8 +31,14 @@ Finding config_finding(const Config& config) {
   if (config.source.empty()) {
     return {FindingLevel::kOk, "configuration", "defaults; no pennyweight.yaml here", ""};
   }
+  std::set<ClusterId> clusters;
+  for (const auto& cluster : config.clusters) clusters.insert(cluster.name);
+  for (const KubernetesConfig& kubernetes : config.live.kubernetes) {
+    clusters.insert(kubernetes.cluster);
+  }
+  for (const SlurmConfig& slurm : config.live.slurm) clusters.insert(slurm.cluster);
   return {FindingLevel::kOk, "configuration",
-          fmt::format("{}, {}", config.source, counted(config.clusters.size(), "cluster")), ""};
+          fmt::format("{}, {}", config.source, counted(clusters.size(), "cluster")), ""};
 }
 
 // The findings about the ledger, or why it can't be read.
@@ -73,6 +81,7 @@ Result<ExitCode> run(const TableOptions& options, Context& context) {
                         "correct the file or prices.override"});
   }
   for (Finding& finding : check_pricing(context.config)) findings.push_back(std::move(finding));
+  for (Finding& finding : check_serve(context.config)) findings.push_back(std::move(finding));
   for (Finding& finding :
        ledger_findings(context.config, catalog ? *catalog : Catalog::built_in())) {
     findings.push_back(std::move(finding));

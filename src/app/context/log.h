@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -27,12 +28,15 @@ class Log {
   void info(std::string_view event, Fields fields = {}) { write("info", event, fields); }
   void warn(std::string_view event, Fields fields = {}) { write("warn", event, fields); }
   void error(std::string_view event, Fields fields = {}) { write("error", event, fields); }
+  // As warn(), but once an hour about the same thing: for what comes again every few seconds.
+  void warn_hourly(std::string_view event, const std::string& about, Fields fields = {});
 
  private:
   void write(std::string_view level, std::string_view event, Fields fields);
 
   Clock& clock_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards the lines and what follows
+  std::map<std::string, Instant> warned_at_;
 };
 
 }  // namespace pennyweight

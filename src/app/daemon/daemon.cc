@@ -18,6 +18,7 @@
 #include "app/context/version.h"
 #include "app/daemon/ledger_thread.h"
 #include "app/daemon/scrape_jobs.h"
+#include "app/daemon/service_manager.h"
 #include "core/files/file.h"
 #include "core/try.h"
 #include "ingest/schedulers/kubernetes/kubeconfig.h"
@@ -234,7 +235,7 @@ Result<void> Daemon::start_server() {
                     .accounts = *security_.accounts,
                     .audit_log = *security_.audit_log,
                     .oidc = security_.openid.get(),
-                    .live = [this] { return ledger_.view(); },
+                    .live = [this] { return ledger_.fresh_view(kCycle); },
                     .rates = exchange_rates_reader(config_),
                     .version = std::string(kProgramVersion),
                     .audit_files = audit_log_files(config_),
@@ -251,6 +252,7 @@ Result<void> Daemon::start_server() {
   TRY(shared_.with([&](Store& store) {
     return audit_log_->find_unrecorded_imports(store, *security_.audit_log);
   }));
+  ledger_.make_views_on_demand();
   ledger_.begin(*engine_, state_metrics_, sources_, rollup_.get(), &*audit_log_);
   http_ = TRY(server::Server::start({.host = serve.host,
                                      .port = serve.port,
@@ -277,7 +279,9 @@ Result<void> Daemon::start_server() {
 void Daemon::run_until_stopped() {
   {
     const LedgerThread thread(ledger_, *engine_, std::min(kCycle, flush_every(config_)));
+    notify_service_manager("READY=1");
     const int signal = signals_.wait();
+    notify_service_manager("STOPPING=1");
     log_.info("stopping", {{"signal", std::int64_t{signal}}});
     http_->stop();
     if (pool_) pool_->stop();

@@ -137,8 +137,10 @@ Result<void> FactWriter::import_rows(Store& store, const live::FlushRows& rows) 
            },
        .gpus =
            [&](std::span<const Gpu> some) {
-             discovered.gpus.insert(discovered.gpus.end(), some.begin(), some.end());
-             return session->append_gpus(some);
+             std::vector<Gpu> gpus(some.begin(), some.end());
+             for (Gpu& gpu : gpus) gpu.from = inventory_.begin_of(gpu);
+             discovered.gpus.insert(discovered.gpus.end(), gpus.begin(), gpus.end());
+             return session->append_gpus(gpus);
            },
        .outcomes = [&](std::span<const Outcome> some) { return session->append_outcomes(some); }});
   if (!read) return read;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "app/daemon/service_manager.h"
+
 namespace pennyweight {
 namespace {
 
@@ -29,11 +31,13 @@ void LedgerThread::run(LiveLedger& ledger, const live::Engine& engine,
   while (!stopping_) {
     lock.unlock();
     ledger.cycle();
+    notify_service_manager("WATCHDOG=1");
     lock.lock();
     const auto next = std::chrono::steady_clock::now() + every;
     do {
       changed_.wait_for(lock, std::min(every, kFlushCheck), [&] { return stopping_; });
-    } while (!stopping_ && !engine.wants_flush() && std::chrono::steady_clock::now() < next);
+    } while (!stopping_ && !engine.wants_flush() && !ledger.wants_view() &&
+             std::chrono::steady_clock::now() < next);
   }
 }
 

@@ -74,11 +74,13 @@ void add_cost(EarlierCosts& costs, const WorkloadId& workload, const Labels& dim
 
 Result<LiveCosts> LiveCosting::allocate_recent(const ClusterId& cluster,
                                                const Interval& window) const {
-  std::vector<Usage> usages = engine_->recent(cluster);
+  const std::vector<Usage> usages = engine_->recent(cluster);
   std::vector<Gpu> gpus = inventory_.gpus(cluster);
   add_unwritten_gpus(usages, gpus);
   extend_back(gpus, window.begin());
-  UtilizationSource utilization = [&, usages = std::move(usages)](const Interval& during) {
+  // It is only asked during this call, so it refers to the usages: a copy of it is made more than
+  // once on the way.
+  UtilizationSource utilization = [&](const Interval& during) {
     return to_intervals(usages, gpus, config_.policy.usage, during);
   };
   return allocate_window(cluster, window, gpus, std::move(utilization));

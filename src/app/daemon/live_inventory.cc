@@ -359,6 +359,24 @@ void LiveInventory::forget_before(Instant instant) {
   });
 }
 
+Instant LiveInventory::begin_of(const Gpu& gpu) const {
+  const auto node = nodes_.find({gpu.cluster, gpu.node});
+  if (node == nodes_.end() || gpus_.contains({gpu.cluster, gpu.uuid})) return gpu.from;
+  for (auto at = gpus_.lower_bound({gpu.cluster, GpuId("")});
+       at != gpus_.end() && at->first.first == gpu.cluster; ++at) {
+    for (const Gpu& other : at->second) {
+      if (other.node == gpu.node && other.index == gpu.index) return gpu.from;
+    }
+  }
+  // Where the node was gone for a time, since it came back.
+  Instant begin = gpu.from;
+  for (auto fact = node->second.rbegin(); fact != node->second.rend(); ++fact) {
+    if (fact->to && *fact->to < begin) break;
+    begin = std::min(begin, fact->from);
+  }
+  return begin;
+}
+
 std::optional<Node> LiveInventory::node(const ClusterId& cluster, const NodeId& name) const {
   const auto found = nodes_.find({cluster, name});
   if (found == nodes_.end()) return std::nullopt;

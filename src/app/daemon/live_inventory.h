@@ -107,6 +107,10 @@ class LiveInventory {
   // Forgets holdings that ended before `instant`.
   void forget_before(Instant instant);
 
+  // When a GPU that telemetry shows came into its node. The first card at its place was there as
+  // long as the node, and not only since it was first seen: a workload may have held it before.
+  Instant begin_of(const Gpu& gpu) const;
+
   // The latest facts, for collectors.
   std::optional<Node> node(const ClusterId& cluster, const NodeId& name) const;
   std::optional<Gpu> gpu(const ClusterId& cluster, const GpuId& uuid) const;

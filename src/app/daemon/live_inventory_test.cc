@@ -101,6 +101,38 @@ TEST(LiveInventory, CardsAreFoundByTheirNodeAndIndex) {
   EXPECT_EQ(inventory.gpu_at(kLab, NodeId("n1"), 1), std::nullopt);
 }
 
+TEST(LiveInventory, ACardWasInItsNodeBeforeItWasFirstSeen) {
+  LiveInventory inventory(hours(1));
+  Gpu first = card(0);
+  first.from = kBegin + hours(2);
+  EXPECT_EQ(inventory.begin_of(first), first.from) << "nobody knows its node";
+  CollectedFacts facts = seen({});
+  Node node = {.cluster = kLab,
+               .name = NodeId("n1"),
+               .provider_id = {},
+               .instance_type = {},
+               .region = {},
+               .pool = PoolId(""),
+               .gpu_model = "A100",
+               .gpu_count = 2,
+               .cpu_milli = {},
+               .memory_bytes = {},
+               .from = kBegin,
+               .to = {},
+               .id = {},
+               .source = {}};
+  facts.nodes = {node};
+  inventory.take(std::move(facts));
+  EXPECT_EQ(inventory.begin_of(first), kBegin);
+  CollectedFacts cards = seen({});
+  cards.gpus = {first};
+  inventory.take(std::move(cards));
+  Gpu later = card(0);
+  later.uuid = GpuId("GPU-new");
+  later.from = kBegin + hours(5);
+  EXPECT_EQ(inventory.begin_of(later), later.from) << "it replaced another";
+}
+
 TEST(LiveInventory, NodesThatOnlyTelemetryKnows) {
   LiveInventory inventory(hours(1));
   CollectedFacts cards = seen({});

@@ -4,17 +4,26 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/context/catalog_file.h"
 #include "app/context/context.h"
 #include "app/context/paths.h"
+#include "app/context/price_files.h"
 #include "app/daemon/live_file.h"
+#include "core/billing_period.h"
 #include "core/files/file.h"
 #include "core/try.h"
 
 namespace pennyweight {
 namespace {
 
+using std::chrono::milliseconds;
+
 // How long after its end a holding is kept: pods that ended in the last days may still be listed.
 constexpr std::chrono::days kHoldingsKept{7};
+// A view that nobody asks for is made so often, for what is measured.
+constexpr std::chrono::seconds kViewUnseen{60};
+// How long somebody waits for a view: a cycle begins half a second later at most.
+constexpr std::chrono::seconds kViewWait{3};
 constexpr std::size_t kReadingsBytesMax = std::size_t{256} << 20;
 // After so long no telemetry of a workload that is gone is expected any more.
 constexpr std::chrono::minutes kEndIsUnknownAfter{10};
@@ -25,13 +34,14 @@ LiveLedger::LiveLedger(const Config& config, const Catalog& catalog, const RateC
                        SharedLedger& shared, Clock& clock, Log& log)
     : config_(config),
       catalog_(catalog),
+      card_(card),
       shared_(shared),
       clock_(clock),
       counters_(log),
       inventory_(std::chrono::milliseconds(config.live.serve.reading_ms)),
       facts_(inventory_, counters_, clock, log),
-      settlement_(config, catalog, card, inventory_, counters_, clock, log),
-      costing_(config, catalog, card, inventory_, counters_, clock),
+      settlement_(config, catalog_, card_, inventory_, counters_, clock, log),
+      costing_(config, catalog_, card_, inventory_, counters_, clock),
       log_(log),
       readings_file_((std::filesystem::path(live_folder(config)) / "readings").string()) {}
 
@@ -68,8 +78,37 @@ bool LiveLedger::facts_are_due(Instant now) const {
   return !last || now - *last >= news_every(config_) || now < *last;
 }
 
+// A file that can't be read keeps the prices of before.
+void LiveLedger::reload_prices() {
+  const bool is_first = price_files_.empty();
+  bool changed = false;
+  for (const std::string& file :
+       {config_.rate_card_file, config_.price_file, config_.owned_file, config_.energy_file}) {
+    if (file.empty()) continue;
+    std::error_code error;
+    const auto written = std::filesystem::last_write_time(file, error);
+    if (error) continue;  // a file that is being replaced
+    auto& last = price_files_[file];
+    changed = changed || last != written;
+    last = written;
+  }
+  if (!changed || is_first) return;
+  auto catalog = load_catalog(config_);
+  if (!catalog) return counters_.add_failure("prices", catalog.error());
+  Result<RateCard> card = RateCard();
+  if (!config_.rate_card_file.empty()) card = load_rate_card(config_.rate_card_file);
+  if (!card) return counters_.add_failure("prices", card.error());
+  catalog_ = *std::move(catalog);
+  card_ = *std::move(card);
+  costing_.forget_today();
+  // The days of this month get the new prices.
+  settlement_.note_change(start_of_month(clock_.now(), TimeZone::utc()));
+  log_.info("prices_reloaded");
+}
+
 void LiveLedger::cycle() {
   const Instant now = clock_.now();
+  reload_prices();
   facts_.collect();
   const bool flush = flush_is_due(now), has_facts = facts_.has_unwritten_facts();
   if (flush || (has_facts && facts_are_due(now))) {
@@ -84,10 +123,37 @@ void LiveLedger::cycle() {
   save_readings();
   refresh_rollup();
   record_audit_events(now, false);
+  if (!view_is_due(now)) return;
   if (auto view = costing_.make_view(now)) {
-    const std::lock_guard lock(mutex_);
-    view_ = std::move(view);
+    {
+      const std::lock_guard lock(mutex_);
+      view_ = std::move(view);
+      wants_view_ = false;
+    }
+    view_made_.notify_all();
   }
+}
+
+bool LiveLedger::view_is_due(Instant now) const {
+  if (!makes_views_on_demand_) return true;
+  const std::lock_guard lock(mutex_);
+  return wants_view_ || !view_ || now < view_->at || now - view_->at >= kViewUnseen;
+}
+
+bool LiveLedger::wants_view() const {
+  const std::lock_guard lock(mutex_);
+  return wants_view_;
+}
+
+std::shared_ptr<const LiveView> LiveLedger::fresh_view(milliseconds age_max) const {
+  std::unique_lock lock(mutex_);
+  const Instant now = clock_.now();
+  const auto is_fresh = [&] { return view_ && view_->at >= now - age_max && view_->at <= now; };
+  if (is_fresh()) return view_;
+  wants_view_ = true;
+  const auto made = view_;
+  view_made_.wait_for(lock, kViewWait, [&] { return view_ != made; });
+  return view_;
 }
 
 void LiveLedger::record_audit_events(Instant now, bool all) {

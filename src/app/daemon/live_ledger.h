@@ -14,7 +14,10 @@
 // a running `serve`.
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -73,8 +76,15 @@ class LiveLedger {
   // A cycle that writes everything that is finished, whether it is due or not.
   void last_cycle();
 
-  // As of the last cycle; from any thread. Null before the first.
+  // As of the last cycle that made one; from any thread. Null before the first.
   std::shared_ptr<const LiveView> view() const;
+  // From here on a cycle makes a view only where wants_view(), or once a minute: nobody pays for
+  // views that nobody sees. Otherwise each cycle makes one.
+  void make_views_on_demand() { makes_views_on_demand_ = true; }
+  // The view, made now where the last one is older than `age_max`: waits for a cycle that makes it,
+  // for a moment at most, and gives the last one then. From any thread but that of the cycles.
+  std::shared_ptr<const LiveView> fresh_view(std::chrono::milliseconds age_max) const;
+  bool wants_view() const;
   // As of the last change of the ledger; from any thread. Nothing where there are no workers.
   std::optional<WorkProgress> work() const;
   // By name, for /metrics; from any thread.
@@ -83,6 +93,8 @@ class LiveLedger {
   bool is_writing() const;
 
  private:
+  bool view_is_due(Instant now) const;
+  void reload_prices();
   bool flush_is_due(Instant now) const;
   bool facts_are_due(Instant now) const;
   // While `serve` stops, nothing is settled or allocated: nobody would see it.
@@ -97,7 +109,10 @@ class LiveLedger {
   void record_audit_events(Instant now, bool all);
 
   const Config& config_;
-  const Catalog& catalog_;
+  // Read again when their files change.
+  Catalog catalog_;
+  RateCard card_;
+  std::map<std::string, std::filesystem::file_time_type> price_files_;
   SharedLedger& shared_;
   Clock& clock_;
   LedgerCounters counters_;
@@ -117,7 +132,10 @@ class LiveLedger {
   std::string saved_readings_;
   WorkSnapshot work_snapshot_;
 
+  std::atomic<bool> makes_views_on_demand_ = false;
   mutable std::mutex mutex_;  // guards what follows
+  mutable std::condition_variable view_made_;
+  mutable bool wants_view_ = false;
   std::shared_ptr<const LiveView> view_;
   std::optional<WorkProgress> work_;
   bool is_writing_ = true;

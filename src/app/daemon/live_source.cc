@@ -119,9 +119,27 @@ KubernetesSource::KubernetesSource(const KubernetesConfig& config, kubernetes::A
                                    bool scrapes, const LiveInventory& inventory, std::uint64_t seed,
                                    Clock& clock)
     : cluster_(config.cluster),
+      clock_(clock),
       api_(api_options(config, std::move(server), scrapes, inventory, seed), clock) {}
 
-CollectedFacts KubernetesSource::collect() { return collected(cluster_, api_.facts()); }
+CollectedFacts KubernetesSource::collect() {
+  kubernetes::Facts facts = api_.facts();
+  if (std::string trouble = api_.last_trouble(); !trouble.empty()) {
+    const std::lock_guard lock(status_mutex_);
+    last_error_ = std::move(trouble);
+    failed_at_ = clock_.now();
+  }
+  return collected(cluster_, std::move(facts));
+}
+
+SourceStatus KubernetesSource::status() const {
+  SourceStatus status;
+  if (api_.is_listed()) status.heard_at = api_.known_until();
+  const std::lock_guard lock(status_mutex_);
+  status.last_error = last_error_;
+  status.failed_at = failed_at_;
+  return status;
+}
 
 std::map<std::string, std::uint64_t> KubernetesSource::counts() const {
   const kubernetes::ApiClusterCounts counts = api_.counts();
@@ -219,6 +237,7 @@ SlurmSource::SlurmSource(const SlurmConfig& config, const ClusterConfig& cluster
     : cluster_(config.cluster),
       interval_(config.interval_ms),
       state_file_(std::move(state_file)),
+      clock_(clock),
       log_(log),
       poller_({.cluster = config.cluster,
                .slurm_cluster = {},
@@ -286,6 +305,12 @@ void SlurmSource::report(slurm::PollResult result) {
   counts_["ended_jobs"] += result.ended_jobs;
   counts_["running_jobs"] = result.running_jobs;
   ready_ = ready_ || (result.failures.empty() && result.is_caught_up);
+  if (result.failures.empty()) {
+    status_.heard_at = result.at;
+  } else {
+    status_.last_error = result.failures.front().message;
+    status_.failed_at = clock_.now();
+  }
   waiting_ = std::move(seen);
   collected_ = false;
 }
@@ -323,6 +348,11 @@ void SlurmSource::confirm_stored() {
 bool SlurmSource::is_ready() const {
   const std::lock_guard lock(mutex_);
   return ready_;
+}
+
+SourceStatus SlurmSource::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
 }
 
 std::map<std::string, std::uint64_t> SlurmSource::counts() const {

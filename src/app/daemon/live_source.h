@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -36,6 +37,12 @@ class GpuLookup {
   std::map<std::tuple<ClusterId, NodeId, std::uint32_t>, GpuId> gpus_;
 };
 
+struct SourceStatus {
+  std::optional<Instant> heard_at = {};  // nothing: not yet
+  std::string last_error = {};           // empty: none
+  std::optional<Instant> failed_at = {};
+};
+
 class LiveSource {
  public:
   virtual ~LiveSource() = default;
@@ -50,6 +57,8 @@ class LiveSource {
   // Whether it still reports the end of every workload, however long nobody asked it. A Kubernetes
   // API forgets pods that were deleted; Slurm's accounting forgets nothing.
   virtual bool reports_every_end() const { return true; }
+  // Up to when it knows the cluster, and what went wrong last; from any thread.
+  virtual SourceStatus status() const { return {}; }
   // By name, for /metrics.
   virtual std::map<std::string, std::uint64_t> counts() const = 0;
   virtual void stop() {}
@@ -66,12 +75,17 @@ class KubernetesSource : public LiveSource {
   CollectedFacts collect() override;
   bool is_ready() const override { return api_.is_listed(); }
   bool reports_every_end() const override { return false; }
+  SourceStatus status() const override;
   std::map<std::string, std::uint64_t> counts() const override;
   void stop() override { api_.stop(); }
   std::vector<kubernetes::ScrapeTarget> targets() const { return api_.targets(); }
 
  private:
   const ClusterId cluster_;
+  Clock& clock_;
+  mutable std::mutex status_mutex_;  // guards what follows
+  std::string last_error_;
+  std::optional<Instant> failed_at_;
   kubernetes::ApiCluster api_;
 };
 
@@ -124,6 +138,7 @@ class SlurmSource : public LiveSource {
   CollectedFacts collect() override;
   void confirm_stored() override;
   bool is_ready() const override;
+  SourceStatus status() const override;
   std::map<std::string, std::uint64_t> counts() const override;
   void stop() override;
 
@@ -135,6 +150,7 @@ class SlurmSource : public LiveSource {
   const ClusterId cluster_;
   const std::chrono::milliseconds interval_;
   const std::string state_file_;
+  Clock& clock_;
   Log& log_;
   slurm::SlurmPoller poller_;  // used by the thread
   mutable std::mutex mutex_;   // guards what follows
@@ -144,6 +160,7 @@ class SlurmSource : public LiveSource {
   bool collected_ = false;                 // and not confirmed yet
   bool confirmed_ = false;
   std::map<std::string, std::uint64_t> counts_;
+  SourceStatus status_;
   bool ready_ = false;
   std::thread thread_;
 };

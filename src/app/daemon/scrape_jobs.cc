@@ -103,7 +103,10 @@ std::vector<collect::PoolJob> make_scrape_jobs(
 
 void ingest_scrape(live::Engine& engine, const collect::Target& target,
                    const collect::ScrapedBody& scraped, Log& log) {
-  if (!scraped.up) log.warn("scrape", {{"target", target.url}, {"why", scraped.error}});
+  if (!scraped.up) {
+    log.warn_hourly("scrape", target.url + ": " + scraped.error,
+                    {{"target", target.url}, {"why", scraped.error}});
+  }
   const auto result = engine.ingest({.kind = live::IngestRequest::Kind::kExposition,
                                      .content_type = scraped.content_type,
                                      .content_encoding = "",
@@ -118,10 +121,11 @@ void ingest_scrape(live::Engine& engine, const collect::Target& target,
   if (!result) {
     log.warn("scrape", {{"target", target.url}, {"why", result.error().message}});
   } else if (!result->first_bad.empty()) {
-    log.warn("scrape", {{"target", target.url},
-                        {"bad_lines", result->bad},
-                        {"first", fmt::format("line {}: {}", result->first_bad.front().line,
-                                              result->first_bad.front().reason)}});
+    log.warn_hourly("scrape", "bad lines of " + target.url,
+                    {{"target", target.url},
+                     {"bad_lines", result->bad},
+                     {"first", fmt::format("line {}: {}", result->first_bad.front().line,
+                                           result->first_bad.front().reason)}});
   }
 }
 

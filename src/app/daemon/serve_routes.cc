@@ -29,8 +29,13 @@ using server::Response;
 constexpr std::chrono::seconds kRetryWhenFull{10};
 constexpr std::chrono::seconds kRetryAfterTrouble{30};
 constexpr std::size_t kBadLinesShown = 5;
+// A source that was not heard for longer is away: its readings are not trusted any more.
+constexpr std::chrono::seconds kSourceSilentMax{120};
+// A scrape of /metrics is content with a view of this age: it is made once a minute anyway.
+constexpr std::chrono::seconds kMeasuredViewAge{90};
 // Teams of a cluster and a currency in /metrics; further ones are summed.
 constexpr std::size_t kTeamsShownMax = 50;
+constexpr std::size_t kNodesShownMax = 1000;
 constexpr std::string_view kOthers = "(others)";
 constexpr std::string_view kUnallocatedTeam = "(unallocated)";
 
@@ -123,6 +128,54 @@ std::string metric_name(std::string_view name) {
   return text;
 }
 
+// What each counter of the engine means, and what to do where it should not grow.
+std::string help_of(const std::string& name) {
+  static const std::map<std::string, std::string, std::less<>> kHelp = {
+      {"samples", "Samples that were taken."},
+      {"duplicates", "Samples that were taken before and came again: nothing to do."},
+      {"out_of_order", "Samples of a time that is in the ledger already, refused: backfill them."},
+      {"other_source", "Samples of a measurement that another exporter or Prometheus reports."},
+      {"stale_markers", "Ends of series."},
+      {"blank_values", "Samples without a value, such as NVML's blanks and NaN."},
+      {"clamped_shares", "Shares above 100 %, taken as 100 %."},
+      {"out_of_range", "Samples beyond what their metric can be, dropped."},
+      {"counter_resets", "Counters that began again, such as after a driver was loaded."},
+      {"counter_gaps", "Counters silent for so long that nobody knows when they grew."},
+      {"too_old", "Samples older than live data may be, dropped: backfill them."},
+      {"in_future", "Samples ahead of this machine's clock, dropped: set one of the clocks."},
+      {"ignored", "Samples of series that cost does not need."},
+      {"unusable", "Samples that lack labels; pennyweight_unusable_samples_total says which."},
+      {"state_samples", "Samples of kube-state-metrics."},
+      {"series_over_limit", "Samples of series beyond serve.limits.series, dropped."},
+      {"bad_labels", "Samples whose labels can't be decoded, dropped."},
+      {"late_components", "Parts of a sum that was written before they came, dropped."},
+      {"series_forgotten", "Series without samples for two hours, forgotten."},
+      {"series", "Series that are known."},
+      {"accumulators", "Measurements that are summed up."},
+      {"devices", "GPUs, MIG instances and workloads on them that are known."},
+      {"lanes_of_the_past", "Backfills under way."},
+      {"pending_rows", "Rows that wait for the ledger."},
+      {"pending_bytes", "Bytes of rows that wait for the ledger."},
+      {"pieces", "Sums of a minute that wait for the next flush."},
+      {"recent_bytes", "Memory of the last minutes' rows."},
+      {"snapshot_bytes", "Size of the last snapshot."},
+      {"imported_rows", "Rows that were imported into the ledger."},
+      {"failed_flushes", "Flushes that failed and are tried again; the log says why."},
+      {"flushes", "Flushes since the folder was made."},
+      {"replay_refused", "Journaled requests that could not be applied after a restart."},
+      {"scraped_targets", "Targets whose series are compared from scrape to scrape."},
+      {"scraped_series", "Series of scraped targets."},
+      {"journal_records", "Requests that were journaled."},
+      {"journal_syncs", "Times the journal was made durable."},
+      {"journal_bytes", "Size of the journal."},
+      {"journal_segments", "Files of the journal."},
+      {"journal_torn_tails", "Ends of the journal that a crash had cut off."},
+      {"journal_torn_bytes", "Bytes of them."},
+      {"journal_refuses", "1 while the journal's disk refuses writes; /readyz says so."}};
+  const auto found = kHelp.find(name);
+  return found == kHelp.end() ? "Counts " + name + "." : found->second;
+}
+
 void add_engine(const ServeRouteContext& context, MetricsText& metrics) {
   const auto counters = context.engine.counters();
   static constexpr std::string_view kUnusable = "unusable: ";
@@ -130,7 +183,7 @@ void add_engine(const ServeRouteContext& context, MetricsText& metrics) {
     if (name.starts_with(kUnusable)) continue;
     const bool is_gauge = kGauges.contains(name);
     metrics.family(metric_name(name) + (is_gauge ? "" : "_total"), is_gauge ? "gauge" : "counter",
-                   "Samples received: " + name);
+                   help_of(name));
     metrics.sample({}, value);
   }
   metrics.family("pennyweight_unusable_samples_total", "counter",
@@ -142,8 +195,15 @@ void add_engine(const ServeRouteContext& context, MetricsText& metrics) {
   }
 }
 
+std::string seconds_text(std::chrono::milliseconds length) {
+  const auto ms = std::max<std::int64_t>(0, length.count());
+  return fmt::format("{}.{:03}", ms / 1000, ms % 1000);
+}
+
 void add_sources(const ServeRouteContext& context, MetricsText& metrics) {
-  metrics.family("pennyweight_source", "gauge", "Counts of the sources of nodes and holdings.");
+  metrics.family(
+      "pennyweight_source", "gauge",
+      "What the sources of nodes and holdings have, such as pods, and did, such as lists.");
   for (const LiveSource* source : context.sources) {
     const std::string kind = source->kind();
     for (const auto& [name, value] : source->counts()) {
@@ -153,6 +213,23 @@ void add_sources(const ServeRouteContext& context, MetricsText& metrics) {
   }
   for (const auto& [name, value] : context.state_metrics.counts()) {
     metrics.sample({{"kind", "kube-state-metrics"}, {"count", name}}, value);
+  }
+  metrics.family("pennyweight_source_age_seconds", "gauge",
+                 "Time since a source of nodes and holdings was last heard; beyond 120 s /readyz "
+                 "says so.");
+  for (const LiveSource* source : context.sources) {
+    const SourceStatus status = source->status();
+    if (!status.heard_at) continue;
+    metrics.sample({{"kind", source->kind()}, {"cluster", source->cluster().text()}},
+                   seconds_text(context.clock.now() - *status.heard_at));
+  }
+  metrics.family("pennyweight_source_last_error_timestamp_seconds", "gauge",
+                 "When a source last failed, in Unix time; /readyz and the log say why.");
+  for (const LiveSource* source : context.sources) {
+    const SourceStatus status = source->status();
+    if (!status.failed_at) continue;
+    metrics.sample({{"kind", source->kind()}, {"cluster", source->cluster().text()}},
+                   static_cast<std::uint64_t>(unix_ms(*status.failed_at) / 1000));
   }
   if (context.pool == nullptr) return;
   const collect::PoolCounts counts = context.pool->counts();
@@ -167,21 +244,20 @@ void add_sources(const ServeRouteContext& context, MetricsText& metrics) {
   metrics.sample({{"outcome", "missed"}}, counts.scrapes_missed);
 }
 
-// The cost of an hour now, by team: the most expensive teams, and the sum of the others, so that
-// the number of series is bounded whatever the label rules give.
-void add_teams(std::span<const LiveRow> lines, MetricsText& metrics) {
-  using Key = std::pair<std::string, std::string>;  // cluster, currency
-  std::map<Key, std::map<std::string, Money>> sums;
-  for (const LiveRow& line : lines) {
-    if (!line.hour) continue;
-    std::string team(kUnallocatedTeam);
-    if (!line.is_unallocated) team = line.share().dimensions.find("team").value_or("");
-    auto& teams = sums[{line.cluster.text(), line.hour->currency().text()}];
-    const auto [at, is_new] = teams.try_emplace(team, *line.hour);
-    if (!is_new) at->second += *line.hour;
-  }
-  metrics.family("pennyweight_team_cost_per_hour", "gauge",
-                 "Cost of an hour now, by team; (unallocated): capacity that no workload held.");
+// By cluster and currency, then team.
+using TeamSums = std::map<std::pair<std::string, std::string>, std::map<std::string, Money>>;
+
+void add_to_team(TeamSums& sums, const LiveRow& line, const Money& cost) {
+  std::string team(kUnallocatedTeam);
+  if (!line.is_unallocated) team = line.share().dimensions.find("team").value_or("");
+  auto& teams = sums[{line.cluster.text(), cost.currency().text()}];
+  const auto [at, is_new] = teams.try_emplace(team, cost);
+  if (!is_new) at->second += cost;
+}
+
+// The most expensive teams, and the sum of the others, so that the number of series is bounded
+// whatever the label rules give.
+void write_team_sums(TeamSums& sums, MetricsText& metrics) {
   for (auto& [key, teams] : sums) {
     std::vector<std::pair<std::string, Money>> order(teams.begin(), teams.end());
     std::ranges::stable_sort(
@@ -192,19 +268,62 @@ void add_teams(std::span<const LiveRow> lines, MetricsText& metrics) {
       order.resize(kTeamsShownMax - 1, order.front());
       order.emplace_back(kOthers, rest);
     }
-    for (const auto& [team, hour] : order) {
+    for (const auto& [team, cost] : order) {
       metrics.sample({{"cluster", key.first}, {"team", team}, {"currency", key.second}},
-                     to_text(hour.amount()));
+                     to_text(cost.amount()));
+    }
+  }
+}
+
+// The cost of an hour now, by team.
+void add_teams(std::span<const LiveRow> lines, MetricsText& metrics) {
+  TeamSums sums;
+  for (const LiveRow& line : lines) {
+    if (line.hour) add_to_team(sums, line, *line.hour);
+  }
+  metrics.family("pennyweight_team_cost_per_hour", "gauge",
+                 "Cost of an hour now, by team; (unallocated): capacity that no workload held.");
+  write_team_sums(sums, metrics);
+}
+
+// This month's cost up to now, by team, bounded as add_teams().
+void add_months(std::span<const LiveRow> lines, MetricsText& metrics) {
+  TeamSums sums;
+  for (const LiveRow& line : lines) {
+    if (line.cost_month) add_to_team(sums, line, *line.cost_month);
+  }
+  metrics.family("pennyweight_team_cost_month_to_date", "gauge",
+                 "Cost since the month began, by team, of workloads that have ended, too.");
+  write_team_sums(sums, metrics);
+}
+
+void add_unpriced(const LiveView& view, MetricsText& metrics) {
+  metrics.family("pennyweight_nodes_unpriced", "gauge",
+                 "Nodes without a price: what runs there is shown without cost.");
+  for (const auto& [id, cluster] : view.clusters) {
+    metrics.sample({{"cluster", id.text()}}, cluster.recent.nodes_unpriced);
+  }
+  metrics.family("pennyweight_node_price_per_hour", "gauge",
+                 "Price of an hour of each node, of the first 1000 by name.");
+  for (const auto& [id, cluster] : view.clusters) {
+    std::size_t shown = 0;
+    for (const auto& [node, price] : cluster.recent.node_prices) {
+      if (++shown > kNodesShownMax) break;
+      metrics.sample(
+          {{"cluster", id.text()}, {"node", node.text()}, {"currency", price.currency().text()}},
+          to_text(price.amount()));
     }
   }
 }
 
 void add_ledger(const ServeRouteContext& context, MetricsText& metrics) {
-  metrics.family("pennyweight_ledger_total", "counter", "What was written into the ledger.");
+  metrics.family(
+      "pennyweight_ledger_total", "counter",
+      "Facts, imports and runs that serve wrote into the ledger, and what failed, by name.");
   for (const auto& [name, value] : context.ledger.counts()) {
     metrics.sample({{"what", name}}, value);
   }
-  const auto view = context.ledger.view();
+  const auto view = context.ledger.fresh_view(kMeasuredViewAge);
   if (!view) return;
   metrics.family("pennyweight_view_age_seconds", "gauge", "Age of the live view.");
   const auto age = std::max(std::chrono::milliseconds(0), context.clock.now() - view->at);
@@ -229,6 +348,8 @@ void add_ledger(const ServeRouteContext& context, MetricsText& metrics) {
                    to_text(sum.amount()));
   }
   add_teams(lines, metrics);
+  add_months(lines, metrics);
+  add_unpriced(*view, metrics);
 }
 
 // The progress of workers, as of the last change of the ledger.
@@ -251,19 +372,26 @@ void add_work(const ServeRouteContext& context, MetricsText& metrics) {
   metrics.sample({}, fmt::format("{}.{:03}", lag.count() / 1000, lag.count() % 1000));
 }
 
+// The files of the pages have names with a hash, which each version changes.
+std::string measured_path(const std::string& path) {
+  return path.starts_with("/assets/") ? "/assets/*" : path;
+}
+
 void add_server(const ServeRouteContext& context, MetricsText& metrics) {
   metrics.family("pennyweight_http_requests_total", "counter", "Requests by route and status.");
   const auto routes = context.route_counts();
+  std::map<std::pair<std::string, int>, std::uint64_t> answers;
+  std::map<std::string, std::uint64_t> bodies;
   for (const server::RouteCounts& route : routes) {
-    for (const auto& [status, count] : route.answers) {
-      const std::string text = std::to_string(status);
-      metrics.sample({{"path", route.path}, {"status", text}}, count);
-    }
+    const std::string path = measured_path(route.path);
+    for (const auto& [status, count] : route.answers) answers[{path, status}] += count;
+    bodies[path] += route.body_bytes;
+  }
+  for (const auto& [key, count] : answers) {
+    metrics.sample({{"path", key.first}, {"status", std::to_string(key.second)}}, count);
   }
   metrics.family("pennyweight_http_received_bytes_total", "counter", "Bodies, by route.");
-  for (const server::RouteCounts& route : routes) {
-    metrics.sample({{"path", route.path}}, route.body_bytes);
-  }
+  for (const auto& [path, bytes] : bodies) metrics.sample({{"path", path}}, bytes);
 }
 
 void add_door(const ServeRouteContext& context, MetricsText& metrics) {
@@ -314,6 +442,7 @@ Response make_metrics(const ServeRouteContext& context) {
 }
 
 Response ready(const ServeRouteContext& context) {
+  const Instant now = context.clock.now();
   std::string missing;
   if (!context.ledger.view()) missing += "the first live view is being made\n";
   if (!context.ledger.is_writing()) missing += "the ledger can't be written; see the log\n";
@@ -321,9 +450,13 @@ Response ready(const ServeRouteContext& context) {
     missing += "the disk of the journal refuses writes; see the log\n";
   }
   for (const LiveSource* source : context.sources) {
+    const SourceStatus status = source->status();
+    const std::string name = fmt::format("{} {}", source->kind(), source->cluster().text());
+    const std::string why = status.last_error.empty() ? "" : fmt::format(": {}", status.last_error);
     if (!source->is_ready()) {
-      missing += fmt::format("{} {} has not reported everything yet\n", source->kind(),
-                             source->cluster().text());
+      missing += fmt::format("{} has not reported everything yet{}\n", name, why);
+    } else if (status.heard_at && now - *status.heard_at > kSourceSilentMax) {
+      missing += fmt::format("{} was last heard at {}{}\n", name, to_text(*status.heard_at), why);
     }
   }
   if (missing.empty()) return {.body = "ready\n"};

@@ -146,6 +146,8 @@ class ShareCollector {
     LiveShare& share = share_of(holding.workload);
     if (!share.since || holding.held.begin() < *share.since) share.since = holding.held.begin();
     if (held->end() == input_.window.end() && !holding.ended) share.running = true;
+    share.until = std::max(share.until.value_or(held->end()), held->end());
+    times_[holding.workload].push_back(*held);
     const auto last = last_.find(holding.workload);
     if (last == last_.end() || last->second->held.end() <= holding.held.end()) {
       last_[holding.workload] = &holding;
@@ -159,6 +161,9 @@ class ShareCollector {
       if (last != last_.end()) {
         share.labels = last->second->labels;
         share.device = to_text(last->second->device);
+      }
+      if (const auto times = times_.find(workload); times != times_.end()) {
+        share.held_ms = length_of_union(times->second);
       }
       if (!workload.empty()) {
         share.dimensions =
@@ -207,6 +212,21 @@ class ShareCollector {
     put(share.gpus, posting.gpu);
   }
 
+  // Runs of one name follow each other with pauses, such as the pods of a StatefulSet.
+  static std::uint64_t length_of_union(std::vector<Interval>& times) {
+    std::ranges::sort(times);
+    std::uint64_t length = 0;
+    Instant until = kInstantMin;
+    for (const Interval& time : times) {
+      if (const auto rest = Interval::of(std::max(time.begin(), until), time.end())) {
+        length += rest->length_ms();
+        until = rest->end();
+      }
+    }
+    return length;
+  }
+
+  std::map<WorkloadId, std::vector<Interval>> times_;
   const LiveInput& input_;
   const PricedNodes& priced_;
   std::map<WorkloadId, LiveShare> shares_;

@@ -53,10 +53,13 @@ struct LiveShare {
   Labels labels;      // of its latest holding
   Labels dimensions;  // team, user, project …, by the policy
   std::vector<NodeId> nodes;
-  std::vector<GpuId> gpus;       // where known
-  std::string device;            // "gpu", "mig 1g.10gb", …
-  std::optional<Instant> since;  // the begin of its first holding in the window
-  bool running = false;          // whether a holding reaches the window's end
+  std::vector<GpuId> gpus;            // where known
+  std::string device;                 // "gpu", "mig 1g.10gb", …
+  std::optional<Instant> since;       // the begin of its first holding in the window
+  std::optional<Instant> until = {};  // the end of its last holding, of one that has ended
+  // How much of the window it held something; absent: not known.
+  std::optional<std::uint64_t> held_ms = {};
+  bool running = false;  // whether a holding reaches the window's end
   // In the currency of its nodes' prices; absent where none of its nodes has a price.
   std::optional<Money> cost;
   std::optional<Money> gpu_cost;   // of cost, for GPUs without the CPU and memory beside them

@@ -14,6 +14,10 @@ namespace {
 
 // The part of the window in which it ran.
 Interval time_held(const LiveShare& share, const Interval& window) {
+  if (share.held_ms && *share.held_ms > 0) {
+    const auto held = std::chrono::milliseconds(static_cast<std::int64_t>(*share.held_ms));
+    return {window.end() - std::min(held, window.end() - window.begin()), window.end()};
+  }
   if (!share.since || *share.since <= window.begin()) return window;
   return Interval::of(*share.since, window.end()).value_or(window);
 }

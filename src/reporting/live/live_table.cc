@@ -105,7 +105,8 @@ std::optional<Money> sum(const Rows& rows, std::optional<Money> LiveRow::* amoun
 std::string since_text(const LiveRow& row, Instant now, bool for_people) {
   const auto& since = row.share().since;
   if (row.is_unallocated || !since) return "";
-  return for_people ? duration_text(now - *since) : to_text(*since);
+  const Instant end = row.runs ? now : row.share().until.value_or(now);
+  return for_people ? duration_text(end - *since) : to_text(*since);
 }
 
 class LiveTableBuilder {

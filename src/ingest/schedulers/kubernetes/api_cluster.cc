@@ -152,7 +152,13 @@ void ApiCluster::trouble(const ResourceType&, const std::string& words) {
   add_trouble(words);
 }
 
+std::string ApiCluster::last_trouble() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(last_trouble_, {});
+}
+
 void ApiCluster::add_trouble(std::string words) {
+  last_trouble_ = words;
   if (troubles_.size() == kTroublesKept) {
     ++troubles_lost_;
     return;

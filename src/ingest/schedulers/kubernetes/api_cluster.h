@@ -63,6 +63,9 @@ class ApiCluster : private WatchListener {
   // Whether pods and nodes were listed once; for /readyz.
   bool is_listed() const;
 
+  // What went wrong since the last call, the last of it; empty: nothing.
+  std::string last_trouble();
+
   std::vector<ScrapeTarget> targets() const;
   ApiClusterCounts counts() const;
   void stop();
@@ -93,6 +96,7 @@ class ApiCluster : private WatchListener {
   std::map<std::string, List> lists_;                         // by the first path of the type
   std::map<std::string, std::vector<ScrapeTarget>> targets_;  // by the pod's uid
   std::vector<std::string> troubles_;
+  std::string last_trouble_;
   std::uint64_t unreadable_ = 0;
   std::uint64_t troubles_lost_ = 0;
   ApiWatcher watcher_;  // last: it calls the listener from its first moment to its last

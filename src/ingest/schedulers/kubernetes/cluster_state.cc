@@ -38,6 +38,14 @@ bool says_same(Gpu a, const Gpu& b) {
   return a == b;
 }
 
+// A node of a DRA driver without feature discovery says nothing of its GPUs; its ResourceSlices do.
+Node with_gpus(Node node, const std::vector<Gpu>& gpus) {
+  if (node.gpu_count > 0 || gpus.empty()) return node;
+  node.gpu_count = static_cast<std::uint32_t>(gpus.size());
+  if (node.gpu_model.empty()) node.gpu_model = gpus.front().model;
+  return node;
+}
+
 // When the present state began: at creation, or when the change was seen.
 template <class Fact>
 Instant fact_begin(const Fact& now, const std::optional<Fact>& before, Instant seen) {
@@ -120,6 +128,9 @@ void ClusterState::apply_pod(const Pod& pod, Instant at, bool is_deleted) {
   PodEntry& entry = found->second;
   if (entry.is_gone) return;  // a late message: what is gone does not come back
   entry.record = make_record(pod, options_.labels);
+  // The clock of the scheduler is ahead of ours: it runs since it was seen to run.
+  if (entry.record.begin && *entry.record.begin > at && !entry.begin_seen) entry.begin_seen = at;
+  if (entry.record.begin && entry.begin_seen) entry.record.begin = entry.begin_seen;
   // The containers of a deleted pod are gone, whatever its phase was.
   if (is_deleted && !entry.record.has_ended && pod.terminated) {
     entry.record.has_ended = true;
@@ -199,6 +210,7 @@ void ClusterState::update_gpus(const std::string& node, Instant at) {
   if (gpus == entry.gpus) return;
   entry.gpus = std::move(gpus);
   entry.gpus_changed = true;
+  entry.is_reported = false;
   entry.changed = std::max(entry.changed, at);
   for (const Gpu& gpu : entry.gpus) {
     gpus_.try_emplace(gpu.uuid.text());
@@ -476,7 +488,8 @@ void ClusterState::report_nodes(Instant now, Facts& facts) {
     node.problem = node.record.problem;
     if (!node.is_reported) {
       auto fact = node.is_gone ? last_fact(node.reported, node.gone_at)
-                               : next_fact(node.record.fact, node.reported, node.changed);
+                               : next_fact(with_gpus(node.record.fact, node.gpus), node.reported,
+                                           node.changed);
       if (fact) {
         node.reported = *fact;
         facts.nodes.push_back(*std::move(fact));

@@ -127,8 +127,9 @@ class ClusterState {
     Instant seen;
     bool is_gone = false;
     Instant gone_at;
-    std::optional<Instant> missed_at;  // a list no longer had it: nobody saw its end
-    std::string problems;              // that were reported
+    std::optional<Instant> begin_seen;  // where its own begin lay in the future
+    std::optional<Instant> missed_at;   // a list no longer had it: nobody saw its end
+    std::string problems;               // that were reported
   };
   struct NodeEntry {
     NodeRecord record;

@@ -64,6 +64,11 @@ std::vector<std::string> split_fields(std::string_view line) {
   }
 }
 
+// A record of slurmdbd that is older is complete.
+constexpr std::chrono::seconds kSlurmdbdDelay{60};
+// What sacct calls a job whose name has not come yet.
+constexpr std::string_view kNameOfNoRecord = "allocation";
+
 }  // namespace
 
 SlurmPoller::SlurmPoller(PollerOptions options, Clock& clock, GpuAt gpu_at)
@@ -200,8 +205,9 @@ Result<SacctCounts> SlurmPoller::read_window(const SacctWindow& window, Instant 
 void SlurmPoller::report_running(Holding holding, Instant now, PollResult& result) {
   const JobKey key(holding.workload.text(), holding.attempt);
   const auto [at, is_new] =
-      state_.running.emplace(key, RunningJob{holding.placement, holding.gpu_model, now, {}});
+      state_.running.emplace(key, RunningJob{holding.placement, holding.gpu_model, now, {}, {}});
   RunningJob& job = at->second;
+  job.job_name = holding.labels.find("job_name").value_or("");
   const bool moved = !is_new && job.placement != holding.placement;
   // sacct knows no placement: that of scontrol stays.
   const bool is_better = !std::holds_alternative<OnGpus>(job.placement) ||
@@ -221,9 +227,20 @@ void SlurmPoller::report_running(Holding holding, Instant now, PollResult& resul
   result.holdings.push_back(std::move(holding));
 }
 
+// The records of a job reach slurmdbd one after the other. Until the last of them has come, a task
+// of an array has the number of a job of its own, and a job the name "allocation". A record that
+// scontrol has not confirmed is therefore read again later: the overlap of requests includes it.
+bool SlurmPoller::is_complete(const Holding& holding, Instant now) const {
+  if (now - holding.held.end() >= kSlurmdbdDelay) return true;
+  const auto running = state_.running.find({holding.workload.text(), holding.attempt});
+  if (running == state_.running.end()) return false;
+  const std::string name(holding.labels.find("job_name").value_or(""));
+  return name != kNameOfNoRecord || running->second.job_name == name;
+}
+
 void SlurmPoller::report_ended(Holding holding, PollResult& result) {
   const JobKey key(holding.workload.text(), holding.attempt);
-  if (state_.ended.contains(key)) return;
+  if (state_.ended.contains(key) || !is_complete(holding, result.at)) return;
   bool had_placement = false;
   if (const auto job = state_.running.find(key); job != state_.running.end()) {
     Holding placed = holding;
@@ -325,7 +342,7 @@ Result<void> SlurmPoller::restore(std::string_view text) {
       auto placement = parse_placement(fields[3]);
       if (!placement) return refuse(line);
       state.running.emplace(JobKey(fields[1], fields[2]),
-                            RunningJob{std::move(*placement), fields[4], *when(5), {}});
+                            RunningJob{std::move(*placement), fields[4], *when(5), {}, {}});
     } else if (kind == "ended" && fields.size() == 4 && when(3)) {
       state.ended.emplace(JobKey(fields[1], fields[2]),
                           EndedJob{.end = *when(3), .had_placement = true});

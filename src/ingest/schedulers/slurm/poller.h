@@ -111,6 +111,7 @@ class SlurmPoller {
     std::string gpu_model;
     Instant seen;
     std::optional<Instant> reported;  // when it was last reported by this process
+    std::string job_name = {};        // as scontrol says, to this process
   };
   struct EndedJob {
     Instant end;
@@ -134,6 +135,7 @@ class SlurmPoller {
   Result<SacctCounts> read_window(const SacctWindow& window, Instant now, bool report_running,
                                   PollResult& result);
   void report_running(Holding holding, Instant now, PollResult& result);
+  bool is_complete(const Holding& holding, Instant now) const;
   void report_ended(Holding holding, PollResult& result);
   void reject(RejectedRow row, PollResult& result);
   void note(std::string text, PollResult& result);

@@ -132,6 +132,23 @@ TEST(SlurmPoller, FromRunningToEnded) {
   EXPECT_EQ(described(poller.poll()), "") << "once";
 }
 
+// At first slurmdbd has a short task of an array under a number of its own, and no name.
+TEST(SlurmPoller, AJobThatScontrolNeverShowedIsReadAgainBeforeItCounts) {
+  Slurm slurm;
+  SimulatedClock clock(kBegin + seconds(310));
+  SlurmPoller poller(slurm.options(), clock, gpu_at);
+  slurm.ended("9|nlp|ada|COMPLETED|1795294384|1795294386|2|00:00:00|gres/gpu=2|n1|allocation\n");
+  EXPECT_EQ(described(poller.poll()), "");
+  poller.confirm_stored();
+  slurm.ended("8_1|nlp|ada|COMPLETED|1795294384|1795294386|2|00:00:00|gres/gpu=2|n1|sweep\n");
+  clock.advance(seconds(60));
+  const PollResult later = poller.poll();
+  EXPECT_EQ(described(later), "8_1 ended 2 s on nodes n1=2; ");
+  EXPECT_EQ(later.holdings.at(0).labels.find("job_name"), "sweep");
+  poller.confirm_stored();
+  EXPECT_EQ(described(poller.poll()), "");
+}
+
 TEST(SlurmPoller, WhatWasNotKeptIsToldAgain) {
   Slurm slurm;
   SimulatedClock clock(kBegin + seconds(400));
