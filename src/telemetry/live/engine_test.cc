@@ -450,6 +450,44 @@ TEST(Engine, ABackfillHasItsOwnOrderOfTime) {
   EXPECT_EQ(world.ledger.conflicts, 0u);
 }
 
+// What has come since the last flush is in no row yet. It counts wherever the program is killed:
+// before the stream is closed, and between two flushes of which the first had no room for it.
+TEST(Engine, ABackfillLosesNothingWhereverItIsKilled) {
+  const std::int64_t day = 24 * 60 * kMinute;
+  for (const bool flushes_first : {false, true}) {
+    const Folder folder;
+    World world(folder.path());
+    EngineOptions few = options_for(folder.path(), &world.disk);
+    few.stream.limits.rows_per_flush = 1;
+    const auto open = [&] {
+      world.engine.reset();
+      auto opened = Engine::open(few, world.clock);
+      ASSERT_TRUE(opened);
+      world.engine = std::move(*opened);
+    };
+    open();
+    for (int i = 0; i <= 10; ++i) {
+      for (const char* gpu : {"GPU-1", "GPU-2", "GPU-3"}) {
+        const auto energy = dcgm("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", gpu);
+        ASSERT_TRUE(
+            world.send({{energy, {{kStart - 30 * day + i * 30'000, 100.0 * i}}}}, "window-1"));
+      }
+    }
+    if (flushes_first) {  // its first round has rows of one GPU, and then it ends
+      (void)world.engine->flush(
+          [](const FlushRows&) -> Result<void> { return fail(ErrorCode::kStore, "not now"); });
+    }
+    open();
+    ASSERT_TRUE(world.engine->close_stream("window-1", from_unix_ms(kStart - 29 * day)));
+    open();
+    for (int i = 0; i < 20; ++i) world.flush();
+    for (const char* gpu : {"GPU-1", "GPU-2", "GPU-3"}) {
+      EXPECT_EQ(world.ledger.energy(gpu), 1'000u) << gpu << flushes_first;
+    }
+    EXPECT_EQ(world.ledger.conflicts, 0u);
+  }
+}
+
 TEST(Engine, ADiskThatIsFullRefusesAndLosesNothing) {
   const Folder folder;
   World world(folder.path());

@@ -224,7 +224,7 @@ class SampleStream : public prometheus::SeriesSink {
   bool is_drained(const Member& member, std::int64_t at_ms) const;
   static bool is_next(const Member& member, std::uint16_t source, const Unordered& sample);
   bool was_taken(const Member& member, std::int64_t at_ms) const;
-  static void rewind(Member& member);
+  void rewind(Member& member) const;
   void apply(Progress& progress, const Origin& origin, Unordered& sample);
   std::size_t apply_until(Member& member, std::int64_t until);
   // The time up to which the samples of a group are in order.

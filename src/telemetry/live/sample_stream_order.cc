@@ -13,9 +13,10 @@ constexpr std::size_t kOriginsMax = 64;
 
 }  // namespace
 
-// Back to the last flush: what came since is not applied any more.
-void SampleStream::rewind(Member& member) {
-  if (member.is_behind) return;
+// Back to the last flush: what came since is not applied any more. A stream of the past keeps no
+// samples to apply again, so it never goes back.
+void SampleStream::rewind(Member& member) const {
+  if (is_past_ || member.is_behind) return;
   static_cast<Progress&>(member) = member.committed;
   member.is_behind = true;
 }

@@ -37,7 +37,8 @@ void SampleStream::save(ByteWriter& writer) const {
   for (const Member& member : members_) {
     if (!member.is_used) continue;
     writer.number(member.identity.high).number(member.identity.low);
-    const Progress& progress = member.committed;  // what came since is written as it came
+    // Of live samples, what came since the last flush is written as it came.
+    const Progress& progress = is_past_ ? member : member.committed;
     writer.number(place[member.group]).number(member.received_s).number(progress.source);
     writer.number(progress.last_source).signed_number(progress.other_source_at);
     writer.number(static_cast<std::uint64_t>(member.quantity));
