@@ -171,6 +171,13 @@ class CutWorld {
   std::mt19937_64 random_;
 };
 
+// Two on one MIG instance while the other instance is free to a pool.
+TEST(BillCut, WhatIsHeldTwiceDoesNotHideWhatIsFree) {
+  CutWorld world(1107665982);
+  const auto once = world.gpu_time(world.bill());
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(world.gpu_time(world.bill()), once);
+}
+
 RC_GTEST_PROP(BillCut, GpuTimeIsTheSameHoweverTheBillIsCut, (std::uint64_t seed)) {
   CutWorld world(seed);
   const auto once = world.gpu_time(world.bill());

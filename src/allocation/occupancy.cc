@@ -43,6 +43,22 @@ std::vector<std::uint32_t> seats_by_telemetry(const Demand& demand, const Worklo
   return seats;
 }
 
+// The compute that claims request of a seat, at no instant more than it has.
+UInt128 requested_of(const Interval& there, std::uint64_t compute,
+                     std::span<const SeatClaim> claims) {
+  UInt128 all = 0, at_most = 0;
+  for (const SeatClaim& each : claims) {
+    all += UInt128{each.requested[kCompute]} * each.during.length_ms();
+    at_most += each.requested[kCompute];
+  }
+  if (at_most <= compute) return all;
+  std::vector<Claim> requests;
+  for (const SeatClaim& each : claims) requests.push_back({each.during, each.requested[kCompute]});
+  const Steps capacity = {{there.begin(), compute}};
+  return integral(there, capacity) -
+         integral(there, divide_capacity(there, capacity, requests).residual);
+}
+
 class MachineSharing {
  public:
   MachineSharing(const Interval& segment, std::uint32_t machine,
@@ -73,7 +89,6 @@ class MachineSharing {
                               .observed_time = {},
                               .memory_time = memory_time_of(each)});
     }
-    count_requested(units[kCompute]);
     outages_ = union_of(present_, machine_.outages);
     share_host(units);
     share_gpus(units);
@@ -81,23 +96,6 @@ class MachineSharing {
   }
 
  private:
-  // Counted by instant: time for which more was requested than there is must not hide that the
-  // machine was free at another time, since a finer bill would show it.
-  void count_requested(std::uint64_t compute) {
-    UInt128 all = 0, at_most = 0;
-    for (const PlacedDemand& each : placed_) {
-      all += UInt128{each.units[kCompute]} * each.during.length_ms();
-      at_most += each.units[kCompute];
-    }
-    out_.requested = all;
-    if (at_most <= compute) return;
-    std::vector<Claim> claims;
-    for (const PlacedDemand& each : placed_) claims.push_back({each.during, each.units[kCompute]});
-    const Steps capacity = while_present(segment_, present_, compute);
-    out_.requested = integral(segment_, capacity) -
-                     integral(segment_, divide_capacity(segment_, capacity, claims).residual);
-  }
-
   // Divides CPU and memory of the host among all holders on the machine, wherever their GPUs are.
   void share_host(const AxisUnits& units) {
     for (std::size_t axis = kGpuAxes; axis < kAxes; ++axis) {
@@ -172,7 +170,9 @@ class MachineSharing {
       for (const Steps& steps : more[axis]) plus.push_back(&steps);
       for (const Steps& steps : less[axis]) minus.push_back(&steps);
       Steps left = sum_steps(plus, minus);
+      const UInt128 before = axis == kCompute ? integral(segment_, left) : 0;
       take(axis, on_machine, seated, left);
+      if (axis == kCompute) out_.requested += before - integral(segment_, left);
       make_unavailable(axis, left);
       if (!exhausted_.empty()) {
         const Steps stuck = restrict_to(segment_, left, exhausted_);
@@ -250,6 +250,7 @@ class MachineSharing {
            .basis = context_.rules.basis(index_, each.demand->holding),
            .own = seen_.workload(index, context_.holdings[each.demand->holding]->workload)});
     }
+    out_.requested += requested_of(there, seat.units[kCompute], claims);
     SeatOccupancy shared = share_seat({.during = there,
                                        .capacity = seat.units,
                                        .claims = claims,

@@ -57,7 +57,9 @@ struct MachineOccupancy {
   AxisAmounts unavailable{};
   std::array<UInt128, kGpuAxes> stranded{};
   std::array<UInt128, kGpuAxes> unbilled{};
-  UInt128 requested = 0;  // compute that its holders requested, at no instant more than there is
+  // Compute that its holders requested: of each seat, and of what the seats leave, at no instant
+  // more than there is. What is requested twice in one place does not hide that another was free.
+  UInt128 requested = 0;
   std::vector<MachineHolder> holders;
   std::array<Steps, kAxes> left;  // the residual over time; only where a pool takes from it
 };
