@@ -3,11 +3,13 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <set>
 
 #include "config/config.h"
+#include "core/ascii.h"
 
 namespace pennyweight {
 namespace {
@@ -19,6 +21,8 @@ constexpr std::int64_t kSeriesMax = 100'000'000;
 constexpr std::int64_t kRequestsMax = 10'000;
 constexpr std::int64_t kRequestRateMax = 1'000'000;  // what api::RateLimit takes
 constexpr std::size_t kProxiesMax = 1'000;
+constexpr std::size_t kHostsMax = 1'000;
+constexpr std::int64_t kConnectionsMax = 1'000'000;
 constexpr std::array<std::string_view, 2> kDividers = {"serve", "workers"};
 
 void read_duration(YamlReader& yaml, const YamlNode& node, std::string_view what,
@@ -65,25 +69,29 @@ void read_limits(YamlReader& yaml, const YamlNode& node, ServeConfig& serve) {
           read_count(yaml, at, "serve.limits." + name, most, into);
         });
   };
-  yaml.mapping(node, "serve.limits",
-               {{"body",
-                 [&](const YamlNode& at) {
-                   read_bytes(yaml, at, "serve.limits.body", serve.body_bytes_max);
-                 }},
-                {"journal",
-                 [&](const YamlNode& at) {
-                   read_bytes(yaml, at, "serve.limits.journal", serve.journal_bytes_max);
-                 }},
-                {"series",
-                 [&](const YamlNode& at) {
-                   const auto series = yaml.integer(at, "serve.limits.series", 1, kSeriesMax);
-                   if (series) serve.series_max = static_cast<std::uint64_t>(*series);
-                 }},
-                count("requests", kRequestsMax, serve.requests_max),
-                count("asker_per_second", kRequestRateMax, serve.asker_rate.per_second),
-                count("asker_burst", kRequestRateMax, serve.asker_rate.burst),
-                count("address_per_second", kRequestRateMax, serve.address_rate.per_second),
-                count("address_burst", kRequestRateMax, serve.address_rate.burst)});
+  yaml.mapping(
+      node, "serve.limits",
+      {{"body",
+        [&](const YamlNode& at) {
+          read_bytes(yaml, at, "serve.limits.body", serve.body_bytes_max);
+        }},
+       {"journal",
+        [&](const YamlNode& at) {
+          read_bytes(yaml, at, "serve.limits.journal", serve.journal_bytes_max);
+        }},
+       {"series",
+        [&](const YamlNode& at) {
+          const auto series = yaml.integer(at, "serve.limits.series", 1, kSeriesMax);
+          if (series) serve.series_max = static_cast<std::uint64_t>(*series);
+        }},
+       count("requests", kRequestsMax, serve.requests_max),
+       count("connections", kConnectionsMax, serve.connections_max),
+       count("connections_per_address", kConnectionsMax, serve.connections_per_address_max),
+       count("streams_per_user", kRequestsMax, serve.streams_per_user_max),
+       count("asker_per_second", kRequestRateMax, serve.asker_rate.per_second),
+       count("asker_burst", kRequestRateMax, serve.asker_rate.burst),
+       count("address_per_second", kRequestRateMax, serve.address_rate.per_second),
+       count("address_burst", kRequestRateMax, serve.address_rate.burst)});
 }
 
 // Reads ADDRESS or ADDRESS/BITS; nothing for any other text. Without BITS it is one address.
@@ -145,6 +153,24 @@ void read_trusted_proxies(YamlReader& yaml, const YamlNode& node, ServeConfig& s
     }
     serve.trusted_proxies.push_back(*proxies);
   });
+}
+
+// A host name as in Host, "*." in front of it at most.
+bool is_host_pattern(std::string_view text) {
+  const std::string_view name = text.starts_with("*.") ? text.substr(2) : text;
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return ascii::is_letter_or_digit(c) || c == '-' || c == '.' || c == '_';
+  });
+}
+
+void read_hosts(YamlReader& yaml, const YamlNode& node, ServeConfig& serve) {
+  serve.hosts = yaml.texts(node, "serve.hosts", kHostsMax);
+  for (const std::string& host : serve.hosts) {
+    if (is_host_pattern(host)) continue;
+    yaml.refuse(node, fmt::format("serve.hosts: {}: write a name without scheme and port, as "
+                                  "gpu.example.com or *.example.com",
+                                  host));
+  }
 }
 
 void read_tls_of_server(YamlReader& yaml, const YamlNode& node, const PathReader& path,
@@ -391,6 +417,7 @@ void read_serve_config(YamlReader& yaml, const YamlNode& node, const PathReader&
           if (trusts) serve.trust_loopback = *trusts;
         }},
        {"tls", [&](const YamlNode& at) { read_tls_of_server(yaml, at, path, serve); }},
+       {"hosts", [&](const YamlNode& at) { read_hosts(yaml, at, serve); }},
        {"trusted_proxies", [&](const YamlNode& at) { read_trusted_proxies(yaml, at, serve); }},
        {"fresh_sign_in",
         [&](const YamlNode& at) {
@@ -465,9 +492,16 @@ ConfigKeys serve_config_keys() {
        "Tokens of machines, one a line. A client that sends one (`Authorization: Bearer`) may send "
        "telemetry, and read `/metrics` and what runs now. People, and programs that read costs, "
        "have accounts; see [access.md](access.md)."},
-      {"serve.trust_loopback", "true, false", "true",
+      {"serve.trust_loopback", "true, false", "false",
        "Whether clients on this machine that use no proxy may do the same without a token; never "
-       "with a `token_file`."},
+       "with a `token_file`. Without both, `serve` writes a token for programs on this machine "
+       "into "
+       "the file `machine-token` of `serve.data`, which only its user can read, and "
+       "`pennyweight top` uses it."},
+      {"serve.hosts", "list of names", "",
+       "Names under which browsers reach it, as `gpu.example.com` or `*.example.com`; addresses, "
+       "`localhost`, names without a dot and those inside of Kubernetes need not be listed. A "
+       "request to another name is refused with 421, unless it has a token."},
       {"serve.tls.cert_file", "path", "", "Its certificate chain, PEM; together with key_file."},
       {"serve.tls.key_file", "path", "", "Its private key, PEM."},
       {"serve.trusted_proxies", "list of addresses", "",
@@ -478,11 +512,18 @@ ConfigKeys serve_config_keys() {
        "factors "
        "and to close months."},
       {"serve.limits.body", "bytes", "32MiB",
-       "Size of a request body, unpacked; larger ones are refused."},
+       "Size of a body of telemetry, as sent and unpacked; larger ones are refused."},
       {"serve.limits.journal", "bytes", "4GiB",
        "Size of the data that waits for the ledger; more is refused for the time being, with 503."},
       {"serve.limits.series", "count", "4000000", "Series at one time; further ones are dropped."},
-      {"serve.limits.requests", "count", "64", "Requests at one time; others wait."},
+      {"serve.limits.requests", "count", "64",
+       "Requests at one time, and of one user at most half of them; others wait."},
+      {"serve.limits.connections", "count", "4096",
+       "Connections at one time; beyond it, and beyond the next, those that dawdle make room."},
+      {"serve.limits.connections_per_address", "count", "512",
+       "Connections of an address (of IPv6 its /64); not of `trusted_proxies`."},
+      {"serve.limits.streams_per_user", "count", "16",
+       "Streams of events of a user, who has one for each browser."},
       {"serve.limits.asker_per_second", "count", "200",
        "Requests a second of a user, in sessions and with tokens; 1 to 1000000. More are answered "
        "with 429. Telemetry does not count."},

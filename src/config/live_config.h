@@ -54,12 +54,17 @@ struct ServeConfig {
   std::uint64_t journal_bytes_max = std::uint64_t{4} << 30;
   std::uint64_t series_max = 4'000'000;
   std::uint32_t requests_max = 64;                             // at once
+  std::uint32_t connections_max = 4096;
+  std::uint32_t connections_per_address_max = 512;
+  std::uint32_t streams_per_user_max = 16;  // of events
   RequestRate asker_rate{.per_second = 200, .burst = 1000};    // of a user, tokens included
   RequestRate address_rate{.per_second = 100, .burst = 1000};  // without a user, or to open routes
   // Tokens of machines: with one a client may send telemetry, read metrics and what runs now.
   std::string token_file;
   // Without token_file, clients on this machine that use no proxy may do the same.
-  bool trust_loopback = true;
+  bool trust_loopback = false;
+  // Names under which it is reached, besides addresses and private names; "*.x": every name below.
+  std::vector<std::string> hosts;
   std::string tls_cert_file;
   std::string tls_key_file;
   // Proxies whose headers are trusted for the client's address and for whether it used TLS.

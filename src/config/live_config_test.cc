@@ -46,11 +46,13 @@ serve:
   allocate: workers
   reading_every: 10m
   token_file: tokens
-  trust_loopback: false
+  trust_loopback: true
+  hosts: [gpu.example.com, "*.corp.example"]
   tls: {cert_file: c.pem, key_file: k.pem}
   trusted_proxies: [10.0.0.7, 192.0.2.0/24, "2001:db8::/32"]
   limits: {body: 1MiB, journal: 2GiB, series: 10, requests: 3, asker_per_second: 5, asker_burst: 6,
-           address_per_second: 7, address_burst: 1000000}
+           address_per_second: 7, address_burst: 1000000, connections: 8,
+           connections_per_address: 9, streams_per_user: 10}
 )")
                                 .serve;
   EXPECT_EQ(serve.host, "0.0.0.0");
@@ -66,7 +68,12 @@ serve:
   EXPECT_TRUE(serve.leaves_to_workers);
   EXPECT_EQ(serve.reading_ms, 600'000u);
   EXPECT_EQ(serve.token_file, "etc/tokens");
-  EXPECT_FALSE(serve.trust_loopback);
+  EXPECT_TRUE(serve.trust_loopback);
+  EXPECT_FALSE(ServeConfig().trust_loopback);
+  EXPECT_EQ(serve.hosts, (std::vector<std::string>{"gpu.example.com", "*.corp.example"}));
+  EXPECT_EQ(serve.connections_max, 8u);
+  EXPECT_EQ(serve.connections_per_address_max, 9u);
+  EXPECT_EQ(serve.streams_per_user_max, 10u);
   EXPECT_EQ(serve.tls_cert_file, "etc/c.pem");
   EXPECT_EQ(serve.tls_key_file, "etc/k.pem");
   ASSERT_EQ(serve.trusted_proxies.size(), 3u);
@@ -165,6 +172,8 @@ TEST(LiveConfig, SaysWhatIsWrong) {
   EXPECT_THAT(mistake("serve: {trusted_proxies: [10.0.0.1/8]}"),
               HasSubstr("bits set beyond its prefix"));
   EXPECT_THAT(mistake("serve: {trusted_proxies: 10.0.0.1}"), HasSubstr("serve.trusted_proxies"));
+  EXPECT_THAT(mistake("serve: {hosts: [\"https://gpu.example.com\"]}"), HasSubstr("serve.hosts"));
+  EXPECT_THAT(mistake("serve: {hosts: [\"a.*.example\"]}"), HasSubstr("serve.hosts"));
   EXPECT_THAT(mistake("serve: {limits: {body: much}}"), HasSubstr("serve.limits.body"));
   for (const char* const name :
        {"requests", "asker_per_second", "asker_burst", "address_per_second", "address_burst"}) {

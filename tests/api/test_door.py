@@ -274,10 +274,42 @@ def check_suites(port):
     expect(talks("-alpn", "h2,http/1.1"), "HTTP/1.1 is chosen")
 
 
+def ask(port, path, headers):
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        connection.sendall(f"GET {path} HTTP/1.1\r\n{lines}Connection: close\r\n\r\n".encode())
+        answer = b""
+        while more := connection.recv(65536):
+            answer += more
+    return int(answer.split()[1])
+
+
+def check_trust(server):
+    """Nobody is trusted for where they are, and no name but ours leads here."""
+    local = f"127.0.0.1:{server.port}"
+    expect(ask(server.port, "/metrics", {"Host": local}) == 401, "/metrics wants a token")
+    token = (server.folder / "pennyweight.duckdb.live" / "machine-token").read_text().strip()
+    bearer = {"Authorization": f"Bearer {token}"}
+    expect(ask(server.port, "/metrics", {"Host": local} | bearer) == 200, "the machine's token")
+    expect(ask(server.port, "/metrics", {"Host": local, "Authorization": f"Bearer {token}x"}) == 401,
+           "another token")
+    for host, status in {"localhost": 200, local: 200, "gpu.example.com": 200, "evil.example": 421,
+                         "127.0.0.1.evil.example": 421}.items():
+        expect(ask(server.port, "/", {"Host": host}) == status, f"Host: {host} is answered {status}")
+    expect(ask(server.port, "/healthz", {"Host": "evil.example"}) == 200, "health, by any name")
+    expect(ask(server.port, "/metrics", {"Host": "evil.example"} | bearer) == 200,
+           "who has a token knows whom they ask")
+    for path in [server.folder / "pennyweight.duckdb",
+                 *(server.folder / "pennyweight.duckdb.live").iterdir()]:
+        expect(path.stat().st_mode & 0o027 == 0, f"{path.name} has mode {path.stat().st_mode:o}")
+
+
 def main():
+    os.umask(0)
     files = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files[1], files[1]))
-    server = Server()
+    server = Server(CONFIG.replace("trust_loopback: false,", "hosts: [gpu.example.com],"))
+    check_trust(server)
     attack_plain(server)
     begun = time.monotonic()
     crowd = Crowd(server.port, 300, b"GET /healthz HTTP/1.1\r\nHost: x\r\nA: ")

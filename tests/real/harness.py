@@ -541,7 +541,7 @@ class Pennyweight(Program):
         self.config = cwd / f"{name}.yaml"
         keys = {"listen": f"{address}:{self.port}", "data": self.data,
                 "resolution": f"{resolution_ms}ms", "flush_every": f"{flush_ms}ms",
-                "allocate_every": "1h", **dict(serve)}
+                "allocate_every": "1h", "trust_loopback": "true", **dict(serve)}
         self.config.write_text(
             f"store:\n  path: {self.ledger}\nserve:\n"
             + "".join(f"  {key}: {value}\n" for key, value in keys.items()) + more)

@@ -1,11 +1,13 @@
 // top: shows what runs now and what it costs, as a running `serve` reports it.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <thread>
 
 #include "app/cli/verb.h"
+#include "app/context/paths.h"
 #include "core/ascii.h"
 #include "core/files/file.h"
 #include "core/http/client.h"
@@ -57,10 +59,27 @@ std::string request_url(const TopOptions& options, const Context& context) {
   return address;
 }
 
+// Whether a server's URL leads to this machine; "": the one that is configured here.
+bool is_on_this_machine(std::string_view server) {
+  const std::size_t scheme = server.find("://");
+  if (scheme == std::string_view::npos) return server.empty();
+  const std::string_view rest = server.substr(scheme + 3);
+  const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
+  if (authority.contains('@')) return false;
+  const std::string_view host = authority.starts_with('[')
+                                    ? authority.substr(0, authority.find(']') + 1)
+                                    : authority.substr(0, authority.find(':'));
+  return host == "localhost" || host == "[::1]" || host == "127.0.0.1";
+}
+
 Result<http::Settings> http_settings(const TopOptions& options, const Config& config) {
   http::Settings settings;
-  const std::string& file =
-      options.token_file.empty() ? config.live.serve.token_file : options.token_file;
+  std::string file = options.token_file.empty() ? config.live.serve.token_file : options.token_file;
+  // The token of this machine goes to no other one.
+  if (file.empty() && is_on_this_machine(options.server) &&
+      ::access(machine_token_path(config).c_str(), R_OK) == 0) {
+    file = machine_token_path(config);
+  }
   if (!file.empty()) {
     const auto text = read_file(file, kTokenBytesMax);
     if (!text) return std::unexpected(text.error().during("the token"));

@@ -8,6 +8,10 @@ std::string live_folder(const Config& config) {
   return config.live.serve.data.empty() ? config.store_path + ".live" : config.live.serve.data;
 }
 
+std::string machine_token_path(const Config& config) {
+  return (std::filesystem::path(live_folder(config)) / "machine-token").string();
+}
+
 std::string accounts_path(const Config& config) {
   return (std::filesystem::path(live_folder(config)) / "accounts.sqlite").string();
 }

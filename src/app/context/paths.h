@@ -9,6 +9,8 @@ namespace pennyweight {
 
 // The folder of `serve`: its journal, accounts and first password.
 std::string live_folder(const Config& config);
+// The token that programs on this machine use if no serve.token_file names others.
+std::string machine_token_path(const Config& config);
 // The file of users, sessions and tokens.
 std::string accounts_path(const Config& config);
 // The audit log: "<store.path>.audit".

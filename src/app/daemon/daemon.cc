@@ -19,13 +19,17 @@
 #include "app/daemon/ledger_thread.h"
 #include "app/daemon/scrape_jobs.h"
 #include "app/daemon/service_manager.h"
+#include "core/base_encoding.h"
+#include "core/crypto/secret.h"
 #include "core/files/file.h"
 #include "core/try.h"
 #include "ingest/schedulers/kubernetes/kubeconfig.h"
+#include "server/access/private_file.h"
 #include "server/api/audit_log.h"
 #include "server/api/guard.h"
 #include "server/api/routes.h"
 #include "server/dashboard/dashboard.h"
+#include "server/known_hosts.h"
 
 namespace pennyweight {
 namespace {
@@ -33,6 +37,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kTokenFileBytesMax = 1u << 20;
+constexpr std::size_t kMachineTokenBytes = 32;
 // How often the live view is made anew.
 constexpr milliseconds kCycle{10'000};
 // Heaps of the C library: the more there are, the more freed memory stays with one of them.
@@ -41,9 +46,30 @@ constexpr int kHeapsMax = 2;
 // Beside the ledger, in the live folder; made again where it is gone.
 constexpr const char* kRollupFile = "rollup.duckdb";
 
-Result<std::vector<std::string>> read_tokens(const std::string& path) {
+// The token of programs on this machine, made where there is none.
+Result<std::string> machine_token(const Config& config) {
+  const std::string path = machine_token_path(config);
+  std::error_code ignored;
+  std::filesystem::create_directories(live_folder(config), ignored);
+  const auto random = TRY(random_bytes(kMachineTokenBytes));
+  std::ignore = TRY(access::create_private_file(path, "pwm_" + to_hex(random) + "\n"));
+  const auto text = TRY(access::read_private_file(path, kTokenFileBytesMax));
+  std::string token = text.value_or("");
+  token.erase(token.find_last_not_of(" \t\r\n") + 1);
+  if (token.empty()) {
+    return fail(ErrorCode::kConfig, path + " is empty; remove it, and serve writes a new one");
+  }
+  return token;
+}
+
+Result<std::vector<std::string>> read_tokens(const Config& config) {
+  const std::string& path = config.live.serve.token_file;
   std::vector<std::string> tokens;
-  if (path.empty()) return tokens;
+  if (path.empty() && config.live.serve.trust_loopback) return tokens;
+  if (path.empty()) {
+    tokens.push_back(TRY(machine_token(config)));
+    return tokens;
+  }
   const auto text = read_file(path, kTokenFileBytesMax);
   if (!text) return std::unexpected(text.error().during("serve.token_file"));
   std::size_t begin = 0;
@@ -58,6 +84,14 @@ Result<std::vector<std::string>> read_tokens(const std::string& path) {
     return fail(ErrorCode::kConfig, "serve.token_file: there is no token in " + path);
   }
   return tokens;
+}
+
+// Ledgers of former versions could be read by everybody.
+void remove_access_of_others(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  fs::permissions(path, fs::perms::others_all | fs::perms::group_write,
+                  fs::perm_options::remove | fs::perm_options::nofollow, ignored);
 }
 
 std::string environment_variable(const char* name) {
@@ -128,6 +162,17 @@ std::vector<server::AddressBlock> trusted_proxies(const ServeConfig& serve) {
   return blocks;
 }
 
+// The names of the configuration, and the one to which an OpenID provider sends browsers back.
+server::KnownHosts known_hosts(const ServeConfig& serve) {
+  std::vector<std::string> names = serve.hosts;
+  std::string_view back = serve.openid.redirect_url;
+  if (const std::size_t scheme = back.find("://"); scheme != std::string_view::npos) {
+    back.remove_prefix(scheme + 3);
+    names.emplace_back(back.substr(0, back.find_first_of(":/?#")));
+  }
+  return server::KnownHosts(std::move(names));
+}
+
 std::vector<server::Route> all_routes(const ServeRouteContext& context,
                                       const api::Services& services) {
   std::vector<server::Route> routes = serve_routes(context);
@@ -150,7 +195,7 @@ Daemon::Daemon(Inputs inputs, const Config& config, Clock& clock)
       state_metrics_(ledger_.inventory()) {}
 
 Result<std::unique_ptr<Daemon>> Daemon::start(const Config& config, Clock& clock) {
-  auto tokens = TRY(read_tokens(config.live.serve.token_file));
+  auto tokens = TRY(read_tokens(config));
   TRY(check_scrape_jobs(config.live));
   auto catalog = TRY(load_catalog(config));
   RateCard card;
@@ -176,6 +221,8 @@ Result<void> Daemon::open() {
       TRY(rollup::Rollup::open({.path = (std::filesystem::path(folder_) / kRollupFile).string(),
                                 .memory_bytes_max = config_.store_memory_bytes / 2,
                                 .threads = config_.threads}));
+  remove_access_of_others(config_.store_path);
+  remove_access_of_others((std::filesystem::path(folder_) / kRollupFile).string());
   security_ = TRY(open_security_services(config_, clock_, log_));
   start_scraping();
   return start_server();
@@ -254,22 +301,41 @@ Result<void> Daemon::start_server() {
   }));
   ledger_.make_views_on_demand();
   ledger_.begin(*engine_, state_metrics_, sources_, rollup_.get(), &*audit_log_);
-  http_ = TRY(server::Server::start({.host = serve.host,
-                                     .port = serve.port,
-                                     .body_bytes_max = serve.body_bytes_max,
-                                     .requests_max = serve.requests_max,
-                                     .guard = api::guard(*services_, guard_limits(serve)),
-                                     .headers = dashboard::kPageHeaders,
-                                     .missing_page = dashboard::missing_page(),
-                                     .cert_file = serve.tls_cert_file,
-                                     .key_file = serve.tls_key_file,
-                                     .trusted_proxies = trusted_proxies(serve),
-                                     .failed =
-                                         [this](std::string_view path, std::string_view what) {
-                                           log_.error("request", {{"path", std::string(path)},
-                                                                  {"why", std::string(what)}});
-                                         }},
-                                    all_routes(context, *services_)));
+  http_ = TRY(server::Server::start(
+      {.host = serve.host,
+       .port = serve.port,
+       .body_bytes_max = serve.body_bytes_max,
+       .requests_max = serve.requests_max,
+       .streams_per_user_max = serve.streams_per_user_max,
+       .door = {.connections_max = serve.connections_max,
+                .connections_per_address_max = serve.connections_per_address_max},
+       .guard = api::guard(*services_, guard_limits(serve)),
+       .headers = dashboard::kPageHeaders,
+       .missing_page = dashboard::missing_page(),
+       .cert_file = serve.tls_cert_file,
+       .key_file = serve.tls_key_file,
+       .trusted_proxies = trusted_proxies(serve),
+       .is_known_host =
+           [hosts = known_hosts(serve)](std::string_view host) { return hosts.contains(host); },
+       .failed =
+           [this](std::string_view path, std::string_view what) {
+             log_.error("request", {{"path", std::string(path)}, {"why", std::string(what)}});
+           }},
+      all_routes(context, *services_)));
+  const bool is_local =
+      serve.host.starts_with("127.") || serve.host == "::1" || serve.host == "localhost";
+  if (serve.tls_cert_file.empty() && !is_local) {
+    log_.warn("plain_http", {{"address", serve.host},
+                             {"why",
+                              "passwords and tokens cross the network readable, unless a "
+                              "proxy with TLS is all that reaches this address"},
+                             {"remedy", "set serve.tls, or listen on 127.0.0.1 behind the proxy"}});
+  }
+  if (serve.token_file.empty() && !serve.trust_loopback) {
+    log_.info("machine_token",
+              {{"in", machine_token_path(config_)},
+               {"for", "programs on this machine that send telemetry or read /metrics"}});
+  }
   log_.info("serving", {{"address", fmt::format("{}:{}", serve.host, http_->port())},
                         {"ledger", ledger_name(config_)},
                         {"data", folder_}});

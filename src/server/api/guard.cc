@@ -57,7 +57,7 @@ Response not_signed_in(const Route& route, const Request& request) {
                            : "This token is unknown, expired or revoked.";
   if (route.permission == access::to_text(Permission::kSendTelemetry) ||
       route.permission == access::to_text(Permission::kReadMetrics)) {
-    detail += " Telemetry senders use a token of serve.token_file.";
+    detail += " Telemetry senders use a token of serve.token_file, or the file machine-token.";
   }
   return problem(401, "Unauthorized", detail);
 }

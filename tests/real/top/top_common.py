@@ -74,7 +74,7 @@ class Serve(harness.Program):
         self.config.write_text(
             f"store: {{path: {self.ledger}}}\n"
             f"serve: {{listen: '127.0.0.1:{self.port}', cluster: {cluster}, "
-            "resolution: 10s, flush_every: 10s}\n" + more)
+            "resolution: 10s, flush_every: 10s, trust_loopback: true}\n" + more)
         super().__init__(name, [binary, "--config", self.config, "serve"], cwd,
                          ready=self.url + "/readyz", env=env)
 
