@@ -53,10 +53,10 @@ struct ServeConfig {
   std::uint64_t body_bytes_max = 32u << 20;
   std::uint64_t journal_bytes_max = std::uint64_t{4} << 30;
   std::uint64_t series_max = 4'000'000;
-  std::uint32_t requests_max = 64;                             // at once
+  std::uint32_t requests_max = 64;  // at once
   std::uint32_t connections_max = 4096;
   std::uint32_t connections_per_address_max = 512;
-  std::uint32_t streams_per_user_max = 16;  // of events
+  std::uint32_t streams_per_user_max = 16;                     // of events
   RequestRate asker_rate{.per_second = 200, .burst = 1000};    // of a user, tokens included
   RequestRate address_rate{.per_second = 100, .burst = 1000};  // without a user, or to open routes
   // Tokens of machines: with one a client may send telemetry, read metrics and what runs now.
