@@ -495,13 +495,13 @@ ConfigKeys serve_config_keys() {
       {"serve.trust_loopback", "true, false", "false",
        "Whether clients on this machine that use no proxy may do the same without a token; never "
        "with a `token_file`. Without both, `serve` writes a token for programs on this machine "
-       "into "
-       "the file `machine-token` of `serve.data`, which only its user can read, and "
+       "into the file `machine-token` of `serve.data`, which only its user can read, and "
        "`pennyweight top` uses it."},
       {"serve.hosts", "list of names", "",
-       "Names under which browsers reach it, as `gpu.example.com` or `*.example.com`; addresses, "
-       "`localhost`, names without a dot and those inside of Kubernetes need not be listed. A "
-       "request to another name is refused with 421, unless it has a token."},
+       "Names under which browsers reach it, as `gpu.example.com` or `*.example.com`. Addresses, "
+       "`localhost`, this machine's name, names without a dot, those inside of Kubernetes, of the "
+       "certificate and of `redirect_url` need not be listed. A request to another name is refused "
+       "with 421, unless it has a token."},
       {"serve.tls.cert_file", "path", "", "Its certificate chain, PEM; together with key_file."},
       {"serve.tls.key_file", "path", "", "Its private key, PEM."},
       {"serve.trusted_proxies", "list of addresses", "",

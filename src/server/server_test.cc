@@ -7,6 +7,7 @@
 #include <httplib.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -818,6 +819,11 @@ class Certificate {
     X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
                                reinterpret_cast<const unsigned char*>("localhost"), -1, -1, 0);
     X509_set_issuer_name(cert.get(), name);
+    const std::unique_ptr<X509_EXTENSION, void (*)(X509_EXTENSION*)> names(
+        X509V3_EXT_nconf_nid(nullptr, nullptr, NID_subject_alt_name,
+                             "DNS:gpu.example.com, IP:10.0.0.1, DNS:*.gpu.example.com"),
+        X509_EXTENSION_free);
+    X509_add_ext(cert.get(), names.get(), -1);
     X509_sign(cert.get(), key.get(), EVP_sha256());
     const std::unique_ptr<BIO, void (*)(BIO*)> cert_file(BIO_new_file(cert_path().c_str(), "w"),
                                                          BIO_free_all);
@@ -901,6 +907,14 @@ TEST(Tls, TakesARenewedCertificateWithoutARestart) {
   std::filesystem::copy_file(second.key_path(), first.key_path());
   EXPECT_TRUE(certificate.reload_if_changed());
   EXPECT_NE(certificate.current(), before);
+}
+
+TEST(Tls, ACertificateTellsItsNames) {
+  const Certificate made;
+  EXPECT_THAT(certificate_names(made.cert_path()).value(),
+              testing::ElementsAre("gpu.example.com", "*.gpu.example.com"));
+  EXPECT_FALSE(certificate_names(made.key_path()));
+  EXPECT_FALSE(certificate_names("/nowhere.pem"));
 }
 
 TEST(Metrics, AreTextThatPrometheusReads) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -78,6 +80,29 @@ Result<std::shared_ptr<SSL_CTX>> open_tls(const std::string& cert_file,
             cert_file, key_file));
   }
   return context;
+}
+
+Result<std::vector<std::string>> certificate_names(const std::string& cert_file) {
+  const std::unique_ptr<BIO, void (*)(BIO*)> file(BIO_new_file(cert_file.c_str(), "r"),
+                                                  BIO_free_all);
+  const std::unique_ptr<X509, void (*)(X509*)> certificate(
+      file ? PEM_read_bio_X509(file.get(), nullptr, nullptr, nullptr) : nullptr, X509_free);
+  ERR_clear_error();
+  if (!certificate) return fail(ErrorCode::kConfig, cert_file + " has no certificate in it");
+  const std::unique_ptr<GENERAL_NAMES, void (*)(GENERAL_NAMES*)> found(
+      static_cast<GENERAL_NAMES*>(
+          X509_get_ext_d2i(certificate.get(), NID_subject_alt_name, nullptr, nullptr)),
+      GENERAL_NAMES_free);
+  std::vector<std::string> names;
+  for (int i = 0; found && i < sk_GENERAL_NAME_num(found.get()); ++i) {
+    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(found.get(), i);
+    if (name->type != GEN_DNS) continue;
+    std::string text(reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName)),
+                     static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName)));
+    const bool is_plain = std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
+    if (is_plain && !text.empty()) names.push_back(std::move(text));
+  }
+  return names;
 }
 
 TlsCertificate::TlsCertificate(std::string cert_file, std::string key_file)

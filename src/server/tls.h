@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/error.h"
 
@@ -16,6 +17,10 @@ namespace pennyweight::server {
 // Both files are PEM; that of the certificate may have those that vouch for it after it.
 Result<std::shared_ptr<SSL_CTX>> open_tls(const std::string& cert_file,
                                           const std::string& key_file);
+
+// The DNS names that a certificate is for (RFC 6125, subjectAltName), as "*.example.com" too. Those
+// that are not ASCII are left out. Errors: the file can't be read as a certificate.
+Result<std::vector<std::string>> certificate_names(const std::string& cert_file);
 
 // The certificate that new connections get. Safe to use from several threads.
 class TlsCertificate {

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -30,6 +32,7 @@
 #include "server/api/routes.h"
 #include "server/dashboard/dashboard.h"
 #include "server/known_hosts.h"
+#include "server/tls.h"
 
 namespace pennyweight {
 namespace {
@@ -162,9 +165,16 @@ std::vector<server::AddressBlock> trusted_proxies(const ServeConfig& serve) {
   return blocks;
 }
 
-// The names of the configuration, and the one to which an OpenID provider sends browsers back.
-server::KnownHosts known_hosts(const ServeConfig& serve) {
+// The names of the configuration, this machine's, those of the certificate, and the one to which an
+// OpenID provider sends browsers back. Nobody else can have them lead here.
+Result<server::KnownHosts> known_hosts(const ServeConfig& serve) {
   std::vector<std::string> names = serve.hosts;
+  std::array<char, HOST_NAME_MAX + 1> machine{};
+  if (::gethostname(machine.data(), machine.size() - 1) == 0) names.emplace_back(machine.data());
+  if (!serve.tls_cert_file.empty()) {
+    const auto certified = TRY(server::certificate_names(serve.tls_cert_file));
+    names.insert(names.end(), certified.begin(), certified.end());
+  }
   std::string_view back = serve.openid.redirect_url;
   if (const std::size_t scheme = back.find("://"); scheme != std::string_view::npos) {
     back.remove_prefix(scheme + 3);
@@ -301,6 +311,7 @@ Result<void> Daemon::start_server() {
   }));
   ledger_.make_views_on_demand();
   ledger_.begin(*engine_, state_metrics_, sources_, rollup_.get(), &*audit_log_);
+  const server::KnownHosts hosts = TRY(known_hosts(serve));
   http_ = TRY(server::Server::start(
       {.host = serve.host,
        .port = serve.port,
@@ -315,8 +326,7 @@ Result<void> Daemon::start_server() {
        .cert_file = serve.tls_cert_file,
        .key_file = serve.tls_key_file,
        .trusted_proxies = trusted_proxies(serve),
-       .is_known_host =
-           [hosts = known_hosts(serve)](std::string_view host) { return hosts.contains(host); },
+       .is_known_host = [hosts](std::string_view host) { return hosts.contains(host); },
        .failed =
            [this](std::string_view path, std::string_view what) {
              log_.error("request", {{"path", std::string(path)}, {"why", std::string(what)}});
