@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "app/context/paths.h"
 #include "core/files/file.h"
 #include "core/http/client.h"
 
@@ -19,13 +20,16 @@ bool is_serve_configured(const Config& config) {
          !config.live.scrape.empty();
 }
 
-http::Client client_of(const ServeConfig& serve) {
+http::Client client_of(const Config& config) {
+  const ServeConfig& serve = config.live.serve;
   http::Settings settings{.connect_timeout = kAnswerWithin, .timeout = kAnswerWithin};
   // The certificate names a host, and not the address that it listens on. What can't be verified
   // gets no token: then only its readiness is known.
   settings.insecure_skip_verify = !serve.tls_cert_file.empty();
-  if (!serve.token_file.empty() && !settings.insecure_skip_verify) {
-    if (const auto text = read_file(serve.token_file, kServeTokenBytesMax)) {
+  if (!settings.insecure_skip_verify) {
+    const std::string tokens =
+        serve.token_file.empty() ? machine_token_path(config) : serve.token_file;
+    if (const auto text = read_file(tokens, kServeTokenBytesMax)) {
       settings.bearer_token = text->substr(0, text->find_first_of("\r\n"));
     }
   }
@@ -70,7 +74,7 @@ std::vector<Finding> check_serve(const Config& config) {
   const std::string host = serve.host == "0.0.0.0" ? "127.0.0.1" : serve.host;
   const std::string address =
       fmt::format("{}://{}:{}", serve.tls_cert_file.empty() ? "http" : "https", host, serve.port);
-  http::Client client = client_of(serve);
+  http::Client client = client_of(config);
   const auto ready = client.send({.url = address + "/readyz"});
   if (!ready || (ready->status != 200 && ready->status != 503)) {
     if (!is_serve_configured(config)) return {};
