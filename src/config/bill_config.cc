@@ -137,7 +137,7 @@ ConfigKeys bill_config_keys() {
   ConfigKeys keys = {
       {"bills[].format", fmt::format("{}", fmt::join(bill_format_names(), ", ")), "",
        "The provider whose bills the item is for, in CSV, Parquet or JSON. Required."},
-      {"bills[].delivery", "guarded, replacement, delta, ledger", "guarded",
+      {"bills[].delivery", "guarded, replacement, delta, ledger", "",
        "How a bill that arrives again changes the earlier one, where `import` has no "
        "`--delivery`."},
   };

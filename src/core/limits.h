@@ -24,6 +24,8 @@ inline constexpr std::size_t kLabelValueBytesMax = 4096;
 inline constexpr std::size_t kIdBytesMax = 2048;              // an id or a name of anything
 inline constexpr std::size_t kRejectedTextBytesMax = 4096;    // of a bad row that is set aside
 inline constexpr std::size_t kRejectedRowsKeptMax = 100'000;  // per import; all are counted
+// Rows set aside of a bill that a person can decide about one by one; the money of all is stated.
+inline constexpr std::size_t kAsideRowsStatedMax = 10'000;
 inline constexpr std::size_t kGpusPerNodeMax = 1024;
 inline constexpr std::size_t kGpusPerHoldingMax = 1'000'000;
 inline constexpr std::size_t kBatchRows = 8192;  // rows passed on at once

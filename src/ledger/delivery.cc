@@ -65,17 +65,38 @@ std::optional<DeliveryStyle> parse_delivery_style(std::string_view text) {
   return std::nullopt;
 }
 
-std::string delivery_scope(const Charge& charge) {
+std::string_view other_column_text(const Charge& charge, std::string_view column) {
+  const std::string_view json = charge.other_columns;
+  if (json.empty()) return {};
+  const std::string key = fmt::format("\"{}\":\"", column);
+  const std::size_t found = json.find(key);
+  if (found == std::string_view::npos) return {};
+  const std::size_t begin = found + key.size();
+  return json.substr(begin, json.find('"', begin) - begin);
+}
+
+std::string account_scope(const Charge& charge) {
   std::string scope = month_of(charge.billing_period.begin());
   scope += charge.billing_account_id.empty() ? " issuer " + charge.invoice_issuer_name
                                              : " account " + charge.billing_account_id;
+  return scope;
+}
+
+std::string delivery_scope(const Charge& charge) {
+  std::string scope = account_scope(charge);
+  if (!charge.sub_account_id.empty()) scope += " sub " + charge.sub_account_id;
   if (charge.other_columns.empty()) return scope;
-  static const std::string kKey = fmt::format("\"{}\":\"", kDeliveryPartColumn);
-  const std::size_t found = charge.other_columns.find(kKey);
-  if (found == std::string::npos) return scope;
-  const std::size_t begin = found + kKey.size();
-  return scope + " part " +
-         charge.other_columns.substr(begin, charge.other_columns.find('"', begin) - begin);
+  for (const ScopeColumn& column : kScopeColumns) {
+    const std::string_view text = other_column_text(charge, column.name);
+    if (!text.empty()) scope += fmt::format(" {} {}", column.title, text);
+  }
+  return scope;
+}
+
+bool has_line_identity(const Charge& charge) {
+  return std::ranges::any_of(kScopeColumns, [&](const ScopeColumn& column) {
+    return column.name != kDeliveryPartColumn && !other_column_text(charge, column.name).empty();
+  });
 }
 
 std::string month_after(const std::string& month) {

@@ -19,9 +19,8 @@ enum class DeliveryStyle {
   // than in the ledger, the ledger keeps its own and the new one is set aside until a person
   // decides.
   kGuarded,
-  // The delivery is complete for its scope: charges that it does not repeat are retired. Its scope
-  // is
-  // each billing account and billing month of its charges (without an account: the invoice issuer).
+  // The delivery is complete for its scopes (delivery_scope()): charges of them that it does not
+  // repeat are retired.
   kReplacement,
   // The delivery holds differences to earlier ones: every charge adds, even one that equals
   // another. A
@@ -46,8 +45,35 @@ struct RetiredCharge {
 // Where a provider sends a month as several datasets that complete each other: the column among
 // Charge::other_columns that names the dataset of a charge. Each dataset is replaced separately.
 inline constexpr const char* kDeliveryPartColumn = "x_DeliveryPart";
-// The scope that a replacement replaces: account or issuer, month and dataset.
+
+// Columns among Charge::other_columns by which a provider that only adds rows identifies what it
+// sent: rows with one value are a scope of their own, so a later delivery replaces what it repeats
+// and leaves the rest alone.
+struct ScopeColumn {
+  const char* name;   // of the column
+  const char* title;  // in the scope
+};
+inline constexpr ScopeColumn kScopeColumns[] = {
+    {kDeliveryPartColumn, "part"},
+    // Google Cloud: rows of one export never change; a correction is a row of a later export
+    // (cloud.google.com/billing/docs/how-to/export-data-bigquery-tables/standard-usage).
+    {"x_ExportTime", "exported"},
+    // Oracle: "lineItem/referenceNo: Line identifier"; corrections are further lines that name it
+    // (docs.oracle.com, Cost and Usage Reports Overview).
+    {"x_ReferenceNumber", "line"},
+    {"oci_ReferenceNumber", "line"},  // in Oracle's FOCUS reports
+};
+
+// The scope of a charge that a replacement replaces: the billing month, the billing account
+// (without one: the invoice issuer), the sub account, and the columns above where the charge has
+// them.
 std::string delivery_scope(const Charge& charge);
+// The same without sub account, part and line: "2026-03 account 123456789012".
+std::string account_scope(const Charge& charge);
+// The text of a column among Charge::other_columns, as the JSON has it; empty: it has none.
+std::string_view other_column_text(const Charge& charge, std::string_view column);
+// Whether the charge is of a provider that only adds rows and says which row is which.
+bool has_line_identity(const Charge& charge);
 
 // The first month from `month` on that is not closed.
 template <class IsClosed>

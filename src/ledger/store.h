@@ -47,6 +47,18 @@ struct ImportSource {
   std::string reason = {};                        // why it was sent again, as a person wrote it
 };
 
+// What an import is committed with, beyond its facts.
+struct CommitTerms {
+  // Further scopes (ledger/delivery.h) that a replacement replaces, although no charge of it has
+  // them: what an earlier version of the same export held and this one no longer does.
+  std::vector<std::string> also_replaced = {};
+  // Kept with the import, word for word: the statement of a bill (ledger/bill_statement.h).
+  std::string statement = {};
+  // A replacement with rejected rows is refused, since what they say would be retired. True: its
+  // caller has told how much money that is.
+  bool accepts_rejected = false;
+};
+
 struct FactCounts {
   std::uint64_t created = 0;
   std::uint64_t existing = 0;   // already in the ledger
@@ -77,9 +89,9 @@ struct ImportOutcome {
 //
 // Charges have no id in the file, so identical ones are told apart by counting. A guarded delivery
 // of charges with one natural key conflicts exactly when it brings a content that the ledger does
-// not have and leaves out one that it has. A replacement retires what it leaves out of its scope;
-// see ledger/delivery.h. commit() refuses a replacement with a rejected row: the charge in that row
-// would be retired.
+// not have and leaves out one that it has. A replacement retires what it leaves out of its scopes;
+// see ledger/delivery.h. The commit refuses a replacement with a rejected row, whose charge would
+// be retired, unless CommitTerms::accepts_rejected.
 //
 // A charge whose billing month is closed is booked in the first open month after it.
 class ImportSession {
@@ -95,7 +107,8 @@ class ImportSession {
   virtual Result<void> append_outcomes(std::span<const Outcome> outcomes) = 0;
   // At most limits::kRejectedRowsKeptMax are stored; all are counted.
   virtual Result<void> append_rejected(std::span<const RejectedRow> rows) = 0;
-  virtual Result<ImportOutcome> commit() = 0;
+  virtual Result<ImportOutcome> commit_on(const CommitTerms& terms) = 0;
+  Result<ImportOutcome> commit() { return commit_on({}); }
 };
 
 class RunSession {
@@ -122,6 +135,8 @@ struct ImportRecord {
   std::uint64_t outages = 0, corrections = 0, outcomes = 0;
   std::uint64_t rejected = 0;
   Restated restated;
+  std::string statement =
+      {};  // CommitTerms::statement; empty: of no bill, or of an earlier program
 };
 
 // One charge beside the sum of its postings in the current runs.

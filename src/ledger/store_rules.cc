@@ -157,7 +157,8 @@ Hash128 dimensions_digest(const std::map<WorkloadId, Labels>& dimensions) {
   return digest.digest();
 }
 
-ImportRecord import_record(const ImportSource& source, const ImportOutcome& outcome) {
+ImportRecord import_record(const ImportSource& source, const ImportOutcome& outcome,
+                           std::string statement) {
   return {.number = outcome.number,
           .source = source,
           .charges = outcome.charges.created,
@@ -169,7 +170,8 @@ ImportRecord import_record(const ImportSource& source, const ImportOutcome& outc
           .corrections = outcome.corrections.created,
           .outcomes = outcome.outcomes.created,
           .rejected = outcome.rejected,
-          .restated = outcome.restated};
+          .restated = outcome.restated,
+          .statement = std::move(statement)};
 }
 
 std::vector<Invalidation> invalidations_by(const InvalidationCollector& collected,

@@ -101,7 +101,8 @@ RejectedRow late_correction_row(std::string_view file, const Correction& correct
 // How many conflicts of an import are shown; all are counted.
 inline constexpr std::size_t kConflictRowsShown = 100;
 // What an import leaves in the list of imports.
-ImportRecord import_record(const ImportSource& source, const ImportOutcome& outcome);
+ImportRecord import_record(const ImportSource& source, const ImportOutcome& outcome,
+                           std::string statement);
 // What the new facts of an import invalidate, without its charges.
 std::vector<Invalidation> invalidations_by(const InvalidationCollector& collected,
                                            const ImportOutcome& outcome);

@@ -65,9 +65,13 @@ struct Content {
 
 class ChargeResolver {
  public:
-  ChargeResolver(MemoryLedger& ledger, const ImportSource& source, std::uint64_t import,
-                 ConflictRows& conflicts)
-      : ledger_(ledger), source_(source), import_(import), conflicts_(conflicts) {}
+  ChargeResolver(MemoryLedger& ledger, const ImportSource& source, const CommitTerms& terms,
+                 std::uint64_t import, ConflictRows& conflicts)
+      : ledger_(ledger),
+        source_(source),
+        import_(import),
+        conflicts_(conflicts),
+        scopes_(terms.also_replaced.begin(), terms.also_replaced.end()) {}
 
   FactCounts commit_import(std::vector<Charge> staged) {
     for (Charge& charge : staged) {
@@ -220,8 +224,10 @@ void reject_late(const MemoryLedger& ledger, StagedImport& staged) {
 
 }  // namespace
 
-Result<ImportOutcome> commit_import(MemoryLedger& ledger, StagedImport staged) {
-  if (staged.source.style == DeliveryStyle::kReplacement && staged.rejected_count > 0) {
+Result<ImportOutcome> commit_import(MemoryLedger& ledger, StagedImport staged,
+                                    const CommitTerms& terms) {
+  if (staged.source.style == DeliveryStyle::kReplacement && staged.rejected_count > 0 &&
+      !terms.accepts_rejected) {
     return fail(ErrorCode::kBadFile, replacement_is_incomplete(staged.rejected_count));
   }
   ConflictRows conflicts(staged.source.name);
@@ -229,7 +235,7 @@ Result<ImportOutcome> commit_import(MemoryLedger& ledger, StagedImport staged) {
   outcome.number = ledger.imports.size() + 1;
   outcome.known_file = is_known(ledger, staged.source);
   if (outcome.known_file) staged.charges.clear();
-  ChargeResolver charges(ledger, staged.source, outcome.number, conflicts);
+  ChargeResolver charges(ledger, staged.source, terms, outcome.number, conflicts);
   outcome.charges = charges.commit_import(std::move(staged.charges));
   outcome.restated = charges.restated();
   reject_late(ledger, staged);
@@ -258,7 +264,7 @@ Result<ImportOutcome> commit_import(MemoryLedger& ledger, StagedImport staged) {
     const Hash128 id = numbered(content, seen[content]++).hash;
     ledger.rejected.try_emplace(id, outcome.number, std::move(row));
   }
-  ledger.imports.push_back(import_record(staged.source, outcome));
+  ledger.imports.push_back(import_record(staged.source, outcome, terms.statement));
   std::vector<Invalidation> invalidated = invalidations_by(staged.invalidations, outcome);
   for (const std::string& month : charges.months())
     invalidated.push_back(charge_invalidation(month));

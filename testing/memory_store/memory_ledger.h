@@ -81,7 +81,8 @@ struct StagedImport {
   InvalidationCollector invalidations;
 };
 // Returns an error if a replacement is not complete; the ledger is then unchanged.
-Result<ImportOutcome> commit_import(MemoryLedger& ledger, StagedImport staged);
+Result<ImportOutcome> commit_import(MemoryLedger& ledger, StagedImport staged,
+                                    const CommitTerms& terms);
 
 // The current run of a scope; absent if there is none.
 StoredRun* current_run(MemoryLedger& ledger, const Scope& scope);

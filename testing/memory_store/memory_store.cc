@@ -81,9 +81,9 @@ class MemoryImport : public ImportSession {
     append(staged_.rejected, rows.first(std::min(room, rows.size())));
     return {};
   }
-  Result<ImportOutcome> commit() override {
+  Result<ImportOutcome> commit_on(const CommitTerms& terms) override {
     CHECK(!std::exchange(committed_, true), "a session is committed once");
-    return commit_import(lock_.ledger(), std::move(staged_));
+    return commit_import(lock_.ledger(), std::move(staged_), terms);
   }
 
  private:

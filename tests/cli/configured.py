@@ -78,7 +78,9 @@ expect_run(["import", "part-1.csv", "part-2.csv"], cwd, 0, ["0 new"])
 changed = [dict(bill[0], BilledCost="1.5", EffectiveCost="1.5"), *bill[1:half]]
 write(cwd / "part-1.csv", changed)
 expect_run(["import", "--delivery", "guarded", "part-1.csv"], cwd, 1, ["1 in conflict"])
-expect_run(["import", "part-1.csv", "part-2.csv"], cwd, 0, ["1 bill line retired from open months"])
+expect_run(["import", "part-1.csv", "part-2.csv"], cwd, 1, ["USD away from 2026-03", "--confirm"])
+expect_run(["import", "--confirm", "part-1.csv", "part-2.csv"], cwd, 0,
+           ["1 bill line retired from open months"])
 expect_run(["import", "none.csv", "part-2.csv", "part-1.csv"], cwd, 1, ["none.csv", "1 of 2 files"])
 expect_run(["doctor"], cwd, 1, ["bills of focus", "delivered as replacement"])
 

@@ -171,7 +171,8 @@ for version in ("1.2", "1.3", "1.4"):
 for kind in ("aws-cur2", "azure-amortized", "gcp-csv"):
     cwd = folder()
     expect_run([*BILL, "--as", kind], cwd)
-    expect_run(["import", "--cluster", "lab", "nodes.csv", "jobs.txt", "bill.csv"], cwd)
+    expect_run(["import", "--allow-aside", "--cluster", "lab", "nodes.csv", "jobs.txt", "bill.csv"],
+               cwd)
     expect_run(["allocate"], cwd)
     charges = export(cwd, "charges.csv", "--rows", "charges")
     parts = export(cwd, "parts.csv")

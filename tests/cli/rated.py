@@ -82,7 +82,7 @@ expect_run(["doctor"], cwd, 0, ["prices.rate_card", "card.csv: 1 price"])
 
 # What has no price is set aside and says what to add.
 (cwd / "other.csv").write_text(text_of([COLUMNS, [*rows[0][:10], "cpu-hour", "3", "Hours"]]))
-expect_run(["import", "other.csv"], cwd, 0, ["no price in", "sku=cpu-hour"])
+expect_run(["import", "--allow-aside", "other.csv"], cwd, 0, ["no price in", "sku=cpu-hour"])
 expect_run(["import", "--strict", "other.csv"], cwd, 1, ["set aside"])
 
 # RunPod: how long its buckets are is asked for.
@@ -91,13 +91,13 @@ shutil.copy(RATED / "pod_billing.json", cwd)
 (cwd / "card.csv").write_bytes((RATED / "card.csv").read_bytes())
 expect_run(["import", "pod_billing.json"], cwd, 2, ["--bucket hour, day or month"])
 expect_run(["import", "--bucket", "week", "pod_billing.json"], cwd, 2, ["--bucket"])
-expect_run(["import", "--bucket", "day", "--rate-card", "card.csv", "pod_billing.json"], cwd, 0,
+expect_run(["import", "--allow-aside", "--bucket", "day", "--rate-card", "card.csv", "pod_billing.json"], cwd, 0,
            ["RunPod billing by the day", "3 bill lines: 3 new", "NVIDIA B200"])
 records = json.loads((cwd / "pod_billing.json").read_text(), parse_float=Decimal)
 names = ["amount", "time", "timeBilledMs", "podId", "endpointId", "gpuTypeId", "diskSpaceBilledGb"]
 (cwd / "pods.csv").write_text(text_of([names, *([record.get(name) for name in names]
                                                 for record in records)]))
-expect_run(["import", "--bucket", "day", "--rate-card", "card.csv", "pods.csv"], cwd, 0,
+expect_run(["import", "--allow-aside", "--bucket", "day", "--rate-card", "card.csv", "pods.csv"], cwd, 0,
            ["RunPod's billing history (CSV)", "0 new, 3 already there"])
 expect_run(["allocate"], cwd)
 expect_run(["reconcile"], cwd, 0, ["0 off"])

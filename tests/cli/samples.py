@@ -65,7 +65,7 @@ class Imported:
     def __init__(self, path, options=()):
         self.path = path
         self.cwd = folder()
-        self.code, self.out, self.err = run(["import", *options, str(path)], self.cwd)
+        self.code, self.out, self.err = run(["import", "--allow-aside", *options, str(path)], self.cwd)
         self.rows = rows_of(path) if path.suffix == ".csv" else {}
         self.refusal = ""
         self.taken, self.aside, self.passed = set(), {}, 0

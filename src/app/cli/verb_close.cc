@@ -5,6 +5,7 @@
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "core/try.h"
+#include "reporting/queries/close_books.h"
 #include "reporting/queries/selection.h"
 
 namespace pennyweight {
@@ -14,6 +15,7 @@ struct CloseOptions {
   std::string month;
   std::string by;
   std::string reason;
+  std::string even_so;
   TableOptions table;
 };
 
@@ -40,20 +42,27 @@ Table closing_table(const std::vector<Closing>& closings) {
 }
 
 Result<void> close_recorded(Store& store, const CloseOptions& options, Context& context) {
-  const std::string facts =
-      JsonObjectBuilder().text("by", options.by).text("reason", options.reason).json();
-  return with_intent(context, "period.close", "month " + options.month, facts,
-                     [&]() -> Result<void> {
-                       const auto closed = TRY(store.close_month({.month = options.month,
-                                                                  .at = context.clock.now(),
-                                                                  .by = options.by,
-                                                                  .reason = options.reason,
-                                                                  .last_import = 0,
-                                                                  .lines = 0,
-                                                                  .runs = 0,
-                                                                  .digest = {}}));
-                       return record_period_close(context, closed);
-                     });
+  const std::string facts = JsonObjectBuilder()
+                                .text("by", options.by)
+                                .text("reason", options.reason)
+                                .text("even_so", options.even_so)
+                                .json();
+  return with_intent(
+      context, "period.close", "month " + options.month, facts, [&]() -> Result<void> {
+        const auto closed = TRY(close_books(store,
+                                            {.month = options.month,
+                                             .at = context.clock.now(),
+                                             .by = options.by,
+                                             .reason = options.reason,
+                                             .last_import = 0,
+                                             .lines = 0,
+                                             .runs = 0,
+                                             .digest = {}},
+                                            options.even_so));
+        TRY(record_period_close(context, closed.closing));
+        context.console.say(fmt::format("{} is closed, {}", options.month, closed.checked));
+        return {};
+      });
 }
 
 Result<ExitCode> run(const CloseOptions& options, Context& context) {
@@ -82,6 +91,8 @@ Verb declare_close(CLI::App& app) {
                       "Such as 2026-03; without it, lists the closed months");
   command->add_option("--by", options->by, "Who closes it");
   command->add_option("--reason", options->reason, "A reason, for the record");
+  command->add_option("--even-so", options->even_so,
+                      "Why a month that is not over is closed all the same");
   add_table_options(*command, options->table);
   command->footer(examples_footer("close"));
   return {command, [options](Context& context) { return run(*options, context); }};

@@ -7,14 +7,17 @@
 #include <set>
 
 #include "app/audit_events/audit_events.h"
+#include "app/cli/import_aside.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
+#include "app/import/delivery_manifest.h"
 #include "app/import/importer.h"
 #include "app/import/input_format.h"
 #include "core/ascii.h"
 #include "core/card_share.h"
 #include "core/files/file.h"
 #include "core/try.h"
+#include "core/whole_count.h"
 #include "ingest/bills/formats/bill_formats.h"
 #include "reporting/number_format.h"
 
@@ -35,8 +38,16 @@ struct ImportArguments {
   std::string reason;
   std::string rate_card;
   std::map<std::string, std::string> bill_options;  // by bill::BillOption::key; empty: not given
+  std::shared_ptr<AsideOptions> aside;
+  std::vector<std::string> expected;  // "1234.56 USD"
+  std::string part;
+  std::string delivery_name;
+  std::string not_double;
   bool deep = false;
   bool strict = false;
+  bool confirm = false;
+  bool preview = false;
+  bool allow_aside = false;
 };
 
 Result<std::optional<Instant>> parse_instant_option(const std::string& text,
@@ -47,8 +58,45 @@ Result<std::optional<Instant>> parse_instant_option(const std::string& text,
   return *parsed;
 }
 
+// "2/3": the second of three parts.
+Result<void> read_part(const ImportArguments& arguments, ImportOptions& options) {
+  if (arguments.part.empty() && arguments.delivery_name.empty()) return {};
+  constexpr std::uint64_t kPartsMax = 10'000;
+  const std::size_t slash = arguments.part.find('/');
+  const std::string_view text = arguments.part;
+  const auto part = parse_count(text.substr(0, slash), kPartsMax);
+  const auto parts = slash == std::string::npos
+                         ? Result<std::uint64_t>(fail(ErrorCode::kConfig, "no count"))
+                         : parse_count(text.substr(slash + 1), kPartsMax);
+  if (arguments.delivery_name.empty() || !part || !parts || *part == 0 || *part > *parts) {
+    return usage_error(
+        "parts of a delivery need both: --part 1/2 (which, of how many) and --delivery-name NAME "
+        "(the same for all of them)");
+  }
+  options.delivery = arguments.delivery_name;
+  options.part = *part;
+  options.parts = *parts;
+  return {};
+}
+
 Result<ImportOptions> to_import_options(const ImportArguments& arguments) {
   ImportOptions options;
+  TRY(read_part(arguments, options));
+  for (const std::string& text : arguments.expected) {
+    const std::size_t space = text.find(' ');
+    const auto number = parse_decimal(std::string_view(text).substr(0, space));
+    const auto currency = Currency::parse(
+        space == std::string::npos ? std::string_view() : std::string_view(text).substr(space + 1));
+    if (!number || !currency) {
+      return usage_error(fmt::format(
+          "--expect-total '{}': write an amount and a currency, such as 1234.56 USD", text));
+    }
+    options.expected.push_back(Money::from_decimal(number->value, *currency));
+  }
+  options.confirm = arguments.confirm;
+  options.preview = arguments.preview;
+  options.not_double = arguments.not_double;
+  options.allow_aside = arguments.allow_aside;
   if (!arguments.format.empty()) options.format = find_input_format(arguments.format);
   options.cluster = arguments.cluster;
   options.node = arguments.node;
@@ -100,6 +148,80 @@ std::uint64_t count_conflicts(const ImportOutcome& outcome) {
          outcome.corrections.conflicts + outcome.outcomes.conflicts;
 }
 
+std::string rows_text(const char* name, const MoneyOfRows& rows) {
+  std::string money;
+  for (const auto& [currency, costs] : rows.costs) {
+    money += fmt::format("; billed {}, effective {}, list {}, contracted {}",
+                         exact_money(costs.billed), exact_money(costs.effective),
+                         exact_money(costs.list), exact_money(costs.contracted));
+  }
+  if (rows.unreadable > 0) {
+    money += fmt::format("; {} whose cost is not readable", counted(rows.unreadable, "row"));
+  }
+  return fmt::format("  {}: {}{}\n", name, counted(rows.rows, "row"), money);
+}
+
+// "12.00 USD billed", "a cost that is not readable".
+std::string aside_money(const MoneyOfRows& rows) {
+  std::string text;
+  for (const auto& [currency, costs] : rows.costs) {
+    text += (text.empty() ? "" : " and ") + exact_money(costs.billed);
+  }
+  if (!text.empty()) text += " billed";
+  if (rows.unreadable > 0) {
+    text += fmt::format("{}{} whose cost is not readable", text.empty() ? "" : ", ",
+                        counted(rows.unreadable, "row"));
+  }
+  return text;
+}
+
+// In the files = taken + set aside + passed over.
+std::string describe_equation(const BillStatement& statement) {
+  if (statement.aside.rows == 0 && statement.passed_over.empty()) {
+    return rows_text("in the file, all taken", statement.taken);
+  }
+  std::string text = rows_text("in the file", statement.in_files());
+  text += rows_text("taken", statement.taken);
+  if (statement.aside.rows > 0) text += rows_text("set aside", statement.aside);
+  for (const auto& [reason, rows] : statement.passed_over) {
+    text += rows_text(fmt::format("passed over, since each {}", reason).c_str(), rows);
+  }
+  if (!statement.is_whole()) {
+    text += "  the equation is open: the cost of the rows above is not known\n";
+  }
+  return text;
+}
+
+std::string describe_effect(const DeliveryEffect& effect) {
+  constexpr std::size_t kAccountsShown = 40;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kAccountsShown, effect.accounts.size()); ++i) {
+    text += fmt::format("  {}\n", printable(to_text(effect.accounts[i])));
+  }
+  if (effect.accounts.size() > kAccountsShown) {
+    text += fmt::format("  … and {} more\n",
+                        counted(effect.accounts.size() - kAccountsShown, "account"));
+  }
+  return text;
+}
+
+std::string describe_preview(const std::vector<std::string>& paths, const FileImport& file,
+                             const Console& console) {
+  std::string text =
+      fmt::format("{}{}  {}\n", console.bold(printable(paths.front())),
+                  paths.size() == 1 ? "" : " and " + counted(paths.size() - 1, "more file"),
+                  file.format->description);
+  for (const std::string& remark : file.remarks) text += fmt::format("  {}\n", printable(remark));
+  text += describe_equation(file.statement) + describe_effect(file.effect);
+  for (const std::string& why : file.effect.doubles) {
+    text += fmt::format("  would be refused: {}\n", printable(why));
+  }
+  for (const std::string& why : file.effect.needs_confirm) {
+    text += fmt::format("  would want --confirm: {}\n", printable(why));
+  }
+  return text + "  a preview: the ledger is as it was\n";
+}
+
 std::string describe_import(const std::vector<std::string>& paths, const FileImport& file,
                             const Console& console) {
   const ImportOutcome& outcome = file.outcome;
@@ -126,7 +248,7 @@ std::string describe_import(const std::vector<std::string>& paths, const FileImp
   }
   if (nothing) text += "  nothing to import\n";
   if (outcome.known_file) {
-    text += "  imported before, byte for byte; differences count once\n";
+    text += "  imported before, line for line; differences count once\n";
   }
   if (outcome.restated.removed > 0) {
     text += fmt::format("  {} retired from open months\n",
@@ -152,6 +274,13 @@ std::string describe_import(const std::vector<std::string>& paths, const FileImp
                         counted(file.without_gpu_time, "holding"));
   }
   for (const std::string& remark : file.remarks) text += fmt::format("  {}\n", printable(remark));
+  if (file.format->bill != nullptr && !outcome.known_file) {
+    text += describe_equation(file.statement) + describe_effect(file.effect);
+  }
+  if (file.statement.parts > 0) {
+    text += fmt::format("  part {} of {} of {}\n", file.statement.part, file.statement.parts,
+                        printable(file.statement.delivery));
+  }
   return text;
 }
 
@@ -210,17 +339,14 @@ std::vector<std::string> files_of_paths(const std::vector<std::string>& paths, b
 }
 
 // A replacement retires whatever its files leave out, so they form one delivery: all files if the
-// command line asks for a replacement, the files of one format if the configuration does.
+// command line asks for a replacement, the files of one format if they are delivered so.
 std::vector<std::vector<std::string>> group_deliveries(const std::vector<std::string>& files,
                                                        const ImportOptions& options,
                                                        const Config& config) {
   if (options.style == DeliveryStyle::kReplacement && !files.empty()) return {files};
   std::vector<std::vector<std::string>> deliveries;
   std::map<const InputFormat*, std::size_t> replaced;  // index of their delivery
-  const bool may_replace =
-      !options.style && std::ranges::any_of(config.bills, [](const BillConfig& bill) {
-        return bill.delivery == DeliveryStyle::kReplacement;
-      });
+  const bool may_replace = !options.style && files.size() > 1;
   for (const std::string& path : files) {
     // Standard input can't be inspected; the import reports a file with errors.
     const auto format = may_replace && path != "-"
@@ -274,15 +400,19 @@ Result<FileImport> import_recorded(Store& store, const std::vector<std::string>&
 }
 
 Result<ExitCode> run(const ImportArguments& arguments, Context& context) {
+  if (arguments.aside->command->parsed()) return run_import_aside(*arguments.aside, context);
+  if (arguments.paths.empty()) return usage_error("FILE is required: which files are imported?");
   const auto options = TRY(to_import_options(arguments));
   const std::vector<std::string> files =
       files_of_paths(arguments.paths, arguments.deep, context.console);
+  if (options.parts == 0) TRY(check_manifests(files));
   const auto deliveries = group_deliveries(files, options, context.config);
   const auto store = TRY(create_ledger(context.config));
 
   std::uint64_t failed = 0;
   std::uint64_t conflicts = 0;
   std::uint64_t rejected = 0;
+  MoneyOfRows aside;
   PartsWatch parts;
   for (const std::vector<std::string>& delivery : deliveries) {
     const auto imported = import_recorded(*store, delivery, options, context);
@@ -292,12 +422,22 @@ Result<ExitCode> run(const ImportArguments& arguments, Context& context) {
       ++failed;
       continue;
     }
+    if (options.preview) {
+      if (imported->format->bill == nullptr) {
+        return usage_error(fmt::format("--preview is for bills, and {} is not one: {}",
+                                       delivery.front(), imported->format->description));
+      }
+      context.console.print(describe_preview(delivery, *imported, context.console));
+      warn_of_rejected(*imported, context.console);
+      continue;
+    }
     context.console.print(describe_import(delivery, *imported, context.console));
     warn_of_rejected(*imported, context.console);
     parts.look_at(delivery.front(), *imported,
                   delivery_style(*imported->format, options, context.config), context.console);
     conflicts += count_conflicts(imported->outcome);
     rejected += imported->outcome.rejected;
+    aside.add(imported->statement.aside);
   }
   if (failed > 0) {
     return fail(ErrorCode::kBadFile,
@@ -308,6 +448,12 @@ Result<ExitCode> run(const ImportArguments& arguments, Context& context) {
     return fail(
         ErrorCode::kConflict,
         counted(conflicts, "row") + " set aside, in conflict with the ledger, whose version stays");
+  }
+  if (aside.rows > 0 && !options.allow_aside && !options.preview) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("{} of bills set aside, {}: 'pennyweight import aside' lists them; "
+                            "--allow-aside ends with exit code 0",
+                            counted(aside.rows, "row"), aside_money(aside)));
   }
   if (rejected > 0 && arguments.strict) {
     return fail(ErrorCode::kBadValue, counted(rejected, "row") + " set aside (--strict)");
@@ -321,8 +467,8 @@ Verb declare_import(CLI::App& app) {
   const auto options = std::make_shared<ImportArguments>();
   CLI::App* command =
       app.add_subcommand("import", "Import bills, job and pod records, inventories, telemetry");
-  command->add_option("FILE", options->paths, "Files, folders, or - for standard input")
-      ->required();
+  command->add_option("FILE", options->paths, "Files, folders, or - for standard input");
+  options->aside = declare_import_aside(*command);
   command
       ->add_option("--format", options->format,
                    "The files' format; default: detected from their content")
@@ -342,11 +488,30 @@ Verb declare_import(CLI::App& app) {
   command
       ->add_option(
           "--delivery", options->delivery,
-          "For bills: how a delivery relates to earlier ones. guarded: new lines are imported, "
-          "changed ones set aside; replacement: the files replace all of their accounts "
-          "and months; delta, ledger: the files hold differences to add. Default: 'bills' "
-          "of the configuration, else guarded")
+          "For bills: how a delivery relates to earlier ones. replacement: the files replace what "
+          "earlier deliveries said of the same accounts and months; guarded: new lines are "
+          "imported, changed ones set aside; delta, ledger: the files hold differences to add. "
+          "Default: 'bills' of the configuration, else as the provider delivers")
       ->check(CLI::IsMember({"guarded", "replacement", "delta", "ledger"}));
+  command
+      ->add_option("--expect-total", options->expected,
+                   "What the bill must come to, billed, such as \"1234.56 USD\"; else it is "
+                   "refused")
+      ->allow_extra_args(false);
+  command->add_option("--part", options->part,
+                      "Which part of a delivery the files are, such as 1/2, where the others come "
+                      "with other commands");
+  command->add_option("--delivery-name", options->delivery_name,
+                      "With --part: the name of the delivery, the same for all its parts");
+  command->add_flag("--preview", options->preview,
+                    "Show what the bill would change, in money, and change nothing");
+  command->add_flag("--confirm", options->confirm,
+                    "Take a bill that takes away more than 10 % of a month's money, or comes in "
+                    "another form");
+  command->add_option("--not-double", options->not_double,
+                      "Why a bill that looks like cost in the ledger is other cost");
+  command->add_flag("--allow-aside", options->allow_aside,
+                    "End with exit code 0 although rows of a bill were set aside");
   command->add_option("--reason", options->reason,
                       "Why the bill was delivered again, for the record");
   command->add_option("--rate-card", options->rate_card,

@@ -3,9 +3,12 @@
 
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
+#include "app/import/delivery_effect.h"
 #include "core/try.h"
 #include "reporting/number_format.h"
+#include "reporting/queries/bill_status.h"
 #include "reporting/queries/reconcile.h"
+#include "reporting/queries/selection.h"
 
 namespace pennyweight {
 namespace {
@@ -13,6 +16,7 @@ namespace {
 struct ReconcileOptions {
   std::string month;
   bool lines = false;
+  bool provider = false;
   std::string by;  // empty: totals and lines
   std::uint64_t top = 10'000;
   TableOptions table;
@@ -75,13 +79,56 @@ std::vector<Table> output_tables(const ReconcileResult& answer, const ReconcileO
   return shown;
 }
 
+std::string open_money(const BillStatus& status) {
+  std::string text = counted(status.aside_money.rows, "row") + " of bills set aside";
+  for (const auto& [currency, costs] : status.aside_money.costs) {
+    text += ", " + exact_money(costs.billed) + " billed";
+  }
+  if (status.aside_money.unreadable > 0) {
+    text += ", " + counted(status.aside_money.unreadable, "row") + " whose cost is not readable";
+  }
+  return text + ": 'pennyweight import aside' lists them";
+}
+
+// What the provider says beside what the ledger has.
+Result<ExitCode> run_provider(const ReconcileOptions& options, Store& store, Context& context) {
+  if (!options.month.empty()) {
+    if (const auto month = check_month(options.month); !month) return as_usage_error(month.error());
+  }
+  const auto status = TRY(query_bill_status(store, options.month));
+  std::vector<Table> tables;
+  if (!status.totals.empty()) tables.push_back(totals_table(status));
+  if (!status.aside.empty()) tables.push_back(aside_table(status));
+  if (!tables.empty()) print_tables(tables, options.table, context);
+  context.console.say(status.checked_against());
+  for (const MissingParts& one : status.missing) {
+    context.console.warn(fmt::format("part {} of {} of the delivery {} is missing",
+                                     one.missing.front(), one.parts, one.delivery));
+  }
+  if (!status.totals_equal()) {
+    return fail(ErrorCode::kConflict, "the ledger has other totals than the provider, as above");
+  }
+  if (status.aside_money.rows > 0) return fail(ErrorCode::kConflict, open_money(status));
+  if (!status.missing.empty()) return fail(ErrorCode::kConflict, "a delivery is not complete");
+  return ExitCode::kDone;
+}
+
 Result<ExitCode> run(const ReconcileOptions& options, Context& context) {
   const auto store = TRY(open_ledger(context.config));
+  if (options.provider) return run_provider(options, *store, context);
   if (!options.by.empty()) return run_by(options, *store, context);
   const auto answer = query_reconciliation(
       *store, {.month = options.month, .lines = options.lines, .top = options.top});
   if (!answer) return as_usage_error(answer.error());
   print_tables(output_tables(*answer, options), options.table, context);
+  const auto status = TRY(query_bill_status(*store, options.month));
+  if (status.aside_money.rows > 0) context.console.warn(open_money(status));
+  for (const CheckedTotal& total : status.totals) {
+    if (total.equal()) continue;
+    context.console.warn(fmt::format("{}: the provider says {} ({}), the ledger has {} billed",
+                                     total.total.month, exact_money(total.total.billed),
+                                     total.total.source, exact_money(total.found)));
+  }
   if (answer->exact()) {
     context.console.say(fmt::format("every bill line is posted to its last digit ({} lines)",
                                     format_count(answer->lines(), Thousands::kSeparated)));
@@ -102,6 +149,8 @@ Verb declare_reconcile(CLI::App& app) {
       app.add_subcommand("reconcile", "Check that every bill line is posted to the last digit");
   command->add_option("--month", options->month, "The billing month, such as 2026-03");
   command->add_flag("--lines", options->lines, "List every line, not only those with differences");
+  command->add_flag("--provider", options->provider,
+                    "Compare the ledger with the provider's totals, and list what is open");
   command->add_option("--by", options->by, "Sums of billed and effective cost by one of these")
       ->check(CLI::IsMember({"invoice", "account", "service", "day"}));
   command->add_option("--top", options->top, "List at most this many lines")->capture_default_str();

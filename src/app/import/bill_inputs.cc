@@ -8,6 +8,7 @@
 #include "app/import/format_lists.h"
 #include "app/import/parser_tools.h"
 #include "core/files/file.h"
+#include "core/limits.h"
 #include "core/try.h"
 #include "ingest/bills/formats/bill_formats.h"
 
@@ -59,6 +60,19 @@ void add_bill_remarks(const ParserInput& input, const bill::ImportSummary& summa
   input.remarks.insert(input.remarks.end(), summary.warnings.begin(), summary.warnings.end());
 }
 
+// Rows are numbered through the files of a delivery.
+void add_to_statement(BillStatement& statement, const bill::ImportSummary& summary) {
+  if (statement.form.empty()) statement.form = summary.kind;
+  statement.taken.add(summary.taken);
+  statement.aside.add(summary.aside);
+  for (const auto& [reason, rows] : summary.passed_over) statement.passed_over[reason].add(rows);
+  for (AsideRow row : summary.aside_rows) {
+    if (statement.aside_rows.size() == limits::kAsideRowsStatedMax) break;
+    row.number = statement.aside_rows.size() + 1;
+    statement.aside_rows.push_back(std::move(row));
+  }
+}
+
 Result<FileParser> open_bill_parser(const InputFormat& format, const ParserInput& input) {
   if (format.encoding == bill::BillEncoding::kParquet && input.file == kStandardInput) {
     return fail(ErrorCode::kConfig,
@@ -71,7 +85,8 @@ Result<FileParser> open_bill_parser(const InputFormat& format, const ParserInput
                     [import, input]() -> Result<void> {
                       const auto summary = TRY(import->finish());
                       add_bill_remarks(input, summary);
-                      return {};
+                      add_to_statement(input.statement, summary);
+                      return input.sink.end_bill_file(input.file);
                     }};
 }
 

@@ -28,6 +28,7 @@ struct ParserInput {
   SessionSink& sink;     // these three outlive the parser
   Store& store;
   std::vector<std::string>& remarks;
+  BillStatement& statement;
   // When the file was last changed; absent for standard input.
   std::optional<Instant> changed = {};
 };

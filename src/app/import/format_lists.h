@@ -11,5 +11,6 @@ std::vector<InputFormat> bill_inputs();       // one for each encoding of each b
 std::vector<InputFormat> scheduler_inputs();  // Slurm, openb
 std::vector<InputFormat> inventory_inputs();  // our own CSV tables
 std::vector<InputFormat> device_inputs();     // nvidia-smi, dcgm-exporter
+std::vector<InputFormat> provider_totals_inputs();
 
 }  // namespace pennyweight

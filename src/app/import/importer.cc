@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "app/context/price_files.h"
@@ -17,6 +19,8 @@
 #include "core/hash.h"
 #include "core/limits.h"
 #include "core/try.h"
+#include "ledger/store_rules.h"
+#include "reporting/number_format.h"
 
 namespace pennyweight {
 namespace {
@@ -167,6 +171,156 @@ Result<ImportSource> make_source(const std::vector<std::string>& paths, const In
   return source;
 }
 
+std::string joined(const std::vector<std::string>& sentences) {
+  return fmt::format("{}", fmt::join(sentences, "; "));
+}
+
+std::string money_text(const MoneyOfRows& rows) {
+  std::string text;
+  for (const auto& [currency, costs] : rows.costs) {
+    text += (text.empty() ? "" : " and ") + exact_money(costs.billed) + " billed";
+  }
+  return text.empty() ? "no money" : text;
+}
+
+std::string subject_text(const BillStatement& statement) {
+  std::set<std::string> accounts;
+  for (const DeliveredShare& share : statement.delivered) accounts.insert(share.account);
+  return accounts.size() == 1 ? *accounts.begin() : counted(accounts.size(), "account");
+}
+
+// The totals that a person states must be those of the delivery. They are kept for reconcile and
+// close where the delivery is of one account and month.
+Result<void> check_expected(const ImportOptions& options, BillStatement& statement) {
+  for (const Money& expected : options.expected) {
+    Money found = Money::zero(expected.currency());
+    for (const DeliveredShare& share : statement.delivered) {
+      if (share.currency == expected.currency()) found += share.costs.billed;
+    }
+    if (found != expected) {
+      return fail(ErrorCode::kConflict,
+                  fmt::format("the total should be {} and the lines that could be taken add up to "
+                              "{} billed, {} apart ({}); nothing was imported",
+                              exact_money(expected), exact_money(found),
+                              exact_money(found - expected), subject_text(statement)));
+    }
+    if (statement.delivered.empty() || statement.parts > 0) continue;
+    const std::string& account = statement.delivered.front().account;
+    const bool is_of_one = std::ranges::all_of(
+        statement.delivered, [&](const DeliveredShare& s) { return s.account == account; });
+    constexpr std::string_view kAccount = "account ";
+    const std::string name = account.substr(8);
+    if (!is_of_one || !name.starts_with(kAccount)) continue;
+    statement.totals.push_back({.month = account.substr(0, 7),
+                                .provider = {},
+                                .account = name.substr(kAccount.size()),
+                                .service = {},
+                                .billed = expected,
+                                .source = "--expect-total"});
+  }
+  return {};
+}
+
+// A file of differences counts once, however it is packed: the same lines in the same number as in
+// an earlier one. Some known files among new ones are an Error, since each line would be a guess.
+Result<bool> is_known_difference(Store& store, DeliveryStyle style,
+                                 const BillStatement& statement) {
+  if (style != DeliveryStyle::kDelta && style != DeliveryStyle::kLedger) return false;
+  std::map<Hash128, std::uint64_t> known;  // the import that brought these lines
+  const auto imports = TRY(store.imports());
+  for (const ImportRecord& import : imports) {
+    if (!adds_every_line(import.source.style) || import.statement.empty()) continue;
+    const auto earlier = TRY(parse_bill_statement(import.statement));
+    for (const DeliveredFile& file : earlier.files) {
+      if (file.rows > 0) known.emplace(file.lines, import.number);
+    }
+  }
+  std::uint64_t files = 0, found = 0;
+  std::string which;
+  for (const DeliveredFile& file : statement.files) {
+    if (file.rows == 0) continue;
+    ++files;
+    const auto there = known.find(file.lines);
+    if (there == known.end()) continue;
+    ++found;
+    which = fmt::format("{} (import {})", file.name, there->second);
+  }
+  if (found > 0 && found < files) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("{} was imported before, and the other files were not; the delivery "
+                            "holds {}; give only the new files",
+                            which, money_text(statement.taken)));
+  }
+  return found > 0;
+}
+
+// Finds what the delivery does in money, and refuses what nobody may do without being told.
+Result<CommitTerms> judge_delivery(Store& store, const SessionSink& sink,
+                                   const ImportOptions& options, FileImport& result) {
+  BillStatement& statement = result.statement;
+  statement.files = sink.bill_files();
+  statement.delivery = options.delivery;
+  statement.part = options.part;
+  statement.parts = options.parts;
+  for (const auto& [key, group] : sink.bill_lines().groups()) {
+    statement.delivered.push_back(
+        {key.account, key.sub_account, key.part, key.currency, group.lines, group.costs});
+  }
+  TRY(check_expected(options, statement));
+  if (!options.mends.empty()) {
+    if (statement.aside.rows > 0 || statement.taken.rows != options.mends.size()) {
+      return fail(
+          ErrorCode::kBadValue,
+          fmt::format("{} to be mended, and the file brings {} that can be taken and {} that "
+                      "can't; nothing was imported",
+                      counted(options.mends.size(), "row"), counted(statement.taken.rows, "row"),
+                      counted(statement.aside.rows, "row")));
+    }
+    statement.decisions = options.mends;
+  }
+  const DeliveryStyle style = options.style.value_or(DeliveryStyle::kGuarded);
+  result.effect = TRY(effect_of(store, sink.bill_lines(),
+                                {.style = style,
+                                 .format = std::string(result.format->bill->name),
+                                 .delivery = options.delivery,
+                                 .part = options.part,
+                                 .parts = options.parts,
+                                 .guard = options.guard}));
+  const DeliveryEffect& effect = result.effect;
+  if (!effect.doubles.empty()) {
+    if (options.not_double.empty() && !options.preview) {
+      return fail(ErrorCode::kConflict,
+                  joined(effect.doubles) +
+                      "; nothing was imported. Keep one of the two; if they are different costs, "
+                      "say so with --not-double REASON");
+    }
+    statement.notes.push_back("not a double: " + options.not_double);
+  }
+  if (!effect.needs_confirm.empty()) {
+    if (!options.confirm && !options.preview) {
+      return fail(ErrorCode::kConflict,
+                  joined(effect.needs_confirm) +
+                      "; nothing was imported. --preview shows the whole effect; --confirm takes "
+                      "it. If the file adds to what is there, it is not a replacement: give the "
+                      "files of a month in one command, or name them as parts (--part 1/2 "
+                      "--delivery-name NAME), or use --delivery guarded");
+    }
+    statement.notes.push_back("confirmed: " + joined(effect.needs_confirm));
+  }
+  const bool replaces = style == DeliveryStyle::kReplacement && effect.replaces_lines;
+  if (replaces && statement.aside.rows > 0 && !options.allow_aside && !options.preview) {
+    return std::unexpected(with_rejected_rows(
+        Error{ErrorCode::kBadFile, replacement_is_incomplete(statement.aside.rows) +
+                                       "; the rows that could be read hold " +
+                                       money_text(statement.taken) +
+                                       "; or accept what stays aside with --allow-aside"},
+        sink.first_rejected()));
+  }
+  return CommitTerms{.also_replaced = effect.also_replaced,
+                     .statement = to_text(statement),
+                     .accepts_rejected = true};
+}
+
 }  // namespace
 
 Result<const InputFormat*> detect_file_format(const std::string& path,
@@ -209,31 +363,56 @@ Result<FileImport> import_files(Store& store, const std::vector<std::string>& pa
       if (!begun) return cannot_import(name, begun.error());
       session = std::move(*begun);
       sink.emplace(*session);
+      if (result.format->bill != nullptr) {
+        sink->watch_bill(options.parts == 0
+                             ? std::string()
+                             : part_label(options.delivery, options.part, options.parts));
+      }
     } else if (opened.format != result.format) {
       return fail(
           ErrorCode::kBadFile,
           fmt::format("{} is {} and {} is {}; all files of one delivery must have the same format",
                       paths.front(), result.format->description, name, opened.format->description));
     }
-    const auto parser = open_parser(
-        *opened.format, {name, options, cluster_of_file(options, config), now,
-                         card ? &*card : nullptr, *sink, store, result.remarks, changed_at(path)});
+    const auto parser =
+        open_parser(*opened.format,
+                    {name, options, cluster_of_file(options, config), now, card ? &*card : nullptr,
+                     *sink, store, result.remarks, result.statement, changed_at(path)});
     if (!parser) return cannot_import(name, parser.error());
     Progress progress(console, name);
     if (auto fed = feed_all(opened.file, std::move(opened.first), *parser, *sink, progress); !fed) {
       return cannot_import(name, fed.error());
     }
   }
-  auto outcome = session->commit();
+  CommitTerms terms;
+  if (result.format->bill != nullptr) {
+    result.statement.files = sink->bill_files();
+    const auto known = is_known_difference(store, options.style.value_or(DeliveryStyle::kGuarded),
+                                           result.statement);
+    if (!known) return cannot_import(delivery_name(paths), known.error());
+    if (*known) {
+      result.outcome.known_file = true;
+      return result;
+    }
+    auto judged = judge_delivery(store, *sink, options, result);
+    if (!judged) return cannot_import(delivery_name(paths), judged.error());
+    terms = std::move(*judged);
+  } else if (!result.statement.totals.empty()) {
+    terms.statement = to_text(result.statement);
+    result.remarks.push_back(counted(result.statement.totals.size(), "total") +
+                             " of the provider kept");
+  }
+  result.holdings = sink->holding_count();
+  result.gpu_time = sink->gpu_time();
+  result.without_gpu_time = sink->without_gpu_time();
+  result.rejected = sink->first_rejected();
+  if (options.preview) return result;
+  auto outcome = session->commit_on(terms);
   if (!outcome)
     return cannot_import(delivery_name(paths),
                          with_rejected_rows(outcome.error(), sink->first_rejected()));
 
   result.outcome = std::move(*outcome);
-  result.holdings = sink->holding_count();
-  result.gpu_time = sink->gpu_time();
-  result.without_gpu_time = sink->without_gpu_time();
-  result.rejected = sink->first_rejected();
   for (const RejectedRow& row : result.outcome.conflict_rows) {
     if (result.rejected.size() < 2 * SessionSink::kRejectedShown) result.rejected.push_back(row);
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/context/console.h"
+#include "app/import/delivery_effect.h"
 #include "app/import/input_format.h"
 #include "config/config.h"
 #include "core/clock.h"
@@ -30,6 +31,17 @@ struct ImportOptions {
   std::string reason;                                            // why a bill is sent again
   std::map<std::string, std::string, std::less<>> bill_options;  // by bill::BillOption::key
   std::string rate_card;  // a file: prices for bills without money
+
+  // A part of a delivery whose other parts come with other commands. 0: the delivery is whole.
+  std::string delivery;
+  std::uint64_t part = 0, parts = 0;
+  DeliveryGuard guard;
+  bool confirm = false;              // a person has seen what DeliveryEffect::needs_confirm says
+  std::string not_double;            // why what looks like a double is none; empty: refuse it
+  bool allow_aside = false;          // a replacement may have rows that were set aside
+  bool preview = false;              // find the effect, and write nothing
+  std::vector<Money> expected;       // billed totals that the delivery must have, to the last digit
+  std::vector<AsideDecision> mends;  // rows of earlier imports that the files bring whole
 };
 
 struct FileImport {
@@ -40,6 +52,8 @@ struct FileImport {
   std::uint64_t without_gpu_time = 0;  // holdings of MIG slices and shards: their node decides
   std::vector<RejectedRow> rejected;   // the first few, conflicts among them
   std::vector<std::string> remarks;    // "18 jobs were still pending", a sentence each
+  BillStatement statement;             // of a bill
+  DeliveryEffect effect;               // of a bill
 };
 
 // The format of a file: the given one, or detected from its first bytes.

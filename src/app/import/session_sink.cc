@@ -1,12 +1,40 @@
 #include "app/import/session_sink.h"
 
-#include <optional>
+#include <fmt/format.h>
 
+#include <optional>
+#include <utility>
+
+#include "app/import/delivery_effect.h"
 #include "core/card_share.h"
 #include "core/gpu/gpu_model.h"
+#include "core/json_text.h"
+#include "ledger/delivery.h"
+#include "ledger/other_columns.h"
+#include "reporting/number_format.h"
 
 namespace pennyweight {
 namespace {
+
+// Adds a member to a flat JSON object whose keys are sorted.
+std::string with_json_member(const std::string& json, const std::string& member) {
+  const std::string_view key = std::string_view(member).substr(0, member.find(':'));
+  std::size_t at = 1;
+  while (at < json.size() && json[at] == '"') {
+    OtherColumnReader columns(std::string_view(json).substr(at - 1));
+    const auto column = columns.next();
+    if (!column || std::string_view(json).substr(at, key.size()) > key) break;
+    const std::size_t end =
+        static_cast<std::size_t>(column->identity.data() + column->identity.size() - json.data());
+    at = end + 1;
+    if (at < json.size() && json[at] == ',') {
+      ++at;
+    } else {
+      return json.substr(0, json.size() - 1) + "," + member + "}";
+    }
+  }
+  return json.substr(0, at) + member + "," + json.substr(at);
+}
 
 // The share of a GPU that one device of the holding is, as far as the holding itself tells.
 std::optional<CardShare> compute_share_of(const Holding& holding) {
@@ -25,7 +53,58 @@ std::optional<CardShare> compute_share_of(const Holding& holding) {
 
 Result<void> SessionSink::charges(std::span<const Charge> charges) {
   rows_ += charges.size();
-  return session_.append_charges(charges);
+  if (!watches_bill_) return session_.append_charges(charges);
+  const std::span<const Charge> lines = part_json_.empty() ? charges : with_part(charges);
+  for (const Charge& charge : lines) {
+    file_lines_.add(charge);
+    file_digest_.add(content_hash(charge));
+  }
+  file_line_count_ += lines.size();
+  return session_.append_charges(lines);
+}
+
+void SessionSink::watch_bill(std::string part) {
+  watches_bill_ = true;
+  if (part.empty()) return;
+  part_json_ = "\"" + std::string(kDeliveryPartColumn) + "\":";
+  append_stored_json_string(part_json_, part);
+}
+
+// A part that the provider names stays beside that of the delivery.
+std::span<const Charge> SessionSink::with_part(std::span<const Charge> charges) {
+  labelled_.assign(charges.begin(), charges.end());
+  for (Charge& charge : labelled_) {
+    std::string& json = charge.other_columns;
+    if (!other_column_text(charge, kDeliveryPartColumn).empty()) continue;
+    json = json.empty() ? "{" + part_json_ + "}" : with_json_member(json, part_json_);
+  }
+  return labelled_;
+}
+
+Result<void> SessionSink::end_bill_file(const std::string& file) {
+  DeliveredFile ended{.name = file, .rows = file_line_count_, .lines = file_digest_.digest()};
+  // Files of one delivery may share a line or two that cost the same by chance.
+  constexpr std::uint64_t kPercentInCommonMax = 20, kLinesInCommonMax = 10;
+  for (const DeliveredFile& other : bill_files_) {
+    if (ended.rows == 0 || other.lines != ended.lines) continue;
+    return fail(ErrorCode::kConflict,
+                fmt::format("{} holds the same {} as {}, which would count twice; give one of them",
+                            file, counted(ended.rows, "bill line"), other.name));
+  }
+  const auto [lines, percent] = lines_in_common(bill_lines_, file_lines_);
+  if (percent == 100 || (percent > kPercentInCommonMax && lines > kLinesInCommonMax)) {
+    return fail(
+        ErrorCode::kConflict,
+        fmt::format("{} % of the money in {} is in the files before it too and would count twice: "
+                    "they are two deliveries of a month and not parts of one; give the newer one",
+                    percent, file));
+  }
+  bill_lines_.merge(file_lines_);
+  bill_files_.push_back(std::move(ended));
+  file_lines_ = {};
+  file_digest_ = {};
+  file_line_count_ = 0;
+  return {};
 }
 
 Result<void> SessionSink::rejected(std::span<const RejectedRow> rows) {

@@ -4,10 +4,14 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "app/import/delivered_lines.h"
+#include "core/hash.h"
 #include "ingest/bills/import.h"
 #include "ledger/store.h"
+#include "ledger/store_rules.h"
 
 namespace pennyweight {
 
@@ -34,13 +38,32 @@ class SessionSink : public bill::ImportSink {
   std::uint64_t without_gpu_time() const { return without_gpu_time_; }
   const std::vector<RejectedRow>& first_rejected() const { return first_rejected_; }
 
+  // Bills: what their lines add up to. `part` is written into the lines of a part of a delivery;
+  // empty: the delivery is whole.
+  void watch_bill(std::string part);
+  // After each file of a bill. An Error where it holds lines that an earlier one holds too.
+  Result<void> end_bill_file(const std::string& file);
+  const DeliveredLines& bill_lines() const { return bill_lines_; }
+  const std::vector<DeliveredFile>& bill_files() const { return bill_files_; }
+
  private:
+  std::span<const Charge> with_part(std::span<const Charge> charges);
+
   ImportSession& session_;
   std::uint64_t rows_ = 0;
   std::uint64_t holdings_ = 0;
   GpuTime gpu_time_;
   std::uint64_t without_gpu_time_ = 0;
   std::vector<RejectedRow> first_rejected_;
+
+  bool watches_bill_ = false;
+  std::string part_json_;  // "x_DeliveryPart":"…"
+  std::vector<Charge> labelled_;
+  DeliveredLines bill_lines_;  // of the files that ended
+  DeliveredLines file_lines_;  // of the file that is read
+  std::uint64_t file_line_count_ = 0;
+  SetDigest file_digest_;
+  std::vector<DeliveredFile> bill_files_;
 };
 
 }  // namespace pennyweight

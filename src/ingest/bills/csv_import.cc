@@ -14,8 +14,26 @@ class CsvImport::CsvRows : public csv::Sink {
       : importer(std::move(file), std::move(open_reader), sink),
         reader({.require_rows = false}, *this) {}
 
-  Result<void> header(const csv::Header& header) override { return importer.open(header); }
+  Result<void> header(const csv::Header& header) override {
+    last_column = header.names().back();
+    return importer.open(header);
+  }
   Result<void> row(const csv::Row& row) override {
+    // Without a line end nobody can see whether the last field is whole. Where it is an amount, a
+    // file that was cut there would give another amount.
+    if (!row.has_line_end) {
+      const std::string_view last = row.fields.back();
+      const bool is_number =
+          !last.empty() && last.find_first_not_of("+-.,0123456789eE") == std::string_view::npos;
+      if (decides_amounts(last_column) && is_number && row.quoted.back() == 0) {
+        const RowFault fault{last_column,
+                             "the file ends here, without a line end: the amount may be cut; "
+                             "fetch the file again, or end its last line if it is whole"};
+        return importer.set_aside(row.line, {row.fields, row.quoted}, fault, fault.reason,
+                                  row.text);
+      }
+      ends_without_line_end = true;
+    }
     return importer.import_row(
         row.line, {row.fields, row.quoted}, [] { return std::string(); },
         [&row] { return row.text; });
@@ -24,8 +42,19 @@ class CsvImport::CsvRows : public csv::Sink {
     return importer.reject(row.line, "", row.reason, row.text);
   }
 
+  Result<ImportSummary> finish() {
+    auto summary = importer.finish();
+    if (summary && ends_without_line_end) {
+      summary->warnings.emplace_back(
+          "the last line has no line end; if the file was cut, its last field is not whole");
+    }
+    return summary;
+  }
+
   RowImporter importer;
   csv::Reader reader;
+  std::string last_column;
+  bool ends_without_line_end = false;
 };
 
 CsvImport::CsvImport(std::string file, RowReaderFactory open_reader, ImportSink& sink)
@@ -36,14 +65,14 @@ Result<void> CsvImport::feed(std::string_view chunk) { return rows_->reader.feed
 
 Result<ImportSummary> CsvImport::finish() {
   TRY(rows_->reader.finish());
-  return rows_->importer.finish();
+  return rows_->finish();
 }
 
 Result<ImportSummary> import_csv(std::string_view text, const std::string& file,
                                  RowReaderFactory open_reader, ImportSink& sink) {
   CsvImport import(file, std::move(open_reader), sink);
   TRY(import.rows_->reader.read_all(text));
-  return import.rows_->importer.finish();
+  return import.rows_->finish();
 }
 
 }  // namespace pennyweight::bill

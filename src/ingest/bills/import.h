@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "ledger/bill_statement.h"
 #include "ledger/charge.h"
 #include "ledger/rejected_row.h"
 
@@ -35,6 +36,11 @@ struct ImportSummary {
   std::uint64_t unread_json = 0;      // JSON values that are not flat objects, stored as text in
                                       // other_columns; of imported rows
   std::vector<std::string> warnings;  // about the file as a whole, a sentence each
+  // The money of these rows. What a row that was set aside costs is known where its fault is in a
+  // column that no amount depends on; what a skipped row says is its own cost column, four times.
+  MoneyOfRows taken, aside;
+  std::map<std::string, MoneyOfRows> passed_over;  // as skipped
+  std::vector<AsideRow> aside_rows;                // in order; at most limits::kAsideRowsStatedMax
 };
 
 // A bill on its way from its bytes to the sink.

@@ -12,12 +12,16 @@ namespace {
 
 // A rejected row may be 4 KiB, so fewer of them wait than charges.
 constexpr std::size_t kRejectedWaitingMax = 256;
+// Faulty rows that wait for a good one to be measured by.
+constexpr std::size_t kUnmeasuredMax = 1'000;
 
 }  // namespace
 
 Result<void> RowImporter::open(const csv::Header& header) {
   CHECK(reader_ == nullptr, "a file has one header");
   reader_ = TRY(open_reader_(header));
+  header_ = header;
+  money_.emplace(header_, open_reader_);
   return {};
 }
 
@@ -30,20 +34,72 @@ std::optional<RowFault> RowImporter::read(std::uint64_t line, const TextRow& row
   if (outcome.fault) return std::move(outcome.fault);
   ++summary_.rows;
   if (outcome.skipped) {
-    ++summary_.skipped[std::string(outcome.skipped->reason)];
+    const std::string reason(outcome.skipped->reason);
+    ++summary_.skipped[reason];
+    MoneyOfRows& passed_over = summary_.passed_over[reason];
+    ++passed_over.rows;
+    const auto costs = money_->own_cost(row);
+    costs ? passed_over.add(*costs) : void(++passed_over.unreadable);
     return std::nullopt;
   }
+  money_->remember_good_row(row);
+  ++summary_.taken.rows;
   CHECK(charges_.size() > before, "an imported row becomes at least one charge");
-  for (Charge& charge : charges_.all().subspan(before)) charge.source.line = line;
+  for (Charge& charge : charges_.all().subspan(before)) {
+    charge.source.line = line;
+    summary_.taken.add(charge.costs);
+  }
   summary_.charges += charges_.size() - before;
   ++summary_.imported;
   return std::nullopt;
+}
+
+void RowImporter::measure(const TextRow& row, const RowFault& fault, AsideRow* kept) {
+  MeasuredRow measured = money_->measure(row, fault);
+  measured.costs ? summary_.aside.add(*measured.costs) : void(++summary_.aside.unreadable);
+  if (kept == nullptr) return;
+  kept->costs = measured.costs;
+  kept->month = std::move(measured.month);
+}
+
+void RowImporter::measure_waiting() {
+  for (const WaitingRow& row : waiting_) {
+    const std::vector<std::string_view> fields(row.fields.begin(), row.fields.end());
+    measure({fields, row.quoted}, row.fault, row.kept ? &summary_.aside_rows[*row.kept] : nullptr);
+  }
+  waiting_.clear();
+}
+
+Result<void> RowImporter::set_aside(std::uint64_t line, const TextRow& row, const RowFault& fault,
+                                    const std::string& reason, std::string_view text) {
+  const std::size_t before = summary_.aside_rows.size();
+  TRY(reject(line, fault.column, reason, text));
+  --summary_.aside.unreadable;
+  const bool is_kept = summary_.aside_rows.size() > before;
+  if (money_->knows_good_row() || waiting_.size() == kUnmeasuredMax) {
+    measure(row, fault, is_kept ? &summary_.aside_rows[before] : nullptr);
+  } else {
+    waiting_.push_back({.fields = {row.fields.begin(), row.fields.end()},
+                        .quoted = {row.quoted.begin(), row.quoted.end()},
+                        .fault = fault,
+                        .kept = is_kept ? std::optional(before) : std::nullopt});
+  }
+  return {};
 }
 
 Result<void> RowImporter::reject(std::uint64_t line, std::string column, const std::string& reason,
                                  std::string_view text) {
   ++summary_.rows;
   ++summary_.rejected;
+  ++summary_.aside.rows;
+  ++summary_.aside.unreadable;
+  if (summary_.aside_rows.size() < limits::kAsideRowsStatedMax) {
+    AsideRow& kept = summary_.aside_rows.emplace_back();
+    kept.number = summary_.aside_rows.size();
+    kept.file = file_;
+    kept.line = line;
+    kept.reason = printable_text(reason, limits::kRejectedTextBytesMax);
+  }
   rejected_.push_back({.file = file_,
                        .line = line,
                        .column = std::move(column),
@@ -72,6 +128,7 @@ Result<void> RowImporter::flush_rejected() {
 }
 
 Result<ImportSummary> RowImporter::finish() {
+  if (money_) measure_waiting();
   TRY(flush());
   TRY(flush_rejected());
   std::uint64_t accounted = summary_.imported + summary_.rejected;

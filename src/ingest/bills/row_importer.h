@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "core/error.h"
 #include "ingest/bills/import.h"
+#include "ingest/bills/row_money.h"
 #include "ingest/bills/row_reader.h"
 
 namespace pennyweight::bill {
@@ -30,12 +32,12 @@ class RowImporter {
   Result<void> import_row(std::uint64_t line, const TextRow& row, const ReasonPrefix& reason_prefix,
                           const RowText& row_text) {
     const auto fault = read(line, row);
-    if (fault) {
-      auto ok = reject(line, fault->column, reason_prefix() + fault->reason, row_text());
-      if (!ok) return ok;
-    }
+    if (fault) return set_aside(line, row, *fault, reason_prefix() + fault->reason, row_text());
     return flush_if_full();
   }
+  // Sets a row aside that could be read but is not to be taken.
+  Result<void> set_aside(std::uint64_t line, const TextRow& row, const RowFault& fault,
+                         const std::string& reason, std::string_view text);
   // A row that could not be split into fields. What is stored of it is made printable.
   Result<void> reject(std::uint64_t line, std::string column, const std::string& reason,
                       std::string_view text);
@@ -47,11 +49,24 @@ class RowImporter {
   Result<void> flush_if_full();
   Result<void> flush();
   Result<void> flush_rejected();
+  void measure(const TextRow& row, const RowFault& fault, AsideRow* kept);
+  void measure_waiting();
+
+  // A faulty row that came before the first good one.
+  struct WaitingRow {
+    std::vector<std::string> fields;
+    std::vector<std::uint8_t> quoted;
+    RowFault fault;
+    std::optional<std::size_t> kept;  // its place among the rows of the summary
+  };
 
   std::string file_;
   RowReaderFactory open_reader_;
   std::unique_ptr<RowReader> reader_;  // null before open()
   ImportSink& sink_;
+  csv::Header header_;
+  std::optional<RowMoney> money_;  // with header_
+  std::vector<WaitingRow> waiting_;
   ImportSummary summary_;
   ChargeBuffer charges_;
   std::vector<RejectedRow> rejected_;

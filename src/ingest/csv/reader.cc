@@ -139,7 +139,7 @@ Result<std::size_t> Reader::consume(std::string_view bytes, bool final) {
       case RowStatus::kBlank:
         break;
       case RowStatus::kRow:
-        TRY(hand_over(bytes.substr(at, parser_.end() - at)));
+        TRY(hand_over(bytes.substr(at, parser_.end() - at), parser_.end() < bytes.size()));
         break;
       case RowStatus::kBadRow:
         TRY(hand_over_bad(bytes.substr(at, parser_.end() - at)));
@@ -166,7 +166,7 @@ Result<std::size_t> Reader::consume(std::string_view bytes, bool final) {
   return at;
 }
 
-Result<void> Reader::hand_over(std::string_view text) {
+Result<void> Reader::hand_over(std::string_view text, bool has_line_end) {
   if (options_.has_header && !has_header_) {
     const auto header = TRY(Header::of(parser_.fields()));
     has_header_ = true;
@@ -174,8 +174,11 @@ Result<void> Reader::hand_over(std::string_view text) {
     return sink_.header(header);
   }
   ++rows_;
-  return sink_.row(
-      {.line = line_, .fields = parser_.fields(), .quoted = parser_.quoted(), .text = text});
+  return sink_.row({.line = line_,
+                    .fields = parser_.fields(),
+                    .quoted = parser_.quoted(),
+                    .text = text,
+                    .has_line_end = has_line_end});
 }
 
 Result<void> Reader::hand_over_bad(std::string_view text) {

@@ -32,6 +32,7 @@ struct Row {
   std::span<const std::string_view> fields;
   std::span<const std::uint8_t> quoted;  // of each field: 1 if it was in quotes
   std::string_view text;                 // the row as in the file, without its line end
+  bool has_line_end = true;              // false: the file ends after its last field
 };
 
 struct BadRow {
@@ -70,7 +71,7 @@ class Reader {
  private:
   // Reads all whole rows of `bytes`; returns the count of bytes that are done.
   Result<std::size_t> consume(std::string_view bytes, bool final);
-  Result<void> hand_over(std::string_view text);
+  Result<void> hand_over(std::string_view text, bool has_line_end);
   Result<void> hand_over_bad(std::string_view text);
   Result<void> check_rows() const;
   Result<void> check_beginning(std::string_view bytes) const;

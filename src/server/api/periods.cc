@@ -9,6 +9,7 @@
 #include "core/hash.h"
 #include "core/plain_text.h"
 #include "core/try.h"
+#include "reporting/queries/close_books.h"
 #include "reporting/rollup/rollup.h"
 #include "server/api/audit_log.h"
 #include "server/api/endpoints.h"
@@ -101,25 +102,29 @@ std::string period_json(const Period& period) {
 struct ClosedMonth {
   Period before;
   Period after;
+  std::string checked;  // against which total of the provider
 };
 
 Result<ClosedMonth> close_month(const Services& services, Store& store, const std::string& month,
-                                const std::string& by, const std::string& reason) {
+                                const std::string& by, const std::string& reason,
+                                const std::string& even_so) {
   auto all = TRY(list_periods(services, store));
   const auto found = std::ranges::find(all, month, &Period::month);
   if (found == all.end()) {
     return fail(ErrorCode::kNotFound, fmt::format("there are no charges in {}", month));
   }
-  auto closing = TRY(store.close_month({.month = month,
-                                        .at = services.clock.now(),
-                                        .by = by,
-                                        .reason = reason,
-                                        .last_import = 0,
-                                        .lines = 0,
-                                        .runs = 0,
-                                        .digest = {}}));
-  ClosedMonth closed{.before = *found, .after = *found};
-  closed.after.closing = std::move(closing);
+  auto books = TRY(close_books(store,
+                               {.month = month,
+                                .at = services.clock.now(),
+                                .by = by,
+                                .reason = reason,
+                                .last_import = 0,
+                                .lines = 0,
+                                .runs = 0,
+                                .digest = {}},
+                               even_so));
+  ClosedMonth closed{.before = *found, .after = *found, .checked = books.checked};
+  closed.after.closing = std::move(books.closing);
   return closed;
 }
 
@@ -142,20 +147,28 @@ server::Response close_period(const Services& services, const server::Request& r
   if (reason.size() > kCloseReasonBytesMax || !is_plain_text(reason)) {
     body.reject("reason", fmt::format("must be a text of at most {} bytes", kCloseReasonBytesMax));
   }
+  const std::string even_so = body.text("even_so").value_or("");
+  if (even_so.size() > kCloseReasonBytesMax || !is_plain_text(even_so)) {
+    body.reject("even_so", fmt::format("must be a text of at most {} bytes", kCloseReasonBytesMax));
+  }
   const std::string month = request.param("month");
   if (!parse_date(month + "-01")) return bad_parameter("month", "must be a month such as 2026-03");
   if (auto problem = params.problem()) return *std::move(problem);
   if (auto problem = body.problem()) return *std::move(problem);
   const std::string subject = "month " + month;
   JsonWriter facts;
-  facts.begin_object().field("month", month).field("reason", reason).end_object();
+  facts.begin_object()
+      .field("month", month)
+      .field("reason", reason)
+      .field("even_so", even_so)
+      .end_object();
   if (auto recorded = record_intent(services.audit_log, author_of(request), "period.close", subject,
                                     facts.text());
       !recorded) {
     return refusal(recorded.error());
   }
   const auto closed = ask_ledger(services, [&](Store& store) {
-    return close_month(services, store, month, principal_of(request).name, reason);
+    return close_month(services, store, month, principal_of(request).name, reason, even_so);
   });
   if (!closed) {
     record_failure(services.audit_log, author_of(request), "period.close", subject, closed.error());

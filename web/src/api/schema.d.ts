@@ -2781,6 +2781,8 @@ export interface operations {
                 "application/json": {
                     /** @description For the record, in your words. */
                     reason?: string;
+                    /** @description Why a month that is not over is closed all the same; it becomes part of the reason. */
+                    even_so?: string;
                 };
             };
         };
@@ -2797,7 +2799,7 @@ export interface operations {
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
             404: components["responses"]["NotFound"];
-            /** @description The month is closed already, or a charge of it is not posted exactly. */
+            /** @description The month is closed already or not over, a charge of it is not posted exactly, rows of its bills are aside, a part of a delivery is missing, or the ledger has another total than the provider. */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -17,6 +17,7 @@ constinit const bill::BillFormat kAwsFormat = {
     .name = "aws",
     .title = "an AWS Cost and Usage Report",
     .in_parquet = true,
+    .default_delivery = DeliveryStyle::kReplacement,
     .has_columns = is_aws_header,
     .open = [](const bill::BillSettings&) -> Result<bill::RowReaderFactory> {
       return aws_bill({});

@@ -41,6 +41,7 @@ constinit const bill::BillFormat kAzureFormat = {
     .name = "azure",
     .title = "an Azure cost export",
     .in_parquet = true,
+    .default_delivery = DeliveryStyle::kReplacement,
     .options = kOptions,
     .has_columns = is_azure_header,
     .open = [](const bill::BillSettings& settings) -> Result<bill::RowReaderFactory> {

@@ -63,6 +63,7 @@ constinit const bill::BillFormat kGcpFormat = {
     .title = "a Google Cloud bill",
     .in_parquet = true,
     .in_json = true,
+    .default_delivery = DeliveryStyle::kReplacement,
     .has_columns = is_gcp_header,
     .has_records =
         [](std::string_view beginning) {

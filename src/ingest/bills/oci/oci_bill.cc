@@ -251,6 +251,7 @@ bool is_oci_header(std::span<const std::string> names) { return has_needed_colum
 constinit const bill::BillFormat kOciFormat = {
     .name = "oci",
     .title = "an Oracle Cloud cost report",
+    .default_delivery = DeliveryStyle::kReplacement,
     .has_columns = is_oci_header,
     .open = [](const bill::BillSettings&) -> Result<bill::RowReaderFactory> { return oci_bill(); },
 };

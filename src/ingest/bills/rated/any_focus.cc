@@ -105,6 +105,7 @@ constinit const bill::BillFormat kFocusFormat = {
     .title = "a FOCUS bill",
     .in_parquet = true,
     .in_json = true,
+    .default_delivery = DeliveryStyle::kReplacement,
     .uses_rate_card = true,
     .has_columns = focus::is_focus_header,
     .has_records =

@@ -54,14 +54,16 @@ Result<std::uint64_t> ChargeResolver::lines_to_resolve() {
 }
 
 Result<std::vector<StoredCharge>> ChargeResolver::read_lines(const std::string& here) {
-  const std::string part = std::string("\"") + kDeliveryPartColumn + "\":\"";
-  const std::string scope = replaces()
-                                ? fmt::format(
-                                      ", booked_month, billing_period_start, billing_account_id, "
-                                      "invoice_issuer_name, position(other_columns, {}) > 0, "
-                                      "extract(other_columns, {})",
-                                      sql_literal(part), sql_literal(part + "([^\"]*)\""))
-                                : "";
+  std::string scope;
+  if (replaces()) {
+    scope =
+        ", booked_month, billing_period_start, billing_account_id, invoice_issuer_name, "
+        "sub_account_id";
+    for (const ScopeColumn& column : kScopeColumns) {
+      const std::string key = fmt::format("\"{}\":\"", column.name);
+      scope += ", extract(other_columns, " + sql_literal(key + "([^\"]*)\"") + ")";
+    }
+  }
   const std::string which =
       replaces() ? "" : " AND natural_key GLOBAL IN " + resolver_.keys_of<Charge>(here);
   std::vector<StoredCharge> lines;
@@ -87,8 +89,12 @@ Result<std::vector<StoredCharge>> ChargeResolver::read_lines(const std::string& 
           scope_fields.billing_period = Interval(begin, begin + std::chrono::milliseconds(1));
           scope_fields.billing_account_id = columns[7].text(row);
           scope_fields.invoice_issuer_name = columns[8].text(row);
-          scope_fields.other_columns =
-              columns[9].boolean(row) ? part + std::string(columns[10].text(row)) + "\"" : "";
+          scope_fields.sub_account_id = columns[9].text(row);
+          scope_fields.other_columns.clear();
+          for (std::size_t i = 0; i < std::size(kScopeColumns); ++i) {
+            scope_fields.other_columns +=
+                fmt::format("\"{}\":\"{}\"", kScopeColumns[i].name, columns[10 + i].text(row));
+          }
           line.scope = delivery_scope(scope_fields);
         }
         return true;

@@ -58,6 +58,13 @@ std::string create_database(const TableLayout& layout, bool on_cluster) {
          (on_cluster ? " ON CLUSTER " + layout.cluster : "");
 }
 
+// What later versions added to tables of earlier ones.
+std::string add_columns(const TableLayout& layout, bool on_cluster) {
+  return "ALTER TABLE " + local(layout, "imports") +
+         (on_cluster ? " ON CLUSTER " + layout.cluster : "") +
+         " ADD COLUMN IF NOT EXISTS statement String DEFAULT ''";
+}
+
 Result<void> make_all(Client& client, const TableLayout& layout, bool on_cluster,
                       const Call& call) {
   Result<void> made = make(client, create_database(layout, on_cluster), call);
@@ -67,6 +74,7 @@ Result<void> make_all(Client& client, const TableLayout& layout, bool on_cluster
       made = make(client, statement, call);
     }
   }
+  if (made) made = make(client, add_columns(layout, on_cluster), call);
   return made;
 }
 

@@ -51,17 +51,18 @@ class ClickhouseImport : public ImportSession {
     keep_rejected(rows);
     return {};
   }
-  Result<ImportOutcome> commit() override;
+  Result<ImportOutcome> commit_on(const CommitTerms& terms) override;
 
  private:
   template <class Fact>
   Result<void> add(std::span<const Fact> facts);
   void keep_rejected(std::span<const RejectedRow> rows);
-  Result<ImportOutcome> resolve_and_commit();
+  Result<ImportOutcome> resolve_and_commit(const CommitTerms& terms);
   Result<ImportResolution> resolve(const Snapshot& ledger,
                                    const std::function<Result<void>()>& between);
   Result<void> write_rejected(const Snapshot& ledger, std::uint64_t session);
-  Result<void> write_record(const ImportOutcome& outcome, std::uint64_t session);
+  Result<void> write_record(const ImportOutcome& outcome, const std::string& statement,
+                            std::uint64_t session);
   Result<void> write_invalidated(const ImportResolution& resolution);
   const ImportRows& rows_of(const ImportResolution& resolution) const {
     return resolution.instead ? *resolution.instead : rows_;
@@ -179,8 +180,9 @@ Result<void> ClickhouseImport::write_rejected(const Snapshot& ledger, std::uint6
   return verify_row_count(database_, "rejected_rows", session, inserter.rows());
 }
 
-Result<void> ClickhouseImport::write_record(const ImportOutcome& outcome, std::uint64_t session) {
-  return insert_record(database_, session, import_record(source_, outcome));
+Result<void> ClickhouseImport::write_record(const ImportOutcome& outcome,
+                                            const std::string& statement, std::uint64_t session) {
+  return insert_record(database_, session, import_record(source_, outcome, statement));
 }
 
 // Writes what the import invalidates, once for each session that may be committed.
@@ -217,7 +219,7 @@ Result<void> ClickhouseImport::write_invalidated(const ImportResolution& resolut
   return done;
 }
 
-Result<ImportOutcome> ClickhouseImport::resolve_and_commit() {
+Result<ImportOutcome> ClickhouseImport::resolve_and_commit(const CommitTerms& terms) {
   TRY(rows_.finish());
   const Result<Snapshot> before = Snapshot::of(database_);
   if (!before) return std::unexpected(before.error());
@@ -239,18 +241,21 @@ Result<ImportOutcome> ClickhouseImport::resolve_and_commit() {
   Result<void> done = write_invalidated(*resolution);
   if (done) done = write_rejected(now, session);
   if (done) done = turn->alive();
-  if (done) done = write_record(outcome, session);
+  if (done) done = write_record(outcome, terms.statement, session);
   if (done) done = turn->commit(session, kImportEntry);
   if (!done) return std::unexpected(std::move(done.error()));
   return outcome;
 }
 
-Result<ImportOutcome> ClickhouseImport::commit() {
+Result<ImportOutcome> ClickhouseImport::commit_on(const CommitTerms& terms) {
   CHECK(!std::exchange(committed_, true), "a session is committed once");
-  if (source_.style == DeliveryStyle::kReplacement && rejected_count_ > 0) {
-    return fail(ErrorCode::kBadFile, replacement_is_incomplete(rejected_count_));
+  if (source_.style == DeliveryStyle::kReplacement) {
+    if (rejected_count_ > 0 && !terms.accepts_rejected) {
+      return fail(ErrorCode::kBadFile, replacement_is_incomplete(rejected_count_));
+    }
+    scopes_.insert(terms.also_replaced.begin(), terms.also_replaced.end());
   }
-  Result<ImportOutcome> outcome = resolve_and_commit();
+  Result<ImportOutcome> outcome = resolve_and_commit(terms);
   if (!outcome) return std::unexpected(outcome.error().during("cannot import " + source_.name));
   return outcome;
 }

@@ -19,7 +19,7 @@
 
 namespace pennyweight {
 
-inline constexpr std::uint64_t kClickhouseSchemaVersion = 2;  // 2: strays, work
+inline constexpr std::uint64_t kClickhouseSchemaVersion = 3;  // 2: strays, work; 3: statements
 
 enum class TableSpread { kSharded, kEverywhere };
 

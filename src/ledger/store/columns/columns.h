@@ -445,6 +445,7 @@ struct Table<ImportRecord> {
     io.count("corrections", &ImportRecord::corrections);
   }
   static void list_outcomes(auto& io) { io.count("outcomes", &ImportRecord::outcomes); }
+  static void list_statement(auto& io) { io.text("statement", &ImportRecord::statement); }
   static void list_rest(auto& io) {
     io.count("rejected", &ImportRecord::rejected);
     io.choice("style", member_of(&ImportRecord::source, &ImportSource::style),
@@ -458,6 +459,7 @@ struct Table<ImportRecord> {
     list_source(io);
     list_outcomes(io);
     list_rest(io);
+    list_statement(io);
   }
 };
 

@@ -103,7 +103,7 @@ class DuckdbImport : public ImportSession {
     return stage(outcomes);
   }
   Result<void> append_rejected(std::span<const RejectedRow> rows) override;
-  Result<ImportOutcome> commit() override;
+  Result<ImportOutcome> commit_on(const CommitTerms& terms) override;
 
  private:
   // Appends the facts of one chunk, and what is written beside them.
@@ -127,11 +127,11 @@ class DuckdbImport : public ImportSession {
   Result<void> stage(std::span<const Fact> facts);
   Result<void> remember_keys_of(const std::string& month);
   const std::string& booked_month_of(const std::string& billing_month);
-  Result<void> replace(ImportOutcome& outcome);
+  Result<void> replace(ImportOutcome& outcome, const CommitTerms& terms);
   template <class Fact>
   Result<void> resolve(FactCounts& counts, ImportOutcome& outcome);
   Result<void> keep_rejected_rows();
-  Result<void> record(const ImportOutcome& outcome);
+  Result<void> record(const ImportOutcome& outcome, const std::string& statement);
   Result<void> record_invalidations(const ImportOutcome& outcome);
 
   SessionLock lock_;
@@ -141,7 +141,6 @@ class DuckdbImport : public ImportSession {
   PriorLedger before_;
   bool committed_ = false;
   std::map<std::string, std::string> booked_months_;  // by billing month
-  std::set<std::string> scopes_;                      // of a replacement
   std::uint64_t late_ = 0;                            // of charges_
 
   std::unique_ptr<OneEngineThread> one_thread_;  // while lines are appended
@@ -216,7 +215,6 @@ Result<void> DuckdbImport::append_charges(std::span<const Charge> charges) {
       const ChargeHashes hashes = hashes_of(charge);
       const FactKeys keys = {
           hashes.content, hashes.natural_key, hashes.content, month_->booked, {}};
-      if (source_.style == DeliveryStyle::kReplacement) scopes_.insert(delivery_scope(charge));
       const bool is_new =
           !contents_->may_hold(keys.id) && (!ledger_keys_ || !ledger_keys_->may_hold(keys.second));
       contents_->add(keys.id);
@@ -323,20 +321,12 @@ Result<void> DuckdbImport::resolve(FactCounts& counts, ImportOutcome& outcome) {
   return append_rejected(resolved.conflict_rows);
 }
 
-Result<void> DuckdbImport::replace(ImportOutcome& outcome) {
-  Result<void> made =
-      lock_.connection().execute("CREATE OR REPLACE TEMP TABLE delivered_scopes (scope VARCHAR)");
-  for (const std::string& scope : scopes_) {
-    if (!made) return made;
-    duckdb::Statement insert =
-        TRY(lock_.connection().prepare("INSERT INTO delivered_scopes VALUES ($1)"));
-    made = insert.bind_text(1, scope).execute();
-  }
-  if (!made) return made;
+Result<void> DuckdbImport::replace(ImportOutcome& outcome, const CommitTerms& terms) {
   const auto restated = TRY(
       retire_left_out(lock_.connection(),
                       {.import = number_,
                        .staged_rows = staging_table<Charge>().rows(),
+                       .also_replaced = terms.also_replaced,
                        .open_month = [&](const std::string& m) { return booked_month_of(m); }}));
   outcome.restated.removed = restated.removed;
   outcome.restated.reversed = restated.reversed;
@@ -351,10 +341,10 @@ Result<void> DuckdbImport::keep_rejected_rows() {
       "WHERE row_id NOT IN (SELECT row_id FROM rejected_rows)");
 }
 
-Result<void> DuckdbImport::record(const ImportOutcome& outcome) {
+Result<void> DuckdbImport::record(const ImportOutcome& outcome, const std::string& statement) {
   return duckdb_io::RowInsert(Table<ImportRecord>::kName)
       .number("number", number_)
-      .add(import_record(source_, outcome))
+      .add(import_record(source_, outcome, statement))
       .execute(lock_.connection());
 }
 
@@ -379,9 +369,10 @@ Result<void> DuckdbImport::record_invalidations(const ImportOutcome& outcome) {
   return found.empty() ? Result<void>() : save_invalidations(lock_.connection(), number_, found);
 }
 
-Result<ImportOutcome> DuckdbImport::commit() {
+Result<ImportOutcome> DuckdbImport::commit_on(const CommitTerms& terms) {
   CHECK(!std::exchange(committed_, true), "a session is committed once");
-  if (source_.style == DeliveryStyle::kReplacement && rejected_count_ > 0) {
+  const bool replaces = source_.style == DeliveryStyle::kReplacement;
+  if (replaces && rejected_count_ > 0 && !terms.accepts_rejected) {
     return fail(ErrorCode::kBadFile, replacement_is_incomplete(rejected_count_));
   }
   committed_ = false;  // conflicts are still to be appended
@@ -393,7 +384,7 @@ Result<ImportOutcome> DuckdbImport::commit() {
   if (done) done = resolve<Charge>(outcome.charges, outcome);
   outcome.charges.created += charges_.rows();
   outcome.restated.late += late_;
-  if (done && !scopes_.empty()) done = replace(outcome);
+  if (done && replaces) done = replace(outcome, terms);
   if (done) done = resolve<Holding>(outcome.holdings, outcome);
   if (done) done = resolve<Node>(outcome.nodes, outcome);
   if (done) done = resolve<Gpu>(outcome.gpus, outcome);
@@ -403,7 +394,7 @@ Result<ImportOutcome> DuckdbImport::commit() {
   if (done) done = resolve<Outcome>(outcome.outcomes, outcome);
   if (done) done = keep_rejected_rows();
   outcome.rejected = rejected_count_;
-  if (done) done = record(outcome);
+  if (done) done = record(outcome, terms.statement);
   if (done) done = record_invalidations(outcome);
   if (done) done = lock_.commit();
   committed_ = true;

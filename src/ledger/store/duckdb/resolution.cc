@@ -189,15 +189,35 @@ namespace {
 
 // ledger/delivery.h's delivery_scope(), in SQL.
 std::string scope_of(const std::string& prefix) {
-  const std::string part = std::string("regexp_extract(") + prefix + "other_columns, '\"" +
-                           kDeliveryPartColumn + "\":\"([^\"]*)\"', 1)";
-  return prefix + "billing_month || CASE " + prefix +
-         "billing_account_id WHEN '' THEN ' issuer ' || " + prefix +
-         "invoice_issuer_name ELSE ' account ' || " + prefix + "billing_account_id END || " +
-         "CASE contains(" + prefix + "other_columns, '" + kDeliveryPartColumn +
-         "') WHEN true THEN "
-         "CASE " +
-         part + " WHEN '' THEN '' ELSE ' part ' || " + part + " END ELSE '' END";
+  std::string scope =
+      prefix + "billing_month || CASE " + prefix +
+      "billing_account_id WHEN '' THEN ' issuer ' || " + prefix +
+      "invoice_issuer_name ELSE ' account ' || " + prefix + "billing_account_id END || CASE " +
+      prefix + "sub_account_id WHEN '' THEN '' ELSE ' sub ' || " + prefix + "sub_account_id END";
+  for (const ScopeColumn& column : kScopeColumns) {
+    const std::string key = std::string("\"") + column.name + "\":\"";
+    const std::string text =
+        "regexp_extract(" + prefix + "other_columns, '" + key + "([^\"]*)\"', 1)";
+    scope += " || CASE WHEN contains(" + prefix + "other_columns, '" + key + "') AND " + text +
+             " <> '' THEN ' " + column.title + " ' || " + text + " ELSE '' END";
+  }
+  return scope;
+}
+
+// The scopes of the delivery, in the temporary table delivered_scopes; their number.
+Result<std::uint64_t> list_delivered_scopes(duckdb::Connection& connection,
+                                            const ReplacementRequest& order) {
+  const std::string staged =
+      order.staged_rows > 0 ? " UNION SELECT " + scope_of("") + " FROM " + staged_table<Charge>()
+                            : "";
+  TRY(connection.execute("CREATE OR REPLACE TEMP TABLE delivered_scopes AS SELECT " + scope_of("") +
+                         " AS scope FROM charges WHERE takes_back IS NULL AND import_number = " +
+                         std::to_string(order.import) + staged));
+  for (const std::string& scope : order.also_replaced) {
+    duckdb::Statement insert = TRY(connection.prepare("INSERT INTO delivered_scopes VALUES ($1)"));
+    TRY(insert.bind_text(1, scope).execute());
+  }
+  return count_of(connection.query("SELECT count(*)::UBIGINT FROM delivered_scopes"));
 }
 
 // Writes what a replacement leaves out of its scope into the temporary table left_out: live lines
@@ -286,6 +306,8 @@ Result<std::uint64_t> take_back(duckdb::Connection& connection, const Replacemen
 }  // namespace
 
 Result<Restated> retire_left_out(duckdb::Connection& connection, const ReplacementRequest& order) {
+  const auto scopes = TRY(list_delivered_scopes(connection, order));
+  if (scopes == 0) return Restated{};
   const Result<std::uint64_t> left_out = find_left_out(connection, order);
   if (!left_out) return std::unexpected(left_out.error());
   if (*left_out == 0) return Restated{};

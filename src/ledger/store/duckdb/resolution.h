@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,10 +29,10 @@ struct Resolution {
 };
 
 // For replacements: what to do with ledger lines of the delivered scopes that the delivery lacks.
-// The scopes are in the temporary table delivered_scopes (scope VARCHAR).
 struct ReplacementRequest {
   std::uint64_t import = 0;
   std::uint64_t staged_rows = 0;
+  std::span<const std::string> also_replaced;                 // scopes that no delivered charge has
   std::function<std::string(const std::string&)> open_month;  // the first from a month on
 };
 

@@ -37,6 +37,7 @@ std::string create_imports() {
   Table<ImportRecord>::list_source(schema);
   Table<ImportRecord>::list_rest(schema);
   Table<ImportRecord>::list_outcomes(schema);
+  Table<ImportRecord>::list_statement(schema);
   return "CREATE TABLE imports (" + schema.definition() + ");";
 }
 

@@ -9,7 +9,7 @@
 namespace pennyweight {
 
 // Raised with every change that an older program could not read.
-inline constexpr std::uint64_t kSchemaVersion = 5;
+inline constexpr std::uint64_t kSchemaVersion = 6;
 
 // "CREATE TABLE …;" of the table of retired charges, and of the tables of work that programs share:
 // claims, completions, plans, and what imports invalidated. New ledgers and upgraded ones have

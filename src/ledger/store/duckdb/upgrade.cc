@@ -144,7 +144,11 @@ Result<void> upgrade_schema(duckdb::Connection& connection, std::uint64_t versio
   if (version == 2) done = upgrade_from_2(connection);
   // Version 5 stores what workers share. No worker has run yet, so what earlier imports invalidated
   // need not be known: every scope is due.
-  if (done) done = connection.execute(create_work_tables());
+  if (done && version < 5) done = connection.execute(create_work_tables());
+  // Version 6 keeps the statement of a bill with its import.
+  if (done) {
+    done = connection.execute("ALTER TABLE imports ADD COLUMN statement VARCHAR DEFAULT ''");
+  }
   if (done) {
     done =
         connection.execute("UPDATE schema_version SET version = " + std::to_string(kSchemaVersion));

@@ -114,7 +114,7 @@ class UpgradeTest : public testing::Test {
          "throttled_ms, xid_errors, last_xid, ecc_errors) REPLACE (uuid() AS content)"},
         {"postings", "*"},
         {"runs", "*"},
-        {"imports", "* EXCLUDE (style, reason, removed, reversed, late, outcomes)"}};
+        {"imports", "* EXCLUDE (style, reason, removed, reversed, late, outcomes, statement)"}};
     for (const auto& [table, columns] : kinds) {
       fill += std::string("INSERT INTO ") + table + " BY NAME SELECT " + columns + " FROM now." +
               table + "; ";
@@ -172,7 +172,9 @@ TEST_F(UpgradeTest, ALedgerBeforeWorkersGetsTheirTables) {
   }
   run(file("four.duckdb"),
       "DROP TABLE import_touches; DROP TABLE work_claims; DROP TABLE work_done; "
-      "DROP TABLE work_plans; DROP TABLE work_plan_scopes; UPDATE schema_version SET version = 4");
+      "DROP TABLE work_plans; DROP TABLE work_plan_scopes; ALTER TABLE imports DROP COLUMN "
+      "statement; "
+      "UPDATE schema_version SET version = 4");
   const auto store = opened(file("four.duckdb"));
   const auto work = store->work_records();
   ASSERT_TRUE(work) << work.error().message;
@@ -187,6 +189,21 @@ TEST_F(UpgradeTest, ALedgerBeforeWorkersGetsTheirTables) {
   EXPECT_EQ((*claim)->run, 1U);
 }
 
+// The format of version 5: imports without statements.
+TEST_F(UpgradeTest, ALedgerBeforeStatementsGetsTheirColumn) {
+  {
+    const auto store = opened(file("five.duckdb"));
+    ASSERT_TRUE(import(*store));
+  }
+  run(file("five.duckdb"),
+      "ALTER TABLE imports DROP COLUMN statement; UPDATE schema_version SET version = 5");
+  const auto store = opened(file("five.duckdb"));
+  EXPECT_EQ(import(*store)->charges.existing, 500U);
+  const auto imports = store->imports();
+  ASSERT_TRUE(imports) << imports.error().message;
+  EXPECT_EQ((*imports)[0].statement, "");
+}
+
 TEST_F(UpgradeTest, AllOrNothing) {
   make_both();
   // A line whose id was never assigned.
@@ -195,7 +212,7 @@ TEST_F(UpgradeTest, AllOrNothing) {
       "charge_id = (SELECT max(charge_id) FROM charges WHERE resource_id = 'i-7')");
   const auto refused = open_duckdb_store({.path = file("old.duckdb"), .threads = 1});
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("from version 2 to 5"));
+  EXPECT_THAT(refused.error().message, HasSubstr("from version 2 to 6"));
   EXPECT_EQ(count(file("old.duckdb"), "SELECT max(version)::UBIGINT FROM schema_version"), 2U);
   EXPECT_EQ(count(file("old.duckdb"),
                   "SELECT count(*)::UBIGINT FROM duckdb_columns() WHERE table_name IN "

@@ -38,7 +38,10 @@ function columns(close: ((period: Period) => void) | undefined): Column<Period>[
 
 function CloseDialog({ period, onClose, onDone }: { period: Period; onClose: () => void; onDone: () => void }) {
   const [reason, setReason] = useState("");
+  const [evenSo, setEvenSo] = useState("");
   const [sure, setSure] = useState(false);
+  // Months of bills are in UTC.
+  const isOver = new Date().toISOString().slice(0, 7) > period.month;
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError>();
   const proof = useQuery<Reconciled>("/reconcile", { month: period.month });
@@ -48,7 +51,7 @@ function CloseDialog({ period, onClose, onDone }: { period: Period; onClose: () 
     event.preventDefault();
     setBusy(true);
     setError(undefined);
-    post(`/periods/${period.month}/close`, { reason })
+    post(`/periods/${period.month}/close`, isOver ? { reason } : { reason, even_so: evenSo })
       .then(() => {
         toast(`${monthName(period.month)} is closed.`);
         onDone();
@@ -72,12 +75,18 @@ function CloseDialog({ period, onClose, onDone }: { period: Period; onClose: () 
             </Note>
           )}
           <TextArea label="Reason" value={reason} onValue={setReason} rows={2} hint="Shown beside the month, and in the audit log." />
+          {!isOver && (
+            <>
+              <Note tone="warn">The month is not over: what is still to be billed of it would be booked in the next month.</Note>
+              <TextArea label="Why close it all the same" value={evenSo} onValue={setEvenSo} rows={2} hint="Becomes part of the reason." />
+            </>
+          )}
           <CheckField label="I know that it can't be opened again" checked={sure} onChecked={setSure} />
           <FormError error={error} />
         </div>
         <footer class="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="danger" disabled={!sure} busy={busy}>Close the month</Button>
+          <Button type="submit" tone="danger" disabled={!sure || (!isOver && evenSo.trim() === "")} busy={busy}>Close the month</Button>
         </footer>
       </form>
     </Dialog>

@@ -1,0 +1,156 @@
+#include "app/import/delivered_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/ascii.h"
+#include "ledger/delivery.h"
+#include "ledger/store_rules.h"
+
+namespace pennyweight {
+namespace {
+
+// Whether a resource's name is one of its kind in the world, such as an ARN or an instance id; two
+// accounts may both have a "node-1".
+bool is_unique_everywhere(std::string_view resource) {
+  constexpr std::size_t kLongName = 17;  // an EC2 instance id has 19
+  return resource.find_first_of("/:") != std::string_view::npos || resource.size() >= kLongName;
+}
+
+// "/subscriptions/0a1b" and "0A1B" → "0a1b": forms of a bill write accounts differently.
+std::string plain_account(std::string_view account) {
+  std::string plain(account.substr(account.find_last_of('/') + 1));
+  for (char& c : plain) c = ascii::to_lower(c);
+  return plain;
+}
+
+void add_subject(Fingerprint& print, const Charge& charge) {
+  print.add(charge.costs.currency().text()).add(charge.resource_id);
+  if (is_unique_everywhere(charge.resource_id)) return;
+  print.add(plain_account(charge.sub_account_id.empty() ? charge.billing_account_id
+                                                        : charge.sub_account_id));
+  if (charge.resource_id.empty()) {
+    print.add(plain_account(charge.billing_account_id)).add(charge.service_name);
+  }
+}
+
+}  // namespace
+
+std::string whole_scope(const Charge& charge) {
+  std::string scope = delivery_scope(charge);
+  const std::string_view part = other_column_text(charge, kDeliveryPartColumn);
+  if (!part.starts_with(kPartPrefix)) return scope;
+  const std::string label = fmt::format(" part {}", part);
+  const std::size_t at = scope.find(label);
+  return at == std::string::npos ? scope : scope.erase(at, label.size());
+}
+
+void DeliveredLines::add(const Charge& charge) {
+  const std::string part(other_column_text(charge, kDeliveryPartColumn));
+  LineGroup& group = group_of(charge, part);
+  ++group.lines;
+  if (!add_costs(group.costs, charge.costs)) group.overflowed = true;
+  const bool identified = has_line_identity(charge);
+  group.has_line_identity |= identified;
+  if (charge.import_number > 0) ++group.imports[charge.import_number];
+  if (identified || last_scope_.empty()) {
+    last_scope_ = delivery_scope(charge);
+    scopes_.insert(hash_of(last_scope_).low);
+    whole_scopes_.insert(hash_of(whole_scope(charge)).low);
+  }
+  const CellSum sum = {1, charge.costs.billed.ticks(), charge.costs.effective.ticks()};
+  const auto day = std::chrono::floor<std::chrono::days>(charge.charge_period.begin());
+  CellSum& of_day = group.days[day];
+  of_day.lines += 1;
+  of_day.billed =
+      static_cast<Int128>(static_cast<UInt128>(of_day.billed) + static_cast<UInt128>(sum.billed));
+  of_day.effective = static_cast<Int128>(static_cast<UInt128>(of_day.effective) +
+                                         static_cast<UInt128>(sum.effective));
+  contents_.add(content_hash(charge).low, sum);
+  if (!is_own_export_) is_own_export_ = !other_column_text(charge, "x_PostingKind").empty();
+  if (sum.is_zero()) return;
+
+  static thread_local Fingerprint print;
+  print.clear();
+  add_subject(print, charge);
+  const std::size_t subject = print.size();
+  if (!charge.resource_id.empty()) {
+    print.add(std::int64_t{day.time_since_epoch().count()});
+    resource_days_.add(print.hash().low, sum);
+    print.cut(subject);
+  }
+  print.add(unix_ms(charge.charge_period.begin()))
+      .add(charge.sku_id)
+      .add(to_text(charge.costs.billed.amount()))
+      .add(to_text(charge.costs.effective.amount()));
+  lines_.add(print.hash().low, sum);
+}
+
+LineGroup& DeliveredLines::group_of(const Charge& charge, const std::string& part) {
+  if (last_group_ != nullptr && last_begin_ == charge.billing_period.begin() &&
+      last_currency_ == charge.costs.currency() && last_account_ == charge.billing_account_id &&
+      last_issuer_ == charge.invoice_issuer_name && last_sub_ == charge.sub_account_id &&
+      last_part_ == part) {
+    return *last_group_;
+  }
+  const Currency currency = charge.costs.currency();
+  const auto [found, is_new] = groups_.try_emplace(
+      LineGroupKey{account_scope(charge), charge.sub_account_id, part, currency},
+      LineGroup{.lines = 0,
+                .costs = Costs::zero(currency),
+                .overflowed = false,
+                .has_line_identity = false,
+                .days = {},
+                .imports = {}});
+  last_begin_ = charge.billing_period.begin();
+  last_currency_ = currency;
+  last_account_ = charge.billing_account_id;
+  last_issuer_ = charge.invoice_issuer_name;
+  last_sub_ = charge.sub_account_id;
+  last_part_ = part;
+  last_scope_.clear();
+  last_group_ = &found->second;
+  return *last_group_;
+}
+
+void DeliveredLines::merge(const DeliveredLines& other) {
+  last_group_ = nullptr;
+  for (const auto& [key, group] : other.groups_) {
+    const auto [found, is_new] = groups_.try_emplace(key, group);
+    if (is_new) continue;
+    LineGroup& sum = found->second;
+    sum.lines += group.lines;
+    sum.overflowed |= group.overflowed || !add_costs(sum.costs, group.costs);
+    sum.has_line_identity |= group.has_line_identity;
+    for (const auto& [day, more] : group.days) {
+      CellSum& cell = sum.days[day];
+      cell.lines += more.lines;
+      cell.billed += more.billed;
+      cell.effective += more.effective;
+    }
+    for (const auto& [number, lines] : group.imports) sum.imports[number] += lines;
+  }
+  scopes_.insert(other.scopes_.begin(), other.scopes_.end());
+  whole_scopes_.insert(other.whole_scopes_.begin(), other.whole_scopes_.end());
+  lines_.add(other.lines_);
+  resource_days_.add(other.resource_days_);
+  contents_.add(other.contents_);
+  is_own_export_ |= other.is_own_export_;
+}
+
+std::set<std::string> DeliveredLines::months() const {
+  std::set<std::string> months;
+  for (const auto& [key, group] : groups_) months.insert(key.month());
+  return months;
+}
+
+bool DeliveredLines::has_whole_scope(std::string_view scope) const {
+  return whole_scopes_.contains(hash_of(scope).low);
+}
+
+bool DeliveredLines::has_scope(std::string_view scope) const {
+  return scopes_.contains(hash_of(scope).low);
+}
+
+}  // namespace pennyweight

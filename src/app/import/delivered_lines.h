@@ -1,0 +1,81 @@
+// DeliveredLines: what the lines of a bill add up to, by account, sub account and day, and by what
+// they are for: enough to compare a delivery with the ledger without keeping its lines.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_set>
+#include <vector>
+
+#include "app/import/sampled_cells.h"
+#include "ledger/bill_statement.h"
+#include "ledger/charge.h"
+
+namespace pennyweight {
+
+// The lines of one account and month, sub account, part and currency.
+struct LineGroup {
+  std::uint64_t lines = 0;
+  Costs costs;
+  bool overflowed = false;                         // costs are beyond the range of Money
+  bool has_line_identity = false;                  // ledger/delivery.h
+  std::map<std::chrono::sys_days, CellSum> days;   // by the beginning of the charge period
+  std::map<std::uint64_t, std::uint64_t> imports;  // lines by import, of lines in the ledger
+};
+
+struct LineGroupKey {
+  std::string account;  // account_scope()
+  std::string sub_account;
+  std::string part;
+  Currency currency;
+  auto operator<=>(const LineGroupKey&) const = default;
+  std::string month() const { return account.substr(0, 7); }
+  // Without the month: "account 123456789012".
+  std::string account_name() const { return account.substr(8); }
+};
+
+// How the label of a part that a person named begins, in kDeliveryPartColumn.
+inline constexpr std::string_view kPartPrefix = "delivery ";
+// delivery_scope() as if the charge had come with a whole delivery.
+std::string whole_scope(const Charge& charge);
+
+class DeliveredLines {
+ public:
+  void add(const Charge& charge);
+
+  const std::map<LineGroupKey, LineGroup>& groups() const { return groups_; }
+  std::set<std::string> months() const;
+  // Whether a line has this scope (ledger/delivery.h).
+  bool has_scope(std::string_view scope) const;
+  // The same for whole_scope().
+  bool has_whole_scope(std::string_view scope) const;
+
+  // Each line by what it is for and what it costs; each resource by day; each line as it is.
+  const SampledCells& lines() const { return lines_; }
+  const SampledCells& resource_days() const { return resource_days_; }
+  const SampledCells& contents() const { return contents_; }
+  bool is_own_export() const { return is_own_export_; }
+  // Adds the lines of another.
+  void merge(const DeliveredLines& other);
+
+ private:
+  LineGroup& group_of(const Charge& charge, const std::string& part);
+
+  std::map<LineGroupKey, LineGroup> groups_;
+  std::unordered_set<std::uint64_t> scopes_, whole_scopes_;
+  SampledCells lines_, resource_days_, contents_;
+  bool is_own_export_ = false;
+  // Of the previous line, which the next one usually resembles.
+  std::string last_account_, last_issuer_, last_sub_, last_part_;
+  Instant last_begin_;
+  LineGroup* last_group_ = nullptr;
+  Currency last_currency_ = kUsd;
+  std::string last_scope_;
+};
+
+}  // namespace pennyweight

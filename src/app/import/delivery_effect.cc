@@ -1,0 +1,507 @@
+#include "app/import/delivery_effect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/try.h"
+#include "ledger/delivery.h"
+#include "reporting/number_format.h"
+
+namespace pennyweight {
+namespace {
+
+// Less than this share of a delivery may look like lines of the ledger by chance.
+constexpr std::uint64_t kDoublePercent = 5;
+// So many days with the same, different totals are no chance.
+constexpr std::size_t kEqualDaysMin = 3;
+
+Int128 size_of_ticks(Int128 ticks) { return ticks < 0 ? -ticks : ticks; }
+
+// The ledger's lines of the delivered months that count, whichever month they are booked in.
+template <class Visit>
+Result<void> each_live_line(Store& store, const std::set<std::string>& months, const Visit& visit) {
+  std::set<std::string> closed;
+  const auto closings = TRY(store.closings());
+  for (const Closing& closing : closings) closed.insert(closing.month);
+  std::set<std::string> booked = months;
+  const bool some_closed =
+      std::ranges::any_of(months, [&](const std::string& month) { return closed.contains(month); });
+  std::set<FactId> reversed;
+  if (some_closed) {
+    const auto overview = TRY(store.overview());
+    for (const std::string& month : overview.months) {
+      if (month >= *months.begin()) booked.insert(month);
+    }
+  }
+  for (const std::string& month : months) {
+    if (!closed.contains(month)) continue;
+    const auto retired = TRY(store.retired_charges(month));
+    for (const RetiredCharge& charge : retired) reversed.insert(charge.charge.id);
+  }
+  for (const std::string& month : booked) {
+    TRY(store.scan_charges(month, [&](std::span<const Charge> charges) {
+      for (const Charge& charge : charges) {
+        if (charge.takes_back || reversed.contains(charge.id)) continue;
+        if (!months.contains(account_scope(charge).substr(0, 7))) continue;
+        visit(charge);
+      }
+      return true;
+    }));
+  }
+  return {};
+}
+
+// The sub accounts and parts that imports delivered together.
+class EarlierDeliveries {
+ public:
+  static Result<EarlierDeliveries> of(Store& store) {
+    EarlierDeliveries earlier;
+    const auto imports = TRY(store.imports());
+    for (const ImportRecord& import : imports) {
+      earlier.records_.emplace(import.number, import);
+      if (import.statement.empty()) continue;
+      auto statement = TRY(parse_bill_statement(import.statement));
+      earlier.statements_.emplace_back(import.number, std::move(statement));
+    }
+    return earlier;
+  }
+
+  const ImportRecord* find(std::uint64_t number) const {
+    const auto found = records_.find(number);
+    return found == records_.end() ? nullptr : &found->second;
+  }
+
+  // Whether the last delivery of a group of the ledger's lines also had one of these sub accounts.
+  // Nothing: no statement names the group, since an earlier program imported it.
+  std::optional<bool> came_with(const LineGroupKey& group,
+                                const std::set<std::string>& sub_accounts) const {
+    for (auto at = statements_.rbegin(); at != statements_.rend(); ++at) {
+      bool has_group = false, has_other = false;
+      for (const DeliveredShare& share : at->second.delivered) {
+        if (share.account != group.account) continue;
+        if (share.sub_account == group.sub_account && share.part == group.part) has_group = true;
+        if (!share.sub_account.empty() && sub_accounts.contains(share.sub_account)) {
+          has_other = true;
+        }
+      }
+      if (has_group) return has_other;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::map<std::uint64_t, ImportRecord> records_;
+  std::vector<std::pair<std::uint64_t, BillStatement>> statements_;
+};
+
+// Whether a part of a delivery that is there gives way to the delivery in question.
+bool part_gives_way(const std::string& part, const DeliveryQuestion& question) {
+  if (!part.starts_with(kPartPrefix)) return false;
+  if (question.parts == 0) return true;
+  const std::string mine = part_label(question.delivery, question.part, question.parts);
+  const std::string of_same = mine.substr(0, mine.rfind(", part "));
+  const bool same_delivery = part.starts_with(of_same + ", part ");
+  const bool same_count = part.ends_with(fmt::format(" of {}", question.parts));
+  return !(same_delivery && same_count);
+}
+
+// The groups of an account and month that an earlier version of the same export held, and that the
+// delivery lacks.
+bool belongs_to_export(const LineGroupKey& key, const LineGroup& group,
+                       const DeliveredLines& delivered,
+                       const std::map<LineGroupKey, LineGroup>& there,
+                       const EarlierDeliveries& earlier, const DeliveryQuestion& question) {
+  std::set<std::string> sub_accounts;
+  bool has_account = false, has_part = false, has_identity = false;
+  for (const auto& [other, lines] : delivered.groups()) {
+    if (other.account != key.account) continue;
+    has_account = true;
+    has_part |= other.part == key.part;
+    has_identity |= lines.has_line_identity;
+    if (!other.sub_account.empty()) sub_accounts.insert(other.sub_account);
+  }
+  if (!has_account || has_identity || group.has_line_identity) return false;
+  if (part_gives_way(key.part, question)) return true;
+  if (question.parts > 0 ? key.part.starts_with(kPartPrefix) : !has_part) return false;
+  if (sub_accounts.empty()) return true;  // the provider names no sub accounts any more
+  if (sub_accounts.contains(key.sub_account)) return true;
+  if (const auto together = earlier.came_with(key, sub_accounts)) return *together;
+  // Imported by an earlier program: together if they came with one import.
+  for (const auto& [other, lines] : there) {
+    if (other.account != key.account || !sub_accounts.contains(other.sub_account)) continue;
+    for (const auto& [number, count] : lines.imports) {
+      if (group.imports.contains(number)) return true;
+    }
+  }
+  return false;
+}
+
+struct EffectKey {
+  std::string month, account;
+  Currency currency;
+  auto operator<=>(const EffectKey&) const = default;
+};
+
+EffectKey effect_key(const LineGroupKey& key) {
+  return {key.month(), key.account_name(), key.currency};
+}
+
+// The sum over sub accounts and days of what is there before and not after, by currency and
+// account.
+Decimal lost_by_day(const EffectKey& key, const DeliveredLines& before, const DeliveredLines& after,
+                    Int128 CellSum::* cost) {
+  std::map<std::pair<std::string, std::chrono::sys_days>, Int128> days;
+  for (const auto& [group_key, group] : before.groups()) {
+    if (effect_key(group_key) != key) continue;
+    for (const auto& [day, sum] : group.days) days[{group_key.sub_account, day}] += sum.*cost;
+  }
+  for (const auto& [group_key, group] : after.groups()) {
+    if (effect_key(group_key) != key) continue;
+    for (const auto& [day, sum] : group.days) {
+      const auto found = days.find({group_key.sub_account, day});
+      if (found != days.end()) found->second -= sum.*cost;
+    }
+  }
+  Int128 lost = 0;
+  for (const auto& [day, left] : days) lost += std::max<Int128>(left, 0);
+  return Decimal::from_ticks(lost);
+}
+
+bool is_too_much(Decimal lost, const Costs& before, Money Costs::* cost,
+                 const DeliveryGuard& guard) {
+  if (lost.ticks() <= 0) return false;
+  if (guard.amount_max && lost.ticks() > guard.amount_max->ticks()) return true;
+  const Int128 base = size_of_ticks((before.*cost).ticks());
+  return lost.ticks() > base / 100 * static_cast<std::int64_t>(guard.percent_max);
+}
+
+std::string names_of_form(const std::map<std::uint64_t, std::uint64_t>& imports,
+                          const std::string& format, const EarlierDeliveries& earlier) {
+  for (const auto& [number, lines] : imports) {
+    const ImportRecord* record = earlier.find(number);
+    if (record == nullptr) continue;
+    const std::string& name = record->source.format;
+    const bool same = name == format || (name.starts_with(format) && name[format.size()] == '-');
+    if (!same) return fmt::format("import {}, {}, format {}", number, record->source.name, name);
+  }
+  return {};
+}
+
+// Billed money of lines that both have, and of all the delivered ones, in the same sample.
+struct Overlap {
+  Int128 common = 0, delivered = 0, there = 0;
+  std::uint64_t lines = 0, lines_delivered = 0;
+  // In percent of the smaller side.
+  std::uint64_t percent() const {
+    const Int128 whole = std::min(delivered, there);
+    if (whole <= 0) return 0;
+    return static_cast<std::uint64_t>(common / ((whole + 99) / 100));
+  }
+};
+
+Int128 money_of(const CellSum& sum) {
+  return std::max(size_of_ticks(sum.billed), size_of_ticks(sum.effective));
+}
+
+Overlap overlap_of_lines(const SampledCells& delivered, const SampledCells& there) {
+  Overlap overlap;
+  delivered.each_common(there, [&](const CellSum& mine, const CellSum& theirs) {
+    // All lines of a cell cost the same.
+    const std::uint64_t lines = std::min(mine.lines, theirs.lines);
+    overlap.common +=
+        money_of(mine) / static_cast<std::int64_t>(mine.lines) * static_cast<std::int64_t>(lines);
+    overlap.lines += lines;
+  });
+  delivered.each(there, [&](const CellSum& sum) {
+    overlap.delivered += money_of(sum);
+    overlap.lines_delivered += sum.lines;
+  });
+  there.each(delivered, [&](const CellSum& sum) { overlap.there += money_of(sum); });
+  return overlap;
+}
+
+Overlap overlap_of_days(const SampledCells& delivered, const SampledCells& there) {
+  Overlap overlap;
+  delivered.each_common(there, [&](const CellSum& mine, const CellSum& theirs) {
+    const bool same = (mine.billed != 0 && mine.billed == theirs.billed) ||
+                      (mine.effective != 0 && mine.effective == theirs.effective);
+    if (same && !mine.is_zero()) overlap.common += money_of(mine);
+  });
+  delivered.each(there, [&](const CellSum& sum) { overlap.delivered += money_of(sum); });
+  there.each(delivered, [&](const CellSum& sum) { overlap.there += money_of(sum); });
+  return overlap;
+}
+
+using DayTotals = std::map<std::chrono::sys_days, CellSum>;
+std::map<EffectKey, DayTotals> day_totals(const DeliveredLines& lines) {
+  std::map<EffectKey, DayTotals> totals;
+  for (const auto& [key, group] : lines.groups()) {
+    DayTotals& days = totals[effect_key(key)];
+    for (const auto& [day, sum] : group.days) {
+      days[day].billed += sum.billed;
+      days[day].effective += sum.effective;
+    }
+  }
+  return totals;
+}
+
+// Whether two accounts have the same totals on so many days that it is the same bill.
+bool same_by_day(const DayTotals& mine, const DayTotals& theirs) {
+  std::set<Int128> equal;
+  Int128 common = 0, whole = 0;
+  for (const auto& [day, sum] : mine) {
+    whole += size_of_ticks(sum.billed);
+    const auto found = theirs.find(day);
+    if (found == theirs.end() || sum.billed == 0 || found->second.billed != sum.billed) continue;
+    equal.insert(sum.billed);
+    common += size_of_ticks(sum.billed);
+  }
+  return equal.size() >= kEqualDaysMin && common > whole / 2;
+}
+
+std::string standing_text(const DeliveredLines& standing) {
+  std::map<EffectKey, Costs> sums;
+  for (const auto& [key, group] : standing.groups()) {
+    const auto [sum, is_new] = sums.try_emplace(effect_key(key), group.costs);
+    if (!is_new) std::ignore = add_costs(sum->second, group.costs);
+  }
+  std::string text;
+  for (const auto& [key, costs] : sums) {
+    text += fmt::format("{}{} {} has {} billed", text.empty() ? "" : ", ", key.month, key.account,
+                        exact_money(costs.billed));
+    if (text.size() > 400) return text + ", …";
+  }
+  return text;
+}
+
+std::string delivered_total(const DeliveredLines& lines) {
+  std::map<Currency, Costs> sums;
+  for (const auto& [key, group] : lines.groups()) {
+    const auto [sum, is_new] = sums.try_emplace(key.currency, group.costs);
+    if (!is_new) std::ignore = add_costs(sum->second, group.costs);
+  }
+  std::string text;
+  for (const auto& [currency, costs] : sums) {
+    text += (text.empty() ? "" : " and ") + exact_money(costs.billed);
+  }
+  return text;
+}
+
+void find_doubles(const DeliveredLines& delivered, const DeliveredLines& standing,
+                  const DeliveryQuestion& question, DeliveryEffect& effect) {
+  if (standing.groups().empty() || question.style == DeliveryStyle::kDelta) return;
+  const Overlap lines = overlap_of_lines(delivered.lines(), standing.lines());
+  // A guarded delivery knows the lines that are there already: they count once.
+  const bool knows_lines = question.style == DeliveryStyle::kGuarded;
+  Overlap known;
+  if (knows_lines) known = overlap_of_lines(delivered.contents(), standing.contents());
+  Overlap twice = lines;
+  twice.common -= known.common;
+  if (known.common == 0 && twice.percent() < kDoublePercent) {
+    twice = overlap_of_days(delivered.resource_days(), standing.resource_days());
+  }
+  bool same = twice.common > 0 && twice.percent() >= kDoublePercent;
+  if (!same && known.common == 0) {
+    const auto mine = day_totals(delivered);
+    const auto theirs = day_totals(standing);
+    for (const auto& [key, days] : mine) {
+      for (const auto& [other, other_days] : theirs) {
+        if (key.currency != other.currency || key.month != other.month) continue;
+        same |= same_by_day(days, other_days);
+      }
+    }
+  }
+  if (!same) return;
+  effect.doubles.push_back(
+      fmt::format("it holds {}, and the ledger has the same cost already: {}; it would stand there "
+                  "twice",
+                  delivered_total(delivered), standing_text(standing)));
+}
+
+}  // namespace
+
+std::string part_label(const std::string& delivery, std::uint64_t part, std::uint64_t parts) {
+  return fmt::format("{}{}, part {} of {}", kPartPrefix, delivery, part, parts);
+}
+
+std::string exact_money(Money money) {
+  std::string text = to_text(money.amount());
+  const std::size_t point = text.find('.');
+  if (point == std::string::npos) {
+    text += ".00";
+  } else if (text.size() - point < 3) {
+    text += '0';
+  }
+  const std::size_t whole = text.find('.');
+  const std::size_t first = text.starts_with('-') ? 1 : 0;
+  for (std::size_t at = whole; at > first + 3; at -= 3) text.insert(at - 3, ",");
+  return text + " " + money.currency().text();
+}
+
+LinesInCommon lines_in_common(const DeliveredLines& first, const DeliveredLines& second) {
+  const Overlap overlap = overlap_of_lines(second.lines(), first.lines());
+  return {overlap.lines, overlap.percent()};
+}
+
+std::string to_text(const AccountEffect& effect) {
+  std::string text = fmt::format("{}, {}: ", effect.month,
+                                 effect.account == "issuer " ? "no account" : effect.account);
+  const auto change = [](const char* name, Money before, Money after) {
+    return before == after
+               ? fmt::format("{} {}", exact_money(after), name)
+               : fmt::format("{} → {} {}", exact_money(before), exact_money(after), name);
+  };
+  if (!effect.replaces) {
+    text += fmt::format("{} billed, {} effective delivered", exact_money(effect.after.billed),
+                        exact_money(effect.after.effective));
+    return effect.lines_beside == 0
+               ? text
+               : text + fmt::format("; {} stood there before", exact_money(effect.beside.billed));
+  }
+  if (effect.lines_before == 0) {
+    text += fmt::format("{} billed, {} effective, new", exact_money(effect.after.billed),
+                        exact_money(effect.after.effective));
+  } else if (effect.before == effect.after) {
+    text += fmt::format("{} billed, as before", exact_money(effect.after.billed));
+  } else {
+    text += change("billed", effect.before.billed, effect.after.billed) + ", " +
+            change("effective", effect.before.effective, effect.after.effective);
+  }
+  if (effect.taken_away.ticks() > 0) {
+    text +=
+        fmt::format(", {} taken away",
+                    exact_money(Money::from_decimal(effect.taken_away, effect.before.currency())));
+  }
+  if (effect.lines_beside > 0) {
+    text += fmt::format("; {} of other deliveries stay", exact_money(effect.beside.billed));
+  }
+  return text;
+}
+
+Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
+                                 const DeliveryQuestion& question) {
+  DeliveryEffect effect;
+  const std::set<std::string> months = delivered.months();
+  if (months.empty()) return effect;
+  const auto earlier = TRY(EarlierDeliveries::of(store));
+  const bool replaces = question.style == DeliveryStyle::kReplacement;
+
+  // Which groups the delivery replaces although it has no line of them is known once all are seen,
+  // so lines are kept apart by group until then.
+  DeliveredLines covered, standing;
+  struct Uncovered {
+    DeliveredLines lines;
+    std::set<std::string> scopes;
+  };
+  std::map<LineGroupKey, Uncovered> uncovered;
+  std::set<std::string> other_parts;  // scopes that give way to the delivery
+  TRY(each_live_line(store, months, [&](const Charge& charge) {
+    const std::string scope = delivery_scope(charge);
+    const std::string part(other_column_text(charge, kDeliveryPartColumn));
+    if (replaces && delivered.has_scope(scope)) {
+      covered.add(charge);
+    } else if (replaces && part_gives_way(part, question) &&
+               delivered.has_whole_scope(whole_scope(charge))) {
+      covered.add(charge);
+      other_parts.insert(scope);
+    } else if (replaces && !has_line_identity(charge)) {
+      Uncovered& group =
+          uncovered[{account_scope(charge), charge.sub_account_id, part, charge.costs.currency()}];
+      group.lines.add(charge);
+      group.scopes.insert(scope);
+    } else {
+      standing.add(charge);
+    }
+  }));
+  std::map<LineGroupKey, LineGroup> there = covered.groups();
+  for (const auto& [key, group] : uncovered) {
+    for (const auto& [own, lines] : group.lines.groups()) there.insert_or_assign(own, lines);
+  }
+  for (const auto& [key, group] : uncovered) {
+    if (belongs_to_export(key, there.at(key), delivered, there, earlier, question)) {
+      effect.also_replaced.insert(effect.also_replaced.end(), group.scopes.begin(),
+                                  group.scopes.end());
+      covered.merge(group.lines);
+    } else {
+      standing.merge(group.lines);
+    }
+  }
+  effect.also_replaced.insert(effect.also_replaced.end(), other_parts.begin(), other_parts.end());
+  effect.replaces_lines = !covered.groups().empty();
+
+  std::set<std::string> closed;
+  const auto closings = TRY(store.closings());
+  for (const Closing& closing : closings) closed.insert(closing.month);
+  std::map<EffectKey, AccountEffect> effects;
+  const auto effect_at = [&](const LineGroupKey& key) -> AccountEffect& {
+    const Costs zero = Costs::zero(key.currency);
+    return effects
+        .try_emplace(effect_key(key), AccountEffect{.month = key.month(),
+                                                    .account = key.account_name(),
+                                                    .before = zero,
+                                                    .after = zero,
+                                                    .beside = zero,
+                                                    .taken_away = {},
+                                                    .is_closed = closed.contains(key.month()),
+                                                    .replaces = replaces})
+        .first->second;
+  };
+  for (const auto& [key, group] : delivered.groups()) {
+    if (group.overflowed) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("the costs of {} add up to more than an amount can hold; the file is "
+                              "not a bill",
+                              key.account));
+    }
+    AccountEffect& at = effect_at(key);
+    std::ignore = add_costs(at.after, group.costs);
+    at.lines_after += group.lines;
+  }
+  for (const auto& [key, group] : covered.groups()) {
+    AccountEffect& at = effect_at(key);
+    std::ignore = add_costs(at.before, group.costs);
+    at.lines_before += group.lines;
+  }
+  for (const auto& [key, group] : standing.groups()) {
+    const auto at = effects.find(effect_key(key));
+    if (at == effects.end()) continue;
+    std::ignore = add_costs(at->second.beside, group.costs);
+    at->second.lines_beside += group.lines;
+  }
+  for (auto& [key, at] : effects) {
+    const Decimal billed = lost_by_day(key, covered, delivered, &CellSum::billed);
+    const Decimal effective = lost_by_day(key, covered, delivered, &CellSum::effective);
+    at.taken_away = billed.ticks() >= effective.ticks() ? billed : effective;
+    const bool too_much = is_too_much(billed, at.before, &Costs::billed, question.guard) ||
+                          is_too_much(effective, at.before, &Costs::effective, question.guard);
+    if (too_much && question.parts == 0) {
+      effect.needs_confirm.push_back(
+          fmt::format("it takes {} away from {}, {}, where {} stand",
+                      exact_money(Money::from_decimal(at.taken_away, key.currency)), key.month,
+                      key.account, exact_money(at.before.billed)));
+    }
+    effect.accounts.push_back(at);
+  }
+  for (const auto& [key, group] : covered.groups()) {
+    const std::string other = names_of_form(group.imports, question.format, earlier);
+    if (other.empty()) continue;
+    effect.needs_confirm.push_back(
+        fmt::format("{} stand in {} from another form of this bill ({}), and one takes the other's "
+                    "place",
+                    exact_money(group.costs.billed), key.account, other));
+    break;
+  }
+  if (delivered.is_own_export() && !(covered.groups().empty() && standing.groups().empty())) {
+    effect.doubles.push_back(fmt::format(
+        "it is pennyweight's own export of allocated cost (x_PostingKind), {}, and "
+        "what it was made from is there: {}",
+        delivered_total(delivered), standing_text(covered.groups().empty() ? standing : covered)));
+  }
+  find_doubles(delivered, standing, question, effect);
+  return effect;
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,72 @@
+// What a delivery of a bill does to the ledger, in money, found before anything is written: what it
+// replaces, what stands beside it, what would stand twice, and what would be taken away.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/import/delivered_lines.h"
+#include "core/error.h"
+#include "ledger/bill_statement.h"
+#include "ledger/store.h"
+
+namespace pennyweight {
+
+// When a delivery that takes money away wants a person's word: above this share of what stands in
+// the ledger for the account and month, or above this amount in any currency.
+struct DeliveryGuard {
+  std::uint64_t percent_max = 10;
+  std::optional<Decimal> amount_max = {};
+};
+
+// Of one account and month, in one currency.
+struct AccountEffect {
+  std::string month, account;  // "2026-03", "account 123456789012"
+  Costs before;                // of the lines that the delivery replaces
+  Costs after;                 // of the lines that it brings
+  Costs beside;                // of lines that stay as they are: other sub accounts, parts, exports
+  std::uint64_t lines_before = 0, lines_after = 0, lines_beside = 0;
+  Decimal taken_away;  // the sum over sub accounts and days that have less than before
+  bool is_closed = false;
+  bool replaces = false;  // else the lines are added, but for those that are known
+};
+
+struct DeliveryEffect {
+  std::vector<AccountEffect> accounts;     // by month, account, currency
+  std::vector<std::string> also_replaced;  // CommitTerms::also_replaced
+  std::vector<std::string> needs_confirm;  // why a person must confirm it, a sentence each
+  std::vector<std::string> doubles;        // what would stand twice, a sentence each
+  bool replaces_lines = false;             // the ledger has lines in the scopes of the delivery
+};
+
+struct DeliveryQuestion {
+  DeliveryStyle style = DeliveryStyle::kGuarded;
+  std::string format;    // bill::BillFormat::name of the delivery
+  std::string delivery;  // BillStatement::delivery, part and parts
+  std::uint64_t part = 0, parts = 0;
+  DeliveryGuard guard;
+};
+
+// The label that lines of such a part have in kDeliveryPartColumn: "delivery march, part 1 of 2".
+std::string part_label(const std::string& delivery, std::uint64_t part, std::uint64_t parts);
+
+// Reads the ledger's lines of the delivered months, once. `store` may have the session open that
+// takes the delivery.
+Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
+                                 const DeliveryQuestion& question);
+
+// "2026-03, account 12: 55.00 → 6.00 USD billed, 49.00 taken away"
+std::string to_text(const AccountEffect& effect);
+// An amount with all its digits, at least two behind the point, and its currency.
+std::string exact_money(Money money);
+
+// Lines of two files that are for the same thing and cost the same.
+struct LinesInCommon {
+  std::uint64_t lines = 0;
+  std::uint64_t percent = 0;  // of the money of the file that has less of it
+};
+LinesInCommon lines_in_common(const DeliveredLines& first, const DeliveredLines& second);
+
+}  // namespace pennyweight

@@ -1,0 +1,109 @@
+// The provider's invoices as an input format: a small CSV, written by hand or exported, that says
+// what a month of an account comes to. Bills are checked against it
+// (reporting/queries/bill_status).
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "app/import/detect_format.h"
+#include "app/import/format_lists.h"
+#include "app/import/parser_tools.h"
+#include "core/date.h"
+#include "core/try.h"
+#include "ingest/csv/reader.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::array<std::string_view, 4> kNeededTotals = {"provider", "account", "month",
+                                                           "amount"};
+
+class ProviderTotals : public csv::Sink {
+ public:
+  explicit ProviderTotals(const ParserInput& input)
+      : file_(input.file), statement_(input.statement), sink_(input.sink), reader_({}, *this) {}
+
+  Result<void> feed(std::string_view chunk) { return reader_.feed(chunk); }
+  Result<void> finish() { return reader_.finish(); }
+
+  Result<void> header(const csv::Header& header) override {
+    places_ = TRY(header.require(kNeededTotals));
+    currency_ = header.find("currency");
+    service_ = header.find("service");
+    return {};
+  }
+  Result<void> row(const csv::Row& row) override {
+    const auto total = read(row);
+    if (!total) return reject(row.line, total.error().message, row.text);
+    statement_.totals.push_back(*total);
+    return {};
+  }
+  Result<void> bad_row(const csv::BadRow& row) override {
+    return reject(row.line, row.reason, row.text);
+  }
+
+ private:
+  // The amount may name its currency: "1234.56 USD".
+  Result<ControlTotal> read(const csv::Row& row) const {
+    const std::string month(row.fields[places_[2]]);
+    if (!parse_date(month + "-01")) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("month '{}' is not one such as 2026-03", month));
+    }
+    std::string_view amount = row.fields[places_[3]];
+    std::string_view code = currency_ ? row.fields[*currency_] : std::string_view();
+    const std::size_t space = amount.find(' ');
+    if (code.empty() && space != std::string_view::npos) {
+      code = amount.substr(space + 1);
+      amount = amount.substr(0, space);
+    }
+    const auto currency = Currency::parse(code);
+    if (!currency) {
+      return fail(
+          ErrorCode::kBadValue,
+          fmt::format("'{}' is no currency; write it behind the amount, such as 1234.56 USD, "
+                      "or in a column currency",
+                      code));
+    }
+    const auto number = TRY(parse_decimal(amount));
+    return ControlTotal{.month = month,
+                        .provider = std::string(row.fields[places_[0]]),
+                        .account = std::string(row.fields[places_[1]]),
+                        .service = service_ ? std::string(row.fields[*service_]) : std::string(),
+                        .billed = Money::from_decimal(number.value, *currency),
+                        .source = fmt::format("{}:{}", file_, row.line)};
+  }
+
+  Result<void> reject(std::uint64_t line, const std::string& reason, std::string_view text) {
+    const RejectedRow row{
+        .file = file_, .line = line, .column = {}, .reason = reason, .text = std::string(text)};
+    return sink_.rejected({&row, 1});
+  }
+
+  std::string file_;
+  BillStatement& statement_;
+  SessionSink& sink_;
+  std::vector<std::size_t> places_;
+  std::optional<std::size_t> currency_, service_;
+  csv::Reader reader_;
+};
+
+}  // namespace
+
+std::vector<InputFormat> provider_totals_inputs() {
+  return {{.name = "provider-totals",
+           .description = "totals of a provider's invoices (CSV)",
+           .matches =
+               [](const InputFormat&, const FileStart& start) {
+                 return start.has_column("provider") && start.has_column("account") &&
+                        start.has_column("month") && start.has_column("amount");
+               },
+           .open = [](const InputFormat&, const ParserInput& input) -> Result<FileParser> {
+             return stream_parser(std::make_shared<ProviderTotals>(input));
+           }}};
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,280 @@
+#include "reporting/queries/bill_status.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "core/ascii.h"
+#include "core/try.h"
+#include "ledger/store_rules.h"
+#include "reporting/number_format.h"
+
+namespace pennyweight {
+namespace {
+
+bool same_text(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, ascii::to_lower, ascii::to_lower);
+}
+
+std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+std::set<std::string> accounts_of(const BillStatement& statement) {
+  std::set<std::string> accounts;
+  for (const DeliveredShare& share : statement.delivered) accounts.insert(share.account);
+  return accounts;
+}
+
+// Whether a later delivery says again, whole, what an earlier one could only say in part.
+bool supersedes_rows(const StatedImport& later, DeliveryStyle style, const StatedImport& earlier) {
+  if (style != DeliveryStyle::kReplacement || later.number <= earlier.number) return false;
+  if (later.statement.part != earlier.statement.part ||
+      later.statement.parts != earlier.statement.parts) {
+    return false;
+  }
+  const std::set<std::string> before = accounts_of(earlier.statement);
+  const std::set<std::string> after = accounts_of(later.statement);
+  if (!before.empty()) return std::ranges::includes(after, before);
+  // Nothing of the earlier one was taken, so only its files tell what it was.
+  return later.statement.form == earlier.statement.form &&
+         std::ranges::any_of(later.statement.files, [&](const DeliveredFile& file) {
+           return std::ranges::any_of(earlier.statement.files, [&](const DeliveredFile& other) {
+             return file_name(file.name) == file_name(other.name);
+           });
+         });
+}
+
+bool is_of_month(const std::vector<std::string>& months, const std::string& month) {
+  return month.empty() || months.empty() || std::ranges::find(months, month) != months.end();
+}
+
+std::vector<MissingParts> missing_parts(const std::vector<StatedImport>& all,
+                                        const std::string& month) {
+  struct Arrived {
+    std::map<std::uint64_t, const StatedImport*> parts;
+    std::set<std::string> months;
+  };
+  std::map<std::pair<std::string, std::uint64_t>, Arrived> deliveries;
+  for (const StatedImport& import : all) {
+    if (import.statement.parts == 0) {
+      // A whole delivery takes the place of parts.
+      std::erase_if(deliveries, [&](const auto& entry) {
+        return std::ranges::any_of(entry.second.parts, [&](const auto& part) {
+          return std::ranges::includes(accounts_of(import.statement),
+                                       accounts_of(part.second->statement)) &&
+                 !part.second->statement.delivered.empty();
+        });
+      });
+      continue;
+    }
+    Arrived& arrived = deliveries[{import.statement.delivery, import.statement.parts}];
+    arrived.parts[import.statement.part] = &import;
+    for (const std::string& of : import.months()) arrived.months.insert(of);
+  }
+  std::vector<MissingParts> missing;
+  for (const auto& [key, arrived] : deliveries) {
+    MissingParts one;
+    one.delivery = key.first;
+    one.parts = key.second;
+    one.months.assign(arrived.months.begin(), arrived.months.end());
+    for (std::uint64_t part = 1; part <= key.second; ++part) {
+      if (!arrived.parts.contains(part)) one.missing.push_back(part);
+    }
+    for (const auto& [part, import] : arrived.parts) one.there.add(import->statement.taken);
+    if (!one.missing.empty() && is_of_month(one.months, month)) missing.push_back(std::move(one));
+  }
+  return missing;
+}
+
+// The newest total of each subject, for one that a person corrects.
+std::vector<ControlTotal> newest_totals(const std::vector<StatedImport>& all,
+                                        const std::string& month) {
+  std::map<std::tuple<std::string, std::string, std::string, std::string, Currency>, ControlTotal>
+      newest;
+  for (const StatedImport& import : all) {
+    for (ControlTotal total : import.statement.totals) {
+      if (!month.empty() && total.month != month) continue;
+      const auto subject = std::tuple(total.month, total.provider, total.account, total.service,
+                                      total.billed.currency());
+      newest.insert_or_assign(subject, std::move(total));
+    }
+  }
+  std::vector<ControlTotal> totals;
+  for (auto& [subject, total] : newest) totals.push_back(std::move(total));
+  return totals;
+}
+
+std::string subject_of(const ControlTotal& total) {
+  std::string text = total.provider;
+  for (const std::string& part : {total.account, total.service}) {
+    if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
+  }
+  return text.empty() ? "the whole month" : text;
+}
+
+std::string amount_text(Money money) {
+  return to_text(money.amount()) + " " + money.currency().text();
+}
+
+}  // namespace
+
+std::vector<std::string> StatedImport::months() const {
+  std::set<std::string> months;
+  for (const DeliveredShare& share : statement.delivered) months.insert(share.month());
+  return {months.begin(), months.end()};
+}
+
+std::string OpenAsideRow::id() const { return fmt::format("{}.{}", import, row.number); }
+
+bool BillStatus::totals_equal() const {
+  return std::ranges::all_of(totals, [](const CheckedTotal& total) { return total.equal(); });
+}
+
+std::string BillStatus::checked_against() const {
+  if (totals.empty()) return "not checked against any total of the provider";
+  std::string text = "checked against ";
+  for (std::size_t i = 0; i < totals.size() && i < 5; ++i) {
+    const ControlTotal& total = totals[i].total;
+    text += fmt::format("{}{} billed of {} ({})", i == 0 ? "" : ", ", amount_text(total.billed),
+                        subject_of(total), total.source);
+  }
+  if (totals.size() > 5) text += fmt::format(", and {} more", totals.size() - 5);
+  return text;
+}
+
+bool is_of_total(const Charge& charge, const ControlTotal& total) {
+  if (charge.costs.currency() != total.billed.currency() || charge.takes_back) return false;
+  if (!total.month.empty() && month_of(charge.billing_period.begin()) != total.month) return false;
+  if (!total.provider.empty() && !same_text(total.provider, charge.invoice_issuer_name) &&
+      !same_text(total.provider, charge.service_provider_name)) {
+    return false;
+  }
+  if (!total.account.empty() && total.account != charge.billing_account_id &&
+      total.account != charge.sub_account_id) {
+    return false;
+  }
+  return total.service.empty() || same_text(total.service, charge.service_name);
+}
+
+Result<std::vector<CheckedTotal>> check_totals(Store& store,
+                                               const std::vector<ControlTotal>& totals) {
+  std::vector<CheckedTotal> checked;
+  for (const ControlTotal& total : totals) {
+    checked.push_back({total, Money::zero(total.billed.currency())});
+  }
+  if (checked.empty()) return checked;
+  std::set<FactId> reversed;
+  const auto retired = TRY(store.retired_charges(""));
+  for (const RetiredCharge& charge : retired) reversed.insert(charge.charge.id);
+  const bool some_of_any_month =
+      std::ranges::any_of(totals, [](const ControlTotal& total) { return total.month.empty(); });
+  // Lines that came after their month was closed are booked in later ones.
+  std::string first = some_of_any_month ? "" : totals.front().month;
+  for (const ControlTotal& total : totals) first = std::min(first, total.month);
+  const auto overview = TRY(store.overview());
+  for (const std::string& month : overview.months) {
+    if (month < first) continue;
+    TRY(store.scan_charges(month, [&](std::span<const Charge> charges) {
+      for (const Charge& charge : charges) {
+        if (reversed.contains(charge.id)) continue;
+        for (CheckedTotal& one : checked) {
+          if (is_of_total(charge, one.total)) one.found += charge.costs.billed;
+        }
+      }
+      return true;
+    }));
+  }
+  return checked;
+}
+
+Result<BillStatus> query_bill_status(Store& store, const std::string& month) {
+  const auto records = TRY(store.imports());
+  std::vector<StatedImport> all;
+  std::map<std::uint64_t, DeliveryStyle> styles;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> decided;
+  for (const ImportRecord& record : records) {
+    if (record.statement.empty()) continue;
+    StatedImport import{.number = record.number,
+                        .at = record.source.at,
+                        .name = record.source.name,
+                        .format = record.source.format,
+                        .statement = TRY(parse_bill_statement(record.statement))};
+    for (const AsideDecision& decision : import.statement.decisions) {
+      decided.emplace(decision.import, decision.row);
+    }
+    styles[record.number] = record.source.style;
+    all.push_back(std::move(import));
+  }
+  BillStatus status;
+  for (const StatedImport& import : all) {
+    const bool is_said_again = std::ranges::any_of(all, [&](const StatedImport& later) {
+      return supersedes_rows(later, styles.at(later.number), import);
+    });
+    if (is_said_again) continue;
+    // Rows beyond those that are listed can only come again whole.
+    const std::uint64_t listed = import.statement.aside_rows.size();
+    const std::vector<std::string> months = import.months();
+    for (const AsideRow& row : import.statement.aside_rows) {
+      if (decided.contains({import.number, row.number})) continue;
+      OpenAsideRow open{.import = import.number, .row = row, .months = months};
+      if (!row.month.empty()) open.months = {row.month};
+      if (!is_of_month(open.months, month)) continue;
+      ++status.aside_money.rows;
+      row.costs ? status.aside_money.add(*row.costs) : void(++status.aside_money.unreadable);
+      status.aside.push_back(std::move(open));
+    }
+    if (import.statement.aside.rows > listed && is_of_month(months, month)) {
+      status.aside_money.rows += import.statement.aside.rows - listed;
+      status.aside_money.unreadable += import.statement.aside.rows - listed;
+    }
+  }
+  status.missing = missing_parts(all, month);
+  status.totals = TRY(check_totals(store, newest_totals(all, month)));
+  for (StatedImport& import : all) {
+    const std::vector<std::string> months = import.months();
+    if (!month.empty() && std::ranges::find(months, month) == months.end()) continue;
+    status.imports.push_back(std::move(import));
+  }
+  return status;
+}
+
+Table aside_table(const BillStatus& status) {
+  Table table;
+  table.title = "rows of bills set aside, and not decided about";
+  table.columns = {
+      {"row", "row", ColumnKind::kText},       {"month", "month", ColumnKind::kText},
+      {"file", "file", ColumnKind::kText},     {"line", "line", ColumnKind::kText},
+      {"billed", "billed", ColumnKind::kText}, {"effective", "effective", ColumnKind::kText},
+      {"reason", "reason", ColumnKind::kText}};
+  for (const OpenAsideRow& open : status.aside) {
+    const auto& costs = open.row.costs;
+    table.rows.push_back({open.id(), open.row.month, open.row.file,
+                          open.row.line == 0 ? std::string() : std::to_string(open.row.line),
+                          costs ? amount_text(costs->billed) : std::string("not readable"),
+                          costs ? amount_text(costs->effective) : std::string("not readable"),
+                          open.row.reason});
+  }
+  return table;
+}
+
+Table totals_table(const BillStatus& status) {
+  Table table;
+  table.title = "totals of the provider";
+  table.columns = {{"month", "month", ColumnKind::kText},
+                   {"of", "of", ColumnKind::kText},
+                   {"stated", "the provider says", ColumnKind::kText},
+                   {"found", "the ledger has", ColumnKind::kText},
+                   {"difference", "difference", ColumnKind::kText},
+                   {"source", "source", ColumnKind::kText}};
+  for (const CheckedTotal& one : status.totals) {
+    table.rows.push_back({one.total.month, subject_of(one.total), amount_text(one.total.billed),
+                          amount_text(one.found), amount_text(one.found - one.total.billed),
+                          one.total.source});
+  }
+  return table;
+}
+
+}  // namespace pennyweight

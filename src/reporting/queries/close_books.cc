@@ -1,0 +1,84 @@
+#include "reporting/queries/close_books.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/try.h"
+#include "ledger/store_rules.h"
+#include "reporting/number_format.h"
+#include "reporting/queries/bill_status.h"
+
+namespace pennyweight {
+namespace {
+
+std::string billed_text(const MoneyOfRows& rows) {
+  std::string text;
+  for (const auto& [currency, costs] : rows.costs) {
+    text += fmt::format("{}{} {} billed", text.empty() ? "" : " and ",
+                        to_text(costs.billed.amount()), currency.text());
+  }
+  if (rows.unreadable > 0) {
+    text += fmt::format("{}{} whose cost is not readable", text.empty() ? "" : ", and ",
+                        counted(rows.unreadable, "row"));
+  }
+  return text;
+}
+
+Result<void> nothing_may_be_open(const BillStatus& status, const std::string& month) {
+  if (status.aside_money.rows > 0) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("{} can't be closed: {} of its bills set aside ({}); 'pennyweight "
+                            "import aside' lists them: mend or dismiss each, or import the bill "
+                            "again once it is whole",
+                            month, counted(status.aside_money.rows, "row"),
+                            billed_text(status.aside_money)));
+  }
+  if (!status.missing.empty()) {
+    const MissingParts& one = status.missing.front();
+    return fail(
+        ErrorCode::kConflict,
+        fmt::format("{} can't be closed: part {} of {} of the delivery {} is missing; the "
+                    "parts that came hold {}",
+                    month, one.missing.front(), one.parts, one.delivery, billed_text(one.there)));
+  }
+  const auto off =
+      std::ranges::find_if(status.totals, [](const CheckedTotal& total) { return !total.equal(); });
+  if (off != status.totals.end()) {
+    const std::string currency = off->found.currency().text();
+    return fail(
+        ErrorCode::kConflict,
+        fmt::format("{} can't be closed: the provider's total is {} {} ({}), and the ledger has {} "
+                    "{} billed, {} {} apart; 'pennyweight reconcile --provider' shows all totals",
+                    month, to_text(off->total.billed.amount()), currency, off->total.source,
+                    to_text(off->found.amount()), currency,
+                    to_text((off->found - off->total.billed).amount()), currency));
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_month_over(const std::string& month, Instant now) { return month_of(now) > month; }
+
+Result<ClosedBooks> close_books(Store& store, Closing closing, const std::string& even_so) {
+  const std::string month = closing.month;
+  if (!is_month_over(month, closing.at)) {
+    if (even_so.empty()) {
+      return fail(ErrorCode::kConflict,
+                  fmt::format("{} is not over, and a closed month never changes: what is still to "
+                              "be billed of it would be booked in the next month; close it from "
+                              "the 1st on, or say why now (--even-so REASON, \"even_so\" in the "
+                              "API)",
+                              month));
+    }
+    closing.reason += (closing.reason.empty() ? "" : "; ") + ("before it was over: " + even_so);
+  }
+  const auto status = TRY(query_bill_status(store, month));
+  TRY(nothing_may_be_open(status, month));
+  const auto closed = TRY(store.close_month(closing));
+  return ClosedBooks{closed, status.checked_against()};
+}
+
+}  // namespace pennyweight
