@@ -41,6 +41,12 @@ class ConfigReader {
          {"audit",
           [&](const YamlNode& at) { config_.audit = read_audit_config(yaml_, at, path_reader()); }},
          {"invoice", [&](const YamlNode& at) { config_.invoice = read_invoice_config(yaml_, at); }},
+         {"alerts",
+          [&](const YamlNode& at) {
+            config_.alerts = read_alert_config(yaml_, at, path_reader());
+          }},
+         {"budgets", [&](const YamlNode& at) { config_.budgets = read_budgets(yaml_, at); }},
+         {"events", [&](const YamlNode& at) { config_.events = read_known_events(yaml_, at); }},
          {"labels", [&](const YamlNode& at) { config_.labels = read_label_config(yaml_, at); }},
          {"prices", [&](const YamlNode& at) { prices(at); }},
          {"bills", [&](const YamlNode& at) { config_.bills = read_bill_configs(yaml_, at); }},
@@ -377,7 +383,8 @@ const ConfigKeys& config_keys() {
     for (ConfigKeys part :
          {general_keys(), label_config_keys(), policy_and_price_keys(), bill_config_keys(),
           join_and_currency_config_keys(), invoice_config_keys(), audit_config_keys(),
-          serve_config_keys(), openid_config_keys(), collection_config_keys()}) {
+          budget_config_keys(), alert_config_keys(), serve_config_keys(), openid_config_keys(),
+          collection_config_keys()}) {
       keys.insert(keys.end(), std::make_move_iterator(part.begin()),
                   std::make_move_iterator(part.end()));
     }

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "allocation/policy/policy.h"
+#include "config/alert_config.h"
 #include "config/audit_config.h"
 #include "config/bill_config.h"
+#include "config/budget_config.h"
 #include "config/config_key.h"
 #include "config/invoice_config.h"
 #include "config/label_config.h"
@@ -60,6 +62,9 @@ struct Config {
   bool states_dimensions = false;  // other than the built-in ones
   InvoiceConfig invoice;
   AuditConfig audit;
+  AlertConfig alerts;
+  std::vector<Budget> budgets;
+  std::vector<forecasting::KnownEvent> events;
   LiveConfig live;
   // The labels that every workload should carry.
   LabelPolicy labels = default_label_policy();

@@ -207,6 +207,9 @@ join: [{label: node}]
 currencies: {}
 audit: {}
 invoice: {issuer: {}, customers: {a: {}}, tax: {name: VAT, percent: 20}}
+budgets: [{name: a, amounts: [{from: 2026-01-01, amount: 1 USD}]}]
+events: [{name: a, from: 2026-01-01, percent: 0}]
+alerts: {receivers: [{name: a, url: "https://a/"}], silences: [{to: 2026-01-01, reason: r}]}
 serve: {tls: {}, limits: {}, openid: {scope: [{match: "t-*", dimension: team}]}}
 scrape: [{job: j, targets: ["h:1"], tls: {}, basic_auth: {}}]
 kubernetes: [{cluster: a}]

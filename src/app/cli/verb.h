@@ -48,6 +48,8 @@ Verb declare_sweep(CLI::App& app);
 Verb declare_user(CLI::App& app);
 Verb declare_token(CLI::App& app);
 Verb declare_forecast(CLI::App& app);
+Verb declare_budget(CLI::App& app);
+Verb declare_anomalies(CLI::App& app);
 
 // The examples of a verb's --help: its section of docs/guide/cli-examples.txt, which
 // tests/cli/examples.py runs.

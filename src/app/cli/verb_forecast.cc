@@ -29,6 +29,7 @@ Result<ExitCode> run(const ForecastOptions& options, Context& context) {
   ForecastQuery query = options.query;
   if (options.is_whole) query.costs.by.clear();
   query.costs.today = TRY(chosen_today(options.today, context));
+  query.events = context.config.events;
   const auto store = TRY(open_ledger(context.config));
   const auto result =
       query_forecast(query, context.config.policy,
@@ -63,7 +64,7 @@ Verb declare_forecast(CLI::App& app) {
   command->add_option("--every", options->query.step, "One row per day or month")
       ->check(CLI::IsMember({"none", "day", "month"}));
   command->add_option("--cost", options->query.costs.cost, "Which cost of the bill")
-      ->check(CLI::IsMember({"effective", "billed", "list", "contracted"}))
+      ->check(CLI::IsMember({"effective", "billed", "list", "contracted", "gpu_hours"}))
       ->capture_default_str();
   command
       ->add_option("--top", options->query.costs.keys_max,

@@ -26,10 +26,12 @@
 #include "core/files/file.h"
 #include "core/try.h"
 #include "ingest/schedulers/kubernetes/kubeconfig.h"
+#include "server/access/principal.h"
 #include "server/access/private_file.h"
 #include "server/api/audit_log.h"
 #include "server/api/guard.h"
 #include "server/api/routes.h"
+#include "server/api/scoped_queries.h"
 #include "server/dashboard/dashboard.h"
 #include "server/known_hosts.h"
 #include "server/tls.h"
@@ -48,6 +50,7 @@ constexpr int kHeapsMax = 2;
 
 // Beside the ledger, in the live folder; made again where it is gone.
 constexpr const char* kRollupFile = "rollup.duckdb";
+constexpr const char* kAlertsFile = "alerts.json";
 
 // The token of programs on this machine, made where there is none.
 Result<std::string> machine_token(const Config& config) {
@@ -349,7 +352,21 @@ Result<void> Daemon::start_server() {
   log_.info("serving", {{"address", fmt::format("{}:{}", serve.host, http_->port())},
                         {"ledger", ledger_name(config_)},
                         {"data", folder_}});
-  return {};
+  return start_alerts();
+}
+
+Result<void> Daemon::start_alerts() {
+  if (config_.budgets.empty() && config_.alerts.receivers.empty()) return {};
+  const AlertSources sources{
+      .summarise =
+          [this](const SummaryQuery& query) {
+            const access::Principal everything;
+            return api::ScopedQueries(*services_, everything).summarise(query);
+          },
+      .live = [this] { return ledger_.view(); }};
+  alerts_ = std::make_unique<AlertService>(config_, sources, clock_, log_,
+                                           (std::filesystem::path(folder_) / kAlertsFile).string());
+  return alerts_->start();
 }
 
 void Daemon::run_until_stopped() {
@@ -360,6 +377,7 @@ void Daemon::run_until_stopped() {
     notify_service_manager("STOPPING=1");
     log_.info("stopping", {{"signal", std::int64_t{signal}}});
     http_->stop();
+    if (alerts_) alerts_->stop();
     if (pool_) pool_->stop();
   }
   ledger_.last_cycle();

@@ -10,6 +10,7 @@
 
 #include "allocation/pricing/catalog.h"
 #include "allocation/pricing/rate_card.h"
+#include "app/alerting/alert_service.h"
 #include "app/context/log.h"
 #include "app/daemon/live_ledger.h"
 #include "app/daemon/live_source.h"
@@ -53,6 +54,7 @@ class Daemon {
   Result<void> open_sources();
   void start_scraping();
   Result<void> start_server();
+  Result<void> start_alerts();
 
   // In the order in which they are made: each uses those before it.
   const Config& config_;
@@ -74,6 +76,7 @@ class Daemon {
   std::unique_ptr<server::Server> http_;
   std::optional<api::Services> services_;
   std::optional<ServeAuditLog> audit_log_;
+  std::unique_ptr<AlertService> alerts_;  // null: neither budgets nor receivers are configured
 };
 
 }  // namespace pennyweight

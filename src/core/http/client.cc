@@ -1,10 +1,15 @@
 #include "core/http/client.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstring>
 #include <exception>
 #include <fstream>
 
@@ -12,6 +17,7 @@
 #include "core/check.h"
 #include "core/http/address.h"
 #include "core/http/curl_handles.h"
+#include "core/http/public_address.h"
 #include "core/http/retry_after.h"
 #include "core/try.h"
 
@@ -73,6 +79,24 @@ Result<std::string> read_secret(const std::string& path, std::string_view what) 
 void set_pem(CURL* easy, CURLoption option, std::string& pem) {
   curl_blob blob{.data = pem.data(), .len = pem.size(), .flags = CURL_BLOB_NOCOPY};
   curl_easy_setopt(easy, option, &blob);
+}
+
+// Refuses to connect to an address that is not public, after the name was resolved.
+curl_socket_t open_public_socket(void*, curlsocktype, curl_sockaddr* address) {
+  bool is_allowed = false;
+  if (address->family == AF_INET) {
+    sockaddr_in four{};
+    std::memcpy(&four, &address->addr, sizeof four);
+    is_allowed = is_public_ipv4(ntohl(four.sin_addr.s_addr));
+  } else if (address->family == AF_INET6) {
+    sockaddr_in6 six{};
+    std::memcpy(&six, &address->addr, std::min<std::size_t>(address->addrlen, sizeof six));
+    std::array<std::uint8_t, 16> bytes{};
+    std::memcpy(bytes.data(), &six.sin6_addr, bytes.size());
+    is_allowed = is_public_ipv6(bytes);
+  }
+  if (!is_allowed) return CURL_SOCKET_BAD;
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 // One transfer: libcurl's callbacks fill it, perform() reads it.
@@ -262,6 +286,9 @@ Result<CurlList> Client::State::prepare(const Request& request, const std::strin
   if (!streams) {
     curl_easy_setopt(e, CURLOPT_TIMEOUT_MS,
                      static_cast<long>(std::max<std::int64_t>(1, settings.timeout.count())));
+  }
+  if (settings.public_addresses_only) {
+    curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, &open_public_socket);
   }
   curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(e, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);

@@ -33,6 +33,9 @@ struct Settings {
   std::chrono::milliseconds connect_timeout{5'000};
   std::chrono::milliseconds timeout{10'000};  // of the whole request; of a stream: between bytes
   std::size_t body_bytes_max = 256u << 20;    // after decoding
+  // Connects to no private, loopback or other special address (public_address.h), whatever a name
+  // resolves to at that moment.
+  bool public_addresses_only = false;
 };
 
 struct Request {

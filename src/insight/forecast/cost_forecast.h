@@ -47,7 +47,7 @@ struct MoneyRange {
 };
 
 struct CostForecast {
-  std::string key;
+  std::string key = {};
   std::vector<Money> path = {};  // by day
   SeriesForecast basis = {};     // method, scores, notes, errors
   std::vector<double> path_before_rounding = {};

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
+#include "core/card_share.h"
 #include "core/try.h"
 #include "reporting/cost_report.h"
 #include "reporting/number_format.h"
@@ -111,18 +113,31 @@ void limit_parts(DailyCostHistory& history, std::size_t keys_max) {
 
 }  // namespace
 
+Result<Money> budget_cost(const SummaryRow& row, const std::string& cost) {
+  if (cost == "gpu_hours") {
+    const auto hours =
+        multiply_divide(row.gpu_time.count(), UInt128{Money::kTicksPerUnit}, kGpuHour.count());
+    return Money::from_ticks(static_cast<Int128>(hours.quotient), kGpuHours);
+  }
+  const CostColumn column = TRY(parse_one_cost(cost));
+  return select_cost(row.costs, column);
+}
+
 Result<CostColumn> parse_one_cost(const std::string& cost) {
   if (cost == "effective") return CostColumn::kEffective;
   if (cost == "billed") return CostColumn::kBilled;
   if (cost == "list") return CostColumn::kList;
   if (cost == "contracted") return CostColumn::kContracted;
-  return fail(ErrorCode::kBadValue,
-              fmt::format("'{}' is not a cost; use effective, billed, list or contracted", cost));
+  return fail(
+      ErrorCode::kBadValue,
+      fmt::format("'{}' is not a cost; use effective, billed, list, contracted or gpu_hours",
+                  cost));
 }
 
 Result<DailyCostHistory> query_daily_costs(const DailyCostQuery& params, const Policy& policy,
                                            const SummarySource& summarise) {
-  const CostColumn column = TRY(parse_one_cost(params.cost));
+  const bool is_time = params.cost == "gpu_hours";
+  if (!is_time) std::ignore = TRY(parse_one_cost(params.cost));
   const SummaryQuery query = TRY(summary_query(params, policy));
   SummaryQuery all = query;
   all.group_by.clear();
@@ -145,7 +160,7 @@ Result<DailyCostHistory> query_daily_costs(const DailyCostQuery& params, const P
                             to_text(params.today), params.days_max));
   }
   const auto rows = TRY(summarise(query));
-  TRY(check_one_currency(rows));
+  if (!is_time) TRY(check_one_currency(rows));
   if (rows.empty()) return fail(ErrorCode::kNotFound, "no posting matches the filters and dates");
   history.first_day = totals.begin()->first;
   const auto days =
@@ -157,10 +172,11 @@ Result<DailyCostHistory> query_daily_costs(const DailyCostQuery& params, const P
   for (const SummaryRow& row : rows) {
     if (!row.bucket || *row.bucket < history.first_day || *row.bucket > history.last_day())
       continue;
+    const Money cost = TRY(budget_cost(row, params.cost));
     const auto place =
-        by_key.try_emplace(key_text(params, row), days, Money::zero(row.costs.currency()));
+        by_key.try_emplace(key_text(params, row), days, Money::zero(cost.currency()));
     place.first->second[static_cast<std::size_t>((*row.bucket - history.first_day).count())] +=
-        select_cost(row.costs, column);
+        cost;
   }
   for (auto& [key, costs] : by_key) history.parts.push_back({key, std::move(costs)});
   if (history.parts.empty()) {

@@ -9,6 +9,7 @@
 #include "core/date.h"
 #include "core/error.h"
 #include "core/money.h"
+#include "insight/budgets/budget.h"
 #include "insight/forecast/cost_forecast.h"
 #include "ledger/summary.h"
 #include "reporting/queries/costs.h"
@@ -18,7 +19,7 @@ namespace pennyweight {
 struct DailyCostQuery {
   std::string by = {};                    // a dimension; empty: everything together
   std::vector<std::string> filters = {};  // "team=nlp,cv", "kind!=shared"
-  std::string cost = "effective";         // effective, billed, list, contracted
+  std::string cost = "effective";         // effective, billed, list, contracted, gpu_hours
   Date today = {};  // in the ledger's time zone; it and later days are left out
   // Where the caller knows it: days up to it are complete, and one without costs is a 0.
   std::optional<Date> complete_until = {};
@@ -43,6 +44,10 @@ struct DailyCostHistory {
 Result<DailyCostHistory> query_daily_costs(const DailyCostQuery& params, const Policy& policy,
                                            const SummarySource& summarise);
 Result<CostColumn> parse_one_cost(const std::string& cost);
+
+// A cost of the row, or for "gpu_hours" its GPU-hours, rounded down at the 18th digit, in the
+// "currency" kGpuHours.
+Result<Money> budget_cost(const SummaryRow& row, const std::string& cost);
 
 inline constexpr const char* kOtherKeys = "(others)";
 

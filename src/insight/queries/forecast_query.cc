@@ -175,11 +175,12 @@ Result<Table> forecast_table(const ForecastResult& result, const ForecastQuery& 
                 fmt::format("'{}' is not a step; use none, day or month", params.step));
   }
   const Date first = result.forecasts.first_day;
-  table.title = fmt::format("Forecast of {} cost by {}, {} to {}, from {} to {} of history",
-                            params.costs.cost, key_title(params), to_text(first),
-                            to_text(first + std::chrono::days(params.days - 1)),
+  const bool is_time = params.costs.cost == "gpu_hours";
+  table.title = fmt::format("Forecast of {} by {}, {} to {}, from {} to {} of history",
+                            is_time ? "GPU-hours" : params.costs.cost + " cost", key_title(params),
+                            to_text(first), to_text(first + std::chrono::days(params.days - 1)),
                             to_text(result.history.first_day), to_text(result.history.last_day()));
-  table.currency = result.history.parts.front().days.front().currency();
+  if (!is_time) table.currency = result.history.parts.front().days.front().currency();
   add_notes(result, table);
   return table;
 }

@@ -21,6 +21,8 @@ server::Response get_explanation(const Services&, const server::Request&);
 server::Response get_workloads(const Services&, const server::Request&);
 server::Response get_workload(const Services&, const server::Request&);
 server::Response get_unit_costs(const Services&, const server::Request&);
+server::Response get_budgets(const Services& services, const server::Request& request);
+server::Response get_anomalies(const Services& services, const server::Request& request);
 server::Response get_forecast(const Services& services, const server::Request& request);
 server::Response get_coverage(const Services&, const server::Request&);
 

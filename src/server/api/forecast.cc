@@ -33,7 +33,8 @@ Response get_forecast(const Services& services, const Request& request) {
   ForecastQuery query;
   query.costs.by = params.text("by").value_or("");
   query.costs.filters = read_filters(params);
-  query.costs.cost = params.choice("cost", {"effective", "billed", "list", "contracted"});
+  query.costs.cost =
+      params.choice("cost", {"effective", "billed", "list", "contracted", "gpu_hours"});
   query.days =
       static_cast<int>(params.number("days", 1, kForecastDaysMax).value_or(kForecastDaysDefault));
   query.step = params.choice("step", {"none", "day", "month"});
@@ -43,6 +44,7 @@ Response get_forecast(const Services& services, const Request& request) {
   queries.convert_to(read_currency(params, services.config.currencies.report));
   const AnswerFormat format = choose_format(params, request, false);
   if (auto problem = params.problem()) return *std::move(problem);
+  query.events = services.config.events;
   if (auto known = set_known_days(services, queries, today, query.costs); !known) {
     return refusal(known.error());
   }

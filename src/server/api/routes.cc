@@ -43,6 +43,8 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/units", "read_costs", get_unit_costs},
     {"GET", "/coverage", "read_costs", get_coverage},
     {"GET", "/forecast", "read_costs", get_forecast},
+    {"GET", "/budgets", "read_costs", get_budgets},
+    {"GET", "/anomalies", "read_costs", get_anomalies},
 
     {"GET", "/live", "read_live", get_live},
     {"GET", "/live/now", "read_live", get_live_now},

@@ -1,5 +1,27 @@
 // Made by web/types.mjs from docs/api/openapi; not to be edited.
 export interface paths {
+    "/api/v1/anomalies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Days whose cost is unusual, and what explains them.
+         * @description Complete days that cost far more or less than the same weekday of the 8 weeks before. Days in a
+         *     row are one row. Volume, price, mix and other add up to the difference from the 4 weeks
+         *     before.
+         */
+        get: operations["getAnomalies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit": {
         parameters: {
             query?: never;
@@ -31,6 +53,28 @@ export interface paths {
          *     what the entries say.
          */
         get: operations["verifyAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far budgets have come, and when they are exhausted.
+         * @description The budgets of the configuration, a table for each currency and one for GPU-hours. What was
+         *     spent includes days that are not complete; the forecast of the rest begins after the last
+         *     complete day. Users with a scope see the budgets whose scope lies within theirs.
+         */
+        get: operations["getBudgets"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1724,6 +1768,69 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    getAnomalies: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A dimension; by default, everything together.
+                 * @example team
+                 */
+                by?: string;
+                /**
+                 * @description The dimension that explains; by default, that of `by`.
+                 * @example instance_type
+                 */
+                cause?: string;
+                /**
+                 * @description DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated up to 20 times, and all apply. A
+                 *     kind in parentheses, such as team=(unallocated), selects that row of a report.
+                 * @example [
+                 *       "team=nlp"
+                 *     ]
+                 */
+                filter?: components["parameters"]["Filter"];
+                /** @description Which of the four costs of a charge. */
+                cost?: "effective" | "billed" | "list" | "contracted";
+                /** @description The smallest difference, in percent of a day's expected cost. */
+                impact?: number;
+                /** @description Only what lasts until this day or later. */
+                since?: string;
+                /** @description As on this day; by default, today. */
+                today?: string;
+                /** @description Adds a sentence for each. */
+                explain?: boolean;
+                /**
+                 * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
+                 *     booked; `original` keeps the billed currencies. By default, currencies.report.
+                 */
+                currency?: components["parameters"]["InCurrency"];
+                /** @description The format; by default, from the Accept header. */
+                format?: components["parameters"]["RowFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Unusual days, the newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
+                    "text/csv": string;
+                    "application/jsonl": string;
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
     listAudit: {
         parameters: {
             query?: {
@@ -1798,6 +1905,43 @@ export interface operations {
             };
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getBudgets: {
+        parameters: {
+            query?: {
+                /** @description One budget; by default, all. */
+                name?: string;
+                /** @description As on this day; by default, today. */
+                today?: string;
+                /** @description Whether to forecast the rest of each period. */
+                forecast?: boolean;
+                /** @description The format; by default, from the Accept header. */
+                format?: components["parameters"]["RowFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The budgets that the user may see. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
+                    "text/csv": string;
+                    "application/jsonl": string;
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
             default: components["responses"]["OtherProblem"];
@@ -2297,7 +2441,7 @@ export interface operations {
                  */
                 filter?: components["parameters"]["Filter"];
                 /** @description Which of the four costs of a charge. */
-                cost?: "effective" | "billed" | "list" | "contracted";
+                cost?: "effective" | "billed" | "list" | "contracted" | "gpu_hours";
                 /** @description Days ahead. */
                 days?: number;
                 /** @description A row for each day or month; a month includes what was spent in it. */

@@ -1,0 +1,75 @@
+// AlertService: evaluates the alert rules while `serve` runs and delivers what they find.
+//
+// Whatever is to be delivered is on disk before it is sent, and leaves the disk after it has been
+// accepted. So every notification arrives at least once, whatever is killed; one that may have
+// arrived before is marked as a retry and has the same id.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/alerting/alert_state.h"
+#include "app/alerting/delivery.h"
+#include "app/context/log.h"
+#include "config/config.h"
+#include "core/clock.h"
+#include "reporting/live/live_rows.h"
+#include "reporting/queries/costs.h"
+
+namespace pennyweight {
+
+struct AlertSources {
+  SummarySource summarise;
+  std::function<std::shared_ptr<const LiveView>()> live;  // null before the first view
+};
+
+class AlertService {
+ public:
+  // All outlive it. `path`: of the state file.
+  AlertService(const Config& config, AlertSources sources, Clock& clock, Log& log,
+               std::string path);
+  ~AlertService();
+  AlertService(const AlertService&) = delete;
+  AlertService& operator=(const AlertService&) = delete;
+
+  // Reads the state and begins. An Error where the state can't be read.
+  Result<void> start();
+  void stop();
+
+  // One evaluation and one round of deliveries, without the thread; for tests.
+  void run_once();
+
+  // A copy of the state: for the API.
+  AlertState state() const;
+
+ private:
+  void run();
+  void evaluate(Instant now);
+  void deliver(Instant now);
+  void refresh(Instant now);
+  std::vector<AlertCondition> conditions(Date today);
+  bool save();
+
+  const Config& config_;
+  const AlertSources sources_;
+  Clock& clock_;
+  Log& log_;
+  const std::string path_;
+  Delivery delivery_;
+  std::map<std::string, std::string> reported_;  // problems that were logged, by what failed
+  std::vector<AlertCondition> anomalies_;        // of the last look at all days
+  std::optional<Instant> looked_;                // when that was
+  mutable std::mutex mutex_;                     // guards state_ and stopping_
+  AlertState state_;
+  bool stopping_ = false;
+  std::condition_variable changed_;
+  std::thread thread_;  // last: it uses the others from its first moment
+};
+
+}  // namespace pennyweight

@@ -1,0 +1,176 @@
+#include "app/alerting/alert_state.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "core/files/disk.h"
+#include "core/json_text.h"
+#include "core/try.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::size_t kStateBytesMax = 256u << 20;
+
+void add_text(std::string& out, std::string_view name, std::string_view value) {
+  out += fmt::format("{}\"{}\": {}", out.ends_with('{') ? "" : ", ", name, json_string(value));
+}
+
+void add_time(std::string& out, std::string_view name, const std::optional<Instant>& at) {
+  if (at) add_text(out, name, to_text(*at));
+}
+
+std::string alert_json(const Alert& alert) {
+  std::string out = "{";
+  add_text(out, "rule", alert.condition.rule);
+  add_text(out, "scope", alert.condition.scope);
+  add_text(out, "severity", to_text(alert.condition.severity));
+  add_text(out, "owner", alert.condition.owner);
+  add_text(out, "summary", alert.condition.summary);
+  out += fmt::format(", \"wait_ms\": {}", alert.condition.wait.count());
+  add_time(out, "since", alert.since);
+  add_time(out, "seen", alert.seen);
+  add_time(out, "ended", alert.ended);
+  add_time(out, "told", alert.told);
+  return out + "}";
+}
+
+std::string entry_json(const OutboxEntry& entry) {
+  std::string out = "{";
+  add_text(out, "receiver", entry.receiver);
+  add_text(out, "id", entry.notification.id);
+  add_text(out, "problem", entry.problem);
+  add_time(out, "next", entry.next);
+  out += fmt::format(", \"attempts\": {}, \"is_firing\": {}, \"alert\": {}", entry.attempts,
+                     entry.notification.is_firing, alert_json(entry.notification.alert));
+  return out + "}";
+}
+
+Result<std::string> text_of(const simdjson::dom::element& object, std::string_view name) {
+  std::string_view text;
+  if (object[name].get(text) != simdjson::SUCCESS) {
+    return fail(ErrorCode::kBadFile, fmt::format("'{}' is missing", name));
+  }
+  return std::string(text);
+}
+
+Result<std::optional<Instant>> time_of(const simdjson::dom::element& object,
+                                       std::string_view name) {
+  std::string_view text;
+  if (object[name].get(text) != simdjson::SUCCESS) return std::nullopt;
+  const auto at = TRY(parse_instant(text));
+  return at;
+}
+
+Result<Alert> read_alert(const simdjson::dom::element& object) {
+  Alert alert{.condition = {}};
+  alert.condition.rule = TRY(text_of(object, "rule"));
+  alert.condition.scope = TRY(text_of(object, "scope"));
+  const auto severity = TRY(text_of(object, "severity"));
+  alert.condition.severity =
+      severity == "critical" ? AlertSeverity::kCritical : AlertSeverity::kWarning;
+  alert.condition.owner = TRY(text_of(object, "owner"));
+  alert.condition.summary = TRY(text_of(object, "summary"));
+  std::int64_t wait = 0;
+  if (object["wait_ms"].get(wait) == simdjson::SUCCESS) {
+    alert.condition.wait = std::chrono::milliseconds(wait);
+  }
+  const auto since = TRY(time_of(object, "since"));
+  const auto seen = TRY(time_of(object, "seen"));
+  if (!since || !seen) return fail(ErrorCode::kBadFile, "an alert has no time");
+  alert.since = *since;
+  alert.seen = *seen;
+  alert.ended = TRY(time_of(object, "ended"));
+  alert.told = TRY(time_of(object, "told"));
+  return alert;
+}
+
+Result<std::deque<OutboxEntry>> read_entries(const simdjson::dom::element& root,
+                                             std::string_view name) {
+  std::deque<OutboxEntry> entries;
+  simdjson::dom::array list;
+  if (root[name].get(list) != simdjson::SUCCESS) {
+    return fail(ErrorCode::kBadFile, fmt::format("'{}' is missing", name));
+  }
+  for (const simdjson::dom::element& object : list) {
+    OutboxEntry entry{.receiver = {}, .notification = {.id = {}, .alert = {.condition = {}}}};
+    entry.receiver = TRY(text_of(object, "receiver"));
+    entry.notification.id = TRY(text_of(object, "id"));
+    entry.problem = TRY(text_of(object, "problem"));
+    const auto next = TRY(time_of(object, "next"));
+    entry.next = next.value_or(Instant{});
+    std::uint64_t attempts = 0;
+    simdjson::dom::element alert;
+    if (object["attempts"].get(attempts) != simdjson::SUCCESS ||
+        object["is_firing"].get(entry.notification.is_firing) != simdjson::SUCCESS ||
+        object["alert"].get(alert) != simdjson::SUCCESS) {
+      return fail(ErrorCode::kBadFile, "a notification is not complete");
+    }
+    entry.attempts = static_cast<std::uint32_t>(attempts);
+    entry.notification.alert = TRY(read_alert(alert));
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::string to_json(const AlertState& state) {
+  std::string out = "{\"alerts\": [";
+  bool is_first = true;
+  for (const auto& [key, alert] : state.book) {
+    out += (is_first ? "\n" : ",\n") + alert_json(alert);
+    is_first = false;
+  }
+  const auto add_list = [&](std::string_view name, const std::deque<OutboxEntry>& entries) {
+    out += fmt::format("],\n\"{}\": [", name);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      out += (i == 0 ? "\n" : ",\n") + entry_json(entries[i]);
+    }
+  };
+  add_list("outbox", state.outbox);
+  add_list("dead", state.dead);
+  return out + "]}\n";
+}
+
+Result<AlertState> parse_alert_state(const std::string& text) {
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  if (parser.parse(text).get(root) != simdjson::SUCCESS) {
+    return fail(ErrorCode::kBadFile, "this is not JSON");
+  }
+  AlertState state;
+  simdjson::dom::array alerts;
+  if (root["alerts"].get(alerts) != simdjson::SUCCESS) {
+    return fail(ErrorCode::kBadFile, "'alerts' is missing");
+  }
+  for (const simdjson::dom::element& object : alerts) {
+    Alert alert = TRY(read_alert(object));
+    std::pair key(alert.condition.rule, alert.condition.scope);
+    state.book.insert_or_assign(std::move(key), std::move(alert));
+  }
+  state.outbox = TRY(read_entries(root, "outbox"));
+  state.dead = TRY(read_entries(root, "dead"));
+  return state;
+}
+
+Result<AlertState> load_alert_state(const std::string& path) {
+  std::error_code problem;
+  if (!std::filesystem::exists(path, problem)) return AlertState{};
+  const auto text = TRY(read_raw_file(path, kStateBytesMax));
+  auto state = parse_alert_state(text);
+  if (state) return state;
+  return std::unexpected(state.error().during(fmt::format(
+      "the alerts in {} can't be read; move the file away to begin anew, and every alert is sent "
+      "again",
+      path)));
+}
+
+Result<void> save_alert_state(const AlertState& state, const std::string& path) {
+  return replace_file(path, to_json(state));
+}
+
+}  // namespace pennyweight

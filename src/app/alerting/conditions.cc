@@ -1,0 +1,158 @@
+#include "app/alerting/conditions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reporting/number_format.h"
+#include "reporting/queries/selection.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::chrono::minutes kLiveWait{60};
+constexpr Int128 kLowPercent = 20;
+constexpr int kProbablePercent = 80;
+constexpr int kSilentDaysMax = 3;
+
+std::string figure(const Money& amount) {
+  const bool is_time = amount.currency() == kGpuHours;
+  return fmt::format("{} {}", format_rounded(amount.amount(), 2, Thousands::kSeparated),
+                     is_time ? "GPU-hours" : amount.currency().text());
+}
+
+// One alert for each period: a new period is a new scope.
+std::string period_scope(const BudgetStatus& status) {
+  return fmt::format("{} {}", status.budget.name, to_text(status.days.first));
+}
+
+void add_spent(const BudgetStatus& status, std::vector<AlertCondition>& out) {
+  for (const BudgetThreshold& reached : reached_thresholds(status)) {
+    if (reached.is_forecast) continue;
+    const bool is_all = reached.percent >= 100;
+    out.push_back({.rule = is_all ? "budget_exhausted" : "budget_spent",
+                   .scope = is_all ? period_scope(status)
+                                   : fmt::format("{}: {} %", period_scope(status), reached.percent),
+                   .severity = is_all ? AlertSeverity::kCritical : AlertSeverity::kWarning,
+                   .owner = status.budget.owner,
+                   .summary = fmt::format(
+                       "Budget {}: {} of {} are spent ({} % and more) in the period from {} to {}",
+                       status.budget.name, figure(status.actual), figure(status.amount),
+                       reached.percent, to_text(status.days.first), to_text(status.days.last))});
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> alert_rule_names() {
+  return {"budget_exhausted", "budget_forecast", "budget_probable", "budget_spent",
+          "cost_anomaly",     "costs_missing",   "gpu_idle",        "low_utilisation"};
+}
+
+std::vector<AlertCondition> budget_conditions(const std::vector<BudgetStatus>& statuses) {
+  std::vector<AlertCondition> out;
+  for (const BudgetStatus& status : statuses) {
+    add_spent(status, out);
+    if (status.left.is_negative()) continue;
+    if (status.forecast && status.forecast->ticks() > status.amount.ticks()) {
+      out.push_back(
+          {.rule = "budget_forecast",
+           .scope = period_scope(status),
+           .owner = status.budget.owner,
+           .summary = fmt::format(
+               "Budget {}: {} are forecast until {}, {} more than its {}{}", status.budget.name,
+               figure(*status.forecast), to_text(status.days.last),
+               figure(*status.forecast - status.amount), figure(status.amount),
+               status.exhausts_on ? ", which last until " + to_text(*status.exhausts_on) : "")});
+    }
+    if (status.percent_above && *status.percent_above >= kProbablePercent) {
+      out.push_back({.rule = "budget_probable",
+                     .scope = period_scope(status),
+                     .owner = status.budget.owner,
+                     .summary = fmt::format("Budget {}: with a probability of {} % the period "
+                                            "costs more than its {}",
+                                            status.budget.name, *status.percent_above,
+                                            figure(status.amount))});
+    }
+  }
+  return out;
+}
+
+std::vector<AlertCondition> anomaly_conditions(const std::vector<FoundAnomaly>& anomalies) {
+  std::vector<AlertCondition> out;
+  for (const FoundAnomaly& found : anomalies) {
+    out.push_back({.rule = "cost_anomaly",
+                   .scope = fmt::format("{} {}", found.key, to_text(found.first)),
+                   .owner = found.key,
+                   .summary = found.sentence});
+  }
+  return out;
+}
+
+std::vector<AlertCondition> live_conditions(const LiveView& view) {
+  std::vector<AlertCondition> out;
+  for (const LiveRow& row : live_rows(view)) {
+    if (row.is_unallocated || !row.runs || row.gpu_milli == 0) continue;
+    const auto busy = busy_ratio(row);
+    if (!busy || busy->whole <= 0) continue;  // not observed: nothing is known
+    const bool is_idle = busy->part == 0;
+    if (!is_idle && busy->part * 100 >= busy->whole * kLowPercent) continue;
+    const std::string owner(row.share().dimensions.find("team").value_or(""));
+    out.push_back({.rule = is_idle ? "gpu_idle" : "low_utilisation",
+                   .scope = fmt::format("{}/{}", row.cluster.text(), row.share().workload.text()),
+                   .owner = owner,
+                   .summary = fmt::format(
+                       "Workload {} of cluster {} holds {} GPUs and {}{}",
+                       row.share().workload.text(), row.cluster.text(), gpus_text(row.gpu_milli),
+                       is_idle ? "has not used them for an hour"
+                               : "has used less than 20 % of them for an hour",
+                       row.hour ? fmt::format("; it costs {} an hour", figure(*row.hour)) : ""),
+                   .wait = kLiveWait});
+  }
+  return out;
+}
+
+std::vector<AlertCondition> coverage_conditions(const DailyCostHistory& history, Date today) {
+  const auto age = (today - history.last_day()).count() - 1;
+  if (age <= kSilentDaysMax) return {};
+  return {{.rule = "costs_missing",
+           .scope = "ledger",
+           .summary = fmt::format("The ledger has no costs after {}: {} are missing; has a bill "
+                                  "not come?",
+                                  to_text(history.last_day()),
+                                  counted(static_cast<std::uint64_t>(age), "day"))}};
+}
+
+std::optional<Money> live_cost_today(const Budget& budget, const LiveView& view,
+                                     const Policy& policy) {
+  // At list or card prices the four costs are the same.
+  if (budget.cost == "gpu_hours") return std::nullopt;
+  std::vector<SummaryFilter> filters;
+  for (const std::string& text : budget.filters) {
+    const auto parsed = parse_filter(text, policy);
+    if (!parsed) return std::nullopt;
+    filters.insert(filters.end(), parsed->begin(), parsed->end());
+  }
+  const auto is_built_in = [](const SummaryFilter& filter) {
+    return filter.dimension != "cluster" &&
+           std::ranges::find(kBuiltInDimensions, filter.dimension) != std::end(kBuiltInDimensions);
+  };
+  if (std::ranges::any_of(filters, is_built_in)) return std::nullopt;
+  std::optional<Money> sum;
+  for (const LiveRow& row : live_rows(view)) {
+    if (!row.cost_today || row.cost_today->currency() != budget.currency()) continue;
+    const bool matches = std::ranges::all_of(filters, [&](const SummaryFilter& filter) {
+      std::string value = filter.dimension == "cluster" ? row.cluster.text() : "";
+      if (!row.is_unallocated && filter.dimension != "cluster") {
+        value = row.share().dimensions.find(filter.dimension).value_or("");
+      }
+      const bool is_listed = std::ranges::find(filter.values, value) != filter.values.end();
+      return is_listed != filter.negate;
+    });
+    if (!matches) continue;
+    sum = sum ? *sum + *row.cost_today : *row.cost_today;
+  }
+  return sum;
+}
+
+}  // namespace pennyweight

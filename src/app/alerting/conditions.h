@@ -1,0 +1,36 @@
+// What is wrong now: the shipped rules, over budgets, unusual days and what runs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "core/date.h"
+#include "insight/alerts/alert.h"
+#include "insight/queries/budget_query.h"
+#include "reporting/live/live_rows.h"
+
+namespace pennyweight {
+
+// budget_exhausted (critical), budget_spent at 50 and 80 %, budget_forecast, budget_probable.
+std::vector<AlertCondition> budget_conditions(const std::vector<BudgetStatus>& statuses);
+// cost_anomaly, for unusual days that go on or ended in the last 3 complete days.
+std::vector<AlertCondition> anomaly_conditions(const std::vector<FoundAnomaly>& anomalies);
+// gpu_idle (held and not used, 60 min), low_utilisation (below 20 %, 60 min).
+std::vector<AlertCondition> live_conditions(const LiveView& view);
+// costs_missing: the ledger has no costs of the last 3 days. An alert about the bill, or about
+// `serve` itself, and never about a ledger that has no costs yet.
+std::vector<AlertCondition> coverage_conditions(const DailyCostHistory& history, Date today);
+
+// What today has cost so far in a budget's scope, by what runs; nothing: the scope names what
+// workloads don't have, or nothing is priced in the budget's currency.
+std::optional<Money> live_cost_today(const Budget& budget, const LiveView& view,
+                                     const Policy& policy);
+
+// The names of the rules, for alerts.off.
+std::vector<std::string> alert_rule_names();
+
+}  // namespace pennyweight

@@ -1,0 +1,106 @@
+#include "app/alerting/delivery.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base_encoding.h"
+#include "core/crypto/sha256.h"
+#include "core/files/disk.h"
+#include "core/try.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::size_t kSecretBytesMax = 64u << 10;
+constexpr std::size_t kAnswerBytesMax = 1u << 20;
+// An Alertmanager takes an alert for ended when it has not heard of it for so many evaluations, as
+// with Prometheus.
+constexpr int kEvaluationsValid = 4;
+constexpr std::chrono::milliseconds kValidMin{300'000};
+
+http::Settings client_settings(bool is_public_only) {
+  return {.body_bytes_max = kAnswerBytesMax, .public_addresses_only = is_public_only};
+}
+
+Result<std::string> secret_line(const std::string& path) {
+  auto text = TRY(read_raw_file(path, kSecretBytesMax));
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) {
+    text.pop_back();
+  }
+  if (text.empty()) return fail(ErrorCode::kConfig, path + " is empty");
+  return text;
+}
+
+}  // namespace
+
+std::string host_of(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string_view::npos) return "";
+  std::string_view rest = url.substr(scheme + 3);
+  rest = rest.substr(0, rest.find_first_of("/?#\\"));
+  const std::size_t user = rest.rfind('@');
+  if (user != std::string_view::npos) rest = rest.substr(user + 1);
+  if (rest.starts_with('[')) {
+    return std::string(rest.substr(1, rest.find(']') - 1));
+  }
+  return std::string(rest.substr(0, rest.find(':')));
+}
+
+Delivery::Delivery(const AlertConfig& config)
+    : config_(config), outside_(client_settings(true)), inside_(client_settings(false)) {}
+
+Result<void> Delivery::post(const ReceiverConfig& receiver, const std::string& path,
+                            std::string body, const std::string& id, bool is_retry) {
+  std::string url = receiver.url;
+  if (!receiver.url_file.empty()) url = TRY(secret_line(receiver.url_file));
+  while (!path.empty() && url.ends_with('/')) url.pop_back();
+  http::Request request{.method = "POST", .url = url + path, .body = std::move(body)};
+  request.headers = {{"Content-Type", "application/json"}};
+  if (receiver.kind == ReceiverKind::kWebhook) {
+    request.headers.emplace_back("X-Pennyweight-Id", to_hex(sha256(id)).substr(0, 32));
+    if (is_retry) request.headers.emplace_back("X-Pennyweight-Retry", "true");
+    if (!receiver.secret_file.empty()) {
+      const auto secret = TRY(secret_line(receiver.secret_file));
+      request.headers.emplace_back("X-Pennyweight-Signature",
+                                   "sha256=" + to_hex(hmac_sha256(secret, request.body)));
+    }
+  }
+  const bool is_allowed =
+      std::ranges::find(config_.allow_private, host_of(url)) != config_.allow_private.end();
+  http::Client& client = is_allowed ? inside_ : outside_;
+  const auto response = client.send(request);
+  if (!response) {
+    const std::string hint =
+        is_allowed ? "" : "; a private address needs its host in alerts.allow_private";
+    return fail(ErrorCode::kIo,
+                fmt::format("receiver '{}': {}{}", receiver.name, response.error().message, hint));
+  }
+  if (response->status >= 200 && response->status < 300) return {};
+  return fail(ErrorCode::kIo,
+              fmt::format("receiver '{}' answers with {}", receiver.name, response->status));
+}
+
+Result<void> Delivery::send(const ReceiverConfig& receiver, const AlertNotification& notification,
+                            bool is_retry, Instant now) {
+  switch (receiver.kind) {
+    case ReceiverKind::kAlertmanager:
+      return refresh(receiver, {&notification, 1}, now);
+    case ReceiverKind::kWebhook:
+      return post(receiver, "", webhook_json(notification, is_retry), notification.id, is_retry);
+    case ReceiverKind::kSlack:
+      return post(receiver, "", slack_json(notification), notification.id, is_retry);
+    case ReceiverKind::kTeams:
+      return post(receiver, "", teams_json(notification), notification.id, is_retry);
+  }
+  return {};
+}
+
+Result<void> Delivery::refresh(const ReceiverConfig& receiver,
+                               std::span<const AlertNotification> notifications, Instant now) {
+  const auto valid =
+      std::max(kValidMin, kEvaluationsValid * std::chrono::milliseconds(config_.every_ms));
+  return post(receiver, "/api/v2/alerts", alertmanager_json(notifications, now, valid), "", false);
+}
+
+}  // namespace pennyweight

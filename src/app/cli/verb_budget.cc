@@ -1,0 +1,114 @@
+// budget: how far budgets have come, and when they will be exhausted.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/shared_options.h"
+#include "app/cli/verb.h"
+#include "core/billing_period.h"
+#include "core/try.h"
+#include "insight/queries/budget_query.h"
+
+namespace pennyweight {
+namespace {
+
+struct BudgetOptions {
+  std::string name;
+  std::string today;
+  bool checks = false;
+  TableOptions table;
+};
+
+struct AnomalyOptions {
+  AnomalyQuery query;
+  std::string today;
+  bool explains = false;
+  TableOptions table;
+};
+
+Result<Date> day_or_today(const std::string& text, Context& context) {
+  const std::string zone_today = local_date(context.clock.now(), context.config.policy.time_zone);
+  auto day = parse_date(text.empty() ? zone_today : text);
+  if (!day) return usage_error("--today: " + day.error().message);
+  return *day;
+}
+
+Result<ExitCode> run_budget(const BudgetOptions& options, Context& context) {
+  if (context.config.budgets.empty()) {
+    return fail(ErrorCode::kNotFound,
+                "no budget is configured; add one to the configuration: budgets: [{name: nlp, "
+                "filter: team=nlp, amount: 5000 USD}]");
+  }
+  const Date today = TRY(day_or_today(options.today, context));
+  const auto store = TRY(open_ledger(context.config));
+  const auto statuses = query_budgets({.budgets = context.config.budgets,
+                                       .name = options.name,
+                                       .today = today,
+                                       .events = context.config.events},
+                                      context.config.policy, [&](const SummaryQuery& summary) {
+                                        return store->summarise(summary);
+                                      });
+  if (!statuses) return as_usage_error(statuses.error());
+  print_tables(budget_tables(*statuses), options.table, context);
+  const bool is_exceeded = std::ranges::any_of(
+      *statuses, [](const BudgetStatus& status) { return status.state() == "exceeded"; });
+  return options.checks && is_exceeded ? ExitCode::kCheckFailed : ExitCode::kDone;
+}
+
+Result<ExitCode> run_anomalies(const AnomalyOptions& options, Context& context) {
+  AnomalyQuery query = options.query;
+  query.costs.today = TRY(day_or_today(options.today, context));
+  const auto store = TRY(open_ledger(context.config));
+  const auto found =
+      query_anomalies(query, context.config.policy,
+                      [&](const SummaryQuery& summary) { return store->summarise(summary); });
+  if (!found) return as_usage_error(found.error());
+  Table table = anomaly_table(*found, query);
+  if (options.explains) {
+    for (const FoundAnomaly& one : *found) table.notes.push_back(one.sentence);
+  }
+  if (found->empty()) context.console.say("no unusual day");
+  print_tables({table}, options.table, context);
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Verb declare_budget(CLI::App& app) {
+  const auto options = std::make_shared<BudgetOptions>();
+  CLI::App* command =
+      app.add_subcommand("budget", "Show how far budgets have come, and when they are exhausted");
+  command->add_option("name", options->name, "A budget; default: all");
+  command->add_option("--today", options->today, "As on this day, such as 2026-04-01");
+  command->add_flag("--check", options->checks, "Exit with 1 if a budget is exceeded");
+  add_table_options(*command, options->table);
+  command->footer(examples_footer("budget"));
+  return {command, [options](Context& context) { return run_budget(*options, context); }};
+}
+
+Verb declare_anomalies(CLI::App& app) {
+  const auto options = std::make_shared<AnomalyOptions>();
+  options->query.costs.by = "team";
+  CLI::App* command =
+      app.add_subcommand("anomalies", "Show days whose cost is unusual, and what explains them");
+  command->add_option("--by", options->query.costs.by, "A dimension")->capture_default_str();
+  command->add_option("--cause", options->query.cause,
+                      "The dimension that explains; default: that of --by");
+  command->add_option("--filter", options->query.costs.filters,
+                      "DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated");
+  command->add_option("--cost", options->query.costs.cost, "Which cost of the bill")
+      ->check(CLI::IsMember({"effective", "billed", "list", "contracted"}))
+      ->capture_default_str();
+  command
+      ->add_option("--impact", options->query.rules.impact_percent,
+                   "The smallest difference, in percent of a day's expected cost")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--today", options->today, "As on this day, such as 2026-04-01");
+  command->add_flag("--explain", options->explains, "A sentence for each, with its causes");
+  add_table_options(*command, options->table);
+  command->footer(examples_footer("anomalies"));
+  return {command, [options](Context& context) { return run_anomalies(*options, context); }};
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,53 @@
+// The section `alerts:` of the configuration: which alerts are sent, to whom, and which are silent.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config_key.h"
+#include "config/live_config.h"
+#include "config/yaml_reader.h"
+#include "core/date.h"
+#include "core/decimal.h"
+
+namespace pennyweight {
+
+enum class ReceiverKind { kAlertmanager, kWebhook, kSlack, kTeams };
+
+struct ReceiverConfig {
+  std::string name;
+  ReceiverKind kind = ReceiverKind::kWebhook;
+  std::string url;          // https://… or http://…; of an Alertmanager its address
+  std::string url_file;     // instead: Slack's address is a secret
+  std::string secret_file;  // of a webhook: its bodies are signed with it (HMAC-SHA-256)
+  bool operator==(const ReceiverConfig&) const = default;
+};
+
+struct SilenceConfig {
+  std::string rule;   // empty: any
+  std::string scope;  // of the alert, such as the name of a budget; empty: any
+  std::optional<Date> from;
+  std::optional<Date> to;  // inclusive
+  std::string reason;
+  bool operator==(const SilenceConfig&) const = default;
+};
+
+struct AlertConfig {
+  std::vector<ReceiverConfig> receivers;
+  // Hosts with private addresses that receivers may have, such as alertmanager.local.
+  std::vector<std::string> allow_private;
+  std::vector<std::string> off;  // names of rules that are not evaluated
+  std::vector<SilenceConfig> silences;
+  std::uint32_t every_ms = 60'000;
+  std::uint32_t repeat_ms = 14'400'000;  // how often a receiver is told again of what goes on
+  std::string anomalies_by = "team";
+  bool operator==(const AlertConfig&) const = default;
+};
+
+AlertConfig read_alert_config(YamlReader& reader, const YamlNode& node, const PathReader& path);
+
+ConfigKeys alert_config_keys();
+
+}  // namespace pennyweight

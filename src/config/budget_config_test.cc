@@ -1,0 +1,61 @@
+#include "config/budget_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/config.h"
+
+namespace pennyweight {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(BudgetConfig, EverythingThatABudgetCanSay) {
+  const auto config = parse_config(R"(
+budgets:
+  - name: research
+    amount: 20000.50 USD
+    amounts: [{from: 2026-04-01, amount: 25000 USD}]
+    period: quarter
+    from: 2026-01-01
+    roll_over: true
+    owner: ana
+  - {name: nlp, filter: team=nlp, amount: 900 gpu_hours, parent: research}
+  - {name: run, filter: [team=cv, kind!=shared], amount: 1 EUR, period: project, from: 2026-02-01, to: 2026-02-21, cost: billed}
+events:
+  - {name: new client, from: 2026-05-01, key: nlp, per_day: 120 USD}
+  - {name: holiday, from: 2026-12-25, to: 2026-12-26, percent: 0}
+)",
+                                   "p.yaml");
+  ASSERT_TRUE(config) << config.error().message;
+  ASSERT_EQ(config->budgets.size(), 3u);
+  const Budget& research = config->budgets[0];
+  EXPECT_EQ(to_text(research.amount_on(parse_date("2026-03-31").value()).amount()), "20000.5");
+  EXPECT_EQ(to_text(research.amount_on(parse_date("2026-04-01").value()).amount()), "25000");
+  EXPECT_EQ(config->budgets[1].cost, "gpu_hours");
+  EXPECT_EQ(config->budgets[2].filters.size(), 2u);
+  EXPECT_EQ(config->events[1].percent, 0);
+}
+
+TEST(BudgetConfig, MistakesAreNamedWithTheirPlace) {
+  const auto refused = [](const char* yaml) {
+    const auto config = parse_config(yaml, "p.yaml");
+    return config ? std::string("accepted") : config.error().message;
+  };
+  EXPECT_THAT(refused("budgets: [{name: a}]"),
+              HasSubstr("p.yaml:1:11: budget 'a': it needs an amount"));
+  EXPECT_THAT(refused("budgets: [{name: a, amount: 5}]"), HasSubstr("has no currency"));
+  EXPECT_THAT(refused("budgets: [{name: a, amount: -5 USD}]"), HasSubstr("0 or more"));
+  EXPECT_THAT(refused("budgets: [{name: a, amount: 5 usd}]"), HasSubstr("usd"));
+  EXPECT_THAT(refused("budgets: [{name: a, amount: 5 USD}, {name: a, amount: 5 USD}]"),
+              HasSubstr("two budgets 'a'"));
+  EXPECT_THAT(refused("budgets: [{name: a, amount: 5 USD, period: project}]"),
+              HasSubstr("`from` and `to`"));
+  EXPECT_THAT(refused("budgets: [{name: a, amount: 5 USD, perod: month}]"), HasSubstr("perod"));
+  EXPECT_THAT(refused("events: [{name: a, from: 2026-01-02, to: 2026-01-01, percent: 5}]"),
+              HasSubstr("ends before it begins"));
+  EXPECT_THAT(refused("events: [{name: a, from: 2026-01-02}]"), HasSubstr("per_day or percent"));
+}
+
+}  // namespace
+}  // namespace pennyweight

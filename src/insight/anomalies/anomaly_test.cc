@@ -1,0 +1,160 @@
+#include "insight/anomalies/anomaly.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <random>
+
+namespace pennyweight {
+namespace {
+
+Money usd(std::int64_t units) { return Money::from_units(units, kUsd); }
+
+std::vector<Money> usd_list(std::initializer_list<std::int64_t> units) {
+  std::vector<Money> list;
+  for (const std::int64_t one : units) list.push_back(usd(one));
+  return list;
+}
+
+TEST(Anomalies, TheScoreOfTheReference) {
+  const auto found = measure_deviation(usd_list({100, 102, 98, 101, 99, 103, 97, 100}), usd(180));
+  EXPECT_EQ(found.expected, usd(100));
+  EXPECT_EQ(to_text(found.deviation.amount()), "1.5");
+  EXPECT_EQ(found.score_milli, 35973);
+}
+
+TEST(Anomalies, AFlatHistoryHasADeviationOfOnePercent) {
+  const auto found = measure_deviation(usd_list({100, 100, 100}), usd(110));
+  EXPECT_EQ(found.deviation, usd(1));
+  EXPECT_EQ(found.score_milli, 6745);
+}
+
+struct FleetDays {
+  std::vector<Money> days;
+  std::size_t at = 0;  // of what was planted
+};
+
+// Weekdays with noise of 3 to 8 % and slow growth, and from `at` on something planted.
+enum class Planted { kNothing, kSpike, kShift, kDrift, kPrice };
+FleetDays simulate_days(std::uint64_t seed, Planted planted) {
+  std::mt19937_64 random(seed);
+  const auto noise = static_cast<std::int64_t>(30 + random() % 50);  // permille
+  const std::int64_t weekend = 400 + static_cast<std::int64_t>(random() % 600);
+  FleetDays out;
+  out.at = 120 + random() % 100;
+  const std::int64_t size = 200 + static_cast<std::int64_t>(random() % 800);
+  for (std::size_t t = 0; t < 365; ++t) {
+    std::int64_t value = 1'000'000 + static_cast<std::int64_t>(t) * 200;
+    if (t % 7 >= 5) value = value * weekend / 1000;
+    std::int64_t chance = 0;
+    for (int i = 0; i < 4; ++i) chance += static_cast<std::int64_t>(random() % 2001) - 1000;
+    value += value * noise * chance / 1'154'700;  // the standard deviation of the sum is 1,154.7
+    const auto since = static_cast<std::int64_t>(t) - static_cast<std::int64_t>(out.at);
+    const std::int64_t more = std::max(size, noise * 6);
+    if (planted == Planted::kSpike && since == 0) value += value * more / 1000;
+    if (planted == Planted::kShift && since >= 0) value += value * more / 1000;
+    if (planted == Planted::kPrice && since >= 0)
+      value = value * (1000 - std::min(more, std::int64_t{800})) / 1000;
+    if (planted == Planted::kDrift && since >= 0 && since < 60) value += value * since * 20 / 1000;
+    if (planted == Planted::kDrift && since >= 60) value += value * 1200 / 1000;
+    out.days.push_back(Money::from_ticks(Int128{value} * 1'000'000'000'000, kUsd));
+  }
+  return out;
+}
+
+// Precision, recall and false alerts a year over simulated series, as the requirements count them.
+TEST(Anomalies, PlantedChangesAreFoundAndLittleElse) {
+  int found = 0;
+  int planted = 0;
+  int false_alerts = 0;
+  int series = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    for (const Planted what :
+         {Planted::kNothing, Planted::kSpike, Planted::kShift, Planted::kDrift, Planted::kPrice}) {
+      const FleetDays fleet = simulate_days(seed * 5 + static_cast<std::uint64_t>(what), what);
+      bool is_found = false;
+      for (const Incident& incident : find_incidents(fleet.days, {}, {})) {
+        const bool is_near = what != Planted::kNothing && incident.first + 2 >= fleet.at &&
+                             incident.first <= fleet.at + (what == Planted::kDrift ? 120 : 30);
+        if (is_near) {
+          is_found = true;
+        } else {
+          ++false_alerts;
+        }
+      }
+      ++series;
+      if (what != Planted::kNothing) ++planted;
+      if (is_found) ++found;
+    }
+  }
+  RecordProperty("found", found);
+  RecordProperty("false_alerts", false_alerts);
+  EXPECT_GE(found * 10, planted * 9) << found << " of " << planted;
+  EXPECT_LE(false_alerts, series) << "a series is a year";
+  EXPECT_GE(found * 10, (found + false_alerts) * 9) << false_alerts << " false alerts";
+}
+
+TEST(Anomalies, DaysInARowAreOneIncident) {
+  std::vector<Money> days(100, usd(100));
+  for (std::size_t t = 80; t < 85; ++t) days[t] = usd(400);
+  const auto incidents = find_incidents(days, {}, {});
+  ASSERT_EQ(incidents.size(), 1u);
+  EXPECT_EQ(incidents[0].first, 80u);
+  EXPECT_EQ(incidents[0].last, 84u);
+  EXPECT_EQ(incidents[0].impact(), usd(1500));
+  EXPECT_FALSE(incidents[0].is_open);
+}
+
+TEST(Anomalies, AMissingDayIsNoAnomaly) {
+  std::vector<Money> days(60, usd(100));
+  days[50] = usd(0);
+  std::vector<bool> missing(60, false);
+  missing[50] = true;
+  EXPECT_TRUE(find_incidents(days, missing, {}).empty());
+  EXPECT_EQ(find_incidents(days, {}, {}).size(), 1u);
+}
+
+TEST(Anomalies, SmallChangesOfTidySeriesAreNoAnomalies) {
+  std::vector<Money> days(60, usd(100));
+  days[59] = usd(109);  // a score of 6, and an impact of 9 %
+  EXPECT_TRUE(find_incidents(days, {}, {}).empty());
+  days[59] = usd(110);
+  EXPECT_EQ(find_incidents(days, {}, {}).size(), 1u);
+  EXPECT_TRUE(find_incidents(days, {}, {.impact_min = usd(11)}).empty());
+  EXPECT_TRUE(find_incidents(std::vector<Money>(20, usd(1)), {}, {}).empty());
+  EXPECT_TRUE(find_incidents({}, {}, {}).empty());
+}
+
+TEST(Anomalies, PriceVolumeAndMixByHand) {
+  // a: 10 h at 2, then 20 h at 3. b: 10 h at 4, then 10 h at 4.
+  const std::vector<CostAndTime> parts{{"a", usd(20), usd(60), GpuTime::of(10), GpuTime::of(20)},
+                                       {"b", usd(40), usd(40), GpuTime::of(10), GpuTime::of(10)}};
+  const auto split = split_difference(parts);
+  EXPECT_EQ(split.price, usd(20));
+  EXPECT_EQ(split.volume, usd(30));  // 30 h at the average of 3, before 20 h
+  EXPECT_EQ(split.mix, usd(-10));
+  EXPECT_EQ(split.sum(), usd(40));
+  const auto causes = contributions(parts);
+  EXPECT_EQ(causes[0].key, "a");
+  EXPECT_EQ(causes[0].permille, 1000);
+}
+
+RC_GTEST_PROP(Anomalies, TheSplitAddsUpToTheLastTick, ()) {
+  const auto count = *rc::gen::inRange<std::size_t>(1, 8);
+  std::vector<CostAndTime> parts;
+  Money whole = usd(0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto ticks = [] {
+      return Money::from_ticks(Int128{*rc::gen::arbitrary<std::int64_t>()} * 1'000'003, kUsd);
+    };
+    const auto time = [] {
+      return GpuTime::of(*rc::gen::inRange<std::uint64_t>(0, 1'000'000'000'000'000'000));
+    };
+    parts.push_back({"", ticks(), ticks(), time(), time()});
+    whole += parts.back().cost_after - parts.back().cost_before;
+  }
+  RC_ASSERT(split_difference(parts).sum() == whole);
+}
+
+}  // namespace
+}  // namespace pennyweight

@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/split.h"
+#include "core/try.h"
+#include "insight/queries/budget_query.h"
+#include "reporting/number_format.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr int kComparedWeeks = 4;
+
+std::string money_text(Money amount) {
+  return fmt::format("{}{} {}", amount.is_negative() ? "" : "+",
+                     format_rounded(amount.amount(), 2, Thousands::kSeparated),
+                     amount.currency().text());
+}
+
+// The days of an incident, or those of the weeks before that it is compared with.
+std::vector<std::pair<Date, Date>> compared_weeks(Date first, Date last) {
+  std::vector<std::pair<Date, Date>> weeks;
+  // Whole weeks back, so that the weekdays are the same; none of them touches the incident.
+  const auto length = (last - first).count() + 1;
+  const auto step = (length + 6) / 7 * 7;
+  for (int back = 1; back <= kComparedWeeks; ++back) {
+    const auto shift = std::chrono::days(step * back);
+    weeks.emplace_back(first - shift, last - shift);
+  }
+  return weeks;
+}
+
+// Costs and GPU time by the values of the cause: after, and before as the mean of some weeks. A
+// mean is a split by largest remainder, so that what is compared is exact.
+Result<std::vector<CostAndTime>> causes_of(const AnomalyQuery& params, const Policy& policy,
+                                           const SummarySource& summarise, const std::string& key,
+                                           Date first, Date last) {
+  const CostColumn column = TRY(parse_one_cost(params.costs.cost));
+  const std::string& cause = params.cause.empty() ? params.costs.by : params.cause;
+  SummaryQuery query;
+  for (const std::string& text : params.costs.filters) {
+    const auto filters = TRY(parse_filter(text, policy));
+    query.filters.insert(query.filters.end(), filters.begin(), filters.end());
+  }
+  if (!params.costs.by.empty()) {
+    for (SummaryFilter& filter : row_filters(params.costs.by, key)) {
+      query.filters.push_back(std::move(filter));
+    }
+  }
+  if (!cause.empty()) {
+    query.group_by = TRY(parse_dimensions({cause}, policy));
+    if (query.group_by.front() != "kind") query.group_by.emplace_back("kind");
+  }
+  std::map<std::string, CostAndTime> parts;
+  const auto add = [&](Date from, Date to, bool is_before) -> Result<void> {
+    query.first_day = from;
+    query.last_day = to;
+    const auto rows = TRY(summarise(query));
+    for (const SummaryRow& row : rows) {
+      const Money zero = Money::zero(row.costs.currency());
+      const std::string value =
+          cause.empty() ? "(all)" : display_key(cause, row.keys.front(), row.keys.back());
+      CostAndTime& part = parts.try_emplace(value, CostAndTime{value, zero, zero}).first->second;
+      const GpuTime time = row.gpu_time + row.idle_time;
+      (is_before ? part.cost_before : part.cost_after) += select_cost(row.costs, column);
+      (is_before ? part.time_before : part.time_after) += time;
+    }
+    return {};
+  };
+  TRY(add(first, last, false));
+  for (const auto& [from, to] : compared_weeks(first, last)) TRY(add(from, to, true));
+  std::vector<CostAndTime> out;
+  for (auto& [value, part] : parts) {
+    const std::vector<Weight> even(kComparedWeeks, 1);
+    part.cost_before = split(part.cost_before, even).front();
+    part.time_before = GpuTime::of(part.time_before.count() / kComparedWeeks);
+    out.push_back(std::move(part));
+  }
+  return out;
+}
+
+std::string describe(const FoundAnomaly& found) {
+  const auto days = (found.last - found.first).count() + 1;
+  const auto per_day =
+      split(found.incident.impact(), std::vector<Weight>(static_cast<std::size_t>(days), 1));
+  std::string text = fmt::format("{}: {} a day {} {}", found.key, money_text(per_day.front()),
+                                 found.is_open ? "since"
+                                 : days == 1   ? "on"
+                                               : "from",
+                                 to_text(found.first));
+  if (!found.is_open && days > 1) text += fmt::format(" to {}", to_text(found.last));
+  if (!found.causes.empty() && found.causes.front().key != "(all)" &&
+      found.causes.front().key != found.key) {
+    text +=
+        fmt::format(", {} % from {}", found.causes.front().permille / 10, found.causes.front().key);
+  }
+  return text + fmt::format("; volume {}, price {}, mix {}, other {}",
+                            money_text(found.split.volume), money_text(found.split.price),
+                            money_text(found.split.mix), money_text(found.split.rest));
+}
+
+}  // namespace
+
+Result<std::vector<FoundAnomaly>> query_anomalies(const AnomalyQuery& params, const Policy& policy,
+                                                  const SummarySource& summarise) {
+  const auto history = TRY(query_daily_costs(params.costs, policy, summarise));
+  std::vector<FoundAnomaly> found;
+  for (const forecasting::DailyCosts& part : history.parts) {
+    for (const Incident& incident : find_incidents(part.days, history.missing, params.rules)) {
+      const Date first = history.first_day + std::chrono::days(incident.first);
+      const Date last = history.first_day + std::chrono::days(incident.last);
+      if (params.since && last < *params.since) continue;
+      const Money zero = Money::zero(part.days.front().currency());
+      FoundAnomaly anomaly{
+          part.key, first, last, incident.is_open, incident, {zero, zero, zero, zero}, {}, {}};
+      // "(others)" is no value of the ledger, so nothing explains it.
+      if (part.key != kOtherKeys) {
+        const auto causes = TRY(causes_of(params, policy, summarise, part.key, first, last));
+        if (!causes.empty()) {
+          anomaly.split = split_difference(causes);
+          anomaly.causes = contributions(causes);
+        }
+      }
+      anomaly.sentence = describe(anomaly);
+      found.push_back(std::move(anomaly));
+    }
+  }
+  std::ranges::stable_sort(found, [](const FoundAnomaly& a, const FoundAnomaly& b) {
+    return std::tuple(b.last, b.first) < std::tuple(a.last, a.first);
+  });
+  return found;
+}
+
+Table anomaly_table(std::span<const FoundAnomaly> anomalies, const AnomalyQuery& params) {
+  Table table;
+  table.title =
+      fmt::format("Unusual days by {}", params.costs.by.empty() ? "scope" : params.costs.by);
+  table.columns = {{params.costs.by.empty() ? "scope" : params.costs.by, "of"},
+                   {"first", "from"},
+                   {"last", "to"},
+                   {"is_open", "goes on"},
+                   {"actual", "actual", ColumnKind::kMoney},
+                   {"expected", "expected", ColumnKind::kMoney},
+                   {"impact", "impact", ColumnKind::kMoney},
+                   {"volume", "volume", ColumnKind::kMoney},
+                   {"price", "price", ColumnKind::kMoney},
+                   {"mix", "mix", ColumnKind::kMoney},
+                   {"rest", "other", ColumnKind::kMoney},
+                   {"cause", "mostly from"}};
+  for (const FoundAnomaly& one : anomalies) {
+    table.currency = one.incident.actual.currency();
+    table.rows.push_back({one.key, to_text(one.first), to_text(one.last),
+                          std::string(one.is_open ? "yes" : ""), one.incident.actual,
+                          one.incident.expected, one.incident.impact(), one.split.volume,
+                          one.split.price, one.split.mix, one.split.rest,
+                          one.causes.empty() ? std::string() : one.causes.front().key});
+  }
+  table.notes.emplace_back(
+      "expected: the median of the same weekday over 8 weeks; volume, price, mix and other add up "
+      "to "
+      "the difference from the mean of the 4 weeks before");
+  return table;
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,59 @@
+// Queries how far budgets have come, and days whose cost is unusual.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "insight/anomalies/anomaly.h"
+#include "insight/budgets/budget.h"
+#include "insight/queries/daily_costs.h"
+#include "reporting/table.h"
+
+namespace pennyweight {
+
+struct BudgetQuery {
+  std::span<const Budget> budgets;
+  std::string name = {};  // of one budget; empty: all
+  Date today = {};
+  std::optional<Date> complete_until = {};  // as DailyCostQuery has it
+  std::span<const forecasting::KnownEvent> events = {};
+  bool forecasts = true;
+  // What today has cost so far, where it is known live; nothing: only what the ledger says.
+  std::function<std::optional<Money>(const Budget&)> live_today = {};
+};
+
+// In the order of the budgets. Errors: kNotFound for a name that no budget has; kBadValue, with the
+// budget's name, for a scope that can't be understood or that has costs in another currency.
+Result<std::vector<BudgetStatus>> query_budgets(const BudgetQuery& params, const Policy& policy,
+                                                const SummarySource& summarise);
+
+// One table for each currency; GPU-hours are the last.
+std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses);
+
+struct AnomalyQuery {
+  DailyCostQuery costs;
+  AnomalyRules rules = {};
+  std::string cause = {};          // the dimension that explains; empty: as `costs.by`
+  std::optional<Date> since = {};  // only incidents that last until this day or later
+};
+
+struct FoundAnomaly {
+  std::string key;
+  Date first;
+  Date last;
+  bool is_open = false;
+  Incident incident;
+  DifferenceSplit split;
+  std::vector<Contribution> causes;  // by the dimension `cause`
+  std::string sentence;              // "nlp: +1,240.00 USD a day since 2026-03-10, 92 % from …"
+};
+
+// Newest first. Errors as query_daily_costs().
+Result<std::vector<FoundAnomaly>> query_anomalies(const AnomalyQuery& params, const Policy& policy,
+                                                  const SummarySource& summarise);
+Table anomaly_table(std::span<const FoundAnomaly> anomalies, const AnomalyQuery& params);
+
+}  // namespace pennyweight

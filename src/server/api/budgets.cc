@@ -1,0 +1,108 @@
+// GET /api/v1/budgets and /api/v1/anomalies: how far budgets have come, and unusual days.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "config/config.h"
+#include "insight/queries/budget_query.h"
+#include "server/api/answers.h"
+#include "server/api/cost_params.h"
+#include "server/api/daily_history.h"
+#include "server/api/endpoints.h"
+#include "server/api/scoped_queries.h"
+#include "server/api/tables.h"
+
+namespace pennyweight::api {
+namespace {
+
+using server::Request;
+using server::Response;
+
+// Whether everything in the budget's scope is in the user's: for each of their dimensions the
+// budget names some of their values and no others.
+bool is_in_scope(const Budget& budget, const std::vector<SummaryFilter>& scope,
+                 const Policy& policy) {
+  std::vector<SummaryFilter> filters;
+  for (const std::string& text : budget.filters) {
+    const auto parsed = parse_filter(text, policy);
+    if (!parsed) return false;
+    filters.insert(filters.end(), parsed->begin(), parsed->end());
+  }
+  return std::ranges::all_of(scope, [&](const SummaryFilter& own) {
+    return std::ranges::any_of(filters, [&](const SummaryFilter& filter) {
+      return !filter.negate && !own.negate && filter.dimension == own.dimension &&
+             std::ranges::all_of(filter.values, [&](const std::string& value) {
+               return std::ranges::find(own.values, value) != own.values.end();
+             });
+    });
+  });
+}
+
+}  // namespace
+
+Response get_budgets(const Services& services, const Request& request) {
+  const ScopedQueries queries(services, request);
+  const Policy& policy = services.config.policy;
+  QueryParams params(request);
+  const std::string name = params.text("name").value_or("");
+  const auto today = params.date("today");
+  const bool forecasts = params.boolean("forecast").value_or(true);
+  const AnswerFormat format = choose_format(params, request, false);
+  if (auto problem = params.problem()) return *std::move(problem);
+  std::vector<Budget> budgets;
+  for (const Budget& budget : services.config.budgets) {
+    if (queries.is_scoped() && !is_in_scope(budget, queries.who().scope, policy)) continue;
+    budgets.push_back(budget);
+  }
+  DailyCostQuery days;
+  if (auto known = set_known_days(services, queries, today, days); !known) {
+    return refusal(known.error());
+  }
+  const auto statuses = query_budgets(
+      {.budgets = budgets,
+       .name = name,
+       .today = days.today,
+       .complete_until = days.complete_until,
+       .events = services.config.events,
+       .forecasts = forecasts},
+      policy, [&](const SummaryQuery& summary) { return queries.summarise(summary); });
+  if (!statuses) return refusal(statuses.error());
+  return answer(budget_tables(*statuses), format, "");
+}
+
+Response get_anomalies(const Services& services, const Request& request) {
+  ScopedQueries queries(services, request);
+  const Policy& policy = services.config.policy;
+  QueryParams params(request);
+  AnomalyQuery query;
+  query.costs.by = params.text("by").value_or("");
+  query.cause = params.text("cause").value_or("");
+  query.costs.filters = read_filters(params);
+  query.costs.cost = params.choice("cost", {"effective", "billed", "list", "contracted"});
+  query.rules.impact_percent = static_cast<int>(params.number("impact", 1, 1000).value_or(10));
+  query.since = params.date("since");
+  const auto today = params.date("today");
+  const bool explains = params.boolean("explain").value_or(false);
+  queries.convert_to(read_currency(params, services.config.currencies.report));
+  const AnswerFormat format = choose_format(params, request, false);
+  if (auto problem = params.problem()) return *std::move(problem);
+  if (auto known = set_known_days(services, queries, today, query.costs); !known) {
+    return refusal(known.error());
+  }
+  const auto found = query_anomalies(
+      query, policy, [&](const SummaryQuery& summary) { return queries.summarise(summary); });
+  // Nothing was spent yet: an answer without tables, not an error.
+  if (!found && found.error().code == ErrorCode::kNotFound) return answer({}, format, "");
+  if (!found) return refusal(found.error());
+  Table table = anomaly_table(*found, query);
+  if (explains) {
+    for (const FoundAnomaly& one : *found) table.notes.push_back(one.sentence);
+  }
+  std::ranges::move(queries.rates(), std::back_inserter(table.notes));
+  return answer({std::move(table)}, format, "");
+}
+
+}  // namespace pennyweight::api

@@ -1,0 +1,152 @@
+"""Alerts of `serve`: budgets that are exceeded reach a webhook, signed, whatever is killed.
+
+usage: alerts.py PENNYWEIGHT ROOT
+"""
+import hashlib
+import hmac
+import http.server
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+BINARY, ROOT = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+DATA = ROOT / "tests" / "data" / "cli"
+SECRET = b"a shared secret"
+KILLS = int(os.environ.get("PENNYWEIGHT_KILLS", "3"))
+PATIENCE_S = 60
+failures = []
+received = []  # (id, is_retry, status, rule, scope)
+answers = [200]  # of the receiver, the last one again and again
+
+
+def expect(condition, what):
+    if not condition:
+        failures.append(what)
+        print("FAILED:", what, flush=True)
+
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        status = answers.pop(0) if len(answers) > 1 else answers[0]
+        if status == 200:
+            if self.path == "/hook":
+                signed = "sha256=" + hmac.new(SECRET, body, hashlib.sha256).hexdigest()
+                expect(self.headers["X-Pennyweight-Signature"] == signed, "the body is signed")
+            received.append((self.path, json.loads(body)))
+        self.send_response(status)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def run(arguments, cwd):
+    done = subprocess.run([BINARY, *arguments], cwd=cwd, capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        raise RuntimeError(f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}")
+
+
+def wait_for(condition, what):
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        if condition():
+            return
+        time.sleep(0.1)
+    expect(False, what)
+
+
+def hooks():
+    return [body for path, body in received if path == "/hook"]
+
+
+def main():
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="pennyweight-alerts-"))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    port = server.server_address[1]
+    for name in ("nodes.csv", "jobs.txt"):
+        shutil.copy(DATA / name, folder / name)
+    (folder / "secret").write_bytes(SECRET + b"\n")
+    period = "period: project, from: 2026-03-01, to: 2199-12-31"
+    budgets = "".join(f"  - {{name: b{i}, amount: {i} USD, {period}}}\n" for i in range(1, 6))
+    config = f"""
+clusters: [{{name: lab, kind: slurm, time_zone: UTC}}]
+budgets:
+{budgets}  - {{name: plenty, amount: 100000000 USD, {period}}}
+alerts:
+  every: 1s
+  off: [budget_forecast, budget_probable, costs_missing, cost_anomaly]
+  silences: [{{scope: b5, to: 2199-12-31, reason: approved}}]
+  allow_private: [127.0.0.1]
+  receivers:
+    - {{name: hook, url: "http://127.0.0.1:{port}/hook", secret_file: secret}}
+    - {{name: manager, kind: alertmanager, url: "http://127.0.0.1:{port}"}}
+    - {{name: inside, url: "http://localhost:{port}/never"}}
+"""
+    (folder / "pennyweight.yaml").write_text(config)
+    run(["generate", "bill", "--nodes", "nodes.csv", "--from", "2026-03-01", "--to", "2026-03-05",
+         "--prices-as-of", "2026-07-20", "--out", "bill.csv"], folder)
+    run(["import", "--cluster", "lab", "nodes.csv", "jobs.txt"], folder)
+    run(["import", "--cluster", "lab", "bill.csv"], folder)
+    run(["allocate"], folder)
+    log = open(folder / "serve.log", "ab")
+
+    def serve():
+        return subprocess.Popen([BINARY, "serve", "--listen", "127.0.0.1:0"], cwd=folder, stdout=log,
+                                stderr=subprocess.STDOUT)
+
+    # The receiver is down at first, and the program is killed meanwhile.
+    answers[:] = [503]
+    random.seed(5)
+    for _ in range(KILLS):
+        process = serve()
+        time.sleep(random.uniform(0.5, 3))
+        answers[:] = [503, 503, 200, 503]
+        time.sleep(random.uniform(0.2, 1))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    answers[:] = [200]
+    process = serve()
+    # Three alerts for each budget: 50 %, 80 %, exhausted. b5 is silent, "plenty" is not reached.
+    wanted = 4 * 3
+    wait_for(lambda: len({body["id"] for body in hooks()}) >= wanted, "every alert arrives")
+    time.sleep(3)
+    seen = {}
+    for body in hooks():
+        expect(body["scope"].startswith(("b1", "b2", "b3", "b4")), f"{body['scope']} is not wanted")
+        expect(body["id"] not in seen or body["is_retry"], f"{body['id']} came twice unmarked")
+        seen[body["id"]] = body
+    expect(len(seen) == wanted, f"{len(seen)} alerts arrived, {wanted} were wanted")
+    expect(sum(body["severity"] == "critical" for body in seen.values()) == 4, "four are critical")
+    expect(not [path for path, _ in received if path == "/never"],
+           "a private address that is not allowed hears nothing")
+    managed = [alert for path, body in received if path == "/api/v2/alerts" for alert in body]
+    expect(any(alert["labels"]["alertname"] == "Pennyweight_budget_exhausted" for alert in managed),
+           "an Alertmanager hears of it")
+    # A larger budget ends the alert after it was held.
+    state = json.loads(next(folder.glob("*.live/alerts.json")).read_text())
+    expect(len(state["alerts"]) == 15, f"{len(state['alerts'])} alerts are known, of 15")
+    expect(all("alerts.allow_private" in entry["problem"] for entry in state["outbox"]
+               if entry["receiver"] == "inside" and entry["attempts"] > 1), "the remedy is said")
+    process.send_signal(signal.SIGTERM)
+    expect(process.wait(timeout=30) == 0, "serve ends in order")
+    server.shutdown()
+    if failures:
+        print((folder / "serve.log").read_text()[-3000:])
+    else:
+        shutil.rmtree(folder)
+    print("alerts:", "ok" if not failures else f"{len(failures)} failed", len(received), "requests")
+    sys.exit(bool(failures))
+
+
+if __name__ == "__main__":
+    main()

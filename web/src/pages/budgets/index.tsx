@@ -1,0 +1,50 @@
+// Budgets: how far each has come, what the next months will cost, and unusual days.
+import { address } from "../../api/client";
+import { useQuery } from "../../api/hooks";
+import type { Tables } from "../../api/types";
+import { ApiTable } from "../../components/api_table";
+import { Card, PageHead } from "../../components/card";
+import { LinkButton } from "../../components/controls";
+import { Empty, Loaded } from "../../components/states";
+
+const FORECAST = { by: "team", days: 60, step: "month" };
+const ANOMALIES = { by: "team", explain: true };
+
+function Part({ title, tables }: { title: string; tables: Tables["tables"] }) {
+  return (
+    <>
+      {tables.map((table) => (
+        <Card key={`${table.title} ${table.currency}`} title={title} note={table.currency ?? undefined} flush>
+          <ApiTable table={table} caption={title} />
+          {(table.notes ?? []).length > 0 && <ul class="muted">{(table.notes ?? []).map((note) => <li key={note}>{note}</li>)}</ul>}
+        </Card>
+      ))}
+    </>
+  );
+}
+
+export default function BudgetsPage() {
+  const budgets = useQuery<Tables>("/budgets");
+  const forecast = useQuery<Tables>("/forecast", FORECAST);
+  const anomalies = useQuery<Tables>("/anomalies", ANOMALIES);
+  return (
+    <div class="stack">
+      <PageHead title="Budgets" lead="How far each budget has come, what the next months will cost, and unusual days.">
+        <LinkButton icon="download" tone="quiet" href={address("/budgets", { format: "csv" })} download>
+          CSV
+        </LinkButton>
+      </PageHead>
+      <Loaded query={budgets}>
+        {({ tables }) => tables.length > 0 ? <Part title="Budgets" tables={tables} /> : (
+          <Card>
+            <Empty icon="coverage" title="No budget" command="pennyweight budget">
+              Budgets are part of the configuration: name, filter and amount of each, under budgets.
+            </Empty>
+          </Card>
+        )}
+      </Loaded>
+      <Loaded query={forecast}>{({ tables }) => <Part title="The next months, by team" tables={tables} />}</Loaded>
+      <Loaded query={anomalies}>{({ tables }) => <Part title="Unusual days" tables={tables} />}</Loaded>
+    </div>
+  );
+}
