@@ -57,7 +57,7 @@ class BudgetReader {
     if (yaml_.error_count() != before) return std::nullopt;
     // The first amount counts from the beginning.
     if (amount) budget_.amounts.insert(budget_.amounts.begin(), {Date(), *amount});
-    if (!budget_.amounts.empty() && budget_.currency() == kGpuHours) budget_.cost = "gpu_hours";
+    if (!budget_.amounts.empty() && budget_.currency() == kGpuHourUnit) budget_.cost = "gpu_hours";
     if (const auto sound = check_budget(budget_); !sound) {
       yaml_.refuse(node, sound.error().message);
       return std::nullopt;
@@ -130,7 +130,7 @@ Result<Money> parse_amount(std::string_view text) {
   }
   const auto amount = TRY(parse_exact_decimal(text.substr(0, space)));
   const std::string_view unit = text.substr(space + 1);
-  if (unit == "gpu_hours") return Money::from_decimal(amount, kGpuHours);
+  if (unit == "gpu_hours") return Money::from_decimal(amount, kGpuHourUnit);
   const auto currency = TRY(Currency::parse(unit));
   return Money::from_decimal(amount, currency);
 }

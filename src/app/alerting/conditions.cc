@@ -16,7 +16,7 @@ constexpr int kProbablePercent = 80;
 constexpr int kSilentDaysMax = 3;
 
 std::string figure(const Money& amount) {
-  const bool is_time = amount.currency() == kGpuHours;
+  const bool is_time = amount.currency() == kGpuHourUnit;
   return fmt::format("{} {}", format_rounded(amount.amount(), 2, Thousands::kSeparated),
                      is_time ? "GPU-hours" : amount.currency().text());
 }

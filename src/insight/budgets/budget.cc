@@ -153,7 +153,7 @@ Result<void> check_budget(const Budget& budget) {
       return wrong("its amounts are in the order of their dates, each with a date of its own");
     }
   }
-  if ((budget.cost == "gpu_hours") != (budget.currency() == kGpuHours)) {
+  if ((budget.cost == "gpu_hours") != (budget.currency() == kGpuHourUnit)) {
     return wrong("GPU-hours have a budget of their own, without a currency");
   }
   if (budget.period == BudgetPeriod::kProject && (!budget.from || !budget.to)) {
@@ -279,11 +279,12 @@ std::map<std::string, std::string> check_hierarchy(std::span<const Budget> budge
     }
     const Money has = parent.amount_on(budget_days(parent, today).first);
     if (sum.ticks() <= has.ticks()) continue;
-    notes[name] = fmt::format(
-        "its {} plan {} {}, {} more than it has",
-        children.size() == 1 ? "part" : fmt::format("{} parts", children.size()),
-        to_text(sum.amount()), parent.currency() == kGpuHours ? "GPU-hours" : sum.currency().text(),
-        to_text((sum - has).amount()));
+    notes[name] =
+        fmt::format("its {} plan {} {}, {} more than it has",
+                    children.size() == 1 ? "part" : fmt::format("{} parts", children.size()),
+                    to_text(sum.amount()),
+                    parent.currency() == kGpuHourUnit ? "GPU-hours" : sum.currency().text(),
+                    to_text((sum - has).amount()));
   }
   return notes;
 }

@@ -19,7 +19,7 @@
 namespace pennyweight {
 
 // The "currency" of budgets and forecasts in GPU-hours: ISO 4217 "no currency".
-inline constexpr Currency kGpuHours{"XXX"};
+inline constexpr Currency kGpuHourUnit{"XXX"};
 
 enum class BudgetPeriod { kDay, kWeek, kMonth, kQuarter, kYear, kProject };
 std::optional<BudgetPeriod> parse_budget_period(std::string_view text);  // "month"

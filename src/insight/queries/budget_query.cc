@@ -129,7 +129,7 @@ std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses) {
   std::map<std::pair<bool, std::string>, Table> tables;
   for (const BudgetStatus& status : statuses) {
     const Currency currency = status.budget.currency();
-    const bool is_time = currency == kGpuHours;
+    const bool is_time = currency == kGpuHourUnit;
     auto [place, is_new] = tables.try_emplace({is_time, currency.text()});
     Table& table = place->second;
     if (is_new) {

@@ -117,7 +117,7 @@ Result<Money> budget_cost(const SummaryRow& row, const std::string& cost) {
   if (cost == "gpu_hours") {
     const auto hours =
         multiply_divide(row.gpu_time.count(), UInt128{Money::kTicksPerUnit}, kGpuHour.count());
-    return Money::from_ticks(static_cast<Int128>(hours.quotient), kGpuHours);
+    return Money::from_ticks(static_cast<Int128>(hours.quotient), kGpuHourUnit);
   }
   const CostColumn column = TRY(parse_one_cost(cost));
   return select_cost(row.costs, column);

@@ -46,7 +46,7 @@ Result<DailyCostHistory> query_daily_costs(const DailyCostQuery& params, const P
 Result<CostColumn> parse_one_cost(const std::string& cost);
 
 // A cost of the row, or for "gpu_hours" its GPU-hours, rounded down at the 18th digit, in the
-// "currency" kGpuHours.
+// "currency" kGpuHourUnit.
 Result<Money> budget_cost(const SummaryRow& row, const std::string& cost);
 
 inline constexpr const char* kOtherKeys = "(others)";
