@@ -21,7 +21,8 @@ budgets:
     roll_over: true
     owner: ana
   - {name: nlp, filter: team=nlp, amount: 900 gpu_hours, parent: research}
-  - {name: run, filter: [team=cv, kind!=shared], amount: 1 EUR, period: project, from: 2026-02-01, to: 2026-02-21, cost: billed}
+  - {name: run, filter: [team=cv, kind!=shared], amount: 1 EUR, period: project, cost: billed,
+     from: 2026-02-01, to: 2026-02-21}
 events:
   - {name: new client, from: 2026-05-01, key: nlp, per_day: 120 USD}
   - {name: holiday, from: 2026-12-25, to: 2026-12-26, percent: 0}

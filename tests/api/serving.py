@@ -42,6 +42,10 @@ policy:
   name: fair
   spread: [{kind: shared, how: even, dimension: team}]
 invoice: {prefix: NW, by: team, issuer: {name: Northwind Compute Ltd}}
+budgets:
+  - {name: everything, amount: 50000 USD, owner: fin}
+  - {name: nlp, filter: team=nlp, amount: 9000 USD, parent: everything, owner: ana}
+  - {name: nlp-hours, filter: team=nlp, amount: 900 gpu_hours}
 """
 PRICES = "gpu_model,unit,price,currency\nNVIDIA-A100-SXM4-80GB,GPU-Hours,1.1,USD\n"
 EARLIER = CONFIG.replace("name: fair", "name: before").replace("even, dimension: team",

@@ -25,9 +25,11 @@ SpentDays spent(std::string_view first, int count, std::int64_t each) {
 
 // A forecast of the same cost on each day.
 forecasting::CostForecast flat(std::int64_t each, int days) {
-  return {.path = std::vector<Money>(static_cast<std::size_t>(days), usd(each)),
-          .path_before_rounding =
-              std::vector<double>(static_cast<std::size_t>(days), static_cast<double>(each))};
+  forecasting::CostForecast forecast{
+      .path = std::vector<Money>(static_cast<std::size_t>(days), usd(each))};
+  using Value = decltype(forecast.path_before_rounding)::value_type;
+  forecast.path_before_rounding.assign(forecast.path.size(), static_cast<Value>(each));
+  return forecast;
 }
 
 // 4,200 after 12 days of 30 is 10,500 (OCI's rule of budgets).

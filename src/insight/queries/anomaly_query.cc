@@ -150,8 +150,11 @@ Table anomaly_table(std::span<const FoundAnomaly> anomalies, const AnomalyQuery&
                    {"mix", "mix", ColumnKind::kMoney},
                    {"rest", "other", ColumnKind::kMoney},
                    {"cause", "mostly from"}};
+  if (!anomalies.empty()) {
+    table.currency = anomalies.front().incident.actual.currency();
+    table.title += " in " + table.currency->text();
+  }
   for (const FoundAnomaly& one : anomalies) {
-    table.currency = one.incident.actual.currency();
     table.rows.push_back({one.key, to_text(one.first), to_text(one.last),
                           std::string(one.is_open ? "yes" : ""), one.incident.actual,
                           one.incident.expected, one.incident.impact(), one.split.volume,
@@ -160,8 +163,7 @@ Table anomaly_table(std::span<const FoundAnomaly> anomalies, const AnomalyQuery&
   }
   table.notes.emplace_back(
       "expected: the median of the same weekday over 8 weeks; volume, price, mix and other add up "
-      "to "
-      "the difference from the mean of the 4 weeks before");
+      "to the difference from the mean of the 4 weeks before");
   return table;
 }
 

@@ -101,6 +101,26 @@ Cell optional_money(const std::optional<Money>& amount) { return amount ? Cell{*
 
 std::string date_text(const std::optional<Date>& day) { return day ? to_text(*day) : ""; }
 
+std::vector<Column> budget_columns() {
+  return {{"budget", "budget"},
+          {"owner", "owner"},
+          {"scope", "scope"},
+          {"from", "from"},
+          {"to", "to"},
+          {"amount", "amount", ColumnKind::kMoney},
+          {"carried", "carried over", ColumnKind::kMoney},
+          {"actual", "actual", ColumnKind::kMoney},
+          {"used", "used", ColumnKind::kPercent},
+          {"pace", "even pace", ColumnKind::kMoney},
+          {"left", "left", ColumnKind::kMoney},
+          {"forecast", "forecast", ColumnKind::kMoney},
+          {"low_80", "80 % from", ColumnKind::kMoney},
+          {"high_80", "to", ColumnKind::kMoney},
+          {"percent_above", "P(above), %", ColumnKind::kCount},
+          {"exhausted", "exhausted"},
+          {"state", "state"}};
+}
+
 }  // namespace
 
 Result<std::vector<BudgetStatus>> query_budgets(const BudgetQuery& params, const Policy& policy,
@@ -133,25 +153,9 @@ std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses) {
     auto [place, is_new] = tables.try_emplace({is_time, currency.text()});
     Table& table = place->second;
     if (is_new) {
-      table.title = is_time ? "Budgets in GPU-hours" : "Budgets";
+      table.title = is_time ? "Budgets in GPU-hours" : "Budgets in " + currency.text();
       if (!is_time) table.currency = currency;
-      table.columns = {{"budget", "budget"},
-                       {"owner", "owner"},
-                       {"scope", "scope"},
-                       {"from", "from"},
-                       {"to", "to"},
-                       {"amount", "amount", ColumnKind::kMoney},
-                       {"carried", "carried over", ColumnKind::kMoney},
-                       {"actual", "actual", ColumnKind::kMoney},
-                       {"used", "used", ColumnKind::kPercent},
-                       {"pace", "even pace", ColumnKind::kMoney},
-                       {"left", "left", ColumnKind::kMoney},
-                       {"forecast", "forecast", ColumnKind::kMoney},
-                       {"low_80", "80 % from", ColumnKind::kMoney},
-                       {"high_80", "to", ColumnKind::kMoney},
-                       {"percent_above", "P(above), %", ColumnKind::kCount},
-                       {"exhausted", "exhausted"},
-                       {"state", "state"}};
+      table.columns = budget_columns();
     }
     std::string scope;
     for (const std::string& filter : status.budget.filters) {
@@ -175,6 +179,11 @@ std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses) {
   }
   std::vector<Table> all;
   for (auto& [key, table] : tables) all.push_back(std::move(table));
+  if (all.empty()) {
+    Table& none = all.emplace_back();
+    none.title = "Budgets";
+    none.columns = budget_columns();
+  }
   return all;
 }
 

@@ -34,7 +34,7 @@ export const PAGES: Page[] = [
     load: () => import("./explain/index") },
   { path: "/coverage", title: "Coverage", icon: "coverage", group: "Spend", key: "c", needs: "read_costs",
     load: () => import("./coverage/index") },
-  { path: "/budgets", title: "Budgets", icon: "coverage", group: "Spend", key: "t", needs: "read_costs", timeless: true,
+  { path: "/budgets", title: "Budgets", icon: "coverage", group: "Plan", key: "t", needs: "read_costs", timeless: true,
     load: () => import("./budgets/index") },
   { path: "/live", title: "Live", icon: "live", group: "Now", key: "l", needs: "read_live", timeless: true,
     load: () => import("./live/index") },

@@ -35,7 +35,7 @@ export default function BudgetsPage() {
         </LinkButton>
       </PageHead>
       <Loaded query={budgets}>
-        {({ tables }) => tables.length > 0 ? <Part title="Budgets" tables={tables} /> : (
+        {({ tables }) => tables.some((table) => table.rows.length > 0) ? <Part title="Budgets" tables={tables} /> : (
           <Card>
             <Empty icon="coverage" title="No budget" command="pennyweight budget">
               Budgets are part of the configuration: name, filter and amount of each, under budgets.
