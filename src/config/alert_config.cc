@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kReceiversMax = 50;
 constexpr std::size_t kSilencesMax = 1000;
-constexpr std::size_t kHostsMax = 100;
+constexpr std::size_t kPrivateHostsMax = 100;
 constexpr std::size_t kRulesMax = 100;
 constexpr std::int64_t kEveryMin = 1'000;
 constexpr std::int64_t kEveryMax = 3'600'000;
@@ -102,7 +102,7 @@ AlertConfig read_alert_config(YamlReader& reader, const YamlNode& node, const Pa
         [&](const YamlNode& at) { read_receivers(reader, at, path, config.receivers); }},
        {"allow_private",
         [&](const YamlNode& at) {
-          config.allow_private = reader.texts(at, "alerts.allow_private", kHostsMax);
+          config.allow_private = reader.texts(at, "alerts.allow_private", kPrivateHostsMax);
         }},
        {"off", [&](const YamlNode& at) { config.off = reader.texts(at, "alerts.off", kRulesMax); }},
        {"silences", [&](const YamlNode& at) { read_silences(reader, at, config.silences); }},
