@@ -1,6 +1,9 @@
 // The main flows: sign in, explore costs, check a month's bills, close and invoice it, add users. On the
 // real program, one after the other, as the ledger changes on the way.
 import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import {createHmac} from 'node:crypto';
+import path from 'node:path';
 import {after, before, describe, test} from 'node:test';
 import {launch, open, program, serve, settled, sign_in, until} from './browser.mjs';
 
@@ -27,6 +30,24 @@ const go = async (page, path, title) => {
   await settled(page, title);
 };
 const dialog = (page) => page.locator('dialog[open]');
+
+// The code of an authenticator app (RFC 6238).
+function totp(secret) {
+  const bits = [...secret.replace(/=+$/, '')].map((one) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(one).toString(2).padStart(5, '0')).join('');
+  const key = Buffer.from(bits.match(/.{8}/g).map((octet) => parseInt(octet, 2)));
+  const step = Buffer.alloc(8);
+  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
+  const digest = createHmac('sha1', key).update(step).digest();
+  const at = digest[19] & 15;
+  return String((digest.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
+
+// As if everybody had signed in an hour earlier.
+const let_sign_ins_age = () => execFileSync('python3', ['-c', `
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1], timeout=30) as accounts:
+    accounts.execute("UPDATE sessions SET proved_at = coalesce(proved_at, created_at) - 3600000")
+`, path.join(server.folder, 'pennyweight.duckdb.live/accounts.sqlite')]);
 
 describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_000}, () => {
   test('signs in, and out', async (t) => {
@@ -206,6 +227,80 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
     await page.getByRole('button', {name: 'Verify'}).click();
     await page.getByText(/^Intact: \d+ lines/).waitFor();
     await unharmed(page);
+  });
+
+  test('asks who it is before it changes people after a while', async (t) => {
+    const page = await somebody(t, 'admin');
+    await go(page, '/admin', 'Admin');
+    const add = async (name) => {
+      let_sign_ins_age();
+      await page.getByRole('button', {name: 'New user'}).click();
+      await dialog(page).getByLabel('Name', {exact: true}).fill(name);
+      await dialog(page).getByRole('button', {name: 'Add', exact: true}).click();
+    };
+    const question = page.getByRole('dialog', {name: 'Is it still you?'});
+    await add('olga');
+    await question.getByLabel('Your password').fill('not the password');
+    await question.getByRole('button', {name: 'Confirm'}).click();
+    await question.getByRole('alert').waitFor();
+    await question.getByLabel('Your password').fill(server.people.admin);
+    await question.getByRole('button', {name: 'Confirm'}).click();
+    await dialog(page).locator('.secret').waitFor(); // what was asked for is done, once
+    await dialog(page).getByRole('button', {name: 'Done'}).click();
+    assert.equal(await page.locator('main tbody tr', {hasText: 'olga'}).count(), 1);
+
+    await add('pia');
+    await question.waitFor();
+    await page.keyboard.press('Escape');
+    await question.waitFor({state: 'detached'});
+    await dialog(page).getByText('Nothing was changed').waitFor(); // and what was typed is still there
+    assert.equal(await dialog(page).getByLabel('Name', {exact: true}).inputValue(), 'pia');
+    await page.keyboard.press('Escape');
+    assert.equal(await page.locator('main tbody tr', {hasText: 'pia'}).count(), 0);
+    assert.deepEqual((await page.complaints()).filter((one) => !/status of 403/.test(one)), []);
+  });
+
+  test('shows where one is signed in, and ends the others', async (t) => {
+    const other = await somebody(t, 'finance-web');
+    const page = await somebody(t, 'finance-web');
+    await go(page, '/account', 'Account');
+    const table = page.getByRole('table', {name: 'Your sessions'});
+    await table.getByText('this one').waitFor();
+    await page.getByRole('button', {name: 'Sign out everywhere else'}).click();
+    await until(page, () => document.querySelectorAll('button[aria-label^="Sign out "]').length === 0);
+    await other.goto('/account');
+    await other.waitForURL(/signin/);
+    await unharmed(page);
+  });
+
+  test('lets in who has lost the phone, by a recovery code', async (t) => {
+    const page = await somebody(t, 'team-lead-web');
+    await go(page, '/account', 'Account');
+    const secret_of = async () => (await dialog(page).locator('.qr-text code').textContent()).replaceAll(' ', '');
+    await page.getByRole('button', {name: 'Turn on'}).click();
+    await dialog(page).getByLabel('Code').fill(totp(await secret_of()));
+    await dialog(page).getByRole('button', {name: 'Turn on'}).click();
+    await page.getByRole('button', {name: 'New recovery codes'}).click();
+    const [code] = (await dialog(page).locator('.secret').textContent()).split('\n');
+    await page.keyboard.press('Escape');
+    await page.getByText('10 recovery codes left.').waitFor();
+
+    const later = await somebody(t);
+    await later.goto('/signin');
+    await later.getByLabel('Name').fill('team-lead-web');
+    await later.getByLabel('Password').fill(server.people['team-lead-web']);
+    await later.getByRole('button', {name: 'Sign in', exact: true}).click();
+    await later.getByLabel('Second factor code').fill(code);
+    assert.equal(await later.getByLabel('Second factor code').inputValue(), code);
+    await later.getByRole('button', {name: 'Confirm'}).click();
+    await settled(later, 'Overview');
+    await go(later, '/account', 'Account');
+    await later.getByText('9 recovery codes left.').waitFor();
+    await later.getByRole('button', {name: 'Turn off'}).click();
+    await dialog(later).getByLabel('Your password').fill(server.people['team-lead-web']);
+    await dialog(later).getByRole('button', {name: 'Turn off'}).click();
+    await later.getByRole('button', {name: 'Turn on'}).waitFor();
+    await unharmed(later);
   });
 
   test('shows a team lead the team, and no more', async (t) => {

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError, onSignedOut } from "./api/client";
 import { onRefused } from "./api/events";
 import type { Session } from "./api/types";
+import { ConfirmSignIn } from "./app/confirm_sign_in";
 import { followLinks, href, navigate, useRoute } from "./app/router";
 import { loadSession, SessionContext, sessionState } from "./app/session";
 import { Shell } from "./app/shell";
@@ -63,6 +64,7 @@ function App() {
   return (
     <SessionContext.Provider value={state}>
       {isIn ? <Shell /> : <SignIn isExpired={isExpired && !session?.user} />}
+      <ConfirmSignIn />
       <Toasts />
     </SessionContext.Provider>
   );

@@ -19,6 +19,7 @@ export type QueryParameters = Record<
 const ROOT = "/api/v1";
 let csrf = "";
 let signedOut: () => void = () => {};
+let confirmed: (problem: Problem) => Promise<boolean> = () => Promise.resolve(false);
 
 export function setCsrf(token: string): void {
   csrf = token;
@@ -27,6 +28,11 @@ export function setCsrf(token: string): void {
 // Called when a session turns out to be over.
 export function onSignedOut(then: () => void): void {
   signedOut = then;
+}
+
+// Called when a change needs a fresh sign-in; tells whether the user has confirmed theirs.
+export function onStaleSignIn(then: (problem: Problem) => Promise<boolean>): void {
+  confirmed = then;
 }
 
 // The answers that are converted to the currency of the page's address.
@@ -130,7 +136,7 @@ export function get<T>(path: string, parameters?: QueryParameters, signal?: Abor
   return getAt<T>(address(path, parameters), signal);
 }
 
-async function change<T>(method: string, path: string, body?: unknown): Promise<T> {
+async function changeOnce<T>(method: string, path: string, body?: unknown): Promise<T> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (csrf) headers["X-CSRF-Token"] = csrf;
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -142,6 +148,19 @@ async function change<T>(method: string, path: string, body?: unknown): Promise<
   if (response.status === 204) return undefined as T;
   const text = await response.text();
   return (text ? JSON.parse(text) : undefined) as T;
+}
+
+// A change that is refused because the sign-in is too long ago is sent again once that is confirmed.
+async function change<T>(method: string, path: string, body?: unknown): Promise<T> {
+  try {
+    return await changeOnce<T>(method, path, body);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.problem.needs !== "fresh_sign_in") throw error;
+    if (!(await confirmed(error.problem))) {
+      throw new ApiError(error.status, { ...error.problem, detail: "Nothing was changed, because your sign-in was not confirmed." });
+    }
+    return change<T>(method, path, body);
+  }
 }
 
 export const post = <T = void>(path: string, body?: unknown) => change<T>("POST", path, body);

@@ -1414,6 +1414,11 @@ export interface components {
             detail: string;
             /** @description What the next attempt must include */
             needs?: string;
+            /**
+             * @description With `fresh_sign_in`: how the session was begun, and is confirmed.
+             * @enum {unknown}
+             */
+            by?: "password" | "openid";
         };
         ReconcileLine: {
             /** @description The charge's id. */

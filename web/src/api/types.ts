@@ -52,4 +52,5 @@ export type User = Schemas["User"];
 export type Token = Schemas["Token"];
 export type AuditEntry = Schemas["AuditEntry"];
 export type SavedView = Schemas["SavedView"];
+export type OpenSession = Answer<"listSessions">["data"][number];
 export type Enrolment = Answer<"beginTotp">;

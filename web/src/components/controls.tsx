@@ -45,12 +45,14 @@ export function LinkButton(props: {
   tone?: "plain" | "primary" | "quiet";
   download?: boolean | string;
   small?: boolean;
+  elsewhere?: boolean; // in another tab
 }) {
   const { tone = "plain", small = false } = props;
   return (
     <a
       class={`button button-${tone}${small ? " button-small" : ""}`}
       href={props.href}
+      target={props.elsewhere ? "_blank" : undefined}
       // A browser would take "true" for a file name.
       download={props.download === true ? fileName(props.href) : props.download}
     >

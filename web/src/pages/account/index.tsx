@@ -1,4 +1,4 @@
-// Account: the user's own password, second factor and tokens.
+// Account: the user's own password, second factor, sessions and tokens.
 import { useState } from "preact/hooks";
 import { toast } from "../../app/toasts";
 import { useSession } from "../../app/session";
@@ -8,6 +8,7 @@ import { Dialog } from "../../components/dialog";
 import { words } from "../../util/text";
 import { PasswordForm } from "./password";
 import { SecondFactor } from "./second_factor";
+import { Sessions } from "./sessions";
 import { Tokens } from "./tokens";
 
 function Password() {
@@ -62,6 +63,7 @@ export default function Account() {
           </div>
         )}
       </Grid>
+      {may("manage_own") && <Sessions />}
       {may("manage_own") && <Tokens permissions={session.permissions ?? []} />}
     </>
   );

@@ -8,6 +8,8 @@ import { Card } from "../../components/card";
 import { Badge, Button } from "../../components/controls";
 import { Dialog } from "../../components/dialog";
 import { FormError, TextField } from "../../components/form";
+import { Note } from "../../components/states";
+import { plural } from "../../util/text";
 
 // Four letters at a time, to be typed by hand.
 function grouped(secret: string): string {
@@ -72,12 +74,34 @@ function TurnOff({ onDone }: { onDone: () => void }) {
   );
 }
 
+function RecoveryCodes({ codes }: { codes: string[] }) {
+  const copy = () =>
+    void navigator.clipboard
+      .writeText(codes.join("\n"))
+      .then(() => toast("Codes copied."))
+      .catch(() => toast("The browser does not allow copying; select the text instead.", "bad"));
+  return (
+    <div class="form">
+      <Note tone="warn">They are shown only once. Each one replaces a code of the app once; earlier ones no longer work.</Note>
+      <pre class="command secret" tabIndex={0}>{codes.join("\n")}</pre>
+      <div class="row">
+        <Button icon="copy" onClick={copy}>Copy</Button>
+      </div>
+    </div>
+  );
+}
+
 export function SecondFactor() {
   const { user, refresh } = useSession();
   const [enrolment, setEnrolment] = useState<Enrolment>();
   const [off, setOff] = useState(false);
+  const [codes, setCodes] = useState<string[]>();
   const isOn = user?.has_totp ?? false;
-  const begin = () => void post<Enrolment>("/session/totp").then(setEnrolment).catch((error: Error) => toast(error.message, "bad"));
+  const left = user?.recovery_codes ?? 0;
+  const fail = (error: Error) => toast(error.message, "bad");
+  const makeCodes = () =>
+    void post<{ codes: string[] }>("/session/totp/codes").then((made) => (setCodes(made.codes), void refresh())).catch(fail);
+  const begin = () => void post<Enrolment>("/session/totp").then(setEnrolment).catch(fail);
   const done = (text: string) => () => {
     setEnrolment(undefined);
     setOff(false);
@@ -89,7 +113,18 @@ export function SecondFactor() {
       <p class="muted account-text">
         {isOn ? "Every sign-in needs a code from your authenticator app." : "With it, a stolen password is not enough to sign in."}
       </p>
-      {isOn ? <Button onClick={() => setOff(true)}>Turn off</Button> : <Button tone="primary" onClick={begin}>Turn on</Button>}
+      {isOn && (
+        <p class="muted account-text">
+          {left > 0 ? `${plural(left, "recovery code")} left.` : "No recovery codes: without the app, only an admin can let you in."}
+        </p>
+      )}
+      <div class="row">
+        {isOn && <Button tone={left > 0 ? "plain" : "primary"} onClick={makeCodes}>New recovery codes</Button>}
+        {isOn ? <Button onClick={() => setOff(true)}>Turn off</Button> : <Button tone="primary" onClick={begin}>Turn on</Button>}
+      </div>
+      <Dialog title="Recovery codes" open={codes !== undefined} onClose={() => setCodes(undefined)}>
+        <div class="dialog-body">{codes && <RecoveryCodes codes={codes} />}</div>
+      </Dialog>
       <Dialog title="Turn on the second factor" open={enrolment !== undefined} onClose={() => setEnrolment(undefined)}>
         <div class="dialog-body">{enrolment && <Enrol enrolment={enrolment} onDone={done("The second factor is on.")} />}</div>
       </Dialog>

@@ -1,10 +1,11 @@
 // Sign-in: name and password, a code if there is a second factor, or the OpenID provider; then a new
 // password if the old one was a one-time password.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { address, ApiError, post } from "../../api/client";
 import type { Session } from "../../api/types";
 import { href } from "../../app/router";
 import { useSession } from "../../app/session";
+import { CodeField } from "../../components/code_field";
 import { Button, LinkButton } from "../../components/controls";
 import { FormError, TextField } from "../../components/form";
 import { Logo } from "../../components/icons";
@@ -22,10 +23,6 @@ function Credentials() {
   const [needsCode, setNeedsCode] = useState(false);
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
-  const codeBox = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (needsCode) codeBox.current?.querySelector("input")?.focus();
-  }, [needsCode]);
 
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -46,17 +43,7 @@ function Credentials() {
   return (
     <form class="form" onSubmit={(event) => void submit(event)}>
       {needsCode ? (
-        <div class="code-input" ref={codeBox}>
-          <TextField
-            label="Second factor code"
-            hint="Six digits, from your authenticator app."
-            value={code}
-            onValue={(value) => setCode(value.replace(/\D/g, "").slice(0, 6))}
-            inputMode="numeric"
-            autoComplete="one-time-code"
-            required
-          />
-        </div>
+        <CodeField value={code} onValue={setCode} focus />
       ) : (
         <>
           <TextField label="Name" value={user} onValue={setUser} autoComplete="username" autoFocus required autoCapitalize="none" spellcheck={false} />
