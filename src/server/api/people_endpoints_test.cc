@@ -455,6 +455,66 @@ TEST_F(PeopleEndpointsTest, SignInByOpenIdMakesAUserAndFollowsTheirClaims) {
   EXPECT_EQ(last_entry().after, R"({"reason":"disabled"})");
 }
 
+TEST_F(PeopleEndpointsTest, WhoHasLeftEveryGroupLosesSessionsAndTokensAtOnce) {
+  const Browser bound{.cookie = "pennyweight-openid=c1"};
+  const std::string back = "/session/openid/callback?code=x&state=s1";
+  const auto comes_back = [&] {
+    ask({}, "GET", "/session/openid?next=/");
+    return ask(bound, "GET", back);
+  };
+  provider_.identity = {.issuer = "https://sso.example",
+                        .subject = "42",
+                        .name = "lia",
+                        .display_name = "Lia",
+                        .email = "",
+                        .role = "admin"};
+  const Browser lia = browser_from(comes_back());
+  access::Token wanted;
+  wanted.name = "grafana";
+  wanted.user = "lia";
+  wanted.expires_at = clock_.now() + std::chrono::hours(999);
+  const auto token = accounts_->add_token(wanted);
+  ASSERT_TRUE(token);
+  EXPECT_TRUE(*accounts_->bearer(token->secret));
+  EXPECT_EQ(ask(lia, "GET", "/roles").status, 200);
+
+  provider_.identity = {.issuer = "https://sso.example",
+                        .subject = "42",
+                        .name = "",
+                        .display_name = "",
+                        .email = "",
+                        .not_entitled = "no value of the claim groups has a role here"};
+  EXPECT_EQ(comes_back().status, 403);
+  EXPECT_FALSE(*accounts_->bearer(token->secret));
+  EXPECT_EQ(ask(lia, "GET", "/roles").status, 401);
+  const auto log = audit_log_->entries(0, 2, [](const audit_log::Entry&) { return true; });
+  ASSERT_TRUE(log);
+  EXPECT_EQ((*log)[1].action, "user.unvouched");
+  EXPECT_EQ((*log)[1].subject, "user lia");
+  EXPECT_EQ((*log)[0].action, "sign_in_failed");
+
+  // Back in a group, and signed in again, everything is as before.
+  provider_.identity = {.issuer = "https://sso.example",
+                        .subject = "42",
+                        .name = "lia",
+                        .display_name = "Lia",
+                        .email = "",
+                        .role = "viewer"};
+  EXPECT_EQ(comes_back().status, 302);
+  EXPECT_TRUE(*accounts_->bearer(token->secret));
+
+  // A stranger without a group is nobody's change.
+  provider_.identity = {.issuer = "https://sso.example",
+                        .subject = "43",
+                        .name = "",
+                        .display_name = "",
+                        .email = "",
+                        .not_entitled = "no role"};
+  EXPECT_EQ(comes_back().status, 403);
+  EXPECT_EQ(last_entry().action, "sign_in_failed");
+  EXPECT_TRUE(*accounts_->bearer(token->secret));
+}
+
 TEST_F(PeopleEndpointsTest, ManageUsers) {
   const Browser ada = browser_of("ada");
   EXPECT_EQ(ask(browser_of("fin"), "GET", "/users").status, 403);

@@ -471,6 +471,27 @@ bool is_same(const std::vector<SummaryFilter>& a, const std::vector<SummaryFilte
 
 Author openid_author(const Request& request) { return {.actor = "openid", .peer = request.peer}; }
 
+std::string subject_of(const access::oidc::ExternalIdentity& identity) {
+  return fmt::format("{} {}", identity.issuer, identity.subject);
+}
+
+// Somebody whose claims give nothing here any more has lost what they had: their sessions end and
+// their tokens are suspended, at once. Returns the user's name; "" if there is none.
+Result<std::string> end_access(const Services& services, const Request& request,
+                               const access::oidc::ExternalIdentity& identity) {
+  const auto known = TRY(services.accounts.find_subject(subject_of(identity)));
+  if (!known || known->local) return std::string();
+  RecordedChange change(services.audit_log, openid_author(request), "user.unvouched",
+                        [&](const access::Change& done, audit_log::Entry& entry) {
+                          JsonWriter why;
+                          why.begin_object().field("reason", identity.not_entitled).end_object();
+                          entry.subject = "user " + done.user_before->name;
+                          entry.after = why.text();
+                        });
+  TRY(change.finish(services.accounts.stop_vouching(known->name, change.recorder())));
+  return known->name;
+}
+
 // Finds or creates the user whom the provider has identified, and applies the current claims: an
 // admin who has left the group of admins is none from the next sign-in on.
 Result<User> provision_user(const Services& services, const Request& request,
@@ -479,7 +500,7 @@ Result<User> provision_user(const Services& services, const Request& request,
   if (!role) {
     return fail(ErrorCode::kConfig, fmt::format("there is no role '{}'", identity.role));
   }
-  const std::string subject = fmt::format("{} {}", identity.issuer, identity.subject);
+  const std::string subject = subject_of(identity);
   const auto known = services.accounts.find_subject(subject);
   if (!known) return std::unexpected(known.error());
   User user = known->value_or(User{});
@@ -511,10 +532,11 @@ Result<User> provision_user(const Services& services, const Request& request,
   return change.finish(services.accounts.change_user(user, change.recorder()));
 }
 
-// Refuses the sign-in. The provider's message is recorded in the audit log.
-Response refuse_openid_sign_in(const Services& services, const Request& request,
-                               const Error& error) {
-  if (auto recorded = record_refusal(services, request, "", "openid: " + error.message);
+// Refuses the sign-in. The provider's message is recorded in the audit log. `user` is an existing
+// user, or "".
+Response refuse_openid_sign_in(const Services& services, const Request& request, const Error& error,
+                               const std::string& user = {}) {
+  if (auto recorded = record_refusal(services, request, user, "openid: " + error.message);
       !recorded) {
     return refusal(recorded.error());
   }
@@ -554,6 +576,12 @@ Response finish_openid(const Services& services, const Request& request) {
       bound == request.cookies.end() ? std::string_view() : std::string_view(bound->second);
   const auto finished = services.oidc->finish(request.query, cookie_value);
   if (!finished) return refuse_openid_sign_in(services, request, finished.error());
+  if (!finished->who.not_entitled.empty()) {
+    const auto lost = end_access(services, request, finished->who);
+    if (!lost) return refusal(lost.error());
+    return refuse_openid_sign_in(services, request,
+                                 {ErrorCode::kConflict, finished->who.not_entitled}, *lost);
+  }
   const auto user = provision_user(services, request, finished->who);
   if (!user) return refuse_openid_sign_in(services, request, user.error());
   auto change = sign_in_change(services, request, "openid");

@@ -135,18 +135,25 @@ Result<ExternalIdentity> map_claims(std::span<const JsonObject> sources, const S
   ExternalIdentity identity;
   identity.issuer = settings.issuer;
   identity.subject = claims.text("sub");
-  auto name = name_of(claims, settings);
-  if (!name) return std::unexpected(name.error());
-  identity.name = *std::move(name);
+  auto role = role_of(claims, settings);
+  if (!role) {
+    identity.not_entitled = role.error().message;
+    return identity;
+  }
+  identity.role = *std::move(role);
+  auto scope = scope_of(claims, settings, identity.role);
+  if (!scope) {
+    identity.not_entitled = scope.error().message;
+    return identity;
+  }
+  identity.scope = *std::move(scope);
+  auto name = TRY(name_of(claims, settings));
+  identity.name = std::move(name);
   identity.display_name = printable_text(claims.text("name"), kShownBytesMax);
   if (identity.display_name.empty()) identity.display_name = identity.name;
   if (!claims.is_doubted("email")) {
     identity.email = printable_text(claims.text("email"), kShownBytesMax);
   }
-  auto role = TRY(role_of(claims, settings));
-  identity.role = std::move(role);
-  auto scope = TRY(scope_of(claims, settings, identity.role));
-  identity.scope = std::move(scope);
   return identity;
 }
 

@@ -14,8 +14,9 @@ namespace pennyweight::access::oidc {
 bool lacks_claims(const JsonObject& claims, const Settings& settings);
 
 // `sources` are the claims of the ID token and, if fetched, of userinfo; the first one that has a
-// claim counts. REQUIRES: the first is verified, and the others are about the same subject. Errors:
-// kConflict, in words for the person and the operator.
+// claim counts. REQUIRES: the first is verified, and the others are about the same subject. A
+// person without role or scope is identified all the same (ExternalIdentity::not_entitled). Errors:
+// kConflict, in words for the person and the operator: no usable name.
 Result<ExternalIdentity> map_claims(std::span<const JsonObject> sources, const Settings& settings);
 
 }  // namespace pennyweight::access::oidc

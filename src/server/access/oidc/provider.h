@@ -41,7 +41,11 @@ struct ExternalIdentity {
   std::string name;  // [a-z0-9._@-], 1 to 128
   std::string display_name;
   std::string email;
-  std::string role;                   // as written by access::to_text(Role)
+  // Why the person may not be here: the claims give no role, or no scope. Empty: they may. Then the
+  // name, role and scope are not to be used, but issuer and subject still tell who it is: somebody
+  // who has left every group, whose access ends.
+  std::string not_entitled = {};
+  std::string role = {};              // as written by access::to_text(Role)
   std::vector<ScopePart> scope = {};  // by dimension; all apply; none: sees everything
   bool operator==(const ExternalIdentity&) const = default;
 };
@@ -72,7 +76,7 @@ class Provider {
   //   kNotFound     no such sign-in: never begun, expired, used already, or another browser's
   //   kBadValue     the provider's answer is invalid; nobody is signed in
   //   kUnsupported  the provider refused (access_denied, …)
-  //   kConflict     the person is identified but may not sign in: no role, scope or usable name
+  //   kConflict     the person is identified but has no usable name
   //   kConfig, kIo, kLimit   the provider can't be reached, in words for the operator
   virtual Result<SignInResult> finish(const std::multimap<std::string, std::string>& query,
                                       std::string_view cookie) = 0;

@@ -392,6 +392,7 @@ TEST_F(ProviderTest, GivesRolesAndScopes) {
       R"(,"org":{"teams":["team-nlp","team-vision","proj:x:rw","proj:y:ro","team-"]})";
   const auto lead = with(R"(,"groups":["x","leads"])" + teams);
   ASSERT_TRUE(lead) << lead.error().message;
+  EXPECT_EQ(lead->not_entitled, "");
   EXPECT_EQ(lead->role, "team_lead");
   EXPECT_THAT(lead->scope,
               ElementsAre(ScopePart{"project", {"x"}}, ScopePart{"team", {"nlp", "vision"}}));
@@ -400,12 +401,14 @@ TEST_F(ProviderTest, GivesRolesAndScopes) {
   ASSERT_TRUE(admin);
   EXPECT_EQ(admin->role, "admin");
   EXPECT_TRUE(admin->scope.empty());
-  EXPECT_EQ(with(R"(,"groups":"leads","org":{"teams":["other"]})").error().code,
-            ErrorCode::kConflict)
-      << "a missing scope is not everything";
-  EXPECT_EQ(with(R"(,"groups":"leads")").error().code, ErrorCode::kConflict);
-  EXPECT_EQ(with(teams).error().code, ErrorCode::kConflict) << "no role";
-  EXPECT_EQ(with(R"(,"groups":[{"a":"admins"},7])" + teams).error().code, ErrorCode::kConflict);
+  for (const std::string& nothing :
+       {std::string(R"(,"groups":"leads","org":{"teams":["other"]})"),  // which is not everything
+        std::string(R"(,"groups":"leads")"), teams, R"(,"groups":[{"a":"admins"},7])" + teams}) {
+    const auto nobody = with(nothing);
+    ASSERT_TRUE(nobody) << nobody.error().message;
+    EXPECT_NE(nobody->not_entitled, "") << nothing;
+    EXPECT_EQ(nobody->subject, "s-1") << "and it is known who has no access";
+  }
 }
 
 TEST_F(ProviderTest, NamesPeopleOnlyWithWhatCanBeAName) {
