@@ -58,11 +58,31 @@ std::string create_database(const TableLayout& layout, bool on_cluster) {
          (on_cluster ? " ON CLUSTER " + layout.cluster : "");
 }
 
-// What later versions added to tables of earlier ones.
-std::string add_columns(const TableLayout& layout, bool on_cluster) {
-  return "ALTER TABLE " + local(layout, "imports") +
-         (on_cluster ? " ON CLUSTER " + layout.cluster : "") +
-         " ADD COLUMN IF NOT EXISTS statement String DEFAULT ''";
+Result<bool> has_statements(Client& client, const TableLayout& layout, const Call& call) {
+  bool found = false;
+  TRY(client.query(
+      "SELECT name FROM system.columns WHERE database = " +
+          clickhouse::sql_literal(layout.database) +
+          " AND table = 'imports' AND name = 'statement'",
+      [&](const Block& block) -> Result<bool> {
+        found |= block.rows > 0;
+        return true;
+      },
+      call));
+  return found;
+}
+
+// What later versions added to tables of earlier ones. On a cluster the table has a replica on
+// every node, so that whichever node is told tells the others; several programs may do so at once.
+Result<void> add_columns(Client& client, const TableLayout& layout, const Call& call) {
+  for (int attempt = 1;; ++attempt) {
+    const auto there = TRY(has_statements(client, layout, call));
+    if (there) return {};
+    Result<void> done = client.execute(
+        "ALTER TABLE " + all(layout, "imports") + " ADD COLUMN statement String DEFAULT ''", call);
+    if (done || attempt == kMakingAttempts) return done;
+    std::this_thread::sleep_for(kMakingPause);
+  }
 }
 
 Result<void> make_all(Client& client, const TableLayout& layout, bool on_cluster,
@@ -74,7 +94,7 @@ Result<void> make_all(Client& client, const TableLayout& layout, bool on_cluster
       made = make(client, statement, call);
     }
   }
-  if (made) made = make(client, add_columns(layout, on_cluster), call);
+  if (made) made = add_columns(client, layout, call);
   return made;
 }
 
@@ -396,7 +416,15 @@ Result<void> ClickhouseDatabase::prepare() {
                                        std::to_string(kClickhouseSchemaVersion) +
                                        "; use the pennyweight that wrote it, or a newer one");
   }
-  if (options_.read_only) return {};
+  if (options_.read_only) {
+    const auto there_too = TRY(has_statements(client, layout_, reading()));
+    if (there_too) return {};
+    return fail(ErrorCode::kStore,
+                "its tables have version " + std::to_string(written) +
+                    ", which is read once they have been brought to version " +
+                    std::to_string(kClickhouseSchemaVersion) +
+                    ": any other command of this program does so, such as `pennyweight report`");
+  }
   const auto everywhere = TRY(is_everywhere(client));
   if (written == kClickhouseSchemaVersion && everywhere) return {};
   if (written != 0) {
