@@ -228,6 +228,7 @@ ASKING = Requests({
     ("GET", "/api/v1/units"): plain("/api/v1/units", month=MONTH, jobs="true"),
     ("GET", "/api/v1/forecast"): plain("/api/v1/forecast", by="team", days="7",
                                        today="2026-03-25"),
+    ("GET", "/api/v1/advice"): plain("/api/v1/advice", month=MONTH),
     ("GET", "/api/v1/coverage"): plain("/api/v1/coverage", month=MONTH, by="team"),
     # Billing
     ("GET", "/api/v1/policies/{version}"): policy,

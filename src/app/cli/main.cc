@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
                  declare_units(app),        declare_backfill(app), declare_user(app),
                  declare_token(app),        declare_backup(app),   declare_restore(app),
                  declare_work(app),         declare_sweep(app),    declare_move(app),
-                 declare_forecast(app),     declare_budget(app),   declare_anomalies(app)};
+                 declare_forecast(app),     declare_budget(app),   declare_anomalies(app),
+                 declare_advise(app)};
        }});
 }

@@ -24,6 +24,7 @@ server::Response get_unit_costs(const Services&, const server::Request&);
 server::Response get_budgets(const Services& services, const server::Request& request);
 server::Response get_anomalies(const Services& services, const server::Request& request);
 server::Response get_forecast(const Services& services, const server::Request& request);
+server::Response get_advice(const Services& services, const server::Request& request);
 server::Response get_coverage(const Services&, const server::Request&);
 
 // What runs now: cut to the scope of the user.

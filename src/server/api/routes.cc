@@ -45,6 +45,7 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/forecast", "read_costs", get_forecast},
     {"GET", "/budgets", "read_costs", get_budgets},
     {"GET", "/anomalies", "read_costs", get_anomalies},
+    {"GET", "/advice", "read_costs", get_advice},
 
     {"GET", "/live", "read_live", get_live},
     {"GET", "/live/now", "read_live", get_live_now},

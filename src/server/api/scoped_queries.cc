@@ -14,6 +14,7 @@
 #include "core/check.h"
 #include "core/hash.h"
 #include "core/try.h"
+#include "insight/advice/proposal.h"
 #include "ledger/store.h"
 #include "reporting/queries/run_scan.h"
 #include "reporting/unit_cost_jobs.h"
@@ -307,6 +308,27 @@ Result<CoverageResult> ScopedQueries::coverage(CoverageQuery query) const {
   return convert_coverage(std::move(answer), conversion_->to(), [&](const Money& amount) {
     return conversion_->convert(amount, query.month);
   });
+}
+
+Result<AdviceResult> ScopedQueries::advice(const AdviceQuery& query) const {
+  TRY(check_scope_is_exact());
+  AdviceResult answer;
+  TRY(services_.ledger([&](Store& store) -> Result<void> {
+    auto found = query_advice(store, query,
+                              {.policy = services_.config.policy,
+                               .catalog = services_.catalog,
+                               .join_rules = services_.config.join_rules});
+    if (!found) return std::unexpected(found.error());
+    answer = *std::move(found);
+    return {};
+  }));
+  if (!is_scoped()) return answer;
+  std::erase_if(answer.proposals, [&](const advising::Proposal& proposal) {
+    return proposal.workload.empty() ||
+           !api::sees(who_.scope, proposal.cluster, proposal.workload, proposal.owner);
+  });
+  answer.gaps.clear();
+  return answer;
 }
 
 Result<WorkloadFacts> ScopedQueries::workload(const ClusterId& cluster, const WorkloadId& workload,

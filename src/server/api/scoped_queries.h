@@ -17,6 +17,7 @@
 #include "core/error.h"
 #include "core/id.h"
 #include "core/money.h"
+#include "insight/queries/advice_query.h"
 #include "ledger/holding.h"
 #include "ledger/node.h"
 #include "ledger/summary.h"
@@ -105,6 +106,8 @@ class ScopedQueries {
   Result<SpreadBucket> bucket(const std::string& transfer) const;
   Result<std::vector<Table>> units(UnitCostQuery query) const;
   Result<CoverageResult> coverage(CoverageQuery query) const;
+  // With a scope: advice about whole workloads in it, and none about the fleet.
+  Result<AdviceResult> advice(const AdviceQuery& query) const;
   // The facts of a workload in a month. REQUIRES: summarise() has shown that it is in the scope.
   Result<WorkloadFacts> workload(const ClusterId& cluster, const WorkloadId& workload,
                                  const std::string& month) const;

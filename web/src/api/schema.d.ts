@@ -1,5 +1,27 @@
 // Made by web/types.mjs from docs/api/openapi; not to be edited.
 export interface paths {
+    "/api/v1/advice": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What to change, and what it would save a month.
+         * @description From one month of the ledger. Savings are of 730 hours, with a range; the total has what can be
+         *     followed together. Users with a scope see advice about their workloads, and none about the
+         *     fleet.
+         */
+        get: operations["getAdvice"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/anomalies": {
         parameters: {
             query?: never;
@@ -1773,6 +1795,52 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    getAdvice: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The billing month to learn from; by default, the last one.
+                 * @example 2026-03
+                 */
+                month?: components["schemas"]["Month"];
+                /** @description Only this cluster. */
+                cluster?: string;
+                /** @description Only this kind of advice. */
+                kind?: "unneeded-nodes" | "scale-down" | "commitment" | "unused-commitment" | "idle" | "right-size" | "time-limit";
+                /** @description Which of the four costs of a charge. */
+                cost?: "effective" | "billed" | "list" | "contracted";
+                /** @description List prices of what could be bought; by default, today. */
+                prices_as_of?: string;
+                /** @description One advice, by its id or how it begins, with its evidence and its risk. */
+                id?: string;
+                /** @description The format; by default, from the Accept header. */
+                format?: components["parameters"]["RowFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A table for each currency, or with `id` everything about one advice. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
+                    "text/csv": string;
+                    "application/jsonl": string;
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
     getAnomalies: {
         parameters: {
             query?: {

@@ -1,0 +1,74 @@
+// advise: what to change about the fleet and the work on it, and what each change would save.
+#include "app/cli/shared_options.h"
+#include "app/cli/verb.h"
+#include "app/context/catalog_file.h"
+#include "core/try.h"
+#include "insight/queries/advice_query.h"
+
+namespace pennyweight {
+namespace {
+
+struct AdviseOptions {
+  std::string month;
+  std::string cluster;
+  std::vector<std::string> kinds;
+  std::string cost = "effective";
+  std::string prices_as_of;
+  std::string id;
+  TableOptions table;
+};
+
+Result<ExitCode> run(const AdviseOptions& options, bool shows_one, Context& context) {
+  AdviceQuery query{.month = options.month,
+                    .cluster = options.cluster,
+                    .kinds = options.kinds,
+                    .cost = options.cost,
+                    .prices_at = context.clock.now()};
+  if (!options.prices_as_of.empty()) {
+    const auto at = parse_instant(options.prices_as_of);
+    if (!at) return usage_error("--prices-as-of: " + at.error().message);
+    query.prices_at = *at;
+  }
+  const auto catalog = TRY(load_catalog(context.config));
+  const auto store = TRY(open_ledger(context.config));
+  const auto result = query_advice(*store, query,
+                                   {.policy = context.config.policy,
+                                    .catalog = catalog,
+                                    .join_rules = context.config.join_rules});
+  if (!result) return as_usage_error(result.error());
+  if (!shows_one) {
+    print_tables(advice_tables(*result), options.table, context);
+    return ExitCode::kDone;
+  }
+  const Table detail = TRY(advice_detail(*result, options.id));
+  print_tables({detail}, options.table, context);
+  return ExitCode::kDone;
+}
+
+void add_advice_options(CLI::App& command, AdviseOptions& options) {
+  command.add_option("--month", options.month,
+                     "The billing month to learn from; by default, the last one");
+  command.add_option("--cluster", options.cluster, "Only this cluster");
+  command.add_option("--kind", options.kinds, "Only this kind; may be repeated");
+  add_cost_option(command, options.cost);
+  command.add_option("--prices-as-of", options.prices_as_of,
+                     "List prices of what could be bought, such as 2026-07-31; by default, today");
+  add_table_options(command, options.table);
+}
+
+}  // namespace
+
+Verb declare_advise(CLI::App& app) {
+  const auto options = std::make_shared<AdviseOptions>();
+  CLI::App* command = app.add_subcommand(
+      "advise", "Say what to change, what it would save a month, and how sure that is");
+  add_advice_options(*command, *options);
+  CLI::App* show = command->add_subcommand("show", "One advice with its evidence and its risk");
+  show->add_option("id", options->id, "Its id, or how it begins")->required();
+  add_advice_options(*show, *options);
+  command->footer(examples_footer("advise"));
+  return {command,
+          [options, show](Context& context) { return run(*options, show->parsed(), context); }};
+}
+
+}  // namespace pennyweight

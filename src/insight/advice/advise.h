@@ -1,0 +1,45 @@
+// advise(): what to change about a cluster's month, ranked by what it saves, and what all of it
+// would save together.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "allocation/policy/policy.h"
+#include "core/error.h"
+#include "insight/advice/proposal.h"
+#include "insight/compare/collect_windows.h"
+#include "ledger/outage.h"
+
+namespace pennyweight::advising {
+
+struct AdviceInput {
+  ClusterMonth facts;
+  std::span<const Outage> outages = {};
+  const Policy& policy;
+  Interval period;    // what the month's bill covers
+  Instant prices_at;  // at which list prices are taken for what could be bought
+  Money Costs::* cost = &Costs::effective;
+};
+
+struct Advice {
+  std::vector<Proposal> proposals;  // the largest expected saving first, then by id
+  // What advice is missing for, and what to connect or give.
+  std::vector<std::string> gaps;
+};
+
+Advice advise(const AdviceInput& input);
+
+// Proposals that can be followed together: of alternatives the one that saves most. Each saves what
+// is left after those before it, so the sums are what all of them save. By currency.
+struct Portfolio {
+  std::vector<bool> chosen;  // by proposal
+  std::vector<MonthlySaving> totals;
+};
+Portfolio combine(std::span<const Proposal> proposals);
+
+// The largest expected saving first; then the largest high end, then by id.
+void rank(std::vector<Proposal>& proposals);
+
+}  // namespace pennyweight::advising

@@ -1,0 +1,352 @@
+#include "insight/advice/advise.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "allocation/policy/default_policy.h"
+#include "insight/advice/formulas/commitment.h"
+#include "insight/compare/policy_costs.h"
+
+namespace pennyweight::advising {
+namespace {
+
+using std::chrono::hours;
+
+const Instant kMarch = parse_instant("2026-03-01").value();
+const Instant kApril = parse_instant("2026-04-01").value();
+constexpr int kDays = 31;
+constexpr std::size_t kHours = 31 * 24;
+
+// A cluster of one month, with a line for each node and day.
+struct World {
+  std::vector<Charge> charges;
+  std::vector<Node> nodes;
+  std::vector<Gpu> gpus;
+  std::vector<Holding> holdings;
+  std::vector<Outage> outages;
+  Policy policy = default_policy();
+  Catalog catalog = Catalog::built_in();
+  std::uint64_t ids = 0;
+
+  FactId next_id() { return numbered(hash_of("fact"), ++ids); }
+
+  void add_node(const std::string& name, const std::string& pool, const std::string& type,
+                std::uint32_t gpus_each, const char* per_hour,
+                std::optional<PricingCategory> category = PricingCategory::kStandard) {
+    Node node{.cluster = ClusterId("lab"),
+              .name = NodeId(name),
+              .provider_id = {},
+              .instance_type = {},
+              .region = {},
+              .pool = PoolId(pool),
+              .gpu_model = {},
+              .cpu_milli = 8000,
+              .memory_bytes = 64ull << 30,
+              .from = kMarch,
+              .to = {},
+              .id = {},
+              .source = {}};
+    node.provider_id = "i-" + name;
+    node.instance_type = type;
+    node.region = "us-central1";
+    node.gpu_model = "V100-SXM2-16GB";
+    node.gpu_count = gpus_each;
+    node.id = next_id();
+    nodes.push_back(node);
+    const Decimal day = Decimal::from_ticks(parse_exact_decimal(per_hour).value().ticks() * 24);
+    for (int at = 0; at < kDays; ++at) {
+      const Money money = Money::from_decimal(day, kUsd);
+      Charge& charge = charges.emplace_back(
+          Interval(kMarch, kApril), Interval(kMarch + hours(24 * at), kMarch + hours(24 * at + 24)),
+          Costs{money, money, money, money});
+      charge.resource_id = "i-" + name;
+      charge.service_category = "Compute";
+      charge.pricing_category = category;
+      charge.id = next_id();
+    }
+  }
+
+  Holding& add_holding(const std::string& name, int from_hour, int to_hour, Placement placement) {
+    Holding& holding = holdings.emplace_back(
+        ClusterId("lab"), WorkloadId(name),
+        Interval(kMarch + hours(from_hour), kMarch + hours(to_hour)), std::move(placement));
+    holding.id = next_id();
+    return holding;
+  }
+  void hold(const std::string& name, int from_hour, int to_hour, const std::string& node) {
+    add_holding(name, from_hour, to_hour, OnNodes{{{NodeId(node), 1}}});
+  }
+  void hold_in_pool(const std::string& name, int from_hour, int to_hour, const std::string& pool,
+                    std::uint32_t devices) {
+    add_holding(name, from_hour, to_hour, InPool{{PoolId(pool)}, devices});
+  }
+
+  ClusterMonth month() const {
+    return {.cluster = ClusterId("lab"),
+            .charges = charges,
+            .nodes = nodes,
+            .gpus = gpus,
+            .holdings = holdings,
+            .catalog = catalog};
+  }
+  Advice advise() const {
+    const ClusterMonth data = month();
+    return advising::advise({.facts = data,
+                             .outages = outages,
+                             .policy = policy,
+                             .period = Interval(kMarch, kApril),
+                             .prices_at = parse_instant("2026-07-31").value()});
+  }
+};
+
+const Proposal* find(const Advice& advice, AdviceKind kind) {
+  const auto at = std::ranges::find(advice.proposals, kind, &Proposal::kind);
+  return at == advice.proposals.end() ? nullptr : &*at;
+}
+
+Money usd(const char* amount) {
+  return Money::from_decimal(parse_exact_decimal(amount).value(), kUsd);
+}
+
+// Held all month, never, and for the first ten days; and one on a commitment, never held.
+World four_nodes() {
+  World world;
+  world.add_node("a", "gpu", "", 4, "10");
+  world.add_node("b", "gpu", "", 4, "8");
+  world.add_node("c", "gpu", "", 4, "8");
+  world.add_node("d", "gpu", "", 4, "5", PricingCategory::kCommitted);
+  world.hold("job-a", 0, static_cast<int>(kHours), "a");
+  world.hold("job-c", 0, 240, "c");
+  return world;
+}
+
+TEST(Advise, WhatNobodyHeldIsSavedToTheTick) {
+  const Advice advice = four_nodes().advise();
+  ASSERT_EQ(advice.proposals.size(), 2u);
+  const Proposal* unneeded = find(advice, AdviceKind::kUnneededNodes);
+  ASSERT_NE(unneeded, nullptr);
+  EXPECT_EQ(unneeded->observed, usd("5952"));          // 744 h at 8
+  EXPECT_EQ(unneeded->monthly.expected, usd("5840"));  // 730 h at 8
+  EXPECT_EQ(unneeded->monthly.high, usd("5840"));
+  // A node of the pool in reserve: the first of the two at 8 that are free.
+  EXPECT_EQ(unneeded->monthly.low, usd("0"));
+  EXPECT_EQ(unneeded->apply, "Drain and terminate: b");
+  EXPECT_EQ(unneeded->sureness, Sureness::kHigh);
+  const Proposal* scale_down = find(advice, AdviceKind::kScaleDown);
+  ASSERT_NE(scale_down, nullptr);
+  EXPECT_EQ(scale_down->observed, usd("4024"));  // 504 h, less the first
+}
+
+TEST(Advise, ThePortfolioIsWhatTheEngineSaysOfTheChangedBill) {
+  World world = four_nodes();
+  const Advice advice = world.advise();
+  const Portfolio portfolio = combine(advice.proposals);
+  ASSERT_EQ(portfolio.totals.size(), 1u);
+  EXPECT_EQ(portfolio.totals[0].expected,
+            scaled(usd("5952") + usd("4024"), kHoursPerMonth, kHours));
+  const auto cost_of = [](const World& of) {
+    const ComparedCluster cluster{.facts = of.month()};
+    const auto costs = policy_costs(std::span(&cluster, 1), of.policy, {.month = "2026-03"});
+    EXPECT_TRUE(costs.has_value());
+    std::map<std::string, Money> sums;
+    for (const CostPart& part : costs->front().parts) {
+      const std::string key = part.workload.empty() ? std::string(part.bucket) : "work";
+      sums.try_emplace(key, Money::zero(kUsd)).first->second += part.cost;
+      sums.try_emplace("all", Money::zero(kUsd)).first->second += part.cost;
+    }
+    return sums;
+  };
+  const auto before = cost_of(world);
+  // Node b goes, and c after its eleventh hour without a holder.
+  std::erase_if(world.nodes, [](const Node& node) { return node.name == NodeId("b"); });
+  std::erase_if(world.charges, [](const Charge& charge) { return charge.resource_id == "i-b"; });
+  std::vector<Charge> kept;
+  const Instant gone = kMarch + hours(241);
+  for (Charge& charge : world.charges) {
+    if (charge.resource_id == "i-c" && charge.charge_period.end() > gone) {
+      const auto left = Interval::of(charge.charge_period.begin(), gone);
+      if (!left) continue;
+      for (Money Costs::* cost :
+           {&Costs::billed, &Costs::effective, &Costs::list, &Costs::contracted}) {
+        charge.costs.*cost =
+            scaled(charge.costs.*cost, left->length_ms(), charge.charge_period.length_ms());
+      }
+      charge.charge_period = *left;
+    }
+    kept.push_back(charge);
+  }
+  world.charges = kept;
+  for (Node& node : world.nodes) {
+    if (node.name == NodeId("c")) node.to = gone;
+  }
+  const auto after = cost_of(world);
+  EXPECT_EQ(before.at("all") - after.at("all"), usd("9976"));
+  EXPECT_EQ(before.at("unallocated") - after.at("unallocated"), usd("9976"));
+  EXPECT_EQ(before.at("work"), after.at("work"));  // nobody who worked pays more or less
+}
+
+TEST(Advise, ACommitmentThatIsPaidIsNotSaved) {
+  World world;
+  world.add_node("a", "gpu", "", 4, "10", PricingCategory::kCommitted);
+  world.add_node("b", "gpu", "", 4, "10", PricingCategory::kCommitted);
+  world.hold("job", 0, static_cast<int>(kHours), "a");
+  EXPECT_TRUE(world.advise().proposals.empty());
+  for (Charge& charge : world.charges) {
+    if (charge.resource_id == "i-b") {
+      charge.commitment_discount_id = "ri-1";
+      charge.commitment_discount_status = UsedOrUnused::kUnused;
+    }
+  }
+  const Advice advice = world.advise();
+  ASSERT_EQ(advice.proposals.size(), 1u);
+  EXPECT_EQ(advice.proposals[0].kind, AdviceKind::kUnusedCommitment);
+  EXPECT_EQ(advice.proposals[0].monthly.expected, usd("0"));
+  EXPECT_EQ(advice.proposals[0].monthly.high, usd("7300"));
+}
+
+TEST(Advise, NothingIsSaidWhereRecordsAreMissing) {
+  World world;
+  world.add_node("a", "gpu", "", 4, "10");
+  world.add_node("b", "gpu", "", 4, "10");
+  // Five days of records, and one around them: too few.
+  world.hold("job", 0, 120, "a");
+  Advice advice = world.advise();
+  EXPECT_TRUE(advice.proposals.empty());
+  ASSERT_EQ(advice.gaps.size(), 1u);
+  EXPECT_NE(advice.gaps[0].find("import what ran"), std::string::npos) << advice.gaps[0];
+  // An export of ten days with ten jobs a day, of which one still runs: the other days are unknown.
+  for (int day = 0; day < 10; ++day) {
+    for (int n = 0; n < 20; ++n) {
+      world.hold(fmt::format("{}-{}", day, n), day * 24 + n, day * 24 + n + 1, "a");
+    }
+  }
+  world.hold("long", 10, static_cast<int>(kHours), "a");
+  advice = world.advise();
+  const Proposal* unneeded = find(advice, AdviceKind::kUnneededNodes);
+  ASSERT_NE(unneeded, nullptr);
+  // The last job begins in the hour 235; a day later the records end.
+  EXPECT_EQ(unneeded->observed, usd("2600"));
+  EXPECT_EQ(unneeded->monthly.expected, usd("7300"));
+  EXPECT_EQ(unneeded->sureness, Sureness::kMedium);
+  EXPECT_EQ(find(advice, AdviceKind::kScaleDown), nullptr);
+}
+
+TEST(Advise, SystemPodsNeedNoNodeAndAnOutageIsNotIdle) {
+  World world;
+  world.add_node("a", "gpu", "", 4, "10");
+  world.add_node("b", "gpu", "", 4, "10");
+  world.add_node("c", "gpu", "", 4, "10");
+  world.hold("team/job", 0, static_cast<int>(kHours), "a");
+  world.hold("kube-system/agent", 0, static_cast<int>(kHours), "b");
+  ASSERT_TRUE(world.holdings.back().labels.set("namespace", "kube-system").has_value());
+  world.outages.emplace_back(ClusterId("lab"), NodeId("c"), Interval(kMarch, kApril));
+  const Advice advice = world.advise();
+  ASSERT_EQ(advice.proposals.size(), 1u);
+  EXPECT_EQ(advice.proposals[0].apply, "Drain and terminate: b");
+}
+
+TEST(Advise, APoolKeepsWhatItsJobsHeldAndAReserve) {
+  World world;
+  for (int i = 0; i < 10; ++i) world.add_node(fmt::format("n{}", i), "gpu", "", 4, "10");
+  world.hold_in_pool("steady", 0, static_cast<int>(kHours), "gpu", 10);
+  world.hold_in_pool("peak", 100, 110, "gpu", 10);  // 20 GPUs at the peak: 5 nodes, 6 with 10 %
+  const Advice advice = world.advise();
+  const Proposal* unneeded = find(advice, AdviceKind::kUnneededNodes);
+  ASSERT_NE(unneeded, nullptr);
+  EXPECT_EQ(unneeded->change, "Give back 4 nodes that no hour needed");
+  EXPECT_EQ(unneeded->monthly.expected, usd("29200"));
+  EXPECT_EQ(unneeded->sureness, Sureness::kMedium);
+  // Two more nodes are needed only around the peak: 3 hold 10 GPUs and 10 %.
+  const Proposal* scale_down = find(advice, AdviceKind::kScaleDown);
+  ASSERT_NE(scale_down, nullptr);
+  EXPECT_EQ(scale_down->observed, usd("21960"));  // 3 nodes, 744 h less 10 of the peak and 2 first
+  for (const Proposal& each : advice.proposals) {
+    EXPECT_LE(each.monthly.low.ticks(), each.monthly.expected.ticks());
+    EXPECT_LE(each.monthly.expected.ticks(), each.monthly.high.ticks());
+  }
+}
+
+TEST(Advise, CommitmentsComeFromTheHoursThatRemain) {
+  World world;
+  world.catalog =
+      Catalog::built_in()
+          .overridden_by(
+              "provider,region,instance_type,option,from,per_hour,currency,gpu_model,"
+              "gpu_count,vcpu,memory_gib\n"
+              "made,us-central1,box.4,on_demand,2026-01-01,10,USD,V100-SXM2-16GB,4,8,64\n"
+              "made,us-central1,box.4,committed_1y,2026-01-01,6,USD,V100-SXM2-16GB,4,8,64\n"
+              "made,us-central1,box.4,committed_3y,2026-01-01,4,USD,V100-SXM2-16GB,4,8,64\n",
+              "prices.csv")
+          .value();
+  for (int i = 0; i < 4; ++i) {
+    // A tenth less than the list price is paid, so a commitment is taken to cost a tenth less too.
+    world.add_node(fmt::format("n{}", i), "gpu", "box.4", 4, "9");
+    world.hold(fmt::format("job{}", i), 0, 186 * (i + 1), fmt::format("n{}", i));
+  }
+  const Advice advice = world.advise();
+  const Portfolio portfolio = combine(advice.proposals);
+  std::vector<const Proposal*> commitments;
+  for (const Proposal& each : advice.proposals) {
+    if (each.kind == AdviceKind::kCommitment) commitments.push_back(&each);
+  }
+  ASSERT_EQ(commitments.size(), 2u);
+  // Each node stays an hour after its last holder. Brute force over the demand of these hours:
+  std::vector<std::uint64_t> demand(kHours);
+  for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t hour = 0; hour < std::min<std::size_t>(kHours, 186 * (i + 1) + 1); ++hour) {
+      ++demand[hour];
+    }
+  }
+  const CommitmentPrices one_year{Decimal::from_units(9), parse_exact_decimal("5.4").value()};
+  Decimal best = commitment_cost(demand, one_year, 0);
+  const Decimal without = best;
+  for (std::uint64_t units = 1; units <= 4; ++units) {
+    best = std::min(best, commitment_cost(demand, one_year, units));
+  }
+  const auto is_year = [](const Proposal* each) { return each->subject.ends_with("1 year"); };
+  const Proposal* year = *std::ranges::find_if(commitments, is_year);
+  EXPECT_EQ(year->observed,
+            Money::from_decimal(Decimal::from_ticks(without.ticks() - best.ticks()), kUsd));
+  EXPECT_EQ(year->change, "Commit to 2 box.4 for 1 year");
+  // For three years not more than what every hour needed: one node.
+  const Proposal* three = *std::ranges::find_if_not(commitments, is_year);
+  EXPECT_EQ(three->change, "Commit to 1 box.4 for 3 years");
+  EXPECT_EQ(three->observed, usd("4017.6"));  // 744 h at 9 less 3.6
+  // Of both only one counts.
+  EXPECT_EQ(std::count(portfolio.chosen.begin(), portfolio.chosen.end(), false), 1);
+  // The bill is never saved more than it is.
+  EXPECT_LT(portfolio.totals[0].expected.ticks(), usd("26280").ticks());
+}
+
+TEST(Advise, AnIdIsTheSameInEveryMonth) {
+  const Advice one = four_nodes().advise();
+  World other = four_nodes();
+  other.hold("more", 300, 400, "c");
+  const Advice two = other.advise();
+  EXPECT_EQ(find(one, AdviceKind::kScaleDown)->id, find(two, AdviceKind::kScaleDown)->id);
+  EXPECT_NE(find(one, AdviceKind::kScaleDown)->id, find(one, AdviceKind::kUnneededNodes)->id);
+}
+
+TEST(Advise, TheOrderOfFactsChangesNothing) {
+  World world = four_nodes();
+  const Advice one = world.advise();
+  std::ranges::reverse(world.nodes);
+  std::ranges::reverse(world.charges);
+  std::ranges::reverse(world.holdings);
+  const Advice two = world.advise();
+  ASSERT_EQ(one.proposals.size(), two.proposals.size());
+  for (std::size_t i = 0; i < one.proposals.size(); ++i) {
+    EXPECT_EQ(one.proposals[i].id, two.proposals[i].id);
+    EXPECT_EQ(one.proposals[i].monthly.expected, two.proposals[i].monthly.expected);
+    EXPECT_EQ(one.proposals[i].evidence, two.proposals[i].evidence);
+  }
+}
+
+}  // namespace
+}  // namespace pennyweight::advising

@@ -1,0 +1,26 @@
+// Proposes to give back nodes that nobody held, for good or for the hours in which nobody did.
+#pragma once
+
+#include <vector>
+
+#include "allocation/pricing/catalog.h"
+#include "insight/advice/node_bill.h"
+#include "insight/advice/proposal.h"
+
+namespace pennyweight::advising {
+
+// The least time of records from which advice about a fleet is given.
+inline constexpr std::size_t kRecordedHoursMin = 7 * 24;
+
+struct NodeReleases {
+  std::vector<Proposal> proposals;
+  // The hours in which each node is kept if all of them are followed, by node.
+  std::vector<HourFlags> kept;
+};
+
+// REQUIRES: at least kRecordedHoursMin hours are recorded.
+NodeReleases propose_node_releases(const ClusterId& cluster, const FleetView& fleet,
+                                   const FleetHours& hours, const NodeBill& bill,
+                                   const Catalog& catalog);
+
+}  // namespace pennyweight::advising

@@ -1,0 +1,214 @@
+#include "insight/queries/advice_query.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/billing_period.h"
+#include "core/decimal.h"
+#include "core/try.h"
+#include "reporting/number_format.h"
+#include "reporting/queries/ledger_month.h"
+
+namespace pennyweight {
+namespace {
+
+using advising::Proposal;
+
+constexpr int kAdviceDigits = 2;
+
+Result<Money Costs::*> cost_of_name(const std::string& name) {
+  if (name == "effective") return &Costs::effective;
+  if (name == "billed") return &Costs::billed;
+  if (name == "list") return &Costs::list;
+  if (name == "contracted") return &Costs::contracted;
+  return fail(ErrorCode::kBadValue,
+              fmt::format("cost '{}' is none of effective, billed, list, contracted", name));
+}
+
+// From the first to the last hour that the bill of the month charges a resource for.
+std::optional<Interval> billed_span(std::span<const Charge> charges) {
+  std::optional<Interval> span;
+  for (const Charge& charge : charges) {
+    if (charge.charge_category != ChargeCategory::kUsage) continue;
+    const auto period = charge.charge_period.overlap(charge.billing_period);
+    if (!period) continue;
+    span = span ? Interval(std::min(span->begin(), period->begin()),
+                           std::max(span->end(), period->end()))
+                : period;
+  }
+  return span;
+}
+
+std::string shown(const Money& money) {
+  return fmt::format("{} {}", format_rounded(money.amount(), kAdviceDigits, Thousands::kSeparated),
+                     money.currency().text());
+}
+
+Result<std::string> chosen_month(Store& store, const std::string& asked) {
+  const auto overview = TRY(store.overview());
+  if (overview.months.empty()) {
+    return fail(ErrorCode::kNotFound, "the ledger has no charges: import a bill");
+  }
+  if (asked.empty()) return overview.months.back();
+  if (std::ranges::find(overview.months, asked) == overview.months.end()) {
+    return fail(ErrorCode::kNotFound, fmt::format("there are no charges in {}; there are in {}",
+                                                  asked, fmt::join(overview.months, ", ")));
+  }
+  return asked;
+}
+
+Table table_of(const AdviceResult& result, Currency currency) {
+  Table table;
+  table.title = fmt::format("Advice from {}, {} a month of {} hours", result.month, currency.text(),
+                            advising::kHoursPerMonth);
+  table.currency = currency;
+  table.columns = {{"id", "id", ColumnKind::kId},
+                   {"kind", "kind", ColumnKind::kText},
+                   {"cluster", "cluster", ColumnKind::kText},
+                   {"subject", "what", ColumnKind::kText},
+                   {"change", "change", ColumnKind::kText},
+                   {"low", "low", ColumnKind::kMoney},
+                   {"expected", "expected", ColumnKind::kMoney},
+                   {"high", "high", ColumnKind::kMoney},
+                   {"sureness", "sure", ColumnKind::kText},
+                   {"in_total", "in total", ColumnKind::kText}};
+  return table;
+}
+
+}  // namespace
+
+Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,
+                                  const AdviceSettings& settings) {
+  for (const std::string& kind : query.kinds) {
+    if (!advising::parse_advice_kind(kind)) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("kind '{}' is none of {}", kind,
+                              fmt::join(advising::advice_kind_names(), ", ")));
+    }
+  }
+  const auto cost = TRY(cost_of_name(query.cost));
+  AdviceResult result;
+  const auto month_name = TRY(chosen_month(store, query.month));
+  result.month = month_name;
+  auto month = TRY(LedgerMonth::load(store, result.month, settings.join_rules));
+  std::vector<std::string> names;
+  for (const ClusterId& cluster : month.clusters()) {
+    if (cluster.empty()) continue;
+    names.push_back(cluster.text());
+    if (!query.cluster.empty() && cluster.text() != query.cluster) continue;
+    const ClusterFacts facts = TRY(month.take_facts(store, cluster));
+    const auto period = billed_span(facts.charges);
+    if (!period) continue;
+    const ClusterMonth cluster_month{.cluster = cluster,
+                                     .charges = facts.charges,
+                                     .nodes = facts.nodes,
+                                     .gpus = facts.gpus,
+                                     .holdings = facts.holdings,
+                                     .catalog = settings.catalog,
+                                     .join_rules = settings.join_rules};
+    advising::Advice advice = advising::advise({.facts = cluster_month,
+                                                .outages = facts.outages,
+                                                .policy = settings.policy,
+                                                .period = *period,
+                                                .prices_at = query.prices_at,
+                                                .cost = cost});
+    std::move(advice.proposals.begin(), advice.proposals.end(),
+              std::back_inserter(result.proposals));
+    for (const std::string& gap : advice.gaps) {
+      result.gaps.push_back(fmt::format("{}: {}", cluster.text(), gap));
+    }
+  }
+  if (!query.cluster.empty() && std::ranges::find(names, query.cluster) == names.end()) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("there is no cluster '{}' in {}; there is {}", query.cluster,
+                            result.month, fmt::join(names, ", ")));
+  }
+  if (!query.kinds.empty()) {
+    std::erase_if(result.proposals, [&](const Proposal& proposal) {
+      return std::ranges::find(query.kinds, advising::to_text(proposal.kind)) == query.kinds.end();
+    });
+  }
+  advising::rank(result.proposals);
+  return result;
+}
+
+std::vector<Table> advice_tables(const AdviceResult& result) {
+  const advising::Portfolio portfolio = advising::combine(result.proposals);
+  std::vector<Table> tables;
+  for (std::size_t i = 0; i < result.proposals.size(); ++i) {
+    const Proposal& each = result.proposals[i];
+    const Currency currency = each.monthly.expected.currency();
+    if (tables.empty() || tables.back().currency != currency) {
+      tables.push_back(table_of(result, currency));
+    }
+    tables.back().rows.push_back({each.id, std::string(advising::to_text(each.kind)),
+                                  each.cluster.text(), each.subject, each.change, each.monthly.low,
+                                  each.monthly.expected, each.monthly.high,
+                                  std::string(advising::to_text(each.sureness)),
+                                  std::string(portfolio.chosen[i] ? "yes" : "instead")});
+  }
+  for (Table& table : tables) {
+    for (const advising::MonthlySaving& total : portfolio.totals) {
+      if (total.expected.currency() != table.currency) continue;
+      table.total = Row{"total",   std::string(),  std::string(), std::string(), std::string(),
+                        total.low, total.expected, total.high,    std::string(), std::string()};
+    }
+    table.notes.push_back(
+        "The total has what can be followed together; 'instead' stands for an alternative to a "
+        "row above it, and is not in it.");
+  }
+  if (tables.empty()) {
+    Table none;
+    none.title = fmt::format("Advice from {}", result.month);
+    none.columns = {{"id", "id", ColumnKind::kId}};
+    none.notes.push_back("There is nothing to advise from what the ledger has.");
+    tables.push_back(std::move(none));
+  }
+  for (const std::string& gap : result.gaps) tables.back().notes.push_back(gap);
+  return tables;
+}
+
+Result<Table> advice_detail(const AdviceResult& result, const std::string& id) {
+  const Proposal* found = nullptr;
+  for (const Proposal& each : result.proposals) {
+    if (id.empty() || !each.id.starts_with(id)) continue;
+    if (found != nullptr) {
+      return fail(ErrorCode::kNotFound,
+                  fmt::format("'{}' begins the ids of several advices of {}: {} and {}", id,
+                              result.month, found->id, each.id));
+    }
+    found = &each;
+  }
+  if (found == nullptr) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("no advice of {} has the id '{}'", result.month, id));
+  }
+  Table table;
+  table.title = fmt::format("Advice {} from {}", found->id, result.month);
+  table.currency = found->monthly.expected.currency();
+  table.columns = {{"field", "", ColumnKind::kText}, {"value", "", ColumnKind::kId}};
+  const auto add = [&](const char* name, std::string value) {
+    if (!value.empty()) table.rows.push_back({std::string(name), std::move(value)});
+  };
+  add("change", found->change);
+  add("kind", std::string(advising::to_text(found->kind)));
+  add("cluster", found->cluster.text());
+  add("what", found->subject);
+  add("saves a month", fmt::format("{} (low {}, high {})", shown(found->monthly.expected),
+                                   shown(found->monthly.low), shown(found->monthly.high)));
+  add("in the period", shown(found->observed));
+  if (!found->moved.is_zero()) add("moves to nobody", shown(found->moved));
+  add("figures from", std::string(advising::to_text(found->basis)));
+  add("sure", fmt::format("{}: {}", advising::to_text(found->sureness), found->sureness_reason));
+  for (const auto& [dimension, value] : found->owner.entries()) {
+    table.rows.push_back({dimension, value});
+  }
+  for (const std::string& line : found->evidence) add("evidence", line);
+  add("risk", found->risk);
+  add("apply", found->apply);
+  return table;
+}
+
+}  // namespace pennyweight
