@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "insight/alerts/alert.h"
+
 namespace pennyweight {
 namespace {
 
@@ -15,6 +17,7 @@ constexpr std::size_t kRulesMax = 100;
 constexpr std::int64_t kEveryMin = 1'000;
 constexpr std::int64_t kEveryMax = 3'600'000;
 constexpr std::int64_t kRepeatMax = 7 * 86'400'000;
+constexpr std::int64_t kIdleForMax = 7 * 86'400'000;
 constexpr std::array<std::string_view, 4> kReceiverKinds = {"alertmanager", "webhook", "slack",
                                                             "teams"};
 
@@ -62,6 +65,15 @@ void read_receivers(YamlReader& yaml, const YamlNode& node, const PathReader& pa
   });
 }
 
+// A rule's name; a misspelt one would silence nothing, without a word.
+bool is_rule(YamlReader& yaml, const YamlNode& at, std::string_view what, std::string_view name) {
+  const auto names = alert_rule_names();
+  if (std::ranges::find(names, name) != names.end()) return true;
+  yaml.refuse(at, fmt::format("{}: there is no rule '{}'; the rules are {}", what, name,
+                              fmt::join(names, ", ")));
+  return false;
+}
+
 void read_silences(YamlReader& yaml, const YamlNode& node, std::vector<SilenceConfig>& silences) {
   yaml.sequence(node, "alerts.silences", kSilencesMax, [&](const YamlNode& item) {
     SilenceConfig silence;
@@ -78,7 +90,11 @@ void read_silences(YamlReader& yaml, const YamlNode& node, std::vector<SilenceCo
     const std::size_t before = yaml.error_count();
     yaml.mapping(
         item, "alerts.silences[]",
-        {{"rule", [&](const YamlNode& at) { text(at, "alerts.silences[].rule", silence.rule); }},
+        {{"rule",
+          [&](const YamlNode& at) {
+            text(at, "alerts.silences[].rule", silence.rule);
+            if (!silence.rule.empty()) is_rule(yaml, at, "alerts.silences[].rule", silence.rule);
+          }},
          {"scope", [&](const YamlNode& at) { text(at, "alerts.silences[].scope", silence.scope); }},
          {"from", [&](const YamlNode& at) { date(at, "alerts.silences[].from", silence.from); }},
          {"to", [&](const YamlNode& at) { date(at, "alerts.silences[].to", silence.to); }},
@@ -104,7 +120,11 @@ AlertConfig read_alert_config(YamlReader& reader, const YamlNode& node, const Pa
         [&](const YamlNode& at) {
           config.allow_private = reader.texts(at, "alerts.allow_private", kPrivateHostsMax);
         }},
-       {"off", [&](const YamlNode& at) { config.off = reader.texts(at, "alerts.off", kRulesMax); }},
+       {"off",
+        [&](const YamlNode& at) {
+          config.off = reader.texts(at, "alerts.off", kRulesMax);
+          for (const std::string& rule : config.off) is_rule(reader, at, "alerts.off", rule);
+        }},
        {"silences", [&](const YamlNode& at) { read_silences(reader, at, config.silences); }},
        {"every",
         [&](const YamlNode& at) {
@@ -115,6 +135,11 @@ AlertConfig read_alert_config(YamlReader& reader, const YamlNode& node, const Pa
         [&](const YamlNode& at) {
           const auto repeat = reader.duration(at, "alerts.repeat", 60'000, kRepeatMax);
           if (repeat) config.repeat_ms = static_cast<std::uint32_t>(*repeat);
+        }},
+       {"idle_for",
+        [&](const YamlNode& at) {
+          const auto wait = reader.duration(at, "alerts.idle_for", 0, kIdleForMax);
+          if (wait) config.idle_for_ms = static_cast<std::uint32_t>(*wait);
         }},
        {"anomalies_by", [&](const YamlNode& at) {
           if (auto by = reader.text(at, "alerts.anomalies_by"))
@@ -138,12 +163,14 @@ ConfigKeys alert_config_keys() {
       {"alerts.off", "list of rules", "", "Rules that are not evaluated."},
       {"alerts.silences[].rule", "rule", "", "The rule that is silent; without it, any."},
       {"alerts.silences[].scope", "text", "",
-       "What is silent, such as the name of a budget; without it, anything."},
+       "What is silent: the name of a budget, a team, or CLUSTER/WORKLOAD; without it, anything."},
       {"alerts.silences[].from", "date", "", "The first silent day; without it, always."},
       {"alerts.silences[].to", "date", "", "The last silent day. Required."},
       {"alerts.silences[].reason", "text", "", "Why. Required."},
       {"alerts.every", "duration", "1m", "How often the rules are evaluated."},
       {"alerts.repeat", "duration", "4h", "How often receivers are told again of what goes on."},
+      {"alerts.idle_for", "duration", "1h",
+       "How long GPUs are held and not used, or hardly, before anybody is told."},
       {"alerts.anomalies_by", "dimension", "team",
        "The dimension in which unusual days are found."},
   };

@@ -10,7 +10,6 @@
 #include "config/live_config.h"
 #include "config/yaml_reader.h"
 #include "core/date.h"
-#include "core/decimal.h"
 
 namespace pennyweight {
 
@@ -41,7 +40,8 @@ struct AlertConfig {
   std::vector<std::string> off;  // names of rules that are not evaluated
   std::vector<SilenceConfig> silences;
   std::uint32_t every_ms = 60'000;
-  std::uint32_t repeat_ms = 14'400'000;  // how often a receiver is told again of what goes on
+  std::uint32_t repeat_ms = 14'400'000;   // how often a receiver is told again of what goes on
+  std::uint32_t idle_for_ms = 3'600'000;  // of gpu_idle and low_utilisation
   std::string anomalies_by = "team";
   bool operator==(const AlertConfig&) const = default;
 };

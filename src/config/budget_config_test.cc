@@ -58,5 +58,19 @@ TEST(BudgetConfig, MistakesAreNamedWithTheirPlace) {
   EXPECT_THAT(refused("events: [{name: a, from: 2026-01-02}]"), HasSubstr("per_day or percent"));
 }
 
+TEST(AlertConfig, AMisspeltRuleIsRefused) {
+  const auto off = parse_config("alerts: {off: [budgt_spent]}\n", "p.yaml");
+  ASSERT_FALSE(off);
+  EXPECT_THAT(off.error().message,
+              HasSubstr("p.yaml:1:15: alerts.off: there is no rule 'budgt_spent'"));
+  const auto silence =
+      parse_config("alerts: {silences: [{rule: idle, to: 2026-01-01, reason: r}]}\n", "p.yaml");
+  ASSERT_FALSE(silence);
+  EXPECT_THAT(silence.error().message, HasSubstr("there is no rule 'idle'; the rules are budget_"));
+  const auto sound = parse_config("alerts: {off: [gpu_idle], idle_for: 90m}\n", "p.yaml");
+  ASSERT_TRUE(sound);
+  EXPECT_EQ(sound->alerts.idle_for_ms, 5'400'000u);
+}
+
 }  // namespace
 }  // namespace pennyweight

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "app/alerting/conditions.h"
@@ -56,6 +59,8 @@ AlertService::~AlertService() { stop(); }
 
 Result<void> AlertService::start() {
   state_ = TRY(load_alert_state(path_));
+  // What went on when `serve` ended may go on; what it knows now is not enough to say it does not.
+  for (auto& [key, alert] : state_.book) alert.seen = clock_.now();
   thread_ = std::thread([this] { run(); });
   return {};
 }
@@ -97,67 +102,97 @@ void AlertService::run_once() {
   deliver(clock_.now());
 }
 
-std::vector<AlertCondition> AlertService::conditions(Date today) {
-  std::vector<AlertCondition> found;
-  const auto add = [&](std::vector<AlertCondition> more) {
-    for (AlertCondition& one : more) {
+// Unusual days and missing ones. All costs are read for them, so they are kept for a while.
+void AlertService::find_in_days(Date today, Findings& found) {
+  const auto report = [&](const Error* why) {
+    const std::string text = why == nullptr ? "" : why->message;
+    if (std::exchange(reported_["unusual days"], text) == text || text.empty()) return;
+    log_.warn("alerts", {{"doing", "unusual days"}, {"why", text}});
+  };
+  const auto history =
+      query_daily_costs({.by = "", .today = today}, config_.policy, sources_.summarise);
+  if (!history) {
+    // A ledger without costs is not an error.
+    const bool is_empty = history.error().code == ErrorCode::kNotFound;
+    report(is_empty ? nullptr : &history.error());
+    if (!is_empty) found.unknown = {{"cost_anomaly"}, {"costs_missing"}};
+    return;
+  }
+  found.conditions = coverage_conditions(*history, today);
+  // Of costs that are weeks old nobody need be told today.
+  if (!found.conditions.empty()) return report(nullptr);
+  AnomalyQuery query{.costs = {.by = config_.alerts.anomalies_by, .today = today}};
+  query.since = history->last_day() - std::chrono::days(kRecentDays - 1);
+  const auto anomalies = query_anomalies(query, config_.policy, sources_.summarise);
+  report(anomalies ? nullptr : &anomalies.error());
+  if (!anomalies) {
+    found.unknown = {{"cost_anomaly"}};
+    return;
+  }
+  found.conditions = anomaly_conditions(*anomalies);
+}
+
+AlertService::Findings AlertService::find(Date today) {
+  Findings found;
+  const auto add = [&](const std::vector<AlertCondition>& more) {
+    for (const AlertCondition& one : more) {
       const auto& off = config_.alerts.off;
-      if (std::ranges::find(off, one.rule) == off.end()) found.push_back(std::move(one));
+      if (std::ranges::find(off, one.rule) == off.end()) found.conditions.push_back(one);
     }
   };
-  // A problem is logged once, and again when it is another one.
-  const auto report = [&](const std::string& what, const std::string& why) {
-    if (std::exchange(reported_[what], why) == why || why.empty()) return;
-    log_.warn("alerts", {{"doing", what}, {"why", why}});
-  };
   const auto view = sources_.live ? sources_.live() : nullptr;
-  if (view) add(live_conditions(*view));
-  for (const Budget& budget : config_.budgets) {
-    const auto statuses =
-        query_budgets({.budgets = {&budget, 1},
-                       .today = today,
-                       .events = config_.events,
-                       .live_today = [&](const Budget& one) -> std::optional<Money> {
-                         return view ? live_cost_today(one, *view, config_.policy) : std::nullopt;
-                       }},
-                      config_.policy, sources_.summarise);
-    report("budget " + budget.name, statuses ? "" : statuses.error().message);
-    if (statuses) add(budget_conditions(*statuses));
+  if (view) {
+    add(live_conditions(*view, milliseconds(config_.alerts.idle_for_ms)));
+  } else {
+    found.unknown.insert(found.unknown.end(), {{"gpu_idle"}, {"low_utilisation"}});
+  }
+  const auto statuses =
+      query_budgets({.budgets = config_.budgets,
+                     .today = today,
+                     .events = config_.events,
+                     .live_today = [&](const Budget& one) -> std::optional<Money> {
+                       return view ? live_cost_today(one, *view, config_.policy) : std::nullopt;
+                     }},
+                    config_.policy, sources_.summarise);
+  if (statuses) {
+    add(budget_conditions(*statuses));
+    for (const BudgetStatus& status : *statuses) {
+      const std::string doing = "budget " + status.budget.name;
+      // A problem is logged once, and again when it is another one.
+      if (std::exchange(reported_[doing], status.problem) != status.problem &&
+          !status.problem.empty()) {
+        log_.warn("alerts", {{"doing", doing}, {"why", status.problem}});
+      }
+      if (status.problem.empty()) continue;
+      for (const std::string_view rule : alert_rule_names()) {
+        if (rule.starts_with("budget_")) {
+          found.unknown.push_back({std::string(rule), status.budget.name});
+        }
+      }
+    }
   }
   const Instant now = clock_.now();
   if (!looked_ || now - *looked_ >= kAnomaliesEvery || now < *looked_) {
-    AnomalyQuery query{.costs = {.by = config_.alerts.anomalies_by, .today = today}};
-    const auto history =
-        query_daily_costs({.by = "", .today = today}, config_.policy, sources_.summarise);
-    std::vector<AlertCondition> all;
-    if (history) {
-      query.since = history->last_day() - std::chrono::days(kRecentDays - 1);
-      const auto anomalies = query_anomalies(query, config_.policy, sources_.summarise);
-      report("unusual days", anomalies ? "" : anomalies.error().message);
-      all = coverage_conditions(*history, today);
-      // Of costs that are weeks old nobody need be told today.
-      if (anomalies && all.empty()) all = anomaly_conditions(*anomalies);
-    }
-    anomalies_ = std::move(all);
+    days_ = {};
+    find_in_days(today, days_);
     looked_ = now;
   }
-  add(anomalies_);
+  add(days_.conditions);
+  found.unknown.insert(found.unknown.end(), days_.unknown.begin(), days_.unknown.end());
   return found;
 }
 
-void AlertService::evaluate(Instant now) {
-  const auto day = parse_date(local_date(now, config_.policy.time_zone));
-  if (!day) return;
-  const std::vector<AlertCondition> found = conditions(*day);
-  const std::lock_guard lock(mutex_);
-  const AlertState before = state_;
-  const AlertTiming timing{
-      .hold = std::max(milliseconds(300'000), 3 * milliseconds(config_.alerts.every_ms)),
-      .repeat = milliseconds(config_.alerts.repeat_ms)};
-  for (AlertNotification& told :
-       step_alerts(state_.book, found, now, *day, silences_of(config_.alerts), timing)) {
+// Callers hold the mutex.
+void AlertService::enqueue(std::vector<AlertNotification> notifications, Instant now) {
+  for (const AlertNotification& told : notifications) {
     log_.info("alert", {{"id", told.id}, {"summary", told.alert.condition.summary}});
     for (const ReceiverConfig& receiver : config_.alerts.receivers) {
+      // A receiver that has not heard of the beginning yet needs no repetition of it.
+      const bool waits = std::ranges::any_of(state_.outbox, [&](const OutboxEntry& entry) {
+        return told.is_firing && entry.notification.is_firing && entry.receiver == receiver.name &&
+               entry.notification.alert.id() == told.alert.id();
+      });
+      if (waits) continue;
       state_.outbox.push_back({.receiver = receiver.name, .notification = told, .next = now});
     }
   }
@@ -167,6 +202,20 @@ void AlertService::evaluate(Instant now) {
     state_.outbox.pop_front();
   }
   while (state_.dead.size() > kDeadMax) state_.dead.pop_front();
+}
+
+void AlertService::evaluate(Instant now) {
+  const auto day = parse_date(local_date(now, config_.policy.time_zone));
+  if (!day) return;
+  const Findings found = find(*day);
+  const std::lock_guard lock(mutex_);
+  const AlertState before = state_;
+  const AlertTiming timing{
+      .hold = std::max(milliseconds(300'000), 3 * milliseconds(config_.alerts.every_ms)),
+      .repeat = milliseconds(config_.alerts.repeat_ms)};
+  enqueue(step_alerts(state_.book, found.conditions, now, *day, silences_of(config_.alerts), timing,
+                      found.unknown),
+          now);
   // What is not on disk is not sent: it is found again at the next evaluation.
   if (!save()) state_ = before;
 }
@@ -181,62 +230,71 @@ bool AlertService::save() {
   return saved.has_value();
 }
 
-void AlertService::deliver(Instant now) {
-  std::deque<OutboxEntry> due;
-  {
-    const std::lock_guard lock(mutex_);
-    for (OutboxEntry& entry : state_.outbox) {
-      if (due.size() >= kDeliveriesMax) break;
-      // A clock that went back delays nothing.
-      if (entry.next > now && entry.next - now < 2 * kBackOffMax) continue;
-      due.push_back(entry);
-    }
-    if (due.empty()) return;
-    // Attempts are on disk before they are made, so that what may have arrived is marked.
-    for (OutboxEntry& entry : state_.outbox) {
-      for (const OutboxEntry& one : due) {
-        if (one.receiver == entry.receiver && one.notification.id == entry.notification.id) {
-          ++entry.attempts;
-        }
-      }
-    }
-    if (!save()) return;
+// What is due, with an attempt counted: attempts are on disk before they are made, so that what may
+// have arrived is marked. Of one alert a receiver gets one notification at a time, the oldest: it
+// never hears of an end before the beginning.
+std::vector<OutboxEntry> AlertService::take_due(Instant now) {
+  const std::lock_guard lock(mutex_);
+  std::vector<OutboxEntry> due;
+  std::set<std::tuple<std::string, std::string, std::string>> waiting;
+  for (OutboxEntry& entry : state_.outbox) {
+    if (due.size() >= kDeliveriesMax) break;
+    const AlertCondition& condition = entry.notification.alert.condition;
+    if (!waiting.emplace(entry.receiver, condition.rule, condition.scope).second) continue;
+    // A clock that went back delays nothing.
+    if (entry.next > now && entry.next - now < 2 * kBackOffMax) continue;
+    due.push_back(entry);
+    ++entry.attempts;
   }
-  std::map<std::string, std::string> failed;  // receivers that did not answer in this round
-  for (const OutboxEntry& entry : due) {
-    const auto receiver =
-        std::ranges::find(config_.alerts.receivers, entry.receiver, &ReceiverConfig::name);
-    std::string problem;
-    if (receiver == config_.alerts.receivers.end()) {
-      problem = "there is no such receiver any more";
-    } else if (const auto earlier = failed.find(entry.receiver); earlier != failed.end()) {
-      problem = earlier->second;
-    } else {
-      const auto sent = delivery_.send(*receiver, entry.notification, entry.attempts > 0, now);
-      if (!sent) {
-        problem = sent.error().message;
-        failed.emplace(entry.receiver, problem);
+  if (!due.empty() && !save()) return {};
+  return due;
+}
+
+// Callers hold the mutex.
+void AlertService::settle(const OutboxEntry& entry, const std::string& problem, bool has_receiver,
+                          Instant now) {
+  const auto at = std::ranges::find_if(state_.outbox, [&](const OutboxEntry& one) {
+    return one.receiver == entry.receiver && one.notification.id == entry.notification.id;
+  });
+  if (at == state_.outbox.end()) return;
+  if (problem.empty()) {
+    state_.outbox.erase(at);
+    reported_.erase("deliver " + entry.receiver);
+    return;
+  }
+  at->problem = problem;
+  at->next = now + back_off(at->attempts);
+  if (std::exchange(reported_["deliver " + entry.receiver], problem) != problem) {
+    log_.warn("alerts", {{"doing", "deliver"}, {"why", problem}});
+  }
+  if (at->attempts < kAttemptsMax && has_receiver) return;
+  log_.error("alerts", {{"doing", "give up " + entry.notification.id}, {"why", problem}});
+  state_.dead.push_back(std::move(*at));
+  state_.outbox.erase(at);
+}
+
+void AlertService::deliver(Instant now) {
+  const std::vector<OutboxEntry> due = take_due(now);
+  if (due.empty()) return;
+  std::map<std::string, std::vector<const OutboxEntry*>> by_receiver;
+  for (const OutboxEntry& entry : due) by_receiver[entry.receiver].push_back(&entry);
+  for (const auto& [name, entries] : by_receiver) {
+    const auto receiver = std::ranges::find(config_.alerts.receivers, name, &ReceiverConfig::name);
+    const bool has_receiver = receiver != config_.alerts.receivers.end();
+    const std::size_t size = has_receiver ? notifications_per_message(receiver->kind) : 1;
+    std::string problem = has_receiver ? "" : "there is no such receiver any more";
+    for (std::size_t begin = 0; begin < entries.size(); begin += size) {
+      const auto part = std::span(entries).subspan(begin, std::min(size, entries.size() - begin));
+      std::vector<AlertNotification> message;
+      for (const OutboxEntry* entry : part) message.push_back(entry->notification);
+      // One that does not answer is not asked again in this round.
+      if (problem.empty()) {
+        const bool is_retry = part.front()->attempts > 0;
+        const auto sent = delivery_.send(*receiver, message, is_retry, now);
+        if (!sent) problem = sent.error().message;
       }
-    }
-    const std::lock_guard lock(mutex_);
-    const auto at = std::ranges::find_if(state_.outbox, [&](const OutboxEntry& one) {
-      return one.receiver == entry.receiver && one.notification.id == entry.notification.id;
-    });
-    if (at == state_.outbox.end()) continue;
-    if (problem.empty()) {
-      state_.outbox.erase(at);
-      reported_.erase("deliver " + entry.receiver);
-      continue;
-    }
-    at->problem = problem;
-    at->next = now + back_off(at->attempts);
-    if (std::exchange(reported_["deliver " + entry.receiver], problem) != problem) {
-      log_.warn("alerts", {{"doing", "deliver"}, {"why", problem}});
-    }
-    if (at->attempts >= kAttemptsMax || receiver == config_.alerts.receivers.end()) {
-      log_.error("alerts", {{"doing", "give up " + entry.notification.id}, {"why", problem}});
-      state_.dead.push_back(std::move(*at));
-      state_.outbox.erase(at);
+      const std::lock_guard lock(mutex_);
+      for (const OutboxEntry* entry : part) settle(*entry, problem, has_receiver, now);
     }
   }
   const std::lock_guard lock(mutex_);

@@ -53,7 +53,16 @@ class AlertService {
   void evaluate(Instant now);
   void deliver(Instant now);
   void refresh(Instant now);
-  std::vector<AlertCondition> conditions(Date today);
+  // What holds now, and of what it can't be said.
+  struct Findings {
+    std::vector<AlertCondition> conditions;
+    std::vector<UnknownAlerts> unknown;
+  };
+  Findings find(Date today);
+  void find_in_days(Date today, Findings& found);
+  void enqueue(std::vector<AlertNotification> notifications, Instant now);
+  std::vector<OutboxEntry> take_due(Instant now);
+  void settle(const OutboxEntry& entry, const std::string& problem, bool has_receiver, Instant now);
   bool save();
 
   const Config& config_;
@@ -63,7 +72,7 @@ class AlertService {
   const std::string path_;
   Delivery delivery_;
   std::map<std::string, std::string> reported_;  // problems that were logged, by what failed
-  std::vector<AlertCondition> anomalies_;        // of the last look at all days
+  Findings days_;                                // of the last look at all days
   std::optional<Instant> looked_;                // when that was
   mutable std::mutex mutex_;                     // guards state_ and stopping_
   AlertState state_;

@@ -27,6 +27,7 @@ std::string alert_json(const Alert& alert) {
   std::string out = "{";
   add_text(out, "rule", alert.condition.rule);
   add_text(out, "scope", alert.condition.scope);
+  add_text(out, "subject", alert.condition.subject);
   add_text(out, "severity", to_text(alert.condition.severity));
   add_text(out, "owner", alert.condition.owner);
   add_text(out, "summary", alert.condition.summary);
@@ -69,6 +70,7 @@ Result<Alert> read_alert(const simdjson::dom::element& object) {
   Alert alert{.condition = {}};
   alert.condition.rule = TRY(text_of(object, "rule"));
   alert.condition.scope = TRY(text_of(object, "scope"));
+  alert.condition.subject = text_of(object, "subject").value_or("");  // since its second version
   const auto severity = TRY(text_of(object, "severity"));
   alert.condition.severity =
       severity == "critical" ? AlertSeverity::kCritical : AlertSeverity::kWarning;

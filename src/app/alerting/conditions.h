@@ -1,8 +1,7 @@
 // What is wrong now: the shipped rules, over budgets, unusual days and what runs.
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,11 +15,13 @@
 namespace pennyweight {
 
 // budget_exhausted (critical), budget_spent at 50 and 80 %, budget_forecast, budget_probable.
+// Nothing of a budget that could not be measured.
 std::vector<AlertCondition> budget_conditions(const std::vector<BudgetStatus>& statuses);
 // cost_anomaly, for unusual days that go on or ended in the last 3 complete days.
 std::vector<AlertCondition> anomaly_conditions(const std::vector<FoundAnomaly>& anomalies);
-// gpu_idle (held and not used, 60 min), low_utilisation (below 20 %, 60 min).
-std::vector<AlertCondition> live_conditions(const LiveView& view);
+// gpu_idle (held and not used for so long), low_utilisation (below 20 % of it used).
+std::vector<AlertCondition> live_conditions(const LiveView& view,
+                                            std::chrono::milliseconds idle_for);
 // costs_missing: the ledger has no costs of the last 3 days. An alert about the bill, or about
 // `serve` itself, and never about a ledger that has no costs yet.
 std::vector<AlertCondition> coverage_conditions(const DailyCostHistory& history, Date today);
@@ -29,8 +30,5 @@ std::vector<AlertCondition> coverage_conditions(const DailyCostHistory& history,
 // workloads don't have, or nothing is priced in the budget's currency.
 std::optional<Money> live_cost_today(const Budget& budget, const LiveView& view,
                                      const Policy& policy);
-
-// The names of the rules, for alerts.off.
-std::vector<std::string> alert_rule_names();
 
 }  // namespace pennyweight

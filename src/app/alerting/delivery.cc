@@ -81,17 +81,32 @@ Result<void> Delivery::post(const ReceiverConfig& receiver, const std::string& p
               fmt::format("receiver '{}' answers with {}", receiver.name, response->status));
 }
 
-Result<void> Delivery::send(const ReceiverConfig& receiver, const AlertNotification& notification,
-                            bool is_retry, Instant now) {
+std::size_t notifications_per_message(ReceiverKind kind) {
+  switch (kind) {
+    case ReceiverKind::kAlertmanager:
+      return 100;
+    case ReceiverKind::kWebhook:
+      return 1;
+    case ReceiverKind::kSlack:
+    case ReceiverKind::kTeams:
+      return 20;  // a message of Slack is cut at 40,000 characters, a card of Teams at 28 KB
+  }
+  return 1;
+}
+
+Result<void> Delivery::send(const ReceiverConfig& receiver,
+                            std::span<const AlertNotification> notifications, bool is_retry,
+                            Instant now) {
+  const AlertNotification& first = notifications.front();
   switch (receiver.kind) {
     case ReceiverKind::kAlertmanager:
-      return refresh(receiver, {&notification, 1}, now);
+      return refresh(receiver, notifications, now);
     case ReceiverKind::kWebhook:
-      return post(receiver, "", webhook_json(notification, is_retry), notification.id, is_retry);
+      return post(receiver, "", webhook_json(first, is_retry), first.id, is_retry);
     case ReceiverKind::kSlack:
-      return post(receiver, "", slack_json(notification), notification.id, is_retry);
+      return post(receiver, "", slack_json(notifications), first.id, is_retry);
     case ReceiverKind::kTeams:
-      return post(receiver, "", teams_json(notification), notification.id, is_retry);
+      return post(receiver, "", teams_json(notifications), first.id, is_retry);
   }
   return {};
 }

@@ -19,10 +19,11 @@ class Delivery {
   // Secrets and addresses in files are read for each delivery, so that they can be changed.
   explicit Delivery(const AlertConfig& config);
 
-  // Sends one notification. An Error where the receiver can't be reached or refuses; it names the
-  // receiver and no secret. `is_retry`: it may have arrived already.
-  Result<void> send(const ReceiverConfig& receiver, const AlertNotification& notification,
-                    bool is_retry, Instant now);
+  // Sends notifications as one message; a webhook gets exactly one. An Error where the receiver
+  // can't be reached or refuses; it names the receiver and no secret. `is_retry`: they may have
+  // arrived already.
+  Result<void> send(const ReceiverConfig& receiver,
+                    std::span<const AlertNotification> notifications, bool is_retry, Instant now);
   // Tells an Alertmanager again what goes on, so that it does not take it for ended.
   Result<void> refresh(const ReceiverConfig& receiver,
                        std::span<const AlertNotification> notifications, Instant now);
@@ -35,6 +36,9 @@ class Delivery {
   http::Client outside_;  // connects to public addresses only
   http::Client inside_;   // for hosts of alerts.allow_private
 };
+
+// How many notifications such a receiver gets as one message.
+std::size_t notifications_per_message(ReceiverKind kind);
 
 // The host of an address: "[::1]" without its brackets.
 std::string host_of(std::string_view url);

@@ -50,8 +50,10 @@ Result<ExitCode> run_budget(const BudgetOptions& options, Context& context) {
                                       });
   if (!statuses) return as_usage_error(statuses.error());
   print_tables(budget_tables(*statuses), options.table, context);
-  const bool is_exceeded = std::ranges::any_of(
-      *statuses, [](const BudgetStatus& status) { return status.state() == "exceeded"; });
+  // One that could not be measured may be exceeded.
+  const bool is_exceeded = std::ranges::any_of(*statuses, [](const BudgetStatus& status) {
+    return status.state() == "exceeded" || status.state() == "unknown";
+  });
   return options.checks && is_exceeded ? ExitCode::kCheckFailed : ExitCode::kDone;
 }
 
@@ -80,7 +82,8 @@ Verb declare_budget(CLI::App& app) {
       app.add_subcommand("budget", "Show how far budgets have come, and when they are exhausted");
   command->add_option("name", options->name, "A budget; default: all");
   command->add_option("--today", options->today, "As on this day, such as 2026-04-01");
-  command->add_flag("--check", options->checks, "Exit with 1 if a budget is exceeded");
+  command->add_flag("--check", options->checks,
+                    "Exit with 1 if a budget is exceeded or can't be measured");
   add_table_options(*command, options->table);
   command->footer(examples_footer("budget"));
   return {command, [options](Context& context) { return run_budget(*options, context); }};

@@ -14,8 +14,17 @@ bool is_silenced(const AlertCondition& condition, Date today,
                  std::span<const AlertSilence> silences) {
   return std::ranges::any_of(silences, [&](const AlertSilence& silence) {
     if (!silence.rule.empty() && silence.rule != condition.rule) return false;
-    if (!silence.scope.empty() && !condition.scope.starts_with(silence.scope)) return false;
+    if (!silence.scope.empty() && silence.scope != condition.subject &&
+        silence.scope != condition.scope) {
+      return false;
+    }
     return (!silence.from || today >= *silence.from) && (!silence.to || today <= *silence.to);
+  });
+}
+
+bool is_unknown(const AlertCondition& condition, std::span<const UnknownAlerts> unknown) {
+  return std::ranges::any_of(unknown, [&](const UnknownAlerts& one) {
+    return one.rule == condition.rule && (one.subject.empty() || one.subject == condition.subject);
   });
 }
 
@@ -27,6 +36,7 @@ std::string labels_json(const AlertCondition& condition) {
   std::string labels =
       fmt::format("{{{}, {}, {}", field("alertname", "Pennyweight_" + condition.rule),
                   field("scope", condition.scope), field("severity", to_text(condition.severity)));
+  if (!condition.subject.empty()) labels += ", " + field("subject", condition.subject);
   if (!condition.owner.empty()) labels += ", " + field("owner", condition.owner);
   return labels + "}";
 }
@@ -37,6 +47,11 @@ std::string_view to_text(AlertSeverity severity) {
   return severity == AlertSeverity::kCritical ? "critical" : "warning";
 }
 
+std::vector<std::string_view> alert_rule_names() {
+  return {"budget_exhausted", "budget_forecast", "budget_probable", "budget_spent",
+          "cost_anomaly",     "costs_missing",   "gpu_idle",        "low_utilisation"};
+}
+
 std::string Alert::id() const {
   return fmt::format("{}/{}/{}", condition.rule, condition.scope, pennyweight::to_text(since));
 }
@@ -44,38 +59,47 @@ std::string Alert::id() const {
 std::vector<AlertNotification> step_alerts(AlertBook& book,
                                            std::span<const AlertCondition> conditions, Instant now,
                                            Date today, std::span<const AlertSilence> silences,
-                                           const AlertTiming& timing) {
+                                           const AlertTiming& timing,
+                                           std::span<const UnknownAlerts> unknown) {
   for (const AlertCondition& condition : conditions) {
     const auto [place, is_new] =
         book.try_emplace({condition.rule, condition.scope}, Alert{.condition = condition});
     Alert& alert = place->second;
     if (is_new) alert.since = now;
-    // The clock may have gone back; an alert never ends before it began.
-    alert.since = std::min(alert.since, now);
+    // The clock may have gone back. Once somebody was told, the beginning is part of the id.
+    if (!alert.told) alert.since = std::min(alert.since, now);
     alert.seen = now;
     alert.condition = condition;
   }
+  // The critical ones first, so that a storm of warnings does not keep them waiting.
+  std::vector<AlertBook::iterator> order;
+  for (auto at = book.begin(); at != book.end(); ++at) order.push_back(at);
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) {
+    return a->second.condition.severity > b->second.condition.severity;
+  });
   std::vector<AlertNotification> out;
-  for (auto at = book.begin(); at != book.end();) {
+  for (const AlertBook::iterator at : order) {
     Alert& alert = at->second;
+    const bool is_full = out.size() >= timing.notifications_max;
     const bool holds = alert.seen == now;
+    if (!holds && is_unknown(alert.condition, unknown)) {
+      alert.seen = now;
+      continue;
+    }
     if (!holds && (now - alert.seen >= timing.hold || now < alert.seen)) {
-      if (alert.told && out.size() >= timing.notifications_max) {
-        ++at;
-        continue;
-      }
+      if (alert.told && is_full) continue;
       if (alert.told) {
         alert.ended = now;
         out.push_back({alert.id() + "/resolved", alert, false});
       }
-      at = book.erase(at);
+      book.erase(at);
       continue;
     }
-    ++at;
-    alert.is_silent = is_silenced(alert.condition, today, silences);
-    if (!holds || alert.is_silent || out.size() >= timing.notifications_max) continue;
-    if (now - alert.since < alert.condition.wait) continue;
-    const bool is_due = !alert.told || now - *alert.told >= timing.repeat || now < *alert.told;
+    alert.is_silent = alert.condition.is_inhibited || is_silenced(alert.condition, today, silences);
+    if (!holds || alert.is_silent || is_full) continue;
+    if (!alert.told && now - alert.since < alert.condition.wait) continue;
+    const bool is_due = !alert.told || (alert.condition.is_repeated &&
+                                        (now - *alert.told >= timing.repeat || now < *alert.told));
     if (!is_due) continue;
     const bool is_first = !alert.told;
     alert.told = now;
@@ -83,9 +107,6 @@ std::vector<AlertNotification> step_alerts(AlertBook& book,
                             : fmt::format("{}/firing/{}", alert.id(), pennyweight::to_text(now)),
                    alert, true});
   }
-  std::ranges::stable_sort(out, [](const AlertNotification& a, const AlertNotification& b) {
-    return a.alert.condition.severity > b.alert.condition.severity;
-  });
   return out;
 }
 
@@ -111,9 +132,10 @@ std::string alertmanager_json(std::span<const AlertNotification> notifications, 
 std::string webhook_json(const AlertNotification& notification, bool is_retry) {
   const Alert& alert = notification.alert;
   std::string text = fmt::format(
-      "{{{}, {}, \"is_retry\": {}, {}, {}, {}, {}, {}, {}", field("id", notification.id),
+      "{{{}, {}, \"is_retry\": {}, {}, {}, {}, {}, {}, {}, {}", field("id", notification.id),
       field("status", notification.is_firing ? "firing" : "resolved"), is_retry,
       field("rule", alert.condition.rule), field("scope", alert.condition.scope),
+      field("subject", alert.condition.subject),
       field("severity", to_text(alert.condition.severity)), field("owner", alert.condition.owner),
       field("summary", alert.condition.summary), field("since", to_text(alert.since)));
   if (alert.ended) text += ", " + field("ended", to_text(*alert.ended));
@@ -121,28 +143,37 @@ std::string webhook_json(const AlertNotification& notification, bool is_retry) {
 }
 
 // Slack reads &, < and > as markup: https://api.slack.com/reference/surfaces/formatting#escaping
-std::string slack_json(const AlertNotification& notification) {
+std::string slack_json(std::span<const AlertNotification> notifications) {
   std::string text;
-  for (const char c : alert_text(notification)) {
-    if (c == '&') {
-      text += "&amp;";
-    } else if (c == '<') {
-      text += "&lt;";
-    } else if (c == '>') {
-      text += "&gt;";
-    } else {
-      text += c;
+  for (const AlertNotification& one : notifications) {
+    if (!text.empty()) text += '\n';
+    for (const char c : alert_text(one)) {
+      if (c == '&') {
+        text += "&amp;";
+      } else if (c == '<') {
+        text += "&lt;";
+      } else if (c == '>') {
+        text += "&gt;";
+      } else {
+        text += c;
+      }
     }
   }
   return fmt::format("{{{}}}", field("text", text));
 }
 
-std::string teams_json(const AlertNotification& notification) {
+std::string teams_json(std::span<const AlertNotification> notifications) {
+  std::string blocks;
+  for (const AlertNotification& one : notifications) {
+    if (!blocks.empty()) blocks += ", ";
+    blocks += fmt::format("{{\"type\": \"TextBlock\", \"wrap\": true, {}}}",
+                          field("text", alert_text(one)));
+  }
   return fmt::format(
       "{{\"type\": \"message\", \"attachments\": [{{\"contentType\": "
       "\"application/vnd.microsoft.card.adaptive\", \"content\": {{\"type\": \"AdaptiveCard\", "
-      "\"version\": \"1.4\", \"body\": [{{\"type\": \"TextBlock\", \"wrap\": true, {}}}]}}}}]}}",
-      field("text", alert_text(notification)));
+      "\"version\": \"1.4\", \"body\": [{}]}}}}]}}",
+      blocks);
 }
 
 }  // namespace pennyweight

@@ -1,7 +1,8 @@
 // Alerts: what is wrong now becomes alerts that begin, go on and end, each told of once.
 //
 // Pure: conditions and a time go in, the new state and the notifications come out. A condition that
-// comes and goes within `hold` is one alert and not several.
+// comes and goes within `hold` is one alert and not several. What can't be known at the moment
+// keeps its alert: only what was looked at and is no longer so has ended.
 #pragma once
 
 #include <chrono>
@@ -22,14 +23,20 @@ namespace pennyweight {
 enum class AlertSeverity { kWarning, kCritical };
 std::string_view to_text(AlertSeverity severity);  // "warning"
 
+// The names of all rules, in order: those that alerts.off and alerts.silences may name.
+std::vector<std::string_view> alert_rule_names();
+
 // Something that holds now. A rule and a scope name it; only one condition has both.
 struct AlertCondition {
-  std::string rule;   // "budget_spent"
-  std::string scope;  // "nlp 2026-03: 80 %"
+  std::string rule;          // "budget_spent"
+  std::string scope;         // "nlp 2026-03-01: 80 %"
+  std::string subject = {};  // what it is about, "nlp": the name of a budget, a team, a workload
   AlertSeverity severity = AlertSeverity::kWarning;
   std::string owner = {};             // may be empty
   std::string summary = {};           // one sentence, with the figures
   std::chrono::milliseconds wait{0};  // how long it holds before anybody is told
+  bool is_repeated = true;            // whether receivers are told again while it goes on
+  bool is_inhibited = false;          // a graver condition of the same subject says it already
 };
 
 struct Alert {
@@ -38,9 +45,9 @@ struct Alert {
   Instant seen = {};                  // when it was last seen
   std::optional<Instant> ended = {};  // it has ended, and receivers are told so
   std::optional<Instant> told = {};   // when a notification was last made
-  bool is_silent = false;             // begun under a silence: nobody was told
+  bool is_silent = false;             // now under a silence, or inhibited: nobody is told
 
-  // Of this occurrence: the same for every notification of it.
+  // Of this occurrence: the same for every notification of it, wherever the clock jumps.
   std::string id() const;
 };
 
@@ -52,9 +59,15 @@ struct AlertNotification {
 
 struct AlertSilence {
   std::string rule;   // empty: any
-  std::string scope;  // which the alert's scope begins with; empty: any
+  std::string scope;  // the subject or the whole scope of an alert; empty: any
   std::optional<Date> from;
   std::optional<Date> to;
+};
+
+// Alerts of which it can't be known now whether they go on, since their source did not answer.
+struct UnknownAlerts {
+  std::string rule;
+  std::string subject = {};  // empty: any
 };
 
 struct AlertTiming {
@@ -66,19 +79,22 @@ struct AlertTiming {
 // By rule and scope.
 using AlertBook = std::map<std::pair<std::string, std::string>, Alert>;
 
-// Brings the book up to `now` and returns what receivers should be told, critical ones first. An
-// alert that a silence covers is kept, and told of when the silence ends while it goes on.
+// Brings the book up to `now` and returns what receivers should be told, critical ones first, also
+// where there are more than notifications_max. An alert that a silence covers is kept, and told of
+// when the silence ends while it goes on.
 std::vector<AlertNotification> step_alerts(AlertBook& book,
                                            std::span<const AlertCondition> conditions, Instant now,
                                            Date today, std::span<const AlertSilence> silences,
-                                           const AlertTiming& timing);
+                                           const AlertTiming& timing,
+                                           std::span<const UnknownAlerts> unknown = {});
 
 // JSON of the Alertmanager's API v2 (POST /api/v2/alerts), of a webhook, of Slack and of Teams.
 std::string alertmanager_json(std::span<const AlertNotification> notifications, Instant now,
                               std::chrono::milliseconds valid_for);
 std::string webhook_json(const AlertNotification& notification, bool is_retry);
-std::string slack_json(const AlertNotification& notification);
-std::string teams_json(const AlertNotification& notification);
+// Slack and Teams get several as one message.
+std::string slack_json(std::span<const AlertNotification> notifications);
+std::string teams_json(std::span<const AlertNotification> notifications);
 // "FIRING (critical): nlp has spent …"
 std::string alert_text(const AlertNotification& notification);
 

@@ -195,6 +195,7 @@ BudgetDays budget_days(const Budget& budget, Date day) {
 }
 
 std::string_view BudgetStatus::state() const {
+  if (!problem.empty()) return "unknown";
   if (left.is_negative()) return "exceeded";
   if (forecast && forecast->ticks() > amount.ticks()) return "at risk";
   if (percent_above && *percent_above >= kAtRiskPercent) return "at risk";

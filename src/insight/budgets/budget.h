@@ -86,8 +86,10 @@ struct BudgetStatus {
   std::optional<Date> exhausted_on = {};  // the day on which the amount was exceeded
   std::optional<Date> exhausts_on = {};   // the day on which the forecast exceeds it
   std::vector<std::string> notes = {};
-  // "exceeded", "at risk" (the forecast exceeds it, or the probability is 80 % or more), "on
-  // track".
+  std::string problem =
+      {};  // why it could not be measured: then only budget, days and amount are set
+  // "unknown" (it could not be measured), "exceeded", "at risk" (the forecast exceeds it, or the
+  // probability is 80 % or more), "on track".
   std::string_view state() const;
 };
 

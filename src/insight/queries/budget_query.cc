@@ -101,6 +101,20 @@ Cell optional_money(const std::optional<Money>& amount) { return amount ? Cell{*
 
 std::string date_text(const std::optional<Date>& day) { return day ? to_text(*day) : ""; }
 
+// From "carried over" to "exhausted".
+void add_measures(const BudgetStatus& status, std::vector<Cell>& row) {
+  const auto& range = status.forecast_80;
+  const bool has_amount = status.amount.ticks() > 0;
+  row.insert(
+      row.end(),
+      {status.carried, status.actual,
+       has_amount ? Cell{Ratio{status.actual.ticks(), status.amount.ticks()}} : Cell{}, status.pace,
+       status.left, optional_money(status.forecast), range ? Cell{range->low} : Cell{},
+       range ? Cell{range->high} : Cell{},
+       status.percent_above ? Cell{static_cast<std::uint64_t>(*status.percent_above)} : Cell{},
+       date_text(status.exhausted_on ? status.exhausted_on : status.exhausts_on)});
+}
+
 std::vector<Column> budget_columns() {
   return {{"budget", "budget"},
           {"owner", "owner"},
@@ -126,11 +140,32 @@ std::vector<Column> budget_columns() {
 Result<std::vector<BudgetStatus>> query_budgets(const BudgetQuery& params, const Policy& policy,
                                                 const SummarySource& summarise) {
   std::vector<BudgetStatus> statuses;
+  // The costs of all days are the same for every budget.
+  std::map<std::pair<std::optional<Date>, std::optional<Date>>, std::vector<SummaryRow>> whole;
+  const SummarySource once = [&](const SummaryQuery& query) -> Result<std::vector<SummaryRow>> {
+    if (!query.filters.empty() || !query.group_by.empty()) return summarise(query);
+    const std::pair days(query.first_day, query.last_day);
+    const auto known = whole.find(days);
+    if (known != whole.end()) return known->second;
+    auto rows = TRY(summarise(query));
+    return whole.emplace(days, std::move(rows)).first->second;
+  };
   for (const Budget& budget : params.budgets) {
     if (!params.name.empty() && budget.name != params.name) continue;
-    auto status = query_budget(budget, params, policy, summarise);
+    auto status = query_budget(budget, params, policy, once);
     if (!status) {
-      return std::unexpected(status.error().during(fmt::format("budget '{}'", budget.name)));
+      const BudgetDays days = budget_days(budget, params.today);
+      const Money nothing = Money::zero(budget.currency());
+      const Money amount = budget.amount_on(days.first);
+      std::string problem = std::move(status.error().message);
+      status = BudgetStatus{.budget = budget,
+                            .days = days,
+                            .amount = amount,
+                            .carried = nothing,
+                            .actual = nothing,
+                            .left = amount,
+                            .pace = nothing};
+      status->problem = std::move(problem);
     }
     statuses.push_back(*std::move(status));
   }
@@ -161,18 +196,17 @@ std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses) {
     for (const std::string& filter : status.budget.filters) {
       scope += (scope.empty() ? "" : " ") + filter;
     }
-    const auto& range = status.forecast_80;
-    table.rows.push_back(
-        {status.budget.name, status.budget.owner, scope.empty() ? "everything" : scope,
-         to_text(status.days.first), to_text(status.days.last), status.amount, status.carried,
-         status.actual,
-         status.amount.ticks() > 0 ? Cell{Ratio{status.actual.ticks(), status.amount.ticks()}}
-                                   : Cell{},
-         status.pace, status.left, optional_money(status.forecast),
-         range ? Cell{range->low} : Cell{}, range ? Cell{range->high} : Cell{},
-         status.percent_above ? Cell{static_cast<std::uint64_t>(*status.percent_above)} : Cell{},
-         date_text(status.exhausted_on ? status.exhausted_on : status.exhausts_on),
-         std::string(status.state())});
+    std::vector<Cell> row{
+        status.budget.name,         status.budget.owner,       scope.empty() ? "everything" : scope,
+        to_text(status.days.first), to_text(status.days.last), status.amount};
+    if (status.problem.empty()) {
+      add_measures(status, row);
+    } else {
+      row.resize(table.columns.size() - 1);
+      table.notes.push_back(fmt::format("{}: {}", status.budget.name, status.problem));
+    }
+    row.emplace_back(std::string(status.state()));
+    table.rows.push_back(std::move(row));
     for (const std::string& note : status.notes) {
       table.notes.push_back(fmt::format("{}: {}", status.budget.name, note));
     }

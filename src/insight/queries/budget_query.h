@@ -25,8 +25,9 @@ struct BudgetQuery {
   std::function<std::optional<Money>(const Budget&)> live_today = {};
 };
 
-// In the order of the budgets. Errors: kNotFound for a name that no budget has; kBadValue, with the
-// budget's name, for a scope that can't be understood or that has costs in another currency.
+// In the order of the budgets. One whose scope can't be understood, or has costs in another
+// currency, has a `problem`, and the others are measured. Error of kNotFound for a name that no
+// budget has.
 Result<std::vector<BudgetStatus>> query_budgets(const BudgetQuery& params, const Policy& policy,
                                                 const SummarySource& summarise);
 
