@@ -58,10 +58,10 @@ std::vector<Finding> findings_of(const std::string& metrics) {
           {FindingLevel::kOk, "serve",
            fmt::format("{} {} was heard {} s ago", label("kind"), label("cluster"), value), ""});
     } else if (line.starts_with("pennyweight_nodes_unpriced{") && value != "0") {
-      findings.push_back(
-          {FindingLevel::kNote, "serve",
-           fmt::format("cluster {}: {} nodes have no price", label("cluster"), value),
-           "'pennyweight top' names them; add their prices to prices.rate_card"});
+      findings.push_back({FindingLevel::kNote, "serve",
+                          fmt::format("cluster {}: {} no price", label("cluster"),
+                                      value == "1" ? "1 node has" : value + " nodes have"),
+                          "'pennyweight top' names them; add their prices to prices.rate_card"});
     }
   }
   return findings;

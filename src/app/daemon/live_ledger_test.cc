@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <thread>
 
 #include "app/context/context.h"
 #include "app/daemon/shared_ledger.h"
@@ -301,6 +303,63 @@ TEST_F(LiveLedgerTest, GoesOnAfterARestart) {
   ASSERT_NE(share_of("7"), nullptr);
   EXPECT_EQ(share_of("7")->since, kMorning);
   EXPECT_EQ(in_ledger([](Store& store) { return store.overview(); }).rejected, 0u);
+}
+
+TEST_F(LiveLedgerTest, ReadsPricesAgainWhenTheirFileChanges) {
+  const std::filesystem::path file = folder_ / "card.csv";
+  config_.rate_card_file = file.string();
+  auto written = std::filesystem::file_time_type::clock::now() - hours(9);
+  const auto write = [&](const char* text) {
+    std::ofstream(file) << text;
+    std::filesystem::last_write_time(file, written += minutes(1));
+  };
+  write("gpu_model,unit,price,currency\n*,GPU-Hours,2.5,EUR\n");
+  start();
+  source_.next.nodes = {machine()};
+  for (int i = 0; i < 16; ++i) go_on(hours(1));
+  go_on(minutes(11));  // the first day is settled
+  const auto hour_cost = [&] {
+    const LiveShare* share = share_of("7");
+    return share != nullptr && share->cost ? *share->cost : Money::zero(kEur);
+  };
+  const Money before = hour_cost();  // of the last five minutes
+  write("gpu_model,unit,price,currency\n*,GPU-Hours,5,EUR\n");
+  go_on(minutes(1));
+  EXPECT_EQ(hour_cost(), before + before) << "what runs now";
+  go_on(minutes(10));  // the day was settled eleven minutes ago
+  const auto of_the_day = [&] {
+    const auto rows =
+        in_ledger([](Store& store) { return store.summarise({.group_by = {"workload"}}); });
+    return rows.size() == 2 ? rows[1].costs.effective : Money::zero(kEur);
+  };
+  EXPECT_EQ(of_the_day(), Money::from_units(160, kEur)) << "and this month's days";
+  write("gpu_model,unit,price\n");
+  go_on(minutes(1));
+  EXPECT_EQ(hour_cost(), before + before) << "a file that can't be read changes no price";
+  EXPECT_EQ(ledger_->counts().at("failures"), 1u);
+  go_on(minutes(1));
+  EXPECT_EQ(ledger_->counts().at("failures"), 1u) << "and is reported once";
+}
+
+TEST_F(LiveLedgerTest, MakesAViewWhenSomebodyLooksOrOnceAMinute) {
+  ledger_->make_views_on_demand();
+  source_.next.nodes = {machine()};
+  go_on(seconds(10));
+  const Instant first = ledger_->view()->at;
+  EXPECT_EQ(first, clock_.now());
+  for (int i = 0; i < 5; ++i) go_on(seconds(10));
+  EXPECT_EQ(ledger_->view()->at, first) << "nobody looked";
+  EXPECT_EQ(ledger_->fresh_view(minutes(1)), ledger_->view()) << "it is new enough";
+  go_on(seconds(10));
+  EXPECT_EQ(ledger_->view()->at, clock_.now());
+  clock_.advance(seconds(20));
+  std::shared_ptr<const LiveView> seen;
+  std::thread reader([&] { seen = ledger_->fresh_view(seconds(10)); });
+  while (!ledger_->wants_view()) std::this_thread::yield();
+  ledger_->cycle();
+  reader.join();
+  EXPECT_EQ(seen->at, clock_.now());
+  EXPECT_FALSE(ledger_->wants_view());
 }
 
 TEST_F(LiveLedgerTest, KeepsFactsThatItCannotWrite) {

@@ -4813,7 +4813,7 @@ export interface operations {
                 };
             };
             429: components["responses"]["TooMany"];
-            /** @description Not yet; the answer has a line for each reason. */
+            /** @description Not yet, or a source of nodes and holdings was not heard for two minutes; the answer has a line for each reason. */
             503: {
                 headers: {
                     [name: string]: unknown;
