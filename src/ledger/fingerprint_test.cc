@@ -9,6 +9,7 @@
 #include "core/hash.h"
 #include "ledger/charge.h"
 #include "ledger/correction.h"
+#include "ledger/end_keys.h"
 #include "ledger/holding.h"
 #include "ledger/node.h"
 #include "ledger/outage.h"
@@ -257,6 +258,57 @@ TEST(Fingerprints, OfResults) {
   digest.add(content_hash(row));
   EXPECT_EQ(to_text(digest.digest()), "de83b1e1a52adc19c8b69c493c22b54d");
   EXPECT_EQ(to_text(closing_member(FactId{{5, 6}})), "36bb4528b17bf12dc8289acd660d1245");
+}
+
+Node named_node() {
+  return {.cluster = ClusterId("train"),
+          .name = NodeId("n1"),
+          .provider_id = {},
+          .instance_type = {},
+          .region = {},
+          .pool = PoolId(""),
+          .gpu_model = {},
+          .gpu_count = 4,
+          .cpu_milli = {},
+          .memory_bytes = {},
+          .from = at("2026-03-01"),
+          .to = at("2026-03-02"),
+          .id = {},
+          .source = {}};
+}
+
+// Of facts with an end that came to a ledger of this version.
+TEST(Fingerprints, OfNodesAndGpusWithAnEnd) {
+  EXPECT_EQ(to_text(EndKeys<Node>({}).key_of(named_node())), "933b5c7e4b5a6dda1229e2740c011aab");
+  const Gpu gpu{.cluster = ClusterId("train"),
+                .node = NodeId("n1"),
+                .uuid = GpuId("GPU-1"),
+                .index = 0,
+                .model = {},
+                .memory_bytes = {},
+                .mig_instances = {},
+                .from = at("2026-03-01"),
+                .to = at("2026-03-02"),
+                .id = {},
+                .source = {}};
+  EXPECT_EQ(to_text(EndKeys<Gpu>({}).key_of(gpu)), "0bbf191d6f4c5ac24043a7664a2988ee");
+}
+
+// A ledger of an earlier version has facts with an end under their natural keys.
+TEST(EndKeys, RecogniseWhatEarlierVersionsStored) {
+  Node ended = named_node();
+  ended.id = FactId{natural_key(ended)};
+  EndKeys<Node> keys(std::span<const Node>(&ended, 1));
+  EXPECT_EQ(keys.key_of(ended), natural_key(ended)) << "it is there already";
+  Node later = ended;
+  later.to = at("2026-03-03");
+  EXPECT_EQ(keys.key_of(later), natural_key(ended)) << "a conflict";
+  Node open = ended;
+  open.to.reset();
+  EXPECT_NE(keys.key_of(open), natural_key(ended)) << "beside it";
+  Node larger = open;
+  larger.gpu_count = 8;
+  EXPECT_EQ(keys.key_of(larger), natural_key(ended)) << "a conflict";
 }
 
 }  // namespace

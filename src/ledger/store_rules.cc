@@ -200,6 +200,41 @@ Result<ReconcileTotals*> find_totals(std::string_view currency,
   return &*found;
 }
 
+namespace {
+
+// REQUIRES: `key` tells what a fact is about, and since when.
+template <class Fact, class Key>
+void keep_ended_facts(std::vector<Fact>& facts, Key key) {
+  // A fact without an end counts as ending last.
+  const auto end = [](const Fact& fact) { return fact.to.value_or(Instant::max()); };
+  std::map<decltype(key(facts.front())), Instant> earliest;
+  for (const Fact& fact : facts) {
+    const auto [at, is_new] = earliest.try_emplace(key(fact), end(fact));
+    if (!is_new) at->second = std::min(at->second, end(fact));
+  }
+  if (earliest.size() == facts.size()) return;
+  std::erase_if(facts, [&](const Fact& fact) {
+    const auto at = earliest.find(key(fact));
+    if (at == earliest.end() || at->second != end(fact)) return true;
+    earliest.erase(at);  // one of them is enough
+    return false;
+  });
+}
+
+}  // namespace
+
+void keep_ended(std::vector<Node>& nodes) {
+  keep_ended_facts(nodes, [](const Node& node) {
+    return std::tuple(node.cluster.text(), node.name.text(), node.from);
+  });
+}
+
+void keep_ended(std::vector<Gpu>& gpus) {
+  keep_ended_facts(gpus, [](const Gpu& gpu) {
+    return std::tuple(gpu.cluster.text(), gpu.uuid.text(), gpu.from);
+  });
+}
+
 bool supersedes(const Holding& a, const Holding& b) {
   return std::tuple(a.ended, a.held.end(), b.id) > std::tuple(b.ended, b.held.end(), a.id);
 }

@@ -16,6 +16,7 @@
 #include "ledger/correction.h"
 #include "ledger/delivery.h"
 #include "ledger/holding.h"
+#include "ledger/node.h"
 #include "ledger/posting.h"
 #include "ledger/rejected_row.h"
 #include "ledger/run.h"
@@ -70,6 +71,11 @@ inline constexpr const char* kOtherRules =
 
 // Whether reading `a` of an attempt replaces reading `b`: the ended one wins, else the later one.
 bool supersedes(const Holding& a, const Holding& b);
+
+// Of facts about one node or GPU from one instant on, keeps the one with an end (end_keys.h). The
+// order stays.
+void keep_ended(std::vector<Node>& nodes);
+void keep_ended(std::vector<Gpu>& gpus);
 
 // The month in UTC that an instant falls in: "2026-03". A bill belongs to the month in which it
 // begins.

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/limits.h"
+#include "ledger/end_keys.h"
 #include "ledger/store_rules.h"
 #include "testing/memory_store/memory_ledger.h"
 
@@ -34,8 +35,17 @@ FactCounts resolve_keyed(std::map<FactId, Fact>& ledger, std::vector<Fact> stage
     Fact fact;
   };
   std::vector<Entry> entries;
+  auto key_of = [&] {
+    if constexpr (has_end_key<Fact>) {
+      std::vector<Fact> known;
+      for (const auto& [id, fact] : ledger) known.push_back(fact);
+      return [keys = EndKeys<Fact>(known)](const Fact& fact) mutable { return keys.key_of(fact); };
+    } else {
+      return [](const Fact& fact) { return natural_key(fact); };
+    }
+  }();
   for (Fact& fact : staged) {
-    fact.id = FactId{natural_key(fact)};
+    fact.id = FactId{key_of(fact)};
     entries.push_back({fact.id, content_hash(fact), std::move(fact)});
   }
   std::ranges::stable_sort(entries, [](const Entry& a, const Entry& b) {

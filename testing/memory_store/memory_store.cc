@@ -254,6 +254,7 @@ class MemoryStore : public Store {
     auto found = values(ledger_.nodes, [](const Node&) { return true; });
     std::ranges::sort(found, {},
                       [](const Node& n) { return std::tuple(n.cluster, n.name, n.from); });
+    keep_ended(found);
     return found;
   }
   Result<std::vector<Gpu>> gpus() override {
@@ -261,6 +262,7 @@ class MemoryStore : public Store {
     std::ranges::sort(found, {}, [](const Gpu& g) {
       return std::tuple(g.cluster, g.node, g.index, g.uuid, g.from);
     });
+    keep_ended(found);
     return found;
   }
   Result<void> scan_usage(const ClusterId& cluster, const Interval& during, UsageDetail detail,

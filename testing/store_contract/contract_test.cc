@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/limits.h"
+#include "ledger/end_keys.h"
 #include "ledger/store_rules.h"
 #include "testing/store_contract/stores.h"
 
@@ -166,7 +167,12 @@ TEST_P(StoreContract, EveryFieldOfTheOtherFactsComesBack) {
   EXPECT_EQ(tuple(outcome.corrections), Counts(2, 0, 0, 0));
 
   const auto with_id = [](auto fact) {
-    fact.id = FactId{natural_key(fact)};
+    using Fact = decltype(fact);
+    if constexpr (has_end_key<Fact>) {
+      fact.id = FactId{EndKeys<Fact>({}).key_of(fact)};
+    } else {
+      fact.id = FactId{natural_key(fact)};
+    }
     return fact;
   };
   EXPECT_THAT(holdings_of(*store_, march()), ElementsAre(with_id(full), with_id(bare)));
@@ -373,6 +379,57 @@ TEST_P(StoreContract, OtherFactsConflictByKey) {
   EXPECT_THAT(outcome.conflict_rows[0].reason,
               HasSubstr("instance_type 'p5.48xlarge' there, 'g6.xlarge' here"));
   EXPECT_EQ(must(store_->nodes())[0].instance_type, "p5.48xlarge");
+}
+
+TEST_P(StoreContract, NodesAndGpusThatAreThereCanBeEnded) {
+  const auto import = [&](const std::vector<Node>& nodes, const std::vector<Gpu>& cards) {
+    const auto session = must(store_->begin_import(source()));
+    must(session->append_nodes(nodes));
+    must(session->append_gpus(cards));
+    return must(session->commit());
+  };
+  const auto open_gpu = [&](const char* uuid) {
+    Gpu one = gpu(uuid);
+    one.to.reset();
+    return one;
+  };
+  import({node("n1")}, {open_gpu("GPU-1")});
+  Node ended = node("n1");
+  ended.to = at("2026-03-05");
+  Gpu removed = gpu("GPU-1");
+  removed.to = at("2026-03-05");
+  const ImportOutcome outcome = import({ended}, {removed});
+  EXPECT_EQ(tuple(outcome.nodes), Counts(1, 0, 0, 0));
+  EXPECT_EQ(tuple(outcome.gpus), Counts(1, 0, 0, 0));
+  ASSERT_EQ(must(store_->nodes()).size(), 1u);
+  EXPECT_EQ(must(store_->nodes())[0].to, ended.to);
+  ASSERT_EQ(must(store_->gpus()).size(), 1u);
+  EXPECT_EQ(must(store_->gpus())[0].to, removed.to);
+  // Either again: nothing changes. With another end, or another size: a conflict.
+  EXPECT_EQ(tuple(import({node("n1"), ended}, {open_gpu("GPU-1"), removed}).nodes),
+            Counts(0, 2, 0, 0));
+  Node later = ended;
+  later.to = at("2026-03-06");
+  EXPECT_EQ(tuple(import({later}, {}).nodes), Counts(0, 0, 0, 1));
+  Node larger = ended;
+  larger.gpu_count = 64;
+  EXPECT_EQ(tuple(import({larger}, {}).nodes), Counts(0, 0, 0, 1));
+  Node open_and_larger = node("n1");
+  open_and_larger.gpu_count = 64;
+  EXPECT_EQ(tuple(import({open_and_larger}, {}).nodes), Counts(0, 0, 0, 1));
+  ASSERT_EQ(must(store_->nodes()).size(), 1u);
+  EXPECT_EQ(must(store_->nodes())[0].to, at("2026-03-05"));
+
+  // In either order, in one delivery too.
+  Node second = node("n2");
+  second.to = at("2026-03-05");
+  EXPECT_EQ(tuple(import({second}, {}).nodes), Counts(1, 0, 0, 0));
+  EXPECT_EQ(tuple(import({node("n2")}, {}).nodes), Counts(1, 0, 0, 0));
+  Node third = node("n3");
+  third.to = at("2026-03-05");
+  EXPECT_EQ(tuple(import({third, node("n3")}, {}).nodes), Counts(2, 0, 0, 0));
+  ASSERT_EQ(must(store_->nodes()).size(), 3u);
+  for (const Node& one : must(store_->nodes())) EXPECT_EQ(one.to, at("2026-03-05"));
 }
 
 TEST_P(StoreContract, AnEndedHoldingReplacesItsReadings) {

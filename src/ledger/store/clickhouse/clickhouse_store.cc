@@ -71,10 +71,14 @@ class ClickhouseStore : public Store {
   Result<void> scan_holdings(const ClusterId& cluster, const Interval& during,
                              const HoldingSink& sink) override;
   Result<std::vector<Node>> nodes() override {
-    return collect<Node>(" ORDER BY cluster, name, valid_from");
+    auto nodes = TRY(collect<Node>(" ORDER BY cluster, name, valid_from"));
+    keep_ended(nodes);
+    return nodes;
   }
   Result<std::vector<Gpu>> gpus() override {
-    return collect<Gpu>(" ORDER BY cluster, node, gpu_index, uuid, valid_from");
+    auto gpus = TRY(collect<Gpu>(" ORDER BY cluster, node, gpu_index, uuid, valid_from"));
+    keep_ended(gpus);
+    return gpus;
   }
   Result<void> scan_usage(const ClusterId& cluster, const Interval& during, UsageDetail detail,
                           const UsageSink& sink) override {

@@ -5,17 +5,20 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/check.h"
 #include "core/limits.h"
 #include "core/try.h"
+#include "ledger/end_keys.h"
 #include "ledger/store/clickhouse/closings.h"
 #include "ledger/store/clickhouse/commit_turn.h"
 #include "ledger/store/clickhouse/import_resolution.h"
 #include "ledger/store/clickhouse/import_resolver.h"
 #include "ledger/store/clickhouse/import_rows.h"
+#include "ledger/store/clickhouse/scan.h"
 #include "ledger/store/clickhouse/work.h"
 #include "ledger/store_rules.h"
 
@@ -56,6 +59,14 @@ class ClickhouseImport : public ImportSession {
  private:
   template <class Fact>
   Result<void> add(std::span<const Fact> facts);
+  template <class Fact>
+  Hash128 key_of(const Fact& fact) {
+    if constexpr (has_end_key<Fact>) {
+      return std::get<std::optional<EndKeys<Fact>>>(end_keys_)->key_of(fact);
+    } else {
+      return natural_key(fact);
+    }
+  }
   void keep_rejected(std::span<const RejectedRow> rows);
   Result<ImportOutcome> resolve_and_commit(const CommitTerms& terms);
   Result<ImportResolution> resolve(const Snapshot& ledger,
@@ -83,16 +94,27 @@ class ClickhouseImport : public ImportSession {
   std::set<std::string> scopes_;  // of a replacement
   std::vector<RejectedRow> rejected_;
   std::uint64_t rejected_count_ = 0;
+  // As of the first node or GPU of this import. Where another import states or ends the same one
+  // meanwhile, both come under their keys, and readers take the one with the end.
+  std::tuple<std::optional<EndKeys<Node>>, std::optional<EndKeys<Gpu>>> end_keys_;
 };
 
 template <class Fact>
 Result<void> ClickhouseImport::add(std::span<const Fact> facts) {
   CHECK(!committed_, "nothing is appended after commit");
+  if constexpr (has_end_key<Fact>) {
+    auto& end_keys = std::get<std::optional<EndKeys<Fact>>>(end_keys_);
+    if (!end_keys) {
+      const Scan scan = TRY(Scan::begin(database_));
+      const std::vector<Fact> known = TRY(scan.collect<Fact>(""));
+      end_keys.emplace(std::span<const Fact>(known));
+    }
+  }
   std::vector<const Fact*> pointers;
   std::vector<ClickhouseFactKeys> keys;
   for (const Fact& fact : facts) {
     pointers.push_back(&fact);
-    keys.push_back({.id = natural_key(fact), .second = content_hash(fact)});
+    keys.push_back({.id = key_of(fact), .second = content_hash(fact)});
     invalidations_.add(fact);
   }
   return rows_.of<Fact>().add(pointers, keys);

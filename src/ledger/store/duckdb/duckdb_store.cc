@@ -208,11 +208,15 @@ Result<void> DuckdbStore::scan_outcomes(const ClusterId& cluster, const Interval
 }
 
 Result<std::vector<Node>> DuckdbStore::nodes() {
-  return collect<Node>("ORDER BY cluster, name, valid_from", kNothing);
+  auto nodes = TRY(collect<Node>("ORDER BY cluster, name, valid_from", kNothing));
+  keep_ended(nodes);
+  return nodes;
 }
 
 Result<std::vector<Gpu>> DuckdbStore::gpus() {
-  return collect<Gpu>("ORDER BY cluster, node, gpu_index, uuid, valid_from", kNothing);
+  auto gpus = TRY(collect<Gpu>("ORDER BY cluster, node, gpu_index, uuid, valid_from", kNothing));
+  keep_ended(gpus);
+  return gpus;
 }
 
 Result<std::vector<Outage>> DuckdbStore::outages(const ClusterId& cluster, const Interval& during) {

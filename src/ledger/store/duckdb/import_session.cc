@@ -11,6 +11,7 @@
 
 #include "core/limits.h"
 #include "core/try.h"
+#include "ledger/end_keys.h"
 #include "ledger/store/duckdb/fact_table.h"
 #include "ledger/store/duckdb/fingerprint_filter.h"
 #include "ledger/store/duckdb/one_engine_thread.h"
@@ -94,8 +95,10 @@ class DuckdbImport : public ImportSession {
   Result<void> append_holdings(std::span<const Holding> holdings) override {
     return stage(holdings);
   }
-  Result<void> append_nodes(std::span<const Node> nodes) override { return stage(nodes); }
-  Result<void> append_gpus(std::span<const Gpu> gpus) override { return stage(gpus); }
+  Result<void> append_nodes(std::span<const Node> nodes) override {
+    return stage_with_end_keys(nodes);
+  }
+  Result<void> append_gpus(std::span<const Gpu> gpus) override { return stage_with_end_keys(gpus); }
   Result<void> append_usages(std::span<const Usage> usages) override { return stage(usages); }
   Result<void> append_outages(std::span<const Outage> outages) override { return stage(outages); }
   Result<void> append_corrections(std::span<const Correction> corrections) override;
@@ -125,6 +128,16 @@ class DuckdbImport : public ImportSession {
   Result<void> write(TableAppender& staging_table, const Batch<Fact>& batch);
   template <class Fact>
   Result<void> stage(std::span<const Fact> facts);
+  template <class Fact>
+  Result<void> stage_with_end_keys(std::span<const Fact> facts);
+  template <class Fact>
+  Hash128 key_of(const Fact& fact) {
+    if constexpr (has_end_key<Fact>) {
+      return std::get<std::optional<EndKeys<Fact>>>(end_keys_)->key_of(fact);
+    } else {
+      return natural_key(fact);
+    }
+  }
   Result<void> remember_keys_of(const std::string& month);
   const std::string& booked_month_of(const std::string& billing_month);
   Result<void> replace(ImportOutcome& outcome, const CommitTerms& terms);
@@ -150,6 +163,7 @@ class DuckdbImport : public ImportSession {
              StagingTable<Usage>, StagingTable<Outage>, StagingTable<Correction>,
              StagingTable<Outcome>>
       staged_;
+  std::tuple<std::optional<EndKeys<Node>>, std::optional<EndKeys<Gpu>>> end_keys_;
   std::unique_ptr<FingerprintFilter> contents_;
   std::unique_ptr<FingerprintFilter>
       ledger_keys_;  // absent while the ledger has no line of these months
@@ -181,13 +195,24 @@ Result<void> DuckdbImport::write(TableAppender& staging_table, const Batch<Fact>
 }
 
 template <class Fact>
+Result<void> DuckdbImport::stage_with_end_keys(std::span<const Fact> facts) {
+  auto& keys = std::get<std::optional<EndKeys<Fact>>>(end_keys_);
+  if (!keys) {
+    const std::vector<Fact> known = TRY(all_facts<Fact>(lock_.connection().query(
+        "SELECT " + fact_columns<Fact>("") + " FROM " + Table<Fact>::kName)));
+    keys.emplace(std::span<const Fact>(known));
+  }
+  return stage(facts);
+}
+
+template <class Fact>
 Result<void> DuckdbImport::stage(std::span<const Fact> facts) {
   CHECK(!committed_, "nothing is appended after commit");
   for (std::size_t begin = 0; begin < facts.size(); begin += Appender::kChunkRows) {
     Batch<Fact> batch;
     for (const Fact& fact :
          facts.subspan(begin, std::min<std::size_t>(Appender::kChunkRows, facts.size() - begin))) {
-      batch.add(fact, {natural_key(fact), content_hash(fact)});
+      batch.add(fact, {key_of(fact), content_hash(fact)});
       if constexpr (!std::is_same_v<Fact, Charge>) invalidations_.add(fact);
     }
     TRY(write(staging_table<Fact>(), batch));
