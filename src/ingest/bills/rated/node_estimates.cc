@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -101,6 +104,7 @@ Result<Charge> estimated_charge(const Node& node, const RateCard& card, const Pr
 PricedLines estimated_charges(std::span<const Node> nodes, const RateCard& card,
                               const PricedMonth& month, const EstimateOptions& options) {
   PricedLines lines;
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> unpriced_nodes;
   const std::vector<const Node*> sorted = by_name(nodes);
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const Node& node = *sorted[i];
@@ -117,9 +121,15 @@ PricedLines estimated_charges(std::span<const Node> nodes, const RateCard& card,
       }
     }
     if (!unpriced.empty()) {
-      lines.notes.push_back(fmt::format("node {} of cluster {}: {}", node.name.text(),
-                                        node.cluster.text(), unpriced));
+      unpriced_nodes[{node.cluster.text(), unpriced}].insert(node.name.text());
     }
+  }
+  // Nodes without a price mostly lack it for one reason, which is said once.
+  for (const auto& [why, names] : unpriced_nodes) {
+    const std::string which =
+        names.size() == 1 ? fmt::format("node {}", *names.begin())
+                          : fmt::format("{} nodes, such as {},", names.size(), *names.begin());
+    lines.notes.push_back(fmt::format("{} of cluster {}: {}", which, why.first, why.second));
   }
   return lines;
 }

@@ -195,6 +195,22 @@ TEST(Estimates, ByInstanceTypeThenByGpu) {
   EXPECT_THAT(lines.notes.front(), HasSubstr("node c of cluster prod: no price in card.csv for"));
 }
 
+TEST(Estimates, NodesWithoutAPriceAreReportedOncePerReason) {
+  std::vector<Node> nodes;
+  for (const char* name : {"c1", "c2", "c3"}) {
+    Node one = node("prod", name, "2026-03-30");
+    one.gpu_model = "a model without a price";
+    nodes.push_back(one);
+  }
+  Node other = node("lab", "d", "2026-03-30");
+  other.gpu_model = "a model without a price";
+  nodes.push_back(other);
+  const PricedLines lines = estimated_charges(nodes, card(), month(), kEstimate);
+  ASSERT_EQ(lines.notes.size(), 2u);
+  EXPECT_THAT(lines.notes[0], HasSubstr("node d of cluster lab: no instance type"));
+  EXPECT_THAT(lines.notes[1], HasSubstr("3 nodes, such as c1, of cluster prod: no instance type"));
+}
+
 TEST(Estimates, ALaterFactEndsTheEarlier) {
   Node before = node("prod", "a", "2026-03-30");
   before.instance_type = "p5.48xlarge";
