@@ -46,6 +46,7 @@ TEST(DetectFormat, ByContent) {
       {"# HELP DCGM_FI_DEV_GPU_UTIL x\n", "dcgm"},
       {"DCGM_FI_DEV_GPU_UTIL{gpu=\"0\"} 5\n", "dcgm"},
       {"NodeName=vm Arch=x86_64\n", "scontrol"},
+      {R"({"apiVersion": "v1", "items": [], "kind": "List"})", "kubectl"},
   };
   for (const auto& [text, want] : kCases) {
     const auto format = detect_format(text);

@@ -1,9 +1,8 @@
 // What programs say about GPUs, as input formats: nvidia-smi and dcgm-exporter.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 
+#include "app/import/capture_time.h"
 #include "app/import/detect_format.h"
 #include "app/import/format_lists.h"
 #include "app/import/parser_tools.h"
@@ -14,28 +13,6 @@
 
 namespace pennyweight {
 namespace {
-
-// When a capture without times was made.
-Result<std::optional<Instant>> capture_time(const ParserInput& input) {
-  if (input.options.at) return input.options.at;
-  if (input.options.from) return input.options.from;
-  if (input.changed && *input.changed > input.now) {
-    return fail(ErrorCode::kConfig,
-                fmt::format("the file was last changed in the future, at {}; say with --at when it "
-                            "was captured",
-                            to_text(*input.changed)));
-  }
-  return input.changed;
-}
-
-// Says which time was taken, where nobody gave one.
-void remark_capture_time(const ParserInput& input, std::optional<Instant> at) {
-  if (input.options.at || input.options.from || !at) return;
-  input.remarks.push_back(
-      fmt::format("it does not say when it was captured; taken to be of {}, when the file was last "
-                  "changed; --at says another time",
-                  to_text(*at)));
-}
 
 Result<FileParser> open_dcgm(const InputFormat&, const ParserInput& input) {
   const auto at = TRY(capture_time(input));

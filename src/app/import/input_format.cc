@@ -7,8 +7,8 @@ namespace pennyweight {
 std::span<const InputFormat> input_formats() {
   static const std::vector<InputFormat> kFormats = [] {
     std::vector<InputFormat> all;
-    for (auto* list :
-         {bill_inputs, scheduler_inputs, provider_totals_inputs, inventory_inputs, device_inputs}) {
+    for (auto* list : {bill_inputs, scheduler_inputs, kubernetes_inputs, provider_totals_inputs,
+                       inventory_inputs, device_inputs}) {
       for (InputFormat& format : list()) all.push_back(std::move(format));
     }
     return all;
