@@ -90,6 +90,12 @@ def kubectl():
     (cwd / "pods.json").write_text(json.dumps({"apiVersion": "v1", "items": [{"metadata": {}}],
                                                "kind": "PodList"}))
     expect_run(["import", "--cluster", "k", "pods.json"], cwd, has=["item 1: ", "metadata/name"])
+    expect_run(["import", "--cluster", "k", "--at", "2023-01-19", "objects.json"], cwd,
+               has=["was created at 2023-01-19T07:56:47Z", "give --at"])
+    (cwd / "services.json").write_text(json.dumps({"apiVersion": "v1", "kind": "ServiceList", "items": [
+        {"metadata": {"name": "s", "uid": "u"}}]}))
+    expect_run(["import", "--cluster", "k", "services.json"], cwd,
+               has=["1 object, and no pod or node among them"])
     (cwd / "cut.json").write_text('{"apiVersion": "v1", "items": [')
     expect_run(["import", "--cluster", "k", "cut.json"], cwd, code=1, has=["is not JSON"])
 

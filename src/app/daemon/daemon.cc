@@ -363,7 +363,7 @@ Result<void> Daemon::start_alerts() {
             const access::Principal everything;
             return api::ScopedQueries(*services_, everything).summarise(query);
           },
-      .live = [this] { return ledger_.view(); }};
+      .live = [this] { return ledger_.fresh_view(kCycle); }};
   alerts_ = std::make_unique<AlertService>(config_, sources, clock_, log_,
                                            (std::filesystem::path(folder_) / kAlertsFile).string());
   return alerts_->start();

@@ -19,6 +19,7 @@
 #include "core/try.h"
 #include "ingest/schedulers/kubernetes/cluster_state.h"
 #include "ingest/schedulers/kubernetes/object_json.h"
+#include "reporting/number_format.h"
 #include "reporting/table.h"
 
 namespace pennyweight {
@@ -76,14 +77,29 @@ class KubectlReader {
     const auto object = kubernetes::read_object(item, kind, version);
     if (object) {
       ++objects_;
+      const auto* pod = std::get_if<kubernetes::Pod>(&*object);
+      const auto* node = std::get_if<kubernetes::NodeObject>(&*object);
+      if (pod != nullptr || node != nullptr) {
+        ++pods_and_nodes_;
+        const kubernetes::Meta& meta = pod != nullptr ? pod->meta : node->meta;
+        if (meta.created && *meta.created > at_) {
+          return reject(item, fmt::format("it was created at {}, after {}, when the objects are "
+                                          "taken to have been listed; give --at",
+                                          to_text(*meta.created), to_text(at_)));
+        }
+      }
       return state_.apply(*object, at_);
     }
+    reject(item, object.error().message);
+  }
+
+  void reject(simdjson::dom::element item, const std::string& reason) {
     std::string_view name = "an object";
     std::ignore = item.at_pointer("/metadata/name").get(name);
     rejected_.push_back({.file = input_.file,
                          .line = 0,
                          .column = "",
-                         .reason = fmt::format("item {}: {}", number_, object.error().message),
+                         .reason = fmt::format("item {}: {}", number_, reason),
                          .text = printable(name)});
   }
 
@@ -92,6 +108,10 @@ class KubectlReader {
     TRY(input_.sink.gpus(facts.gpus));
     TRY(input_.sink.holdings(facts.holdings));
     TRY(input_.sink.outages(facts.outages));
+    if (pods_and_nodes_ == 0 && rejected_.empty()) {
+      input_.remarks.push_back(counted(objects_, "object") +
+                               ", and no pod or node among them: nothing is held or priced");
+    }
     constexpr std::size_t kShown = 10;
     for (std::size_t i = 0; i < std::min(facts.problems.size(), kShown); ++i) {
       input_.remarks.push_back(facts.problems[i]);
@@ -109,6 +129,7 @@ class KubectlReader {
   kubernetes::ClusterState state_;
   std::uint64_t number_ = 0;
   std::uint64_t objects_ = 0;
+  std::uint64_t pods_and_nodes_ = 0;
   std::vector<RejectedRow> rejected_;
 };
 
