@@ -58,4 +58,15 @@ bool same_origin(std::string_view one, std::string_view other) {
          same(CURLUPART_PORT, CURLU_DEFAULT_PORT);
 }
 
+bool is_upgrade_to_tls(std::string_view from, std::string_view to) {
+  const CurlUrl a = parsed(from);
+  const CurlUrl b = parsed(to);
+  if (!a || !b) return false;
+  const auto host = part(a, CURLUPART_HOST, 0);
+  return host && host == part(b, CURLUPART_HOST, 0) && part(a, CURLUPART_SCHEME, 0) == "http" &&
+         part(b, CURLUPART_SCHEME, 0) == "https" &&
+         part(a, CURLUPART_PORT, CURLU_DEFAULT_PORT) == "80" &&
+         part(b, CURLUPART_PORT, CURLU_DEFAULT_PORT) == "443";
+}
+
 }  // namespace pennyweight::http

@@ -14,5 +14,7 @@ inline constexpr std::size_t kShownBytesMax = 512;
 
 // Whether both have one scheme, host and port (RFC 6454); the default port is the same as none.
 bool same_origin(std::string_view one, std::string_view other);
+// Whether `to` is the same host over https, on its standard port, as `from` is over http.
+bool is_upgrade_to_tls(std::string_view from, std::string_view to);
 
 }  // namespace pennyweight::http

@@ -30,5 +30,16 @@ TEST(Address, OriginIsSchemeHostAndPort) {
   EXPECT_FALSE(same_origin("", ""));
 }
 
+TEST(Address, AnUpgradeToTlsStaysOnTheHostAndOnStandardPorts) {
+  EXPECT_TRUE(is_upgrade_to_tls("http://a.example/x", "https://a.example/y"));
+  EXPECT_TRUE(is_upgrade_to_tls("http://a.example:80/", "https://a.example:443/"));
+  for (const char* const other : {"https://b.example/", "https://a.example:9400/",
+                                  "http://a.example/", "https://a.example.evil.example/"}) {
+    EXPECT_FALSE(is_upgrade_to_tls("http://a.example/", other)) << other;
+  }
+  EXPECT_FALSE(is_upgrade_to_tls("http://a.example:9400/", "https://a.example/"));
+  EXPECT_FALSE(is_upgrade_to_tls("https://a.example/", "https://a.example/"));
+}
+
 }  // namespace
 }  // namespace pennyweight::http

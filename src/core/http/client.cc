@@ -1,15 +1,11 @@
 #include "core/http/client.h"
 
-#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <cstring>
 #include <exception>
 #include <fstream>
 
@@ -17,7 +13,7 @@
 #include "core/check.h"
 #include "core/http/address.h"
 #include "core/http/curl_handles.h"
-#include "core/http/public_address.h"
+#include "core/http/peer_policy.h"
 #include "core/http/retry_after.h"
 #include "core/try.h"
 
@@ -81,24 +77,6 @@ void set_pem(CURL* easy, CURLoption option, std::string& pem) {
   curl_easy_setopt(easy, option, &blob);
 }
 
-// Refuses to connect to an address that is not public, after the name was resolved.
-curl_socket_t open_public_socket(void*, curlsocktype, curl_sockaddr* address) {
-  bool is_allowed = false;
-  if (address->family == AF_INET) {
-    sockaddr_in four{};
-    std::memcpy(&four, &address->addr, sizeof four);
-    is_allowed = is_public_ipv4(ntohl(four.sin_addr.s_addr));
-  } else if (address->family == AF_INET6) {
-    sockaddr_in6 six{};
-    std::memcpy(&six, &address->addr, std::min<std::size_t>(address->addrlen, sizeof six));
-    std::array<std::uint8_t, 16> bytes{};
-    std::memcpy(bytes.data(), &six.sin6_addr, bytes.size());
-    is_allowed = is_public_ipv6(bytes);
-  }
-  if (!is_allowed) return CURL_SOCKET_BAD;
-  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-}
-
 // One transfer: libcurl's callbacks fill it, perform() reads it.
 struct Transfer {
   CURL* easy = nullptr;
@@ -147,6 +125,20 @@ std::size_t on_header(char*, std::size_t size, std::size_t count, void* to) {
   return size * count;
 }
 
+// What may be connected to, and why an address was refused.
+struct PeerCheck {
+  bool public_addresses_only = false;
+  std::string refusal = {};
+};
+
+// Opens the socket for an address that a name has led to, or refuses it.
+curl_socket_t open_socket(void* to, curlsocktype, struct curl_sockaddr* address) {
+  auto& check = *static_cast<PeerCheck*>(to);
+  check.refusal = refused_peer(address->addr, check.public_addresses_only);
+  if (!check.refusal.empty()) return CURL_SOCKET_BAD;
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 std::string header(CURL* easy, const char* name) {
   curl_header* found = nullptr;
   if (curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &found) != CURLHE_OK) return {};
@@ -155,12 +147,6 @@ std::string header(CURL* easy, const char* name) {
 
 bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
-}
-
-// Whether a header may carry a secret: all but those that only name the formats we read.
-bool may_be_secret(const std::pair<std::string, std::string>& header) {
-  return !ascii::equal_ignoring_case(header.first, "Accept") &&
-         !ascii::equal_ignoring_case(header.first, "User-Agent");
 }
 
 }  // namespace
@@ -172,12 +158,6 @@ struct Client::State {
     multi.reset(curl_multi_init());
     easy.reset(curl_easy_init());
     CHECK(multi && easy, "memory for libcurl");
-  }
-
-  bool has_credentials(const Request& request) const {
-    return !settings.bearer_token.empty() || !settings.bearer_token_file.empty() ||
-           !settings.basic_user.empty() || !settings.cert_file.empty() ||
-           !settings.cert_pem.empty() || std::ranges::any_of(request.headers, may_be_secret);
   }
 
   // Fills `easy` for one request. The list must live as long as the transfer.
@@ -198,6 +178,7 @@ struct Client::State {
   CurlEasy easy;
   CurlList connect_to;
   char error[CURL_ERROR_SIZE] = {};
+  PeerCheck peer_check;
   std::string redirect;       // where the last answer pointed
   bool nothing_sent = false;  // of the last request
 };
@@ -276,6 +257,9 @@ Result<CurlList> Client::State::prepare(const Request& request, const std::strin
   error[0] = '\0';
   curl_easy_setopt(e, CURLOPT_ERRORBUFFER, error);
   curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+  peer_check = {.public_addresses_only = settings.public_addresses_only};
+  curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, &open_socket);
+  curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, &peer_check);
   curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(e, CURLOPT_PROXY, "");  // the environment's variables are not for us to read
   curl_easy_setopt(e, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
@@ -286,9 +270,6 @@ Result<CurlList> Client::State::prepare(const Request& request, const std::strin
   if (!streams) {
     curl_easy_setopt(e, CURLOPT_TIMEOUT_MS,
                      static_cast<long>(std::max<std::int64_t>(1, settings.timeout.count())));
-  }
-  if (settings.public_addresses_only) {
-    curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, &open_public_socket);
   }
   curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(e, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
@@ -384,6 +365,9 @@ Result<void> Client::State::perform(Transfer& transfer, const std::string& addre
   // Of a stream libcurl limits only the time to connect.
   nothing_sent = std::ranges::find(kNothingSentCodes, why) != std::end(kNothingSentCodes) ||
                  (streams && why == CURLE_OPERATION_TIMEDOUT);
+  if (why == CURLE_COULDNT_CONNECT && !peer_check.refusal.empty()) {
+    return fail(ErrorCode::kIo, fmt::format("{}: {}", address, peer_check.refusal));
+  }
   if (why == CURLE_OPERATION_TIMEDOUT) {
     return fail(ErrorCode::kIo,
                 fmt::format("{}: no complete answer in time (connecting {} ms, in all {} ms)",
@@ -423,8 +407,8 @@ Result<Response> Client::State::once(const Request& request, const std::string& 
                   .body = std::move(transfer.body)};
 }
 
-// Follows redirects itself: libcurl withholds a password from another host, but not a client
-// certificate or a header that we set.
+// Follows redirects itself, and only within the server that was named (or to its TLS): one that
+// could send us elsewhere would reach what we can reach, with our certificate and headers.
 Result<Response> Client::State::follow(const Request& request,
                                        const std::function<bool(std::string_view)>* sink) {
   std::string url = request.url;
@@ -442,11 +426,12 @@ Result<Response> Client::State::follow(const Request& request,
                                               "server name is set; use that address",
                                               from, shown_address(redirect)));
     }
-    if (!same_origin(url, redirect) && has_credentials(request)) {
-      return fail(ErrorCode::kIo,
-                  fmt::format("{}: redirects to {}, where our credentials must not go; use that "
-                              "address if it is right",
-                              from, shown_address(redirect)));
+    if (!same_origin(url, redirect) && !is_upgrade_to_tls(url, redirect)) {
+      return fail(
+          ErrorCode::kIo,
+          fmt::format("{}: redirects to {}, which is not followed, since another server could "
+                      "be asked through us that way; configure that address if it is right",
+                      from, shown_address(redirect)));
     }
     url = redirect;
   }
