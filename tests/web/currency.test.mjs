@@ -98,7 +98,7 @@ describe('currencies', {skip: !program && 'needs the program', timeout: 600_000}
       });
       assert.match(main, /EUR|€/, name);
       assert.doesNotMatch(main, /USD|\$/, name);
-      const csv = page.locator('main a[href*="format=csv"]').first();
+      const csv = page.locator('main a[href*="format=sheet"]').first();
       if (await csv.count() > 0) assert.match(await csv.getAttribute('href'), /currency=EUR/, name);
     }
     await page.getByLabel('Currency').selectOption('USD');

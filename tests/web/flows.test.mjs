@@ -91,7 +91,7 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
     await go(page, '/explore?by=team&month=2026-03', 'Explore');
     const rows = page.locator('main table tbody tr');
     await rows.nth(1).waitFor();
-    const csv = page.locator('main a[href*="format=csv"]').first();
+    const csv = page.locator('main a[href*="format=sheet"]').first();
     const answer = await page.request.get(await csv.getAttribute('href'));
     assert.equal(answer.status(), 200);
     assert.match(await answer.text(), /team/);

@@ -20,6 +20,7 @@ test("filters come back as they were written", () => {
 });
 
 test("a file that is saved is named by what is in it", () => {
+  assert.equal(client.fileName("/api/v1/costs?by=team&month=2026-03&format=sheet"), "costs-2026-03.csv");
   assert.equal(client.fileName("/api/v1/costs?by=team&month=2026-03&format=csv"), "costs-2026-03.csv");
   assert.equal(client.fileName("/api/v1/costs?from=2026-03-01&to=2026-05-31&format=json"), "costs-2026-03-01-2026-05-31.json");
   assert.equal(client.fileName("/api/v1/coverage"), "coverage.csv");

@@ -12,6 +12,7 @@
 #include <span>
 #include <utility>
 
+#include "core/ascii.h"
 #include "core/check.h"
 #include "reporting/export/table_parquet.h"
 #include "reporting/number_format.h"
@@ -85,11 +86,21 @@ Table piece_of(const Table& table, std::size_t begin) {
           .notes = {}};
 }
 
-bool stream_csv(const std::vector<Table>& tables, const Sink& sink) {
+void make_safe_for_sheets(Table& table) {
+  for (Row& row : table.rows) {
+    for (Cell& cell : row) {
+      if (auto* const text = std::get_if<std::string>(&cell)) *text = sheet_text(*text);
+    }
+  }
+}
+
+bool stream_csv(const std::vector<Table>& tables, bool for_sheets, const Sink& sink) {
   bool has_header = false;
   for (const Table& table : tables) {
     for (std::size_t begin = 0; begin < table.rows.size() || !has_header; begin += kRowsAPiece) {
-      const std::string text = render_csv({piece_of(table, begin)});
+      Table rows = piece_of(table, begin);
+      if (for_sheets) make_safe_for_sheets(rows);
+      const std::string text = render_csv({std::move(rows)});
       std::string_view piece = text;
       // Column names have no line breaks, so the header is the first line.
       if (has_header) piece.remove_prefix(piece.find('\n') + 1);
@@ -169,11 +180,12 @@ Response parquet(const std::vector<Table>& tables) {
 }  // namespace
 
 AnswerFormat choose_format(QueryParams& params, const server::Request& request, bool has_parquet) {
-  std::vector<std::string_view> names = {"json", "csv", "jsonl"};
+  std::vector<std::string_view> names = {"json", "csv", "sheet", "jsonl"};
   if (has_parquet) names.push_back("parquet");
   const std::string name = params.text("format") ? params.choice("format", names) : "";
   if (name == "json") return AnswerFormat::kJson;
   if (name == "csv") return AnswerFormat::kCsv;
+  if (name == "sheet") return AnswerFormat::kSheet;
   if (name == "jsonl") return AnswerFormat::kJsonLines;
   if (name == "parquet") return AnswerFormat::kParquet;
   // A client that accepts JSON as well gets JSON.
@@ -190,11 +202,27 @@ AnswerFormat choose_format(QueryParams& params, const server::Request& request, 
   return AnswerFormat::kJson;
 }
 
+std::string sheet_text(const std::string& text) {
+  // Also the signs of double width, which East Asian editions take for the same.
+  constexpr std::string_view kBegins[] = {"=",  "+",      "-",      "@",      "\t",    "\r",
+                                          "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+  const auto begins = [&](std::string_view sign) { return text.starts_with(sign); };
+  if (std::ranges::none_of(kBegins, begins)) return text;
+  const std::string_view rest = std::string_view(text).substr(1);
+  const auto is_of_number = [](char c) { return ascii::is_digit(c) || c == '.'; };
+  if (!rest.empty() && (text[0] == '-' || text[0] == '+') &&
+      std::ranges::all_of(rest, is_of_number)) {
+    return text;
+  }
+  return "'" + text;
+}
+
 std::string_view content_type_name(AnswerFormat format) {
   switch (format) {
     case AnswerFormat::kJson:
       return "application/json";
     case AnswerFormat::kCsv:
+    case AnswerFormat::kSheet:
       return "text/csv; charset=utf-8";
     case AnswerFormat::kJsonLines:
       return "application/jsonl";
@@ -248,8 +276,8 @@ Response answer(std::vector<Table> tables, AnswerFormat format, const std::strin
     const auto shared = std::make_shared<const std::vector<Table>>(std::move(tables));
     response.content_type = std::string(content_type_name(format));
     response.stream = [shared, format](const Sink& sink) {
-      return format == AnswerFormat::kCsv ? stream_csv(*shared, sink)
-                                          : stream_json_lines(*shared, sink);
+      if (format == AnswerFormat::kJsonLines) return stream_json_lines(*shared, sink);
+      return stream_csv(*shared, format == AnswerFormat::kSheet, sink);
     };
   }
   response.etag = etag;

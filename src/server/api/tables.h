@@ -11,7 +11,9 @@
 
 namespace pennyweight::api {
 
-enum class AnswerFormat { kJson, kCsv, kJsonLines, kParquet };
+// kSheet is CSV for spreadsheets: a text that one would take for a formula has an apostrophe before
+// it. CSV for programs has texts as they are.
+enum class AnswerFormat { kJson, kCsv, kSheet, kJsonLines, kParquet };
 
 // The format by the parameter `format`, else by the Accept header, else JSON. Formats that the
 // route lacks are refused.
@@ -22,6 +24,9 @@ std::string_view content_type_name(AnswerFormat format);
 void write_table(JsonWriter& out, const Table& table);
 // The cells of a row by column name, as write_table() writes them.
 void write_row(JsonWriter& out, const Table& table, const Row& row);
+// The text as a spreadsheet takes it for a text: with an apostrophe if it begins as a formula does
+// (owasp.org, CSV injection), except for plain numbers.
+std::string sheet_text(const std::string& text);
 
 // {"tables": […], "etag": …}, or the rows of all tables, which for CSV and Parquet have the same
 // columns.

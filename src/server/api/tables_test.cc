@@ -72,6 +72,23 @@ TEST(Answer, StreamsHoldEveryRowOnce) {
   EXPECT_EQ(pieces, 2U);
 }
 
+TEST(Answer, ASheetHasNoFormulasOfOthers) {
+  for (const std::string formula : {"=cmd|' /C calc'!A0", "+1+cmd", "-2+3", "@SUM(A1)", "\t=1",
+                                    "\r=1", "\n=1", "=", "-", "+", "--1", "\uff1d1", "\uff20SUM"}) {
+    EXPECT_EQ(sheet_text(formula), "'" + formula);
+  }
+  for (const std::string text : {"", "nlp", "a=1", " =1", "-0.5", "+12", "(unallocated)", "'=1"}) {
+    EXPECT_EQ(sheet_text(text), text);
+  }
+  Table named = table();
+  std::get<std::string>(named.rows[0][0]) = "=HYPERLINK(\"http://evil.example\")";
+  const std::string sheet = read(answer({named}, AnswerFormat::kSheet, ""));
+  EXPECT_NE(sheet.find("\n\"'=HYPERLINK("), std::string::npos) << sheet;
+  const std::string csv = read(answer({named}, AnswerFormat::kCsv, ""));
+  EXPECT_NE(csv.find("\n\"=HYPERLINK("), std::string::npos) << "programs get names as they are";
+  EXPECT_EQ(answer({named}, AnswerFormat::kSheet, "").content_type, "text/csv; charset=utf-8");
+}
+
 TEST(Answer, ATableWithoutRowsHasItsHeader) {
   Table none = table();
   none.rows.clear();
@@ -102,6 +119,7 @@ TEST(FormatOf, TheParameterThenAcceptThenJson) {
   EXPECT_EQ(asked_for("", "*/*"), AnswerFormat::kJson);
   EXPECT_EQ(asked_for("csv", "application/json"), AnswerFormat::kCsv);
   EXPECT_EQ(asked_for("", "text/csv"), AnswerFormat::kCsv);
+  EXPECT_EQ(asked_for("sheet", ""), AnswerFormat::kSheet);
   EXPECT_EQ(asked_for("", "application/jsonl"), AnswerFormat::kJsonLines);
   EXPECT_EQ(asked_for("", "application/vnd.apache.parquet"), AnswerFormat::kParquet);
   EXPECT_EQ(asked_for("", "application/vnd.apache.parquet", false), AnswerFormat::kJson);

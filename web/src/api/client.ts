@@ -61,8 +61,9 @@ export function fileName(href: string): string {
   const { pathname, searchParams } = new URL(href, "http://localhost");
   const from = searchParams.get("from"), to = searchParams.get("to");
   const when = searchParams.get("month") ?? (from && to ? `${from}-${to}` : "");
+  const format = searchParams.get("format") ?? "csv";
   const what = pathname.split("/").filter((part) => part).at(-1) ?? "table";
-  return `${[what, when].filter((part) => part).join("-").replace(/[^\w.-]/g, "_")}.${searchParams.get("format") ?? "csv"}`;
+  return `${[what, when].filter((part) => part).join("-").replace(/[^\w.-]/g, "_")}.${format === "sheet" ? "csv" : format}`;
 }
 
 async function problemOf(response: Response): Promise<Problem> {

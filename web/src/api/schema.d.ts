@@ -1782,10 +1782,10 @@ export interface components {
          * @example 2026-03
          */
         Month: components["schemas"]["Month"];
-        /** @description The format; by default, from the Accept header. */
-        RowFormat: "json" | "csv" | "jsonl";
-        /** @description The format; by default, from the Accept header. */
-        TableFormat: "json" | "csv" | "jsonl" | "parquet";
+        /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
+        RowFormat: "json" | "csv" | "sheet" | "jsonl";
+        /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
+        TableFormat: "json" | "csv" | "sheet" | "jsonl" | "parquet";
         /** @description The last local day, inclusive. */
         To: components["schemas"]["Date"];
     };
@@ -1813,7 +1813,7 @@ export interface operations {
                 prices_as_of?: string;
                 /** @description One advice, by its id or how it begins, with its evidence and its risk. */
                 id?: string;
-                /** @description The format; by default, from the Accept header. */
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
                 format?: components["parameters"]["RowFormat"];
             };
             header?: never;
@@ -1877,7 +1877,7 @@ export interface operations {
                  *     booked; `original` keeps the billed currencies. By default, currencies.report.
                  */
                 currency?: components["parameters"]["InCurrency"];
-                /** @description The format; by default, from the Accept header. */
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
                 format?: components["parameters"]["RowFormat"];
             };
             header?: never;
@@ -1992,7 +1992,7 @@ export interface operations {
                 today?: string;
                 /** @description Whether to forecast the rest of each period. */
                 forecast?: boolean;
-                /** @description The format; by default, from the Accept header. */
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
                 format?: components["parameters"]["RowFormat"];
             };
             header?: never;
@@ -2065,7 +2065,7 @@ export interface operations {
                  *     `filter=kind=…` is more precise.
                  */
                 kinds?: "all" | "held" | "used";
-                /** @description The format; by default, from the Accept header. */
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
                 format?: components["parameters"]["TableFormat"];
             };
             header?: never;
@@ -2115,7 +2115,7 @@ export interface operations {
                  *     booked; `original` keeps the billed currencies. By default, currencies.report.
                  */
                 currency?: components["parameters"]["InCurrency"];
-                /** @description The format; by default, from the Accept header. */
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
                 format?: components["parameters"]["RowFormat"];
             };
             header?: never;
@@ -2530,7 +2530,7 @@ export interface operations {
                  *     booked; `original` keeps the billed currencies. By default, currencies.report.
                  */
                 currency?: components["parameters"]["InCurrency"];
-                /** @description The format; by default, from the Accept header. */
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
                 format?: components["parameters"]["RowFormat"];
             };
             header?: never;
@@ -2861,7 +2861,7 @@ export interface operations {
                 limit?: number;
                 /** @description Include workloads that ran today and have ended. */
                 ended?: boolean;
-                /** @description The format; by default, from the Accept header. */
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
                 format?: components["parameters"]["RowFormat"];
             };
             header?: never;
@@ -3211,8 +3211,8 @@ export interface operations {
                  * @example 2026-03
                  */
                 month?: components["parameters"]["Month"];
-                /** @description The format; by default, from the Accept header. */
-                format?: "json" | "csv" | "jsonl";
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
+                format?: "json" | "csv" | "sheet" | "jsonl";
             };
             header?: never;
             path?: never;
@@ -4105,7 +4105,7 @@ export interface operations {
                 jobs?: boolean;
                 /** @description The most expensive rows. */
                 top?: number;
-                /** @description The format; by default, from the Accept header. */
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
                 format?: components["parameters"]["RowFormat"];
             };
             header?: never;
@@ -4651,7 +4651,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The format; by default, from the Accept header. */
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
                 format?: components["parameters"]["RowFormat"];
             };
             header?: never;

@@ -93,7 +93,7 @@ export default function CoveragePage() {
   return (
     <div class="stack">
       <PageHead title="Coverage" lead={`How much of the GPU spend of ${monthName(month)} reaches an owner, and where the rest stops.`}>
-        <LinkButton icon="download" tone="quiet" href={address("/coverage", { month, by, format: "csv" })} download>
+        <LinkButton icon="download" tone="quiet" href={address("/coverage", { month, by, format: "sheet" })} download>
           CSV
         </LinkButton>
       </PageHead>

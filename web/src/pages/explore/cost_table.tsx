@@ -59,7 +59,7 @@ export function CostTable({ question, table, dimensions }: { question: Question;
   };
   return (
     <Card flush>
-      <ApiTable table={table} extra={extra} caption={table.title} cells={cells} onRow={open} csv={exportAddress(question, "csv", "none")}
+      <ApiTable table={table} extra={extra} caption={table.title} cells={cells} onRow={open} csv={exportAddress(question, "sheet", "none")}
         sort={{ key: `${question.cost}_cost`, down: true }} />
     </Card>
   );

@@ -6,7 +6,8 @@ import { Dialog } from "../../components/dialog";
 import { exportAddress, type Question } from "./state";
 
 const FORMATS = [
-  ["csv", "CSV", "For a spreadsheet. Every digit, no totals row."],
+  ["sheet", "Spreadsheet", "CSV with every digit, no totals row. A name that begins like a formula has an apostrophe before it."],
+  ["csv", "CSV", "The same for programs: names as they are."],
   ["parquet", "Parquet", "For a data lake or a notebook. Amounts as decimals."],
   ["json", "JSON", "Amounts as strings, so that no parser rounds them."],
   ["jsonl", "JSON lines", "A row a line, streamed."],

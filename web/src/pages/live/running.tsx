@@ -74,7 +74,7 @@ export function Running({ table, by, isFiltered }: { table: Data; by: string[]; 
   return (
     <>
       <Table caption="What runs now" columns={columns} rows={table.rows} rowKey={(row) => `${text(row, "cluster")}/${text(row, "workload")}`}
-        csv={address("/live", { by: by.join(","), format: "csv" })}
+        csv={address("/live", { by: by.join(","), format: "sheet" })}
         empty={<Empty icon="live" title={isFiltered ? "No running workload matches" : "Nothing runs"} />} />
       {notes.length > 0 && (
         <ul class="table-notes">

@@ -82,7 +82,7 @@ export function Teams(parts: Parts) {
       <Loaded query={parts.kinds}>
         {() => (
           <Table caption={`Spend by ${owner}`} columns={columns} rows={owners} rowKey={(one) => one.key} shown={12} tall
-            sort={{ key: "cost", down: true }} csv={address("/costs", { by: owner, month, format: "csv" })} />
+            sort={{ key: "cost", down: true }} csv={address("/costs", { by: owner, month, format: "sheet" })} />
         )}
       </Loaded>
     </Card>

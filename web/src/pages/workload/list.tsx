@@ -92,7 +92,7 @@ export function Workloads() {
               rows={rows}
               rowKey={(line) => `${line.cluster}/${line.workload}/${line.currency}`}
               onRow={(line) => navigate(link(line, month))}
-              csv={address("/workloads", { ...asked, format: "csv" })}
+              csv={address("/workloads", { ...asked, format: "sheet" })}
               empty={
                 <Empty icon="workload" title={text ? `No workload of ${monthName(month)} matches` : `Nothing ran in ${monthName(month)}`}
                   {...(text ? {} : { command: "pennyweight import --cluster prod nodes.csv sacct.txt" })}>
