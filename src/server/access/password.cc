@@ -11,6 +11,7 @@
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "server/access/common_passwords.h"
+#include "server/access/password_strength.h"
 #include "server/access/secrets.h"
 
 namespace pennyweight::access {
@@ -120,6 +121,11 @@ Result<void> check_new_password(std::string_view password, std::string_view name
         without(small, part) < kRestMin) {
       return refused("the password is made of the user's name");
     }
+  }
+  if (password_strength(password, name) < kStrengthMin) {
+    return refused(
+        "the password is made of words, years or patterns that are tried first; a few "
+        "unrelated words are better");
   }
   return {};
 }
