@@ -10,9 +10,10 @@
 namespace pennyweight::server {
 namespace {
 
-// Not in the public DNS: RFC 6761, ICANN's .internal, and the names inside of Kubernetes.
-constexpr std::array<std::string_view, 4> kPrivateEndings = {".localhost", ".internal", ".svc",
-                                                             ".cluster.local"};
+// Not in the public DNS: RFC 6761, RFC 6762 (.local, in which Kubernetes' names end as well), RFC
+// 8375, ICANN's .internal, and the services of Kubernetes.
+constexpr std::array<std::string_view, 6> kPrivateEndings = {".localhost", ".local", ".home.arpa",
+                                                             ".internal",  ".svc",   ".test"};
 
 }  // namespace
 
