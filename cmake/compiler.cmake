@@ -38,6 +38,9 @@ if(COVERAGE)
   add_compile_options(--coverage)
   add_link_options(--coverage)
 endif()
+# Once a program has started, nothing that says where calls go can be written, and no stack is run.
+add_link_options(-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+
 option(FUZZ "Build the fuzzers with libFuzzer (clang)" OFF)
 if(FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
