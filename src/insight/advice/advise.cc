@@ -5,14 +5,65 @@
 #include <algorithm>
 #include <map>
 
+#include "allocation/dimensions.h"
+#include "core/try.h"
+#include "insight/advice/activity_profile.h"
 #include "insight/advice/commitments.h"
+#include "insight/advice/idle.h"
 #include "insight/advice/release_nodes.h"
+#include "insight/advice/right_size.h"
 
 namespace pennyweight::advising {
 namespace {
 
 void append(std::vector<Proposal>& all, std::vector<Proposal> more) {
   std::move(more.begin(), more.end(), std::back_inserter(all));
+}
+
+// Idle GPUs and other models, from telemetry. `released`: the hours in which nodes would go.
+Result<void> advise_on_work(const AdviceInput& input, const FleetView& fleet,
+                            const FleetHours& hours, const NodeBill& bill, Advice& advice,
+                            std::map<std::uint32_t, HourFlags>& released) {
+  const ClusterMonth& facts = input.facts;
+  ActivityProfiles profiles(
+      facts, fleet, input.policy.usage, input.period, [&](const Holding& holding) {
+        return resolve_dimensions(facts.cluster, holding.workload, holding.labels, input.policy);
+      });
+  if (input.telemetry) {
+    TRY(input.telemetry([&](std::span<const Usage> usages) { profiles.add(usages); }));
+  }
+  profiles.complete();
+  if (profiles.samples() == 0) {
+    advice.gaps.push_back(
+        "no telemetry of the period: idle GPUs and smaller GPUs are not looked for. Connect "
+        "dcgm-exporter, or import what nvidia-smi says");
+    return {};
+  }
+  if (profiles.impossible() > 0) {
+    advice.gaps.push_back(fmt::format(
+        "{} samples are impossible (over 100 %, or more memory used than there is) and were left "
+        "out: see the exporter",
+        profiles.impossible()));
+  }
+  if (profiles.profiles().empty()) {
+    advice.gaps.push_back(
+        "no sample falls on a GPU that one job or pod had for itself: records have to name nodes "
+        "or GPUs, and the inventory the GPUs of each node");
+    return {};
+  }
+  if (hours.hours() < kRecordedHoursMin) {
+    advice.gaps.push_back(fmt::format("{} hours of telemetry at most; advice about work takes {}",
+                                      hours.hours(), kRecordedHoursMin));
+    return {};
+  }
+  IdleAdvice idle = propose_idle(facts, fleet, hours, bill, profiles, input.outages, input.policy);
+  append(advice.proposals, std::move(idle.proposals));
+  released = std::move(idle.released);
+  RightSizeAdvice sizes =
+      propose_right_sizes(facts.cluster, profiles, facts.catalog, input.prices_at, input.period);
+  append(advice.proposals, std::move(sizes.proposals));
+  std::move(sizes.gaps.begin(), sizes.gaps.end(), std::back_inserter(advice.gaps));
+  return {};
 }
 
 }  // namespace
@@ -26,7 +77,7 @@ void rank(std::vector<Proposal>& proposals) {
   });
 }
 
-Advice advise(const AdviceInput& input) {
+Result<Advice> advise(const AdviceInput& input) {
   Advice advice;
   const ClusterMonth& facts = input.facts;
   const FleetView fleet(facts.nodes, facts.gpus, facts.catalog, facts.join_rules);
@@ -45,6 +96,8 @@ Advice advise(const AdviceInput& input) {
         bill.charged_together()));
   }
   const FleetHours hours(facts, fleet, input.outages, input.policy, input.period);
+  std::map<std::uint32_t, HourFlags> released;  // by advice about idle work
+  TRY(advise_on_work(input, fleet, hours, bill, advice, released));
   if (hours.recorded_hours() < kRecordedHoursMin) {
     advice.gaps.push_back(fmt::format(
         "{} hours of the period have records of jobs or pods; advice about nodes and commitments "
@@ -60,6 +113,11 @@ Advice advise(const AdviceInput& input) {
                     hours.hours() - hours.recorded_hours(), hours.hours()));
   }
   NodeReleases releases = propose_node_releases(facts.cluster, fleet, hours, bill, facts.catalog);
+  for (const auto& [node, gone] : released) {
+    for (std::size_t hour = 0; hour < gone.size(); ++hour) {
+      if (gone[hour]) releases.kept[node][hour] = false;
+    }
+  }
   CommitmentAdvice commitments = propose_commitments(facts.cluster, fleet, hours, bill,
                                                      releases.kept, facts.catalog, input.prices_at);
   append(advice.proposals, std::move(releases.proposals));
@@ -79,11 +137,27 @@ Portfolio combine(std::span<const Proposal> proposals) {
       at->second = i;
     }
   }
+  // What excludes a set of alternatives counts where together it saves more than their best.
+  std::map<std::string_view, Int128> against;
+  for (const Proposal& each : proposals) {
+    if (!each.conflicts_with.empty()) {
+      against[each.conflicts_with] += each.monthly.expected.ticks();
+    }
+  }
+  const auto loses = [&](std::string_view alternatives, bool is_against) {
+    const auto one = best.find(alternatives);
+    const auto other = against.find(alternatives);
+    if (one == best.end() || other == against.end()) return false;
+    const bool others_win = other->second > proposals[one->second].monthly.expected.ticks();
+    return is_against ? !others_win : others_win;
+  };
   Portfolio portfolio;
   std::map<Currency, MonthlySaving> sums;
   for (std::size_t i = 0; i < proposals.size(); ++i) {
     const Proposal& each = proposals[i];
-    const bool is_chosen = each.alternatives_of.empty() || best.at(each.alternatives_of) == i;
+    const bool is_best = each.alternatives_of.empty() || best.at(each.alternatives_of) == i;
+    const bool is_chosen =
+        is_best && !loses(each.alternatives_of, false) && !loses(each.conflicts_with, true);
     portfolio.chosen.push_back(is_chosen);
     if (!is_chosen) continue;
     const Money none = Money::zero(each.monthly.expected.currency());

@@ -2,6 +2,7 @@
 // would save together.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,8 +12,13 @@
 #include "insight/advice/proposal.h"
 #include "insight/compare/collect_windows.h"
 #include "ledger/outage.h"
+#include "ledger/usage.h"
 
 namespace pennyweight::advising {
+
+// Passes all samples of the period to a reader, each GPU's together, as Store::scan_usage() does.
+using UsageReader = std::function<void(std::span<const Usage>)>;
+using UsageSource = std::function<Result<void>(const UsageReader&)>;
 
 struct AdviceInput {
   ClusterMonth facts;
@@ -21,6 +27,7 @@ struct AdviceInput {
   Interval period;    // what the month's bill covers
   Instant prices_at;  // at which list prices are taken for what could be bought
   Money Costs::* cost = &Costs::effective;
+  UsageSource telemetry = {};  // empty: there is none
 };
 
 struct Advice {
@@ -29,7 +36,8 @@ struct Advice {
   std::vector<std::string> gaps;
 };
 
-Advice advise(const AdviceInput& input);
+// An Error is that of the telemetry.
+Result<Advice> advise(const AdviceInput& input);
 
 // Proposals that can be followed together: of alternatives the one that saves most. Each saves what
 // is left after those before it, so the sums are what all of them save. By currency.

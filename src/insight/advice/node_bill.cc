@@ -16,7 +16,10 @@ bool is_paid_anyway(const Charge& charge) {
 }  // namespace
 
 NodeBill::NodeBill(std::span<const Charge> charges, const FleetView& fleet, Money Costs::* cost)
-    : cost_(cost), avoidable_(fleet.nodes().size()), committed_(fleet.nodes().size(), false) {
+    : cost_(cost),
+      avoidable_(fleet.nodes().size()),
+      lines_(fleet.nodes().size()),
+      committed_(fleet.nodes().size(), false) {
   std::set<std::uint32_t> together;
   std::map<std::uint32_t, Int128> per_hour;  // ticks an hour, of all currencies: for the order only
   for (const Charge& charge : charges) {
@@ -24,6 +27,7 @@ NodeBill::NodeBill(std::span<const Charge> charges, const FleetView& fleet, Mone
     if (nodes.size() > 1) together.insert(nodes.begin(), nodes.end());
     if (nodes.size() != 1) continue;
     const std::uint32_t node = nodes.front();
+    lines_[node].push_back(&charge);
     if (is_paid_anyway(charge)) {
       committed_[node] = true;
       continue;
@@ -37,7 +41,10 @@ NodeBill::NodeBill(std::span<const Charge> charges, const FleetView& fleet, Mone
   charged_together_ = together.size();
   for (std::uint32_t node = 0; node < avoidable_.size(); ++node) {
     // One whose price is in part not known on its own can't be given back by itself.
-    if (together.contains(node)) avoidable_[node].clear();
+    if (together.contains(node)) {
+      avoidable_[node].clear();
+      lines_[node].clear();
+    }
     if (!avoidable_[node].empty()) by_cost_.push_back(node);
   }
   std::stable_sort(by_cost_.begin(), by_cost_.end(),

@@ -27,6 +27,8 @@ class NodeBill {
 
   // Lines that are not paid if the node is not there.
   const std::vector<NodeLine>& avoidable(std::uint32_t node) const { return avoidable_[node]; }
+  // All lines that are the price of the node, avoidable or not.
+  const std::vector<const Charge*>& lines(std::uint32_t node) const { return lines_[node]; }
   bool is_committed(std::uint32_t node) const { return committed_[node]; }
   // Nodes that the bill names only together with others of their pool.
   std::uint64_t charged_together() const { return charged_together_; }
@@ -40,7 +42,8 @@ class NodeBill {
 
  private:
   Money Costs::* cost_;
-  std::vector<std::vector<NodeLine>> avoidable_;  // by node
+  std::vector<std::vector<NodeLine>> avoidable_;   // by node
+  std::vector<std::vector<const Charge*>> lines_;  // by node
   std::vector<bool> committed_;
   std::uint64_t charged_together_ = 0;
   std::vector<std::uint32_t> by_cost_;

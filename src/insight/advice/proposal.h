@@ -62,6 +62,9 @@ struct Proposal {
   std::string apply = {};  // text to apply, or what to run
   // Of proposals with the same text only one can be followed. Empty: it excludes none.
   std::string alternatives_of = {};
+  // The alternatives (alternatives_of) that can't be followed as well. Of both, what saves more
+  // counts.
+  std::string conflicts_with = {};
   Labels owner = {};  // dimensions of the workload; empty: it is about the fleet
   WorkloadId workload = WorkloadId("");
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 
 #include "core/billing_period.h"
@@ -108,12 +109,24 @@ Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,
                                      .holdings = facts.holdings,
                                      .catalog = settings.catalog,
                                      .join_rules = settings.join_rules};
-    advising::Advice advice = advising::advise({.facts = cluster_month,
-                                                .outages = facts.outages,
-                                                .policy = settings.policy,
-                                                .period = *period,
-                                                .prices_at = query.prices_at,
-                                                .cost = cost});
+    // A reading before the period may hold into it.
+    const std::chrono::milliseconds before(
+        std::max(settings.policy.usage.hold_ms(), kUsageSpanMaxMs));
+    const Interval sampled(period->begin() - before, period->end());
+    advising::Advice advice =
+        TRY(advising::advise({.facts = cluster_month,
+                              .outages = facts.outages,
+                              .policy = settings.policy,
+                              .period = *period,
+                              .prices_at = query.prices_at,
+                              .cost = cost,
+                              .telemetry = [&](const advising::UsageReader& reader) {
+                                return store.scan_usage(cluster, sampled, UsageDetail::kAll,
+                                                        [&](std::span<const Usage> batch) {
+                                                          reader(batch);
+                                                          return true;
+                                                        });
+                              }}));
     std::move(advice.proposals.begin(), advice.proposals.end(),
               std::back_inserter(result.proposals));
     for (const std::string& gap : advice.gaps) {

@@ -1,0 +1,275 @@
+#include "insight/advice/idle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "allocation/policy/label_match.h"
+#include "allocation/rules.h"
+#include "core/split.h"
+
+namespace pennyweight::advising {
+namespace {
+
+constexpr std::uint64_t kHourLengthMs = 3'600'000;
+constexpr std::size_t kStretchesShownMax = 5;
+
+// "12.3", cut off.
+std::string hours_text(std::uint64_t ms) {
+  const std::uint64_t tenths = ms / (kHourLengthMs / 10);
+  return fmt::format("{}.{}", tenths / 10, tenths % 10);
+}
+
+class IdleSearch {
+ public:
+  IdleSearch(const ClusterMonth& month, const FleetView& fleet, const FleetHours& hours,
+             const NodeBill& bill, const ActivityProfiles& profiles,
+             std::span<const Outage> outages, const Policy& policy)
+      : month_(month),
+        fleet_(fleet),
+        hours_(hours),
+        bill_(bill),
+        profiles_(profiles),
+        outages_(outages),
+        policy_(policy) {}
+
+  IdleAdvice run() {
+    for (const IdleStretch& stretch : profiles_.idle()) {
+      stretches_[stretch.holding].push_back(&stretch);
+      nodes_.insert(stretch.node);
+    }
+    for (const auto& [holding, stretches] : stretches_) {
+      idle_hours_.emplace(holding, whole_hours(holding, stretches));
+    }
+    for (const std::uint32_t node : nodes_) save_on(node);
+    group();
+    std::vector<Proposal> proposals;
+    for (const auto& [key, of] : groups_) {
+      if (of.idle_ms < kIdleGpuHoursMin * kHourLengthMs || of.held_ms == 0) continue;
+      // Half of the time unseen, nobody knows what happened in it.
+      if (of.observed_ms * 2 < of.held_ms) continue;
+      std::set<Currency> currencies;
+      for (const auto& [currency, money] : of.value) currencies.insert(currency);
+      for (const Currency& currency : currencies) proposals.push_back(proposal(of, currency));
+    }
+    return {std::move(proposals), std::move(released_)};
+  }
+
+ private:
+  struct OwnerIdle {
+    Labels owner;
+    std::string subject;
+    std::set<WorkloadId> workloads;
+    std::vector<const IdleStretch*> stretches;
+    std::uint64_t idle_ms = 0;
+    std::uint64_t held_ms = 0;
+    std::uint64_t observed_ms = 0;
+    std::map<Currency, Money> saved;
+    std::map<Currency, Money> value;  // of the idle time, by GPUs of the node
+  };
+
+  // The hours in which every GPU of the holding was idle from the first to the last millisecond.
+  HourFlags whole_hours(std::uint32_t holding, const std::vector<const IdleStretch*>& stretches) {
+    std::vector<std::uint64_t> gpus(hours_.hours());
+    for (const IdleStretch* stretch : stretches) {
+      for (std::size_t hour = 0; hour < gpus.size(); ++hour) {
+        const Interval each = hours_.hour(hour);
+        if (stretch->idle.begin() <= each.begin() && each.end() <= stretch->idle.end()) {
+          ++gpus[hour];
+        }
+      }
+    }
+    HourFlags whole(gpus.size());
+    const std::uint64_t devices = device_count(month_.holdings[holding]);
+    for (std::size_t hour = 0; hour < gpus.size(); ++hour) whole[hour] = gpus[hour] == devices;
+    return whole;
+  }
+
+  std::uint64_t devices_on(const Holding& holding, std::uint32_t node) const {
+    std::uint64_t devices = 0;
+    if (const auto* on_nodes = std::get_if<OnNodes>(&holding.placement)) {
+      for (const OnNodes::NodeDevices& part : on_nodes->parts) {
+        if (fleet_.node_of(part.node) == node) devices += part.devices;
+      }
+    } else if (const auto* on_gpus = std::get_if<OnGpus>(&holding.placement)) {
+      for (const GpuId& gpu : on_gpus->gpus) devices += fleet_.node_of_gpu(gpu) == node ? 1 : 0;
+    }
+    return devices;
+  }
+
+  bool is_on(const Holding& holding, std::uint32_t node) const {
+    const auto* on_nodes = std::get_if<OnNodes>(&holding.placement);
+    if (on_nodes == nullptr) return devices_on(holding, node) > 0;
+    return std::ranges::any_of(on_nodes->parts, [&](const OnNodes::NodeDevices& part) {
+      return fleet_.node_of(part.node) == node;
+    });
+  }
+
+  // Hours of the node in which somebody held it and all of them were idle.
+  void save_on(std::uint32_t node) {
+    std::vector<std::uint32_t> idle_hours(hours_.hours());
+    std::vector<std::uint32_t> busy(hours_.hours());
+    std::vector<std::uint32_t> holders;
+    for (std::uint32_t i = 0; i < month_.holdings.size(); ++i) {
+      const Holding& holding = month_.holdings[i];
+      if (!is_on(holding, node) || matches_any(policy_.overhead, [&](std::string_view key) {
+            return policy_label(holding, key);
+          })) {
+        continue;
+      }
+      const auto idle = idle_hours_.find(i);
+      if (idle != idle_hours_.end()) holders.push_back(i);
+      for (std::size_t hour = 0; hour < hours_.hours(); ++hour) {
+        if (!holding.held.overlap(hours_.hour(hour))) continue;
+        const bool is_idle_hour = idle != idle_hours_.end() && idle->second[hour];
+        ++(is_idle_hour ? idle_hours : busy)[hour];
+      }
+    }
+    HourFlags saved(hours_.hours());
+    for (std::size_t hour = 0; hour < saved.size(); ++hour) {
+      saved[hour] = idle_hours[hour] > 0 && busy[hour] == 0 && hours_.is_there(node, hour) &&
+                    std::ranges::none_of(outages_, [&](const Outage& outage) {
+                      return fleet_.node_of(outage.node) == node &&
+                             outage.during.overlap(hours_.hour(hour)).has_value();
+                    });
+    }
+    std::vector<Weight> weights;
+    Weight sum = 0;
+    for (const std::uint32_t holding : holders) {
+      Weight hours = 0;
+      for (std::size_t hour = 0; hour < saved.size(); ++hour) {
+        hours += saved[hour] && idle_hours_.at(holding)[hour] ? 1 : 0;
+      }
+      weights.push_back(hours * devices_on(month_.holdings[holding], node));
+      sum += weights.back();
+    }
+    if (sum == 0) return;
+    released_[node] = saved;
+    for (const auto& [currency, money] : bill_.cost_of(node, hours_, saved)) {
+      const std::vector<Money> parts = split(money, weights);
+      for (std::size_t i = 0; i < parts.size(); ++i) add(saved_[holders[i]], parts[i]);
+    }
+  }
+
+  static void add(std::map<Currency, Money>& sums, const Money& money) {
+    sums.try_emplace(money.currency(), Money::zero(money.currency())).first->second += money;
+  }
+
+  void group() {
+    for (const auto& [holding, stretches] : stretches_) {
+      const Holding& one = month_.holdings[holding];
+      const Labels& owner = profiles_.owner_of(holding);
+      const auto user = owner.find("user");
+      const std::string subject =
+          user ? fmt::format("user {}", *user) : fmt::format("work {}", work_of(one));
+      OwnerIdle& of = groups_[{owner, subject}];
+      of.owner = owner;
+      of.subject = subject;
+      of.workloads.insert(one.workload);
+      of.held_ms += profiles_.held_ms(holding);
+      of.observed_ms += profiles_.observed_ms(holding);
+      for (const IdleStretch* stretch : stretches) {
+        of.stretches.push_back(stretch);
+        of.idle_ms += stretch->idle.length_ms();
+        const std::uint64_t gpus = fleet_.nodes()[stretch->node].capacity.gpus;
+        for (const Charge* charge : bill_.lines(stretch->node)) {
+          const auto both = charge->charge_period.overlap(stretch->idle);
+          if (!both || gpus == 0) continue;
+          add(of.value, scaled(charge->costs.*bill_.cost(), both->length_ms(),
+                               UInt128{charge->charge_period.length_ms()} * gpus));
+        }
+      }
+      for (const auto& [currency, money] : saved_[holding]) add(of.saved, money);
+    }
+  }
+
+  Proposal proposal(const OwnerIdle& of, Currency currency) const {
+    const Money none = Money::zero(currency);
+    const auto at = of.saved.find(currency);
+    const Money saved = at == of.saved.end() ? none : at->second;
+    const Money value = std::max(of.value.at(currency), saved, [](const Money& a, const Money& b) {
+      return a.ticks() < b.ticks();
+    });
+    const auto monthly = [&](const Money& money) {
+      return scaled(money, kHoursPerMonth, hours_.hours());
+    };
+    Proposal advice{
+        .id = proposal_id(AdviceKind::kIdle, month_.cluster,
+                          fmt::format("{}\n{}", of.subject, currency.text())),
+        .kind = AdviceKind::kIdle,
+        .cluster = month_.cluster,
+        .subject = of.subject,
+        .change = fmt::format("End what holds GPUs without using them: {} idle GPU-hours",
+                              hours_text(of.idle_ms)),
+        .monthly = {monthly(saved), monthly(saved), monthly(value)},
+        .observed = saved,
+        .moved = value - saved};
+    std::vector<const IdleStretch*> longest = of.stretches;
+    std::sort(longest.begin(), longest.end(), [](const IdleStretch* a, const IdleStretch* b) {
+      return std::tuple(b->whole_ms, a->idle, std::string_view(a->gpu.text())) <
+             std::tuple(a->whole_ms, b->idle, std::string_view(b->gpu.text()));
+    });
+    advice.evidence.push_back(
+        fmt::format("{} {} in {} stretches of over an hour; the first hour of each is not counted",
+                    of.workloads.size(), of.workloads.size() == 1 ? "workload" : "workloads",
+                    of.stretches.size()));
+    for (std::size_t i = 0; i < std::min(longest.size(), kStretchesShownMax); ++i) {
+      const IdleStretch& stretch = *longest[i];
+      advice.evidence.push_back(
+          fmt::format("{} on {} of {}: no activity for {} h until {}",
+                      month_.holdings[stretch.holding].workload.text(), stretch.gpu.text(),
+                      fleet_.any_fact(stretch.node).name.text(), hours_text(stretch.whole_ms),
+                      pennyweight::to_text(stretch.idle.end())));
+    }
+    advice.evidence.push_back(
+        "idle: SM or engine activity under 1 %; where only GPU_UTIL is measured, 0 beside a "
+        "reading "
+        "of memory or power");
+    advice.evidence.push_back(
+        saved.is_zero()
+            ? "the nodes stay busy or are paid anyway, so nothing falls off the bill at once"
+            : "expected: hours of on-demand nodes on which every holder was idle");
+    if (of.observed_ms * 100 >= of.held_ms * 95) {
+      advice.sureness = Sureness::kHigh;
+    } else if (of.observed_ms * 100 >= of.held_ms * 80) {
+      advice.sureness = Sureness::kMedium;
+    }
+    advice.sureness_reason = fmt::format(
+        "telemetry saw {} % of the GPU time that they held",
+        UInt128{of.observed_ms} * 100 / of.held_ms > 100 ? 100 : of.observed_ms * 100 / of.held_ms);
+    advice.risk =
+        "A session with unsaved state is lost if it is ended; ask its owner, or save it first.";
+    advice.apply =
+        "Slurm: scancel the job, and end sessions whose GPUs were idle for 60 minutes. Jupyter: "
+        "c.ServerApp.shutdown_no_activity_timeout = 3600.";
+    advice.owner = of.owner;
+    advice.workload = of.workloads.size() == 1 ? *of.workloads.begin() : WorkloadId("(several)");
+    return advice;
+  }
+
+  const ClusterMonth& month_;
+  const FleetView& fleet_;
+  const FleetHours& hours_;
+  const NodeBill& bill_;
+  const ActivityProfiles& profiles_;
+  std::span<const Outage> outages_;
+  const Policy& policy_;
+  std::map<std::uint32_t, std::vector<const IdleStretch*>> stretches_;  // by holding
+  std::set<std::uint32_t> nodes_;
+  std::map<std::uint32_t, HourFlags> released_;               // by node
+  std::map<std::uint32_t, HourFlags> idle_hours_;             // by holding
+  std::map<std::uint32_t, std::map<Currency, Money>> saved_;  // by holding
+  std::map<std::pair<Labels, std::string>, OwnerIdle> groups_;
+};
+
+}  // namespace
+
+IdleAdvice propose_idle(const ClusterMonth& month, const FleetView& fleet, const FleetHours& hours,
+                        const NodeBill& bill, const ActivityProfiles& profiles,
+                        std::span<const Outage> outages, const Policy& policy) {
+  return IdleSearch(month, fleet, hours, bill, profiles, outages, policy).run();
+}
+
+}  // namespace pennyweight::advising
