@@ -212,9 +212,9 @@ class IdleSearch {
              std::tuple(a->whole_ms, b->idle, std::string_view(b->gpu.text()));
     });
     advice.evidence.push_back(
-        fmt::format("{} {} in {} stretches of over an hour; the first hour of each is not counted",
+        fmt::format("{} {} in {} {} of over an hour; the first hour of each is not counted",
                     of.workloads.size(), of.workloads.size() == 1 ? "workload" : "workloads",
-                    of.stretches.size()));
+                    of.stretches.size(), of.stretches.size() == 1 ? "stretch" : "stretches"));
     for (std::size_t i = 0; i < std::min(longest.size(), kStretchesShownMax); ++i) {
       const IdleStretch& stretch = *longest[i];
       advice.evidence.push_back(

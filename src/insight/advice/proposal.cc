@@ -15,7 +15,6 @@ constexpr EnumNames kAdviceKinds = enum_names<AdviceKind>({
     {AdviceKind::kUnusedCommitment, "unused-commitment"},
     {AdviceKind::kIdle, "idle"},
     {AdviceKind::kRightSize, "right-size"},
-    {AdviceKind::kTimeLimit, "time-limit"},
 });
 constexpr EnumNames kSurenessNames = enum_names<Sureness>(
     {{Sureness::kLow, "low"}, {Sureness::kMedium, "medium"}, {Sureness::kHigh, "high"}});

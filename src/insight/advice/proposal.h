@@ -21,7 +21,6 @@ enum class AdviceKind {
   kUnusedCommitment,  // a commitment that is paid and not used
   kIdle,              // GPUs that a workload held and did not use
   kRightSize,         // a smaller or larger GPU model
-  kTimeLimit,         // limits far beyond what jobs run
 };
 std::string_view to_text(AdviceKind kind);  // "unneeded-nodes", "scale-down", …
 std::optional<AdviceKind> parse_advice_kind(std::string_view text);

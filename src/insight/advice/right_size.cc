@@ -91,7 +91,8 @@ class RightSizeSearch {
     if (*metric == ActivityMetric::kGpuUtil || profile.dram.total_ms() == 0 ||
         profile.memory.total_ms() == 0) {
       gaps_.insert(
-          "another GPU model is not advised from GPU_UTIL alone: let dcgm-exporter send "
+          "another GPU model takes SM or engine activity, DRAM activity and memory, and is not "
+          "advised from GPU_UTIL alone: let dcgm-exporter send "
           "DCGM_FI_PROF_SM_ACTIVE, DCGM_FI_PROF_DRAM_ACTIVE and DCGM_FI_DEV_FB_USED");
       return;
     }

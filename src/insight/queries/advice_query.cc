@@ -216,7 +216,7 @@ Result<Table> advice_detail(const AdviceResult& result, const std::string& id) {
   add("figures from", std::string(advising::to_text(found->basis)));
   add("sure", fmt::format("{}: {}", advising::to_text(found->sureness), found->sureness_reason));
   for (const auto& [dimension, value] : found->owner.entries()) {
-    table.rows.push_back({dimension, value});
+    if (value != "(none)") table.rows.push_back({dimension, value});
   }
   for (const std::string& line : found->evidence) add("evidence", line);
   add("risk", found->risk);

@@ -1806,7 +1806,7 @@ export interface operations {
                 /** @description Only this cluster. */
                 cluster?: string;
                 /** @description Only this kind of advice. */
-                kind?: "unneeded-nodes" | "scale-down" | "commitment" | "unused-commitment" | "idle" | "right-size" | "time-limit";
+                kind?: "unneeded-nodes" | "scale-down" | "commitment" | "unused-commitment" | "idle" | "right-size";
                 /** @description Which of the four costs of a charge. */
                 cost?: "effective" | "billed" | "list" | "contracted";
                 /** @description List prices of what could be bought; by default, today. */
