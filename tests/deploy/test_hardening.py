@@ -1,12 +1,15 @@
-"""Whether the program is linked so that a mistake in it is hard to make use of.
+"""Whether the program is built so that a mistake in it is hard to make use of.
 
-usage: test_hardening.py READELF PROGRAM
+usage: test_hardening.py READELF PROGRAM [compiled]
+
+compiled: it was compiled with guards of its stack and its copies, as what users run is.
 """
 import re
 import subprocess
 import sys
 
 READELF, PROGRAM = sys.argv[1:3]
+IS_COMPILED_SO = sys.argv[3:] == ["compiled"]
 failures = []
 
 
@@ -33,5 +36,10 @@ both = [line for line in segments.splitlines() if re.search(r"^\s+LOAD\s", line)
         and "W" in line.split()[-2] and "E" in line.split()[-2]]
 expect(not both, f"no memory is for writing and running: {both}")
 expect("TEXTREL" not in dynamic, "no code is changed at the start")
+if IS_COMPILED_SO:
+    called = read("--dyn-syms")
+    expect("__stack_chk_fail" in called, "a smashed stack is noticed")
+    expect(re.search(r"__(memcpy|vsnprintf|read|memset)_chk", called),
+           "a copy that is larger than its target is noticed")
 print(f"hardening: {'ok' if not failures else f'{len(failures)} failed'}")
 sys.exit(bool(failures))
