@@ -131,6 +131,10 @@ Result<Money> parse_amount(std::string_view text) {
   const auto amount = TRY(parse_exact_decimal(text.substr(0, space)));
   const std::string_view unit = text.substr(space + 1);
   if (unit == "gpu_hours") return Money::from_decimal(amount, kGpuHourUnit);
+  if (unit == kGpuHourUnit.text()) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("'{}' is no currency; write GPU-hours as \"2000 gpu_hours\"", text));
+  }
   const auto currency = TRY(Currency::parse(unit));
   return Money::from_decimal(amount, currency);
 }

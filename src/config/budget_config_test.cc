@@ -58,6 +58,12 @@ TEST(BudgetConfig, MistakesAreNamedWithTheirPlace) {
   EXPECT_THAT(refused("events: [{name: a, from: 2026-01-02}]"), HasSubstr("per_day or percent"));
 }
 
+TEST(BudgetConfig, GpuHoursAreNotWrittenAsACurrency) {
+  const auto config = parse_config("budgets: [{name: a, amount: 1 \x58XX}]\n", "p.yaml");
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error().message, HasSubstr("write GPU-hours as \"2000 gpu_hours\""));
+}
+
 TEST(AlertConfig, AMisspeltRuleIsRefused) {
   const auto off = parse_config("alerts: {off: [budgt_spent]}\n", "p.yaml");
   ASSERT_FALSE(off);

@@ -139,6 +139,16 @@ alerts:
                if entry["receiver"] == "inside" and entry["attempts"] > 1), "the remedy is said")
     process.send_signal(signal.SIGTERM)
     expect(process.wait(timeout=30) == 0, "serve ends in order")
+    # The command line shows what goes on and what did not arrive, and tests a receiver.
+    told = subprocess.run([BINARY, "alerts"], cwd=folder, capture_output=True, text=True, timeout=60)
+    for word in ("budget_exhausted", "firing", "Budget b1", "inside", "alerts.allow_private"):
+        expect(word in told.stdout, f"alerts does not say {word}: {told.stdout}{told.stderr}")
+    before = len(hooks())
+    run(["alerts", "--test", "hook"], folder)
+    expect(len(hooks()) == before + 1 and hooks()[-1]["rule"] == "test", "the test message arrives")
+    refused = subprocess.run([BINARY, "alerts", "--test", "inside"], cwd=folder, capture_output=True,
+                             text=True, timeout=60)
+    expect(refused.returncode == 1 and "alerts.allow_private" in refused.stderr, refused.stderr)
     server.shutdown()
     if failures:
         print((folder / "serve.log").read_text()[-3000:])

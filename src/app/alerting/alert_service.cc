@@ -150,6 +150,7 @@ AlertService::Findings AlertService::find(Date today) {
       query_budgets({.budgets = config_.budgets,
                      .today = today,
                      .events = config_.events,
+                     .kept = &forecasts_,
                      .live_today = [&](const Budget& one) -> std::optional<Money> {
                        return view ? live_cost_today(one, *view, config_.policy) : std::nullopt;
                      }},

@@ -19,6 +19,7 @@
 #include "app/context/log.h"
 #include "config/config.h"
 #include "core/clock.h"
+#include "insight/queries/budget_forecasts.h"
 #include "reporting/live/live_rows.h"
 #include "reporting/queries/costs.h"
 
@@ -72,9 +73,10 @@ class AlertService {
   const std::string path_;
   Delivery delivery_;
   std::map<std::string, std::string> reported_;  // problems that were logged, by what failed
-  Findings days_;                                // of the last look at all days
-  std::optional<Instant> looked_;                // when that was
-  mutable std::mutex mutex_;                     // guards state_ and stopping_
+  BudgetForecasts forecasts_;
+  Findings days_;                  // of the last look at all days
+  std::optional<Instant> looked_;  // when that was
+  mutable std::mutex mutex_;       // guards state_ and stopping_
   AlertState state_;
   bool stopping_ = false;
   std::condition_variable changed_;

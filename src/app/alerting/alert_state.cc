@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "app/context/paths.h"
 #include "core/files/disk.h"
 #include "core/json_text.h"
 #include "core/try.h"
@@ -31,7 +32,8 @@ std::string alert_json(const Alert& alert) {
   add_text(out, "severity", to_text(alert.condition.severity));
   add_text(out, "owner", alert.condition.owner);
   add_text(out, "summary", alert.condition.summary);
-  out += fmt::format(", \"wait_ms\": {}", alert.condition.wait.count());
+  out += fmt::format(", \"wait_ms\": {}, \"is_silent\": {}", alert.condition.wait.count(),
+                     alert.is_silent);
   add_time(out, "since", alert.since);
   add_time(out, "seen", alert.seen);
   add_time(out, "ended", alert.ended);
@@ -80,6 +82,8 @@ Result<Alert> read_alert(const simdjson::dom::element& object) {
   if (object["wait_ms"].get(wait) == simdjson::SUCCESS) {
     alert.condition.wait = std::chrono::milliseconds(wait);
   }
+  // Absent in the first version of the file.
+  if (object["is_silent"].get(alert.is_silent) != simdjson::SUCCESS) alert.is_silent = false;
   const auto since = TRY(time_of(object, "since"));
   const auto seen = TRY(time_of(object, "seen"));
   if (!since || !seen) return fail(ErrorCode::kBadFile, "an alert has no time");
@@ -157,6 +161,10 @@ Result<AlertState> parse_alert_state(const std::string& text) {
   state.outbox = TRY(read_entries(root, "outbox"));
   state.dead = TRY(read_entries(root, "dead"));
   return state;
+}
+
+std::string alert_state_path(const Config& config) {
+  return (std::filesystem::path(live_folder(config)) / "alerts.json").string();
 }
 
 Result<AlertState> load_alert_state(const std::string& path) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "config/config.h"
 #include "core/error.h"
 #include "core/instant.h"
 #include "insight/alerts/alert.h"
@@ -32,6 +33,9 @@ struct AlertState {
 // The text of the file, and back. An Error says what is wrong with a file.
 std::string to_json(const AlertState& state);
 Result<AlertState> parse_alert_state(const std::string& text);
+
+// Where `serve` keeps it.
+std::string alert_state_path(const Config& config);
 
 // An empty state where there is no file. A file that can't be read is an Error: starting with
 // nothing would tell everybody of everything again.

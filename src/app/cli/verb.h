@@ -50,6 +50,7 @@ Verb declare_token(CLI::App& app);
 Verb declare_forecast(CLI::App& app);
 Verb declare_budget(CLI::App& app);
 Verb declare_anomalies(CLI::App& app);
+Verb declare_alerts(CLI::App& app);
 Verb declare_advise(CLI::App& app);
 
 // The examples of a verb's --help: its section of docs/guide/cli-examples.txt, which

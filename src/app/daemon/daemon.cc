@@ -50,7 +50,6 @@ constexpr int kHeapsMax = 2;
 
 // Beside the ledger, in the live folder; made again where it is gone.
 constexpr const char* kRollupFile = "rollup.duckdb";
-constexpr const char* kAlertsFile = "alerts.json";
 
 // The token of programs on this machine, made where there is none.
 Result<std::string> machine_token(const Config& config) {
@@ -364,8 +363,8 @@ Result<void> Daemon::start_alerts() {
             return api::ScopedQueries(*services_, everything).summarise(query);
           },
       .live = [this] { return ledger_.fresh_view(kCycle); }};
-  alerts_ = std::make_unique<AlertService>(config_, sources, clock_, log_,
-                                           (std::filesystem::path(folder_) / kAlertsFile).string());
+  alerts_ =
+      std::make_unique<AlertService>(config_, sources, clock_, log_, alert_state_path(config_));
   return alerts_->start();
 }
 

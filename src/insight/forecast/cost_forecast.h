@@ -26,11 +26,13 @@ struct KnownEvent {
   std::string key = {};               // of the part it changes; empty: of every part, by percent
   std::optional<Money> per_day = {};  // is added on each day
   std::optional<int> percent = {};    // 0 to 10,000: what remains of a day's cost
+  bool operator==(const KnownEvent&) const = default;
 };
 
 struct DailyCosts {
   std::string key;
   std::vector<Money> days;  // of one currency, from request.first_day on
+  bool operator==(const DailyCosts&) const = default;
 };
 
 struct CostForecastRequest {
@@ -39,6 +41,7 @@ struct CostForecastRequest {
   std::vector<bool> missing = {};  // by day: no cost of anything is known; empty: none is missing
   int horizon = 30;                // days
   std::vector<KnownEvent> events = {};
+  bool operator==(const CostForecastRequest&) const = default;
 };
 
 struct MoneyRange {

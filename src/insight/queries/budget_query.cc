@@ -13,6 +13,8 @@ namespace {
 
 constexpr int kHistoryDays = 400;
 constexpr int kForecastDaysLeftMax = 400;
+// Of costs that ended longer ago a forecast of today would say nothing.
+constexpr int kHistoryAgeDaysMax = 35;
 
 // All days of the scope of a budget; complete or not.
 Result<SpentDays> spent_days(const Budget& budget, const BudgetQuery& params, const Policy& policy,
@@ -26,7 +28,7 @@ Result<SpentDays> spent_days(const Budget& budget, const BudgetQuery& params, co
   Date first = budget_days(budget, params.today).first;
   if (budget.rolls_over && budget.from) first = std::min(first, *budget.from);
   query.first_day = std::min(first, params.today - std::chrono::days(kHistoryDays));
-  query.last_day = std::max(params.today, budget_days(budget, params.today).last);
+  query.last_day = params.today;
   const auto rows = TRY(summarise(query));
   SpentDays spent;
   for (const SummaryRow& row : rows) {
@@ -60,7 +62,10 @@ Result<BudgetStatus> query_budget(const Budget& budget, const BudgetQuery& param
   if (history) {
     spent.complete_until = history->last_day();
     const auto left = (budget_days(budget, params.today).last - history->last_day()).count();
-    if (params.forecasts && left > 0 && left <= kForecastDaysLeftMax) {
+    const auto age = (params.today - history->last_day()).count();
+    if (params.forecasts && left > 0 && age > kHistoryAgeDaysMax) {
+      notes.push_back(fmt::format("no forecast, since the last complete day is {} days ago", age));
+    } else if (params.forecasts && left > 0 && left <= kForecastDaysLeftMax) {
       // An event for one value, such as a team, can't be told apart in the sum of the scope, so it
       // counts where the budget's scope names that value.
       std::vector<forecasting::KnownEvent> events;
@@ -73,15 +78,16 @@ Result<BudgetStatus> query_budget(const Budget& budget, const BudgetQuery& param
         if (event.per_day && event.per_day->currency() != budget.currency()) continue;
         events.push_back(std::move(event));
       }
-      auto made = forecasting::forecast_costs({.first_day = history->first_day,
-                                               .parts = history->parts,
-                                               .missing = history->missing,
-                                               .horizon = static_cast<int>(left),
-                                               .events = std::move(events)});
-      if (!made) return std::unexpected(made.error());
-      forecast = std::move(made->whole);
+      const forecasting::CostForecastRequest request{.first_day = history->first_day,
+                                                     .parts = history->parts,
+                                                     .missing = history->missing,
+                                                     .horizon = static_cast<int>(left),
+                                                     .events = std::move(events)};
+      BudgetForecasts fresh;
+      BudgetForecasts& kept = params.kept == nullptr ? fresh : *params.kept;
+      forecast = TRY(kept.forecast(budget.name, request));
     }
-    notes = history->notes;
+    notes.insert(notes.end(), history->notes.begin(), history->notes.end());
   } else if (history.error().code != ErrorCode::kNotFound) {
     return std::unexpected(history.error());
   }
@@ -119,6 +125,7 @@ std::vector<Column> budget_columns() {
   return {{"budget", "budget"},
           {"owner", "owner"},
           {"scope", "scope"},
+          {"cost", "cost"},
           {"from", "from"},
           {"to", "to"},
           {"amount", "amount", ColumnKind::kMoney},
@@ -197,8 +204,9 @@ std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses) {
       scope += (scope.empty() ? "" : " ") + filter;
     }
     std::vector<Cell> row{
-        status.budget.name,         status.budget.owner,       scope.empty() ? "everything" : scope,
-        to_text(status.days.first), to_text(status.days.last), status.amount};
+        status.budget.name, status.budget.owner,        scope.empty() ? "everything" : scope,
+        status.budget.cost, to_text(status.days.first), to_text(status.days.last),
+        status.amount};
     if (status.problem.empty()) {
       add_measures(status, row);
     } else {

@@ -9,11 +9,13 @@
 
 #include "insight/anomalies/anomaly.h"
 #include "insight/budgets/budget.h"
+#include "insight/queries/budget_forecasts.h"
 #include "insight/queries/daily_costs.h"
 #include "reporting/table.h"
 
 namespace pennyweight {
 
+// As on the day `today`: costs of later days don't count, also where the ledger has them.
 struct BudgetQuery {
   std::span<const Budget> budgets;
   std::string name = {};  // of one budget; empty: all
@@ -21,6 +23,7 @@ struct BudgetQuery {
   std::optional<Date> complete_until = {};  // as DailyCostQuery has it
   std::span<const forecasting::KnownEvent> events = {};
   bool forecasts = true;
+  BudgetForecasts* kept = nullptr;  // where forecasts are kept; null: each is made anew
   // What today has cost so far, where it is known live; nothing: only what the ledger says.
   std::function<std::optional<Money>(const Budget&)> live_today = {};
 };

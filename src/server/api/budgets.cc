@@ -67,7 +67,8 @@ Response get_budgets(const Services& services, const Request& request) {
        .today = days.today,
        .complete_until = days.complete_until,
        .events = services.config.events,
-       .forecasts = forecasts},
+       .forecasts = forecasts,
+       .kept = services.budget_forecasts.get()},
       policy, [&](const SummaryQuery& summary) { return queries.summarise(summary); });
   if (!statuses) return refusal(statuses.error());
   return answer(budget_tables(*statuses), format, "");

@@ -8,6 +8,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "insight/queries/budget_forecasts.h"
 #include "server/api/failed_sign_ins.h"
 #include "server/api/machine_clients.h"
 #include "server/audit_log/audit_log.h"
@@ -52,6 +53,7 @@ struct Services {
   audit_log::LogFiles audit_files = {};  // for verifying the whole log
   MachineClients machine_clients = {};
   std::shared_ptr<FailedSignIns> failed_sign_ins = std::make_shared<FailedSignIns>();
+  std::shared_ptr<BudgetForecasts> budget_forecasts = std::make_shared<BudgetForecasts>();
 };
 
 }  // namespace pennyweight::api

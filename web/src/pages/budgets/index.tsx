@@ -6,6 +6,7 @@ import { ApiTable } from "../../components/api_table";
 import { Card, PageHead } from "../../components/card";
 import { LinkButton } from "../../components/controls";
 import { Empty, Loaded } from "../../components/states";
+import { BudgetTable } from "./budget_table";
 
 const FORECAST = { by: "team", days: 60, step: "month" };
 const ANOMALIES = { by: "team", explain: true };
@@ -16,7 +17,18 @@ function Part({ title, tables }: { title: string; tables: Tables["tables"] }) {
       {tables.map((table) => (
         <Card key={`${table.title} ${table.currency}`} title={title} note={table.currency ?? undefined} flush>
           <ApiTable table={table} caption={title} />
-          {(table.notes ?? []).length > 0 && <ul class="muted">{(table.notes ?? []).map((note) => <li key={note}>{note}</li>)}</ul>}
+        </Card>
+      ))}
+    </>
+  );
+}
+
+function Budgets({ tables }: { tables: Tables["tables"] }) {
+  return (
+    <>
+      {tables.map((table) => (
+        <Card key={table.title} title={table.title} flush>
+          <BudgetTable table={table} />
         </Card>
       ))}
     </>
@@ -35,7 +47,7 @@ export default function BudgetsPage() {
         </LinkButton>
       </PageHead>
       <Loaded query={budgets}>
-        {({ tables }) => tables.some((table) => table.rows.length > 0) ? <Part title="Budgets" tables={tables} /> : (
+        {({ tables }) => tables.some((table) => table.rows.length > 0) ? <Budgets tables={tables} /> : (
           <Card>
             <Empty icon="coverage" title="No budget" command="pennyweight budget">
               Budgets are part of the configuration: name, filter and amount of each, under budgets.

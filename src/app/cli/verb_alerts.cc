@@ -1,0 +1,101 @@
+// alerts: what goes on, what waits to be delivered, what could not be, and a test of a receiver.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/alerting/alert_state.h"
+#include "app/alerting/delivery.h"
+#include "app/cli/shared_options.h"
+#include "app/cli/verb.h"
+#include "core/try.h"
+#include "insight/alerts/alert.h"
+
+namespace pennyweight {
+namespace {
+
+struct AlertOptions {
+  std::string receiver;  // to be tested; empty: list
+  TableOptions table;
+};
+
+// The message says that it is a test; an Alertmanager forgets it after five minutes.
+Result<ExitCode> test_receiver(const std::string& name, Context& context) {
+  const auto& receivers = context.config.alerts.receivers;
+  const auto receiver = std::ranges::find(receivers, name, &ReceiverConfig::name);
+  if (receiver == receivers.end()) {
+    return usage_error(fmt::format("--test: alerts.receivers has no '{}'", name));
+  }
+  const Instant now = context.clock.now();
+  Alert alert{.condition = {.rule = "test",
+                            .scope = "test",
+                            .subject = "test",
+                            .summary = "A test of pennyweight: nothing is wrong"},
+              .since = now,
+              .seen = now};
+  const AlertNotification notification{.id = alert.id() + "/firing", .alert = alert};
+  Delivery delivery(context.config.alerts);
+  TRY(delivery.send(*receiver, {&notification, 1}, false, now));
+  context.console.say(fmt::format("receiver '{}' took the test message", name));
+  return ExitCode::kDone;
+}
+
+std::string_view state_text(const Alert& alert) {
+  if (alert.is_silent) return "silent";
+  return alert.told ? "firing" : "pending";
+}
+
+Table alert_table(const AlertState& state) {
+  Table table;
+  table.title = "Alerts that go on";
+  table.columns = {{"severity", "severity"}, {"rule", "rule"},   {"subject", "subject"},
+                   {"owner", "owner"},       {"since", "since"}, {"state", "state"},
+                   {"summary", "summary"}};
+  for (const auto& [key, alert] : state.book) {
+    table.rows.push_back({std::string(to_text(alert.condition.severity)), alert.condition.rule,
+                          alert.condition.subject, alert.condition.owner, to_text(alert.since),
+                          std::string(state_text(alert)), alert.condition.summary});
+  }
+  return table;
+}
+
+void add_entries(const std::deque<OutboxEntry>& entries, const std::string& state, Table& table) {
+  for (const OutboxEntry& entry : entries) {
+    table.rows.push_back({entry.receiver, entry.notification.id, state,
+                          std::uint64_t{entry.attempts}, to_text(entry.next), entry.problem});
+  }
+}
+
+Table delivery_table(const AlertState& state) {
+  Table table;
+  table.title = "Notifications that did not arrive yet";
+  table.columns = {{"receiver", "receiver"}, {"id", "id"},
+                   {"state", "state"},       {"attempts", "attempts", ColumnKind::kCount},
+                   {"next", "next attempt"}, {"problem", "problem"}};
+  add_entries(state.outbox, "waits", table);
+  add_entries(state.dead, "given up", table);
+  return table;
+}
+
+Result<ExitCode> run_alerts(const AlertOptions& options, Context& context) {
+  if (!options.receiver.empty()) return test_receiver(options.receiver, context);
+  const AlertState state = TRY(load_alert_state(alert_state_path(context.config)));
+  if (state.book.empty()) context.console.say("no alert goes on");
+  std::vector<Table> tables{alert_table(state)};
+  if (!state.outbox.empty() || !state.dead.empty()) tables.push_back(delivery_table(state));
+  print_tables(tables, options.table, context);
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Verb declare_alerts(CLI::App& app) {
+  const auto options = std::make_shared<AlertOptions>();
+  CLI::App* command =
+      app.add_subcommand("alerts", "Show what alerts go on and what could not be delivered");
+  command->add_option("--test", options->receiver, "Send a test message to this receiver instead");
+  add_table_options(*command, options->table);
+  command->footer(examples_footer("alerts"));
+  return {command, [options](Context& context) { return run_alerts(*options, context); }};
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,65 @@
+"""Budgets of the real program: what they say was spent is what report says until the same day."""
+import csv
+import io
+from decimal import Decimal
+
+from harness import expect, expect_run, folder, import_all, report
+
+cwd = folder()
+import_all(cwd)
+expect_run(["allocate"], cwd)
+CONFIG = """clusters: [{name: lab, kind: slurm, time_zone: UTC}]
+budgets:
+  - {name: month, filter: team=nlp, amount: 4000 USD}
+  - {name: all, amount: 4000 USD, cost: list}
+  - {name: hours, filter: team=nlp, amount: 900 gpu_hours}
+  - {name: week, filter: team=nlp, amount: 700 USD, period: week}
+  - {name: project, filter: team=nlp, amount: 700 USD, period: project, from: 2026-03-05, to: 2026-04-02}
+  - {name: saved, filter: team=nlp, amount: 700 USD, period: week, from: 2026-03-02, roll_over: true}
+  - {name: euro, filter: team=nlp, amount: 1 EUR}
+  - {name: misspelt, filter: team=npl, amount: 1 USD}
+"""
+(cwd / "budgets.yaml").write_text(CONFIG)
+
+
+def rows(arguments):
+    out, _ = expect_run(["--config", "budgets.yaml", *arguments, "--format", "csv"], cwd)
+    return list(csv.DictReader(io.StringIO(out)))
+
+
+def spent(first, last, column="effective_cost", cost="effective", filters=("--filter", "team=nlp")):
+    lines = rows(["report", "--by", "cluster", *filters, "--from", first, "--to", last,
+                  "--cost", cost])
+    return sum((Decimal(line[column]) for line in lines), Decimal(0))
+
+
+def budget(name, today):
+    row = rows(["budget", name, "--today", today])[0]
+    return {**row, **{key: Decimal(row[key]) for key in ("actual", "carried", "left") if row[key]}}
+
+
+# The ledger has the whole of March: on a day within it the later days don't count.
+for today in ("2026-03-01", "2026-03-02", "2026-03-15", "2026-03-30", "2026-03-31"):
+    got = budget("month", today)
+    expect(got["actual"] == spent("2026-03-01", today), f"month on {today}: {got['actual']}")
+expect(budget("month", "2026-04-01")["actual"] == 0, "April has no costs")
+expect(budget("all", "2026-03-20")["actual"]
+       == spent("2026-03-01", "2026-03-20", "list_cost", "list", ()), "list cost of everything")
+expect(budget("week", "2026-03-18")["actual"] == spent("2026-03-16", "2026-03-18"), "from Monday on")
+expect(budget("project", "2026-03-18")["actual"] == spent("2026-03-05", "2026-03-18"), "a project")
+hours = budget("hours", "2026-03-20")["actual"]
+expect(round(hours, 4) == round(spent("2026-03-01", "2026-03-20", "gpu_hours"), 4), f"{hours} hours")
+
+# Weeks of 700 from 2 March on: two are over on the 18th.
+got = budget("saved", "2026-03-18")
+expect(got["carried"] == 1400 - spent("2026-03-02", "2026-03-15"), f"{got}")
+expect(got["left"] == 700 + got["carried"] - got["actual"], f"{got}")
+
+# One that can't be measured hides no other, and fails a check.
+everything, _ = expect_run(["--config", "budgets.yaml", "budget", "--today", "2026-03-20"], cwd, 0,
+                           ["add the filter currency=EUR", "unknown", "check the names in it"])
+expect(everything.count("team=nlp") >= 6, "all budgets are shown")
+expect_run(["--config", "budgets.yaml", "budget", "euro", "--today", "2026-03-20", "--check"], cwd, 1)
+expect_run(["--config", "budgets.yaml", "budget", "all", "--today", "2026-03-01", "--check"], cwd, 0)
+expect_run(["--config", "budgets.yaml", "budget", "none"], cwd, 1, ["there is no budget 'none'"])
+report("cli/budgets")
