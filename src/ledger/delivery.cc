@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/ascii.h"
 #include "core/check.h"
 #include "ledger/store_rules.h"
 
@@ -75,6 +76,18 @@ std::string_view other_column_text(const Charge& charge, std::string_view column
   return json.substr(begin, json.find('"', begin) - begin);
 }
 
+std::string_view cloud_of(const Charge& charge) {
+  for (const std::string& name : {charge.invoice_issuer_name, charge.service_provider_name}) {
+    for (const CloudName& known : kCloudNames) {
+      const std::string_view begins = known.begins;
+      if (ascii::equal_ignoring_case(std::string_view(name).substr(0, begins.size()), begins)) {
+        return known.cloud;
+      }
+    }
+  }
+  return {};
+}
+
 std::string account_scope(const Charge& charge) {
   std::string scope = month_of(charge.billing_period.begin());
   scope += charge.billing_account_id.empty() ? " issuer " + charge.invoice_issuer_name
@@ -85,6 +98,7 @@ std::string account_scope(const Charge& charge) {
 std::string delivery_scope(const Charge& charge) {
   std::string scope = account_scope(charge);
   if (!charge.sub_account_id.empty()) scope += " sub " + charge.sub_account_id;
+  if (const auto cloud = cloud_of(charge); !cloud.empty()) scope += fmt::format(" of {}", cloud);
   if (charge.other_columns.empty()) return scope;
   for (const ScopeColumn& column : kScopeColumns) {
     const std::string_view text = other_column_text(charge, column.name);

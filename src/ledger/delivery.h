@@ -64,9 +64,23 @@ inline constexpr ScopeColumn kScopeColumns[] = {
     {"oci_ReferenceNumber", "line"},  // in Oracle's FOCUS reports
 };
 
+// How the names of the clouds begin, in small letters. Accounts of two clouds may have the same
+// number, and a bill of one never replaces the other's. What a cloud's companies are called, such
+// as "Amazon Web Services EMEA SARL", changes nothing.
+struct CloudName {
+  const char* begins;
+  const char* cloud;
+};
+inline constexpr CloudName kCloudNames[] = {
+    {"amazon", "AWS"},          {"aws", "AWS"},       {"microsoft", "Azure"}, {"azure", "Azure"},
+    {"google", "Google Cloud"}, {"oracle", "Oracle"},
+};
+// By the invoice's issuer, else by the provider of the service; empty: neither is one of them.
+std::string_view cloud_of(const Charge& charge);
+
 // The scope of a charge that a replacement replaces: the billing month, the billing account
-// (without one: the invoice issuer), the sub account, and the columns above where the charge has
-// them.
+// (without one: the invoice issuer), the sub account, the cloud if it is known, and the columns
+// above where the charge has them.
 std::string delivery_scope(const Charge& charge);
 // The same without sub account, part and line: "2026-03 account 123456789012".
 std::string account_scope(const Charge& charge);

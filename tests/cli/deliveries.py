@@ -400,6 +400,47 @@ def check_manifests():
     expect_run(["import", "bill.csv"], cwd, 0, ["as before"])
 
 
+def check_clouds():
+    """Accounts of two clouds with one number: both bills stand, and each is replaced by its own."""
+    cwd = folder()
+    truth = {}
+    for name in ("AWS CUR", "Oracle"):
+        provider = PROVIDERS[name]
+        bill = Bill(make(cwd, provider, provider["form"], f"{provider['cloud']}.csv"))
+        truth[f"{provider['cloud']}.csv"] = sum(provider["cost"](row) for row in bill.dicts())
+    bill = Bill(make(cwd, PROVIDERS["Azure"], ["--as", "azure-actual"], "azure.csv"))
+    truth["azure.csv"] = sum(Decimal(row["CostInBillingCurrency"]) for row in bill.dicts())
+    total = sum(truth.values())
+    for _ in range(2):
+        for name in truth:
+            out, _ = expect_run(["import", "--azure-metric", "actual", name], cwd)
+            expect("account 466626164790" in out, f"{name} has another account")
+    got = in_ledger(cwd, "BilledCost")
+    expect(got == total, f"three clouds: {got}, the truth is {total}")
+
+
+def check_other_resources():
+    """A bill of other machines of an account is no later version of it, though it costs more."""
+    cwd = folder()
+    bill = Bill(make(cwd, PROVIDERS["FOCUS"], [], "bill.csv"))
+    resource = bill.header.index("ResourceId")
+    machines = sorted({row[resource] for row in bill.rows if "i-0aa" in row[resource]})
+    expect(len(machines) == 4, f"the bill has other machines: {machines}")
+    few = [row for row in bill.rows if row[resource] == machines[0]]
+    others = [[cell.replace(machines[0], "i-0bb0000000000000f") for cell in row] for row in few]
+    (cwd / "few.csv").write_text(bill.text(rows=few))
+    (cwd / "others.csv").write_text(bill.text(rows=others))
+    truth = sum(Decimal(row["BilledCost"]) for row in Bill(bill.text(rows=few)).dicts())
+    expect_run(["import", "few.csv"], cwd)
+    expect_run(["import", "others.csv"], cwd, 1, ["resources that cost", "nothing was imported"])
+    expect(in_ledger(cwd, "BilledCost") == truth, "other resources: the ledger has changed")
+    both = Bill(bill.text(rows=few + others))
+    (cwd / "both.csv").write_text(both.text())
+    expect_run(["import", "both.csv"], cwd)
+    truth = sum(Decimal(row["BilledCost"]) for row in both.dicts())
+    expect(in_ledger(cwd, "BilledCost") == truth, "all resources: not their sum")
+
+
 def check_table(found):
     page = (pathlib.Path(ROOT) / "docs" / "bills" / "deliveries.md").read_text()
     kinds = list(next(iter(found.values())))
@@ -414,5 +455,7 @@ def check_table(found):
 if __name__ == "__main__":
     check_open_books()
     check_manifests()
+    check_clouds()
+    check_other_resources()
     check_table({name: Cells(name).run() for name in PROVIDERS})
     report("cli/deliveries")

@@ -90,23 +90,26 @@ void DeliveredLines::add(const Charge& charge) {
 LineGroup& DeliveredLines::group_of(const Charge& charge, const std::string& part) {
   if (last_group_ != nullptr && last_begin_ == charge.billing_period.begin() &&
       last_currency_ == charge.costs.currency() && last_account_ == charge.billing_account_id &&
-      last_issuer_ == charge.invoice_issuer_name && last_sub_ == charge.sub_account_id &&
+      last_issuer_ == charge.invoice_issuer_name &&
+      last_provider_ == charge.service_provider_name && last_sub_ == charge.sub_account_id &&
       last_part_ == part) {
     return *last_group_;
   }
   const Currency currency = charge.costs.currency();
-  const auto [found, is_new] = groups_.try_emplace(
-      LineGroupKey{account_scope(charge), charge.sub_account_id, part, currency},
-      LineGroup{.lines = 0,
-                .costs = Costs::zero(currency),
-                .overflowed = false,
-                .has_line_identity = false,
-                .days = {},
-                .imports = {}});
+  const auto [found, is_new] =
+      groups_.try_emplace(LineGroupKey{account_scope(charge), charge.sub_account_id, part,
+                                       std::string(cloud_of(charge)), currency},
+                          LineGroup{.lines = 0,
+                                    .costs = Costs::zero(currency),
+                                    .overflowed = false,
+                                    .has_line_identity = false,
+                                    .days = {},
+                                    .imports = {}});
   last_begin_ = charge.billing_period.begin();
   last_currency_ = currency;
   last_account_ = charge.billing_account_id;
   last_issuer_ = charge.invoice_issuer_name;
+  last_provider_ = charge.service_provider_name;
   last_sub_ = charge.sub_account_id;
   last_part_ = part;
   last_scope_.clear();

@@ -32,6 +32,7 @@ struct LineGroupKey {
   std::string account;  // account_scope()
   std::string sub_account;
   std::string part;
+  std::string cloud;  // cloud_of()
   Currency currency;
   auto operator<=>(const LineGroupKey&) const = default;
   std::string month() const { return account.substr(0, 7); }
@@ -71,7 +72,7 @@ class DeliveredLines {
   SampledCells lines_, resource_days_, contents_;
   bool is_own_export_ = false;
   // Of the previous line, which the next one usually resembles.
-  std::string last_account_, last_issuer_, last_sub_, last_part_;
+  std::string last_account_, last_issuer_, last_provider_, last_sub_, last_part_;
   Instant last_begin_;
   LineGroup* last_group_ = nullptr;
   Currency last_currency_ = kUsd;

@@ -108,6 +108,11 @@ bool part_gives_way(const std::string& part, const DeliveryQuestion& question) {
   return !(same_delivery && same_count);
 }
 
+// A line of a marketplace may name neither.
+bool are_of_two_clouds(const LineGroupKey& a, const LineGroupKey& b) {
+  return !a.cloud.empty() && !b.cloud.empty() && a.cloud != b.cloud;
+}
+
 // The groups of an account and month that an earlier version of the same export held, and that the
 // delivery lacks.
 bool belongs_to_export(const LineGroupKey& key, const LineGroup& group,
@@ -117,7 +122,7 @@ bool belongs_to_export(const LineGroupKey& key, const LineGroup& group,
   std::set<std::string> sub_accounts;
   bool has_account = false, has_part = false, has_identity = false;
   for (const auto& [other, lines] : delivered.groups()) {
-    if (other.account != key.account) continue;
+    if (other.account != key.account || are_of_two_clouds(other, key)) continue;
     has_account = true;
     has_part |= other.part == key.part;
     has_identity |= lines.has_line_identity;
@@ -131,7 +136,8 @@ bool belongs_to_export(const LineGroupKey& key, const LineGroup& group,
   if (const auto together = earlier.came_with(key, sub_accounts)) return *together;
   // Imported by an earlier program: together if they came with one import.
   for (const auto& [other, lines] : there) {
-    if (other.account != key.account || !sub_accounts.contains(other.sub_account)) continue;
+    if (other.account != key.account || are_of_two_clouds(other, key)) continue;
+    if (!sub_accounts.contains(other.sub_account)) continue;
     for (const auto& [number, count] : lines.imports) {
       if (group.imports.contains(number)) return true;
     }
@@ -190,6 +196,24 @@ std::string names_of_form(const std::map<std::uint64_t, std::uint64_t>& imports,
   return {};
 }
 
+// What gives way and came in another form, such as a CUR where the delivery is FOCUS.
+void add_other_forms(const DeliveredLines& covered, const DeliveryQuestion& question,
+                     const EarlierDeliveries& earlier, DeliveryEffect& effect) {
+  std::map<EffectKey, std::pair<Costs, std::string>> sums;
+  for (const auto& [key, group] : covered.groups()) {
+    std::string other = names_of_form(group.imports, question.format, earlier);
+    if (other.empty()) continue;
+    const auto [sum, is_new] = sums.try_emplace(effect_key(key), group.costs, std::move(other));
+    if (!is_new) std::ignore = add_costs(sum->second.first, group.costs);
+  }
+  for (const auto& [key, sum] : sums) {
+    effect.needs_confirm.push_back(
+        fmt::format("{} stand in {} {} from another form of this bill ({}), and one takes the "
+                    "other's place",
+                    exact_money(sum.first.billed), key.month, key.account, sum.second));
+  }
+}
+
 // Billed money of lines that both have, and of all the delivered ones, in the same sample.
 struct Overlap {
   Int128 common = 0, delivered = 0, there = 0;
@@ -233,6 +257,32 @@ Overlap overlap_of_days(const SampledCells& delivered, const SampledCells& there
   delivered.each(there, [&](const CellSum& sum) { overlap.delivered += money_of(sum); });
   there.each(delivered, [&](const CellSum& sum) { overlap.there += money_of(sum); });
   return overlap;
+}
+
+// What resources cost on days for which the delivery says nothing of them, although their bill
+// gives way: then the delivery is another part of the bill, not a later version of it.
+void add_lost_resources(const DeliveredLines& covered, const DeliveredLines& delivered,
+                        const DeliveryGuard& guard, DeliveryEffect& effect) {
+  const SampledCells& before = covered.resource_days();
+  const SampledCells& after = delivered.resource_days();
+  Int128 whole = 0;
+  before.each(after, [&](const CellSum& sum) { whole += money_of(sum); });
+  Int128 lost = whole;
+  before.each_common(after, [&](const CellSum& sum, const CellSum&) { lost -= money_of(sum); });
+  const bool over_amount = guard.amount_max && lost > guard.amount_max->ticks();
+  if (lost <= 0 ||
+      !(over_amount || lost > whole / 100 * static_cast<std::int64_t>(guard.percent_max))) {
+    return;
+  }
+  std::set<Currency> currencies;
+  for (const auto& [key, group] : covered.groups()) currencies.insert(key.currency);
+  const bool is_sampled = before.is_sampled() || after.is_sampled() || currencies.size() > 1;
+  effect.needs_confirm.push_back(
+      is_sampled
+          ? fmt::format("it lacks resources that have about {} % of the cost in its place",
+                        static_cast<std::uint64_t>(lost / ((whole + 99) / 100)))
+          : fmt::format("it lacks resources that cost {} {}, and they would lose their lines",
+                        to_text(Decimal::from_ticks(lost)), currencies.begin()->text()));
 }
 
 using DayTotals = std::map<std::chrono::sys_days, CellSum>;
@@ -408,8 +458,8 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
       covered.add(charge);
       other_parts.insert(scope);
     } else if (replaces && !has_line_identity(charge)) {
-      Uncovered& group =
-          uncovered[{account_scope(charge), charge.sub_account_id, part, charge.costs.currency()}];
+      Uncovered& group = uncovered[{account_scope(charge), charge.sub_account_id, part,
+                                    std::string(cloud_of(charge)), charge.costs.currency()}];
       group.lines.add(charge);
       group.scopes.insert(scope);
     } else {
@@ -485,15 +535,10 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
     }
     effect.accounts.push_back(at);
   }
-  for (const auto& [key, group] : covered.groups()) {
-    const std::string other = names_of_form(group.imports, question.format, earlier);
-    if (other.empty()) continue;
-    effect.needs_confirm.push_back(
-        fmt::format("{} stand in {} from another form of this bill ({}), and one takes the other's "
-                    "place",
-                    exact_money(group.costs.billed), key.account, other));
-    break;
+  if (question.parts == 0 && effect.needs_confirm.empty()) {
+    add_lost_resources(covered, delivered, question.guard, effect);
   }
+  add_other_forms(covered, question, earlier, effect);
   if (delivered.is_own_export() && !(covered.groups().empty() && standing.groups().empty())) {
     effect.doubles.push_back(fmt::format(
         "it is pennyweight's own export of allocated cost (x_PostingKind), {}, and "

@@ -58,7 +58,7 @@ Result<std::vector<StoredCharge>> ChargeResolver::read_lines(const std::string& 
   if (replaces()) {
     scope =
         ", booked_month, billing_period_start, billing_account_id, invoice_issuer_name, "
-        "sub_account_id";
+        "sub_account_id, service_provider_name";
     for (const ScopeColumn& column : kScopeColumns) {
       const std::string key = fmt::format("\"{}\":\"", column.name);
       scope += ", extract(other_columns, " + sql_literal(key + "([^\"]*)\"") + ")";
@@ -90,10 +90,11 @@ Result<std::vector<StoredCharge>> ChargeResolver::read_lines(const std::string& 
           scope_fields.billing_account_id = columns[7].text(row);
           scope_fields.invoice_issuer_name = columns[8].text(row);
           scope_fields.sub_account_id = columns[9].text(row);
+          scope_fields.service_provider_name = columns[10].text(row);
           scope_fields.other_columns.clear();
           for (std::size_t i = 0; i < std::size(kScopeColumns); ++i) {
             scope_fields.other_columns +=
-                fmt::format("\"{}\":\"{}\"", kScopeColumns[i].name, columns[10 + i].text(row));
+                fmt::format("\"{}\":\"{}\"", kScopeColumns[i].name, columns[11 + i].text(row));
           }
           line.scope = delivery_scope(scope_fields);
         }

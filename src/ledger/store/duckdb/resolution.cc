@@ -189,11 +189,19 @@ namespace {
 
 // ledger/delivery.h's delivery_scope(), in SQL.
 std::string scope_of(const std::string& prefix) {
-  std::string scope =
-      prefix + "billing_month || CASE " + prefix +
-      "billing_account_id WHEN '' THEN ' issuer ' || " + prefix +
-      "invoice_issuer_name ELSE ' account ' || " + prefix + "billing_account_id END || CASE " +
-      prefix + "sub_account_id WHEN '' THEN '' ELSE ' sub ' || " + prefix + "sub_account_id END";
+  std::string scope = prefix + "billing_month || CASE " + prefix +
+                      "billing_account_id WHEN '' THEN ' issuer ' || " + prefix +
+                      "invoice_issuer_name ELSE ' account ' || " + prefix +
+                      "billing_account_id END || CASE " + prefix +
+                      "sub_account_id WHEN '' THEN '' ELSE ' sub ' || " + prefix +
+                      "sub_account_id END || CASE";
+  for (const char* name : {"invoice_issuer_name", "service_provider_name"}) {
+    for (const CloudName& known : kCloudNames) {
+      scope += " WHEN starts_with(lower(" + prefix + name + "), '" + known.begins +
+               "') THEN ' of " + known.cloud + "'";
+    }
+  }
+  scope += " ELSE '' END";
   for (const ScopeColumn& column : kScopeColumns) {
     const std::string key = std::string("\"") + column.name + "\":\"";
     const std::string text =
