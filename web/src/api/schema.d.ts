@@ -1279,6 +1279,20 @@ export interface components {
                 /** @description Charges of closed months, booked in an open month. */
                 late: number;
             };
+            /** @description Of a bill: in the files = taken + set aside + passed over, in rows and in all four costs. Null for other imports, and for those of earlier versions. */
+            equation: components["schemas"]["ImportEquation"] | null;
+        };
+        ImportEquation: {
+            /** @description Whether the costs of every row are known. */
+            whole: boolean;
+            in_files: components["schemas"]["MoneyOfRows"];
+            taken: components["schemas"]["MoneyOfRows"];
+            aside: components["schemas"]["MoneyOfRows"];
+            passed_over: {
+                /** @example repeats the cost of its instance */
+                reason: string;
+                rows: components["schemas"]["MoneyOfRows"];
+            }[];
         };
         /** @example 2026-03-01T00:00:00Z */
         Instant: string;
@@ -1338,6 +1352,19 @@ export interface components {
         /** @description An amount; null if no price is known, or it is not visible to the user. */
         MaybeAmount: string | null;
         MaybeText: string | null;
+        MoneyOfRows: {
+            rows: number;
+            /** @description Rows among them whose costs are not known. */
+            unreadable: number;
+            /** @description Of each currency. */
+            costs: {
+                currency: components["schemas"]["Currency"];
+                billed: components["schemas"]["Amount"];
+                effective: components["schemas"]["Amount"];
+                list: components["schemas"]["Amount"];
+                contracted: components["schemas"]["Amount"];
+            }[];
+        };
         /** @example 2026-03 */
         Month: string;
         /** @description A month's cost by kind, before spreading. */

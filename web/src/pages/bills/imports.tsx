@@ -1,13 +1,15 @@
 // Imports: every delivery with its new facts, its changes, and the rows that were set aside with the reason.
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { usePages } from "../../api/hooks";
 import { Card, Facts } from "../../components/card";
 import { Badge, Button } from "../../components/controls";
 import { Dialog } from "../../components/dialog";
+import { Money } from "../../components/money";
 import { Empty, ErrorNote, Skeleton } from "../../components/states";
 import { Table, type Column } from "../../components/table";
 import { instant, plural, words } from "../../util/text";
-import type { Import, RejectedRow } from "./types";
+import type { Equation, Import, MoneyOfRows, RejectedRow } from "./types";
 
 const FACTS = ["charges", "holdings", "nodes", "gpus", "usages", "outages", "corrections", "outcomes"] as const;
 const NAMES: Record<(typeof FACTS)[number], string> = {
@@ -27,6 +29,32 @@ function changed(one: Import): string[] {
     [one.restated?.late, "booked late, of closed months"],
   ];
   return said.filter(([count]) => count).map(([count, text]) => `${plural(count ?? 0, "line")} ${text}`);
+}
+
+function MoneyRows({ of }: { of: MoneyOfRows }) {
+  return (
+    <>
+      {plural(of.rows, "row")}
+      {of.costs.map((one) => (
+        <span key={one.currency}>
+          {"; "}<Money amount={one.billed} currency={one.currency} /> billed, <Money amount={one.effective} currency={one.currency} /> effective
+        </span>
+      ))}
+      {of.unreadable > 0 && <>; {plural(of.unreadable, "row")} whose cost is not readable</>}
+    </>
+  );
+}
+
+// In the files = taken + set aside + passed over.
+function equationFacts(equation: Equation | null): [string, ComponentChildren][] {
+  if (!equation) return [];
+  return [
+    ["In the file", <MoneyRows of={equation.in_files} />],
+    ["Taken", <MoneyRows of={equation.taken} />],
+    ...(equation.aside.rows > 0 ? [["Set aside", <MoneyRows of={equation.aside} />] as [string, ComponentChildren]] : []),
+    ...equation.passed_over.map((one): [string, ComponentChildren] => [`Passed over: ${one.reason}`, <MoneyRows of={one.rows} />]),
+    ...(equation.whole ? [] : [["Open", "the cost of some rows is not known"] as [string, ComponentChildren]]),
+  ];
 }
 
 const COLUMNS: Column<Import>[] = [
@@ -99,6 +127,7 @@ export function ImportsTab() {
                 ["Style", words(chosen.style)],
                 ...(chosen.reason ? [["Reason", chosen.reason] as [string, string]] : []),
                 ["Added", brought(chosen)],
+                ...equationFacts(chosen.equation),
                 ["Changed", changed(chosen).join("; ") || "nothing existing"],
               ]}
             />

@@ -38,6 +38,20 @@ export interface ReconcileLine {
   exact: boolean;
   off: string | null; // what differs
 }
+// Rows of a bill, and what they cost; `unreadable` of them have a cost that is not known.
+export interface MoneyOfRows {
+  rows: number;
+  unreadable: number;
+  costs: { currency: string; billed: string; effective: string; list: string; contracted: string }[];
+}
+// In the files = taken + set aside + passed over.
+export interface Equation {
+  whole: boolean;
+  in_files: MoneyOfRows;
+  taken: MoneyOfRows;
+  aside: MoneyOfRows;
+  passed_over: { reason: string; rows: MoneyOfRows }[];
+}
 export interface Import {
   number: number;
   format: string;
@@ -55,6 +69,7 @@ export interface Import {
   outcomes: number;
   rejected: number;
   restated: { removed?: number; reversed?: number; late?: number } | null;
+  equation: Equation | null; // null: of no bill
 }
 export interface RejectedRow {
   line: number;
