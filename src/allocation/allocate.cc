@@ -123,6 +123,12 @@ std::vector<AllocationNote> notes_of(const Demands& demands, const ResolvedCharg
         {"charges for nodes without a known hourly list price went to the GPUs as a whole",
          charges.without_price});
   }
+  for (const auto& [why, count] : charges.without_rate) {
+    notes.push_back({fmt::format("charges for nodes went to the GPUs as a whole, since the rates "
+                                 "of CPU and memory can't be compared with their price: {}",
+                                 why),
+                     count});
+  }
   if (charges.ambiguous > 0) {
     notes.push_back(
         {fmt::format("charges whose resource matches several nodes were assigned to none of them, "

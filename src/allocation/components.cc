@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "allocation/pricing/node_split.h"
 #include "core/gpu/card_fraction.h"
 
@@ -15,15 +17,20 @@ bool is_hours(std::string_view unit) {
 
 struct HourlyPrice {
   Decimal per_hour;
+  Currency currency = kUsd;
   std::string from;
 };
 
-std::optional<HourlyPrice> hourly_price(const Charge& charge, const NodeShape& shape,
-                                        const Catalog& catalog) {
-  if (charge.list_unit_price && charge.list_unit_price->ticks() > 0 &&
-      is_hours(charge.pricing_unit)) {
-    return HourlyPrice{*charge.list_unit_price, "ListUnitPrice of the line"};
+std::optional<HourlyPrice> billed_price(const Charge& charge) {
+  if (!charge.list_unit_price || charge.list_unit_price->ticks() <= 0 ||
+      !is_hours(charge.pricing_unit)) {
+    return std::nullopt;
   }
+  return HourlyPrice{*charge.list_unit_price, charge.costs.currency(), "ListUnitPrice of the line"};
+}
+
+std::optional<HourlyPrice> listed_price(const Charge& charge, const NodeShape& shape,
+                                        const Catalog& catalog) {
   const std::string& type =
       shape.instance_type.empty() ? charge.instance_type : shape.instance_type;
   if (type.empty()) return std::nullopt;
@@ -33,8 +40,17 @@ std::optional<HourlyPrice> hourly_price(const Charge& charge, const NodeShape& s
                                        .option = PurchaseOption::kOnDemand,
                                        .at = charge.charge_period.begin()});
   if (!rate) return std::nullopt;
-  return HourlyPrice{rate->per_hour, fmt::format("on-demand list price of {} in {} ({})", type,
-                                                 rate->region, rate->source)};
+  return HourlyPrice{
+      rate->per_hour, rate->currency,
+      fmt::format("on-demand list price of {} in {} ({})", type, rate->region, rate->source)};
+}
+
+// The day whose exchange rate converts the rates of CPU and memory: the last of the month that the
+// charge begins in, as in reports (reporting/conversion.h).
+Date exchange_day(const Charge& charge) {
+  const std::chrono::year_month_day day(
+      std::chrono::floor<std::chrono::days>(charge.charge_period.begin()));
+  return std::chrono::sys_days(day.year() / day.month() / std::chrono::last);
 }
 
 // The first rule whose pattern matches the node's instance type.
@@ -86,6 +102,54 @@ ComponentSplit split_by_what_is_known(const NodeShape& shape) {
             .price_per_hour = {}};
   }
   return {.description = "the node's GPUs, CPU and memory are not known", .price_per_hour = {}};
+}
+
+ComponentSplit all_to_gpus(std::string description) {
+  return {.gpu = 1, .description = std::move(description), .price_per_hour = {}};
+}
+
+ComponentSplit residual_of(const HourlyPrice& price, const HostUnitRates& rates,
+                           const NodeShape& shape, const Catalog& catalog) {
+  const auto split = residual_split(price.per_hour, *shape.cpu_milli, *shape.memory_bytes, rates);
+  const HostUnitRates& own = catalog.host_unit_rates();
+  const std::string converted =
+      rates.currency == own.currency
+          ? ""
+          : fmt::format(", converted from {} and {} {}", to_text(own.per_cpu_hour),
+                        to_text(own.per_gib_hour), own.currency.text());
+  return {
+      .gpu = split.gpu,
+      .cpu = split.cpu,
+      .memory = split.memory,
+      .description = fmt::format(
+          "residual: {} per hour ({}), less {} vCPU at {} and {} GiB at {} per hour{}{}",
+          to_text(price.per_hour), price.from,
+          to_text(Decimal::from_ticks(Int128{*shape.cpu_milli} * Decimal::kTicksPerUnit / 1000)),
+          to_text(rates.per_cpu_hour), *shape.memory_bytes >> 30, to_text(rates.per_gib_hour),
+          converted, split.capped ? ", CPU and memory capped at half of the price" : ""),
+      .price_per_hour = price.per_hour};
+}
+
+// REQUIRES: the shape has CPU and memory.
+ComponentSplit residual(const Charge& charge, const NodeShape& shape, const Catalog& catalog) {
+  std::string no_rate;
+  for (const auto& price : {billed_price(charge), listed_price(charge, shape, catalog)}) {
+    if (!price) continue;
+    const auto rates = catalog.host_unit_rates_in(price->currency, exchange_day(charge));
+    if (rates) return residual_of(*price, *rates, shape, catalog);
+    if (no_rate.empty()) no_rate = rates.error().message;
+  }
+  if (no_rate.empty()) {
+    ComponentSplit split =
+        all_to_gpus("all of it to the GPUs: no hourly list price is known for the node");
+    split.price_missing = true;
+    return split;
+  }
+  ComponentSplit split = all_to_gpus(fmt::format(
+      "all of it to the GPUs: the rates of CPU and memory can't be compared with the price: {}",
+      no_rate));
+  split.rate_missing = std::move(no_rate);
+  return split;
 }
 
 }  // namespace
@@ -150,27 +214,7 @@ ComponentSplit compute_component_split(const Charge& charge, const NodeShape& sh
             .price_per_hour = {}};
   }
   if (rule.how == NodeSplit::kRatio) return ratio_split(rule, shape);
-  const auto price = hourly_price(charge, shape, catalog);
-  if (!price) {
-    return {.gpu = 1,
-            .description = "all of it to the GPUs: no hourly list price is known for the node",
-            .price_per_hour = {},
-            .price_missing = true};
-  }
-  const auto split = residual_split(price->per_hour, *shape.cpu_milli, *shape.memory_bytes,
-                                    catalog.host_unit_rates());
-  return {
-      .gpu = split.gpu,
-      .cpu = split.cpu,
-      .memory = split.memory,
-      .description = fmt::format(
-          "residual: {} per hour ({}), less {} vCPU at {} and {} GiB at {} per hour{}",
-          to_text(price->per_hour), price->from,
-          to_text(Decimal::from_ticks(Int128{*shape.cpu_milli} * Decimal::kTicksPerUnit / 1000)),
-          to_text(catalog.host_unit_rates().per_cpu_hour), *shape.memory_bytes >> 30,
-          to_text(catalog.host_unit_rates().per_gib_hour),
-          split.capped ? ", CPU and memory capped at half of the price" : ""),
-      .price_per_hour = price->per_hour};
+  return residual(charge, shape, catalog);
 }
 
 }  // namespace pennyweight

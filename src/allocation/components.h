@@ -37,6 +37,9 @@ struct ComponentSplit {
   std::string description;  // the rule in words with the price it uses, for explanations
   std::optional<Decimal> price_per_hour;  // of one node; absent where the split needs no price
   bool price_missing = false;             // `residual` was chosen and no hourly price is known
+  // `residual` was chosen, and the price is in a currency in which the rates of CPU and memory are
+  // not known: why, and what to do.
+  std::string rate_missing = {};
   bool empty() const { return gpu + cpu + memory == 0; }
 };
 
@@ -45,9 +48,11 @@ Weight component_weight(const ComponentSplit& split, Component component);
 
 // Applies the first rule of policy.node_splits that matches the instance type, else
 // policy.node_split. `residual` uses the hourly list price of one node: the charge's ListUnitPrice
-// where its PricingUnit is hours, else the catalog's. Without a price the GPUs get the whole
-// charge, and the description says so. A node without GPUs is split between CPU and memory at
-// market unit rates.
+// where its PricingUnit is hours, else the catalog's. The rates of CPU and memory are converted
+// into the currency of the price at the rate of the last day of the charge's month; where none is
+// known, the catalog's price in the currency of these rates is taken instead. Without a price the
+// GPUs get the whole charge, and the description says so. A node without GPUs is split between CPU
+// and memory at market unit rates.
 ComponentSplit compute_component_split(const Charge& charge, const NodeShape& shape,
                                        const Policy& policy, const Catalog& catalog);
 

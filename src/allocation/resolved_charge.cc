@@ -298,6 +298,7 @@ ResolvedCharges resolve_charges(std::span<const Charge> charges, const Fleet& fl
       resolved.split =
           compute_component_split(charge, shape_of_target(resolved, fleet), policy, catalog);
       if (resolved.split.price_missing) out.without_price += 1;
+      if (!resolved.split.rate_missing.empty()) out.without_rate[resolved.split.rate_missing] += 1;
     }
   }
   std::sort(out.all.begin(), out.all.end(), [](const ResolvedCharge& a, const ResolvedCharge& b) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,8 +46,9 @@ struct ResolvedCharges {
   std::vector<Interval> segments;   // all that occur, by begin, then end
   std::uint64_t without_price = 0;  // under `residual`, charges of nodes without a known hourly
                                     // price
-  std::uint64_t ambiguous = 0;      // charges whose resource matches several nodes, and so none
-  std::string ambiguous_example;    // the first of those resources by name
+  std::map<std::string, std::uint64_t> without_rate;  // ComponentSplit::rate_missing, and how often
+  std::uint64_t ambiguous = 0;    // charges whose resource matches several nodes, and so none
+  std::string ambiguous_example;  // the first of those resources by name
 };
 
 // The local days that a run limited to `changed` must read: all that a charge whose period overlaps

@@ -21,6 +21,7 @@
 //   spread KIND (proportional|even|fixed) [within=node|pool|cluster] [over=month] [dimension=]
 //       [parts=A:1,B:2] [service=]
 //   correct NAME FROM..TO USD 5.00 [from=DIMENSION:VALUE] [to=DIMENSION:VALUE]
+//   exchange 2026-03-31 USD JPY 150
 //   by DIMENSION
 //     the expected table: name, effective cost, GPU-hours held (exact), and how much of
 //     them telemetry observed, where there is any
@@ -135,7 +136,18 @@ class Case {
     if (words[0] == "owner") return add_owner(options);
     if (words[0] == "spread") return add_spread(plain, options);
     if (words[0] == "correct") return add_correction(plain, options);
+    if (words[0] == "exchange") return add_exchange(plain);
     ADD_FAILURE() << "unknown line: " << line;
+  }
+
+  void add_exchange(const Words& plain) {
+    exchange_ += fmt::format("{},{},{},{}\n", plain.at(0), plain.at(1), plain.at(2), plain.at(3));
+  }
+
+  Catalog catalog() const {
+    if (exchange_.empty()) return Catalog::built_in();
+    auto rates = ExchangeRates::parse("date,from,to,rate\n" + exchange_, "case").value();
+    return Catalog::built_in().with_exchange_rates(std::move(rates), {});
   }
 
   void add_node(const Words& plain, Options& options) {
@@ -441,6 +453,7 @@ class Case {
     const UtilizationSource seen = [&](const Interval& during) -> Result<ObservedUtilization> {
       return to_intervals(usages_, gpus_, policy.usage, during);
     };
+    const Catalog prices = catalog();
     auto allocation = allocate({.cluster = ClusterId("c"),
                                 .charges = charges_,
                                 .nodes = nodes_,
@@ -448,7 +461,7 @@ class Case {
                                 .holdings = holdings_,
                                 .outages = outages_,
                                 .policy = policy,
-                                .catalog = Catalog::built_in(),
+                                .catalog = prices,
                                 .utilization = usages_.empty() ? UtilizationSource() : seen});
     if (!allocation) return "  error: " + allocation.error().message + "\n";
     const Distribution spread = distribute({.cluster = ClusterId("c"),
@@ -506,6 +519,7 @@ class Case {
   std::vector<Outage> outages_;
   std::vector<Correction> corrections_;
   Policy policy_;
+  std::string exchange_;  // rows of a file of exchange rates
 };
 
 TEST(Cases, ComeOutAsWritten) {

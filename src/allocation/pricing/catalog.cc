@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "allocation/pricing/price_table.h"
 #include "core/check.h"
 #include "core/gpu/plain_table.h"
+#include "core/try.h"
 
 namespace pennyweight {
 namespace {
@@ -42,6 +44,14 @@ HostUnitRates built_in_host_rates() {
     (row[0] == "(cpu)" ? rates.per_cpu_hour : rates.per_gib_hour) = price;
   }
   return rates;
+}
+
+Result<HostUnitRates> convert_host_rates(const HostUnitRates& rates, Currency currency, Date date,
+                                         const ExchangeRates& exchange, const RateSearch& search) {
+  const auto found = TRY(exchange.rate_on(rates.currency, currency, date, search));
+  const auto cpu = TRY(multiply(rates.per_cpu_hour, found.rate, Rounding::kHalfEven));
+  const auto memory = TRY(multiply(rates.per_gib_hour, found.rate, Rounding::kHalfEven));
+  return HostUnitRates{.per_cpu_hour = cpu, .per_gib_hour = memory, .currency = currency};
 }
 
 bool by_key(const Rate& a, const Rate& b) {
@@ -113,6 +123,14 @@ std::unexpected<Error> no_price(const RateQuery& query, const std::vector<const 
 
 }  // namespace
 
+// What was asked is kept, since each of a month's charges asks the same.
+struct Catalog::ConvertedHostRates {
+  ExchangeRates rates;
+  RateSearch search;
+  std::mutex mutex;
+  std::map<std::pair<Currency, Date>, Result<HostUnitRates>> found;  // guarded by mutex
+};
+
 std::string_view to_text(PurchaseOption option) {
   for (const auto& [value, name] : kOptionNames) {
     if (value == option) return name;
@@ -157,10 +175,43 @@ Result<Catalog> Catalog::overridden_by(std::string_view csv, std::string_view na
                 [&](const InstanceType& type) { return described.contains(type.name); });
   result.instance_types_.insert(result.instance_types_.end(), table->instance_types.begin(),
                                 table->instance_types.end());
+  if (table->host_currency && *table->host_currency != result.host_unit_rates_.currency &&
+      !(table->per_cpu_hour && table->per_gib_hour)) {
+    return fail(
+        ErrorCode::kBadValue,
+        fmt::format("{}: one of the rates of CPU and memory is in {} and the other in {}; "
+                    "state (cpu) and (memory_gib) in one currency",
+                    name, table->host_currency->text(), result.host_unit_rates_.currency.text()));
+  }
+  if (table->host_currency) result.host_unit_rates_.currency = *table->host_currency;
   if (table->per_cpu_hour) result.host_unit_rates_.per_cpu_hour = *table->per_cpu_hour;
   if (table->per_gib_hour) result.host_unit_rates_.per_gib_hour = *table->per_gib_hour;
   result.seal();
   return result;
+}
+
+Catalog Catalog::with_exchange_rates(ExchangeRates rates, RateSearch search) const {
+  Catalog result = *this;
+  result.converted_ = std::make_shared<ConvertedHostRates>();
+  result.converted_->rates = std::move(rates);
+  result.converted_->search = search;
+  return result;
+}
+
+Result<HostUnitRates> Catalog::host_unit_rates_in(Currency currency, Date date) const {
+  const Currency own = host_unit_rates_.currency;
+  if (currency == own) return host_unit_rates_;
+  if (converted_ == nullptr) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("no exchange rates are configured to convert {} into {}", own.text(),
+                            currency.text()));
+  }
+  const std::scoped_lock lock(converted_->mutex);
+  const std::pair key(currency, date);
+  if (const auto at = converted_->found.find(key); at != converted_->found.end()) return at->second;
+  auto found =
+      convert_host_rates(host_unit_rates_, currency, date, converted_->rates, converted_->search);
+  return converted_->found.emplace(key, std::move(found)).first->second;
 }
 
 void Catalog::seal() {
@@ -193,6 +244,7 @@ void Catalog::seal() {
   }
   add_decimal(host_unit_rates_.per_cpu_hour);
   add_decimal(host_unit_rates_.per_gib_hour);
+  if (host_unit_rates_.currency != kUsd) fingerprint.add(host_unit_rates_.currency.text());
   version_ = fingerprint.hash();
 }
 

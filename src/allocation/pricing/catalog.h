@@ -8,12 +8,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "allocation/pricing/exchange.h"
+#include "core/date.h"
 #include "core/decimal.h"
 #include "core/error.h"
 #include "core/hash.h"
@@ -62,6 +65,7 @@ struct RateQuery {
 struct HostUnitRates {
   Decimal per_cpu_hour;
   Decimal per_gib_hour;
+  Currency currency = kUsd;  // of both
   bool operator==(const HostUnitRates&) const = default;
 };
 
@@ -80,14 +84,21 @@ class Catalog {
   // of which those of the second line are optional; a row that states one of them states all. An
   // empty region stands for every region. From its first date on, the text's series of a (region,
   // instance type, option) replaces this catalog's; before that date this catalog's stays in force.
-  // Rows with instance_type "(cpu)" and "(memory_gib)" set the host unit rates. Reading stops at
-  // the first Error, which has `name` and the line.
+  // Rows with instance_type "(cpu)" and "(memory_gib)" set the host unit rates, which are in one
+  // currency. Reading stops at the first Error, which has `name` and the line.
   Result<Catalog> overridden_by(std::string_view csv, std::string_view name) const;
 
   const InstanceType* find_instance_type(std::string_view name) const;
   // An Error says what is missing: the type, the region, the option, or a price at that time.
   Result<Rate> find_rate(const RateQuery& query) const;
   const HostUnitRates& host_unit_rates() const { return host_unit_rates_; }
+
+  // This catalog with the exchange rates by which host_unit_rates_in() converts. They are no part
+  // of version(): a further day's rate changes no price.
+  Catalog with_exchange_rates(ExchangeRates rates, RateSearch search) const;
+  // The host unit rates in a currency, converted at the rate of `date` and rounded half-even at
+  // 10^-18. An Error names the currencies and the date where no rate is known.
+  Result<HostUnitRates> host_unit_rates_in(Currency currency, Date date) const;
 
   const std::vector<InstanceType>& instance_types() const { return instance_types_; }
   const std::vector<Rate>& rates() const { return rates_; }  // by (type, region, option, from)
@@ -102,7 +113,9 @@ class Catalog {
 
   std::vector<InstanceType> instance_types_;  // by name
   std::vector<Rate> rates_;
+  struct ConvertedHostRates;  // exchange rates, and what was asked of them
   HostUnitRates host_unit_rates_;
+  std::shared_ptr<ConvertedHostRates> converted_;  // absent: no exchange rates
   Hash128 version_;
 };
 

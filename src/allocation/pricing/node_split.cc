@@ -13,9 +13,12 @@ namespace {
 // The cost of `amount` at a price for `per` of it, in whole ticks per hour. The rest, less than a
 // tick, stays with the GPUs.
 UInt128 cost_of(std::uint64_t amount, Decimal price, std::uint64_t per) {
-  CHECK(!price.is_negative() && price <= kHostUnitRateMax,
-        "the catalog refuses host unit rates outside its limit");
-  return multiply_divide(amount, static_cast<UInt128>(price.ticks()), per).quotient;
+  CHECK(!price.is_negative(), "the catalog refuses host unit rates below zero");
+  // More than a price can be, so that the sum of two is still a number.
+  constexpr UInt128 kEnough = static_cast<UInt128>(Decimal::kTicksMax);
+  const auto ticks = static_cast<UInt128>(price.ticks());
+  if (ticks != 0 && amount / per >= kEnough / ticks) return kEnough;
+  return multiply_divide(amount, ticks, per).quotient;
 }
 
 }  // namespace

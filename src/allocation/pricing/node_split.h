@@ -26,7 +26,7 @@ struct NodeSplitWeights {
 
 // Prices CPU and memory at `rates` and leaves the rest to the GPUs. Where CPU and memory would take
 // more than half of the price they are scaled down to half of it, keeping their ratio, since a GPU
-// node is bought for its GPUs. `rates` are in the currency of the price.
+// node is bought for its GPUs. REQUIRES: `rates` are in the currency of the price.
 // REQUIRES: per_hour is not negative.
 // ENSURES:  gpu + cpu + memory is the price in ticks; for a price of zero it is 1, all of it gpu.
 NodeSplitWeights residual_split(Decimal per_hour, std::uint64_t cpu_milli,

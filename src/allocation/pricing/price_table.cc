@@ -164,6 +164,16 @@ class PriceTableReader {
                               row[RateCell::kInstanceType]));
     }
     const auto price = TRY(read_hourly_price(row[RateCell::kPerHour], kHostUnitRateMax));
+    const auto currency = Currency::parse(row[RateCell::kCurrency]);
+    if (!currency) return std::unexpected(currency.error().during("currency"));
+    if (table_.host_currency && *table_.host_currency != *currency) {
+      return fail(ErrorCode::kConflict,
+                  fmt::format("the rate of {} is in {} and the other one in {}; state both in one "
+                              "currency",
+                              row[RateCell::kInstanceType], currency->text(),
+                              table_.host_currency->text()));
+    }
+    table_.host_currency = *currency;
     rate = price;
     return {};
   }

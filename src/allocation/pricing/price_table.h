@@ -15,6 +15,7 @@ struct PriceTable {
   std::vector<InstanceType> instance_types;  // of the rows that state any of their four columns
   std::optional<Decimal> per_cpu_hour;       // of the row "(cpu)"
   std::optional<Decimal> per_gib_hour;       // of the row "(memory_gib)"
+  std::optional<Currency> host_currency;     // of these two rows
 };
 
 // The columns are those of Catalog::overridden_by() and optionally `source`, by default the row's

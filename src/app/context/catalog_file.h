@@ -1,4 +1,5 @@
-// Loads the price catalog: the built-in lists, overridden by the configured file.
+// Loads the price catalog: the built-in lists, overridden by the configured file, with
+// the configured exchange rates.
 #pragma once
 
 #include "allocation/pricing/catalog.h"
