@@ -262,9 +262,9 @@ class Store {
   // The charges of a billing month (empty: all) that deliveries retired or reversed; by import,
   // then id.
   virtual Result<std::vector<RetiredCharge>> retired_charges(const std::string& month) = 0;
-  // The charges of a billing month (empty: all) that came with a delivery that retired charges, or
-  // after the month was closed, whichever month they are booked in; without reversals. By import,
-  // then id.
+  // The charges of a billing month (empty: all) that came with a delivery that retired charges,
+  // after a charge of the same natural key was retired (it comes back), or after the month was
+  // closed, whichever month they are booked in; without reversals. By import, then id.
   virtual Result<std::vector<Charge>> restated_charges(const std::string& month) = 0;
 
   // All or nothing. An Error where a number was issued with another document.

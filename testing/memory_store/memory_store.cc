@@ -1,6 +1,7 @@
 #include "testing/memory_store/memory_store.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -540,11 +541,22 @@ Result<std::vector<RetiredCharge>> MemoryStore::retired_charges(const std::strin
 
 Result<std::vector<Charge>> MemoryStore::restated_charges(const std::string& month) {
   std::set<std::uint64_t> imports;
-  for (const auto& [id, retirement] : ledger_.retired) imports.insert(retirement.import);
+  std::map<Hash128, std::uint64_t> gone;  // natural key → the first import that retired it
+  for (const auto& [id, retirement] : ledger_.retired) {
+    imports.insert(retirement.import);
+    const auto first =
+        gone.try_emplace(natural_key(ledger_.charges.at(id)), retirement.import).first;
+    first->second = std::min(first->second, retirement.import);
+  }
+  const auto comes_back = [&](const Charge& charge) {
+    const auto first = gone.find(natural_key(charge));
+    return first != gone.end() && charge.import_number > first->second;
+  };
   auto found = values(ledger_.charges, [&](const Charge& charge) {
     const std::string own = billing_month_of(charge);
     if (charge.takes_back || !(month.empty() || own == month)) return false;
-    return charge.booked_month != own || imports.contains(charge.import_number);
+    return charge.booked_month != own || imports.contains(charge.import_number) ||
+           comes_back(charge);
   });
   std::ranges::stable_sort(found, {}, &Charge::import_number);
   return found;

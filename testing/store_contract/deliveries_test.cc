@@ -116,6 +116,20 @@ TEST_P(DeliveryContract, AReplacementReplacesTheBill) {
   EXPECT_EQ(imports[1].restated.removed, 3u);
 }
 
+// A line that one delivery leaves out and the next one has again is shown twice: as gone and as
+// back, so that the differences of all restatements are what the bill changed by.
+TEST_P(DeliveryContract, ALineThatComesBackIsRestated) {
+  replace(*store_, {line("a", 10), line("b", 20)});
+  EXPECT_EQ(replace(*store_, {line("a", 10)}, 2).restated.removed, 1u);
+  EXPECT_EQ(replace(*store_, {line("a", 10), line("b", 20), line("c", 5)}, 3).charges.created, 2u);
+  EXPECT_EQ(must(store_->retired_charges("2026-03")).size(), 1u);
+  const auto restated = must(store_->restated_charges("2026-03"));
+  ASSERT_EQ(restated.size(), 1u);
+  EXPECT_EQ(restated[0].resource_id, "b");
+  EXPECT_EQ(restated[0].import_number, 3u);
+  EXPECT_EQ(must(store_->restated_charges("2026-04")).size(), 0u);
+}
+
 TEST_P(DeliveryContract, AReplacementKeepsToItsScope) {
   Charge of_nobody = line("x", 1, 3, "");
   of_nobody.invoice_issuer_name = "Acme";

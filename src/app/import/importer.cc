@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "app/context/price_files.h"
+#include "app/import/bill_survey.h"
 #include "app/import/detect_format.h"
 #include "app/import/file_parser.h"
 #include "app/import/session_sink.h"
@@ -354,6 +355,7 @@ Result<FileImport> import_files(Store& store, const std::vector<std::string>& pa
     if (!session) {
       result.format = opened.format;
       options = with_configured(given, *result.format, config);
+      TRY(survey_bills(paths, *result.format, options, result.remarks));
       auto prices = load_card(*result.format, options);
       if (!prices) return cannot_import(name, prices.error());
       card = std::move(*prices);

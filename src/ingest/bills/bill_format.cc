@@ -55,6 +55,19 @@ class JsonDocumentImport : public BillImport {
   ImportSink& sink_;
 };
 
+std::unique_ptr<BillImport> import_rows(BillEncoding encoding, const std::string& file,
+                                        RowReaderFactory open_reader, ImportSink& sink) {
+  switch (encoding) {
+    case BillEncoding::kCsv:
+      return std::make_unique<CsvImport>(file, std::move(open_reader), sink);
+    case BillEncoding::kParquet:
+      return std::make_unique<ParquetImport>(file, std::move(open_reader), sink);
+    case BillEncoding::kJson:
+      break;
+  }
+  return std::make_unique<JsonDocumentImport>(file, std::move(open_reader), sink);
+}
+
 }  // namespace
 
 std::string_view BillSettings::option(std::string_view key) const {
@@ -73,15 +86,12 @@ Result<std::unique_ptr<BillImport>> open_bill(const BillFormat& format, BillEnco
     return format.open_json(file, sink);
   }
   auto open_reader = TRY(format.open(settings));
-  switch (encoding) {
-    case BillEncoding::kCsv:
-      return std::make_unique<CsvImport>(file, std::move(open_reader), sink);
-    case BillEncoding::kParquet:
-      return std::make_unique<ParquetImport>(file, std::move(open_reader), sink);
-    case BillEncoding::kJson:
-      break;
-  }
-  return std::make_unique<JsonDocumentImport>(file, std::move(open_reader), sink);
+  return import_rows(encoding, file, std::move(open_reader), sink);
+}
+
+std::unique_ptr<BillImport> open_survey_of(BillEncoding encoding, const std::string& file,
+                                           OptionSurvey& survey, ImportSink& sink) {
+  return import_rows(encoding, file, survey.reader(), sink);
 }
 
 }  // namespace pennyweight::bill

@@ -37,6 +37,23 @@ struct BillSettings {
   const RateCard* rate_card = nullptr;  // outlives the readers; null: there is none
 };
 
+// An option as the rows of the files themselves say it, where the user does not.
+struct InferredOption {
+  std::string key;  // BillOption::key
+  std::string value;
+  std::string remark;  // what was found, for the user
+};
+
+// Reads the rows of all files of a delivery once before they are imported.
+class OptionSurvey {
+ public:
+  virtual ~OptionSurvey() = default;
+  // For each file; its readers skip every row. They must not outlive the survey.
+  virtual RowReaderFactory reader() = 0;
+  // After the last row. An Error where the rows contradict each other.
+  virtual Result<InferredOption> infer() const = 0;
+};
+
 // How a bill is written down.
 enum class BillEncoding { kCsv, kParquet, kJson };
 
@@ -55,12 +72,19 @@ struct BillFormat {
   bool (*has_records)(std::string_view beginning) = nullptr;
   // Opens the readers of rows. An Error names the option that is missing.
   Result<RowReaderFactory> (*open)(const BillSettings& settings) = nullptr;
+  // Opens a survey where an option that decides about amounts is not set; null: nothing to find
+  // out. A null function: the format has no such option.
+  std::unique_ptr<OptionSurvey> (*open_survey)(const BillSettings& settings) = nullptr;
   // Opens the import of JSON that is not a list of flat records; null: import_json reads it.
   std::unique_ptr<BillImport> (*open_json)(std::string file, ImportSink& sink) = nullptr;
 };
 
 // True if `beginning` has the name of a JSON member.
 bool has_json_name(std::string_view beginning, std::string_view name);
+
+// Reads a file for a survey. `file` and the bytes that are fed: as in open_bill().
+std::unique_ptr<BillImport> open_survey_of(BillEncoding encoding, const std::string& file,
+                                           OptionSurvey& survey, ImportSink& sink);
 
 // Opens the import of one file. `file` is its path, which rejected rows name; `sink` must outlive
 // the import. A Parquet file is read by its path, so its bytes need not be fed.

@@ -1,10 +1,13 @@
 #include "ingest/bills/azure/azure_bill.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "core/enum_names.h"
 #include "ingest/bills/azure/azure_row_reader.h"
 #include "ingest/bills/azure/column.h"
+#include "ingest/bills/azure/metric_survey.h"
 
 namespace pennyweight::azure {
 namespace {
@@ -19,6 +22,19 @@ constexpr bill::BillOption kOptions[] = {
      .choices = kMetrics.names(),
      .help = "Which of Azure's exports a file is: actual, amortized, or purchases (of the actual "
              "one only what the amortized lacks)"},
+};
+
+class MetricOptionSurvey : public bill::OptionSurvey {
+ public:
+  bill::RowReaderFactory reader() override { return survey_metric(evidence_); }
+  Result<bill::InferredOption> infer() const override {
+    auto found = infer_metric(evidence_);
+    if (!found) return std::unexpected(std::move(found).error());
+    return bill::InferredOption{"azure_metric", std::move(found->value), std::move(found->remark)};
+  }
+
+ private:
+  MetricEvidence evidence_;
 };
 
 }  // namespace
@@ -46,6 +62,10 @@ constinit const bill::BillFormat kAzureFormat = {
     .has_columns = is_azure_header,
     .open = [](const bill::BillSettings& settings) -> Result<bill::RowReaderFactory> {
       return azure_bill({kMetrics.parse(settings.option("azure_metric"))});
+    },
+    .open_survey = [](const bill::BillSettings& settings) -> std::unique_ptr<bill::OptionSurvey> {
+      if (!settings.option("azure_metric").empty()) return nullptr;
+      return std::make_unique<MetricOptionSurvey>();
     },
 };
 

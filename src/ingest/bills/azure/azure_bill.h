@@ -33,7 +33,8 @@ enum class CostMetric {
 };
 
 struct AzureOptions {
-  // Not given: the export is read as kActual, with a warning.
+  // Not given: the export is read as kActual, with a warning, and what would differ in the
+  // amortised one is set aside. `import` finds out first (metric_survey.h).
   std::optional<CostMetric> metric;
 };
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "core/try.h"
+#include "ledger/store_rules.h"
 
 namespace pennyweight {
 namespace {
@@ -35,6 +37,36 @@ Result<Retirements> retirements(const Scan& scan) {
 std::string all_retired(const Scan& scan, const char* column) {
   return std::string("(SELECT ") + column + " FROM " + scan.snapshot().facts("retired_charges") +
          ")";
+}
+
+// Which imports retired charges, and the first one that retired each natural key.
+struct RetiredKeys {
+  std::set<std::uint64_t> imports;
+  std::map<Hash128, std::uint64_t> first;
+
+  bool restates(const Charge& line) const {
+    if (line.booked_month != month_of(line.billing_period.begin())) return true;
+    if (imports.contains(line.import_number)) return true;
+    const auto gone = first.find(natural_key(line));
+    return gone != first.end() && line.import_number > gone->second;
+  }
+};
+
+Result<RetiredKeys> retired_keys(const Scan& scan, const Retirements& retired,
+                                 const std::string& gone_lines) {
+  RetiredKeys keys;
+  std::map<FactId, std::uint64_t> by_id;
+  for (const auto& [number, id] : retired) {
+    keys.imports.insert(number);
+    by_id.emplace(id, number);
+  }
+  const auto gone = TRY(scan.collect<Charge>(gone_lines));
+  for (const Charge& line : gone) {
+    const std::uint64_t number = by_id.at(line.id);
+    const auto first = keys.first.try_emplace(natural_key(line), number).first;
+    first->second = std::min(first->second, number);
+  }
+  return keys;
 }
 
 }  // namespace
@@ -68,11 +100,16 @@ Result<std::vector<RetiredCharge>> clickhouse_retired_charges(const Scan& scan,
 
 Result<std::vector<Charge>> clickhouse_restated_charges(const Scan& scan,
                                                         const std::string& month) {
-  auto lines = scan.collect<Charge>(" AND isNull(takes_back)" + of_month(month) +
-                                    " AND (booked_month != billing_month OR session GLOBAL IN " +
-                                    all_retired(scan, "session") + ")");
-  if (!lines) return lines;
-  std::ranges::sort(*lines, {},
+  const std::string gone_lines = " AND charge_id GLOBAL IN " + all_retired(scan, "charge_id");
+  auto lines = TRY(scan.collect<Charge>(
+      " AND isNull(takes_back)" + of_month(month) +
+      " AND (booked_month != billing_month OR session GLOBAL IN " + all_retired(scan, "session") +
+      " OR natural_key GLOBAL IN (SELECT natural_key FROM " + scan.snapshot().facts("charges") +
+      gone_lines + "))"));
+  const Retirements retirements_by_import = TRY(retirements(scan));
+  const RetiredKeys retired = TRY(retired_keys(scan, retirements_by_import, gone_lines));
+  std::erase_if(lines, [&](const Charge& line) { return !retired.restates(line); });
+  std::ranges::sort(lines, {},
                     [](const Charge& line) { return std::tuple(line.import_number, line.id); });
   return lines;
 }

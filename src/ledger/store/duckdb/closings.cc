@@ -122,9 +122,13 @@ Result<std::vector<RetiredCharge>> retired_charges(Connection& connection,
 
 Result<std::vector<Charge>> restated_charges(Connection& connection, const std::string& month) {
   return charges_of(connection,
+                    "LEFT JOIN (SELECT o.natural_key, min(r.import_number) AS first FROM "
+                    "retired_charges r JOIN charges o ON o.charge_id = r.charge_id GROUP BY "
+                    "o.natural_key) gone ON gone.natural_key = c.natural_key "
                     "WHERE c.takes_back IS NULL AND ($1 = '' OR c.billing_month = $1) AND "
-                    "(c.booked_month <> c.billing_month OR c.import_number IN (SELECT "
-                    "import_number FROM retired_charges)) ORDER BY c.import_number, c.charge_id",
+                    "(c.booked_month <> c.billing_month OR c.import_number > gone.first OR "
+                    "c.import_number IN (SELECT import_number FROM retired_charges)) "
+                    "ORDER BY c.import_number, c.charge_id",
                     month);
 }
 
