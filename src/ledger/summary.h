@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/instant.h"
@@ -19,12 +20,23 @@ enum class TimeBucket { kNone, kDay, kWeek, kMonth };  // weeks begin on Monday
 // workloads (team, user, …). A workload without it, and a bucket, have the value "" there.
 //   cluster, month (the booked month), billing_month (of the charge), kind, component, node, gpu,
 //   workload, currency, service (ServiceName), category (ChargeCategory), pricing
-//   (PricingCategory), instance_type, region, account (BillingAccountId), sub_account
-//   (SubAccountId), resource (ResourceId), charge (fact id)
+//   (PricingCategory), charge_class (ChargeClass: "Correction" or ""), instance_type, region,
+//   account (BillingAccountId), sub_account (SubAccountId), resource (ResourceId), charge (fact id)
+// or a tag of the bill: kTagPrefix and the tag's key.
 inline constexpr const char* kBuiltInDimensions[] = {
-    "cluster",       "month",    "billing_month", "kind",        "component", "node",
-    "gpu",           "workload", "currency",      "service",     "category",  "pricing",
-    "instance_type", "region",   "account",       "sub_account", "resource",  "charge"};
+    "cluster",  "month",       "billing_month", "kind",          "component",
+    "node",     "gpu",         "workload",      "currency",      "service",
+    "category", "pricing",     "charge_class",  "instance_type", "region",
+    "account",  "sub_account", "resource",      "charge"};
+
+// "tag:team" is the value of the charge's tag "team"; a charge without it, and a transfer, have "".
+inline constexpr std::string_view kTagPrefix = "tag:";
+constexpr bool is_tag_dimension(std::string_view name) {
+  return name.starts_with(kTagPrefix) && name.size() > kTagPrefix.size();
+}
+constexpr std::string_view tag_key(std::string_view dimension) {
+  return dimension.substr(kTagPrefix.size());
+}
 
 struct SummaryFilter {
   std::string dimension;

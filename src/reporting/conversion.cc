@@ -10,13 +10,12 @@
 #include "core/billing_period.h"
 #include "core/check.h"
 #include "core/try.h"
-#include "reporting/number_format.h"
+#include "reporting/minor_unit.h"
 
 namespace pennyweight {
 namespace {
 
 constexpr std::string_view kMonth = "month";
-constexpr int kFootnoteDigits = 2;
 
 using Bucket = std::optional<std::chrono::sys_days>;
 
@@ -120,10 +119,9 @@ Costs sum_costs(std::span<const SummaryRow> rows, Currency currency) {
 std::vector<std::string> rate_footnotes(std::span<const UsedRate> rates) {
   std::vector<std::string> notes;
   for (const UsedRate& used : rates) {
-    notes.push_back(fmt::format(
-        "{} {} at {}: {}", used.rate.from.text(),
-        format_rounded(used.before.effective.amount(), kFootnoteDigits, Thousands::kSeparated),
-        to_text(used.on), to_text(used.rate)));
+    notes.push_back(fmt::format("{} {} at {}: {}", used.rate.from.text(),
+                                format_minor(used.before.effective), to_text(used.on),
+                                to_text(used.rate)));
   }
   return notes;
 }

@@ -62,7 +62,8 @@ std::optional<TableFormat> parse_table_format(std::string_view text);  // "text"
 
 // How text is laid out. Without a width nothing is truncated.
 struct TextStyle {
-  int money_digits = 2;                             // 0…18
+  // 0…18; absent: those of each amount's currency (minor_unit.h).
+  std::optional<int> money_digits = std::nullopt;
   std::optional<std::size_t> width = std::nullopt;  // columns of the terminal
   bool colour = false;                              // only on a terminal
   bool unicode = true;                              // draws rules as ─ and truncation as …

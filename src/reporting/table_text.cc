@@ -5,6 +5,7 @@
 
 #include "core/check.h"
 #include "core/utf8.h"
+#include "reporting/minor_unit.h"
 #include "reporting/number_format.h"
 #include "reporting/table.h"
 
@@ -18,12 +19,13 @@ constexpr std::string_view kDim = "\x1b[2m";
 constexpr std::string_view kPlain = "\x1b[0m";
 
 struct ShowCell {
-  int money_digits;  // of this column
+  std::optional<int> money_digits;  // of this column; absent: those of the currency
 
   std::string operator()(std::monostate) const { return ""; }
   std::string operator()(const std::string& text) const { return printable(text); }
   std::string operator()(const Money& money) const {
-    return format_rounded(money.amount(), money_digits, Thousands::kSeparated);
+    return format_rounded(money.amount(), money_digits.value_or(minor_digits(money.currency())),
+                          Thousands::kSeparated);
   }
   std::string operator()(const GpuTime& time) const {
     return format_gpu_hours(time, 4, Thousands::kSeparated);
@@ -49,17 +51,18 @@ int digits_needed(const Cell& cell) {
 
 // The digits each column shows after the point; an exact column shows as many as its longest
 // amount.
-std::vector<int> column_digits(const Table& table, const TextStyle& style) {
-  std::vector<int> digits(table.columns.size(), style.money_digits);
+std::vector<std::optional<int>> column_digits(const Table& table, const TextStyle& style) {
+  std::vector<std::optional<int>> digits(table.columns.size(), style.money_digits);
   for (std::size_t i = 0; i < digits.size(); ++i) {
     if (table.columns[i].kind != ColumnKind::kExactMoney) continue;
-    digits[i] = table.total ? digits_needed((*table.total)[i]) : 0;
-    for (const Row& row : table.rows) digits[i] = std::max(digits[i], digits_needed(row.at(i)));
+    int needed = table.total ? digits_needed((*table.total)[i]) : 0;
+    for (const Row& row : table.rows) needed = std::max(needed, digits_needed(row.at(i)));
+    digits[i] = needed;
   }
   return digits;
 }
 
-TextCells show(const Row& row, const std::vector<int>& digits) {
+TextCells show(const Row& row, const std::vector<std::optional<int>>& digits) {
   CHECK(row.size() == digits.size(), "a cell for each column");
   TextCells line;
   for (std::size_t i = 0; i < row.size(); ++i) {
@@ -164,7 +167,7 @@ std::string render_text(const Table& table, const TextStyle& style) {
   CHECK(!table.columns.empty(), "a table has columns");
   TextCells header;
   for (const Column& column : table.columns) header.push_back(column.title);
-  const std::vector<int> digits = column_digits(table, style);
+  const std::vector<std::optional<int>> digits = column_digits(table, style);
   std::vector<TextCells> lines;
   for (const Row& row : table.rows) lines.push_back(show(row, digits));
   std::optional<TextCells> total;

@@ -30,6 +30,8 @@ std::string built_in(const StoredRun& kept, const Posting& posting, const Charge
   if (name == "pricing") {
     return charge->pricing_category ? std::string(to_text(*charge->pricing_category)) : "";
   }
+  if (name == "charge_class") return charge->is_correction ? "Correction" : "";
+  if (is_tag_dimension(name)) return std::string(charge->tags.find(tag_key(name)).value_or(""));
   if (name == "instance_type") return charge->instance_type;
   if (name == "region") return charge->region_id;
   if (name == "account") return charge->billing_account_id;
@@ -40,7 +42,7 @@ std::string built_in(const StoredRun& kept, const Posting& posting, const Charge
 
 std::string dimension_of(const MemoryLedger& ledger, const StoredRun& kept, const Posting& posting,
                          const std::string& name) {
-  if (is_built_in_dimension(name)) {
+  if (is_built_in_dimension(name) || is_tag_dimension(name)) {
     const auto charge = ledger.charges.find(posting.charge);
     return built_in(kept, posting, charge == ledger.charges.end() ? nullptr : &charge->second,
                     name);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/ascii.h"
-#include "reporting/number_format.h"
+#include "reporting/minor_unit.h"
 
 namespace pennyweight {
 namespace {
@@ -22,8 +22,7 @@ std::string column_name(std::string_view prefix, std::string_view words) {
 }
 
 std::string shown(Money money) {
-  return fmt::format("{} {}", format_rounded(money.amount(), 2, Thousands::kSeparated),
-                     money.currency().text());
+  return fmt::format("{} {}", format_minor(money), money.currency().text());
 }
 
 Money size_of(Money money) { return money.is_negative() ? -money : money; }

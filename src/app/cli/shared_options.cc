@@ -15,9 +15,10 @@ void add_table_options(CLI::App& command, TableOptions& options) {
       .add_option("--format", options.format, "text is rounded for reading; csv and json are exact")
       ->check(CLI::IsMember({"text", "csv", "json"}))
       ->capture_default_str();
-  command.add_option("--digits", options.digits, "Digits of money in text")
-      ->check(CLI::Range(0, Decimal::kFractionDigits))
-      ->capture_default_str();
+  command
+      .add_option("--digits", options.digits,
+                  "Digits of money in text; default: those of its currency")
+      ->check(CLI::Range(0, Decimal::kFractionDigits));
 }
 
 void add_cost_option(CLI::App& command, std::string& name) {

@@ -15,7 +15,7 @@ namespace pennyweight {
 
 struct TableOptions {
   std::string format = "text";
-  int digits = 2;
+  std::optional<int> digits;  // of money; absent: those of each currency
 };
 
 void add_table_options(CLI::App& command, TableOptions& options);

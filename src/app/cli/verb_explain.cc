@@ -65,9 +65,10 @@ Verb declare_explain(CLI::App& app) {
   command->add_option("--format", options->table.format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  command->add_option("--digits", options->table.digits, "Digits of money in text")
-      ->check(CLI::Range(0, Decimal::kFractionDigits))
-      ->capture_default_str();
+  command
+      ->add_option("--digits", options->table.digits,
+                   "Digits of money in text; default: those of its currency")
+      ->check(CLI::Range(0, Decimal::kFractionDigits));
   command->footer(examples_footer("explain"));
   return {command, [options](Context& context) { return run(*options, context); }};
 }

@@ -25,6 +25,7 @@
 #include "app/run/price_month.h"
 #include "core/try.h"
 #include "ingest/bills/rated/owned_charges.h"
+#include "reporting/minor_unit.h"
 #include "reporting/number_format.h"
 
 namespace pennyweight {
@@ -88,8 +89,7 @@ std::string describe_pricing(const std::vector<Charge>& charges, const ImportOut
   }
   text += '\n';
   for (const auto& [key, sum] : sums) {
-    text += fmt::format("  {}  {} {}\n", key.first,
-                        format_rounded(sum.amount(), 2, Thousands::kSeparated), key.second.text());
+    text += fmt::format("  {}  {} {}\n", key.first, format_minor(sum), key.second.text());
   }
   return text;
 }

@@ -51,7 +51,7 @@ std::string request_url(const TopOptions& options, const Context& context) {
   for (const std::string& filter : options.filters) address += "&filter=" + percent_encoded(filter);
   if (options.ended) address += "&ended=true";
   if (options.format == "text") {
-    const TextStyle style = context.console.style(2);
+    const TextStyle style = context.console.style(std::nullopt);
     if (style.width) address += "&width=" + std::to_string(*style.width);
     if (style.colour) address += "&colour=true";
     if (!style.unicode) address += "&plain=true";

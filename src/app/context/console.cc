@@ -69,7 +69,7 @@ void Console::complain(const Error& error) const {
   write_all(stderr, fmt::format("pennyweight: {}\n", printable(error.message)));
 }
 
-TextStyle Console::style(int money_digits) const {
+TextStyle Console::style(std::optional<int> money_digits) const {
   return {.money_digits = money_digits, .width = width_, .colour = colour_, .unicode = unicode_};
 }
 

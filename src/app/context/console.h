@@ -31,7 +31,7 @@ class Console {
   void warn(std::string_view text) const;
   void complain(const Error& error) const;
 
-  TextStyle style(int money_digits) const;
+  TextStyle style(std::optional<int> money_digits) const;
   // `text` in bold, where standard output has colours.
   std::string bold(std::string_view text) const;
   bool shows_progress() const { return shows_progress_; }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/ascii.h"
 #include "core/limits.h"
 #include "core/plain_text.h"
 #include "core/try.h"
@@ -38,6 +39,15 @@ Error not_records(std::string_view why) {
   return {ErrorCode::kBadFile, fmt::format("no JSON records: {}", why)};
 }
 
+// "time" of usage records; the start of a period in any spelling of FOCUS.
+bool is_record_key(std::string_view key) {
+  std::string letters;
+  for (const char c : key) {
+    if (c != '_' && c != ' ') letters += ascii::to_lower(c);
+  }
+  return letters == "time" || letters == "billingperiodstart" || letters == "chargeperiodstart";
+}
+
 // True if each line is a record: the first line is a whole object, and either another line follows
 // or the object has a key of records.
 bool is_record_per_line(std::string_view text) {
@@ -57,7 +67,7 @@ bool is_record_per_line(std::string_view text) {
     std::string_view key;
     simdjson::ondemand::value value;
     if (member.unescaped_key().get(key) || member.value().get(value)) return false;
-    is_record = is_record || key == "BillingPeriodStart" || key == "time";
+    is_record = is_record || is_record_key(key);
   }
   return (follows || is_record) && json::is_at_end(document);
 }

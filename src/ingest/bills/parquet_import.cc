@@ -1,6 +1,7 @@
 #include "ingest/bills/parquet_import.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <optional>
@@ -43,6 +44,27 @@ struct ParquetTable {
   csv::Header header;
   std::string query;  // every column as text
 };
+
+// DuckDB reads decimals of more than 38 digits as doubles, which 123.45 is none of.
+Result<void> refuse_wide_decimals(duckdb::Connection& connection, const std::string& pattern) {
+  auto found = TRY(connection.query("SELECT name, precision FROM parquet_schema(" +
+                                    duckdb::quote_text(pattern) + ") WHERE precision > 38"));
+  std::vector<std::string> wide;
+  for (;;) {
+    const bool more = TRY(found.next());
+    if (!more) break;
+    for (std::uint64_t row = 0; row < found.size(); ++row) {
+      wide.emplace_back(found.column(0).text(row));
+    }
+  }
+  if (wide.empty()) return {};
+  return fail(
+      ErrorCode::kBadFile,
+      fmt::format("{} {} decimals of more than 38 digits, which can't be read to their last "
+                  "digit; export {} as DECIMAL(38, 18) or as text, or the bill as CSV",
+                  fmt::join(wide, ", "), wide.size() == 1 ? "holds" : "hold",
+                  wide.size() == 1 ? "it" : "them"));
+}
 
 Result<ParquetTable> describe_table(duckdb::Connection& connection, const std::string& source) {
   auto described = TRY(connection.query(
@@ -100,23 +122,28 @@ Result<duckdb::Connection> connect(std::optional<duckdb::Database>& database) {
   return database->connect();
 }
 
-// The file as a source of SQL, by its bytes alone. Folders such as BILLING_PERIOD=2026-03, into
-// which AWS puts exports, do not become columns: the same file elsewhere would otherwise be another
-// bill and count twice. A name with a * is the name of one file, not a pattern.
-std::string source_sql(const std::string& path) {
+std::string name_as_pattern(const std::string& path) {
   std::string name;
   for (const char c : path) {
     const bool is_pattern = c == '*' || c == '?' || c == '[';
     name += is_pattern ? fmt::format("[{}]", c) : std::string(1, c);
   }
+  return name;
+}
+
+// The file as a source of SQL, by its bytes alone. Folders such as BILLING_PERIOD=2026-03, into
+// which AWS puts exports, do not become columns: the same file elsewhere would otherwise be another
+// bill and count twice. A name with a * is the name of one file, not a pattern.
+std::string source_sql(const std::string& path) {
   return fmt::format("read_parquet({}, binary_as_string = true, hive_partitioning = false)",
-                     duckdb::quote_text(name));
+                     duckdb::quote_text(name_as_pattern(path)));
 }
 
 Result<ImportSummary> import_table(const std::string& path, RowReaderFactory open_reader,
                                    ImportSink& sink) {
   std::optional<duckdb::Database> database;
   auto connection = TRY(connect(database));
+  TRY(refuse_wide_decimals(connection, name_as_pattern(path)));
   auto table = TRY(describe_table(connection, source_sql(path)));
 
   RowImporter importer(path, std::move(open_reader), sink);

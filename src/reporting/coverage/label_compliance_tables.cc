@@ -4,6 +4,7 @@
 
 #include "core/date.h"
 #include "reporting/coverage/table_helpers.h"
+#include "reporting/minor_unit.h"
 #include "reporting/number_format.h"
 
 namespace pennyweight {
@@ -18,7 +19,7 @@ Row status_row(const KeyCompliance& key, std::string status, const LabelSums& su
 }
 
 std::string money_text(Money amount) {
-  return format_rounded(amount.amount(), 2, Thousands::kSeparated) + " " + amount.currency().text();
+  return format_minor(amount) + " " + amount.currency().text();
 }
 
 void add_notes(Table& table, const CurrencyCompliance& one) {

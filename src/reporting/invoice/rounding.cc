@@ -11,14 +11,6 @@
 namespace pennyweight {
 namespace {
 
-// ISO 4217 list one (six-group.com, 2024-06-25): codes whose minor unit has not two digits.
-constexpr std::array<std::string_view, 17> kNoDigits = {"BIF", "CLP", "DJF", "GNF", "ISK", "JPY",
-                                                        "KMF", "KRW", "PYG", "RWF", "UGX", "UYI",
-                                                        "VND", "VUV", "XAF", "XOF", "XPF"};
-constexpr std::array<std::string_view, 7> kThreeDigits = {"BHD", "IQD", "JOD", "KWD",
-                                                          "LYD", "OMR", "TND"};
-constexpr std::array<std::string_view, 2> kFourDigits = {"CLF", "UYW"};
-
 Int128 ticks_of_minor_unit(Currency currency) {
   Int128 ticks = Money::kTicksPerUnit;
   for (int i = 0; i < minor_digits(currency); ++i) ticks /= 10;
@@ -31,17 +23,6 @@ Int128 floor_to(Int128 ticks, Int128 unit) {
 }
 
 }  // namespace
-
-int minor_digits(Currency currency) {
-  const std::string code = currency.text();
-  const auto is_in = [&](const auto& codes) {
-    return std::ranges::find(codes, code) != codes.end();
-  };
-  if (is_in(kNoDigits)) return 0;
-  if (is_in(kThreeDigits)) return 3;
-  if (is_in(kFourDigits)) return 4;
-  return 2;
-}
 
 Money round_to_minor(Money amount) {
   const Int128 unit = ticks_of_minor_unit(amount.currency());
@@ -81,10 +62,6 @@ RoundedAmounts round_to_total(std::span<const Money> amounts, Money target) {
     rounded.shown.push_back(Money::from_ticks(sign * ticks, currency));
   }
   return rounded;
-}
-
-std::string format_minor(Money shown) {
-  return format_rounded(shown.amount(), minor_digits(shown.currency()), Thousands::kSeparated);
 }
 
 }  // namespace pennyweight

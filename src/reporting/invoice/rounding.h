@@ -11,11 +11,9 @@
 #include <vector>
 
 #include "core/money.h"
+#include "reporting/minor_unit.h"
 
 namespace pennyweight {
-
-// The digits of the currency's minor unit, by ISO 4217 list one; 2 where the list does not say.
-int minor_digits(Currency currency);
 
 // To whole minor units, half to even.
 Money round_to_minor(Money amount);
@@ -32,8 +30,5 @@ struct RoundedAmounts {
 // shown and residue add up to the target. The residue is zero where the target is the sum of the
 // amounts, rounded up or down.
 RoundedAmounts round_to_total(std::span<const Money> amounts, Money target);
-
-// Formats whole minor units: "1,234.50", "-0.07", for yen "1,234".
-std::string format_minor(Money shown);
 
 }  // namespace pennyweight

@@ -22,6 +22,7 @@ struct RowKeys {
   std::string service;
   std::string instance_type;
   std::string pricing;
+  std::string charge_class;
   std::vector<std::string> detail;
 };
 
@@ -29,9 +30,9 @@ RowKeys to_row_keys(const SummaryRow& row, const StatementOptions& options) {
   const std::vector<std::string>& keys = row.keys;
   CHECK(keys.size() == statement_group_by(options).size(),
         "rows are grouped by statement_group_by()");
-  return {keys[0], keys[1], keys[2],
-          keys[3], keys[4], keys[5],
-          keys[6], keys[7], std::vector<std::string>(keys.begin() + 8, keys.end())};
+  return {
+      keys[0], keys[1], keys[2], keys[3], keys[4],
+      keys[5], keys[6], keys[7], keys[8], std::vector<std::string>(keys.begin() + 9, keys.end())};
 }
 
 Money select_cost(const Costs& costs, CostBasis basis) {
@@ -59,6 +60,8 @@ bool is_not_customer(const std::string& customer, const StatementOptions& option
   if (customer.empty() || (customer.front() == '(' && customer.back() == ')')) return true;
   return std::ranges::find(options.not_customers, customer) != options.not_customers.end();
 }
+
+bool is_refund(const RowKeys& row) { return row.charge_class == "Correction"; }
 
 bool is_gpu_cost(const RowKeys& row) { return row.component == "gpu" || row.component == "whole"; }
 
@@ -245,6 +248,20 @@ class StatementBuilder {
       place.key = join_key({row.category, row.service, row.instance_type, row.pricing});
       return {place, draft};
     }
+    // What a provider gives back of usage is a line of its own, as on the provider's invoice.
+    if (is_refund(row)) {
+      auto [place, draft] =
+          placed(row, 2, "credits", "Credits and adjustments",
+                 {fmt::format("{} corrected: {}", row.category, describe_held(row)),
+                  row.service,
+                  is_gpu_cost(row) ? DraftLine::Measure::kHeld : DraftLine::Measure::kLump,
+                  row.kind,
+                  none,
+                  {}});
+      place.key = join_key({"Correction", row.kind, is_gpu_cost(row) ? "gpu" : "host", row.category,
+                            row.service, row.instance_type, row.pricing});
+      return {place, draft};
+    }
     const bool cards = is_gpu_cost(row);
     const std::string section = row.detail.empty() ? "usage" : "usage:" + join_key(row.detail);
     auto [place, draft] = placed(row, 1, section, detail_title(row, options_),
@@ -388,8 +405,9 @@ std::string_view to_text(CostBasis basis) {
 }
 
 std::vector<std::string> statement_group_by(const StatementOptions& options) {
-  std::vector<std::string> dimensions = {options.by, "billing_month", "kind",          "component",
-                                         "category", "service",       "instance_type", "pricing"};
+  std::vector<std::string> dimensions = {options.by,      "billing_month", "kind",
+                                         "component",     "category",      "service",
+                                         "instance_type", "pricing",       "charge_class"};
   dimensions.insert(dimensions.end(), options.detail.begin(), options.detail.end());
   return dimensions;
 }

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "reporting/number_format.h"
+#include "reporting/minor_unit.h"
 
 namespace pennyweight {
 
@@ -227,8 +227,8 @@ class LiveTableBuilder {
                                    running, running == 1 ? "workload" : "workloads",
                                    gpus_text(milli_held), gpus_text(milli));
     if (!currency) return text;
-    const auto amount = [](const std::optional<Money>& money) {
-      return format_rounded(money ? money->amount() : Decimal(), 2, Thousands::kSeparated);
+    const auto amount = [&](const std::optional<Money>& money) {
+      return format_minor(money.value_or(Money::zero(*currency)));
     };
     text += fmt::format(", {} {} an hour", amount(sum(rows, &LiveRow::hour)), currency->text());
     const auto idle = sum(held, &LiveRow::idle_hour);

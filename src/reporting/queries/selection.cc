@@ -7,6 +7,8 @@
 #include "config/nearest.h"
 #include "core/billing_period.h"
 #include "core/instant.h"
+#include "core/limits.h"
+#include "core/plain_text.h"
 #include "core/try.h"
 #include "ledger/posting.h"
 
@@ -23,11 +25,16 @@ std::vector<std::string> known_dimensions(const Policy& policy) {
 Result<void> check_dimension(const std::string& name, const Policy& policy) {
   const std::vector<std::string> known = known_dimensions(policy);
   if (std::find(known.begin(), known.end(), name) != known.end()) return {};
+  if (is_tag_dimension(name) && name.size() <= limits::kLabelKeyBytesMax && is_plain_text(name)) {
+    return {};
+  }
   std::string list;
   for (const std::string& dimension : known) list += (list.empty() ? "" : ", ") + dimension;
-  return fail(ErrorCode::kBadValue,
-              fmt::format("there is no dimension '{}'{}; the dimensions are {}", name,
-                          suggestion(name, known), list));
+  return fail(
+      ErrorCode::kBadValue,
+      fmt::format("there is no dimension '{}'{}; the dimensions are {}, and tag:KEY for a tag "
+                  "of the bill",
+                  name, suggestion(name, known), list));
 }
 
 // "cluster=a,kind=used" is two filters, and not a cluster of the name "kind=used".

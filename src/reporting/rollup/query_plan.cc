@@ -95,7 +95,8 @@ bool QueryPlan::build(const SummaryQuery& query) {
   for (const SummaryFilter& filter : query.filters) asked.push_back(filter.dimension);
   std::set<Number> labels;
   for (const std::string& name : asked) {
-    if (name == "charge") return false;
+    // Only the ledger has single charges, and what they say beside the facets.
+    if (name == "charge" || name == "charge_class" || is_tag_dimension(name)) return false;
     if (const auto at = index_in(kFacetDimensions, name)) {
       needs_facet |= *at >= kLeanDimensions;
     } else if (index_in(kPlaceDimensions, name)) {

@@ -32,11 +32,11 @@ function text(value: unknown): string | null {
 }
 
 // One value, by the kind of its column.
-export function CellOf({ column, row }: { column: ApiColumn; row: Row }) {
+export function CellOf({ column, row, currency }: { column: ApiColumn; row: Row; currency?: string | null | undefined }) {
   const value = text(row[column.name]);
   switch (column.kind) {
     case "money":
-      return <Money amount={value} />;
+      return <Money amount={value} unit={currency} />;
     case "exact_money":
       return value === null ? <span class="nothing">–</span> : <span class="num">{value}</span>;
     case "gpu_hours":
@@ -89,9 +89,9 @@ export function ApiTable(props: ApiTableProps) {
             wide: index === 0,
             value: (row) => row[column.name],
             cell: (row) =>
-              own ? own(row) : isShare ? <ShareCell column={column} row={row} /> : <CellOf column={column} row={row} />,
+              own ? own(row) : isShare ? <ShareCell column={column} row={row} /> : <CellOf column={column} row={row} currency={table.currency} />,
             total: table.total ? (
-              index === 0 && !text(table.total[column.name]) ? "Total" : totalCell(column, table.total)
+              index === 0 && !text(table.total[column.name]) ? "Total" : totalCell(column, table.total, table.currency)
             ) : undefined,
           };
         }),
@@ -123,8 +123,8 @@ export function ApiTable(props: ApiTableProps) {
   );
 }
 
-function totalCell(column: ApiColumn, total: Row): ComponentChildren {
+function totalCell(column: ApiColumn, total: Row, currency: string | null | undefined): ComponentChildren {
   const value = text(total[column.name]);
   if (value === null) return "";
-  return value === "total" ? "Total" : <CellOf column={column} row={total} />;
+  return value === "total" ? "Total" : <CellOf column={column} row={total} currency={currency} />;
 }

@@ -1,16 +1,17 @@
 // Amounts: rounded for reading, exact in the title.
-import { brief, exact, isAmount, isZero, money, number, percent, rounded, ticks } from "../util/money";
+import { brief, exact, isAmount, isZero, minorDigits, money, number, percent, rounded, ticks } from "../util/money";
 
 interface MoneyProps {
   amount: string | null | undefined;
   currency?: string | null | undefined; // left out if the column header has it
+  unit?: string | null | undefined; // the currency of the column header: decides the digits
   digits?: number;
   short?: boolean; // "$1.23M"
 }
 
-export function Money({ amount, currency, digits = 2, short = false }: MoneyProps) {
+export function Money({ amount, currency, unit, digits, short = false }: MoneyProps) {
   if (!isAmount(amount)) return <span class="nothing">–</span>;
-  const text = short ? brief(amount, currency) : currency ? money(amount, currency, digits) : rounded(amount, digits);
+  const text = short ? brief(amount, currency) : currency ? money(amount, currency, digits) : rounded(amount, digits ?? minorDigits(unit));
   return (
     <span class={`num${isZero(amount) ? " zero" : ""}`} title={exact(amount, currency)}>
       {text}

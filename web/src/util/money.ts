@@ -107,11 +107,23 @@ function signed(text: string, currency: string | null | undefined): string {
   return text.startsWith("−") ? "−" + symbol(currency) + text.slice(1) : symbol(currency) + text;
 }
 
-// "$12,345.67"
+// ISO 4217: the currencies whose minor unit has not two digits, as the command line has them.
+const MINOR_DIGITS: [number, string][] = [
+  [0, "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF"],
+  [3, "BHD IQD JOD KWD LYD OMR TND"],
+  [4, "CLF UYW"],
+];
+
+export function minorDigits(currency: string | null | undefined): number {
+  if (!currency) return 2;
+  return MINOR_DIGITS.find(([, codes]) => codes.split(" ").includes(currency))?.[0] ?? 2;
+}
+
+// "$12,345.67", "¥12,346"
 export function money(
   amount: Amount | null | undefined,
   currency: string | null | undefined,
-  digits = 2,
+  digits = minorDigits(currency),
 ): string {
   return signed(rounded(amount, digits), currency);
 }
@@ -133,7 +145,7 @@ export function brief(amount: Amount | null | undefined, currency?: string | nul
     const shown = divide(value * 10n ** BigInt(digits), step * ONE);
     return signed(decimal(shown, digits, true) + letter, currency);
   }
-  return signed(rounded(amount, size >= 100n * ONE ? 0 : 2), currency);
+  return signed(rounded(amount, size >= 100n * ONE ? 0 : minorDigits(currency)), currency);
 }
 
 // "$12,345.67 exactly 12345.6712345 USD": for titles.

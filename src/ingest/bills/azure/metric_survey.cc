@@ -66,8 +66,7 @@ bill::RowReaderFactory survey_metric(MetricEvidence& evidence) {
 }
 
 Result<InferredMetric> infer_metric(const MetricEvidence& evidence) {
-  const std::string unused =
-      counted(evidence.unused, "unused commitment", "unused commitments");
+  const std::string unused = counted(evidence.unused, "unused commitment", "unused commitments");
   const std::string purchases =
       counted(evidence.purchases, "purchase of a commitment", "purchases of commitments");
   if (evidence.unused > 0 && evidence.purchases > 0) {
@@ -93,9 +92,9 @@ Result<InferredMetric> infer_metric(const MetricEvidence& evidence) {
         "amortized",
         fmt::format("read as amortised cost, since {} that a commitment covers a cost; "
                     "--azure-metric states it",
-                    evidence.covered == 1 ? "it gives 1 line of usage"
-                                          : fmt::format("it gives {} lines of usage",
-                                                        evidence.covered))};
+                    evidence.covered == 1
+                        ? "it gives 1 line of usage"
+                        : fmt::format("it gives {} lines of usage", evidence.covered))};
   }
   return InferredMetric{"actual",
                         "read as actual cost: it has no cost of a commitment, so the amortised "

@@ -92,6 +92,10 @@ constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
     {"UsageUnit", "ConsumedUnit"},            // before 1.0
 };
 
+// How much of a JSON document is looked at for names, and how long a name can be.
+constexpr std::size_t kBeginningBytes = 64 * 1024;
+constexpr std::size_t kNameBytesMax = 64;
+
 // In lower case, without spaces and underscores.
 std::string letters_only(std::string_view name) {
   std::string letters;
@@ -166,6 +170,29 @@ bool is_focus_header(std::span<const std::string> names) {
     const std::string_view column = focus_spelling(name);
     return column == "BilledCost" || column == "ChargePeriodStart";
   });
+}
+
+bool has_focus_records(std::string_view beginning) {
+  bool has_period = false;
+  bool has_amount = false;
+  beginning = beginning.substr(0, kBeginningBytes);
+  // A name is a text before a colon; texts with escapes are none of FOCUS's names.
+  for (std::size_t open = beginning.find('"'); open != std::string_view::npos;) {
+    const std::size_t close = beginning.find('"', open + 1);
+    if (close == std::string_view::npos) break;
+    const std::string_view name = beginning.substr(open + 1, close - open - 1);
+    const std::size_t next = beginning.find_first_not_of(" \t\r\n", close + 1);
+    const bool is_name = next != std::string_view::npos && beginning[next] == ':';
+    if (is_name && name.size() <= kNameBytesMax) {
+      const std::string_view column = focus_spelling(name);
+      has_period = has_period || column == "ChargePeriodStart";
+      has_amount = has_amount || column.ends_with("Cost") || column == "BillingPeriodStart" ||
+                   column == "ConsumedQuantity" || column == "PricingQuantity";
+    }
+    if (has_period && has_amount) return true;
+    open = beginning.find('"', close + 1);
+  }
+  return false;
 }
 
 RespelledHeader respell_header(const csv::Header& header) {

@@ -32,12 +32,9 @@ const Column* find_column(std::string_view name);
 // 1.4 removed are missing.
 Version detect_version(std::span<const std::string> names);
 
-// No charge can be read without these. FOCUS wants ContractedCost too, but reports of its drafts
-// (Oracle's) lack it, and BilledCost takes its place.
-inline constexpr std::string_view kNeededColumns[] = {
-    "BilledCost",       "EffectiveCost",     "ListCost",
-    "BillingCurrency",  "ChargeCategory",    "BillingPeriodStart",
-    "BillingPeriodEnd", "ChargePeriodStart", "ChargePeriodEnd"};
+// No charge can be read without these, and one of the four costs (cost_defaults.h).
+inline constexpr std::string_view kNeededColumns[] = {"BillingCurrency", "ChargeCategory",
+                                                      "ChargePeriodStart", "ChargePeriodEnd"};
 
 // The current name of a column of an older version or draft ("Region" → "RegionId"); else empty.
 std::string_view current_name(std::string_view old_name);
@@ -49,6 +46,8 @@ std::string_view focus_spelling(std::string_view name);
 
 // True for the header of a FOCUS bill, in any of these spellings.
 bool is_focus_header(std::span<const std::string> names);
+// The same for the beginning of a JSON document, by the names of its members.
+bool has_focus_records(std::string_view beginning);
 
 // A header in FOCUS's spelling. A name stays as it is if the header has FOCUS's spelling too; of
 // two names with the same spelling, only the first is respelled.

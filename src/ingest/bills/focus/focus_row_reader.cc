@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "core/ascii.h"
@@ -19,8 +20,6 @@ namespace {
 // Different SkuPriceDetails in the cache; when it is full, it is emptied.
 constexpr std::size_t kDetailsCachedMax = 4096;
 
-constexpr std::string_view kCostColumns[] = {"BilledCost", "EffectiveCost", "ListCost",
-                                             "ContractedCost"};
 constexpr std::size_t kList = 2;
 constexpr std::size_t kContracted = 3;
 constexpr std::string_view kPeriodColumns[] = {"BillingPeriodStart", "BillingPeriodEnd",
@@ -62,42 +61,35 @@ constexpr std::pair<std::string_view, std::optional<Decimal> Charge::*> kNumbers
     {"ConsumedQuantity", &Charge::consumed_quantity},
 };
 
-RowFault unknown_code(std::string_view column, std::string_view text, std::string_view allowed) {
-  return {std::string(column), fmt::format("{} '{}' is not one that FOCUS knows; write {}", column,
-                                           bill::excerpt(text), allowed)};
+// True for the same letters in any case, with or without spaces, hyphens and underscores.
+bool same_letters(std::string_view text, std::string_view code) {
+  const auto is_letter = [](char c) { return c != ' ' && c != '-' && c != '_'; };
+  const auto lower = [](char c) { return ascii::to_lower(c); };
+  return std::ranges::equal(text | std::views::filter(is_letter) | std::views::transform(lower),
+                            code | std::views::filter(is_letter) | std::views::transform(lower));
 }
 
-Result<ParsedDecimal> parse_cell(std::string_view column, std::string_view text) {
-  auto parsed = bill::parse_printed_number(text);
-  if (parsed) return parsed;
-  return fail(parsed.error().code,
-              fmt::format("{}: {}; write digits with a point, at most a '-' before them, and no "
-                          "separators or symbols",
-                          column, parsed.error().message));
-}
-
-// The code in the letter case of FOCUS (Google's view writes "usage" and "committed"); a text that
-// is no code stays as it is.
-std::string_view recase_code(std::string_view text) {
+// The code in the spelling of FOCUS (Google's view writes "usage", others "usage_based"); a text
+// that is no code stays as it is.
+std::string_view respell_code(std::string_view text) {
   constexpr std::string_view kCodes[] = {"Usage",      "Purchase",   "Tax",         "Credit",
                                          "Adjustment", "Correction", "One-Time",    "Recurring",
                                          "Standard",   "Dynamic",    "Committed",   "Other",
                                          "Spend",      "Used",       "Usage-Based", "Unused"};
-  const auto same = [](char a, char b) { return ascii::to_lower(a) == ascii::to_lower(b); };
   for (const std::string_view code : kCodes) {
-    if (std::ranges::equal(text, code, same)) return code;
+    if (same_letters(text, code)) return code;
   }
   return text;
 }
 
-// Reads a code with `parse`, in any letter case.
-template <class Parse>
-auto parse_code(std::string_view text, Parse parse, bool& is_recased) {
-  auto code = parse(text);
-  if (code) return code;
-  code = parse(recase_code(text));
-  is_recased = is_recased || code.has_value();
-  return code;
+// PricingCategory as FOCUS 0.5 and the preview of 1.0 had it, which emitters still write.
+std::string_view current_code(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> kDrafts[] = {
+      {"On-Demand", "Standard"}, {"Commitment-Based", "Committed"}};
+  for (const auto& [draft, code] : kDrafts) {
+    if (same_letters(text, draft)) return code;
+  }
+  return text;
 }
 
 std::optional<std::string_view> parse_spend_or_usage(std::string_view text) {
@@ -120,6 +112,13 @@ std::string cut_to_milliseconds(std::string_view text) {
   return std::string(text.substr(0, point + 4)).append(text.substr(end));
 }
 
+Interval utc_month(Instant at) {
+  const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(at));
+  const auto month = day.year() / day.month();
+  return {std::chrono::sys_days(month / 1),
+          std::chrono::sys_days((month + std::chrono::months(1)) / 1)};
+}
+
 // The UTC day that contains the instant.
 Interval utc_day(Instant at) {
   const auto day = std::chrono::floor<std::chrono::days>(at);
@@ -137,11 +136,16 @@ std::optional<std::size_t> FocusRowReader::find(std::string_view name) const {
 }
 
 Result<FocusRowReader> FocusRowReader::open(const csv::Header& header) {
+  constexpr const char* kRemedy =
+      "; a bill is the FOCUS dataset Cost and Usage: export it with these columns";
   if (const auto needed = header.require(kNeededColumns); !needed) {
-    return std::unexpected(Error{ErrorCode::kBadFile,
-                                 needed.error().message +
-                                     "; a bill is the FOCUS dataset Cost and Usage: export it with "
-                                     "these columns"});
+    return std::unexpected(Error{ErrorCode::kBadFile, needed.error().message + kRemedy});
+  }
+  const bool has_costs = std::ranges::any_of(
+      kCostColumns, [&](std::string_view name) { return header.find(name).has_value(); });
+  if (!has_costs) {
+    return fail(ErrorCode::kBadFile, fmt::format("missing columns: one of {} at least{}",
+                                                 fmt::join(kCostColumns, ", "), kRemedy));
   }
   FocusRowReader reader;
   reader.names_ = header.names();
@@ -154,11 +158,8 @@ Result<FocusRowReader> FocusRowReader::open(const csv::Header& header) {
   reader.version_ = detect_version(header.names());
 
   for (std::size_t i = 0; i < 4; ++i) {
-    const auto cost = header.find(kCostColumns[i]);
-    CHECK(cost || i == kContracted, "kNeededColumns has the other three");
-    reader.costs_[i] = cost.value_or(reader.costs_[0]);
-    reader.lacks_contracted_ = !cost;
-    reader.periods_[i] = *header.find(kPeriodColumns[i]);
+    reader.costs_[i] = header.find(kCostColumns[i]);
+    reader.periods_[i] = header.find(kPeriodColumns[i]);
   }
   reader.currency_ = *header.find("BillingCurrency");
   reader.category_ = *header.find("ChargeCategory");
@@ -213,13 +214,22 @@ void FocusRowReader::plan_other_columns(const csv::Header& header) {
     others_.push_back({name, key + ":", i, keep, 0});
   }
   const auto keep_where = [&](std::size_t at, KeepRule keep, std::size_t number) {
-    const std::string name = "x_" + header.names()[at];
+    std::string name = "x_" + header.names()[at];
+    const bool is_always_kept = keep == KeepRule::kIfUnknownCode || keep == KeepRule::kIfNoPeriod;
+    while (is_always_kept && header.find(name)) name = "x_Unread" + name.substr(2);
     if (header.find(name)) return;
     std::string key;
     append_stored_json_string(key, name);
     others_.push_back({name, key + ":", at, keep, number});
   };
-  keep_where(periods_[2], KeepRule::kIfZeroLength, 0);
+  keep_where(*periods_[2], KeepRule::kIfZeroLength, 0);
+  for (const std::size_t i : {0u, 1u}) {
+    if (periods_[i]) keep_where(*periods_[i], KeepRule::kIfNoPeriod, 0);
+  }
+  for (std::size_t i = 0; i < kCodes; ++i) {
+    const auto at = code_column(static_cast<Code>(i));
+    if (at) keep_where(*at, KeepRule::kIfUnknownCode, i);
+  }
   for (std::size_t i = 0; i < numbers_.size(); ++i) {
     keep_where(numbers_[i].at, KeepRule::kIfTooLarge, i);
   }
@@ -259,9 +269,12 @@ void FocusRowReader::describe(bill::ImportSummary& summary) const {
 
 std::vector<std::string> FocusRowReader::warnings() const {
   std::vector<std::string> all = warnings_;
-  if (lacks_contracted_ && rows_ > 0) {
-    all.push_back(
-        fmt::format("the file has no ContractedCost; in {} rows BilledCost took its place", rows_));
+  for (std::size_t i = 0; i < kCostCount && rows_ > 0; ++i) {
+    if (costs_[i]) continue;
+    const auto other =
+        find_cost_default(i, [this](std::size_t cost) { return costs_[cost].has_value(); });
+    all.push_back(fmt::format("the file has no {}; in {} {} {} took its place", kCostColumns[i],
+                              rows_, rows_ == 1 ? "row" : "rows", kCostColumns[*other]));
   }
   const auto note = [&all](std::uint64_t rows, std::string_view what) {
     if (rows > 0) all.push_back(fmt::format("in {} {} {}", rows, rows == 1 ? "row" : "rows", what));
@@ -270,6 +283,19 @@ std::vector<std::string> FocusRowReader::warnings() const {
   note(deviations_.empty_list_cost, "ListCost is empty; ContractedCost took its place");
   note(deviations_.letter_case,
        "codes are in another letter case than FOCUS's, such as usage for Usage");
+  note(deviations_.draft_codes,
+       "PricingCategory is of FOCUS before 1.0: On-Demand is now Standard, Commitment-Based "
+       "Committed");
+  note(deviations_.unknown_categories,
+       "ChargeCategory is none of Usage, Purchase, Tax, Credit and Adjustment; with a quantity it "
+       "was taken as Usage, without one as Adjustment, and the text is kept as x_ChargeCategory");
+  note(deviations_.unknown_codes,
+       "a code is not one that FOCUS knows; the row's money is taken, and the text is kept under "
+       "x_ and the column's name");
+  note(deviations_.padded, "a number, currency or time has a '+' or spaces around it");
+  note(deviations_.no_period,
+       "no whole billing period is stated; the calendar month (UTC) of what is stated, or of "
+       "ChargePeriodStart, took its place");
   note(deviations_.zero_length,
        "the charge period is a moment; usage was taken for its day, the rest for its billing "
        "period, and the moment is kept as x_ChargePeriodStart");
@@ -301,7 +327,7 @@ std::optional<RowFault> FocusRowReader::fill(RowState& row, Charge& charge) {
   if (auto fault = read_costs(row, charge)) return fault;
   if (auto fault = read_periods(row, charge)) return fault;
   if (auto fault = read_numbers(row, charge)) return fault;
-  if (auto fault = read_codes(row, charge)) return fault;
+  read_codes(row, charge);
   read_texts(row, charge);
   read_json(row, charge);
   keep_others(row, charge);
@@ -316,6 +342,12 @@ void FocusRowReader::count(const RowState& row, const Charge& charge) {
   deviations_.empty_list_cost += row.list_empty ? 1 : 0;
   deviations_.empty_contracted_cost += row.contracted_empty ? 1 : 0;
   deviations_.letter_case += row.recased_code ? 1 : 0;
+  deviations_.draft_codes += row.draft_code ? 1 : 0;
+  const bool odd_category = (row.unknown_codes >> kCategoryCode & 1u) != 0;
+  deviations_.unknown_categories += odd_category ? 1 : 0;
+  deviations_.unknown_codes += (row.unknown_codes & ~(1u << kCategoryCode)) != 0 ? 1 : 0;
+  deviations_.padded += row.padded ? 1 : 0;
+  deviations_.no_period += row.no_period ? 1 : 0;
   deviations_.zero_length += row.zero_length ? 1 : 0;
   deviations_.cut_times += row.cut_time ? 1 : 0;
   deviations_.too_large += row.too_large != 0 ? 1 : 0;
@@ -324,25 +356,49 @@ void FocusRowReader::count(const RowState& row, const Charge& charge) {
   if (has_credits && charge.service_provider_name.starts_with("Google")) ++deviations_.credits;
 }
 
+// The text of a cell that is a number, code, currency or time, without spaces around it.
+std::string_view FocusRowReader::cell(RowState& row, std::size_t at) const {
+  const std::string_view text = row.fields[at];
+  const std::string_view trimmed = ascii::trim(text, " \t");
+  row.padded = row.padded || trimmed.size() != text.size();
+  return trimmed;
+}
+
+Result<ParsedDecimal> FocusRowReader::parse_cell(RowState& row, std::string_view column,
+                                                 std::size_t at) const {
+  std::string_view text = cell(row, at);
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+') {
+    row.padded = true;
+    text.remove_prefix(1);
+  }
+  auto parsed = bill::parse_printed_number(text);
+  if (parsed) return parsed;
+  return fail(parsed.error().code,
+              fmt::format("{}: {}; write digits with a point, at most a '-' before them, and no "
+                          "separators or symbols",
+                          column, parsed.error().message));
+}
+
 std::optional<RowFault> FocusRowReader::read_costs(RowState& row, Charge& charge) {
-  const std::string_view code = row.fields[currency_];
-  const auto currency = currency_parser_.parse(code);
+  const std::string_view code = cell(row, currency_);
+  auto currency = currency_parser_.parse(code);
+  if (!currency && code.size() == 3) {
+    std::string upper(code);
+    for (char& c : upper) c = ascii::to_upper(c);
+    currency = currency_parser_.parse(upper);
+    row.recased_code = row.recased_code || currency.has_value();
+  }
   if (!currency) {
     return RowFault{"BillingCurrency",
                     fmt::format("BillingCurrency '{}' is not a currency of ISO 4217; "
                                 "write a code such as USD",
                                 bill::excerpt(code))};
   }
-  Money* const amounts[] = {&charge.costs.billed, &charge.costs.effective, &charge.costs.list,
-                            &charge.costs.contracted};
-  for (std::size_t i = 0; i < 4; ++i) {
-    if (i == kContracted && lacks_contracted_) {
-      *amounts[i] = charge.costs.billed;
-      continue;
-    }
-    const std::string_view text = row.fields[costs_[i]];
+  CostCells stated;
+  for (std::size_t i = 0; i < kCostCount; ++i) {
+    if (!costs_[i]) continue;
     const std::string_view column = kCostColumns[i];
-    if (bill::is_null(text)) {
+    if (bill::is_null(cell(row, *costs_[i]))) {
       row.list_empty = row.list_empty || i == kList;
       row.contracted_empty = row.contracted_empty || i == kContracted;
       if (i == kList || i == kContracted) continue;
@@ -351,13 +407,31 @@ std::optional<RowFault> FocusRowReader::read_costs(RowState& row, Charge& charge
           fmt::format("{} is empty; FOCUS wants an amount in every row, 0 where there is none",
                       column)};
     }
-    const auto parsed = parse_cell(column, text);
+    const auto parsed = parse_cell(row, column, *costs_[i]);
     if (!parsed) return RowFault{std::string(column), parsed.error().message};
     row.rounded += parsed->rounded ? 1 : 0;
-    *amounts[i] = Money::from_decimal(parsed->value, *currency);
+    stated[i] = parsed->value;
   }
-  if (row.contracted_empty) charge.costs.contracted = charge.costs.billed;
-  if (row.list_empty) charge.costs.list = charge.costs.contracted;
+  Money* const amounts[] = {&charge.costs.billed, &charge.costs.effective, &charge.costs.list,
+                            &charge.costs.contracted};
+  for (std::size_t i = 0; i < kCostCount; ++i) {
+    std::optional<Decimal> amount = stated[i];
+    const auto is_stated = [&](std::size_t cost) { return stated[cost].has_value(); };
+    if (!amount) {
+      const auto other = find_cost_default(i, is_stated);
+      if (!other) {
+        const auto has_column = [&](std::size_t cost) { return costs_[cost].has_value(); };
+        const std::size_t shown = costs_[i] ? i : find_cost_default(i, has_column).value_or(i);
+        const std::string_view name = kCostColumns[shown];
+        return RowFault{std::string(name),
+                        fmt::format("{} is empty, and no other cost is stated; write an amount, 0 "
+                                    "where there is none",
+                                    name)};
+      }
+      amount = stated[*other];
+    }
+    *amounts[i] = Money::from_decimal(*amount, *currency);
+  }
   return std::nullopt;
 }
 
@@ -381,11 +455,12 @@ Result<Instant> FocusRowReader::read_instant(std::size_t slot, std::string_view 
 }
 
 std::optional<RowFault> FocusRowReader::read_periods(RowState& row, Charge& charge) {
-  std::array<Instant, 4> at{};
+  std::array<std::optional<Instant>, 4> at{};
   for (std::size_t i = 0; i < 4; ++i) {
-    const std::string_view text = row.fields[periods_[i]];
+    const std::string_view text = periods_[i] ? cell(row, *periods_[i]) : std::string_view();
     const std::string_view column = kPeriodColumns[i];
     if (bill::is_null(text)) {
+      if (i < 2) continue;
       return RowFault{std::string(column),
                       fmt::format("{} is empty; write the time in UTC, such as "
                                   "2026-03-01T00:00:00Z",
@@ -398,11 +473,19 @@ std::optional<RowFault> FocusRowReader::read_periods(RowState& row, Charge& char
     }
     at[i] = *parsed;
   }
+  row.no_period = !at[0] || !at[1];
+  if (row.no_period) {
+    const Interval month = utc_month(at[0]   ? *at[0]
+                                     : at[1] ? *at[1] - std::chrono::milliseconds(1)
+                                             : *at[2]);
+    at[0] = month.begin();
+    at[1] = month.end();
+  }
   for (const std::size_t i : {0u, 2u}) {
-    const auto interval = Interval::of(at[i], at[i + 1]);
+    const auto interval = Interval::of(*at[i], *at[i + 1]);
     // Some exports write the beginning of the last day as the end of a billing period.
-    const bool is_instant = i == 2 && at[2] == at[3];
-    if (is_instant && at[0] <= at[2] && at[2] <= at[1] + std::chrono::days(1)) {
+    const bool is_instant = i == 2 && *at[2] == *at[3];
+    if (is_instant && *at[0] <= *at[2] && *at[2] <= *at[1] + std::chrono::days(1)) {
       row.zero_length = true;
       continue;
     }
@@ -411,13 +494,13 @@ std::optional<RowFault> FocusRowReader::read_periods(RowState& row, Charge& char
           std::string(kPeriodColumns[i + 1]),
           fmt::format("{} {} is not after {} {}; the end of a period is the first moment "
                       "after it",
-                      kPeriodColumns[i + 1], to_text(at[i + 1]), kPeriodColumns[i],
-                      to_text(at[i]))};
+                      kPeriodColumns[i + 1], to_text(*at[i + 1]), kPeriodColumns[i],
+                      to_text(*at[i]))};
     }
     (i == 0 ? charge.billing_period : charge.charge_period) = *interval;
   }
   // read_codes() corrects this for a charge that is not usage.
-  if (row.zero_length) charge.charge_period = utc_day(at[2]);
+  if (row.zero_length) charge.charge_period = utc_day(*at[2]);
   return std::nullopt;
 }
 
@@ -425,9 +508,9 @@ std::optional<RowFault> FocusRowReader::read_numbers(RowState& row, Charge& char
   for (const NumberColumn& number : numbers_) {
     std::optional<Decimal>& out = charge.*number.member;
     out.reset();
-    const std::string_view text = row.fields[number.at];
+    const std::string_view text = cell(row, number.at);
     if (bill::is_null(text)) continue;
-    const auto parsed = parse_cell(names_[number.at], text);
+    const auto parsed = parse_cell(row, names_[number.at], number.at);
     if (!parsed && bill::is_number_out_of_range(text)) {
       row.too_large |= std::uint32_t{1} << (&number - numbers_.data());
       continue;
@@ -439,48 +522,64 @@ std::optional<RowFault> FocusRowReader::read_numbers(RowState& row, Charge& char
   return std::nullopt;
 }
 
-std::optional<RowFault> FocusRowReader::read_codes(RowState& row, Charge& charge) const {
-  const auto category = parse_code(row.fields[category_], parse_charge_category, row.recased_code);
-  if (!category) {
-    return unknown_code("ChargeCategory", row.fields[category_],
-                        "Usage, Purchase, Tax, Credit or Adjustment");
+std::optional<std::size_t> FocusRowReader::code_column(Code code) const {
+  switch (code) {
+    case kCategoryCode:
+      return category_;
+    case kClassCode:
+      return class_;
+    case kFrequencyCode:
+      return frequency_;
+    case kPricingCode:
+      return pricing_category_;
+    case kCommitmentCategoryCode:
+      return commitment_category_;
+    case kCommitmentStatusCode:
+      return commitment_status_;
+    case kReservationStatusCode:
+      return reservation_status_;
+    case kCodes:
+      break;
   }
-  charge.charge_category = *category;
-  if (row.zero_length && *category != ChargeCategory::kUsage) {
+  return std::nullopt;
+}
+
+// A code says what a charge is and not how much it is, so none costs the row its money.
+void FocusRowReader::read_codes(RowState& row, Charge& charge) const {
+  const auto read = [&](Code code, auto parse) -> decltype(parse(std::string_view())) {
+    const auto column = code_column(code);
+    if (!column) return {};
+    const std::string_view text = cell(row, *column);
+    if (bill::is_null(text)) return {};
+    if (auto found = parse(text)) return found;
+    if (auto found = parse(respell_code(text))) {
+      row.recased_code = true;
+      return found;
+    }
+    if (code == kPricingCode) {
+      if (auto found = parse(current_code(text))) {
+        row.draft_code = true;
+        return found;
+      }
+    }
+    row.unknown_codes |= 1u << code;
+    return {};
+  };
+  const auto category = read(kCategoryCode, parse_charge_category);
+  if (!category) row.unknown_codes |= 1u << kCategoryCode;
+  const bool has_quantity = charge.pricing_quantity || charge.consumed_quantity;
+  charge.charge_category =
+      category.value_or(has_quantity ? ChargeCategory::kUsage : ChargeCategory::kAdjustment);
+  if (row.zero_length && charge.charge_category != ChargeCategory::kUsage) {
     charge.charge_period = charge.billing_period;
   }
-
-  const std::string_view correction = value_of(row, class_);
-  if (!correction.empty() && !parse_code(correction, parse_class, row.recased_code)) {
-    return unknown_code("ChargeClass", correction, "Correction, or nothing");
-  }
-  charge.is_correction = !correction.empty();
-
-  // An optional code: nothing where the row has none.
-  std::optional<RowFault> fault;
-  const auto read = [&](std::optional<std::size_t> column, auto parse, auto& out,
-                        std::string_view name, std::string_view allowed) {
-    out = {};
-    const std::string_view text = value_of(row, column);
-    if (text.empty() || fault) return;
-    const auto code = parse_code(text, parse, row.recased_code);
-    if (code) {
-      out = *code;
-    } else {
-      fault = unknown_code(name, text, allowed);
-    }
-  };
-  read(frequency_, parse_charge_frequency, charge.charge_frequency, "ChargeFrequency",
-       "One-Time, Recurring or Usage-Based");
-  read(pricing_category_, parse_pricing_category, charge.pricing_category, "PricingCategory",
-       "Standard, Dynamic, Committed or Other");
-  read(commitment_category_, parse_spend_or_usage, charge.commitment_discount_category,
-       "CommitmentDiscountCategory", "Spend or Usage");
-  read(commitment_status_, parse_used_or_unused, charge.commitment_discount_status,
-       "CommitmentDiscountStatus", "Used or Unused");
-  read(reservation_status_, parse_used_or_unused, charge.capacity_reservation_status,
-       "CapacityReservationStatus", "Used or Unused");
-  return fault;
+  charge.is_correction = read(kClassCode, parse_class).has_value();
+  charge.charge_frequency = read(kFrequencyCode, parse_charge_frequency);
+  charge.pricing_category = read(kPricingCode, parse_pricing_category);
+  charge.commitment_discount_category =
+      read(kCommitmentCategoryCode, parse_spend_or_usage).value_or("");
+  charge.commitment_discount_status = read(kCommitmentStatusCode, parse_used_or_unused);
+  charge.capacity_reservation_status = read(kReservationStatusCode, parse_used_or_unused);
 }
 
 void FocusRowReader::read_texts(const RowState& row, Charge& charge) const {
@@ -549,6 +648,12 @@ void FocusRowReader::keep_others(const RowState& row, Charge& charge) const {
         break;
       case KeepRule::kIfZeroLength:
         if (!row.zero_length) continue;
+        break;
+      case KeepRule::kIfUnknownCode:
+        if ((row.unknown_codes >> other.number & 1u) == 0) continue;
+        break;
+      case KeepRule::kIfNoPeriod:
+        if (!row.no_period) continue;
         break;
     }
     out += out.empty() ? '{' : ',';

@@ -7,9 +7,10 @@
 // quotes as well, because exporters that quote everything write them so.
 //
 // Some exports deviate from FOCUS where their meaning is still clear. Such rows are imported, and a
-// warning counts them: codes in another letter case; an empty ListCost or ContractedCost, which
-// nobody is invoiced; a charge period without length; times finer than a millisecond; quantities
-// too large for a Decimal.
+// warning counts them: costs that the file does not state (cost_defaults.h); no billing period;
+// codes in another spelling, of a draft, or of the emitter's own, which never cost a row its money;
+// a '+' or spaces around a number; a charge period without length; times finer than a millisecond;
+// quantities too large for a Decimal.
 //
 // Nothing is dropped: a column that no rule reads goes unchanged into Charge::other_columns. The
 // deprecated columns ProviderName and PublisherName go there only where they differ from
@@ -29,6 +30,7 @@
 #include "core/error.h"
 #include "ingest/bills/currency_code.h"
 #include "ingest/bills/focus/column.h"
+#include "ingest/bills/focus/cost_defaults.h"
 #include "ingest/bills/json_column.h"
 #include "ingest/bills/row_reader.h"
 #include "ingest/csv/header.h"
@@ -64,15 +66,17 @@ class FocusRowReader : public bill::RowReader {
     kIfUnreadTags,
     kIfUnreadDetails,
     kIfNotInstanceType,
-    kIfTooLarge,    // a number that a Decimal can't hold, under x_ and its name
-    kIfZeroLength,  // the start of a charge period without length
+    kIfTooLarge,     // a number that a Decimal can't hold, under x_ and its name
+    kIfZeroLength,   // the start of a charge period without length
+    kIfUnknownCode,  // a code that FOCUS does not have, under x_ and its name
+    kIfNoPeriod,     // a billing period of which only one end is stated
   };
   struct OtherColumn {
     std::string name;
     std::string json_key;  // "name":
     std::size_t at;
     KeepRule keep;
-    std::size_t number;  // for kIfTooLarge: the index into numbers_
+    std::size_t number;  // for kIfTooLarge: the index into numbers_; for kIfUnknownCode: a Code
   };
   struct LastInstant {
     std::string text;
@@ -84,6 +88,11 @@ class FocusRowReader : public bill::RowReader {
     std::uint64_t empty_list_cost = 0;
     std::uint64_t empty_contracted_cost = 0;
     std::uint64_t letter_case = 0;
+    std::uint64_t draft_codes = 0;
+    std::uint64_t unknown_codes = 0;
+    std::uint64_t unknown_categories = 0;
+    std::uint64_t padded = 0;
+    std::uint64_t no_period = 0;
     std::uint64_t zero_length = 0;
     std::uint64_t cut_times = 0;
     std::uint64_t too_large = 0;
@@ -97,14 +106,31 @@ class FocusRowReader : public bill::RowReader {
     bool details_unread = false;
     bool list_empty = false;
     bool contracted_empty = false;
-    bool recased_code = false;  // a code is in another letter case than FOCUS's
-    bool zero_length = false;   // the charge period
+    bool recased_code = false;        // a code is in another spelling than FOCUS's
+    bool draft_code = false;          // a code is one of FOCUS before 1.0
+    std::uint32_t unknown_codes = 0;  // a bit for each Code
+    bool padded = false;              // a '+', or spaces, around a number, code or time
+    bool no_period = false;           // no billing period is stated
+    bool zero_length = false;         // the charge period
     bool cut_time = false;
     std::uint32_t too_large = 0;  // a bit for each of numbers_
   };
 
   FocusRowReader() = default;
+  // The columns of codes.
+  enum Code : std::size_t {
+    kCategoryCode,
+    kClassCode,
+    kFrequencyCode,
+    kPricingCode,
+    kCommitmentCategoryCode,
+    kCommitmentStatusCode,
+    kReservationStatusCode,
+    kCodes,
+  };
+
   std::optional<std::size_t> find(std::string_view name) const;
+  std::optional<std::size_t> code_column(Code code) const;
   void plan_other_columns(const csv::Header& header);
   void note_warnings(const csv::Header& header);
   std::vector<std::string> warnings() const;
@@ -113,7 +139,10 @@ class FocusRowReader : public bill::RowReader {
   std::optional<RowFault> read_costs(RowState& row, Charge& charge);
   std::optional<RowFault> read_periods(RowState& row, Charge& charge);
   std::optional<RowFault> read_numbers(RowState& row, Charge& charge);
-  std::optional<RowFault> read_codes(RowState& row, Charge& charge) const;
+  void read_codes(RowState& row, Charge& charge) const;
+  Result<std::optional<Interval>> read_billing_period(RowState& row, const Interval& charged);
+  std::string_view cell(RowState& row, std::size_t at) const;
+  Result<ParsedDecimal> parse_cell(RowState& row, std::string_view column, std::size_t at) const;
   void read_texts(const RowState& row, Charge& charge) const;
   void read_json(RowState& row, Charge& charge);
   void keep_others(const RowState& row, Charge& charge) const;
@@ -129,9 +158,8 @@ class FocusRowReader : public bill::RowReader {
   Deviations deviations_;
 
   std::unordered_map<std::string, std::size_t> positions_;  // current name → column of the file
-  std::array<std::size_t, 4> costs_{};  // the last repeats the first where the file lacks it
-  bool lacks_contracted_ = false;
-  std::array<std::size_t, 4> periods_{};
+  CostColumns costs_{};
+  std::array<std::optional<std::size_t>, 4> periods_{};
   std::size_t currency_ = 0;
   std::size_t category_ = 0;
   std::optional<std::size_t> class_, frequency_, pricing_category_, commitment_category_,

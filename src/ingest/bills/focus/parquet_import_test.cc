@@ -44,6 +44,28 @@ constexpr const char* kNeeded =
     "TIMESTAMP '2026-03-05 00:00:00.250' AS ChargePeriodStart, "
     "TIMESTAMPTZ '2026-03-05 03:00:00+02:00' AS ChargePeriodEnd, ";
 
+// DuckDB would read them as doubles: 123.4 as 123.400000000000005684.
+TEST_F(Parquet, DecimalsOfMoreThan38DigitsAreRefused) {
+  write(std::string("SELECT ") + kNeeded +
+        "123.45::DECIMAL(38,2) AS BilledCost, 1 AS EffectiveCost, 1 AS ListCost");
+  std::ostringstream text;
+  text << std::ifstream(path_, std::ios::binary).rdbuf();
+  std::string bytes = text.str();
+  // In the footer, in Thrift's compact protocol: the precision 38 becomes 50.
+  std::size_t changed = 0;
+  for (std::size_t at = bytes.size() / 4; (at = bytes.find("\x15\x4C", at)) != std::string::npos;
+       ++at) {
+    bytes[at + 1] = 0x64;
+    ++changed;
+  }
+  ASSERT_GT(changed, 0u);
+  std::ofstream(path_, std::ios::binary) << bytes;
+  bill::CollectingSink seen;
+  const auto summary = import_parquet(path_.string(), seen);
+  ASSERT_FALSE(summary) << to_text(seen.lines.at(0).costs.billed.amount());
+  EXPECT_THAT(summary.error().message, HasSubstr("BilledCost holds decimals of more than 38"));
+}
+
 TEST_F(Parquet, ReadsEveryTypeExactly) {
   write(std::string("SELECT ") + kNeeded +
         "12345678901234567890.123456789012345678::DECIMAL(38,18) AS BilledCost, "
@@ -145,7 +167,7 @@ TEST_F(Parquet, FilesThatAreNotAreErrors) {
   }
   write("SELECT 1 AS BilledCost");
   EXPECT_THAT(import_parquet(path_.string(), seen).error().message,
-              HasSubstr("missing columns: EffectiveCost"));
+              HasSubstr("missing columns: BillingCurrency"));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ std::set<std::string> files_of(const std::string& folder) {
 
 struct Example {
   std::string name;
-  // As published: the columns that the table lacks, or else where its rows are at fault.
+  // As published: the column that the table lacks, or else where its rows are at fault.
   std::string missing;
   std::string fault;
   // Completed: rows, how many of them are set aside, and the sums of the imported rows: billed,
@@ -50,33 +50,37 @@ struct Example {
   std::vector<std::string> totals;
 };
 
-const std::string kThree = "ListCost, BillingCurrency";
-const std::string kTwo = "BillingCurrency";
+const std::string kLacksCurrency = "BillingCurrency";
 const std::string kUtilization = "_percent_utilization_with";
 const std::string kFlexible = "_commitment_discount_flexibility";
 
 // Two of the examples have hours of a day that no day has: 2023-02-01T30:00:00Z.
 const Example kExamples[] = {
-    {"commitment_discount_purchase_scenario_1", kThree, "", 1, 0, {"8760", "0", "0", "0"}},
-    {"commitment_discount_purchase_scenario_2", kThree, "", 3, 1, {"2", "0", "0", "0"}},
-    {"commitment_discount_purchase_scenario_3", kThree, "", 4, 1, {"4381", "0", "0", "0"}},
-    {"commitment_discount_usage_scenario_1", kThree, "", 1, 0, {"0", "1", "0", "0"}},
-    {"commitment_discount_usage_scenario_2", kThree, "", 1, 0, {"0", "1", "0", "0"}},
-    {"commitment_discount_usage_scenario_3", kThree, "", 2, 0, {"0", "1", "0", "0"}},
-    {"commitment_discount_usage_scenario_4", kThree, "", 2, 0, {"0.5", "1.5", "0", "0"}},
+    {"commitment_discount_purchase_scenario_1", kLacksCurrency, "", 1, 0, {"8760", "0", "0", "0"}},
+    {"commitment_discount_purchase_scenario_2", kLacksCurrency, "", 3, 1, {"2", "0", "0", "0"}},
+    {"commitment_discount_purchase_scenario_3", kLacksCurrency, "", 4, 1, {"4381", "0", "0", "0"}},
+    {"commitment_discount_usage_scenario_1", kLacksCurrency, "", 1, 0, {"0", "1", "0", "0"}},
+    {"commitment_discount_usage_scenario_2", kLacksCurrency, "", 1, 0, {"0", "1", "0", "0"}},
+    {"commitment_discount_usage_scenario_3", kLacksCurrency, "", 2, 0, {"0", "1", "0", "0"}},
+    {"commitment_discount_usage_scenario_4", kLacksCurrency, "", 2, 0, {"0.5", "1.5", "0", "0"}},
     {"one_hundred" + kUtilization + kFlexible + "_with_1_resource",
-     kTwo,
+     kLacksCurrency,
      "",
      3,
      0,
      {"2.75", "2.75", "6.25", "0"}},
     {"one_hundred" + kUtilization + kFlexible + "_with_2_resources",
-     kTwo,
+     kLacksCurrency,
      "",
      3,
      0,
      {"2", "2", "8", "0"}},
-    {"one_hundred" + kUtilization + "out" + kFlexible, kTwo, "", 2, 0, {"1.5", "1.5", "6", "0"}},
+    {"one_hundred" + kUtilization + "out" + kFlexible,
+     kLacksCurrency,
+     "",
+     2,
+     0,
+     {"1.5", "1.5", "6", "0"}},
     {"saas_spend_agreements_a1", "", "BillingPeriodStart", 4, 0, {"1200", "1200", "1257", "1200"}},
     {"saas_spend_agreements_a2", "", "BillingPeriodStart", 13, 0, {"1200", "1200", "1257", "1200"}},
     {"saas_spend_agreements_b1", "", "BillingPeriodStart", 5, 0, {"1200", "1200", "2457", "2400"}},
@@ -101,7 +105,7 @@ const Example kExamples[] = {
     // "0.00 ": with a space behind it.
     {"virtual_currency_pricing_model_b1",
      "",
-     "EffectiveCost",
+     "BillingPeriodStart",
      1,
      0,
      {"100000", "0", "200000", "100000"}},
@@ -123,7 +127,7 @@ const Example kExamples[] = {
      2,
      0,
      {"53000", "0", "53000", "53000"}},
-    {"zero" + kUtilization + "out" + kFlexible, kTwo, "", 3, 0, {"3.5", "3.5", "8", "0"}},
+    {"zero" + kUtilization + "out" + kFlexible, kLacksCurrency, "", 3, 0, {"3.5", "3.5", "8", "0"}},
 };
 
 TEST(SpecExamples, AllAreHere) {

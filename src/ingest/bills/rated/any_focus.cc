@@ -11,14 +11,13 @@
 #include "core/try.h"
 #include "ingest/bills/cell_text.h"
 #include "ingest/bills/focus/column.h"
+#include "ingest/bills/focus/cost_defaults.h"
 #include "ingest/bills/focus/focus_bill.h"
 #include "ingest/bills/rated/rated_focus.h"
 
 namespace pennyweight::rated {
 namespace {
 
-constexpr std::string_view kCostColumns[] = {"BilledCost", "EffectiveCost", "ListCost",
-                                             "ContractedCost"};
 constexpr const char* kNeedsCard =
     "a bill without money is priced from a rate card; give --rate-card FILE, or set "
     "prices.rate_card in the configuration";
@@ -30,7 +29,7 @@ class AnyFocusRowReader : public bill::RowReader {
     focus::RespelledHeader names = focus::respell_header(header_of_file);
     any.respelled_ = std::move(names.changed);
     const csv::Header& header = names.header;
-    for (const std::string_view name : kCostColumns) {
+    for (const std::string_view name : focus::kCostColumns) {
       if (const auto at = header.find(name)) any.costs_.push_back(*at);
     }
     if (any.costs_.empty()) {
@@ -85,7 +84,7 @@ class AnyFocusRowReader : public bill::RowReader {
 
   const RateCard* card_;
   std::vector<std::string> respelled_;       // columns of the file
-  std::vector<std::size_t> costs_;           // the columns of kCostColumns that the file has
+  std::vector<std::size_t> costs_;           // the columns of focus::kCostColumns that the file has
   std::unique_ptr<bill::RowReader> reader_;  // reads the rows
   std::unique_ptr<bill::RowReader> priced_;  // takes over if the first row states no costs
   bool is_first_row_ = true;
@@ -108,11 +107,7 @@ constinit const bill::BillFormat kFocusFormat = {
     .default_delivery = DeliveryStyle::kReplacement,
     .uses_rate_card = true,
     .has_columns = focus::is_focus_header,
-    .has_records =
-        [](std::string_view beginning) {
-          return bill::has_json_name(beginning, "ChargePeriodStart") &&
-                 bill::has_json_name(beginning, "BillingPeriodStart");
-        },
+    .has_records = focus::has_focus_records,
     .open = [](const bill::BillSettings& settings) -> Result<bill::RowReaderFactory> {
       return any_focus_bill(settings.rate_card);
     },

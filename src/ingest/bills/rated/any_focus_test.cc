@@ -176,7 +176,7 @@ TEST(AnyFocus, WhatFocusNeedsIsAskedForAsBefore) {
   const auto summary = bill::import_csv("BilledCost,ChargePeriodStart\n1,2\n", "b.csv",
                                         any_focus_bill(nullptr), sink);
   ASSERT_FALSE(summary);
-  EXPECT_THAT(summary.error().message, HasSubstr("missing columns: EffectiveCost"));
+  EXPECT_THAT(summary.error().message, HasSubstr("missing columns: BillingCurrency"));
 }
 
 }  // namespace

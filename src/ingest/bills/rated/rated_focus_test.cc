@@ -102,7 +102,7 @@ TEST(RatedFocus, RowsOneByOne) {
       {"SkuId,PricingQuantity,PricingUnit", "b,1,Hours", "1 1 EUR"},
       {"SkuId,PricingQuantity,PricingUnit,BillingCurrency", "b,1,Hours,EUR", "1 1 EUR"},
       {"SkuId,PricingQuantity,PricingUnit,BillingCurrency", "b,1,Hours,USD", "prices it in EUR"},
-      {"SkuId,PricingQuantity,PricingUnit,BillingCurrency", "b,1,Hours,usd", "not a currency"},
+      {"SkuId,PricingQuantity,PricingUnit,BillingCurrency", "b,1,Hours,usd", "prices it in EUR"},
       {"SkuId,PricingQuantity,PricingUnit", "c,0.1,Hours",
        "0.033333333333333333 0.033333333333333333"
        " USD"},
@@ -167,7 +167,7 @@ TEST(RatedFocus, WithoutQuantitiesThereIsNothingToPrice) {
       import_text(std::string(kPeriods) + ",SkuId\n" + std::string(kMarch) + ",a\n", rates).error,
       HasSubstr("neither PricingQuantity"));
   EXPECT_THAT(import_text("ConsumedQuantity,ConsumedUnit\n1,Hours\n", rates).error,
-              HasSubstr("BillingPeriodStart"));
+              HasSubstr("ChargePeriodStart"));
 }
 
 TEST(RatedFocus, TheSameAsJson) {

@@ -31,6 +31,7 @@ constexpr std::array kBuiltInColumns = {
     BuiltInColumn{"service", "service_name", DimensionSource::kLine},
     BuiltInColumn{"category", "charge_category", DimensionSource::kLine},
     BuiltInColumn{"pricing", "ifNull(pricing_category, '')", DimensionSource::kLine},
+    BuiltInColumn{"charge_class", "if(is_correction, 'Correction', '')", DimensionSource::kLine},
     BuiltInColumn{"instance_type", "instance_type", DimensionSource::kLine},
     BuiltInColumn{"region", "region_id", DimensionSource::kLine},
     BuiltInColumn{"account", "billing_account_id", DimensionSource::kLine},
@@ -43,6 +44,12 @@ static_assert(kBuiltInColumns.size() == std::size(kBuiltInDimensions),
 const BuiltInColumn* find_built_in_column(std::string_view dimension) {
   const auto found = std::ranges::find(kBuiltInColumns, dimension, &BuiltInColumn::dimension);
   return found == kBuiltInColumns.end() ? nullptr : &*found;
+}
+
+// The value of a tag of the bill line; 0 is the place of no key, and "" the value there.
+std::string tag_expression(std::string_view dimension) {
+  return "tags_values[indexOf(tags_keys, " +
+         clickhouse::sql_literal(std::string(tag_key(dimension))) + ")]";
 }
 
 // The first day of the month of `day`, in integers, since ClickHouse's own dates end in 2149.
@@ -176,6 +183,9 @@ std::string ClickhouseSummarySql::key_of(const std::string& dimension) {
     return columns.back().second;
   };
   const BuiltInColumn* built_in = find_built_in_column(dimension);
+  if (is_tag_dimension(dimension)) {
+    return named(inner_, named(lines_, tag_expression(dimension), "c"), "k");
+  }
   if (built_in == nullptr) {
     const auto known = std::ranges::find(labels_, dimension);
     const auto index = known - labels_.begin();
@@ -202,7 +212,9 @@ std::string ClickhouseSummarySql::condition(const SummaryFilter& filter) const {
   if (filter.values.empty()) return filter.negate ? "" : " AND 0";
   const BuiltInColumn* built_in = find_built_in_column(filter.dimension);
   std::string holds;
-  if (built_in == nullptr) {
+  if (is_tag_dimension(filter.dimension)) {
+    holds = bill_line_condition(tag_expression(filter.dimension), filter.values);
+  } else if (built_in == nullptr) {
     holds = workload_condition(filter);
   } else if (filter.dimension == "billing_month") {
     holds = billing_month_condition(filter.values);

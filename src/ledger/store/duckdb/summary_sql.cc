@@ -29,6 +29,7 @@ constexpr std::array kBuiltInColumns = {
     BuiltInColumn{"service", "coalesce(c.service_name, '')", true},
     BuiltInColumn{"category", "coalesce(c.charge_category, '')", true},
     BuiltInColumn{"pricing", "coalesce(c.pricing_category, '')", true},
+    BuiltInColumn{"charge_class", "CASE WHEN c.is_correction THEN 'Correction' ELSE '' END", true},
     BuiltInColumn{"instance_type", "coalesce(c.instance_type, '')", true},
     BuiltInColumn{"region", "coalesce(c.region_id, '')", true},
     BuiltInColumn{"account", "coalesce(c.billing_account_id, '')", true},
@@ -55,6 +56,12 @@ std::string bucket_expression(TimeBucket bucket) {
 const BuiltInColumn* find_built_in_column(std::string_view dimension) {
   const auto found = std::ranges::find(kBuiltInColumns, dimension, &BuiltInColumn::dimension);
   return found == kBuiltInColumns.end() ? nullptr : &*found;
+}
+
+// Stored in the charge, not in the posting or its run.
+bool is_of_charge(std::string_view dimension) {
+  const BuiltInColumn* built_in = find_built_in_column(dimension);
+  return built_in == nullptr ? is_tag_dimension(dimension) : built_in->of_charge;
 }
 
 constexpr const char* kJoinCharges = " LEFT JOIN charges c ON c.charge_id = p.charge_id";
@@ -85,8 +92,7 @@ SummarySql::SummarySql(const SummaryQuery& query)
     // The runs are known before any posting is read.
     const bool of_run = filter.dimension == "cluster" || filter.dimension == "month";
     (of_run ? runs_ : where_) += condition;
-    const BuiltInColumn* built_in = find_built_in_column(filter.dimension);
-    filters_charges_ |= built_in != nullptr && built_in->of_charge;
+    filters_charges_ |= is_of_charge(filter.dimension);
   }
   if (joins_charges_) joins_ += kJoinCharges;
 }
@@ -95,6 +101,11 @@ std::string SummarySql::value_of(const std::string& dimension) {
   if (const BuiltInColumn* built_in = find_built_in_column(dimension)) {
     joins_charges_ |= built_in->of_charge;
     return built_in->expression;
+  }
+  if (is_tag_dimension(dimension)) {
+    joins_charges_ = true;
+    return "coalesce(list_extract(map_extract(c.tags, " +
+           parameter(std::string(tag_key(dimension))) + "), 1), '')";
   }
   for (const auto& [name, alias] : joined_) {
     if (name == dimension) return "coalesce(" + alias + ".value, '')";
@@ -161,12 +172,11 @@ std::string SummarySql::scan() const {
   std::string line_columns, same_line, inner, outer, group = "1, 2, 3, 4";
   std::uint64_t grouped = 4;
   for (std::size_t i = 0; i < keys_.size(); ++i) {
-    const BuiltInColumn* built_in = find_built_in_column(group_by_[i]);
     const std::string name = "k" + std::to_string(i);
     if (group_by_[i] == "billing_month") {
       line_columns += ", c.billing_month AS " + name;
       outer += ", coalesce(l." + name + ", r.month)";
-    } else if (built_in != nullptr && built_in->of_charge) {
+    } else if (is_of_charge(group_by_[i])) {
       line_columns += ", " + keys_[i] + " AS " + name;
       outer += ", coalesce(l." + name + ", '')";
     } else if (group_by_[i] == "cluster" || group_by_[i] == "month") {

@@ -45,8 +45,8 @@ export function Running({ table, by, isFiltered }: { table: Data; by: string[]; 
       numeric: true,
       hideOnPhone: hide,
       value: (row) => row[name],
-      cell: (row) => <Money amount={text(row, name)} />,
-      total: isAmount(table.total?.[name]) ? <Money amount={table.total?.[name] as string} /> : "",
+      cell: (row) => <Money amount={text(row, name)} unit={currency} />,
+      total: isAmount(table.total?.[name]) ? <Money amount={table.total?.[name] as string} unit={currency} /> : "",
     });
     const plain = (name: string, title: string, hide = false): Column<Row> => ({
       key: name,

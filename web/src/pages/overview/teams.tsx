@@ -71,11 +71,11 @@ export function Teams(parts: Parts) {
   const columns: Column<Owner>[] = [
     { key: "name", title: words(owner), wide: true, value: (one) => one.key, cell: (one) => <Name parts={parts} name={one.key} />, total: "Total" },
     { key: "days", title: "Days", hideOnPhone: true, cell: (one) => <Sparkline values={one.days} /> },
-    { key: "cost", title: `Spend ${currency}`, numeric: true, value: (one) => one.cost, cell: (one) => <Money amount={one.cost} />, total: <Money amount={total} /> },
+    { key: "cost", title: `Spend ${currency}`, numeric: true, value: (one) => one.cost, cell: (one) => <Money amount={one.cost} unit={currency} />, total: <Money amount={total} unit={currency} /> },
     { key: "why", title: "", label: "Explanation", total: <Why of={{ by: [owner, "kind"], month }} label="the total" />,
       cell: (one) => (/^\(\d+ others/.test(one.key) ? null : <Why of={{ by: [owner], values: [one.key], month }} label={shownKey(one.key)} />) },
     { key: "share", title: "Share", numeric: true, value: (one) => one.share, cell: (one) => <Percent value={one.share} /> },
-    { key: "idle", title: "Idle", numeric: true, value: (one) => one.idle, cell: (one) => (isZero(one.idle) ? <span class="nothing">–</span> : <Money amount={one.idle} />), total: <Money amount={idle} /> },
+    { key: "idle", title: "Idle", numeric: true, value: (one) => one.idle, cell: (one) => (isZero(one.idle) ? <span class="nothing">–</span> : <Money amount={one.idle} unit={currency} />), total: <Money amount={idle} unit={currency} /> },
   ];
   return (
     <Card title="Largest spend" flush>

@@ -40,7 +40,7 @@ function columnsOf(rows: WorkloadLine[], month: string): Column<WorkloadLine>[] 
     },
     {
       key: "cost", title: `Cost${own}`, numeric: true, value: (line) => line.effective_cost,
-      cell: (line) => <Money amount={line.effective_cost} currency={own ? null : line.currency} />,
+      cell: (line) => <Money amount={line.effective_cost} currency={own ? null : line.currency} unit={line.currency} />,
     },
     { key: "cluster", title: "Cluster", hideOnPhone: true, value: (line) => line.cluster, cell: (line) => line.cluster || <span class="nothing">–</span> },
     ...names.map((name): Column<WorkloadLine> => ({
@@ -56,7 +56,7 @@ function columnsOf(rows: WorkloadLine[], month: string): Column<WorkloadLine>[] 
       key: "used", title: "Used", numeric: true, hideOnPhone: true, value: used,
       cell: (line) => <span class="share"><Meter percent={toHeight(used(line))} /><Percent value={used(line)} digits={0} /></span>,
     },
-    { key: "idle", title: `Idle${own}`, numeric: true, hideOnPhone: true, value: (line) => line.held_idle_cost, cell: (line) => <Money amount={line.held_idle_cost} /> },
+    { key: "idle", title: `Idle${own}`, numeric: true, hideOnPhone: true, value: (line) => line.held_idle_cost, cell: (line) => <Money amount={line.held_idle_cost} unit={line.currency} /> },
   ];
 }
 
