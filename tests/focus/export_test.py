@@ -12,9 +12,10 @@ sys.path.insert(0, str(HERE))
 
 import json
 
+import model as models
 import rules
 import table as tables
-from harness import SQL_TOOL, expect, expect_run, folder, import_all, report
+from harness import ROOT, SQL_TOOL, expect, expect_run, folder, import_all, report
 
 
 def export(cwd, version, kind, rows):
@@ -29,6 +30,35 @@ def broken(version, table, bill, metadata=None):
     return {outcome.rule for outcome in
             rules.judge(version, table, metadata=metadata, origin=bill)
             if outcome.status == "failed"}
+
+
+def as_published(version, table):
+    """The rules that are broken as the published model has them, without any exception."""
+    return {models.plain(outcome.rule): outcome for outcome in rules.judge(version, table)
+            if outcome.status in ("failed", "contradiction")}
+
+
+def encoded(rule):
+    where = f"where {json.dumps(rule.condition)}: " if rule.condition else "in every row: "
+    return where + json.dumps(rule.check)
+
+
+def expect_quoted(version, found, text):
+    """Each such rule is quoted in focus-conformance.md with the text that it contradicts, both word for word."""
+    model = models.load(version)
+    by_name = {models.plain(rule_id): rule for rule_id, rule in model.rules.items()}
+    for name in found:
+        block = text.split(f"**{name}** (")[1:]
+        expect(block and version in block[0].split(")")[0], f"{version}: {name} fails and is not in the document")
+        if not block:
+            continue
+        quoted = block[0].split("\n**")[0].split("\n## ")[0]
+        expect(encoded(by_name[name]) in quoted, f"{version}: {name}: its check is quoted otherwise")
+        expect(by_name[name].sentence in quoted, f"{version}: {name}: its sentence is quoted otherwise")
+        against = quoted.split("* against it, ")[1]
+        if not against.startswith("its own sentence"):
+            other = by_name[against.split(":")[0]]
+            expect(encoded(other) in against and other.sentence in against, f"{version}: {name}: the other text")
 
 
 def usage(row):
@@ -78,6 +108,7 @@ def main():
     cwd = folder()
     import_all(cwd)
     expect_run(["allocate", "--month", "2026-03"], cwd)
+    document = (pathlib.Path(ROOT) / "docs" / "bills" / "focus-conformance.md").read_text(encoding="utf-8")
     for version in ("1.2", "1.3", "1.4"):
         for kind in ("csv", "parquet"):
             bill, described = export(cwd, version, kind, "charges")
@@ -86,6 +117,10 @@ def main():
             found = broken(version, table, bill, described)
             expect(found == set(), f"allocated {version} {kind}: {sorted(found)}")
             expect(len(table.rows) > len(bill.rows), f"{version} {kind}: nothing is divided")
+            for one in (bill, table):
+                found = as_published(version, one)
+                expect(not found or version != "1.4", f"1.4 as published: {sorted(found)}")
+                expect_quoted(version, found, document)
         if version == "1.2":
             continue
         for what, plant, names in PLANTED:

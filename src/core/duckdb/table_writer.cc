@@ -106,8 +106,8 @@ Result<void> TableWriter::write(const std::string& path, FileFormat format) {
   const std::string how =
       format == FileFormat::kCsv ? "(FORMAT csv, HEADER true)" : "(FORMAT parquet)";
   const Result<void> copied =
-      connection_.execute("COPY (SELECT " + select_list(columns_, format) +
-                          " FROM rows ORDER BY rowid) TO " + quote_text(partial) + " " + how);
+      connection_.execute("COPY (SELECT " + select_list(columns_, format) + " FROM rows) TO " +
+                          quote_text(partial) + " " + how);
   std::error_code code;
   if (!copied) {
     std::filesystem::remove(partial, code);

@@ -106,9 +106,8 @@ Result<void> FocusParquet::write(const std::string& path) {
     list += (list.empty() ? "" : ", ") + expression(column);
   }
   const std::string partial = path + ".partial";
-  const auto copied =
-      state_->connection.execute("COPY (SELECT " + list + " FROM rows ORDER BY rowid) TO " +
-                                 duckdb::quote_text(partial) + " (FORMAT parquet)");
+  const auto copied = state_->connection.execute("COPY (SELECT " + list + " FROM rows) TO " +
+                                                 duckdb::quote_text(partial) + " (FORMAT parquet)");
   std::error_code code;
   if (!copied) {
     std::filesystem::remove(partial, code);

@@ -145,7 +145,7 @@ class LiveTableBuilder {
     const auto today = sum(ended, &LiveRow::cost_today), month = sum(ended, &LiveRow::cost_month);
     if (!month) return std::nullopt;
     const auto amount = [&](const std::optional<Money>& money) {
-      return format_rounded(money ? money->amount() : Decimal(), 2, Thousands::kSeparated);
+      return format_minor(money.value_or(Money::zero(month->currency())));
     };
     return fmt::format(
         "the totals include workloads that have ended: {} today, {} {} this month; --ended shows "

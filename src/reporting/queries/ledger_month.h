@@ -32,7 +32,8 @@ struct ClusterFacts {
 
 class LedgerMonth {
  public:
-  // Reads the month's charges, the nodes, the GPUs and the runs.
+  // Reads the month's charges (without the texts that allocation never reads, such as their
+  // description and other columns), the nodes, the GPUs and the runs.
   // REQUIRES: the rules have passed check_join_rule.
   static Result<LedgerMonth> load(Store& store, const std::string& month,
                                   std::span<const JoinRule> join_rules);
