@@ -41,7 +41,7 @@ const std::vector<std::string>& dimensions() {
   static const std::vector<std::string> kAll = [] {
     std::vector<std::string> all;
     for (const char* name : kBuiltInDimensions) {
-      if (std::string(name) != "charge") all.emplace_back(name);
+      if (is_in_rollup(name)) all.emplace_back(name);
     }
     // Labels more often than other dimensions.
     for (const char* name : {"team", "team", "user", "user", "project", "nonsense"}) {

@@ -10,6 +10,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ledger/store.h"
@@ -42,6 +43,11 @@ T must(Result<T> result) {
 
 inline std::unique_ptr<Rollup> open(const std::string& path) {
   return must(Rollup::open({.path = path, .memory_bytes_max = 256u << 20, .threads = 2}));
+}
+
+// Of the built-in dimensions: single charges, and their classes, are in the ledger only.
+inline bool is_in_rollup(std::string_view dimension) {
+  return dimension != "charge" && dimension != "charge_class";
 }
 
 class Made {

@@ -38,6 +38,7 @@ struct Posted {
   std::string instance_type = "p5.48xlarge";
   std::string pricing = "Standard";
   std::string service = "Compute";
+  std::string charge_class = {};
 };
 
 SummaryRow row(const Posted& posted, Currency currency = kUsd) {
@@ -47,7 +48,7 @@ SummaryRow row(const Posted& posted, Currency currency = kUsd) {
   const bool nobody = posted.customer.empty();
   return {std::nullopt,
           {posted.customer, posted.billing_month, posted.kind, posted.component, posted.category,
-           posted.service, posted.instance_type, posted.pricing},
+           posted.service, posted.instance_type, posted.pricing, posted.charge_class},
           costs,
           nobody ? GpuTime() : time,
           nobody ? time : GpuTime(),
@@ -66,7 +67,8 @@ Posted transfer(const std::string& customer, const std::string& kind, const std:
           .billing_month = "",
           .instance_type = "",
           .pricing = "",
-          .service = ""};
+          .service = "",
+          .charge_class = ""};
 }
 
 StatementOptions march() {
