@@ -34,7 +34,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Where dpkg-shlibdeps finds the library that the package itself contains.
 get_filename_component(duckdb_folder ${DUCKDB_LIBRARY} DIRECTORY)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${duckdb_folder})
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "adduser, tzdata, ca-certificates")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "adduser, tzdata, ca-certificates, fonts-dejavu-core")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
     ${package_files}/debian/postinst ${package_files}/debian/prerm ${package_files}/debian/postrm
     ${package_files}/debian/conffiles)

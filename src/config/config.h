@@ -20,6 +20,7 @@
 #include "config/invoice_config.h"
 #include "config/label_config.h"
 #include "config/live_config.h"
+#include "config/mail_config.h"
 #include "config/yaml_reader.h"
 #include "core/billing_period.h"
 #include "core/error.h"
@@ -62,6 +63,7 @@ struct Config {
   bool states_dimensions = false;  // other than the built-in ones
   InvoiceConfig invoice;
   AuditConfig audit;
+  MailConfig mail;
   AlertConfig alerts;
   std::vector<Budget> budgets;
   std::vector<forecasting::KnownEvent> events;

@@ -206,7 +206,8 @@ bills: [{format: focus}]
 join: [{label: node}]
 currencies: {}
 audit: {}
-invoice: {issuer: {}, customers: {a: {}}, tax: {name: VAT, percent: 20}}
+invoice: {issuer: {}, customers: {a: {}}, tax: {name: VAT, percent: 20}, rates: [{markup: 1}]}
+mail: {}
 budgets: [{name: a, amounts: [{from: 2026-01-01, amount: 1 USD}]}]
 events: [{name: a, from: 2026-01-01, percent: 0}]
 alerts: {receivers: [{name: a, url: "https://a/"}], silences: [{to: 2026-01-01, reason: r}]}
@@ -222,7 +223,8 @@ outcomes: [{metric: m, measure: requests}]
                                                     {"a cluster", "clusters[]."},
                                                     {"tls", "scrape[].tls."},
                                                     {"basic_auth", "scrape[].basic_auth."},
-                                                    {"invoice.customers[]", "invoice.customers."}};
+                                                    {"invoice.customers[]", "invoice.customers."},
+                                                    {"invoice.rates[]", "invoice.rates."}};
   std::map<std::string, std::string> documented;  // key to type, which may list further keys
   for (const ConfigKey& key : config_keys()) {
     if (key.key.starts_with("dimensions.")) continue;  // by the test of the policy's schema

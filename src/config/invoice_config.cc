@@ -12,12 +12,16 @@ constexpr std::int64_t kTermsDaysMax = 3650;
 constexpr std::int64_t kPercentMax = 1000;
 constexpr std::size_t kAddressLinesMax = 12;
 constexpr std::size_t kDetailMax = 4;
+constexpr std::size_t kRatesMax = 10'000;
+constexpr std::int64_t kRateMax = 1'000'000;  // per GPU-hour
 constexpr std::size_t kCustomersMax = 100'000;
 constexpr std::size_t kLogoBytesMax = 512u << 10;
 
 class InvoiceReader {
  public:
-  explicit InvoiceReader(YamlReader& yaml) : yaml_(yaml) {}
+  InvoiceReader(YamlReader& yaml,
+                const std::function<std::string(const YamlNode&, std::string_view)>& path)
+      : yaml_(yaml), path_(path) {}
 
   InvoiceConfig read(const YamlNode& root) {
     yaml_.mapping(
@@ -49,13 +53,24 @@ class InvoiceReader {
             config_.terms_days = yaml_.integer(at, "invoice.terms_days", 0, kTermsDaysMax);
           }},
          {"note", [&](const YamlNode& at) { text(at, "invoice.note", config_.note); }},
+         {"font", [&](const YamlNode& at) { config_.font = path_(at, "invoice.font"); }},
          {"logo", [&](const YamlNode& at) { logo(at); }},
          {"tax", [&](const YamlNode& at) { tax(at); }},
          {"issuer", [&](const YamlNode& at) { config_.issuer = party(at, "invoice.issuer"); }},
          {"customers", [&](const YamlNode& at) { customers(at); }},
-         {"not_customers", [&](const YamlNode& at) {
+         {"not_customers",
+          [&](const YamlNode& at) {
             config_.not_customers = yaml_.texts(at, "invoice.not_customers", kCustomersMax);
+          }},
+         {"tier", [&](const YamlNode& at) { text(at, "invoice.tier", config_.tier); }},
+         {"rates", [&](const YamlNode& at) {
+            yaml_.sequence(at, "invoice.rates", kRatesMax,
+                           [&](const YamlNode& item) { internal_rate(item); });
           }}});
+    const auto has_tier = [](const InternalRateConfig& one) { return !one.tier.empty(); };
+    if (config_.tier.empty() && std::ranges::any_of(config_.rates, has_tier)) {
+      yaml_.refuse(root, "invoice.rates name a tier; invoice.tier says which dimension it is of");
+    }
     return std::move(config_);
   }
 
@@ -74,7 +89,8 @@ class InvoiceReader {
             party.address = yaml_.texts(at, what + ".address", kAddressLinesMax);
           }},
          {"tax_id", [&](const YamlNode& at) { text(at, what + ".tax_id", party.tax_id); }},
-         {"contact", [&](const YamlNode& at) { text(at, what + ".contact", party.contact); }}});
+         {"contact", [&](const YamlNode& at) { text(at, what + ".contact", party.contact); }},
+         {"email", [&](const YamlNode& at) { text(at, what + ".email", party.email); }}});
     return party;
   }
 
@@ -90,6 +106,67 @@ class InvoiceReader {
     for (const YamlNode::Entry& entry : node.entries) {
       config_.customers.emplace(entry.key, party(entry.value, "invoice.customers[]"));
     }
+  }
+
+  void date(const YamlNode& node, const char* what, std::optional<Date>& target) {
+    const auto written = yaml_.text(node, what);
+    if (!written) return;
+    const auto parsed = parse_date(*written);
+    if (!parsed) return yaml_.refuse(node, fmt::format("{}: {}", what, parsed.error().message));
+    target = *parsed;
+  }
+
+  void internal_rate(const YamlNode& node) {
+    InternalRateConfig entry;
+    const auto per_hour = [&](const char* what, std::optional<Decimal>& target) {
+      return [this, what, &target](const YamlNode& at) {
+        target = yaml_.decimal(at, what, Decimal(), Decimal::from_units(kRateMax));
+      };
+    };
+    const auto percent = [&](const char* what, std::int64_t most, std::optional<Decimal>& target) {
+      return [this, what, most, &target](const YamlNode& at) {
+        target = yaml_.decimal(at, what, Decimal(), Decimal::from_units(most));
+        if (target && target->ticks() % 100 != 0) {
+          yaml_.refuse(at, fmt::format("{} has more than 16 digits after the point", what));
+        }
+      };
+    };
+    yaml_.mapping(
+        node, "invoice.rates[]",
+        {{"from", [&](const YamlNode& at) { date(at, "invoice.rates[].from", entry.from); }},
+         {"to", [&](const YamlNode& at) { date(at, "invoice.rates[].to", entry.to); }},
+         {"client", [&](const YamlNode& at) { text(at, "invoice.rates[].client", entry.client); }},
+         {"gpu_model",
+          [&](const YamlNode& at) { text(at, "invoice.rates[].gpu_model", entry.gpu_model); }},
+         {"tier", [&](const YamlNode& at) { text(at, "invoice.rates[].tier", entry.tier); }},
+         {"currency",
+          [&](const YamlNode& at) {
+            const auto code = yaml_.text(at, "invoice.rates[].currency");
+            if (!code) return;
+            const auto currency = Currency::parse(*code);
+            if (!currency) return yaml_.refuse(at, currency.error().message);
+            entry.currency = *currency;
+          }},
+         {"rate", per_hour("invoice.rates[].rate", entry.rate)},
+         {"markup", percent("invoice.rates[].markup", kPercentMax, entry.markup)},
+         {"discount", percent("invoice.rates[].discount", 100, entry.discount)},
+         {"floor", per_hour("invoice.rates[].floor", entry.floor)}});
+    if (node.kind != YamlNode::Kind::kMapping) return;
+    if (!entry.rate && !entry.markup && !entry.discount && !entry.floor) {
+      return yaml_.refuse(node,
+                          "an entry of invoice.rates needs a rate, markup, discount or floor");
+    }
+    if (entry.rate && entry.markup) {
+      return yaml_.refuse(node,
+                          "an entry of invoice.rates has a rate or a markup on the cost, not both");
+    }
+    if ((entry.rate || entry.floor) && !entry.currency) {
+      return yaml_.refuse(node, "a rate or floor of invoice.rates needs its currency");
+    }
+    if (entry.from && entry.to && *entry.to < *entry.from) {
+      return yaml_.refuse(node, "an entry of invoice.rates ends before it begins");
+    }
+    config_.rates.push_back(std::move(entry));
   }
 
   void tax(const YamlNode& node) {
@@ -137,13 +214,16 @@ class InvoiceReader {
   }
 
   YamlReader& yaml_;
+  const std::function<std::string(const YamlNode&, std::string_view)>& path_;
   InvoiceConfig config_;
 };
 
 }  // namespace
 
-InvoiceConfig read_invoice_config(YamlReader& reader, const YamlNode& node) {
-  return InvoiceReader(reader).read(node);
+InvoiceConfig read_invoice_config(
+    YamlReader& reader, const YamlNode& node,
+    const std::function<std::string(const YamlNode&, std::string_view)>& path) {
+  return InvoiceReader(reader, path).read(node);
 }
 
 ConfigKeys invoice_config_keys() {
@@ -157,15 +237,22 @@ ConfigKeys invoice_config_keys() {
        "Values that get no invoice: their cost is shown as charged to nobody."},
       {"invoice.showback", "true, false", "false",
        "Statements for information, on which nothing is due."},
-      {"invoice.issuer", "name, address, tax_id, contact", "",
-       "Who sends the invoices; `address` is a list of lines."},
-      {"invoice.customers.VALUE", "name, address, tax_id, contact", "",
-       "Who receives the invoices of that value; without an entry the value itself."},
+      {"invoice.issuer", "name, address, tax_id, contact, email", "",
+       "Who sends the invoices; `address` is a list of lines, `email` where answers to mails go."},
+      {"invoice.customers.VALUE", "name, address, tax_id, contact, email", "",
+       "Who receives the invoices of that value, `email` by mail; without an entry the value "
+       "itself."},
       {"invoice.terms_days", "days", "", "Days from the day of issue until payment is due."},
       {"invoice.tax", "name, percent", "", "Added to the net total."},
       {"invoice.note", "text", "", "A text at the end of every invoice."},
       {"invoice.logo", "data URI", "", "An image: `data:image/png;base64,…`."},
-      {"invoice.paper", "a4, letter", "a4", "The paper size of the HTML."},
+      {"invoice.rates",
+       "list of client, gpu_model, tier, from, to, currency, rate, markup, discount, floor", "",
+       "What clients are charged in place of the cost; the first that fits decides."},
+      {"invoice.tier", "dimension", "", "The dimension whose value is the tier of a rate."},
+      {"invoice.paper", "a4, letter", "a4", "The paper size of the HTML and the PDF."},
+      {"invoice.font", "path", "DejaVu Sans",
+       "A TrueType font for PDF, where names need other letters."},
   };
 }
 

@@ -240,6 +240,7 @@ ASKING = Requests({
     ("GET", "/api/v1/invoices/{number}"): invoice,
     ("POST", "/api/v1/invoices/preview"): posted("/api/v1/invoices/preview", month=MONTH),
     ("POST", "/api/v1/invoices"): posted("/api/v1/invoices", month=CLOSED),
+    ("GET", "/api/v1/profitability"): plain("/api/v1/profitability", month=MONTH),
     # People
     ("POST", "/api/v1/session"): sign_in,
     ("DELETE", "/api/v1/session"): plain("/api/v1/session"),

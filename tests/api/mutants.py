@@ -62,8 +62,10 @@ MUTANTS = {
     "the list of invoices is not cut": (INVOICES, "!sees_invoice(principal_of(request), one.invoice);",
                                         "(!sees_invoice(principal_of(request), one.invoice) && false);"),
     "an invoice shows what all customers are charged": (
-        INVOICES, "found->invoice.for_customer = principal_of(request).is_scoped();",
+        INVOICES, "found->invoice.for_customer = !wants_books;",
         "found->invoice.for_customer = principal_of(request).name.empty();"),
+    "the books are shown to anybody": (INVOICES, "if (wants_books && !sees_books(principal_of(request)))",
+                                       "if (wants_books && !sees_books(principal_of(request)) && false)"),
     "any invoice is shown": (INVOICES, "if (!sees_invoice(principal_of(request), found->invoice)) {",
                              "if (!sees_invoice(principal_of(request), found->invoice) && false) {"),
 }

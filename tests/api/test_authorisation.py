@@ -288,8 +288,20 @@ def check_invoices(server):
             expect("econciliation" not in answer.body.decode(), f"{one['number']} tells of the whole bill")
     admin = server.sign_in_admin()
     for format_name in ("json", "html", "text"):
-        whole = admin.get(f"/api/v1/invoices/{own[0]['number']}", {"format": format_name})
-        expect("econciliation" in whole.body.decode(), f"the whole document has it as {format_name}")
+        page = admin.get(f"/api/v1/invoices/{own[0]['number']}", {"format": format_name})
+        expect("econciliation" not in page.body.decode(), f"nobody gets the books unasked: {format_name}")
+        books = {"format": format_name, "view": "books"}
+        whole = admin.get(f"/api/v1/invoices/{own[0]['number']}", books)
+        expect("econciliation" in whole.body.decode(), f"the books have it as {format_name}")
+        for reader in (client, server.add_person("viewer", [])):
+            answer = reader.get(f"/api/v1/invoices/{own[0]['number']}", books)
+            expect(answer.status == 403, f"a viewer reads the books as {format_name}: {answer.status}")
+    preview = admin.post("/api/v1/invoices/preview", {"month": asking.MONTH}).json()
+    expect(preview["not_charged"] == [] and not any("reconciliation" in one for one in preview["drafts"]),
+           "drafts are the clients', too")
+    preview = admin.post("/api/v1/invoices/preview", {"month": asking.MONTH, "view": "books"}).json()
+    expect(all("reconciliation" in one for one in preview["drafts"]) and preview["drafts"],
+           "the books' drafts have their reconciliation")
     # With a scope by another dimension, or by two, no customer is visible.
     for scope in ([{"dimension": "user", "values": ["ana"]}],
                   SCOPE + [{"dimension": "user", "values": ["ana"]}]):

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/audit_events/audit_events.h"
+#include "app/cli/invoice_mail.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "core/files/file.h"
@@ -27,13 +28,15 @@ struct InvoiceOptions {
   std::string format = "text";
   std::string folder;
   bool issue = false;
-  bool for_customer = false;
+  bool for_customer = false;  // the default; --books is the other view
+  bool books = false;
   std::string reason;
 };
 
 struct ShowInvoiceOptions {
   std::string number;
   bool for_customer = false;
+  bool books = false;
   std::string format = "text";
 };
 
@@ -48,7 +51,7 @@ std::string file_name(const Invoice& invoice, std::size_t place, const std::stri
 }
 
 Result<void> write_files(const std::vector<Invoice>& invoices, const InvoiceOptions& options,
-                         const Console& console) {
+                         const Context& context) {
   std::error_code problem;
   std::filesystem::create_directories(options.folder, problem);
   if (problem) {
@@ -59,18 +62,20 @@ Result<void> write_files(const std::vector<Invoice>& invoices, const InvoiceOpti
     const std::string path =
         (std::filesystem::path(options.folder) / file_name(invoices[i], i, options.format))
             .string();
+    const auto document = TRY(render_document(invoices[i], options.format, context.config));
     auto file = TRY(OutputFile::create(path));
-    TRY(file.write(render_invoice(invoices[i], options.format)));
+    TRY(file.write(document));
     TRY(file.commit());
-    console.say(path);
+    context.console.say(path);
   }
   return {};
 }
 
 Result<void> put_out(const std::vector<Invoice>& invoices, const InvoiceOptions& options,
-                     const Console& console) {
-  if (!options.folder.empty()) return write_files(invoices, options, console);
-  if (options.format == "html" && invoices.size() > 1) {
+                     const Context& context) {
+  if (!options.folder.empty()) return write_files(invoices, options, context);
+  const Console& console = context.console;
+  if ((options.format == "html" || options.format == "pdf") && invoices.size() > 1) {
     return fail(ErrorCode::kConfig,
                 fmt::format("these are {} pages; name a folder with --out, or one customer with "
                             "--customer",
@@ -90,7 +95,8 @@ Result<void> put_out(const std::vector<Invoice>& invoices, const InvoiceOptions&
   }
   for (std::size_t i = 0; i < invoices.size(); ++i) {
     if (i > 0) console.print("\n");
-    console.print(render_invoice(invoices[i], options.format));
+    const auto document = TRY(render_document(invoices[i], options.format, context.config));
+    console.print(document);
   }
   return {};
 }
@@ -125,11 +131,11 @@ Result<ExitCode> run(const InvoiceOptions& options, Context& context) {
   std::vector<Invoice> shown = month->issued;
   shown.insert(shown.end(), month->prepared.begin(), month->prepared.end());
   // What is not charged belongs to no customer.
-  if (!options.for_customer) {
+  if (options.books) {
     shown.insert(shown.end(), month->not_charged.begin(), month->not_charged.end());
   }
-  for (Invoice& invoice : shown) invoice.for_customer = options.for_customer;
-  TRY(put_out(shown, options, context.console));
+  for (Invoice& invoice : shown) invoice.for_customer = !options.books;
+  TRY(put_out(shown, options, context));
   context.console.say(fmt::format(
       "{}: {} issued before, {} {}; with what is not charged to anyone they add up to the bill, "
       "difference 0",
@@ -170,6 +176,25 @@ Result<ExitCode> list(const TableOptions& options, Context& context) {
   return ExitCode::kDone;
 }
 
+struct ProfitabilityOptions {
+  std::string month;
+  std::string by;
+  TableOptions table;
+};
+
+Result<ExitCode> show_profitability(const ProfitabilityOptions& options, Context& context) {
+  if (options.month.empty()) return usage_error("--month is missing: --month 2026-03");
+  if (const auto right =
+          check_invoice_request({.month = options.month, .by = options.by}, context.config);
+      !right) {
+    return as_usage_error(right.error());
+  }
+  const auto store = TRY(open_ledger(context.config));
+  const auto tables = TRY(query_profitability(*store, context.config, options.month, options.by));
+  print_tables(tables, options.table, context);
+  return ExitCode::kDone;
+}
+
 Result<ExitCode> show(const ShowInvoiceOptions& options, Context& context) {
   const auto store = TRY(open_ledger(context.config));
   auto found = find_invoice(*store, options.number);
@@ -180,10 +205,13 @@ Result<ExitCode> show(const ShowInvoiceOptions& options, Context& context) {
     }
     return std::unexpected(std::move(error));
   }
-  found->invoice.for_customer = options.for_customer;
-  context.console.print(options.format == "json" && !options.for_customer
-                            ? found->record.document
-                            : render_invoice(found->invoice, options.format));
+  found->invoice.for_customer = !options.books;
+  if (options.format == "json" && options.books) {
+    context.console.print(found->record.document);
+    return ExitCode::kDone;
+  }
+  const auto document = TRY(render_document(found->invoice, options.format, context.config));
+  context.console.print(document);
   return ExitCode::kDone;
 }
 
@@ -197,12 +225,17 @@ Verb declare_invoice(CLI::App& app) {
       app.add_subcommand("invoice", "Show or issue the chargeback invoices of a month");
   const auto add_format = [](CLI::App& to, std::string& format) {
     to.add_option("--format", format, "The output format")
-        ->check(CLI::IsMember({"text", "html", "csv", "json"}))
+        ->check(CLI::IsMember({"text", "html", "pdf", "csv", "json"}))
         ->capture_default_str();
   };
-  const auto add_for_customer = [](CLI::App& to, bool& wanted) {
-    to.add_flag("--for-customer", wanted,
-                "Leave out the reconciliation, which shows what all customers are charged");
+  const auto add_views = [](CLI::App& to, bool& for_customer, bool& books) {
+    CLI::Option* const client =
+        to.add_flag("--for-customer", for_customer,
+                    "As the customer may have it, without the books; the default");
+    to.add_flag("--books", books,
+                "With the reconciliation with the bill, what all other customers are charged, and "
+                "what nobody is")
+        ->excludes(client);
   };
   add_booked_month_option(*command, options->month);
   command->add_option("--by", options->by, "The customers' dimension; default: as configured");
@@ -210,7 +243,7 @@ Verb declare_invoice(CLI::App& app) {
       ->delimiter(',');
   command->add_option("--customer", options->customer, "Only the drafts and invoices of this one");
   add_format(*command, options->format);
-  add_for_customer(*command, options->for_customer);
+  add_views(*command, options->for_customer, options->books);
   command->add_option("--out", options->folder,
                       "A folder, for a file per invoice, named by its number");
   command->add_flag(
@@ -222,9 +255,30 @@ Verb declare_invoice(CLI::App& app) {
   CLI::App* show_command = command->add_subcommand("show", "Show an invoice as it was issued");
   show_command->add_option("number", show_options->number, "Its number")->required();
   add_format(*show_command, show_options->format);
-  add_for_customer(*show_command, show_options->for_customer);
+  add_views(*show_command, show_options->for_customer, show_options->books);
+  const auto profit_options = std::make_shared<ProfitabilityOptions>();
+  CLI::App* profit_command = command->add_subcommand(
+      "profitability", "Show what each client is charged, what it cost, and the margin");
+  add_booked_month_option(*profit_command, profit_options->month);
+  profit_command->add_option("--by", profit_options->by,
+                             "The clients' dimension; default: as configured");
+  add_table_options(*profit_command, profit_options->table);
+  const auto send_options = std::make_shared<SendInvoiceOptions>();
+  CLI::App* send_command =
+      command->add_subcommand("send", "Mail issued invoices to their customers");
+  send_command->add_option("number", send_options->number, "One invoice, by its number");
+  add_booked_month_option(*send_command, send_options->month);
+  send_command->add_option("--customer", send_options->customer, "Of the month only this one's");
+  send_command
+      ->add_option("--to", send_options->to, "Addresses in place of invoice.customers.VALUE.email")
+      ->delimiter(',');
+  send_command->add_option("--format", send_options->format, "What is attached")
+      ->check(CLI::IsMember({"pdf", "html", "csv"}))
+      ->capture_default_str();
   command->footer(examples_footer("invoice"));
   return {command, [=](Context& context) {
+            if (send_command->parsed()) return send_invoices(*send_options, context);
+            if (profit_command->parsed()) return show_profitability(*profit_options, context);
             if (list_command->parsed()) return list(*list_options, context);
             if (show_command->parsed()) return show(*show_options, context);
             return run(*options, context);

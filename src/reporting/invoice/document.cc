@@ -104,7 +104,7 @@ void append_quantity(std::string& out, const LineQuantity& quantity, std::string
   members.end();
 }
 
-void append_line(std::string& out, const InvoiceLine& line) {
+void append_line(std::string& out, const InvoiceLine& line, bool for_customer) {
   Members members(out);
   members.text("key", line.key);
   members.text("description", line.description);
@@ -119,17 +119,21 @@ void append_line(std::string& out, const InvoiceLine& line) {
   members.text("rate", line.rate);
   members.truth("rate_is_exact", line.rate_is_exact);
   members.amount("amount", line.amount);
+  if (line.cost && !for_customer) {
+    members.amount("cost", *line.cost);
+    members.text("pricing", line.pricing);
+  }
   members.end();
 }
 
-void append_section(std::string& out, const InvoiceSection& section) {
+void append_section(std::string& out, const InvoiceSection& section, bool for_customer) {
   Members members(out);
   members.text("name", section.name);
   members.text("title", section.title);
   members.key("lines") += '[';
   for (std::size_t i = 0; i < section.lines.size(); ++i) {
     out += i == 0 ? "\n  " : ",\n  ";
-    append_line(out, section.lines[i]);
+    append_line(out, section.lines[i], for_customer);
   }
   out += ']';
   members.amount("subtotal", section.subtotal);
@@ -265,6 +269,11 @@ InvoiceLine read_line(Reader& reader, const Object& object, Currency currency) {
                    reader.text(object, "rate"),
                    reader.truth(object, "rate_is_exact"),
                    reader.amount(object, "amount", currency)};
+  simdjson::dom::element cost;
+  if (object["cost"].get(cost) == simdjson::SUCCESS) {
+    line.cost = reader.amount(object, "cost", currency);
+    line.pricing = reader.text(object, "pricing");
+  }
   simdjson::dom::element quantity;
   if (object["quantity"].get(quantity) != simdjson::SUCCESS) {
     reader.miss("quantity");
@@ -331,7 +340,7 @@ std::string invoice_document(const Invoice& invoice) {
   members.key("sections") += '[';
   for (std::size_t i = 0; i < invoice.sections.size(); ++i) {
     out += i == 0 ? "\n " : ",\n ";
-    append_section(out, invoice.sections[i]);
+    append_section(out, invoice.sections[i], invoice.for_customer);
   }
   out += ']';
   members.amount("net", invoice.net);
@@ -347,6 +356,9 @@ std::string invoice_document(const Invoice& invoice) {
   }
   members.shown("total_shown", invoice.total_shown);
   if (!invoice.for_customer) {
+    if (invoice.has_rates) {
+      members.text("margin", pennyweight::to_text(invoice.margin().amount()));
+    }
     members.key("reconciliation");
     append_reconciliation(out, invoice.reconciliation);
   }
@@ -417,6 +429,9 @@ Result<Invoice> read_invoice(std::string_view document) {
   part("reconciliation", [&](const Object& at) {
     invoice.reconciliation = read_reconciliation(reader, at, currency);
   });
+  for (const InvoiceSection& section : invoice.sections) {
+    for (const InvoiceLine& line : section.lines) invoice.has_rates |= line.cost.has_value();
+  }
   if (!reader.missing().empty()) {
     return fail(ErrorCode::kBadFile,
                 fmt::format("this invoice has no '{}', or not the one that it should have",

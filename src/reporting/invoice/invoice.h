@@ -63,6 +63,10 @@ struct InvoiceLine {
   std::string rate;            // as shown; empty: the amount has no rate
   bool rate_is_exact = false;  // quantity times rate is exactly the amount
   InvoiceAmount amount;
+  // Where an internal rate was applied: what the bill says of the line, and the rate in words. In
+  // the books' view only.
+  std::optional<InvoiceAmount> cost = std::nullopt;
+  std::string pricing = {};
   bool operator==(const InvoiceLine&) const = default;
 };
 
@@ -82,7 +86,8 @@ struct TaxLine {
   bool operator==(const TaxLine&) const = default;
 };
 
-// All invoices of the month and currency, plus what is not charged to anyone, equal the bill.
+// The cost of all invoices of the month and currency, plus what is not charged to anyone, equal the
+// bill. The cost of an invoice is its net, unless internal rates were applied.
 struct InvoiceReconciliation {
   InvoiceAmount this_invoice;
   std::uint64_t other_count = 0;
@@ -122,11 +127,13 @@ struct Invoice {
   std::string note;
   std::vector<InvoiceSection> sections;
   InvoiceAmount net;
+  bool has_rates = false;  // internal rates were applied: the net is not the cost
   std::optional<TaxLine> tax;
   Money total_shown;  // net and tax
   InvoiceReconciliation reconciliation;
-  // Leaves the reconciliation out of pages and documents, for readers who may see what this
-  // customer is charged but not what the others are. Stored documents always include it.
+  // Leaves the reconciliation, costs and rates in words out of pages and documents, for readers who
+  // may see what this customer is charged but not what the others are. Stored documents always
+  // include it.
   bool for_customer = false;
 
   explicit Invoice(Currency money)
@@ -135,6 +142,8 @@ struct Invoice {
         total_shown(Money::zero(money)),
         reconciliation{net, 0, net, net, Money::zero(money), 0, net} {}
   bool operator==(const Invoice&) const = default;
+  // Net less cost; zero without internal rates.
+  Money margin() const { return net.exact - reconciliation.this_invoice.exact; }
   bool is_draft() const { return number.empty() && kind != InvoiceKind::kNotCharged; }
 };
 

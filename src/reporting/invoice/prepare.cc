@@ -101,10 +101,14 @@ void add_issued(IssuedBefore& before, const Invoice& invoice) {
       const bool hours = line.quantity && line.quantity->kind == QuantityKind::kGpuHours;
       StatementLine as_issued{section.name, section.title, line.key,         line.description,
                               "",           line.quantity, line.amount.exact};
+      if (line.cost) as_issued.cost = line.cost->exact;
+      as_issued.pricing = line.pricing;
       const auto [known, is_new] = before.lines.try_emplace(
           {section.name, line.key}, IssuedLine{std::move(as_issued), hours});
       if (is_new) continue;
       StatementLine& sum = known->second.line;
+      const Money cost = line.cost ? line.cost->exact : line.amount.exact;
+      if (sum.cost || line.cost) sum.cost = sum.provider_cost() + cost;
       sum.amount += line.amount.exact;
       if (!hours) continue;
       if (known->second.has_hours) {
@@ -149,6 +153,9 @@ std::vector<StatementLine> not_yet_issued(const std::vector<StatementLine>& line
     if (line.amount == was.line.amount && !hours) continue;
     StatementLine difference = line;
     difference.amount = line.amount - was.line.amount;
+    if (line.cost || was.line.cost) {
+      difference.cost = line.provider_cost() - was.line.provider_cost();
+    }
     difference.quantity = hours;
     difference.remark = was_and_is(was.line.amount, line.amount);
     rest.push_back(std::move(difference));
@@ -163,9 +170,16 @@ std::vector<StatementLine> not_yet_issued(const std::vector<StatementLine>& line
     }
     gone.remark = was_and_is(was.line.amount, Money::zero(was.line.amount.currency()));
     gone.amount = -was.line.amount;
+    if (was.line.cost) gone.cost = -*was.line.cost;
     rest.push_back(std::move(gone));
   }
   return rest;
+}
+
+Money sum_costs(const std::vector<StatementLine>& lines, Currency currency) {
+  Money sum = Money::zero(currency);
+  for (const StatementLine& line : lines) sum += line.provider_cost();
+  return sum;
 }
 
 Money sum_lines(const std::vector<StatementLine>& lines, Currency currency) {
@@ -193,6 +207,8 @@ void fill_sections(Invoice& invoice, const std::vector<StatementLine>& lines, Mo
                      "",
                      false,
                      {line.amount, Money::zero(currency)}};
+    if (line.cost) item.cost = InvoiceAmount{*line.cost, round_to_minor(*line.cost)};
+    item.pricing = line.pricing;
     section->subtotal.exact += line.amount;
     section->lines.push_back(std::move(item));
   }
@@ -289,8 +305,9 @@ class Month {
       }
       add_issued(before_[{invoice->customer, invoice->currency}], *invoice);
       auto& sum = issued_.try_emplace(invoice->currency, invoice->currency).first->second;
-      sum.exact += invoice->net.exact;
-      sum.shown += invoice->net.shown;
+      sum.exact += invoice->reconciliation.this_invoice.exact;
+      sum.shown += invoice->reconciliation.this_invoice.shown;
+      sum.has_rates = sum.has_rates || invoice->has_rates;
       ++sum.count;
     }
     return {};
@@ -325,6 +342,7 @@ class Month {
   struct IssuedSum {
     Money exact, shown;
     std::uint64_t count = 0;
+    bool has_rates = false;
     explicit IssuedSum(Currency currency)
         : exact(Money::zero(currency)), shown(Money::zero(currency)) {}
   };
@@ -332,6 +350,7 @@ class Month {
     std::string customer;
     std::vector<StatementLine> lines;
     Money total;
+    Money cost;
     std::string refers_to;
   };
 
@@ -350,9 +369,12 @@ class Month {
       const IssuedBefore issued = before == before_.end() ? IssuedBefore{} : before->second;
       Owed owed{customer,
                 not_yet_issued(statement ? statement->lines : std::vector<StatementLine>(), issued),
-                Money::zero(currency), issued.first_number};
+                Money::zero(currency), Money::zero(currency), issued.first_number};
       if (owed.lines.empty()) continue;
       owed.total = sum_lines(owed.lines, currency);
+      owed.cost = sum_costs(owed.lines, currency);
+      // Lines that only moved among themselves are no reason for a document.
+      if (!owed.refers_to.empty() && owed.total.is_zero()) continue;
       name_earlier_invoices(owed);
       all.push_back(std::move(owed));
     }
@@ -384,11 +406,14 @@ class Month {
     std::vector<Money> totals;
     Money sum = issued.exact + nobody.total;
     for (const Owed& owed : all) {
-      totals.push_back(owed.total);
-      sum += owed.total;
+      totals.push_back(owed.cost);
+      sum += owed.cost;
     }
+    // A line at a rate per hour stays as it was issued when its cost changes.
+    const Money moved = bill - sum;
+    CHECK(moved.is_zero() || issued.has_rates, "a statement adds up to its bill");
+    totals.push_back(moved);
     totals.push_back(nobody.total);
-    CHECK(sum == bill, "a statement adds up to its bill");
     const Money bill_shown = round_to_minor(bill);
     const RoundedAmounts down = round_to_total(totals, bill_shown - issued.shown);
 
@@ -418,7 +443,11 @@ class Month {
       invoice.kind = all[i].total.is_negative()  ? InvoiceKind::kCreditNote
                      : invoice.refers_to.empty() ? InvoiceKind::kInvoice
                                                  : InvoiceKind::kSupplement;
-      fill_sections(invoice, all[i].lines, down.shown[i]);
+      invoice.has_rates = std::ranges::any_of(
+          all[i].lines, [](const StatementLine& line) { return line.cost.has_value(); });
+      // Without rates the net is the cost, and its cents are handed down from the bill.
+      const Money shown = invoice.has_rates ? round_to_minor(all[i].total) : down.shown[i];
+      fill_sections(invoice, all[i].lines, shown);
       invoice.total_shown = invoice.net.shown;
       if (settings_.tax && !settings_.showback) {
         const auto tax = TRY(make_tax_line(invoice.net.shown, *settings_.tax));
@@ -426,10 +455,11 @@ class Month {
         invoice.total_shown += tax.amount.shown;
       }
       invoice.reconciliation = month;
-      invoice.reconciliation.this_invoice = invoice.net;
+      const InvoiceAmount cost{all[i].cost, down.shown[i]};
+      invoice.reconciliation.this_invoice = cost;
       --invoice.reconciliation.other_count;
-      invoice.reconciliation.others.exact = month.others.exact - invoice.net.exact;
-      invoice.reconciliation.others.shown = month.others.shown - invoice.net.shown;
+      invoice.reconciliation.others.exact = month.others.exact - cost.exact;
+      invoice.reconciliation.others.shown = month.others.shown - cost.shown;
       prepared.invoices.push_back(std::move(invoice));
     }
 

@@ -1,6 +1,10 @@
 #include "reporting/invoice/render.h"
 
+#include <fmt/format.h>
+
 #include <array>
+
+#include "reporting/minor_unit.h"
 
 namespace pennyweight {
 
@@ -27,6 +31,10 @@ std::string format_month(std::string_view month) {
   if (number < 1 || number > 12) return std::string(month);
   return std::string(kNames[static_cast<std::size_t>(number - 1)]) + " " +
          std::string(month.substr(0, 4));
+}
+
+std::string pricing_note(const InvoiceLine& line) {
+  return fmt::format("cost {}; {}", format_minor(line.cost->shown), line.pricing);
 }
 
 }  // namespace pennyweight

@@ -24,6 +24,10 @@ std::string render_invoice_csv(std::span<const Invoice> invoices);
 // "Invoice", "Credit note", "Supplementary invoice", "Cost statement", "Not charged to anyone".
 std::string_view invoice_title(const Invoice& invoice);
 
+// What a line cost and by which rate it is charged, for the books: "cost 1,000.00; 12 % markup".
+// REQUIRES: the line has a cost.
+std::string pricing_note(const InvoiceLine& line);
+
 // "March 2026". A text that is not a month stays as it is.
 std::string format_month(std::string_view month);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kHeader =
     "number,title,status,month,customer,customer_name,currency,refers_to,section,line,description,"
-    "remark,quantity,unit,rate,rate_is_exact,amount_exact,amount_shown\n";
+    "remark,quantity,unit,rate,rate_is_exact,amount_exact,amount_shown,cost_exact,pricing\n";
 
 std::string quote_csv(std::string_view text) {
   std::string field = "\"";
@@ -70,7 +70,11 @@ std::string render_invoice_csv(std::span<const Invoice> invoices) {
                text_field(line.description) + ',' + text_field(line.remark) + ',' +
                quote_csv(without_separators(line.quantity_shown)) + ',' + text_field(line.unit) +
                ',' + without_separators(line.rate) + ',' + (line.rate_is_exact ? "true" : "false") +
-               ',' + to_text(line.amount.exact.amount()) + ',' + plain(line.amount.shown) + '\n';
+               ',' + to_text(line.amount.exact.amount()) + ',' + plain(line.amount.shown) + ',' +
+               (line.cost && !invoice.for_customer
+                    ? to_text(line.cost->exact.amount()) + ',' + text_field(line.pricing)
+                    : std::string(",")) +
+               '\n';
       }
     }
     if (!invoice.tax) continue;
@@ -78,7 +82,7 @@ std::string render_invoice_csv(std::span<const Invoice> invoices) {
            text_field(invoice.tax->name) + ",\"\",\"1\",\"lump sum\"," +
            plain(invoice.tax->amount.shown) + ",false," +
            to_text(invoice.tax->amount.exact.amount()) + ',' + plain(invoice.tax->amount.shown) +
-           '\n';
+           ",,\n";
   }
   return out;
 }

@@ -87,10 +87,13 @@ std::string facts(const Invoice& invoice) {
   return out;
 }
 
-std::string line_row(const InvoiceLine& line) {
+std::string line_row(const InvoiceLine& line, bool for_customer) {
   std::string out = "<tr><td>" + html_text(line.description);
   if (!line.remark.empty()) {
     out += "<span class=\"remark\">" + html_text(line.remark) + "</span>";
+  }
+  if (line.cost && !for_customer) {
+    out += "<span class=\"remark\">" + html_text(pricing_note(line)) + "</span>";
   }
   const bool is_average =
       line.quantity && line.quantity->kind == QuantityKind::kGpuHours && !line.rate_is_exact;
@@ -112,7 +115,9 @@ std::string lines_table(const Invoice& invoice) {
   for (const InvoiceSection& section : invoice.sections) {
     out += fmt::format("<tbody>\n<tr><th scope=\"rowgroup\" colspan=\"5\">{}</th></tr>\n",
                        html_text(section.title));
-    for (const InvoiceLine& line : section.lines) out += line_row(line);
+    for (const InvoiceLine& line : section.lines) {
+      out += line_row(line, invoice.for_customer);
+    }
     out += fmt::format(
         "<tr class=\"subtotal\"><th scope=\"row\" colspan=\"4\">Subtotal</th>"
         "<td class=\"figure\">{}</td></tr>\n</tbody>\n",
@@ -148,12 +153,19 @@ std::string proof(const Invoice& invoice) {
       "bill</caption>\n<tbody>\n";
   std::string others = "documents of the month";
   if (!is_not_charged(invoice)) {
-    out += total_row("", "This document, net", money(month.this_invoice.shown));
+    if (invoice.has_rates) {
+      out += total_row("", "Net of this document", money(invoice.net.shown));
+      out += total_row("", "Margin", money(invoice.net.shown - month.this_invoice.shown));
+    }
+    out += total_row("", invoice.has_rates ? "This document, its cost" : "This document, net",
+                     money(month.this_invoice.shown));
     others =
         month.other_count == 1 ? "other document of the month" : "other documents of the month";
   }
-  out += total_row("", fmt::format("{} {}, net", month.other_count, others),
-                   money(month.others.shown));
+  out += total_row(
+      "",
+      fmt::format("{} {}, {}", month.other_count, others, invoice.has_rates ? "their cost" : "net"),
+      money(month.others.shown));
   out += total_row("", "Not charged to anyone", money(month.not_charged.shown));
   if (!month.rounding.is_zero()) {
     out += total_row("", "Rounding against earlier invoices", money(month.rounding));

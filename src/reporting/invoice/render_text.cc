@@ -125,7 +125,7 @@ std::string sum_line(const Widths& widths, std::string_view label, std::string_v
   return std::string(label) + spaces(gap) + std::string(amount) + '\n';
 }
 
-std::string section_text(const InvoiceSection& section, const Widths& widths) {
+std::string section_text(const InvoiceSection& section, const Widths& widths, bool for_customer) {
   std::string out = "\n";
   for (const std::string& line : wrapped(section.title, kWidth)) out += line + '\n';
   for (const InvoiceLine& line : section.lines) {
@@ -138,6 +138,9 @@ std::string section_text(const InvoiceSection& section, const Widths& widths) {
     for (const std::string& remark : wrapped(line.remark, kWidth - 2 * kIndent - 2)) {
       out += without_end(spaces(2 * kIndent) + remark);
     }
+    if (line.cost && !for_customer) {
+      out += spaces(2 * kIndent) + pricing_note(line) + '\n';
+    }
   }
   return out + sum_line(widths, spaces(kIndent) + "Subtotal", format_minor(section.subtotal.shown));
 }
@@ -146,7 +149,8 @@ std::string reconciliation_text(const Invoice& invoice) {
   const InvoiceReconciliation& month = invoice.reconciliation;
   std::vector<std::pair<std::string, Money>> rows;
   if (invoice.kind != InvoiceKind::kNotCharged) {
-    rows.emplace_back("This document", month.this_invoice.shown);
+    rows.emplace_back(invoice.has_rates ? "This document, its cost" : "This document",
+                      month.this_invoice.shown);
   }
   rows.emplace_back(fmt::format("{} {}{} of the month", month.other_count,
                                 invoice.kind == InvoiceKind::kNotCharged ? "" : "other ",
@@ -163,6 +167,11 @@ std::string reconciliation_text(const Invoice& invoice) {
   rows.emplace_back("Difference", month.this_invoice.shown + month.others.shown +
                                       month.not_charged.shown + month.rounding - month.bill.shown);
   std::string out = fmt::format("Reconciliation with the bill, {}\n", invoice.currency.text());
+  if (invoice.has_rates) {
+    rows.emplace_back("Net of this document", invoice.net.shown);
+    rows.emplace_back("Margin: its net less its cost",
+                      invoice.net.shown - month.this_invoice.shown);
+  }
   for (const auto& [label, amount] : rows) {
     out += fmt::format("  {}{}\n", left(label, 56), right(format_minor(amount), 20));
   }
@@ -201,7 +210,9 @@ std::string render_invoice_text(const Invoice& invoice) {
   const Widths widths = column_widths(invoice);
   out += columns(widths, {"Description", "Quantity", "Unit", "Rate", "Amount"});
   out += rule("─");
-  for (const InvoiceSection& section : invoice.sections) out += section_text(section, widths);
+  for (const InvoiceSection& section : invoice.sections) {
+    out += section_text(section, widths, invoice.for_customer);
+  }
   out += '\n' + rule("─");
   if (invoice.tax) {
     out += sum_line(widths, "Net", format_minor(invoice.net.shown));

@@ -7,6 +7,7 @@
 
 #include "core/card_share.h"
 #include "core/json_text.h"
+#include "core/try.h"
 #include "reporting/number_format.h"
 
 namespace pennyweight {
@@ -24,15 +25,24 @@ struct RowKeys {
   std::string pricing;
   std::string charge_class;
   std::vector<std::string> detail;
+  std::string gpu_model;
+  std::string tier;
 };
 
 RowKeys to_row_keys(const SummaryRow& row, const StatementOptions& options) {
   const std::vector<std::string>& keys = row.keys;
   CHECK(keys.size() == statement_group_by(options).size(),
         "rows are grouped by statement_group_by()");
-  return {
+  const auto first_detail = keys.begin() + 9;
+  const auto after_detail = first_detail + static_cast<std::ptrdiff_t>(options.detail.size());
+  auto extra = after_detail;
+  RowKeys of{
       keys[0], keys[1], keys[2], keys[3], keys[4],
-      keys[5], keys[6], keys[7], keys[8], std::vector<std::string>(keys.begin() + 9, keys.end())};
+      keys[5], keys[6], keys[7], keys[8], std::vector<std::string>(first_detail, after_detail),
+      "",      ""};
+  if (options.has_rates() && options.rates->by_gpu_model()) of.gpu_model = *extra++;
+  if (options.has_rates() && options.rates->by_tier()) of.tier = *extra;
+  return of;
 }
 
 Money select_cost(const Costs& costs, CostBasis basis) {
@@ -83,8 +93,10 @@ struct DraftLine {
   std::string remark;
   enum class Measure { kHeld, kIdle, kShare, kLump } measure = Measure::kLump;
   std::string kind;  // of the amount that is shared
-  Money amount;
+  Money amount;      // what is charged
   GpuTime time;
+  Money cost = Money::zero(kUsd);
+  std::string pricing = {};
 };
 
 std::string pricing_suffix(const std::string& pricing) {
@@ -137,7 +149,7 @@ class StatementBuilder {
  public:
   explicit StatementBuilder(const StatementOptions& options) : options_(options) {}
 
-  void add(const SummaryRow& row) {
+  Result<void> add(const SummaryRow& row) {
     const RowKeys keys = to_row_keys(row, options_);
     const Money amount = select_cost(row.costs, options_.cost);
     const Currency currency = amount.currency();
@@ -153,24 +165,29 @@ class StatementBuilder {
       place.title = "Held by " + keys.customer + ": " + place.title;
     }
     const GpuTime time = draft.measure == DraftLine::Measure::kIdle ? row.idle_time : row.gpu_time;
-    draft.amount = Money::zero(currency);
+    const RatedPrice price = TRY(price_of(row, keys, amount, time, nobody));
+    if (!price.pricing.empty()) tell_pricing(keys, price, place, draft);
+    draft.amount = draft.cost = Money::zero(currency);
     DraftLine& line = customer.try_emplace(std::move(place), std::move(draft)).first->second;
-    line.amount += amount;
+    line.amount += price.amount;
+    line.cost += amount;
     line.time += time;
+    return {};
   }
 
   Result<MonthStatement> finish(std::span<const BillTotal> bills) {
     MonthStatement statement{options_.month, options_.by, options_.cost, {}, {}, {}};
     std::map<Currency, Money> sums;
     for (const auto& [who, drafts] : customers_) {
-      CustomerStatement customer{who.first, {}, Money::zero(who.second)};
+      CustomerStatement customer{who.first, {}, Money::zero(who.second), Money::zero(who.second)};
       for (const auto& [place, draft] : drafts) {
         customer.total += draft.amount;
+        customer.cost += draft.cost;
         // Nothing is left of an amount that was moved away completely.
-        if (draft.amount.is_zero() && draft.time == GpuTime()) continue;
+        if (draft.amount.is_zero() && draft.cost.is_zero() && draft.time == GpuTime()) continue;
         customer.lines.push_back(to_line(place, draft));
       }
-      sums.try_emplace(who.second, Money::zero(who.second)).first->second += customer.total;
+      sums.try_emplace(who.second, Money::zero(who.second)).first->second += customer.cost;
       if (customer.lines.size() > kInvoiceLinesMax) {
         return fail(
             ErrorCode::kLimit,
@@ -189,7 +206,7 @@ class StatementBuilder {
       if (sum->second != bill.amount) return mismatch_error(sum->second, bill);
       sums.erase(sum);
       if (!customers_.contains({"", currency})) {
-        statement.not_charged.push_back({"", {}, Money::zero(currency)});
+        statement.not_charged.push_back({"", {}, Money::zero(currency), Money::zero(currency)});
       }
       statement.bills.push_back(bill);
     }
@@ -208,6 +225,31 @@ class StatementBuilder {
 
  private:
   using Customer = std::map<LinePosition, DraftLine>;
+
+  Result<RatedPrice> price_of(const SummaryRow& row, const RowKeys& keys, Money cost, GpuTime time,
+                              bool nobody) const {
+    if (nobody || !options_.has_rates()) return RatedPrice{cost, ""};
+    return options_.rates->price(
+        {.client = keys.customer,
+         .gpu_model = keys.gpu_model,
+         .tier = keys.tier,
+         .day = row.bucket,
+         .cost = cost,
+         .is_gpu_time = is_gpu_cost(keys) && !is_transfer(keys) && keys.category == "Usage",
+         .time = time});
+  }
+
+  // A line has one rate, so that its quantity times the rate is its amount.
+  static void tell_pricing(const RowKeys& keys, const RatedPrice& price, LinePosition& place,
+                           DraftLine& draft) {
+    draft.pricing = price.pricing;
+    place.key += "," + price.pricing;
+    if (price.pricing.find("per GPU-hour") == std::string::npos) return;
+    if (!keys.gpu_model.empty()) draft.description += ", " + keys.gpu_model;
+    if (!keys.tier.empty()) draft.description += ", " + keys.tier;
+    place.key += "," + keys.gpu_model + "," + keys.tier;
+  }
+
   using Placed = std::pair<LinePosition, DraftLine>;
 
   Placed placed(const RowKeys& row, int order, std::string section, std::string title,
@@ -346,6 +388,10 @@ class StatementBuilder {
   StatementLine to_line(const LinePosition& place, const DraftLine& draft) const {
     StatementLine line{place.section, place.title,  place.key,   draft.description,
                        draft.remark,  std::nullopt, draft.amount};
+    if (!draft.pricing.empty()) {
+      line.cost = draft.cost;
+      line.pricing = draft.pricing;
+    }
     // The description already ends with the service.
     if (line.description.ends_with(line.remark)) line.remark.clear();
     switch (draft.measure) {
@@ -360,7 +406,8 @@ class StatementBuilder {
       case DraftLine::Measure::kShare: {
         // Where credits make the sum zero or negative, a share of it is meaningless.
         const Money all = shared_.at({draft.amount.currency(), draft.kind});
-        if (all.ticks() > 0 && draft.amount.ticks() >= 0 && draft.amount.ticks() <= all.ticks()) {
+        if (draft.pricing.empty() && all.ticks() > 0 && draft.amount.ticks() >= 0 &&
+            draft.amount.ticks() <= all.ticks()) {
           line.quantity = LineQuantity{QuantityKind::kShare, draft.amount.ticks(), all.ticks()};
         }
         break;
@@ -409,6 +456,8 @@ std::vector<std::string> statement_group_by(const StatementOptions& options) {
                                          "component",     "category",      "service",
                                          "instance_type", "pricing",       "charge_class"};
   dimensions.insert(dimensions.end(), options.detail.begin(), options.detail.end());
+  if (options.has_rates() && options.rates->by_gpu_model()) dimensions.emplace_back(kNodeDimension);
+  if (options.has_rates() && options.rates->by_tier()) dimensions.push_back(options.tier);
   return dimensions;
 }
 
@@ -416,7 +465,9 @@ Result<MonthStatement> month_statement(std::span<const SummaryRow> rows,
                                        std::span<const BillTotal> bills,
                                        const StatementOptions& options) {
   StatementBuilder builder(options);
-  for (const SummaryRow& row : rows) builder.add(row);
+  for (const SummaryRow& row : rows) {
+    TRY(builder.add(row));
+  }
   return builder.finish(bills);
 }
 

@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "ledger/summary.h"
 #include "reporting/invoice/invoice.h"
+#include "reporting/invoice/rates.h"
 
 namespace pennyweight {
 
@@ -29,7 +30,16 @@ struct StatementOptions {
   CostBasis cost = CostBasis::kEffective;
   std::map<std::string, std::string> methods;  // by posting kind, in words
   std::vector<std::string> not_customers;      // values that aren't customers; "(…)" never is one
+  // What customers are charged in place of the cost. Rows are then by day, and have two more keys,
+  // the GPU model and the tier.
+  const InternalRates* rates = nullptr;  // null: none; outlives the call
+  std::string tier;                      // the dimension of the tier; empty: none
+
+  bool has_rates() const { return rates != nullptr && !rates->empty(); }
 };
+
+// The dimension that the caller replaces with a GPU model (see statement_group_by).
+inline constexpr const char* kNodeDimension = "node";
 
 struct StatementLine {
   std::string section;
@@ -38,14 +48,18 @@ struct StatementLine {
   std::string description;
   std::string remark;
   std::optional<LineQuantity> quantity;
-  Money amount;
+  Money amount;                              // what is charged
+  std::optional<Money> cost = std::nullopt;  // where a rate was applied; else the amount
+  std::string pricing = {};                  // the rate in words
+  Money provider_cost() const { return cost.value_or(amount); }
 };
 
 // Of one currency.
 struct CustomerStatement {
   std::string customer;
   std::vector<StatementLine> lines;  // by section, then as they are printed
-  Money total;
+  Money total;                       // what is charged
+  Money cost;                        // what the bill says of it
 };
 
 // The sum of the charges booked in the month, of one currency, taken from the charges themselves.
@@ -64,11 +78,13 @@ struct MonthStatement {
   std::vector<BillTotal> bills;                // by currency
 };
 
-// The group_by of the query that month_statement() needs.
+// The group_by of the query that month_statement() needs. With rates by GPU model the last key but
+// one is the node, which the caller replaces by the model of its GPUs; with rates the query is by
+// day.
 std::vector<std::string> statement_group_by(const StatementOptions& options);
 
 // REQUIRES: rows grouped by statement_group_by(), of postings booked in the month; one bill per
-// currency. An error where the rows of a currency do not add up exactly to its bill.
+// currency. An error where the costs of a currency do not add up exactly to its bill.
 Result<MonthStatement> month_statement(std::span<const SummaryRow> rows,
                                        std::span<const BillTotal> bills,
                                        const StatementOptions& options);

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "allocation/pricing/catalog.h"
 #include "config/policy_text.h"
 #include "core/check.h"
 #include "core/plain_text.h"
@@ -16,6 +17,7 @@
 #include "reporting/invoice/document.h"
 #include "reporting/invoice/prepare.h"
 #include "reporting/invoice/render.h"
+#include "reporting/pdf/invoice_pdf.h"
 #include "reporting/queries/selection.h"
 
 namespace pennyweight {
@@ -141,11 +143,54 @@ Money select_cost(const Costs& costs, CostBasis basis) {
   return basis == CostBasis::kBilled ? costs.billed : costs.effective;
 }
 
+InternalRates internal_rates(const InvoiceConfig& config) {
+  std::vector<InternalRate> rules;
+  for (const InternalRateConfig& one : config.rates) {
+    rules.push_back({.from = one.from,
+                     .to = one.to,
+                     .client = one.client,
+                     .gpu_model = one.gpu_model,
+                     .tier = one.tier,
+                     .currency = one.currency,
+                     .rate = one.rate,
+                     .markup = one.markup,
+                     .discount = one.discount,
+                     .floor = one.floor});
+  }
+  return InternalRates(std::move(rules));
+}
+
+// Replaces the key of each row that is a node by the model of the node's GPUs: as the inventory
+// says, else as the price list has the row's instance type.
+Result<void> name_gpu_models(Store& store, std::size_t node_key, std::size_t type_key,
+                             std::vector<SummaryRow>& rows) {
+  std::map<std::string, std::string> models;
+  const auto nodes = TRY(store.nodes());
+  for (const Node& node : nodes) {
+    if (!node.gpu_model.empty()) models[node.name.text()] = node.gpu_model;
+  }
+  for (SummaryRow& row : rows) {
+    std::string& key = row.keys[node_key];
+    const auto known = models.find(key);
+    const InstanceType* type = Catalog::built_in().find_instance_type(row.keys[type_key]);
+    key = known != models.end() ? known->second : type != nullptr ? type->gpu_model : "";
+  }
+  return {};
+}
+
 Result<MonthStatement> load_statement(Store& store, const StatementOptions& options) {
   SummaryQuery query;
   query.group_by = statement_group_by(options);
   query.filters.push_back({"month", {options.month}, false});
-  const auto rows = TRY(store.summarise(query));
+  if (options.has_rates()) query.bucket = TimeBucket::kDay;
+  auto rows = TRY(store.summarise(query));
+  const auto key_at = [&](const char* name) {
+    return static_cast<std::size_t>(std::ranges::find(query.group_by, name) -
+                                    query.group_by.begin());
+  };
+  if (options.has_rates() && options.rates->by_gpu_model()) {
+    TRY(name_gpu_models(store, 9 + options.detail.size(), key_at("instance_type"), rows));
+  }
   const auto totals =
       TRY(store.reconcile(options.month, true, [](const LineCheck&) { return true; }));
   std::vector<BillTotal> bills;
@@ -156,6 +201,25 @@ Result<MonthStatement> load_statement(Store& store, const StatementOptions& opti
     return fail(ErrorCode::kNotFound, fmt::format("there are no bill lines of {}", options.month));
   }
   return month_statement(rows, bills, options);
+}
+
+Result<MonthStatement> statement_of(Store& store, const Config& config, const std::string& month,
+                                    const std::vector<std::string>& dimensions,
+                                    const InternalRates& rates) {
+  auto methods = TRY(spread_methods(store, month));
+  if (!config.invoice.tier.empty()) {
+    std::ignore = TRY(parse_dimensions({config.invoice.tier}, config.policy));
+  }
+  const StatementOptions options{
+      .month = month,
+      .by = dimensions.front(),
+      .detail = {dimensions.begin() + 1, dimensions.end()},
+      .cost = config.invoice.cost == "billed" ? CostBasis::kBilled : CostBasis::kEffective,
+      .methods = std::move(methods),
+      .not_customers = config.invoice.not_customers,
+      .rates = &rates,
+      .tier = config.invoice.tier};
+  return load_statement(store, options);
 }
 
 Result<bool> is_closed(Store& store, const std::string& month) {
@@ -237,15 +301,8 @@ Result<MonthInvoices> create_invoices(Store& store, const Config& config,
                             "closes it, and until then there are drafts",
                             params.month, params.month));
   }
-  auto methods = TRY(spread_methods(store, params.month));
-  const StatementOptions statement_options{
-      .month = params.month,
-      .by = dimensions.front(),
-      .detail = {dimensions.begin() + 1, dimensions.end()},
-      .cost = config.invoice.cost == "billed" ? CostBasis::kBilled : CostBasis::kEffective,
-      .methods = std::move(methods),
-      .not_customers = config.invoice.not_customers};
-  const auto statement = TRY(load_statement(store, statement_options));
+  const InternalRates rates = internal_rates(config.invoice);
+  const auto statement = TRY(statement_of(store, config, params.month, dimensions, rates));
   auto issued = TRY(issued_before(store));
   auto prepared = prepare_invoices(statement, issued, to_settings(config.invoice),
                                    to_issue_options(params, config.invoice, now));
@@ -267,6 +324,68 @@ Result<MonthInvoices> create_invoices(Store& store, const Config& config,
     TRY(keep_customer(params.customer, dimensions.front(), month, params.month));
   }
   return month;
+}
+
+namespace {
+
+// A client's margin: net less cost, and its part of the net.
+Row margin_row(const std::string& client, Money revenue, Money cost) {
+  const Money margin = revenue - cost;
+  return {client, revenue, cost, margin, Ratio{margin.ticks(), revenue.ticks()}};
+}
+
+Table profitability_table(const std::string& by, const std::string& month, Currency currency) {
+  Table table;
+  table.title = fmt::format("Profitability by {}, {}, {}", by, month, currency.text());
+  table.currency = currency;
+  table.columns = {{by, by, ColumnKind::kText},
+                   {"revenue", "revenue", ColumnKind::kMoney},
+                   {"cost", "cost", ColumnKind::kMoney},
+                   {"margin", "margin", ColumnKind::kMoney},
+                   {"margin_percent", "margin of revenue", ColumnKind::kPercent}};
+  return table;
+}
+
+}  // namespace
+
+Result<std::vector<Table>> query_profitability(Store& store, const Config& config,
+                                               const std::string& month, const std::string& by) {
+  const InvoiceRequest request{.month = month, .by = by};
+  TRY(check_invoice_request(request, config));
+  auto dimensions = TRY(invoice_dimensions(request, config));
+  dimensions.resize(1);
+  const InternalRates rates = internal_rates(config.invoice);
+  const auto statement = TRY(statement_of(store, config, month, dimensions, rates));
+  std::map<Currency, Table> tables;
+  std::map<Currency, std::pair<Money, Money>> sums;  // revenue and cost
+  const auto add = [&](const std::string& client, Money revenue, Money cost) {
+    const Currency currency = cost.currency();
+    const auto table =
+        tables.try_emplace(currency, profitability_table(dimensions.front(), month, currency))
+            .first;
+    table->second.rows.push_back(margin_row(client, revenue, cost));
+    const Money none = Money::zero(currency);
+    auto& [all_revenue, all_cost] = sums.try_emplace(currency, none, none).first->second;
+    all_revenue += revenue;
+    all_cost += cost;
+  };
+  for (const CustomerStatement& one : statement.customers) add(one.customer, one.total, one.cost);
+  for (const CustomerStatement& one : statement.not_charged) {
+    if (!one.cost.is_zero()) add("(not charged)", Money::zero(one.cost.currency()), one.cost);
+  }
+  std::vector<Table> all;
+  for (auto& [currency, table] : tables) {
+    const auto& [revenue, cost] = sums.at(currency);
+    table.total = margin_row("total", revenue, cost);
+    if (rates.empty()) {
+      table.notes.emplace_back("invoice.rates has no rates: every client is charged its cost");
+    }
+    table.notes.emplace_back(
+        "revenue is the net of the month's invoices, before tax; the cost adds "
+        "up to the bill");
+    all.push_back(std::move(table));
+  }
+  return all;
 }
 
 Result<StoredInvoice> find_invoice(Store& store, std::string_view number) {
@@ -294,6 +413,18 @@ Result<std::vector<StoredInvoice>> issued_invoices(Store& store) {
     all.push_back({std::move(one), *std::move(invoice)});
   }
   return all;
+}
+
+Result<std::string> render_document(const Invoice& invoice, std::string_view format,
+                                    const Config& config) {
+  if (format != "pdf") return render_invoice(invoice, format);
+  const std::string& font = config.invoice.font;
+  auto bytes = render_invoice_pdf(invoice, font.empty() ? kPdfFont : font);
+  if (!bytes) {
+    const std::string& name = invoice.number.empty() ? invoice.customer : invoice.number;
+    return std::unexpected(bytes.error().during("invoice " + name));
+  }
+  return bytes;
 }
 
 std::string render_invoice(const Invoice& invoice, std::string_view format) {

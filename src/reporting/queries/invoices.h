@@ -15,6 +15,7 @@
 #include "core/instant.h"
 #include "ledger/store.h"
 #include "reporting/invoice/invoice.h"
+#include "reporting/table.h"
 
 namespace pennyweight {
 
@@ -46,6 +47,12 @@ Result<void> check_invoice_request(const InvoiceRequest& params, const Config& c
 Result<MonthInvoices> create_invoices(Store& store, const Config& config,
                                       const InvoiceRequest& params, Instant now);
 
+// What each client is charged for a month, what it cost, and the difference: a table per currency.
+// What nobody is charged is a row with no revenue, so the cost adds up to the bill. `by` is the
+// clients' dimension; empty: as configured. Errors: as create_invoices() for drafts.
+Result<std::vector<Table>> query_profitability(Store& store, const Config& config,
+                                               const std::string& month, const std::string& by);
+
 // An issued invoice with its stored record.
 struct StoredInvoice {
   IssuedInvoice record;
@@ -58,5 +65,8 @@ Result<std::vector<StoredInvoice>> issued_invoices(Store& store);
 
 // "text", "html", "csv", "json".
 std::string render_invoice(const Invoice& invoice, std::string_view format);
+// The same and "pdf", whose errors are those of reporting/pdf.
+Result<std::string> render_document(const Invoice& invoice, std::string_view format,
+                                    const Config& config);
 
 }  // namespace pennyweight

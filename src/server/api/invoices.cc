@@ -28,6 +28,17 @@ bool sees_invoice(const access::Principal& who, const Invoice& invoice) {
   });
 }
 
+// Those who may issue invoices see what all of them add up to.
+bool sees_books(const access::Principal& who) {
+  return !who.is_scoped() && access::may(who, access::Permission::kIssueInvoices);
+}
+
+server::Response not_the_books() {
+  return server::problem(403, "Forbidden",
+                         "The view 'books' shows what all customers are charged; it needs the "
+                         "permission issue_invoices. Leave 'view' out for the client's view.");
+}
+
 std::string_view to_text(InvoiceKind kind) {
   switch (kind) {
     case InvoiceKind::kInvoice:
@@ -70,7 +81,8 @@ struct Media {
 constexpr Media kMedia[] = {{"json", "application/json", "json"},
                             {"html", "text/html; charset=utf-8", "html"},
                             {"text", "text/plain; charset=utf-8", "txt"},
-                            {"csv", "text/csv; charset=utf-8", "csv"}};
+                            {"csv", "text/csv; charset=utf-8", "csv"},
+                            {"pdf", "application/pdf", "pdf"}};
 
 const Media& find_media(std::string_view format) {
   for (const Media& media : kMedia) {
@@ -140,7 +152,8 @@ server::Response get_invoices(const Services& services, const server::Request& r
 
 server::Response get_invoice(const Services& services, const server::Request& request) {
   QueryParams params(request);
-  const std::string format = params.choice("format", {"json", "html", "text", "csv"});
+  const std::string format = params.choice("format", {"json", "html", "text", "csv", "pdf"});
+  const bool wants_books = params.choice("view", {"client", "books"}) == "books";
   if (auto problem = params.problem()) return *std::move(problem);
   const std::string number = request.param("number");
   auto found = ask_ledger(services, [&](Store& store) { return find_invoice(store, number); });
@@ -149,13 +162,16 @@ server::Response get_invoice(const Services& services, const server::Request& re
   if (!sees_invoice(principal_of(request), found->invoice)) {
     return not_found(fmt::format("there is no invoice {}", number));
   }
-  // The totals of all customers are hidden from users who see only some.
-  found->invoice.for_customer = principal_of(request).is_scoped();
+  // What the company bears, and what the others are charged, is for those who keep its books.
+  if (wants_books && !sees_books(principal_of(request))) return not_the_books();
+  found->invoice.for_customer = !wants_books;
   const Media& media = find_media(format);
+  auto document = format == "json" && wants_books
+                      ? Result<std::string>(found->record.document)
+                      : render_document(found->invoice, format, services.config);
+  if (!document) return refusal(document.error());
   server::Response response{.content_type = std::string(media.content_type),
-                            .body = format == "json" && !found->invoice.for_customer
-                                        ? found->record.document
-                                        : render_invoice(found->invoice, format)};
+                            .body = *std::move(document)};
   if (format == "html") secure_page(response);
   response.headers.emplace_back(
       "Content-Disposition",
@@ -168,12 +184,19 @@ server::Response preview_invoices(const Services& services, const server::Reques
   JsonBody body(request);
   InvoiceRequest invoice_request = read_invoice_request(body);
   invoice_request.customer = body.text("customer").value_or("");
+  const std::string view = body.text("view").value_or("client");
+  if (view != "client" && view != "books") body.reject("view", "must be client or books");
   if (auto problem = params.problem()) return *std::move(problem);
   if (auto problem = body.problem()) return *std::move(problem);
-  const auto month = ask_ledger(services, [&](Store& store) {
+  auto month = ask_ledger(services, [&](Store& store) {
     return create_invoices(store, services.config, invoice_request, services.clock.now());
   });
   if (!month) return refusal(month.error());
+  if (view == "client") {
+    month->not_charged.clear();
+    for (Invoice& one : month->issued) one.for_customer = true;
+    for (Invoice& one : month->prepared) one.for_customer = true;
+  }
   JsonWriter out;
   out.begin_object().field("month", invoice_request.month).field("closed", month->closed);
   write_documents(out, "issued", month->issued);

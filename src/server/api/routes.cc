@@ -69,6 +69,7 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/invoices/{number}", "read_invoices", get_invoice},
     {"POST", "/invoices/preview", "issue_invoices", preview_invoices},
     {"POST", "/invoices", "issue_invoices", issue_invoices},
+    {"GET", "/profitability", "issue_invoices", get_profitability},
 
     {"GET", "/session", kOpen, get_session},
     {"POST", "/session", kOpen, sign_in},

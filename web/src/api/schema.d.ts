@@ -392,7 +392,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One invoice, byte for byte as issued. */
+        /**
+         * One invoice as it was issued.
+         * @description By default as the customer may have it. With view=books it includes its reconciliation with the
+         *     provider's bill, and as JSON it is the stored document, byte for byte; that needs the permission
+         *     issue_invoices, and no scope.
+         */
         get: operations["getInvoice"];
         put?: never;
         post?: never;
@@ -530,6 +535,27 @@ export interface paths {
         };
         /** One policy, as canonical text and in words. */
         get: operations["getPolicy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/profitability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What each client is charged for a month, what it cost, and the margin.
+         * @description A table for each currency. Revenue is the net of the month's invoices, before tax, at the internal rates of
+         *     invoice.rates; the cost, with that of what nobody is charged, adds up to the bill.
+         */
+        get: operations["getProfitability"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1309,7 +1335,7 @@ export interface components {
             currency: components["schemas"]["Currency"];
             total_shown: components["schemas"]["Amount"];
             sections: Record<string, never>[];
-            /** @description With the provider's bill of the month. Not for users with a scope. */
+            /** @description The reconciliation with the provider's bill of the month. In the view books only. */
             reconciliation?: Record<string, never>;
         };
         IssuedInvoice: {
@@ -2805,6 +2831,12 @@ export interface operations {
                     /** @description Only this customer. */
                     customer?: string;
                     reason?: string;
+                    /**
+                     * @description client (the default) is what a customer gets. books adds each document's reconciliation
+                     *     with the bill, and the documents of what is charged to nobody.
+                     * @enum {unknown}
+                     */
+                    view?: "client" | "books";
                 };
             };
         };
@@ -2837,7 +2869,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description The format; html is a complete page for printing. */
-                format?: "json" | "html" | "text" | "csv";
+                format?: "json" | "html" | "text" | "csv" | "pdf";
+                /** @description client, or books with what the others are charged and what nobody is. */
+                view?: "client" | "books";
             };
             header?: never;
             path: {
@@ -2861,6 +2895,7 @@ export interface operations {
                     "text/html": string;
                     "text/plain": string;
                     "text/csv": string;
+                    "application/pdf": string;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -3142,6 +3177,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PolicyText"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getProfitability: {
+        parameters: {
+            query: {
+                /** @description The booked month. */
+                month: components["schemas"]["Month"];
+                /** @description The clients' dimension; by default as configured. */
+                by?: string;
+                /** @description The format; by default, from the Accept header. */
+                format?: components["parameters"]["RowFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A table for each currency of the month. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
+                    "text/csv": string;
+                    "application/jsonl": string;
                 };
             };
             304: components["responses"]["NotModified"];

@@ -71,6 +71,7 @@ function One({ number }: { number: string }) {
     <div class="stack">
       <PageHead title={number} lead={<a href="/invoices">All invoices</a>}>
         <Button icon="invoices" onClick={() => print()}>Print</Button>
+        <LinkButton href={file("pdf")} icon="download" download={`${number}.pdf`} tone="quiet">PDF</LinkButton>
         <LinkButton href={file("html")} icon="download" download={`${number}.html`} tone="quiet">HTML</LinkButton>
         <LinkButton href={file("csv")} icon="download" download={`${number}.csv`} tone="quiet">CSV</LinkButton>
         <LinkButton href={file("json")} icon="download" download={`${number}.json`} tone="quiet">JSON</LinkButton>

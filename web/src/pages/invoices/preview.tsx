@@ -21,7 +21,7 @@ function usePreview(month: string) {
     let gone = false;
     setPreview(undefined);
     setError(undefined);
-    post<Preview>("/invoices/preview", { month })
+    post<Preview>("/invoices/preview", { month, view: "books" })
       .then((answer) => !gone && setPreview(answer))
       .catch((problem: ApiError) => !gone && setError(problem));
     return () => {

@@ -1,0 +1,106 @@
+#include "reporting/invoice/rates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/card_share.h"
+#include "core/int128.h"
+#include "core/try.h"
+
+namespace pennyweight {
+namespace {
+
+bool is_of_model(std::string_view model, std::string_view rule) {
+  if (!model.starts_with(rule)) return false;
+  return model.size() == rule.size() || model[rule.size()] == '-' || model[rule.size()] == ' ';
+}
+
+bool fits(const InternalRate& rule, const RatedAmount& amount) {
+  if (!rule.client.empty() && rule.client != amount.client) return false;
+  if (!rule.tier.empty() && rule.tier != amount.tier) return false;
+  if (!rule.gpu_model.empty() && !is_of_model(amount.gpu_model, rule.gpu_model)) return false;
+  if (rule.from && (!amount.day || *amount.day < *rule.from)) return false;
+  if (rule.to && (!amount.day || *amount.day > *rule.to)) return false;
+  // Rates and floors are for GPU time only.
+  return amount.is_gpu_time || rule.markup || rule.discount;
+}
+
+// The amount and `percent` of it more; less for a negative percentage.
+Result<Money> with_percent(Money amount, Decimal percent) {
+  const Decimal factor =
+      Decimal::from_ticks(Int128{Decimal::kTicksPerUnit} + percent.ticks() / 100);
+  const auto product = TRY(multiply(amount.amount(), factor, Rounding::kHalfEven));
+  return Money::from_decimal(product, amount.currency());
+}
+
+// A price per GPU-hour times the time, half-even.
+Result<Money> of_hours(Decimal per_hour, GpuTime time, Currency currency) {
+  const auto rate = static_cast<UInt128>(per_hour.ticks());
+  const UInt128 hour = kGpuHour.count();
+  if (rate != 0 && time.count() / hour >= static_cast<UInt128>(Decimal::kTicksMax) / rate) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("{} per GPU-hour is more than an amount can be", to_text(per_hour)));
+  }
+  auto [ticks, rest] = multiply_divide(rate, time.count(), hour);
+  if (rest * 2 > hour || (rest * 2 == hour && ticks % 2 != 0)) ticks += 1;
+  return Money::from_ticks(static_cast<Int128>(ticks), currency);
+}
+
+void say(std::string& pricing, const std::string& part) {
+  pricing += (pricing.empty() ? "" : ", ") + part;
+}
+
+}  // namespace
+
+bool InternalRates::by_gpu_model() const {
+  return std::ranges::any_of(rules_, [](const auto& rule) { return !rule.gpu_model.empty(); });
+}
+
+bool InternalRates::by_tier() const {
+  return std::ranges::any_of(rules_, [](const auto& rule) { return !rule.tier.empty(); });
+}
+
+Result<RatedPrice> InternalRates::price(const RatedAmount& amount) const {
+  const Currency currency = amount.cost.currency();
+  const auto in_currency = [&](const InternalRate& rule) {
+    return !rule.currency || *rule.currency == currency;
+  };
+  const auto fitting = [&](const InternalRate& rule) { return fits(rule, amount); };
+  const auto first = std::ranges::find_if(rules_, fitting);
+  if (first == rules_.end()) return RatedPrice{amount.cost, ""};
+  const auto rule = std::find_if(first, rules_.end(), [&](const InternalRate& one) {
+    return fitting(one) && in_currency(one);
+  });
+  if (rule == rules_.end()) {
+    return fail(
+        ErrorCode::kConfig,
+        fmt::format("'{}' has cost in {}, and the rates that fit it are in {}; add one in "
+                    "{} to invoice.rates",
+                    amount.client, currency.text(), first->currency->text(), currency.text()));
+  }
+  RatedPrice price{amount.cost, ""};
+  if (rule->rate && amount.is_gpu_time) {
+    const Money charged = TRY(of_hours(*rule->rate, amount.time, currency));
+    price.amount = charged;
+    say(price.pricing, to_text(*rule->rate) + " per GPU-hour");
+  } else if (rule->markup) {
+    const Money charged = TRY(with_percent(price.amount, *rule->markup));
+    price.amount = charged;
+    say(price.pricing, to_text(*rule->markup) + " % markup");
+  }
+  if (rule->discount) {
+    const Money charged = TRY(with_percent(price.amount, -*rule->discount));
+    price.amount = charged;
+    say(price.pricing, to_text(*rule->discount) + " % discount");
+  }
+  if (rule->floor && amount.is_gpu_time && amount.time != GpuTime()) {
+    const Money least = TRY(of_hours(*rule->floor, amount.time, currency));
+    price.amount = std::max(price.amount, least,
+                            [](const Money& a, const Money& b) { return a.ticks() < b.ticks(); });
+    say(price.pricing, "at least " + to_text(*rule->floor) + " per GPU-hour");
+  }
+  return price;
+}
+
+}  // namespace pennyweight
