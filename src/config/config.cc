@@ -46,6 +46,8 @@ class ConfigReader {
           }},
          {"mail",
           [&](const YamlNode& at) { config_.mail = read_mail_config(yaml_, at, path_reader()); }},
+         {"pull",
+          [&](const YamlNode& at) { config_.pulls = read_pull_configs(yaml_, at, path_reader()); }},
          {"alerts",
           [&](const YamlNode& at) {
             config_.alerts = read_alert_config(yaml_, at, path_reader());
@@ -388,8 +390,8 @@ const ConfigKeys& config_keys() {
     for (ConfigKeys part :
          {general_keys(), label_config_keys(), policy_and_price_keys(), bill_config_keys(),
           join_and_currency_config_keys(), invoice_config_keys(), audit_config_keys(),
-          mail_config_keys(), budget_config_keys(), alert_config_keys(), serve_config_keys(),
-          openid_config_keys(), collection_config_keys()}) {
+          mail_config_keys(), pull_config_keys(), budget_config_keys(), alert_config_keys(),
+          serve_config_keys(), openid_config_keys(), collection_config_keys()}) {
       keys.insert(keys.end(), std::make_move_iterator(part.begin()),
                   std::make_move_iterator(part.end()));
     }

@@ -21,6 +21,7 @@
 #include "config/label_config.h"
 #include "config/live_config.h"
 #include "config/mail_config.h"
+#include "config/pull_config.h"
 #include "config/yaml_reader.h"
 #include "core/billing_period.h"
 #include "core/error.h"
@@ -64,6 +65,7 @@ struct Config {
   InvoiceConfig invoice;
   AuditConfig audit;
   MailConfig mail;
+  std::vector<PullConfig> pulls;
   AlertConfig alerts;
   std::vector<Budget> budgets;
   std::vector<forecasting::KnownEvent> events;

@@ -208,6 +208,7 @@ currencies: {}
 audit: {}
 invoice: {issuer: {}, customers: {a: {}}, tax: {name: VAT, percent: 20}, rates: [{markup: 1}]}
 mail: {}
+pull: [{name: a, from: b}]
 budgets: [{name: a, amounts: [{from: 2026-01-01, amount: 1 USD}]}]
 events: [{name: a, from: 2026-01-01, percent: 0}]
 alerts: {receivers: [{name: a, url: "https://a/"}], silences: [{to: 2026-01-01, reason: r}]}

@@ -178,6 +178,10 @@ AuditEvent allocation_event(const Run& run) {
                        .json()};
 }
 
+std::string files_subject(std::span<const std::string> files) {
+  return fmt::format("{} {}", files.size(), files.size() == 1 ? "file" : "files");
+}
+
 std::string names_for_audit(std::span<const std::string> files) {
   std::string names;
   for (const std::string& file : files) {
@@ -190,17 +194,39 @@ std::string names_for_audit(std::span<const std::string> files) {
   return names;
 }
 
-Result<void> record_import(Context& context, std::span<const std::string> files,
-                           const FileImport& imported) {
+std::optional<AuditEvent> import_event(std::span<const std::string> files,
+                                       const FileImport& imported) {
   const ImportOutcome& outcome = imported.outcome;
-  if (!changed_something(outcome)) return {};
-  const std::string names = names_for_audit(files);
+  if (!changed_something(outcome)) return std::nullopt;
   JsonObjectBuilder facts;
-  facts.text("format", imported.format->description).text("name", names);
+  facts.text("format", imported.format->description).text("name", names_for_audit(files));
   facts.count("files", files.size());
   add_counts(facts, outcome);
-  return record_audit_event(context, "import", fmt::format("import {}", outcome.number), "",
-                            facts.json());
+  return AuditEvent{.action = "import",
+                    .subject = fmt::format("import {}", outcome.number),
+                    .before = "",
+                    .after = facts.json()};
+}
+
+Result<void> record_import(Context& context, std::span<const std::string> files,
+                           const FileImport& imported) {
+  const auto change = import_event(files, imported);
+  if (!change) return {};
+  return record_audit_event(context, change->action, change->subject, change->before,
+                            change->after);
+}
+
+Result<FileImport> import_with_intent(Context& context, Store& store,
+                                      const std::vector<std::string>& files,
+                                      const ImportOptions& options) {
+  return with_intent(context, "import", files_subject(files),
+                     JsonObjectBuilder().text("name", names_for_audit(files)).json(),
+                     [&]() -> Result<FileImport> {
+                       auto imported = TRY(import_files(store, files, options, context.config,
+                                                        context.console, context.clock));
+                       TRY(record_import(context, files, imported));
+                       return imported;
+                     });
 }
 
 Result<void> record_pricing(Context& context, const std::string& month, const std::string& files,

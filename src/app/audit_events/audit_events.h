@@ -47,6 +47,8 @@ struct AuditEvent {
 std::optional<AuditEvent> pricing_event(const std::string& month, const std::string& files,
                                         const ImportOutcome& outcome);
 AuditEvent allocation_event(const Run& run);
+std::optional<AuditEvent> import_event(std::span<const std::string> files,
+                                       const FileImport& imported);
 
 // Where the ledger's audit log lies, and what proves it.
 audit_log::LogFiles audit_log_files(const Config& config);
@@ -81,11 +83,17 @@ std::invoke_result_t<Work> with_intent(Context& context, std::string_view action
 Result<void> record_audit_event(Context& context, std::string_view action, std::string_view subject,
                                 const std::string& before, const std::string& after);
 
+// What the intent of an import is about: "3 files".
+std::string files_subject(std::span<const std::string> files);
 // The names of the files of an import, cut to a bound.
 std::string names_for_audit(std::span<const std::string> files);
 
 Result<void> record_import(Context& context, std::span<const std::string> files,
                            const FileImport& imported);
+// import_files(), between two entries of the audit log, as with_intent() says.
+Result<FileImport> import_with_intent(Context& context, Store& store,
+                                      const std::vector<std::string>& files,
+                                      const ImportOptions& options);
 Result<void> record_pricing(Context& context, const std::string& month, const std::string& files,
                             const ImportOutcome& outcome);
 Result<void> record_allocation(Context& context, std::span<const AllocatedScope> scopes);

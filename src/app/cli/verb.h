@@ -20,6 +20,7 @@ struct Verb {
 };
 
 Verb declare_import(CLI::App& app);
+Verb declare_pull(CLI::App& app);
 Verb declare_allocate(CLI::App& app);
 Verb declare_work(CLI::App& app);
 Verb declare_report(CLI::App& app);

@@ -19,6 +19,7 @@
 #include "app/context/price_files.h"
 #include "app/context/version.h"
 #include "app/daemon/ledger_thread.h"
+#include "app/daemon/pull_thread.h"
 #include "app/daemon/scrape_jobs.h"
 #include "app/daemon/service_manager.h"
 #include "core/base_encoding.h"
@@ -370,6 +371,15 @@ Result<void> Daemon::start_alerts() {
 
 void Daemon::run_until_stopped() {
   {
+    const PullThread pulls(config_, shared_, clock_, log_, [this](const AuditEvent& change) {
+      return append_entry(security_,
+                          {.actor = "serve",
+                           .action = change.action,
+                           .subject = change.subject,
+                           .before = change.before,
+                           .after = change.after},
+                          log_);
+    });
     const LedgerThread thread(ledger_, *engine_, std::min(kCycle, flush_every(config_)));
     notify_service_manager("READY=1");
     const int signal = signals_.wait();

@@ -264,7 +264,9 @@ Result<CurlList> Client::State::prepare(const Request& request, const std::strin
   curl_easy_setopt(e, CURLOPT_PROXY, "");  // the environment's variables are not for us to read
   curl_easy_setopt(e, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
   curl_easy_setopt(e, CURLOPT_USERAGENT, "pennyweight");
-  curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, "gzip, deflate, zstd");
+  if (!request.keeps_encoding) {
+    curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, "gzip, deflate, zstd");
+  }
   curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS,
                    static_cast<long>(std::max<std::int64_t>(1, settings.connect_timeout.count())));
   if (!streams) {
@@ -400,11 +402,19 @@ Result<Response> Client::State::once(const Request& request, const std::string& 
   const char* where = nullptr;
   curl_easy_getinfo(easy.get(), CURLINFO_REDIRECT_URL, &where);
   redirect = where != nullptr ? where : "";
+  std::vector<std::pair<std::string, std::string>> answered;
+  for (curl_header* one = nullptr;
+       (one = curl_easy_nextheader(easy.get(), CURLH_HEADER, -1, one)) != nullptr;) {
+    std::string name(one->name);
+    for (char& c : name) c = ascii::to_lower(c);
+    answered.emplace_back(std::move(name), one->value);
+  }
   return Response{.status = static_cast<int>(status),
                   .content_type = type != nullptr ? type : "",
                   .retry_after = parse_retry_after(header(easy.get(), "Retry-After"),
                                                    header(easy.get(), "Date")),
-                  .body = std::move(transfer.body)};
+                  .body = std::move(transfer.body),
+                  .headers = std::move(answered)};
 }
 
 // Follows redirects itself, and only within the server that was named (or to its TLS): one that
@@ -435,6 +445,13 @@ Result<Response> Client::State::follow(const Request& request,
     }
     url = redirect;
   }
+}
+
+std::string Response::header(std::string_view name) const {
+  for (const auto& [key, value] : headers) {
+    if (key == name) return value;
+  }
+  return {};
 }
 
 Client::Client(Settings settings) : state_(std::make_unique<State>(std::move(settings))) {}

@@ -43,13 +43,19 @@ struct Request {
   std::string url = {};
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::string body = {};
+  // The body comes as it is stored: a file that is stored compressed is not unpacked.
+  bool keeps_encoding = false;
 };
 
 struct Response {
   int status = 0;
   std::string content_type = {};
-  std::optional<std::chrono::milliseconds> retry_after = {};  // in seconds or as a date
-  std::string body = {};                                      // decoded (gzip, zstd, deflate)
+  std::optional<std::chrono::milliseconds> retry_after = {};      // in seconds or as a date
+  std::string body = {};                                          // decoded (gzip, zstd, deflate)
+  std::vector<std::pair<std::string, std::string>> headers = {};  // names in lower case
+
+  // The first header of that name, which is in lower case; "" where there is none.
+  std::string header(std::string_view name) const;
 };
 
 class Client {

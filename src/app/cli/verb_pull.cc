@@ -1,0 +1,103 @@
+// pull: fetches bills from buckets, containers and folders, and imports what is new.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/audit_events/audit_events.h"
+#include "app/cli/shared_options.h"
+#include "app/cli/verb.h"
+#include "app/import/pull.h"
+#include "core/try.h"
+#include "reporting/number_format.h"
+#include "reporting/table.h"
+
+namespace pennyweight {
+namespace {
+
+struct PullOptions {
+  std::vector<std::string> names;
+};
+
+Result<std::vector<const PullConfig*>> chosen_sources(const PullOptions& options,
+                                                      const Config& config) {
+  if (config.pulls.empty()) {
+    return usage_error("there is nothing to pull; name sources under 'pull' in the configuration");
+  }
+  std::vector<const PullConfig*> chosen;
+  for (const PullConfig& source : config.pulls) {
+    if (options.names.empty()) chosen.push_back(&source);
+  }
+  for (const std::string& name : options.names) {
+    const auto found = std::ranges::find(config.pulls, name, &PullConfig::name);
+    if (found == config.pulls.end()) {
+      std::string known;
+      for (const PullConfig& source : config.pulls) {
+        known += (known.empty() ? "" : ", ") + source.name;
+      }
+      return usage_error(fmt::format("no source is named '{}'; there are: {}", name, known));
+    }
+    chosen.push_back(&*found);
+  }
+  return chosen;
+}
+
+std::string describe_pulled(const PulledImport& one) {
+  const ImportOutcome& outcome = one.imported.outcome;
+  std::string text = fmt::format("{}  {}, {}\n", one.delivery, counted(one.files.size(), "file"),
+                                 one.imported.format->description);
+  if (outcome.known_file) return text + "  imported before, and adds nothing\n";
+  const FactCounts& lines = outcome.charges;
+  text += fmt::format("  {}: {} new, {} already there",
+                      counted(lines.created + lines.existing + lines.conflicts, "bill line"),
+                      format_count(lines.created, Thousands::kSeparated),
+                      format_count(lines.existing, Thousands::kSeparated));
+  if (outcome.restated.removed > 0) text += fmt::format(", {} replaced", outcome.restated.removed);
+  text += '\n';
+  for (const std::string& remark : one.imported.remarks) text += "  " + printable(remark) + "\n";
+  if (outcome.rejected > 0) {
+    text += fmt::format("  {} set aside\n", counted(outcome.rejected, "row"));
+  }
+  return text;
+}
+
+Result<ExitCode> run(const PullOptions& options, Context& context) {
+  const auto sources = TRY(chosen_sources(options, context.config));
+  const auto store = TRY(create_ledger(context.config));
+  std::uint64_t refused = 0;
+  for (const PullConfig* source : sources) {
+    const auto objects = open_source(*source, context.clock);
+    const auto import_delivery = [&](const std::vector<std::string>& files,
+                                     const ImportOptions& how) -> Result<FileImport> {
+      return import_with_intent(context, *store, files, how);
+    };
+    auto outcome = objects
+                       ? pull(*source, **objects, context.config, import_delivery)
+                       : Result<PullOutcome>(std::unexpected(objects.error().during(source->name)));
+    if (!outcome) {
+      context.console.complain(outcome.error());
+      ++refused;
+      continue;
+    }
+    for (const PulledImport& one : outcome->imports) context.console.print(describe_pulled(one));
+    for (const Error& error : outcome->refused) context.console.complain(error);
+    refused += outcome->refused.size();
+    context.console.say(
+        fmt::format("{}: {} imported, {} as before, {} refused; {} fetched", source->name,
+                    counted(outcome->imports.size(), "delivery", "deliveries"), outcome->unchanged,
+                    outcome->refused.size(), counted(outcome->bytes, "byte")));
+  }
+  return refused == 0 ? ExitCode::kDone : ExitCode::kCheckFailed;
+}
+
+}  // namespace
+
+Verb declare_pull(CLI::App& app) {
+  const auto options = std::make_shared<PullOptions>();
+  CLI::App* command = app.add_subcommand(
+      "pull", "Fetch bills from buckets, containers and folders, and import what is new");
+  command->add_option("NAME", options->names, "Sources of the configuration; default: all");
+  command->footer(examples_footer("pull"));
+  return {command, [options](Context& context) { return run(*options, context); }};
+}
+
+}  // namespace pennyweight

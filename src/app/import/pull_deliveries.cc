@@ -1,0 +1,158 @@
+#include "app/import/pull_deliveries.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "core/hash.h"
+#include "core/try.h"
+
+namespace pennyweight {
+namespace {
+
+std::string_view parent_of(std::string_view key) {
+  const std::size_t slash = key.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : key.substr(0, slash);
+}
+
+std::string_view base_of(std::string_view key) { return key.substr(key.rfind('/') + 1); }
+
+bool is_azure_manifest(std::string_view key) {
+  return base_of(key) == "manifest.json" || base_of(key) == "_manifest.json";
+}
+
+// "s3://bucket/exports/a.parquet" and "bucket/…" name a key of the bucket.
+std::string key_in_bucket(std::string_view text) {
+  constexpr std::string_view kScheme = "s3://";
+  if (text.starts_with(kScheme)) {
+    text.remove_prefix(kScheme.size());
+    text.remove_prefix(std::min(text.find('/') + 1, text.size()));
+  }
+  return std::string(text);
+}
+
+// Files that stand beside the data of an export and are none of it.
+bool is_beside(std::string_view key) {
+  const std::string_view name = base_of(key);
+  return name.starts_with('_') || name.starts_with('.') || name.ends_with(".crc") ||
+         name.ends_with(".sql") || name.ends_with(".yml") || name.ends_with(".part");
+}
+
+// What one manifest replaces: AWS's of the same name in a folder below, Azure's in a folder beside.
+bool is_superseded(const objects::ObjectEntry& manifest,
+                   std::span<const objects::ObjectEntry> all) {
+  const std::string_view folder = parent_of(manifest.key);
+  return std::ranges::any_of(all, [&](const objects::ObjectEntry& other) {
+    if (other.key == manifest.key || !is_manifest(other.key)) return false;
+    const std::string_view other_folder = parent_of(other.key);
+    if (is_azure_manifest(manifest.key)) {
+      if (!is_azure_manifest(other.key) || parent_of(folder) != parent_of(other_folder)) {
+        return false;
+      }
+      return std::tie(other.modified_at, other.key) > std::tie(manifest.modified_at, manifest.key);
+    }
+    return base_of(other.key) == base_of(manifest.key) && parent_of(folder) == other_folder;
+  });
+}
+
+}  // namespace
+
+std::string PulledDelivery::version() const {
+  Fingerprint all;
+  for (const objects::ObjectEntry& part : parts) {
+    all.add(part.key).add(part.version).add(static_cast<std::int64_t>(part.bytes));
+  }
+  return to_text(all.hash());
+}
+
+bool is_manifest(std::string_view key) {
+  return base_of(key).ends_with("-Manifest.json") || is_azure_manifest(key);
+}
+
+Result<std::vector<ManifestObject>> read_export_manifest(std::string_view json) {
+  simdjson::dom::parser parser;
+  simdjson::dom::object root;
+  const simdjson::padded_string padded(json);
+  if (parser.parse(padded).get(root) != simdjson::SUCCESS) {
+    return fail(ErrorCode::kBadFile, "the manifest is not a JSON object");
+  }
+  std::vector<ManifestObject> parts;
+  for (const char* list : {"reportKeys", "dataFiles"}) {  // AWS: CUR, and data exports
+    simdjson::dom::array keys;
+    if (root[list].get(keys) != simdjson::SUCCESS) continue;
+    for (const auto& item : keys) {
+      std::string_view key;
+      if (item.get(key) != simdjson::SUCCESS) {
+        return fail(ErrorCode::kBadFile, fmt::format("the manifest's {} are not texts", list));
+      }
+      parts.push_back({key_in_bucket(key), std::nullopt});
+    }
+    return parts;
+  }
+  simdjson::dom::array blobs;  // Azure
+  if (root["blobs"].get(blobs) != simdjson::SUCCESS) {
+    return fail(ErrorCode::kBadFile,
+                "the manifest has none of reportKeys, dataFiles (AWS) and blobs (Azure)");
+  }
+  for (const auto& item : blobs) {
+    std::string_view name;
+    if (item["blobName"].get(name) != simdjson::SUCCESS) {
+      return fail(ErrorCode::kBadFile, "a blob of the manifest has no blobName");
+    }
+    ManifestObject part{std::string(name), std::nullopt};
+    std::uint64_t bytes = 0;
+    if (item["byteCount"].get(bytes) == simdjson::SUCCESS) part.bytes = bytes;
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+Result<std::vector<PulledDelivery>> group_objects(
+    std::span<const objects::ObjectEntry> listing,
+    const std::map<std::string, std::string>& manifests) {
+  std::vector<PulledDelivery> all;
+  std::set<std::string> named;                  // by a manifest, whichever
+  std::set<std::string, std::less<>> exported;  // folders in which manifests decide
+  for (const objects::ObjectEntry& entry : listing) {
+    const auto text = manifests.find(entry.key);
+    if (text == manifests.end()) continue;
+    auto parts = read_export_manifest(text->second);
+    if (!parts) return std::unexpected(parts.error().during(entry.key));
+    exported.emplace(parent_of(entry.key));
+    for (const ManifestObject& part : *parts) {
+      named.insert(part.key);
+      exported.emplace(parent_of(part.key));
+    }
+    if (is_superseded(entry, listing)) continue;
+    PulledDelivery delivery{.name = entry.key, .parts = {}, .missing = {}, .has_manifest = true};
+    for (const ManifestObject& part : *parts) {
+      const auto found = std::ranges::find(listing, part.key, &objects::ObjectEntry::key);
+      if (found == listing.end()) {
+        delivery.missing.push_back(part.key);
+      } else if (part.bytes && *part.bytes != found->bytes) {
+        delivery.missing.push_back(
+            fmt::format("{} ({} bytes of {})", part.key, found->bytes, *part.bytes));
+      } else {
+        delivery.parts.push_back(*found);
+      }
+    }
+    all.push_back(std::move(delivery));
+  }
+  std::map<std::string, PulledDelivery> folders;
+  for (const objects::ObjectEntry& entry : listing) {
+    if (is_manifest(entry.key) || is_beside(entry.key) || named.contains(entry.key)) continue;
+    const std::string folder(parent_of(entry.key));
+    if (exported.contains(folder)) continue;  // of an earlier export, which no manifest names now
+    PulledDelivery& delivery = folders[folder];
+    delivery.name = folder.empty() ? "(top)" : folder;
+    delivery.parts.push_back(entry);
+  }
+  for (auto& [folder, delivery] : folders) all.push_back(std::move(delivery));
+  std::ranges::sort(all, {}, &PulledDelivery::name);
+  return all;
+}
+
+}  // namespace pennyweight
