@@ -336,7 +336,7 @@ def check_open_books():
         expect_run(["allocate"], cwd)
         expect_run(["close", "2026-03", "--by", "ann", "--reason", "paid"], cwd, code, has)
 
-    (cwd / "bill.csv").write_text(header + line("10.25") + line("4.50", "Foo") +
+    (cwd / "bill.csv").write_text(header + line("10.25") + line("4.50", day="99") +
                                   line("x1", "Usage"))
     expect_run(["import", "bill.csv"], cwd, 1,
                ["in the file: 3 rows; billed 14.75 USD", "taken: 1 row; billed 10.25 USD",
