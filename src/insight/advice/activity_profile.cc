@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "core/check.h"
 #include "core/enum_names.h"
@@ -264,12 +265,13 @@ void ActivityProfiles::add_gpu(std::span<const Usage> usages) {
     return by_name && is_whole(by_name->holding) ? by_name : std::nullopt;
   };
 
-  std::optional<std::uint32_t> idle_holding;
+  constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t idle_holding = kNobody;
   Instant idle_begin{};
   Instant idle_end{};
   const auto stop_idle = [&] {
-    if (idle_holding) end_idle(*idle_holding, *node, gpu, idle_begin, idle_end);
-    idle_holding.reset();
+    if (idle_holding != kNobody) end_idle(idle_holding, *node, gpu, idle_begin, idle_end);
+    idle_holding = kNobody;
   };
   Instant covered_until{};  // by activity, so that a copy of a sample counts once
   for (std::size_t i = 0; i < rows.size(); ++i) {

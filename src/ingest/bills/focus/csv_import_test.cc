@@ -266,7 +266,9 @@ TEST(CsvImport, ACodeOfTheEmittersOwnNeverCostsTheRowItsMoney) {
     ASSERT_TRUE(summary) << summary.error().message;
     ASSERT_EQ(seen.lines.size(), 1u) << c.column << "=" << c.value;
     const std::string kept = "\"x_" + c.column + "\":\"" + c.kept + "\"";
-    if (!c.kept.empty()) EXPECT_THAT(seen.lines[0].other_columns, HasSubstr(kept));
+    if (!c.kept.empty()) {
+      EXPECT_THAT(seen.lines[0].other_columns, HasSubstr(kept));
+    }
     EXPECT_THAT(summary->warnings, testing::Contains(HasSubstr(c.warning))) << c.column;
   }
   EXPECT_EQ(taken({{"ChargeCategory", "use"}, {"PricingQuantity", ""}, {"ConsumedQuantity", ""}})
