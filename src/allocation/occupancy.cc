@@ -43,22 +43,6 @@ std::vector<std::uint32_t> seats_by_telemetry(const Demand& demand, const Worklo
   return seats;
 }
 
-// The compute that claims request of a seat, at no instant more than it has.
-UInt128 requested_of(const Interval& there, std::uint64_t compute,
-                     std::span<const SeatClaim> claims) {
-  UInt128 all = 0, at_most = 0;
-  for (const SeatClaim& each : claims) {
-    all += UInt128{each.requested[kCompute]} * each.during.length_ms();
-    at_most += each.requested[kCompute];
-  }
-  if (at_most <= compute) return all;
-  std::vector<Claim> requests;
-  for (const SeatClaim& each : claims) requests.push_back({each.during, each.requested[kCompute]});
-  const Steps capacity = {{there.begin(), compute}};
-  return integral(there, capacity) -
-         integral(there, divide_capacity(there, capacity, requests).residual);
-}
-
 class MachineSharing {
  public:
   MachineSharing(const Interval& segment, std::uint32_t machine,
@@ -170,9 +154,11 @@ class MachineSharing {
       for (const Steps& steps : more[axis]) plus.push_back(&steps);
       for (const Steps& steps : less[axis]) minus.push_back(&steps);
       Steps left = sum_steps(plus, minus);
-      const UInt128 before = axis == kCompute ? integral(segment_, left) : 0;
+      const Steps before = left;
       take(axis, on_machine, seated, left);
-      if (axis == kCompute) out_.requested += before - integral(segment_, left);
+      if (axis == kCompute && !on_machine.empty()) {
+        add_requests(segment_, sum_steps(std::array{&before}, std::array{&std::as_const(left)}));
+      }
       make_unavailable(axis, left);
       if (!exhausted_.empty()) {
         const Steps stuck = restrict_to(segment_, left, exhausted_);
@@ -182,6 +168,48 @@ class MachineSharing {
       finish(axis, left);
       out_.unbilled[axis] = std::min(out_.unbilled[axis], out_.residual[axis]);
     }
+    count_requested(units[kCompute]);
+  }
+
+  void add_requests(const Interval& during, const Steps& steps) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Instant end = i + 1 < steps.size() ? steps[i + 1].at : during.end();
+      if (steps[i].units > 0) requests_.push_back({Interval(steps[i].at, end), steps[i].units});
+    }
+  }
+
+  // What is requested of a seat, at no instant more than it has.
+  void add_requests_of_seat(const Interval& there, std::uint64_t compute,
+                            std::span<const SeatClaim> claims) {
+    std::vector<Claim> requests;
+    std::uint64_t at_most = 0;
+    for (const SeatClaim& each : claims) {
+      requests.push_back({each.during, each.requested[kCompute]});
+      at_most += each.requested[kCompute];
+    }
+    if (at_most <= compute) {
+      requests_.insert(requests_.end(), requests.begin(), requests.end());
+      return;
+    }
+    const Steps all = {{there.begin(), compute}};
+    const Steps rest = divide_capacity(there, all, requests).residual;
+    add_requests(there, sum_steps(std::array{&all}, std::array{&rest}));
+  }
+
+  // By instant: time for which more was requested than there is must not hide that the machine was
+  // free at another time, since a finer bill would show it. What a seat's holders requested and are
+  // not charged for may be requested of the machine again.
+  void count_requested(std::uint64_t compute) {
+    UInt128 all = 0, at_most = 0;
+    for (const Claim& each : requests_) {
+      all += UInt128{each.units} * each.during.length_ms();
+      at_most += each.units;
+    }
+    out_.requested = all;
+    if (at_most <= compute) return;
+    const Steps capacity = while_present(segment_, present_, compute);
+    out_.requested = integral(segment_, capacity) -
+                     integral(segment_, divide_capacity(segment_, capacity, requests_).residual);
   }
 
   // Handles a GPU with holders of its own, a MIG layout or an outage. The GPU is taken out of the
@@ -250,7 +278,7 @@ class MachineSharing {
            .basis = context_.rules.basis(index_, each.demand->holding),
            .own = seen_.workload(index, context_.holdings[each.demand->holding]->workload)});
     }
-    out_.requested += requested_of(there, seat.units[kCompute], claims);
+    add_requests_of_seat(there, seat.units[kCompute], claims);
     SeatOccupancy shared = share_seat({.during = there,
                                        .capacity = seat.units,
                                        .claims = claims,
@@ -283,6 +311,7 @@ class MachineSharing {
   Interval present_{segment_};
   std::vector<Interval> outages_;    // of the machine
   std::vector<Interval> exhausted_;  // when all of its CPU or memory was held
+  std::vector<Claim> requests_;      // of compute, at no instant more of a seat than it has
   MachineOccupancy out_;
 };
 

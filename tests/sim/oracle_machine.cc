@@ -46,6 +46,11 @@ Levels minus(const Levels& a, const Levels& b) {
     return x - y;
   });
 }
+Levels at_most(const Levels& a, std::uint64_t units) {
+  Levels out;
+  for (const auto& [at, level] : a) out[at] = std::min(level, units);
+  return out;
+}
 Levels within(const Levels& a, const std::vector<Interval>& times) {
   Levels any;
   for (const Interval& time : times) any = plus(any, during(time, 1));
@@ -289,19 +294,6 @@ Machine share_machine(const World& world, std::size_t index, const Interval& seg
   for (std::size_t axis = 0; axis < kAxisCount; ++axis) {
     out.capacity[axis] = UInt128{capacity[axis]} * here->length_ms();
   }
-  std::set<Instant> changes;
-  for (const Claimant& claimant : out.claimants) {
-    changes.insert(claimant.during.begin());
-    changes.insert(claimant.during.end());
-  }
-  for (auto at = changes.begin(); at != changes.end() && std::next(at) != changes.end(); ++at) {
-    UInt128 all = 0;
-    for (const Claimant& claimant : out.claimants) {
-      if (claimant.during.contains(*at)) all += claimant.ask->units[0];
-    }
-    out.requested +=
-        std::min(all, UInt128{gpus}) * static_cast<std::uint64_t>((*std::next(at) - *at).count());
-  }
   for (std::size_t axis = 2; axis < kAxisCount; ++axis) {
     const Levels left = give(*here, during(*here, capacity[axis]), everybody, axis);
     for (auto at = left.begin(); std::next(at) != left.end(); ++at) {
@@ -314,6 +306,7 @@ Machine share_machine(const World& world, std::size_t index, const Interval& seg
   }
   if (gpus == 0) return out;
   std::array<Levels, 2> left = {during(*here, gpus), during(*here, gpus)};
+  Levels requested;  // of each seat no more than it has, of the node no more than the seats leave
   for (std::size_t g = 0; g < world.gpus.size(); ++g) {
     if (world.gpus[g].node != node.name || world.gpus[g].cluster != node.cluster) continue;
     const auto card_present = world.presence_of_gpu(g);
@@ -335,6 +328,10 @@ Machine share_machine(const World& world, std::size_t index, const Interval& seg
       for (Claimant& c : out.claimants) {
         if (c.ask->card == g && c.ask->seat == s) here_seated.push_back(&c);
       }
+      Levels asked;
+      for (const Claimant* c : here_seated)
+        asked = plus(asked, during(c->during, c->ask->units[0]));
+      requested = plus(requested, at_most(asked, card.seats[s].units[0]));
       const bool is_rest = card.is_cut && s + 1 == card.seats.size();
       std::array<UInt128, 2> unbilled{};
       const auto of_seat = give_seat(world, *there, card.seats[s], is_rest, here_seated, unbilled);
@@ -349,6 +346,7 @@ Machine share_machine(const World& world, std::size_t index, const Interval& seg
   }
   for (std::size_t axis = 0; axis < 2; ++axis) {
     Levels rest = give(*here, left[axis], on_node, axis);
+    if (axis == 0) requested = plus(requested, minus(left[axis], rest));
     const Levels out_of_order = within(rest, outages);
     out.unavailable[axis] += total(out_of_order);
     rest = minus(rest, out_of_order);
@@ -356,6 +354,7 @@ Machine share_machine(const World& world, std::size_t index, const Interval& seg
     out.stranded[axis] += total(stuck);
     out.unbilled[axis] = std::min(out.unbilled[axis], total(minus(rest, stuck)));
   }
+  out.requested = total(at_most(requested, gpus));
   return out;
 }
 

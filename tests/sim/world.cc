@@ -8,6 +8,7 @@
 
 #include "core/check.h"
 #include "device_truth.h"
+#include "ledger/end_keys.h"
 #include "requests.h"
 #include "testing/generate/random.h"
 
@@ -29,6 +30,12 @@ enum class Mode {
   kCpuOnly,
 };
 constexpr std::uint64_t kModes = 10;
+
+// Under which the ledger keeps it.
+template <class Fact>
+FactId stored_id(const Fact& fact) {
+  return FactId{EndKeys<Fact>({}).key_of(fact)};
+}
 
 // A node as its maker plans it.
 struct Site {
@@ -167,7 +174,7 @@ class WorldMaker {
       node.cpu_milli = 8'000;
       node.memory_bytes = std::uint64_t{32} << 30;
     }
-    node.id = FactId{natural_key(node)};
+    node.id = stored_id(node);
     world_.nodes.push_back(node);
     if (!node.to && below(6) == 0) change_node(node);
     site.is_loose = mode == Mode::kWhole && below(4) == 0;
@@ -181,13 +188,14 @@ class WorldMaker {
     const Instant at = std::max(node.from + std::chrono::minutes(1), any_instant());
     if (below(2) == 0) {
       world_.nodes.back().to = at;
+      world_.nodes.back().id = stored_id(world_.nodes.back());
       node.from = at + std::chrono::minutes(1 + below(600));
     } else {
       node.from = at;
     }
     if (node.gpu_replicas > 0) node.gpu_replicas = node.gpu_replicas == 4 ? 2 : 4;
     if (node.shard_count > 0) node.shard_count *= 2;
-    node.id = FactId{natural_key(node)};
+    node.id = stored_id(node);
     world_.nodes.push_back(node);
   }
 
@@ -219,10 +227,13 @@ class WorldMaker {
       } else {
         card.seats.push_back({gpu.uuid, card.units});
       }
-      gpu.id = FactId{natural_key(gpu)};
+      gpu.id = stored_id(gpu);
       // Numbered instances could be a scrape of the layout before; so that layout says that it
       // ends.
-      if (epoch == 2) world_.gpus.back().to = gpu.from;
+      if (epoch == 2) {
+        world_.gpus.back().to = gpu.from;
+        world_.gpus.back().id = stored_id(world_.gpus.back());
+      }
       world_.gpus.push_back(gpu);
       world_.cards.push_back(std::move(card));
     }

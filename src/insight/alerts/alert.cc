@@ -61,7 +61,9 @@ std::vector<AlertNotification> step_alerts(AlertBook& book,
                                            Date today, std::span<const AlertSilence> silences,
                                            const AlertTiming& timing,
                                            std::span<const UnknownAlerts> unknown) {
+  std::set<AlertBook::key_type> held;  // not by their times: two rounds may be of one millisecond
   for (const AlertCondition& condition : conditions) {
+    held.emplace(condition.rule, condition.scope);
     const auto [place, is_new] =
         book.try_emplace({condition.rule, condition.scope}, Alert{.condition = condition});
     Alert& alert = place->second;
@@ -81,7 +83,7 @@ std::vector<AlertNotification> step_alerts(AlertBook& book,
   for (const AlertBook::iterator at : order) {
     Alert& alert = at->second;
     const bool is_full = out.size() >= timing.notifications_max;
-    const bool holds = alert.seen == now;
+    const bool holds = held.contains(at->first);
     if (!holds && is_unknown(alert.condition, unknown)) {
       alert.seen = now;
       continue;

@@ -129,6 +129,19 @@ TEST(Alerts, AnInhibitedOneIsNotToldOfUntilItStandsAlone) {
   EXPECT_EQ(step(book, {half}, kBegin + minutes(1)).size(), 1u);
 }
 
+// What was inhibited when `serve` ended does not hold because somebody looked in this millisecond.
+TEST(Alerts, WhatNoConditionSaysDoesNotBegin) {
+  AlertBook book;
+  AlertCondition half = spent("nlp: 50 %");
+  half.is_inhibited = true;
+  step(book, {half}, kBegin);
+  for (auto& [key, alert] : book) {
+    alert.condition.is_inhibited = false;  // it is not kept
+    alert.seen = kBegin + minutes(1);
+  }
+  EXPECT_TRUE(step(book, {}, kBegin + minutes(1)).empty());
+}
+
 TEST(Alerts, AThresholdIsToldOfOnce) {
   AlertBook book;
   AlertCondition half = spent("nlp: 50 %");

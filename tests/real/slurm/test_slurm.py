@@ -247,11 +247,15 @@ def check(slurm):
     expect(not [f for f in reported if f.get("ended") and f["placement"].startswith("gpus")],
            "a run reported with its placement is not reported again after a restart")
     fresh = Poller(slurm, state + ".none", since)
-    reported = []
-    while not reported or not reported[-1]["caught_up"]:
+    reported, anew = [], []
+    # It has not seen them run, and so waits until slurmdbd must have all that is about a job.
+    until = time.monotonic() + 90
+    while not reported or not reported[-1]["caught_up"] or (
+            len(anew) < len(ended) and time.monotonic() < until):
         reported += fresh.poll()
+        anew = [fact for fact in reported if fact.get("ended")]
+        time.sleep(0.5)
     fresh.end()
-    anew = [fact for fact in reported if fact.get("ended")]
     expect({fact["key"] for fact in anew} == {fact["key"] for fact in ended},
            "a poller without memory tells the same keys, so that nothing counts twice")
     expect(counts_of(anew) == (gpus, shards), "and the same amounts")

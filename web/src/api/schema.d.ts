@@ -3195,7 +3195,7 @@ export interface operations {
                 month: components["schemas"]["Month"];
                 /** @description The clients' dimension; by default as configured. */
                 by?: string;
-                /** @description The format; by default, from the Accept header. */
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
                 format?: components["parameters"]["RowFormat"];
             };
             header?: never;

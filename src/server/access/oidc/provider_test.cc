@@ -362,7 +362,9 @@ TEST_F(ProviderTest, FindsNewKeysButDoesNotAskForThemAllTheTime) {
 
 TEST_F(ProviderTest, AsksForUserInfoWhereTheTokenLacksIt) {
   fake_.claims.more = R"(,"email":"x@example.com")";
-  EXPECT_THAT(refusal(), HasSubstr("has a role here"));
+  const auto nobody = sign_in();
+  ASSERT_TRUE(nobody) << nobody.error().message;
+  EXPECT_THAT(nobody->who.not_entitled, HasSubstr("has a role here"));
   fake_.more_metadata = R"(,"userinfo_endpoint":")" + fake_.issuer + R"(/userinfo")";
   provider_.reset();
   fake_.userinfo = R"({"sub":"s-1","preferred_username":"bo","groups":["admins"],"email":"y@e"})";
