@@ -16,8 +16,8 @@ constexpr std::size_t kPrivateHostsMax = 100;
 constexpr std::size_t kRulesMax = 100;
 constexpr std::int64_t kEveryMin = 1'000;
 constexpr std::int64_t kEveryMax = 3'600'000;
-constexpr std::int64_t kRepeatMax = 7 * 86'400'000;
-constexpr std::int64_t kIdleForMax = 7 * 86'400'000;
+constexpr std::int64_t kRepeatMax = 604'800'000;  // a week
+constexpr std::int64_t kIdleForMax = 604'800'000;
 constexpr std::array<std::string_view, 4> kReceiverKinds = {"alertmanager", "webhook", "slack",
                                                             "teams"};
 

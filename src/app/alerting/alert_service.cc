@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <span>
 #include <tuple>
 #include <utility>
 
@@ -184,7 +183,7 @@ AlertService::Findings AlertService::find(Date today) {
 }
 
 // Callers hold the mutex.
-void AlertService::enqueue(std::vector<AlertNotification> notifications, Instant now) {
+void AlertService::enqueue(std::span<const AlertNotification> notifications, Instant now) {
   for (const AlertNotification& told : notifications) {
     log_.info("alert", {{"id", told.id}, {"summary", told.alert.condition.summary}});
     for (const ReceiverConfig& receiver : config_.alerts.receivers) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -61,7 +62,7 @@ class AlertService {
   };
   Findings find(Date today);
   void find_in_days(Date today, Findings& found);
-  void enqueue(std::vector<AlertNotification> notifications, Instant now);
+  void enqueue(std::span<const AlertNotification> notifications, Instant now);
   std::vector<OutboxEntry> take_due(Instant now);
   void settle(const OutboxEntry& entry, const std::string& problem, bool has_receiver, Instant now);
   bool save();

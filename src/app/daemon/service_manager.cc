@@ -22,7 +22,7 @@ void notify_service_manager(std::string_view state) {
   const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return;
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);
-  const auto* const to = static_cast<const sockaddr*>(static_cast<const void*>(&address));
+  const auto* const to = reinterpret_cast<const sockaddr*>(&address);
   // A lost message is followed by the next one.
   const auto sent = ::sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL, to, size);
   static_cast<void>(sent);

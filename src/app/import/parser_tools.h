@@ -29,7 +29,7 @@ inline FactSink<RejectedRow> rejected_into(SessionSink& sink) {
 
 // A parser from a reader with feed() and finish().
 template <class Reader>
-FileParser stream_parser(std::shared_ptr<Reader> reader) {
+FileParser stream_parser(const std::shared_ptr<Reader>& reader) {
   return {[reader](std::string_view chunk) { return reader->feed(chunk); },
           [reader] { return reader->finish(); }};
 }

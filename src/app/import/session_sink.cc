@@ -63,7 +63,7 @@ Result<void> SessionSink::charges(std::span<const Charge> charges) {
   return session_.append_charges(lines);
 }
 
-void SessionSink::watch_bill(std::string part) {
+void SessionSink::watch_bill(std::string_view part) {
   watches_bill_ = true;
   if (part.empty()) return;
   part_json_ = "\"" + std::string(kDeliveryPartColumn) + "\":";

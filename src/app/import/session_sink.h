@@ -40,7 +40,7 @@ class SessionSink : public bill::ImportSink {
 
   // Bills: what their lines add up to. `part` is written into the lines of a part of a delivery;
   // empty: the delivery is whole.
-  void watch_bill(std::string part);
+  void watch_bill(std::string_view part);
   // After each file of a bill. An Error where it holds lines that an earlier one holds too.
   Result<void> end_bill_file(const std::string& file);
   const DeliveredLines& bill_lines() const { return bill_lines_; }

@@ -14,7 +14,7 @@
 namespace pennyweight::advising {
 namespace {
 
-constexpr std::size_t kLongDemandHours = 28 * 24;
+constexpr std::size_t kLongDemandHours = 672;  // 28 days
 constexpr std::uint64_t kDemandPercents[] = {80, 100, 120};
 
 struct SkuKey {

@@ -16,7 +16,7 @@ constexpr Reserve kExpectedReserve{.pool_percent = 10, .spare_nodes = 0};
 constexpr Reserve kCautiousReserve{.pool_percent = 25, .spare_nodes = 1};
 constexpr Reserve kNoReserve{};
 constexpr std::size_t kNamesMax = 40;
-constexpr std::size_t kLongRecordHours = 21 * 24;
+constexpr std::size_t kLongRecordHours = 504;  // 21 days
 
 constexpr auto kLess = [](const Money& a, const Money& b) { return a.ticks() < b.ticks(); };
 

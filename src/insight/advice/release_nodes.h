@@ -10,7 +10,7 @@
 namespace pennyweight::advising {
 
 // The least time of records from which advice about a fleet is given.
-inline constexpr std::size_t kRecordedHoursMin = 7 * 24;
+inline constexpr std::size_t kRecordedHoursMin = 168;  // a week
 
 struct NodeReleases {
   std::vector<Proposal> proposals;

@@ -93,7 +93,7 @@ constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
 };
 
 // How much of a JSON document is looked at for names, and how long a name can be.
-constexpr std::size_t kBeginningBytes = 64 * 1024;
+constexpr std::size_t kBeginningBytes = 65'536;
 constexpr std::size_t kNameBytesMax = 64;
 
 // In lower case, without spaces and underscores.

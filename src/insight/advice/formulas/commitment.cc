@@ -33,7 +33,7 @@ std::uint64_t best_commitment(std::span<const std::uint64_t> demand,
   // One more unit pays while the hours that need it cost more on demand than all hours committed.
   std::uint64_t best = 0;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const auto hours = static_cast<Int128>(i + 1);
+    const Int128 hours = static_cast<Int128>(i) + 1;
     const auto all = static_cast<Int128>(sorted.size());
     if (prices.on_demand.ticks() * hours > prices.committed.ticks() * all) {
       best = sorted[i];
