@@ -59,6 +59,7 @@ describe('tabs', {skip: !program && 'needs the program', timeout: 600_000}, () =
     for (const [path, title] of [['/', 'Overview'], ['/explore', 'Explore'], ['/coverage', 'Coverage'], ['/workload', 'Workloads']]) {
       const asked = [];
       const note = (request) => request.url().includes('/api/v1/') && asked.push(new URL(request.url()).pathname + new URL(request.url()).search);
+      await page.goto('about:blank');  // so that the page before asks for nothing more
       page.on('request', note);
       await page.goto(path);
       await settled(page, title);
