@@ -158,6 +158,17 @@ expect(totals(cwd) == TRUTH, f"the folder: {totals(cwd)}, want {TRUTH}")
 expect_run(["pull", "drop"], cwd, 0, ["0 deliveries imported, 1 as before"])
 expect_run(["pull", "other"], cwd, 2, ["no source is named 'other'; there are: drop"])
 expect(not list((cwd / "pennyweight.duckdb.pulled" / "drop" / "files").rglob("*.gz")), "what is imported is not kept")
+# A row that is set aside is said in money, and in the exit code, as import does.
+rows = list(csv.DictReader(io.StringIO(BILL_TEXT)))
+rows[-1]["ChargePeriodStart"] = "never"
+aside = folder()
+(aside / "exports").mkdir()
+(aside / "pennyweight.yaml").write_text("pull: [{name: drop, from: exports}]\n")
+with open(aside / "exports" / "bill.csv", "w", newline="") as file:
+    writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+expect_run(["pull"], aside, 1, ["1 row of bills set aside, ", " billed: 'pennyweight import aside' lists them"])
 (cwd / "pennyweight.yaml").write_text("pull: [{name: ../up, from: exports}]\n")
 expect_run(["pull"], cwd, 2, ["pennyweight.yaml:1"])
 expect_run(["pull"], folder(), 2, ["under 'pull' in the configuration"])

@@ -161,20 +161,6 @@ std::string rows_text(const char* name, const MoneyOfRows& rows) {
   return fmt::format("  {}: {}{}\n", name, counted(rows.rows, "row"), money);
 }
 
-// "12.00 USD billed", "a cost that is not readable".
-std::string aside_money(const MoneyOfRows& rows) {
-  std::string text;
-  for (const auto& [currency, costs] : rows.costs) {
-    text += (text.empty() ? "" : " and ") + exact_money(costs.billed);
-  }
-  if (!text.empty()) text += " billed";
-  if (rows.unreadable > 0) {
-    text += fmt::format("{}{} whose cost is not readable", text.empty() ? "" : ", ",
-                        counted(rows.unreadable, "row"));
-  }
-  return text;
-}
-
 // In the files = taken + set aside + passed over.
 std::string describe_equation(const BillStatement& statement) {
   if (statement.aside.rows == 0 && statement.passed_over.empty()) {
@@ -387,18 +373,6 @@ class PartsWatch {
   std::set<const InputFormat*> brought_new_;
 };
 
-Result<FileImport> import_recorded(Store& store, const std::vector<std::string>& delivery,
-                                   const ImportOptions& options, Context& context) {
-  const std::string names = names_for_audit(delivery);
-  return with_intent(context, "import", counted(delivery.size(), "file"),
-                     JsonObjectBuilder().text("name", names).json(), [&]() -> Result<FileImport> {
-                       auto imported = TRY(import_files(store, delivery, options, context.config,
-                                                        context.console, context.clock));
-                       TRY(record_import(context, delivery, imported));
-                       return imported;
-                     });
-}
-
 Result<ExitCode> run(const ImportArguments& arguments, Context& context) {
   if (arguments.aside->command->parsed()) return run_import_aside(*arguments.aside, context);
   if (arguments.paths.empty()) return usage_error("FILE is required: which files are imported?");
@@ -415,7 +389,7 @@ Result<ExitCode> run(const ImportArguments& arguments, Context& context) {
   MoneyOfRows aside;
   PartsWatch parts;
   for (const std::vector<std::string>& delivery : deliveries) {
-    const auto imported = import_recorded(*store, delivery, options, context);
+    const auto imported = import_with_intent(context, *store, delivery, options);
     if (!imported) {
       if (imported.error().code == ErrorCode::kConfig) return std::unexpected(imported.error());
       context.console.complain(imported.error());
@@ -453,7 +427,7 @@ Result<ExitCode> run(const ImportArguments& arguments, Context& context) {
     return fail(ErrorCode::kBadValue,
                 fmt::format("{} of bills set aside, {}: 'pennyweight import aside' lists them; "
                             "--allow-aside ends with exit code 0",
-                            counted(aside.rows, "row"), aside_money(aside)));
+                            counted(aside.rows, "row"), billed_text(aside)));
   }
   if (rejected > 0 && arguments.strict) {
     return fail(ErrorCode::kBadValue, counted(rejected, "row") + " set aside (--strict)");

@@ -6,6 +6,7 @@
 #include "app/audit_events/audit_events.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
+#include "app/import/delivery_effect.h"
 #include "app/import/pull.h"
 #include "core/try.h"
 #include "reporting/number_format.h"
@@ -64,6 +65,7 @@ Result<ExitCode> run(const PullOptions& options, Context& context) {
   const auto sources = TRY(chosen_sources(options, context.config));
   const auto store = TRY(create_ledger(context.config));
   std::uint64_t refused = 0;
+  MoneyOfRows aside;
   for (const PullConfig* source : sources) {
     const auto objects = open_source(*source, context.clock);
     const auto import_delivery = [&](const std::vector<std::string>& files,
@@ -78,13 +80,21 @@ Result<ExitCode> run(const PullOptions& options, Context& context) {
       ++refused;
       continue;
     }
-    for (const PulledImport& one : outcome->imports) context.console.print(describe_pulled(one));
+    for (const PulledImport& one : outcome->imports) {
+      context.console.print(describe_pulled(one));
+      aside.add(one.imported.statement.aside);
+    }
     for (const Error& error : outcome->refused) context.console.complain(error);
     refused += outcome->refused.size();
     context.console.say(
         fmt::format("{}: {} imported, {} as before, {} refused; {} fetched", source->name,
                     counted(outcome->imports.size(), "delivery", "deliveries"), outcome->unchanged,
                     outcome->refused.size(), counted(outcome->bytes, "byte")));
+  }
+  if (aside.rows > 0) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("{} of bills set aside, {}: 'pennyweight import aside' lists them",
+                            counted(aside.rows, "row"), billed_text(aside)));
   }
   return refused == 0 ? ExitCode::kDone : ExitCode::kCheckFailed;
 }

@@ -391,6 +391,19 @@ std::string exact_money(Money money) {
   return text + " " + money.currency().text();
 }
 
+std::string billed_text(const MoneyOfRows& rows) {
+  std::string text;
+  for (const auto& [currency, costs] : rows.costs) {
+    text += (text.empty() ? "" : " and ") + exact_money(costs.billed);
+  }
+  if (!text.empty()) text += " billed";
+  if (rows.unreadable > 0) {
+    text += fmt::format("{}{} whose cost is not readable", text.empty() ? "" : ", and ",
+                        counted(rows.unreadable, "row"));
+  }
+  return text;
+}
+
 LinesInCommon lines_in_common(const DeliveredLines& first, const DeliveredLines& second) {
   const Overlap overlap = overlap_of_lines(second.lines(), first.lines());
   return {overlap.lines, overlap.percent()};

@@ -61,6 +61,8 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
 std::string to_text(const AccountEffect& effect);
 // An amount with all its digits, at least two behind the point, and its currency.
 std::string exact_money(Money money);
+// "12.00 USD billed and 3.00 EUR billed, and 2 rows whose cost is not readable".
+std::string billed_text(const MoneyOfRows& rows);
 
 // Lines of two files that are for the same thing and cost the same.
 struct LinesInCommon {

@@ -8,6 +8,7 @@
 
 #include "core/base_encoding.h"
 #include "core/hash.h"
+#include "core/internet_date.h"
 #include "core/plain_text.h"
 #include "core/try.h"
 
@@ -45,20 +46,6 @@ std::string base64_lines(std::string_view bytes) {
     out += to_base64(bytes.substr(at, kBase64LineBytes)) + "\r\n";
   }
   return out;
-}
-
-std::string date_header(Instant at) {
-  static constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  static constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  const auto day = std::chrono::floor<std::chrono::days>(at);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss time(std::chrono::floor<std::chrono::seconds>(at - day));
-  return fmt::format(
-      "{}, {:02} {} {} {:02}:{:02}:{:02} +0000", kDays[std::chrono::weekday(day).c_encoding()],
-      static_cast<unsigned>(date.day()), kMonths[static_cast<unsigned>(date.month()) - 1],
-      static_cast<int>(date.year()), time.hours().count(), time.minutes().count(),
-      time.seconds().count());
 }
 
 // A file name in a header: what is not plain becomes '_'.
@@ -100,7 +87,7 @@ Result<std::string> write_message(const Message& message) {
     out += "Reply-To: " + message.reply_to + "\r\n";
   }
   out += "Subject: " + header_text(printable_text(message.subject, 500)) + "\r\n";
-  out += "Date: " + date_header(message.at) + "\r\n";
+  out += "Date: " + internet_date(message.at, "+0000") + "\r\n";
   out += fmt::format("Message-ID: <{}@{}>\r\n", file_name_text(message.id), domain);
   out += "MIME-Version: 1.0\r\nAuto-Submitted: auto-generated\r\n";
   out += fmt::format("Content-Type: multipart/mixed; boundary=\"{}\"\r\n\r\n", boundary);

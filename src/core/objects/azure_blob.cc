@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/http/client.h"
+#include "core/internet_date.h"
 #include "core/objects/object_store.h"
 #include "core/objects/remote.h"
 #include "core/objects/sign.h"
@@ -16,26 +17,6 @@ namespace pennyweight::objects {
 namespace {
 
 constexpr const char* kApiVersion = "2021-08-06";
-
-// "Thu, 05 Mar 2026 10:11:12 GMT" (RFC 1123)
-std::string http_date(Instant at) {
-  static constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  static constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  const auto day = std::chrono::floor<std::chrono::days>(at);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss time(std::chrono::floor<std::chrono::seconds>(at - day));
-  return fmt::format(
-      "{}, {:02} {} {} {:02}:{:02}:{:02} GMT", kDays[std::chrono::weekday(day).c_encoding()],
-      static_cast<unsigned>(date.day()), kMonths[static_cast<unsigned>(date.month()) - 1],
-      static_cast<int>(date.year()), time.hours().count(), time.minutes().count(),
-      time.seconds().count());
-}
-
-std::string bare(std::string_view etag) {
-  if (etag.size() >= 2 && etag.front() == '"') etag = etag.substr(1, etag.size() - 2);
-  return std::string(etag);
-}
 
 class AzureStore : public ObjectStore {
  public:
@@ -64,7 +45,7 @@ class AzureStore : public ObjectStore {
         if (std::string_view(properties.child_value("ResourceType")) == "directory") continue;
         all.push_back({.key = one.child_value("Name"),
                        .bytes = properties.child("Content-Length").text().as_ullong(),
-                       .version = bare(properties.child_value("Etag")),
+                       .version = bare_etag(properties.child_value("Etag")),
                        .modified_at = sortable(properties.child_value("Last-Modified"))});
       }
       next = root.child_value("NextMarker");
@@ -83,7 +64,7 @@ class AzureStore : public ObjectStore {
     const auto response =
         TRY(client_.stream(request("/" + entry.key, {}, range_headers(entry, offset)), sink));
     TRY(check_read(response, offset, entry, place()));
-    if (bare(response.header("etag")) != entry.version) return changed(entry, place());
+    if (bare_etag(response.header("etag")) != entry.version) return changed(entry, place());
     // Of a range, Content-MD5 is of the range, and x-ms-blob-content-md5 of the blob.
     std::string md5 = response.header("x-ms-blob-content-md5");
     if (md5.empty() && offset == 0) md5 = response.header("content-md5");
@@ -118,8 +99,8 @@ class AzureStore : public ObjectStore {
         .method = "GET",
         .url = settings_.endpoint + encoded + (parameters.empty() ? "" : "?" + parameters),
         .keeps_encoding = true};
-    std::map<std::string, std::string> headers = {{"x-ms-version", kApiVersion},
-                                                  {"x-ms-date", http_date(clock_.now())}};
+    std::map<std::string, std::string> headers = {
+        {"x-ms-version", kApiVersion}, {"x-ms-date", internet_date(clock_.now(), "GMT")}};
     for (const auto& [name, value] : more) {
       // Range is signed where it stands among the standard headers; x-ms-range is not among them.
       if (name == "Range") {

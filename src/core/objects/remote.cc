@@ -72,4 +72,10 @@ std::optional<std::string> base64_bytes(std::string_view text) {
   return from_base64url(url);
 }
 
+std::string bare_etag(std::string_view etag) {
+  if (etag.starts_with("W/")) etag.remove_prefix(2);
+  if (etag.size() >= 2 && etag.front() == '"') etag = etag.substr(1, etag.size() - 2);
+  return std::string(etag);
+}
+
 }  // namespace pennyweight::objects

@@ -27,6 +27,7 @@ std::unexpected<Error> changed(const ObjectEntry& entry, const std::string& plac
 std::unexpected<Error> refusal_of(const http::Response& response, const std::string& place,
                                   const std::string& why);
 
+std::string bare_etag(std::string_view etag);    // without quotes and the mark of a weak one
 std::string host_of(std::string_view endpoint);  // with its port
 // REQUIRES: hexadecimal digits, an even number of them.
 std::string hex_bytes(std::string_view digits);

@@ -15,12 +15,6 @@
 namespace pennyweight::objects {
 namespace {
 
-std::string without_quotes(std::string_view etag) {
-  if (etag.starts_with("W/")) etag.remove_prefix(2);
-  if (etag.size() >= 2 && etag.front() == '"') etag = etag.substr(1, etag.size() - 2);
-  return std::string(etag);
-}
-
 // Whether an ETag is the MD5 of the object: not of one that was uploaded in parts or encrypted with
 // a key of KMS or the customer (docs.aws.amazon.com, "Object": ETag).
 bool is_md5_etag(std::string_view etag, const http::Response& response) {
@@ -54,7 +48,7 @@ class S3Store : public ObjectStore {
       for (const pugi::xml_node one : root.children("Contents")) {
         ObjectEntry entry{.key = one.child_value("Key"),
                           .bytes = one.child("Size").text().as_ullong(),
-                          .version = without_quotes(one.child_value("ETag")),
+                          .version = bare_etag(one.child_value("ETag")),
                           .modified_at = one.child_value("LastModified")};
         if (!entry.key.empty() && !entry.key.ends_with('/')) all.push_back(std::move(entry));
       }
@@ -74,7 +68,7 @@ class S3Store : public ObjectStore {
     const auto response =
         TRY(client_.stream(request("/" + entry.key, {}, range_headers(entry, offset)), sink));
     TRY(check_read(response, offset, entry, place()));
-    const std::string etag = without_quotes(response.header("etag"));
+    const std::string etag = bare_etag(response.header("etag"));
     if (etag != entry.version) return changed(entry, place());
     if (!is_md5_etag(etag, response)) return ObjectChecksum{};
     return ObjectChecksum{ObjectChecksum::Kind::kMd5, hex_bytes(etag)};

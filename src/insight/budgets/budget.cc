@@ -199,6 +199,7 @@ std::string_view BudgetStatus::state() const {
   if (left.is_negative()) return "exceeded";
   if (forecast && forecast->ticks() > amount.ticks()) return "at risk";
   if (percent_above && *percent_above >= kAtRiskPercent) return "at risk";
+  if (is_outdated) return "unknown";
   return "on track";
 }
 

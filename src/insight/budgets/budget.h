@@ -88,8 +88,9 @@ struct BudgetStatus {
   std::vector<std::string> notes = {};
   std::string problem =
       {};  // why it could not be measured: then only budget, days and amount are set
-  // "unknown" (it could not be measured), "exceeded", "at risk" (the forecast exceeds it, or the
-  // probability is 80 % or more), "on track".
+  bool is_outdated = false;  // the last complete day is weeks ago, and the period goes on
+  // "unknown" (it could not be measured, or only long ago), "exceeded", "at risk" (the forecast
+  // exceeds it, or the probability is 80 % or more), "on track".
   std::string_view state() const;
 };
 

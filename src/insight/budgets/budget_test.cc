@@ -43,6 +43,15 @@ TEST(Budget, TheLinearForecastOfTheReference) {
   EXPECT_EQ(status.state(), "on track");
 }
 
+TEST(Budget, CostsThatEndedLongAgoAreNotOnTrack) {
+  auto status = measure_budget(monthly(9000), spent("2026-04-01", 12, 350), day("2026-04-13"), {});
+  status.is_outdated = true;
+  EXPECT_EQ(status.state(), "unknown");
+  status = measure_budget(monthly(4000), spent("2026-04-01", 12, 350), day("2026-04-13"), {});
+  status.is_outdated = true;
+  EXPECT_EQ(status.state(), "exceeded");
+}
+
 TEST(Budget, ForecastAndTheDayOfExhaustion) {
   const auto status =
       measure_budget(monthly(9000), spent("2026-04-01", 12, 350), day("2026-04-13"), flat(400, 40));

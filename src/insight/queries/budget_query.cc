@@ -53,6 +53,7 @@ Result<BudgetStatus> query_budget(const Budget& budget, const BudgetQuery& param
   SpentDays spent = TRY(spent_days(budget, params, policy, summarise));
   std::optional<forecasting::CostForecast> forecast;
   std::vector<std::string> notes;
+  bool is_outdated = false;
   const DailyCostQuery costs{.by = {},
                              .filters = budget.filters,
                              .cost = budget.cost,
@@ -63,7 +64,8 @@ Result<BudgetStatus> query_budget(const Budget& budget, const BudgetQuery& param
     spent.complete_until = history->last_day();
     const auto left = (budget_days(budget, params.today).last - history->last_day()).count();
     const auto age = (params.today - history->last_day()).count();
-    if (params.forecasts && left > 0 && age > kHistoryAgeDaysMax) {
+    is_outdated = left > 0 && age > kHistoryAgeDaysMax;
+    if (params.forecasts && is_outdated) {
       notes.push_back(fmt::format("no forecast, since the last complete day is {} days ago", age));
     } else if (params.forecasts && left > 0 && left <= kForecastDaysLeftMax) {
       // An event for one value, such as a team, can't be told apart in the sum of the scope, so it
@@ -99,6 +101,7 @@ Result<BudgetStatus> query_budget(const Budget& budget, const BudgetQuery& param
     }
   }
   BudgetStatus status = measure_budget(budget, spent, params.today, forecast);
+  status.is_outdated = is_outdated;
   std::ranges::move(notes, std::back_inserter(status.notes));
   return status;
 }
