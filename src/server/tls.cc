@@ -4,13 +4,15 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
-#include <sys/stat.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "core/crypto/sha256.h"
+#include "core/files/file.h"
 #include "core/try.h"
 
 namespace pennyweight::server {
@@ -41,11 +43,13 @@ int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_by
   return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-std::string file_metadata(const std::string& path) {
-  struct stat found{};
-  if (::stat(path.c_str(), &found) != 0) return "absent";
-  return fmt::format("{}:{}:{}:{}.{}", found.st_dev, found.st_ino, found.st_size,
-                     found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
+constexpr std::size_t kPemBytesMax = 1u << 20;
+
+// Equal for equal bytes. Times, sizes and inodes will not do: a file can be replaced by one of the
+// same size in the same tick of the file system's clock.
+std::string content_hash(const std::string& path) {
+  const auto content = read_file(path, kPemBytesMax);
+  return content ? sha256(*content) : "unreadable";
 }
 
 }  // namespace
@@ -132,7 +136,7 @@ Result<void> TlsCertificate::reload_if_changed() {
 }
 
 std::string TlsCertificate::fingerprint() const {
-  return file_metadata(cert_file_) + ' ' + file_metadata(key_file_);
+  return content_hash(cert_file_) + content_hash(key_file_);
 }
 
 }  // namespace pennyweight::server

@@ -29,14 +29,14 @@ class TlsCertificate {
                                                       const std::string& key_file);
 
   std::shared_ptr<SSL_CTX> current() const;
-  // Reads the files again if either was replaced or changed since they were read. An Error: the new
+  // Reads the files again if the bytes of either changed since they were read. An Error: the new
   // ones can't be used, and the former ones stay; it is returned once for each change.
   Result<void> reload_if_changed();
 
   TlsCertificate(std::string cert_file, std::string key_file);  // for open() alone
 
  private:
-  std::string fingerprint() const;  // of both files' metadata
+  std::string fingerprint() const;  // of both files' bytes
 
   const std::string cert_file_;
   const std::string key_file_;

@@ -17,7 +17,12 @@ void check_price_file(std::string_view text) {
     return;
   }
   const auto catalog = Catalog().overridden_by(text, "fuzz.csv");
-  CHECK(catalog.has_value(), "what parses can be used");
+  if (!catalog) {
+    // One of the two rates of hosts alone, in another currency than the built-in ones.
+    CHECK(table->host_currency && !(table->per_cpu_hour && table->per_gib_hour),
+          "what parses can be used");
+    return;
+  }
   CHECK(catalog->rates().size() == table->rates.size(), "no price is lost");
   for (const Rate& rate : table->rates) {
     if (rate.instance_type.empty()) continue;

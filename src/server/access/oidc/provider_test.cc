@@ -297,6 +297,17 @@ TEST_F(ProviderTest, RefusesWhatIsNoBase64url) {
   }
 }
 
+TEST_F(ProviderTest, ReadsEachMemberOfAKeyOnce) {
+  // cjose would take the last "n", which is no base64url; we read the first one.
+  std::string twice = fake_.keys.front();
+  ASSERT_EQ(twice.back(), '}');
+  twice.insert(twice.size() - 1, R"(,"n":"u=qs8")");
+  EXPECT_EQ(KeySet::read(R"({"keys":[)" + twice + "]}")->size(), 1u);
+  EXPECT_EQ(KeySet::read(R"({"keys":[{"kty":"RSA","e":"AQAB","n":"u=qs8"}]})")->size(), 0u);
+  EXPECT_EQ(KeySet::read(R"({"keys":[{"kty":"RSA","e":"AQAB"},{"kty":"oct","k":"AAAA"}]})")->size(),
+            0u);
+}
+
 TEST_F(ProviderTest, UnderstandsWhatMustBeUnderstood) {
   fake_.sign = [](const std::string& json) {
     return to_base64url(R"({"alg":"RS256","kid":"one","crit":["exp"]})") + "." +
