@@ -1,4 +1,5 @@
-// What is wrong now: the shipped rules, over budgets, unusual days and what runs.
+// The alert rules: each is a pure function from budgets, unusual days or running workloads to the
+// conditions that hold now. HACKING.md says how to add one; insight/alerts decides who is notified.
 #pragma once
 
 #include <chrono>

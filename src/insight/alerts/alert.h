@@ -1,8 +1,9 @@
-// Alerts: what is wrong now becomes alerts that begin, go on and end, each told of once.
+// Alerts: when an alert begins, is repeated, is silenced and ends, and who is notified.
 //
 // Pure: conditions and a time go in, the new state and the notifications come out. A condition that
-// comes and goes within `hold` is one alert and not several. What can't be known at the moment
-// keeps its alert: only what was looked at and is no longer so has ended.
+// comes and goes within `hold` is one alert. An alert whose source did not answer goes on: it ends
+// only when its condition was evaluated and no longer holds. The rules that find conditions are in
+// app/alerting/conditions.h.
 #pragma once
 
 #include <chrono>
