@@ -42,9 +42,9 @@ bool is_compact(std::string_view token) {
 }
 
 // A public key (RFC 7518, section 6) as JSON of our own, in which each member stands once and every
-// number is base64url, for the same reason; nothing if it is another kind of key, or a number is not.
-// The provider's own text is not handed on: where it has a member twice, cjose and we would each
-// read another of the two.
+// number is base64url, for the same reason. Nothing if it is another kind of key, or a number is
+// not base64url. The provider's own text is not handed on: where it has a member twice, cjose might
+// read the one and we the other.
 std::optional<std::string> public_key_json(const JsonObject& key) {
   const auto number = [&](std::string_view member) -> std::optional<std::string> {
     auto text = key.text(member);
