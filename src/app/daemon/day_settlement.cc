@@ -117,7 +117,7 @@ bool DaySettlement::settle(Store& store, Instant now) {
   const Instant day = until - std::chrono::days(1);
   const Instant begun = clock_.now();
   for (const std::string& month : months_to_settle(day)) {
-    if (auto done = price_and_allocate(store, month, now); !done) {
+    if (auto done = price_and_allocate(store, month, until, now); !done) {
       counters_.add_failure("settle", done.error());
       retry_at_ = now + kRetryAfter;
       return false;
@@ -135,16 +135,19 @@ bool DaySettlement::settle(Store& store, Instant now) {
 }
 
 Result<void> DaySettlement::price_and_allocate(Store& store, const std::string& month,
-                                               Instant now) {
+                                               Instant until, Instant now) {
   const auto closings = TRY(store.closings());
   if (std::ranges::find(closings, month, &Closing::month) != closings.end()) return {};
   if (inventory_.clusters().empty()) return {};
-  TRY(price(store, month, now));
+  TRY(price(store, month, until, now));
   return config_.live.serve.leaves_to_workers ? Result<void>{} : allocate(store, month, now);
 }
 
-Result<void> DaySettlement::price(Store& store, const std::string& month, Instant now) {
-  const auto priced = TRY(rated::priced_month(month, now));
+// Days up to `until`: one that waits for late samples is the live view's, which would count it
+// twice.
+Result<void> DaySettlement::price(Store& store, const std::string& month, Instant until,
+                                  Instant now) {
+  const auto priced = TRY(rated::priced_month(month, until));
   PriceInputs inputs;
   PricingRequest order{.name = "serve",
                        .reason = "",

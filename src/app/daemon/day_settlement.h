@@ -48,8 +48,9 @@ class DaySettlement {
  private:
   std::set<std::string> months_to_settle(Instant last_day) const;
   void save();
-  Result<void> price_and_allocate(Store& store, const std::string& month, Instant now);
-  Result<void> price(Store& store, const std::string& month, Instant now);
+  Result<void> price_and_allocate(Store& store, const std::string& month, Instant until,
+                                  Instant now);
+  Result<void> price(Store& store, const std::string& month, Instant until, Instant now);
   Result<void> allocate(Store& store, const std::string& month, Instant now);
   // Records the runs of a month that were made at that instant.
   Result<void> record_runs(Store& store, const std::string& month, Instant at);

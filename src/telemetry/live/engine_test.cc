@@ -16,6 +16,7 @@
 #include <random>
 #include <set>
 #include <thread>
+#include <tuple>
 
 #include "ledger/outcome.h"
 #include "telemetry/prometheus/write_request.h"
@@ -807,9 +808,19 @@ std::vector<Usage> facts_of(const Ledger& ledger) {
     facts.push_back(usage);
     facts.back().part = 0;
   }
-  std::ranges::sort(facts, {},
-                    [](const Usage& usage) { return std::pair(usage.at, usage.span_ms); });
+  std::ranges::sort(facts, {}, [](const Usage& usage) {
+    return std::tuple(usage.at, usage.span_ms, usage.gpu, usage.workload);
+  });
   return facts;
+}
+
+// As content with its numbers, in an order of its own.
+template <class Fact>
+std::vector<Hash128> contents_of(const std::map<Hash128, Fact>& facts) {
+  std::vector<Hash128> contents;
+  for (const auto& [key, fact] : facts) contents.push_back(content_hash(fact));
+  std::ranges::sort(contents);
+  return contents;
 }
 
 using SentSample = std::pair<std::vector<Label>, Sample>;
@@ -872,6 +883,84 @@ RC_GTEST_PROP(EngineProperty, WithinAnHourTheOrderOfSamplesDoesNotMatter, (std::
   RC_ASSERT(world.ledger.conflicts == 0u);
   RC_ASSERT(facts_of(world.ledger).size() > 50u);
   RC_ASSERT(facts_of(world.ledger) == facts_of(ordered.ledger));
+  RC_ASSERT(contents_of(world.ledger.gpus) == contents_of(ordered.ledger.gpus));
+}
+
+// An hour of several GPUs, one of which two pods hold in turn, and of a server of tokens.
+std::vector<SentSample> samples_of_a_fleet(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<SentSample> all;
+  double tokens = 0;
+  std::array<double, 3> energy = {5, 1e9, 7e12};
+  for (std::int64_t at = kStart; at < kStart + 59 * kMinute; at += kMinute) {
+    tokens = random() % 50 == 0 ? 0 : tokens + static_cast<double>(random() % 1'000);
+    all.push_back({{{"__name__", "vllm:generation_tokens_total"},
+                    {"model_name", "llama"},
+                    {"namespace", "ml"},
+                    {"pod", "vllm-0"}},
+                   {at, tokens}});
+    for (std::size_t gpu = 0; gpu < energy.size(); ++gpu) {
+      if (random() % 20 == 0) continue;
+      const std::string uuid = "GPU-" + std::to_string(gpu);
+      energy[gpu] += static_cast<double>(random() % 30'000'000);
+      std::vector<Label> holder;
+      if (gpu == 0) {
+        const bool is_first = at < kStart + 20 * kMinute;
+        holder = {{"namespace", "ml"}, {"pod", is_first ? "train-0" : "train-1"}};
+      }
+      const auto value = static_cast<double>(random() % 101);
+      all.push_back({dcgm("DCGM_FI_DEV_GPU_UTIL", uuid, holder), {at, value}});
+      all.push_back({dcgm("DCGM_FI_DEV_FB_USED", uuid, holder), {at, 100 * value}});
+      all.push_back({dcgm("DCGM_FI_DEV_POWER_USAGE", uuid, holder), {at, value + 0.25}});
+      all.push_back(
+          {dcgm("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", uuid, holder), {at, energy[gpu]}});
+    }
+  }
+  return all;
+}
+
+RC_GTEST_PROP(EngineProperty, OverFourConnectionsMixedAndTwiceTheFactsAreTheSame,
+              (std::uint64_t seed)) {
+  constexpr std::size_t kConnections = 4;
+  const auto samples = samples_of_a_fleet(seed);
+  const Folder ordered_folder, folder;
+  World ordered(ordered_folder.path());
+  ordered.to(kStart + 60 * kMinute);
+  for (const SentSample& one : samples) RC_ASSERT(ordered.send({{one.first, {one.second}}}));
+  ordered.silence_until(kStart + 120 * kMinute);
+
+  std::vector<SentSample> mixed = samples;
+  mixed.insert(mixed.end(), samples.begin(), samples.end());
+  std::mt19937_64 random(seed);
+  std::ranges::shuffle(mixed, random);
+  World world(folder.path());
+  open_with_wait(world, folder.path());
+  world.to(kStart + 60 * kMinute);
+  std::array<std::size_t, kConnections> refused = {};
+  {
+    std::vector<std::jthread> connections;
+    for (std::size_t connection = 0; connection < kConnections; ++connection) {
+      connections.emplace_back([&, connection] {
+        for (std::size_t i = connection; i < mixed.size(); i += 7 * kConnections) {
+          std::vector<std::pair<std::vector<Label>, std::vector<Sample>>> body;
+          for (std::size_t k = i; k < std::min(i + 7 * kConnections, mixed.size());
+               k += kConnections) {
+            body.push_back({mixed[k].first, {mixed[k].second}});
+          }
+          const auto sent = world.send(body);
+          refused[connection] += sent ? sent->refused : 1'000'000;
+        }
+      });
+    }
+  }
+  world.silence_until(kStart + 120 * kMinute);
+  RC_ASSERT(refused == (std::array<std::size_t, kConnections>{}));
+  RC_ASSERT(world.ledger.usages.size() > 100u);
+  RC_ASSERT(world.ledger.energy() == ordered.ledger.energy());
+  RC_ASSERT(facts_of(world.ledger) == facts_of(ordered.ledger));
+  RC_ASSERT(contents_of(world.ledger.usages) == contents_of(ordered.ledger.usages));
+  RC_ASSERT(contents_of(world.ledger.outcomes) == contents_of(ordered.ledger.outcomes));
+  RC_ASSERT(contents_of(world.ledger.gpus) == contents_of(ordered.ledger.gpus));
 }
 
 TEST(Engine, RefusesWhatComesAfterItsTimeBecameRows) {

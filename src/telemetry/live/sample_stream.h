@@ -199,7 +199,7 @@ class SampleStream : public prometheus::SeriesSink {
     std::vector<std::uint32_t> members;
     // Sums of components have left the stream up to then, by quantity.
     std::array<std::int64_t, telemetry::kQuantities> components_until = {};
-    std::int64_t first_at = 0;
+    std::int64_t first_at = 0;         // of its samples, in whatever order they came
     std::int64_t changed_at = 0;       // when node, model or index last changed
     std::int64_t unordered_until = 0;  // by our clock: it sent what is old, or has just come
     bool is_used = false;

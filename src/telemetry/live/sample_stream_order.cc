@@ -63,6 +63,7 @@ bool SampleStream::is_drained(const Member& member, std::int64_t at_ms) const {
 void SampleStream::insert(Member& member, std::uint64_t key, std::uint16_t source,
                           Unordered sample) {
   Group& group = groups_[member.group];
+  if (!sample.is_end) group.first_at = std::min(group.first_at, sample.at_ms);
   const auto origin = std::ranges::find_if(
       member.origins, [&](const Origin& one) { return one.key == key && one.source == source; });
   sample.origin = static_cast<std::uint32_t>(origin - member.origins.begin());

@@ -124,14 +124,16 @@ bool SampleStream::finish(std::int64_t now_ms, std::optional<std::int64_t> all_u
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     Group& group = groups_[(next_group_ + i) % groups_.size()];
     if (!group.is_used) continue;
-    if (const auto* info = std::get_if<DeviceInfo>(&group.info)) observe_gpu(group, *info);
+    const std::int64_t ordered = all_until || ends_order ? kForever : ordered_until(group, now_ms);
+    // While older samples may come, nobody knows when it came.
+    const auto* const device = std::get_if<DeviceInfo>(&group.info);
+    if (device != nullptr && ordered >= kForever) observe_gpu(group, *device);
     if (rows.usages + rows.outcomes >= options_.limits.rows_per_flush) {
       if (all_told) next_group_ = static_cast<std::uint32_t>((next_group_ + i) % groups_.size());
       all_told = false;
       continue;
     }
     parts.clear();
-    const std::int64_t ordered = all_until || ends_order ? kForever : ordered_until(group, now_ms);
     put_in_order(group, ordered);
     collect(group, now_ms, all_until, ordered >= kForever, parts);
     commit(group);

@@ -1,0 +1,381 @@
+// Weeks of a simulated cluster, drawn from a seed: pods of two seconds to five days, kills, stops
+// and outages of the API at any time, midnights, a month's end, and a change to summer time. An
+// auditor who shares no code with `serve` knows what the API ever said.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <random>
+
+#include "app/daemon/simulated_days_testing.h"
+
+namespace pennyweight {
+namespace {
+
+using std::chrono::days;
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// What a Kubernetes API ever said about each pod.
+class ApiAuditor {
+ public:
+  struct Known {
+    bool is_seen = false, end_is_known = false, is_gone = false;
+    Instant last_reading = {}, gone_by = {};
+  };
+
+  explicit ApiAuditor(const std::vector<SimulatedPod>& pods) : pods_(pods), known_(pods.size()) {}
+
+  // A new process, or a watch that has expired: the next answer is a list.
+  void disconnect() { is_connected_ = false; }
+  // A cycle at which the API answered. Everything since the last one is known to a watch.
+  void hear(Instant now) {
+    for (std::size_t i = 0; i < pods_.size(); ++i) {
+      const SimulatedPod& pod = pods_[i];
+      Known& known = known_[i];
+      if (known.end_is_known || known.is_gone || now < pod.begin) continue;
+      const bool is_listed = now < pod.end + pod.kept;
+      const bool is_witnessed = is_connected_ && heard_ < pod.end + pod.kept;
+      if (is_listed || is_witnessed) {
+        const Instant news_since = known.is_seen ? known.last_reading : pod.begin;
+        if (news_since < std::chrono::floor<days>(now - minutes(10))) old_news_at_ = now;
+        known.is_seen = true;
+        known.end_is_known = pod.end <= now;
+        known.last_reading = std::min(now, pod.end);
+      } else if (known.is_seen) {
+        known.is_gone = true;
+        known.gone_by = now;
+      }
+    }
+    heard_ = now;
+    is_connected_ = true;
+  }
+  const Known& known(std::size_t pod) const { return known_[pod]; }
+  // When something about a day that was over was last heard.
+  Instant old_news_at() const { return old_news_at_; }
+
+  // GPU-milliseconds that the API has said, by pod name, within [begin, end).
+  std::map<std::string, std::int64_t> gpu_ms(Instant begin, Instant end) const {
+    std::map<std::string, std::int64_t> all;
+    for (std::size_t i = 0; i < pods_.size(); ++i) {
+      if (!known_[i].is_seen) continue;
+      const Instant from = std::max(begin, pods_[i].begin);
+      const Instant to = std::min(end, known_[i].last_reading);
+      if (from < to) all[pods_[i].name] += (to - from).count() * pods_[i].gpus;
+    }
+    return all;
+  }
+
+ private:
+  const std::vector<SimulatedPod>& pods_;
+  std::vector<Known> known_;
+  bool is_connected_ = false;
+  Instant heard_, old_news_at_;
+};
+
+struct WeekPlan {
+  Instant begin, end;
+  TimeZone zone;
+  std::uint64_t seed;
+  milliseconds step_max;
+};
+
+class SimulatedWeek : public SimulatedDays {
+ protected:
+  enum class What : std::uint8_t { kKill, kStop, kStart, kDown, kExpired, kUp };
+
+  // From `low` to `high`, between any two powers of two as often.
+  milliseconds log_uniform(milliseconds low, milliseconds high) {
+    const auto doublings = std::bit_width(static_cast<std::uint64_t>(high / low));
+    const milliseconds floor =
+        low * (std::int64_t{1} << below(static_cast<std::uint64_t>(doublings)));
+    const auto more = static_cast<std::int64_t>(below(static_cast<std::uint64_t>(floor.count())));
+    return std::min(high, floor + milliseconds(more));
+  }
+  std::uint64_t below(std::uint64_t bound) {
+    return std::uniform_int_distribution<std::uint64_t>(0, bound - 1)(random_);
+  }
+
+  // No node ever runs more than it has GPUs.
+  void draw_pods(const WeekPlan& plan) {
+    for (const std::string& node : nodes_) {
+      std::array<Instant, kGpusOfANode> free;
+      free.fill(plan.begin - hours(20));
+      for (int number = 0;; ++number) {
+        const auto gpus = static_cast<std::uint32_t>(1 + below(below(3) == 0 ? kGpusOfANode : 2));
+        std::ranges::shuffle(free, random_);
+        Instant begin = *std::max_element(free.begin(), free.begin() + gpus);
+        if (below(3) != 0) begin += log_uniform(seconds(1), hours(6));
+        if (begin >= plan.end) break;
+        const Instant end = begin + log_uniform(seconds(2), below(3) == 0 ? days(5) : hours(4));
+        std::fill(free.begin(), free.begin() + gpus, end);
+        const bool is_of_a_set = below(4) == 0;
+        pods_.push_back(
+            {.name = is_of_a_set ? node + "-set-" + std::to_string(below(3))
+                                 : node + "-pod-" + std::to_string(number),
+             .gpus = gpus,
+             .begin = begin,
+             .end = end,
+             .kept = below(2) == 0 ? milliseconds(0) : log_uniform(seconds(10), days(2)),
+             .node = node});
+      }
+    }
+  }
+
+  // Absences of the process and of the API, many of them around a midnight.
+  std::multimap<Instant, What> draw_absences(const WeekPlan& plan) {
+    std::multimap<Instant, What> events;
+    const auto when = [&](Instant drawn) {
+      if (below(2) != 0) return drawn;
+      return std::chrono::floor<days>(drawn) + days(1) - minutes(20) +
+             milliseconds(below(std::uint64_t{40} * 60'000));
+    };
+    Instant free = plan.begin;
+    while (true) {
+      const Instant away = when(free + log_uniform(minutes(5), hours(16)));
+      if (away <= free) continue;
+      const Instant back = away + log_uniform(seconds(1), hours(14));
+      if (back >= plan.end) break;
+      events.emplace(away, below(2) == 0 ? What::kKill : What::kStop);
+      events.emplace(back, What::kStart);
+      free = back;
+    }
+    free = plan.begin;
+    while (true) {
+      const Instant away = when(free + log_uniform(minutes(5), hours(16)));
+      if (away <= free) continue;
+      const Instant back = away + log_uniform(seconds(1), hours(14));
+      if (back >= plan.end) break;
+      events.emplace(away, below(2) == 0 ? What::kDown : What::kExpired);
+      events.emplace(back, What::kUp);
+      free = back;
+    }
+    return events;
+  }
+
+  void happen(What what) {
+    switch (what) {
+      case What::kKill:
+        kill();
+        return;
+      case What::kStop:
+        if (!is_down_) auditor_->hear(clock_.now());
+        stop();
+        return;
+      case What::kStart:
+        start();
+        api_->set_down(is_down_);
+        auditor_->disconnect();
+        return;
+      case What::kDown:
+      case What::kExpired:
+        is_down_ = true;
+        if (what == What::kExpired) auditor_->disconnect();
+        if (api_) api_->set_down(true, what == What::kExpired);
+        return;
+      case What::kUp:
+        is_down_ = false;
+        if (api_) api_->set_down(false);
+        return;
+    }
+  }
+
+  void cycle() {
+    if (!ledger_) return;
+    if (!is_down_) auditor_->hear(clock_.now());
+    ledger_->cycle();
+    if (is_down_ || HasFailure()) return;
+    check_today();
+    check_month();
+  }
+
+  void expect_costs(const std::map<std::string, Money>& actual,
+                    const std::map<std::string, std::int64_t>& gpu_ms, const std::string& what) {
+    constexpr Int128 kRounded = 100'000;
+    for (const auto& [pod, ms] : gpu_ms) {
+      const auto found = actual.find(pod);
+      const Money cost = found == actual.end() ? Money::zero(kEur) : found->second;
+      const Int128 off = cost.ticks() - price(1, milliseconds(ms)).ticks();
+      EXPECT_TRUE(-kRounded <= off && off <= kRounded)
+          << what << ", " << pod << ": " << to_text(cost.amount()) << " and not "
+          << to_text(price(1, milliseconds(ms)).amount());
+    }
+    for (const auto& [pod, cost] : actual) {
+      EXPECT_TRUE(pod.empty() || gpu_ms.contains(pod) || cost.ticks() == 0)
+          << what << ", " << pod << ": " << to_text(cost.amount()) << " and not 0";
+    }
+  }
+
+  // Today as of now, if this cycle has allocated it.
+  void check_today() {
+    const auto view = ledger_->view();
+    const auto cluster = view->clusters.find(kSimulated);
+    if (cluster == view->clusters.end() || !cluster->second.today) return;
+    const LiveCosts& today = *cluster->second.today;
+    if (today.window.end() != clock_.now()) return;
+    std::map<std::string, Money> costs;
+    for (const LiveShare& share : today.shares) {
+      const auto [entry, is_new] = costs.try_emplace(name_of(share.workload.text()), *share.cost);
+      if (!is_new) entry->second += *share.cost;
+    }
+    expect_costs(costs, auditor_->gpu_ms(today.window.begin(), today.window.end()),
+                 "today at " + to_text(clock_.now()));
+    ++todays_checked_;
+  }
+
+  // This month as of now, once what was heard late is settled.
+  void check_month() {
+    const auto view = ledger_->view();
+    const auto cluster = view->clusters.find(kSimulated);
+    if (cluster == view->clusters.end() || !cluster->second.today) return;
+    const Interval& today = cluster->second.today->window;
+    if (today.end() != clock_.now() || clock_.now() - auditor_->old_news_at() < hours(1)) return;
+    const Instant month = start_of_month(today.begin(), config_.policy.time_zone);
+    expect_costs(shown_this_month(), auditor_->gpu_ms(month, today.end()),
+                 "this month at " + to_text(clock_.now()));
+    ++months_checked_;
+  }
+
+  void restart_all() {
+    TearDown();
+    SetUp();
+    pods_.clear();
+    is_down_ = false;
+    todays_checked_ = months_checked_ = 0;
+  }
+
+  void run_week(const WeekPlan& plan) {
+    random_.seed(plan.seed);
+    config_.policy.time_zone = plan.zone;
+    clock_ = SimulatedClock(plan.begin);
+    nodes_ = {"n1", "n2"};
+    draw_pods(plan);
+    auditor_.emplace(pods_);
+    std::multimap<Instant, What> events = draw_absences(plan);
+    start();
+    milliseconds step = plan.step_max / 10;
+    while (clock_.now() < plan.end && !HasFailure()) {
+      if (below(20) == 0) step = log_uniform(plan.step_max / 240, plan.step_max);
+      Instant next = std::min(clock_.now() + step, plan.end);
+      const Instant midnight = start_of_day(clock_.now(), plan.zone);
+      for (const Instant after : std::initializer_list<Instant>{
+               midnight + days(1) + seconds(1), midnight + hours(23) + seconds(1),
+               std::chrono::floor<days>(clock_.now()) + days(1) + seconds(1)}) {
+        if (clock_.now() < after) next = std::min(next, after);
+      }
+      if (!events.empty()) next = std::min(next, events.begin()->first);
+      clock_.advance(next - clock_.now());
+      while (!events.empty() && events.begin()->first <= clock_.now()) {
+        happen(events.begin()->second);
+        events.erase(events.begin());
+      }
+      cycle();
+    }
+    // What was heard late is settled.
+    for (int i = 0; i < 12 && !HasFailure(); ++i) {
+      clock_.advance(minutes(5));
+      cycle();
+    }
+    if (HasFailure()) return;
+    check_ledger(plan);
+    check_unknown_ends();
+    std::printf("seed %llu: %zu pods, %d todays, %d months, %zu ends unknown\n",
+                static_cast<unsigned long long>(plan.seed), pods_.size(), todays_checked_,
+                months_checked_, set_aside().size());
+  }
+
+  // Each pod's each day, and the money as a whole.
+  void check_ledger(const WeekPlan& plan) {
+    const Instant settled_until = std::chrono::floor<days>(clock_.now());
+    const SummaryQuery query{.bucket = TimeBucket::kDay, .group_by = {"workload"}};
+    std::map<Instant, std::map<std::string, Money>> by_day;
+    Money all = Money::zero(kEur);
+    for (const SummaryRow& row : in_ledger([&](Store& store) { return store.summarise(query); })) {
+      by_day[*row.bucket].emplace(name_of(row.keys[0]), row.costs.effective);
+      all += row.costs.effective;
+    }
+    Instant day = start_of_day(at("2026-03-01T12:00:00Z"), plan.zone);
+    const Instant first = at("2026-03-01T00:00:00Z");
+    while (day < settled_until) {
+      const Instant next = start_of_day(day + hours(30), plan.zone);
+      const auto date =
+          std::chrono::floor<days>(*parse_instant(local_date(day + hours(2), plan.zone)));
+      expect_costs(by_day[date],
+                   auditor_->gpu_ms(std::max(day, first), std::min(next, settled_until)),
+                   "the ledger's " + to_text(Instant(date)).substr(0, 10));
+      day = next;
+    }
+    EXPECT_EQ(to_text(all.amount()),
+              to_text(price(kGpusOfANode * static_cast<std::uint32_t>(nodes_.size()),
+                            settled_until - first)
+                          .amount()));
+  }
+
+  // What no source saw is listed with its money: once for each pod, and not less than is missing.
+  void check_unknown_ends() {
+    const std::vector<RejectedRow> rows = set_aside();
+    std::multiset<std::string> listed;
+    for (const RejectedRow& row : rows) listed.insert(row.reason.substr(0, row.reason.find(' ')));
+    std::size_t expected = 0;
+    for (std::size_t i = 0; i < pods_.size(); ++i) {
+      const ApiAuditor::Known& known = auditor_->known(i);
+      if (!known.is_gone || known.gone_by <= known.last_reading) continue;
+      ++expected;
+      const std::string until = to_text(known.last_reading);
+      const auto row = std::ranges::find_if(rows, [&](const RejectedRow& one) {
+        return one.reason.starts_with("team/" + pods_[i].name + " ") &&
+               one.reason.contains("last seen at " + until);
+      });
+      if (row == rows.end()) {
+        ADD_FAILURE() << pods_[i].name << ", last seen at " << until << ", is not listed";
+        continue;
+      }
+      const std::string_view kAtMost = "at most ";
+      const std::size_t begin = row->reason.find(kAtMost);
+      ASSERT_NE(begin, std::string::npos) << row->reason;
+      const auto amount = parse_exact_decimal(row->reason.substr(
+          begin + kAtMost.size(),
+          row->reason.find(' ', begin + kAtMost.size()) - begin - kAtMost.size()));
+      ASSERT_TRUE(amount) << row->reason;
+      const Money missing =
+          price(pods_[i].gpus, std::min(pods_[i].end, known.gone_by) - known.last_reading);
+      EXPECT_GE(amount->ticks() + 100'000, missing.ticks()) << row->reason;
+    }
+    EXPECT_EQ(rows.size(), expected);
+  }
+
+  std::mt19937_64 random_;
+  std::optional<ApiAuditor> auditor_;
+  bool is_down_ = false;
+  int todays_checked_ = 0, months_checked_ = 0;
+};
+
+TimeZone zone_of(std::uint64_t seed) {
+  return seed % 2 == 0 ? TimeZone::utc() : *TimeZone::parse("Europe/Berlin");
+}
+
+std::uint64_t number_of(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+}
+
+// PENNYWEIGHT_WEEKS=20 PENNYWEIGHT_FIRST_WEEK=100 runs that many whole weeks, in small steps, from
+// that seed on. Otherwise it is four days in large ones.
+TEST_F(SimulatedWeek, LiveIsWhatTheLedgerSaysAndBothAreTheTruth) {
+  const std::uint64_t weeks = number_of("PENNYWEIGHT_WEEKS");
+  const std::uint64_t first = std::max<std::uint64_t>(1, number_of("PENNYWEIGHT_FIRST_WEEK"));
+  for (std::uint64_t i = 0; i < std::max<std::uint64_t>(1, weeks) && !HasFailure(); ++i) {
+    SCOPED_TRACE("PENNYWEIGHT_WEEKS=1 PENNYWEIGHT_FIRST_WEEK=" + std::to_string(first + i));
+    if (i > 0) restart_all();
+    run_week({.begin = weeks > 0 ? at("2026-03-26T20:00:00Z") : at("2026-03-28T20:00:00Z"),
+              .end = weeks > 0 ? at("2026-04-02T20:00:00Z") : at("2026-04-01T20:00:00Z"),
+              .zone = zone_of(first + i),
+              .seed = first + i,
+              .step_max = weeks > 0 ? minutes(20) : minutes(60)});
+  }
+}
+
+}  // namespace
+}  // namespace pennyweight
