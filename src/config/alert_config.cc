@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/mail/message.h"
 #include "insight/alerts/alert.h"
 
 namespace pennyweight {
@@ -18,8 +19,48 @@ constexpr std::int64_t kEveryMin = 1'000;
 constexpr std::int64_t kEveryMax = 3'600'000;
 constexpr std::int64_t kRepeatMax = 604'800'000;  // a week
 constexpr std::int64_t kIdleForMax = 604'800'000;
-constexpr std::array<std::string_view, 4> kReceiverKinds = {"alertmanager", "webhook", "slack",
-                                                            "teams"};
+constexpr std::size_t kAddressesMax = 50;
+constexpr std::size_t kOwnersMax = 100;
+constexpr std::array<std::string_view, 6> kReceiverKinds = {"alertmanager", "webhook", "slack",
+                                                            "teams",        "email",   "pagerduty"};
+constexpr std::array<std::string_view, 3> kDigestPeriods = {"none", "day", "week"};
+constexpr std::array<std::string_view, 2> kReceiverSeverities = {"warning", "critical"};
+// https://developer.pagerduty.com/docs/events-api-v2/trigger-events
+constexpr std::string_view kPagerDutyUrl = "https://events.pagerduty.com/v2/enqueue";
+
+bool has_digests(ReceiverKind kind) {
+  return kind == ReceiverKind::kEmail || kind == ReceiverKind::kSlack ||
+         kind == ReceiverKind::kTeams;
+}
+
+// What is wrong with a receiver; empty: nothing.
+std::string receiver_problem(const ReceiverConfig& receiver) {
+  const bool is_mail = receiver.kind == ReceiverKind::kEmail;
+  const bool is_pager = receiver.kind == ReceiverKind::kPagerDuty;
+  const bool has_url = !receiver.url.empty() || !receiver.url_file.empty();
+  if (is_mail && has_url) return "it is reached by the server of `mail`; it has `to`, and no url";
+  if (is_mail && receiver.to.empty()) return "it needs `to`: the addresses";
+  if (!is_mail && !receiver.to.empty()) return "`to` is for the kind email";
+  for (const std::string& address : receiver.to) {
+    if (const auto right = mail::check_address(address); !right) return right.error().message;
+  }
+  if (is_pager && receiver.secret_file.empty()) {
+    return "it needs secret_file: a file with the routing key of the service";
+  }
+  if (!receiver.url.empty() && !receiver.url_file.empty()) return "it has url and url_file; one";
+  if (!is_mail && !is_pager && !has_url) return "it needs url or url_file, one of them";
+  if (!receiver.url.empty() && !receiver.url.starts_with("https://") &&
+      !receiver.url.starts_with("http://")) {
+    return "its url begins with https:// or http://";
+  }
+  if (!receiver.secret_file.empty() && !is_pager && receiver.kind != ReceiverKind::kWebhook) {
+    return "secret_file is for webhooks and PagerDuty";
+  }
+  if (receiver.digest != DigestPeriod::kNone && !has_digests(receiver.kind)) {
+    return "a digest is for email, slack and teams";
+  }
+  return "";
+}
 
 void read_receivers(YamlReader& yaml, const YamlNode& node, const PathReader& path,
                     std::vector<ReceiverConfig>& receivers) {
@@ -40,23 +81,35 @@ void read_receivers(YamlReader& yaml, const YamlNode& node, const PathReader& pa
          {"url", [&](const YamlNode& at) { text(at, "alerts.receivers[].url", receiver.url); }},
          {"url_file",
           [&](const YamlNode& at) { receiver.url_file = path(at, "alerts.receivers[].url_file"); }},
-         {"secret_file", [&](const YamlNode& at) {
+         {"secret_file",
+          [&](const YamlNode& at) {
             receiver.secret_file = path(at, "alerts.receivers[].secret_file");
+          }},
+         {"to",
+          [&](const YamlNode& at) {
+            receiver.to = yaml.texts(at, "alerts.receivers[].to", kAddressesMax);
+          }},
+         {"owners",
+          [&](const YamlNode& at) {
+            receiver.owners = yaml.texts(at, "alerts.receivers[].owners", kOwnersMax);
+          }},
+         {"severity",
+          [&](const YamlNode& at) {
+            const auto which = yaml.choice(at, "alerts.receivers[].severity", kReceiverSeverities);
+            receiver.is_critical_only = which == 1u;
+          }},
+         {"digest", [&](const YamlNode& at) {
+            const auto which = yaml.choice(at, "alerts.receivers[].digest", kDigestPeriods);
+            if (which) receiver.digest = static_cast<DigestPeriod>(*which);
           }}});
     if (yaml.error_count() != before) return;
     if (receiver.name.empty()) return yaml.refuse(item, "a receiver needs a name");
-    if (receiver.url.empty() == receiver.url_file.empty()) {
-      return yaml.refuse(
-          item, fmt::format("receiver '{}' needs url or url_file, one of them", receiver.name));
+    if (const std::string why = receiver_problem(receiver); !why.empty()) {
+      return yaml.refuse(item, fmt::format("receiver '{}': {}", receiver.name, why));
     }
-    if (!receiver.url.empty() && !receiver.url.starts_with("https://") &&
-        !receiver.url.starts_with("http://")) {
-      return yaml.refuse(item, fmt::format("receiver '{}': its url begins with https:// or http://",
-                                           receiver.name));
-    }
-    if (!receiver.secret_file.empty() && receiver.kind != ReceiverKind::kWebhook) {
-      return yaml.refuse(item,
-                         fmt::format("receiver '{}': secret_file is for webhooks", receiver.name));
+    if (receiver.kind == ReceiverKind::kPagerDuty && receiver.url.empty() &&
+        receiver.url_file.empty()) {
+      receiver.url = kPagerDutyUrl;
     }
     if (std::ranges::find(receivers, receiver.name, &ReceiverConfig::name) != receivers.end()) {
       return yaml.refuse(item, fmt::format("there are two receivers '{}'", receiver.name));
@@ -141,6 +194,11 @@ AlertConfig read_alert_config(YamlReader& reader, const YamlNode& node, const Pa
           const auto wait = reader.duration(at, "alerts.idle_for", 0, kIdleForMax);
           if (wait) config.idle_for_ms = static_cast<std::uint32_t>(*wait);
         }},
+       {"digest_hour",
+        [&](const YamlNode& at) {
+          const auto hour = reader.integer(at, "alerts.digest_hour", 0, 23);
+          if (hour) config.digest_hour = static_cast<int>(*hour);
+        }},
        {"anomalies_by", [&](const YamlNode& at) {
           if (auto by = reader.text(at, "alerts.anomalies_by"))
             config.anomalies_by = std::move(*by);
@@ -151,13 +209,25 @@ AlertConfig read_alert_config(YamlReader& reader, const YamlNode& node, const Pa
 ConfigKeys alert_config_keys() {
   return {
       {"alerts.receivers[].name", "text", "", "What the receiver is called. Required, and unique."},
-      {"alerts.receivers[].kind", "alertmanager, webhook, slack, teams", "webhook",
-       "What it is: an Alertmanager (API v2), any program that takes JSON, Slack or Teams."},
-      {"alerts.receivers[].url", "address", "", "Where it is; this or `url_file` is required."},
+      {"alerts.receivers[].kind", "alertmanager, webhook, slack, teams, email, pagerduty",
+       "webhook",
+       "What it is: an Alertmanager (API v2), any program that takes JSON, Slack, Teams, mail by "
+       "the server of `mail`, or PagerDuty (Events v2)."},
+      {"alerts.receivers[].url", "address", "",
+       "Where it is; this or `url_file` is required, but for mail and PagerDuty."},
       {"alerts.receivers[].url_file", "path", "",
        "A file with the address, where that is a secret."},
       {"alerts.receivers[].secret_file", "path", "",
-       "A file with a secret: bodies to a webhook are signed with it."},
+       "A file with a secret: bodies to a webhook are signed with it; of PagerDuty the routing "
+       "key."},
+      {"alerts.receivers[].to", "list of addresses", "", "Who gets the mail."},
+      {"alerts.receivers[].owners", "list of texts", "",
+       "It hears only of what belongs to one of these owners: the owner of a budget, a team."},
+      {"alerts.receivers[].severity", "warning, critical", "warning",
+       "The least severity of which it hears."},
+      {"alerts.receivers[].digest", "none, day, week", "none",
+       "It hears of everything at once, or together each day, or on Mondays. For email, slack and "
+       "teams."},
       {"alerts.allow_private", "list of hosts", "",
        "Hosts of receivers that may have a private or loopback address."},
       {"alerts.off", "list of rules", "", "Rules that are not evaluated."},
@@ -171,6 +241,7 @@ ConfigKeys alert_config_keys() {
       {"alerts.repeat", "duration", "4h", "How often receivers are told again of what goes on."},
       {"alerts.idle_for", "duration", "1h",
        "How long GPUs are held and not used, or hardly, before anybody is told."},
+      {"alerts.digest_hour", "0 to 23", "8", "The hour in which digests are sent."},
       {"alerts.anomalies_by", "dimension", "team",
        "The dimension in which unusual days are found."},
   };

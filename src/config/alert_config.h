@@ -13,14 +13,22 @@
 
 namespace pennyweight {
 
-enum class ReceiverKind { kAlertmanager, kWebhook, kSlack, kTeams };
+enum class ReceiverKind { kAlertmanager, kWebhook, kSlack, kTeams, kEmail, kPagerDuty };
+
+// How often a receiver hears what happened: at once, or together, once a day or on Mondays.
+enum class DigestPeriod { kNone, kDay, kWeek };
 
 struct ReceiverConfig {
   std::string name;
   ReceiverKind kind = ReceiverKind::kWebhook;
-  std::string url;          // https://… or http://…; of an Alertmanager its address
-  std::string url_file;     // instead: Slack's address is a secret
-  std::string secret_file;  // of a webhook: its bodies are signed with it (HMAC-SHA-256)
+  std::string url;       // https://… or http://…; of an Alertmanager its address
+  std::string url_file;  // instead: Slack's address is a secret
+  // Of a webhook: its bodies are signed with it (HMAC-SHA-256). Of PagerDuty: the routing key.
+  std::string secret_file;
+  std::vector<std::string> to;  // of a mail: addresses
+  DigestPeriod digest = DigestPeriod::kNone;
+  std::vector<std::string> owners;  // hears only of what belongs to one of them; empty: of all
+  bool is_critical_only = false;
   bool operator==(const ReceiverConfig&) const = default;
 };
 
@@ -43,6 +51,7 @@ struct AlertConfig {
   std::uint32_t repeat_ms = 14'400'000;   // how often a receiver is told again of what goes on
   std::uint32_t idle_for_ms = 3'600'000;  // of gpu_idle and low_utilisation
   std::string anomalies_by = "team";
+  int digest_hour = 8;  // of the day, in the configured time zone
   bool operator==(const AlertConfig&) const = default;
 };
 

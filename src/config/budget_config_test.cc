@@ -78,5 +78,43 @@ TEST(AlertConfig, AMisspeltRuleIsRefused) {
   EXPECT_EQ(sound->alerts.idle_for_ms, 5'400'000u);
 }
 
+std::string refused_receiver(const std::string& receiver) {
+  const auto config = parse_config(
+      "mail: {server: \"smtp://a\", from: a@b}\nalerts: {receivers: [" + receiver + "]}\n",
+      "p.yaml");
+  return config ? "" : config.error().message;
+}
+
+TEST(AlertConfig, ReceiversOfEachKindHaveWhatTheyNeed) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {"{name: m, kind: email, to: [a@b.example]}", ""},
+      {"{name: m, kind: email}", "it needs `to`"},
+      {"{name: m, kind: email, to: [a@b], url: \"https://a\"}", "it has `to`, and no url"},
+      {"{name: m, kind: email, to: [\"a b\"]}", "is not a mail address"},
+      {"{name: m, url: \"https://a\", to: [a@b]}", "`to` is for the kind email"},
+      {"{name: m, kind: email, to: [a@b], digest: week}", ""},
+      {"{name: m, kind: webhook, url: \"https://a\", digest: day}", "a digest is for email"},
+      {"{name: m, kind: pagerduty, secret_file: k}", ""},
+      {"{name: m, kind: pagerduty}", "it needs secret_file"},
+      {"{name: m, kind: slack, url: \"https://a\", secret_file: k}", "secret_file is for webhooks"},
+      {"{name: m, url: \"https://a\", url_file: k}", "url and url_file"},
+      {"{name: m}", "it needs url or url_file"},
+      {"{name: m, url: \"ftp://a\"}", "begins with https://"},
+      {"{name: m, url: \"https://a\", severity: grave}", "alerts.receivers[].severity"},
+  };
+  for (const auto& [receiver, why] : kCases) {
+    const std::string told = refused_receiver(receiver);
+    if (std::string_view(why).empty()) {
+      EXPECT_EQ(told, "") << receiver;
+    } else {
+      EXPECT_THAT(told, HasSubstr(why)) << receiver;
+    }
+  }
+  const auto without =
+      parse_config("alerts: {receivers: [{name: m, kind: email, to: [a@b]}]}\n", "p.yaml");
+  ASSERT_FALSE(without);
+  EXPECT_THAT(without.error().message, HasSubstr("set mail.server and mail.from"));
+}
+
 }  // namespace
 }  // namespace pennyweight

@@ -76,6 +76,7 @@ class ConfigReader {
          {"currencies", [&](const YamlNode& at) {
             config_.currencies = read_currency_config(yaml_, at, path_reader());
           }}});
+    check_mail_receivers(root);
     // These two build on other keys, wherever they stand.
     if (clusters != nullptr) this->clusters(*clusters);
     config_.policy.time_zone = config_.time_zone;
@@ -95,6 +96,16 @@ class ConfigReader {
     if (parsed) return *parsed;
     yaml_.refuse(node, parsed.error().message);
     return otherwise;
+  }
+
+  void check_mail_receivers(const YamlNode& root) {
+    if (!config_.mail.server.empty() && !config_.mail.from.empty()) return;
+    for (const ReceiverConfig& receiver : config_.alerts.receivers) {
+      if (receiver.kind != ReceiverKind::kEmail) continue;
+      yaml_.refuse(root, fmt::format("receiver '{}' gets mail: set mail.server and mail.from",
+                                     receiver.name));
+      return;
+    }
   }
 
   // A path of the configuration is relative to the folder of its file.

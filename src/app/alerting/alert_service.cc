@@ -26,6 +26,8 @@ constexpr milliseconds kBackOffMax{3'600'000};
 // Days change once a day, so unusual ones are looked for this often.
 constexpr milliseconds kAnomaliesEvery{900'000};
 constexpr int kRecentDays = 3;
+constexpr int kDigestDaysMax = 8;
+constexpr milliseconds kDigestWaitMax = std::chrono::hours(24 * 9);
 // While something waits to be delivered.
 constexpr milliseconds kRoundEvery{1'000};
 
@@ -45,6 +47,24 @@ std::vector<AlertSilence> silences_of(const AlertConfig& config) {
 
 }  // namespace
 
+Instant next_message(const ReceiverConfig& receiver, const AlertConfig& config,
+                     const TimeZone& zone, Instant now) {
+  if (receiver.digest == DigestPeriod::kNone) return now;
+  Interval day = day_of(now, zone);
+  for (int i = 0; i <= kDigestDaysMax; ++i) {
+    const std::string time =
+        fmt::format("{}T{:02}:00:00", local_date(day.begin(), zone), config.digest_hour);
+    // An hour that the zone skips on this day: so many hours after its beginning.
+    const Instant at = parse_local_time(time, zone, Ambiguous::kEarlier)
+                           .value_or(day.begin() + std::chrono::hours(config.digest_hour));
+    const bool is_day =
+        receiver.digest == DigestPeriod::kDay || start_of_week(day.begin(), zone) == day.begin();
+    if (is_day && at > now) return at;
+    day = day_of(day.end(), zone);
+  }
+  return now;
+}
+
 AlertService::AlertService(const Config& config, AlertSources sources, Clock& clock, Log& log,
                            std::string path)
     : config_(config),
@@ -52,7 +72,7 @@ AlertService::AlertService(const Config& config, AlertSources sources, Clock& cl
       clock_(clock),
       log_(log),
       path_(std::move(path)),
-      delivery_(config.alerts) {}
+      delivery_(config.alerts, config.mail) {}
 
 AlertService::~AlertService() { stop(); }
 
@@ -187,13 +207,15 @@ void AlertService::enqueue(std::span<const AlertNotification> notifications, Ins
   for (const AlertNotification& told : notifications) {
     log_.info("alert", {{"id", told.id}, {"summary", told.alert.condition.summary}});
     for (const ReceiverConfig& receiver : config_.alerts.receivers) {
+      if (!hears_of(receiver, told.alert.condition)) continue;
       // A receiver that has not heard of the beginning yet needs no repetition of it.
       const bool waits = std::ranges::any_of(state_.outbox, [&](const OutboxEntry& entry) {
         return told.is_firing && entry.notification.is_firing && entry.receiver == receiver.name &&
                entry.notification.alert.id() == told.alert.id();
       });
       if (waits) continue;
-      state_.outbox.push_back({.receiver = receiver.name, .notification = told, .next = now});
+      const Instant next = next_message(receiver, config_.alerts, config_.policy.time_zone, now);
+      state_.outbox.push_back({.receiver = receiver.name, .notification = told, .next = next});
     }
   }
   while (state_.outbox.size() > kOutboxMax) {
@@ -240,9 +262,15 @@ std::vector<OutboxEntry> AlertService::take_due(Instant now) {
   for (OutboxEntry& entry : state_.outbox) {
     if (due.size() >= kDeliveriesMax) break;
     const AlertCondition& condition = entry.notification.alert.condition;
-    if (!waiting.emplace(entry.receiver, condition.rule, condition.scope).second) continue;
+    const ReceiverConfig* receiver = find_receiver(entry.receiver);
+    // A digest has the beginning and the end in one message, in order.
+    const bool is_digest = receiver != nullptr && receiver->digest != DigestPeriod::kNone;
+    if (!is_digest && !waiting.emplace(entry.receiver, condition.rule, condition.scope).second) {
+      continue;
+    }
     // A clock that went back delays nothing.
-    if (entry.next > now && entry.next - now < 2 * kBackOffMax) continue;
+    const milliseconds wait_max = is_digest ? kDigestWaitMax : 2 * kBackOffMax;
+    if (entry.next > now && entry.next - now < wait_max) continue;
     due.push_back(entry);
     ++entry.attempts;
   }
@@ -279,8 +307,10 @@ void AlertService::deliver(Instant now) {
   std::map<std::string, std::vector<const OutboxEntry*>> by_receiver;
   for (const OutboxEntry& entry : due) by_receiver[entry.receiver].push_back(&entry);
   for (const auto& [name, entries] : by_receiver) {
-    const auto receiver = std::ranges::find(config_.alerts.receivers, name, &ReceiverConfig::name);
-    const bool has_receiver = receiver != config_.alerts.receivers.end();
+    const ReceiverConfig* receiver = find_receiver(name);
+    const bool has_receiver = receiver != nullptr;
+    std::vector<Alert> ongoing;
+    if (has_receiver && receiver->digest != DigestPeriod::kNone) ongoing = firing_for(*receiver);
     const std::size_t size = has_receiver ? notifications_per_message(receiver->kind) : 1;
     std::string problem = has_receiver ? "" : "there is no such receiver any more";
     for (std::size_t begin = 0; begin < entries.size(); begin += size) {
@@ -289,8 +319,9 @@ void AlertService::deliver(Instant now) {
       for (const OutboxEntry* entry : part) message.push_back(entry->notification);
       // One that does not answer is not asked again in this round.
       if (problem.empty()) {
-        const bool is_retry = part.front()->attempts > 0;
-        const auto sent = delivery_.send(*receiver, message, is_retry, now);
+        const bool is_retry =
+            std::ranges::any_of(part, [](const auto* entry) { return entry->attempts > 0; });
+        const auto sent = delivery_.send(*receiver, message, is_retry, now, ongoing);
         if (!sent) problem = sent.error().message;
       }
       const std::lock_guard lock(mutex_);
@@ -301,17 +332,28 @@ void AlertService::deliver(Instant now) {
   save();
 }
 
-void AlertService::refresh(Instant now) {
-  std::vector<AlertNotification> firing;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [key, alert] : state_.book) {
-      if (alert.told && !alert.is_silent) firing.push_back({alert.id(), alert, true});
-    }
+const ReceiverConfig* AlertService::find_receiver(const std::string& name) const {
+  const auto& all = config_.alerts.receivers;
+  const auto found = std::ranges::find(all, name, &ReceiverConfig::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::vector<Alert> AlertService::firing_for(const ReceiverConfig& receiver) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Alert> firing;
+  for (const auto& [key, alert] : state_.book) {
+    if (!alert.told || alert.is_silent || !hears_of(receiver, alert.condition)) continue;
+    firing.push_back(alert);
   }
-  if (firing.empty()) return;
+  return firing;
+}
+
+void AlertService::refresh(Instant now) {
   for (const ReceiverConfig& receiver : config_.alerts.receivers) {
     if (receiver.kind != ReceiverKind::kAlertmanager) continue;
+    std::vector<AlertNotification> firing;
+    for (const Alert& alert : firing_for(receiver)) firing.push_back({alert.id(), alert, true});
+    if (firing.empty()) continue;
     // Not kept: the next evaluation says the same.
     if (const auto sent = delivery_.refresh(receiver, firing, now); !sent) {
       const std::lock_guard lock(mutex_);

@@ -19,6 +19,7 @@
 #include "app/alerting/delivery.h"
 #include "app/context/log.h"
 #include "config/config.h"
+#include "core/billing_period.h"
 #include "core/clock.h"
 #include "insight/queries/budget_forecasts.h"
 #include "reporting/live/live_rows.h"
@@ -30,6 +31,11 @@ struct AlertSources {
   SummarySource summarise;
   std::function<std::shared_ptr<const LiveView>()> live;  // null before the first view
 };
+
+// When a receiver hears of what is found `now`: at once, or with its next digest, at the hour
+// `digest_hour` of a day, or of a Monday, in `zone`.
+Instant next_message(const ReceiverConfig& receiver, const AlertConfig& config,
+                     const TimeZone& zone, Instant now);
 
 class AlertService {
  public:
@@ -66,6 +72,9 @@ class AlertService {
   std::vector<OutboxEntry> take_due(Instant now);
   void settle(const OutboxEntry& entry, const std::string& problem, bool has_receiver, Instant now);
   bool save();
+  const ReceiverConfig* find_receiver(const std::string& name) const;  // null: there is none
+  // What goes on, was told and is for it.
+  std::vector<Alert> firing_for(const ReceiverConfig& receiver) const;
 
   const Config& config_;
   const AlertSources sources_;

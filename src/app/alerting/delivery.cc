@@ -4,10 +4,15 @@
 
 #include <algorithm>
 
+#include "app/context/mail_server.h"
 #include "core/base_encoding.h"
 #include "core/crypto/sha256.h"
 #include "core/files/disk.h"
+#include "core/mail/message.h"
+#include "core/mail/smtp.h"
 #include "core/try.h"
+#include "insight/alerts/alert_mail.h"
+#include "insight/alerts/pager_duty.h"
 
 namespace pennyweight {
 namespace {
@@ -18,6 +23,7 @@ constexpr std::size_t kAnswerBytesMax = 1u << 20;
 // with Prometheus.
 constexpr int kEvaluationsValid = 4;
 constexpr std::chrono::milliseconds kValidMin{300'000};
+constexpr std::chrono::milliseconds kMailTimeout{20'000};
 
 http::Settings client_settings(bool is_public_only) {
   return {.body_bytes_max = kAnswerBytesMax, .public_addresses_only = is_public_only};
@@ -47,8 +53,11 @@ std::string host_of(std::string_view url) {
   return std::string(rest.substr(0, rest.find(':')));
 }
 
-Delivery::Delivery(const AlertConfig& config)
-    : config_(config), outside_(client_settings(true)), inside_(client_settings(false)) {}
+Delivery::Delivery(const AlertConfig& config, const MailConfig& mail)
+    : config_(config),
+      mail_(mail),
+      outside_(client_settings(true)),
+      inside_(client_settings(false)) {}
 
 Result<void> Delivery::post(const ReceiverConfig& receiver, const std::string& path,
                             std::string body, const std::string& id, bool is_retry) {
@@ -81,12 +90,21 @@ Result<void> Delivery::post(const ReceiverConfig& receiver, const std::string& p
               fmt::format("receiver '{}' answers with {}", receiver.name, response->status));
 }
 
+bool hears_of(const ReceiverConfig& receiver, const AlertCondition& condition) {
+  if (receiver.is_critical_only && condition.severity != AlertSeverity::kCritical) return false;
+  return receiver.owners.empty() ||
+         std::ranges::find(receiver.owners, condition.owner) != receiver.owners.end();
+}
+
 std::size_t notifications_per_message(ReceiverKind kind) {
   switch (kind) {
     case ReceiverKind::kAlertmanager:
       return 100;
     case ReceiverKind::kWebhook:
+    case ReceiverKind::kPagerDuty:
       return 1;
+    case ReceiverKind::kEmail:
+      return 200;
     case ReceiverKind::kSlack:
     case ReceiverKind::kTeams:
       return 20;  // a message of Slack is cut at 40,000 characters, a card of Teams at 28 KB
@@ -96,7 +114,7 @@ std::size_t notifications_per_message(ReceiverKind kind) {
 
 Result<void> Delivery::send(const ReceiverConfig& receiver,
                             std::span<const AlertNotification> notifications, bool is_retry,
-                            Instant now) {
+                            Instant now, std::span<const Alert> ongoing) {
   const AlertNotification& first = notifications.front();
   switch (receiver.kind) {
     case ReceiverKind::kAlertmanager:
@@ -107,7 +125,41 @@ Result<void> Delivery::send(const ReceiverConfig& receiver,
       return post(receiver, "", slack_json(notifications), first.id, is_retry);
     case ReceiverKind::kTeams:
       return post(receiver, "", teams_json(notifications), first.id, is_retry);
+    case ReceiverKind::kEmail:
+      return send_mail(receiver, notifications, is_retry, now, ongoing);
+    case ReceiverKind::kPagerDuty: {
+      const auto routing_key = TRY(secret_line(receiver.secret_file));
+      // The same for each notification of one occurrence, so that PagerDuty has one incident.
+      const std::string dedup_key = to_hex(sha256(first.alert.id()));
+      return post(receiver, "", pager_duty_json(first, routing_key, dedup_key), first.id, is_retry);
+    }
   }
+  return {};
+}
+
+Result<void> Delivery::send_mail(const ReceiverConfig& receiver,
+                                 std::span<const AlertNotification> notifications, bool is_retry,
+                                 Instant now, std::span<const Alert> ongoing) {
+  const auto named = [&](const Error& error) {
+    return std::unexpected(error.during(fmt::format("receiver '{}'", receiver.name)));
+  };
+  auto smtp = smtp_settings(mail_);
+  if (!smtp) return named(smtp.error());
+  smtp->timeout = kMailTimeout;
+  // Of the ids of all that is in it: the same message again has the same id, another one has not.
+  std::string ids;
+  for (const AlertNotification& one : notifications) ids += one.id + "\n";
+  const auto text = mail::write_message(
+      {.from = mail_.from,
+       .to = receiver.to,
+       .subject = alert_mail_subject(notifications),
+       .text = alert_mail_text(notifications, ongoing, is_retry),
+       .attachments = {},
+       .at = now,
+       .id = fmt::format("alert.{}", to_hex(sha256(receiver.name + "\n" + ids)).substr(0, 40))});
+  if (!text) return named(text.error());
+  const auto sent = mail::send_mail(*smtp, mail_.from, receiver.to, *text);
+  if (!sent) return named(sent.error());
   return {};
 }
 

@@ -1,4 +1,5 @@
-// Delivers notifications to receivers over HTTP: an Alertmanager, webhooks, Slack and Teams.
+// Delivers notifications to receivers: an Alertmanager, webhooks, Slack, Teams and PagerDuty over
+// HTTP, and people by mail.
 #pragma once
 
 #include <memory>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "config/alert_config.h"
+#include "config/mail_config.h"
 #include "core/error.h"
 #include "core/http/client.h"
 #include "insight/alerts/alert.h"
@@ -17,13 +19,14 @@ namespace pennyweight {
 class Delivery {
  public:
   // Secrets and addresses in files are read for each delivery, so that they can be changed.
-  explicit Delivery(const AlertConfig& config);
+  Delivery(const AlertConfig& config, const MailConfig& mail);
 
-  // Sends notifications as one message; a webhook gets exactly one. An Error where the receiver
-  // can't be reached or refuses; it names the receiver and no secret. `is_retry`: they may have
-  // arrived already.
+  // Sends notifications as one message; a webhook and PagerDuty get exactly one. An Error where the
+  // receiver can't be reached or refuses; it names the receiver and no secret. `is_retry`: they may
+  // have arrived already. `ongoing`: what a digest by mail lists besides.
   Result<void> send(const ReceiverConfig& receiver,
-                    std::span<const AlertNotification> notifications, bool is_retry, Instant now);
+                    std::span<const AlertNotification> notifications, bool is_retry, Instant now,
+                    std::span<const Alert> ongoing = {});
   // Tells an Alertmanager again what goes on, so that it does not take it for ended.
   Result<void> refresh(const ReceiverConfig& receiver,
                        std::span<const AlertNotification> notifications, Instant now);
@@ -32,10 +35,18 @@ class Delivery {
   Result<void> post(const ReceiverConfig& receiver, const std::string& path, std::string body,
                     const std::string& id, bool is_retry);
 
+  Result<void> send_mail(const ReceiverConfig& receiver,
+                         std::span<const AlertNotification> notifications, bool is_retry,
+                         Instant now, std::span<const Alert> ongoing);
+
   const AlertConfig& config_;
+  const MailConfig& mail_;
   http::Client outside_;  // connects to public addresses only
   http::Client inside_;   // for hosts of alerts.allow_private
 };
+
+// Whether a receiver hears of it: it may be for some owners only, or for critical alerts only.
+bool hears_of(const ReceiverConfig& receiver, const AlertCondition& condition);
 
 // How many notifications such a receiver gets as one message.
 std::size_t notifications_per_message(ReceiverKind kind);

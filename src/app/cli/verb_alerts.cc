@@ -5,6 +5,7 @@
 
 #include "app/alerting/alert_state.h"
 #include "app/alerting/delivery.h"
+#include "app/audit_events/audit_events.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "core/try.h"
@@ -33,8 +34,15 @@ Result<ExitCode> test_receiver(const std::string& name, Context& context) {
               .since = now,
               .seen = now};
   const AlertNotification notification{.id = alert.id() + "/firing", .alert = alert};
-  Delivery delivery(context.config.alerts);
+  Delivery delivery(context.config.alerts, context.config.mail);
   TRY(delivery.send(*receiver, {&notification, 1}, false, now));
+  if (receiver->kind == ReceiverKind::kPagerDuty) {
+    // It forgets nothing by itself.
+    alert.ended = now;
+    const AlertNotification end{alert.id() + "/resolved", alert, false};
+    TRY(delivery.send(*receiver, {&end, 1}, false, now));
+  }
+  TRY(record_audit_event(context, "alert.test", name, "", ""));
   context.console.say(fmt::format("receiver '{}' took the test message", name));
   return ExitCode::kDone;
 }

@@ -1,0 +1,64 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "insight/alerts/alert_mail.h"
+#include "insight/alerts/pager_duty.h"
+
+namespace pennyweight {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const Instant kSince = parse_instant("2026-03-01T00:00:00Z").value();
+
+AlertNotification told(std::string summary, AlertSeverity severity, bool is_firing = true) {
+  Alert alert{.condition = {.rule = "gpu_idle",
+                            .scope = summary,
+                            .subject = "lab/7",
+                            .severity = severity,
+                            .owner = "ana",
+                            .summary = summary},
+              .since = kSince,
+              .seen = kSince};
+  if (!is_firing) alert.ended = kSince + std::chrono::hours(1);
+  return {alert.id() + (is_firing ? "/firing" : "/resolved"), alert, is_firing};
+}
+
+TEST(AlertMail, TheGravestComesFirstAndTheCountsAreRight) {
+  const std::vector<AlertNotification> all{told("b is idle", AlertSeverity::kWarning),
+                                           told("c has ended", AlertSeverity::kWarning, false),
+                                           told("a is spent", AlertSeverity::kCritical)};
+  EXPECT_EQ(alert_mail_subject(all), "[pennyweight] 2 alerts, 1 ended: a is spent");
+  EXPECT_EQ(alert_mail_subject(std::span(all).first(1)), "[pennyweight] 1 alert: b is idle");
+  EXPECT_EQ(alert_mail_subject(std::span(all).subspan(1, 1)),
+            "[pennyweight] 1 alert ended: c has ended");
+  const Alert other = told("d goes on", AlertSeverity::kWarning).alert;
+  const std::vector<Alert> ongoing{all[0].alert, other};
+  const std::string text = alert_mail_text(all, ongoing, false);
+  EXPECT_LT(text.find("a is spent"), text.find("b is idle"));
+  EXPECT_LT(text.find("b is idle"), text.find("Ended:"));
+  EXPECT_LT(text.find("c has ended"), text.find("Still going on:"));
+  EXPECT_LT(text.find("Still going on:"), text.find("d goes on"));
+  EXPECT_EQ(text.find("b is idle", text.find("Still going on:")), std::string::npos);
+  EXPECT_THAT(text, HasSubstr("gpu_idle/c has ended/2026-03-01T00:00:00Z/resolved"));
+  EXPECT_THAT(text, Not(HasSubstr("before")));
+  EXPECT_THAT(alert_mail_text(all, {}, true), HasSubstr("may have been delivered before"));
+}
+
+TEST(PagerDuty, OneIncidentBeginsAndEnds) {
+  const std::string begins =
+      pager_duty_json(told("a \"b\"", AlertSeverity::kCritical), "key", "one");
+  EXPECT_THAT(begins, HasSubstr(R"("routing_key": "key", "event_action": "trigger")"));
+  EXPECT_THAT(begins,
+              HasSubstr(R"("summary": "a \"b\"", "source": "lab/7", "severity": "critical")"));
+  const std::string ends = pager_duty_json(told("a", AlertSeverity::kWarning, false), "key", "one");
+  EXPECT_THAT(ends, HasSubstr(R"("event_action": "resolve", "dedup_key": "one")"));
+  std::string longest(999, 'a');
+  for (int i = 0; i < 100; ++i) longest += "ü";
+  const std::string cut = pager_duty_json(told(longest, AlertSeverity::kWarning), "key", "one");
+  EXPECT_THAT(cut, HasSubstr("\"summary\": \"" + longest.substr(0, 999) + "\""));
+}
+
+}  // namespace
+}  // namespace pennyweight
