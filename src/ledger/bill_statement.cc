@@ -2,123 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <utility>
 
 #include "core/try.h"
+#include "ledger/statement_record.h"
 
 namespace pennyweight {
 namespace {
 
-std::string escape_field(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '%' || c == '\t' || c == '\n' || c == '\r') {
-      out += fmt::format("%{:02x}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-std::string unescape_field(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned value = 0;
-    if (text[i] == '%' && i + 2 < text.size() &&
-        std::from_chars(text.data() + i + 1, text.data() + i + 3, value, 16).ec == std::errc()) {
-      out += static_cast<char>(value);
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
-// Writes the fields of one record.
-class RecordWriter {
- public:
-  RecordWriter(std::string& out, std::string_view kind) : out_(out) { out_ += kind; }
-  ~RecordWriter() { out_ += '\n'; }
-  RecordWriter(const RecordWriter&) = delete;
-  RecordWriter& operator=(const RecordWriter&) = delete;
-  RecordWriter& text(std::string_view text) {
-    out_ += '\t';
-    out_ += escape_field(text);
-    return *this;
-  }
-  RecordWriter& count(std::uint64_t count) { return text(std::to_string(count)); }
-  RecordWriter& costs(const Costs& costs) {
-    text(costs.currency().text());
-    for (const Money& money : {costs.billed, costs.effective, costs.list, costs.contracted}) {
-      text(to_text(money.amount()));
-    }
-    return *this;
-  }
-
- private:
-  std::string& out_;
-};
-
-// Reads them again, in the same order. The first fault stays.
-class RecordReader {
- public:
-  explicit RecordReader(std::string_view line) {
-    for (;;) {
-      const std::size_t tab = line.find('\t');
-      fields_.push_back(unescape_field(line.substr(0, tab)));
-      if (tab == std::string_view::npos) break;
-      line.remove_prefix(tab + 1);
-    }
-  }
-  bool failed() const { return failed_; }
-  bool at_end() const { return next_ >= fields_.size(); }
-  std::string text() {
-    if (at_end()) {
-      failed_ = true;
-      return {};
-    }
-    return fields_[next_++];
-  }
-  std::uint64_t count() {
-    const std::string field = text();
-    std::uint64_t value = 0;
-    const auto read = std::from_chars(field.data(), field.data() + field.size(), value);
-    if (read.ec != std::errc() || read.ptr != field.data() + field.size()) failed_ = true;
-    return value;
-  }
-  Currency currency() {
-    const auto code = Currency::parse(text());
-    if (!code) failed_ = true;
-    return code.value_or(kUsd);
-  }
-  Money money(Currency currency) {
-    const auto number = parse_decimal(text());
-    if (!number) failed_ = true;
-    return Money::from_decimal(number ? number->value : Decimal(), currency);
-  }
-  Costs costs() {
-    const Currency code = currency();
-    Costs costs = Costs::zero(code);
-    for (Money* amount : {&costs.billed, &costs.effective, &costs.list, &costs.contracted}) {
-      *amount = money(code);
-    }
-    return costs;
-  }
-
- private:
-  std::vector<std::string> fields_;
-  std::size_t next_ = 0;
-  bool failed_ = false;
-};
-
 void write_rows(std::string& out, std::string_view kind, std::string_view reason,
                 const MoneyOfRows& rows) {
-  RecordWriter(out, kind).text(reason).count(rows.rows).count(rows.unreadable);
+  StatementRecordWriter(out, kind).text(reason).count(rows.rows).count(rows.unreadable);
   for (const auto& [currency, costs] : rows.costs) {
-    RecordWriter(out, fmt::format("{}-costs", kind)).text(reason).costs(costs);
+    StatementRecordWriter(out, fmt::format("{}-costs", kind)).text(reason).costs(costs);
   }
 }
 
@@ -130,7 +26,7 @@ MoneyOfRows* rows_of(BillStatement& statement, std::string_view kind, const std:
   return nullptr;
 }
 
-void read_record(const std::string& kind, RecordReader& in, BillStatement& statement) {
+void read_record(const std::string& kind, StatementRecordReader& in, BillStatement& statement) {
   if (kind == "form") {
     statement.form = in.text();
   } else if (kind == "part") {
@@ -228,9 +124,12 @@ MoneyOfRows BillStatement::in_files() const {
 
 std::string to_text(const BillStatement& statement) {
   std::string out;
-  if (!statement.form.empty()) RecordWriter(out, "form").text(statement.form);
+  if (!statement.form.empty()) StatementRecordWriter(out, "form").text(statement.form);
   if (statement.parts > 0) {
-    RecordWriter(out, "part").text(statement.delivery).count(statement.part).count(statement.parts);
+    StatementRecordWriter(out, "part")
+        .text(statement.delivery)
+        .count(statement.part)
+        .count(statement.parts);
   }
   write_rows(out, "taken", "", statement.taken);
   write_rows(out, "aside", "", statement.aside);
@@ -238,7 +137,7 @@ std::string to_text(const BillStatement& statement) {
     write_rows(out, "passed-over", reason, rows);
   }
   for (const DeliveredShare& share : statement.delivered) {
-    RecordWriter(out, "delivered")
+    StatementRecordWriter(out, "delivered")
         .text(share.account)
         .text(share.sub_account)
         .text(share.part)
@@ -246,15 +145,15 @@ std::string to_text(const BillStatement& statement) {
         .costs(share.costs);
   }
   for (const DeliveredFile& file : statement.files) {
-    RecordWriter(out, "file").text(file.name).count(file.rows).text(to_text(file.lines));
+    StatementRecordWriter(out, "file").text(file.name).count(file.rows).text(to_text(file.lines));
   }
   for (const AsideRow& row : statement.aside_rows) {
-    RecordWriter record(out, "row");
+    StatementRecordWriter record(out, "row");
     record.count(row.number).text(row.file).count(row.line).text(row.month).text(row.reason);
     if (row.costs) record.costs(*row.costs);
   }
   for (const ControlTotal& total : statement.totals) {
-    RecordWriter(out, "total")
+    StatementRecordWriter(out, "total")
         .text(total.month)
         .text(total.provider)
         .text(total.account)
@@ -264,13 +163,13 @@ std::string to_text(const BillStatement& statement) {
         .text(to_text(total.billed.amount()));
   }
   for (const AsideDecision& decision : statement.decisions) {
-    RecordWriter(out, decision.mended ? "mended" : "dismissed")
+    StatementRecordWriter(out, decision.mended ? "mended" : "dismissed")
         .count(decision.import)
         .count(decision.row)
         .text(decision.by)
         .text(decision.reason);
   }
-  for (const std::string& note : statement.notes) RecordWriter(out, "note").text(note);
+  for (const std::string& note : statement.notes) StatementRecordWriter(out, "note").text(note);
   return out;
 }
 
@@ -278,7 +177,7 @@ Result<BillStatement> parse_bill_statement(std::string_view text) {
   BillStatement statement;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    RecordReader record(text.substr(0, end));
+    StatementRecordReader record(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     const std::string kind = record.text();
     read_record(kind, record, statement);

@@ -97,6 +97,7 @@ const routes = [
   ["GET /explain", (q, p, b, w) => ({ body: costs.explain(w, q) })],
   ["GET /workloads", (q, p, b, w) => { const all = costs.workloads(w, q); const at = Number(q.get("cursor") ?? 0); const limit = Number(q.get("limit") ?? 100); return { body: { data: all.slice(at, at + limit), next: at + limit < all.length ? String(at + limit) : null } }; }],
   ["GET /workload", (q, p, b, w) => { const found = costs.workload(w, q); return found ? { body: found } : problem(404, "Not found", "There is no such workload in that month."); }],
+  ["GET /advice", (q, p, b, w) => { const found = w.length ? billing.advice(q) : null; return found ? { body: found } : problem(404, "Not found", "The ledger has no charges: import a bill."); }],
   ["GET /units", () => ({ body: billing.units() })],
   ["GET /coverage", (q, p, b, w) => ({ body: w.length ? billing.coverage() : { tables: [] } })],
   ["GET /live", (q, p, b, w) => ({ body: now.live(w, q, look) })],

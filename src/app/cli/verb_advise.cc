@@ -12,6 +12,9 @@ struct AdviseOptions {
   std::string month;
   std::string cluster;
   std::vector<std::string> kinds;
+  std::string team;
+  std::string effort;
+  std::string sure;
   std::string cost = "effective";
   std::string prices_as_of;
   std::string id;
@@ -22,6 +25,9 @@ Result<ExitCode> run(const AdviseOptions& options, bool shows_one, Context& cont
   AdviceQuery query{.month = options.month,
                     .cluster = options.cluster,
                     .kinds = options.kinds,
+                    .team = options.team,
+                    .effort = options.effort,
+                    .sure = options.sure,
                     .cost = options.cost,
                     .prices_at = context.clock.now()};
   if (!options.prices_as_of.empty()) {
@@ -50,6 +56,9 @@ void add_advice_options(CLI::App& command, AdviseOptions& options) {
                      "The billing month to learn from; by default, the last one");
   command.add_option("--cluster", options.cluster, "Only this cluster");
   command.add_option("--kind", options.kinds, "Only this kind; may be repeated");
+  command.add_option("--team", options.team, "Only the work of this team");
+  command.add_option("--effort", options.effort, "At most this effort: low, medium or high");
+  command.add_option("--sure", options.sure, "At least this sure: low, medium or high");
   add_cost_option(command, options.cost);
   command.add_option("--prices-as-of", options.prices_as_of,
                      "List prices of what could be bought, such as 2026-07-31; by default, today");

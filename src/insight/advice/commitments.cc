@@ -170,6 +170,7 @@ class CommitmentSearch {
     if (is_long_term) {
       advice.evidence.push_back("for 3 years not more than the hour with the fewest nodes needed");
     }
+    advice.looked_for = "type " + key.instance_type;
     const bool holds = savings[0].ticks() > 0;
     advice.sureness = recorded_ >= kLongDemandHours && holds ? Sureness::kMedium : Sureness::kLow;
     advice.sureness_reason =

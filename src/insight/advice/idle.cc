@@ -245,6 +245,7 @@ class IdleSearch {
         "Slurm: scancel the job, and end sessions whose GPUs were idle for 60 minutes. Jupyter: "
         "c.ServerApp.shutdown_no_activity_timeout = 3600.";
     advice.owner = of.owner;
+    advice.looked_for = of.subject;
     advice.workload = of.workloads.size() == 1 ? *of.workloads.begin() : WorkloadId("(several)");
     return advice;
   }

@@ -18,6 +18,8 @@ constexpr EnumNames kAdviceKinds = enum_names<AdviceKind>({
 });
 constexpr EnumNames kSurenessNames = enum_names<Sureness>(
     {{Sureness::kLow, "low"}, {Sureness::kMedium, "medium"}, {Sureness::kHigh, "high"}});
+constexpr EnumNames kEffortNames = enum_names<Effort>(
+    {{Effort::kLow, "low"}, {Effort::kMedium, "medium"}, {Effort::kHigh, "high"}});
 constexpr EnumNames kSavingBases = enum_names<SavingBasis>(
     {{SavingBasis::kBill, "bill"}, {SavingBasis::kListPrice, "list price"}});
 constexpr std::size_t kProposalIdDigits = 12;
@@ -30,6 +32,24 @@ std::optional<AdviceKind> parse_advice_kind(std::string_view text) {
 }
 std::span<const std::string_view> advice_kind_names() { return kAdviceKinds.names(); }
 std::string_view to_text(Sureness sureness) { return kSurenessNames.name(sureness); }
+std::optional<Sureness> parse_sureness(std::string_view text) { return kSurenessNames.parse(text); }
+std::string_view to_text(Effort effort) { return kEffortNames.name(effort); }
+std::optional<Effort> parse_effort(std::string_view text) { return kEffortNames.parse(text); }
+
+Effort effort_of(AdviceKind kind) {
+  switch (kind) {
+    case AdviceKind::kUnneededNodes:
+    case AdviceKind::kCommitment:
+    case AdviceKind::kUnusedCommitment:
+    case AdviceKind::kIdle:
+      return Effort::kLow;
+    case AdviceKind::kScaleDown:
+    case AdviceKind::kRightSize:
+      return Effort::kMedium;
+  }
+  CHECK(false, "every kind is listed");
+}
+
 std::string_view to_text(SavingBasis basis) { return kSavingBases.name(basis); }
 
 std::string proposal_id(AdviceKind kind, const ClusterId& cluster, std::string_view subject) {

@@ -29,6 +29,17 @@ std::span<const std::string_view> advice_kind_names();
 enum class Sureness { kLow, kMedium, kHigh };
 std::string_view to_text(Sureness sureness);  // "low", "medium", "high"
 
+// How much work it is to follow.
+enum class Effort {
+  kLow,     // one command, one setting or one purchase
+  kMedium,  // a manifest or an autoscaler that has to be tried out
+  kHigh,    // the work itself has to change
+};
+std::string_view to_text(Effort effort);  // "low", "medium", "high"
+std::optional<Effort> parse_effort(std::string_view text);
+std::optional<Sureness> parse_sureness(std::string_view text);
+Effort effort_of(AdviceKind kind);
+
 // Where the figure comes from.
 enum class SavingBasis {
   kBill,       // the bill of the period with the change: lines that fall away, to the tick
@@ -66,6 +77,9 @@ struct Proposal {
   std::string conflicts_with = {};
   Labels owner = {};  // dimensions of the workload; empty: it is about the fleet
   WorkloadId workload = WorkloadId("");
+  // Where the ledger is compared before and after: "user ana", "work ann/train", "type p3.8xlarge";
+  // empty: the cluster.
+  std::string looked_for = {};
 };
 
 // REQUIRES: the parts name the kind's subject and nothing that changes from month to month.

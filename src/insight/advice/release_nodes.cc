@@ -140,6 +140,7 @@ class ReleaseSearch {
                                 std::max(monthly(saving.high), monthly(saving.expected), kLess)},
                     .observed = saving.expected,
                     .moved = Money::zero(saving.expected.currency())};
+    if (!group.instance_type.empty()) advice.looked_for = "type " + group.instance_type;
     const std::size_t nodes = sum.names.size();
     advice.evidence.push_back(
         fmt::format("{} of {} hours of the period are covered by the scheduler's records", recorded,

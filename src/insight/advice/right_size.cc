@@ -195,6 +195,7 @@ class RightSizeSearch {
         "{} nodes.",
         offer.model->device_name, offer.instance_type, offer.model->name);
     advice.owner = profile.owner;
+    advice.looked_for = fmt::format("work {}", profile.work);
     advice.workload = profile.runs.size() == 1 ? *profile.runs.begin() : WorkloadId("(several)");
     advice.alternatives_of =
         fmt::format("right-size\n{}\n{}\n{}", cluster_.text(), profile.work, model.name);

@@ -18,6 +18,7 @@ namespace {
 using advising::Proposal;
 
 constexpr int kAdviceDigits = 2;
+constexpr std::string_view kNoValue = "(none)";  // of a dimension
 
 Result<Money Costs::*> cost_of_name(const std::string& name) {
   if (name == "effective") return &Costs::effective;
@@ -40,6 +41,26 @@ std::optional<Interval> billed_span(std::span<const Charge> charges) {
                 : period;
   }
   return span;
+}
+
+// Whether the words that narrow the advice down are understood.
+Result<void> check_words(const AdviceQuery& query) {
+  for (const std::string& kind : query.kinds) {
+    if (!advising::parse_advice_kind(kind)) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("kind '{}' is none of {}", kind,
+                              fmt::join(advising::advice_kind_names(), ", ")));
+    }
+  }
+  if (!query.effort.empty() && !advising::parse_effort(query.effort)) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("effort '{}' is none of low, medium, high", query.effort));
+  }
+  if (!query.sure.empty() && !advising::parse_sureness(query.sure)) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("sure '{}' is none of low, medium, high", query.sure));
+  }
+  return {};
 }
 
 std::string shown(const Money& money) {
@@ -65,32 +86,57 @@ Table table_of(const AdviceResult& result, Currency currency) {
   table.title = fmt::format("Advice from {}, {} a month of {} hours", result.month, currency.text(),
                             advising::kHoursPerMonth);
   table.currency = currency;
-  table.columns = {{"id", "id", ColumnKind::kId},
-                   {"kind", "kind", ColumnKind::kText},
-                   {"cluster", "cluster", ColumnKind::kText},
-                   {"subject", "what", ColumnKind::kText},
-                   {"change", "change", ColumnKind::kText},
-                   {"low", "low", ColumnKind::kMoney},
-                   {"expected", "expected", ColumnKind::kMoney},
-                   {"high", "high", ColumnKind::kMoney},
-                   {"sureness", "sure", ColumnKind::kText},
-                   {"in_total", "in total", ColumnKind::kText}};
+  table.columns = {
+      {"id", "id", ColumnKind::kId},
+      {"kind", "kind", ColumnKind::kText},
+      {"cluster", "cluster", ColumnKind::kText},
+      {"subject", "what", ColumnKind::kText},
+      {"change", "change", ColumnKind::kText},
+      {"low", "low", ColumnKind::kMoney},
+      {"expected", "expected", ColumnKind::kMoney},
+      {"high", "high", ColumnKind::kMoney},
+      {"sureness", "sure", ColumnKind::kText},
+      {"in_total", "in total", ColumnKind::kText},
+      {"team", result.team_dimension.empty() ? "team" : result.team_dimension, ColumnKind::kText},
+      {"effort", "effort", ColumnKind::kText}};
   return table;
 }
 
 }  // namespace
 
+std::string team_dimension_of(const Policy& policy) {
+  const auto team = std::ranges::find(policy.dimensions, "team", &DimensionRule::dimension);
+  if (team != policy.dimensions.end()) return team->dimension;
+  return policy.dimensions.empty() ? std::string() : policy.dimensions.front().dimension;
+}
+
+std::string team_of(const AdviceResult& result, const Proposal& proposal) {
+  const auto value = proposal.owner.find(result.team_dimension);
+  return value && *value != kNoValue ? std::string(*value) : std::string();
+}
+
+Result<void> keep_asked(AdviceResult& result, const AdviceQuery& query) {
+  TRY(check_words(query));
+  const auto effort = advising::parse_effort(query.effort);
+  const auto sure = advising::parse_sureness(query.sure);
+  std::erase_if(result.proposals, [&](const Proposal& proposal) {
+    if (!query.kinds.empty() &&
+        std::ranges::find(query.kinds, advising::to_text(proposal.kind)) == query.kinds.end()) {
+      return true;
+    }
+    if (!query.team.empty() && team_of(result, proposal) != query.team) return true;
+    if (effort && advising::effort_of(proposal.kind) > *effort) return true;
+    return sure && proposal.sureness < *sure;
+  });
+  return {};
+}
+
 Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,
                                   const AdviceSettings& settings) {
-  for (const std::string& kind : query.kinds) {
-    if (!advising::parse_advice_kind(kind)) {
-      return fail(ErrorCode::kBadValue,
-                  fmt::format("kind '{}' is none of {}", kind,
-                              fmt::join(advising::advice_kind_names(), ", ")));
-    }
-  }
+  TRY(check_words(query));
   const auto cost = TRY(cost_of_name(query.cost));
   AdviceResult result;
+  result.team_dimension = team_dimension_of(settings.policy);
   const auto month_name = TRY(chosen_month(store, query.month));
   result.month = month_name;
   auto month = TRY(LedgerMonth::load(store, result.month, settings.join_rules));
@@ -138,11 +184,7 @@ Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,
                 fmt::format("there is no cluster '{}' in {}; there is {}", query.cluster,
                             result.month, fmt::join(names, ", ")));
   }
-  if (!query.kinds.empty()) {
-    std::erase_if(result.proposals, [&](const Proposal& proposal) {
-      return std::ranges::find(query.kinds, advising::to_text(proposal.kind)) == query.kinds.end();
-    });
-  }
+  TRY(keep_asked(result, query));
   advising::rank(result.proposals);
   return result;
 }
@@ -156,17 +198,19 @@ std::vector<Table> advice_tables(const AdviceResult& result) {
     if (tables.empty() || tables.back().currency != currency) {
       tables.push_back(table_of(result, currency));
     }
-    tables.back().rows.push_back({each.id, std::string(advising::to_text(each.kind)),
-                                  each.cluster.text(), each.subject, each.change, each.monthly.low,
-                                  each.monthly.expected, each.monthly.high,
-                                  std::string(advising::to_text(each.sureness)),
-                                  std::string(portfolio.chosen[i] ? "yes" : "instead")});
+    tables.back().rows.push_back(
+        {each.id, std::string(advising::to_text(each.kind)), each.cluster.text(), each.subject,
+         each.change, each.monthly.low, each.monthly.expected, each.monthly.high,
+         std::string(advising::to_text(each.sureness)),
+         std::string(portfolio.chosen[i] ? "yes" : "instead"), team_of(result, each),
+         std::string(to_text(advising::effort_of(each.kind)))});
   }
   for (Table& table : tables) {
     for (const advising::MonthlySaving& total : portfolio.totals) {
       if (total.expected.currency() != table.currency) continue;
-      table.total = Row{"total",   std::string(),  std::string(), std::string(), std::string(),
-                        total.low, total.expected, total.high,    std::string(), std::string()};
+      table.total = Row{"total",       std::string(), std::string(),  std::string(),
+                        std::string(), total.low,     total.expected, total.high,
+                        std::string(), std::string(), std::string(),  std::string()};
     }
     table.notes.push_back(
         "The total has what can be followed together; 'instead' stands for an alternative to a "
@@ -215,8 +259,10 @@ Result<Table> advice_detail(const AdviceResult& result, const std::string& id) {
   if (!found->moved.is_zero()) add("moves to nobody", shown(found->moved));
   add("figures from", std::string(advising::to_text(found->basis)));
   add("sure", fmt::format("{}: {}", advising::to_text(found->sureness), found->sureness_reason));
+  add("effort", std::string(to_text(advising::effort_of(found->kind))));
+  add("workload", found->workload.text());
   for (const auto& [dimension, value] : found->owner.entries()) {
-    if (value != "(none)") table.rows.push_back({dimension, value});
+    if (value != kNoValue) table.rows.push_back({dimension, value});
   }
   for (const std::string& line : found->evidence) add("evidence", line);
   add("risk", found->risk);

@@ -19,6 +19,9 @@ struct AdviceQuery {
   std::string month;               // empty: the last one with charges
   std::string cluster = {};        // empty: all
   std::vector<std::string> kinds;  // empty: all
+  std::string team = {};           // a value of team_dimension_of(); empty: all
+  std::string effort = {};         // at most this: "low", "medium"; empty: any
+  std::string sure = {};           // at least this: "medium", "high"; empty: any
   std::string cost = "effective";
   Instant prices_at;  // list prices of what could be bought
 };
@@ -31,9 +34,20 @@ struct AdviceSettings {
 
 struct AdviceResult {
   std::string month;
+  std::string team_dimension;  // whose values stand for teams; empty: the policy has none
   std::vector<advising::Proposal> proposals;  // of all clusters, ranked
   std::vector<std::string> gaps;
 };
+
+// "team" where the policy has that dimension, else its first one; empty: it has none.
+std::string team_dimension_of(const Policy& policy);
+
+// The value of the team's dimension, "" where it is about the fleet or nobody is known.
+std::string team_of(const AdviceResult& result, const advising::Proposal& proposal);
+
+// Leaves the proposals that the query's kinds, team, effort and sureness ask for. kBadValue: a word
+// that is not understood.
+Result<void> keep_asked(AdviceResult& result, const AdviceQuery& query);
 
 // Errors: kBadValue for a word that is not understood, kNotFound where there are no charges.
 Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,

@@ -22,6 +22,9 @@ Response get_advice(const Services& services, const Request& request) {
   query.month = params.month("month").value_or("");
   query.cluster = params.text("cluster").value_or("");
   if (const auto kind = params.text("kind")) query.kinds = {*kind};
+  query.team = params.text("team").value_or("");
+  query.effort = params.text("effort").value_or("");
+  query.sure = params.text("sure").value_or("");
   query.cost = params.choice("cost", {"effective", "billed", "list", "contracted"});
   query.prices_at = params.date("prices_as_of")
                         .transform([](Date day) { return Instant(day); })

@@ -1860,6 +1860,12 @@ export interface operations {
                 cluster?: string;
                 /** @description Only this kind of advice. */
                 kind?: "unneeded-nodes" | "scale-down" | "commitment" | "unused-commitment" | "idle" | "right-size";
+                /** @description Only the work of this team; a value of the policy's first dimension, where it has no dimension team. */
+                team?: string;
+                /** @description At most this effort. */
+                effort?: "low" | "medium" | "high";
+                /** @description At least this sure. */
+                sure?: "low" | "medium" | "high";
                 /** @description Which of the four costs of a charge. */
                 cost?: "effective" | "billed" | "list" | "contracted";
                 /** @description List prices of what could be bought; by default, today. */

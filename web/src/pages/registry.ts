@@ -36,6 +36,8 @@ export const PAGES: Page[] = [
     load: () => import("./coverage/index") },
   { path: "/budgets", title: "Budgets", icon: "coverage", group: "Plan", key: "t", needs: "read_costs", timeless: true,
     load: () => import("./budgets/index") },
+  { path: "/savings", title: "Savings", icon: "coins", group: "Save", key: "s", needs: "read_costs",
+    load: () => import("./savings/index") },
   { path: "/live", title: "Live", icon: "live", group: "Now", key: "l", needs: "read_live", timeless: true,
     load: () => import("./live/index") },
   { path: "/fleet", title: "Fleet", icon: "fleet", group: "Now", key: "f", needs: "read_fleet", timeless: true,

@@ -1,0 +1,51 @@
+// Savings: what to change, what each change saves a month, and the evidence for it.
+import { address } from "../../api/client";
+import { useQuery } from "../../api/hooks";
+import type { Tables } from "../../api/types";
+import { useMonth } from "../../app/month";
+import { useRoute } from "../../app/router";
+import { Card, PageHead } from "../../components/card";
+import { Empty, Loaded } from "../../components/states";
+import { monthName } from "../../util/text";
+import { Detail } from "./detail";
+import { Savings } from "./list";
+import type { Filters } from "./read";
+
+function Nothing({ month, notes }: { month: string; notes: string[] }) {
+  return (
+    <Card>
+      <Empty icon="check" title={month ? `Nothing to advise from ${monthName(month)}` : "Nothing to advise yet"}
+        command="pennyweight import bill.csv nodes.csv sacct.txt">
+        Advice is made from a bill by node, an inventory, records of what ran, and telemetry.
+      </Empty>
+      {notes.length > 0 && <ul class="table-notes">{notes.map((note) => <li key={note}>{note}</li>)}</ul>}
+    </Card>
+  );
+}
+
+function List({ month, filters }: { month: string; filters: Filters }) {
+  const query = useQuery<Tables>("/advice", { month });
+  const head = <PageHead title="Savings" lead="What to change, what it saves a month of 730 hours, and how sure that is. Nothing is changed from here." />;
+  if (query.error?.status === 404) return <>{head}<Nothing month={month} notes={[]} /></>;
+  return (
+    <>
+      {head}
+      <Loaded query={query}>
+        {({ tables }) => tables.every((table) => table.rows.length === 0)
+          ? <Nothing month={month} notes={tables.flatMap((table) => table.notes ?? [])} />
+          : tables.map((table) => (
+            <Savings key={table.currency} table={table} filters={filters} month={month} csv={address("/advice", { month, ...filters, format: "csv" })} />
+          ))}
+      </Loaded>
+    </>
+  );
+}
+
+export default function SavingsPage() {
+  const { month } = useMonth();
+  const { query } = useRoute();
+  const chosen = (name: string) => query.get(name) ?? "";
+  const id = chosen("id");
+  if (id) return <Detail id={id} month={month} />;
+  return <List month={month} filters={{ team: chosen("team"), kind: chosen("kind"), effort: chosen("effort"), sure: chosen("sure") }} />;
+}

@@ -1,0 +1,103 @@
+// Advice as the API says it: a table of proposals for each currency, and of one proposal rows of a name and a
+// text.
+import type { ApiTable, Row } from "../../api/types";
+import { add, compare } from "../../util/money";
+
+export interface Proposal {
+  id: string;
+  kind: string;
+  cluster: string;
+  subject: string;
+  change: string;
+  low: string;
+  expected: string;
+  high: string;
+  sure: string;
+  team: string;
+  effort: string;
+  inTotal: boolean; // false: an alternative to another proposal
+}
+
+export interface Filters {
+  team: string;
+  kind: string;
+  effort: string; // at most
+  sure: string; // at least
+}
+
+const GRADES = ["low", "medium", "high"];
+
+export const textOf = (row: Row, name: string): string => {
+  const value = row[name];
+  return value === null || value === undefined ? "" : String(value);
+};
+
+export function proposalsOf(table: ApiTable): Proposal[] {
+  return table.rows.map((row) => ({
+    id: textOf(row, "id"),
+    kind: textOf(row, "kind"),
+    cluster: textOf(row, "cluster"),
+    subject: textOf(row, "subject"),
+    change: textOf(row, "change"),
+    low: textOf(row, "low"),
+    expected: textOf(row, "expected"),
+    high: textOf(row, "high"),
+    sure: textOf(row, "sureness"),
+    team: textOf(row, "team"),
+    effort: textOf(row, "effort"),
+    inTotal: textOf(row, "in_total") === "yes",
+  }));
+}
+
+export function matches(one: Proposal, filters: Filters): boolean {
+  if (filters.kind && one.kind !== filters.kind) return false;
+  if (filters.team && one.team !== filters.team) return false;
+  if (filters.effort && GRADES.indexOf(one.effort) > GRADES.indexOf(filters.effort)) return false;
+  return !filters.sure || GRADES.indexOf(one.sure) >= GRADES.indexOf(filters.sure);
+}
+
+// What following all of them saves: alternatives to others are not in it.
+export function together(proposals: Proposal[]): { low: string; expected: string; high: string } {
+  const counted = proposals.filter((one) => one.inTotal);
+  const sum = (of: (one: Proposal) => string) => add(...counted.map(of));
+  return { low: sum((one) => one.low), expected: sum((one) => one.expected), high: sum((one) => one.high) };
+}
+
+// The values that occur, for a filter; those of the most money first.
+export function valuesOf(proposals: Proposal[], of: (one: Proposal) => string): string[] {
+  const sums = new Map<string, string>();
+  for (const one of proposals) {
+    if (of(one) !== "") sums.set(of(one), add(sums.get(of(one)), one.expected));
+  }
+  return [...sums].sort((a, b) => compare(b[1], a[1]) || a[0].localeCompare(b[0])).map(([value]) => value);
+}
+
+export const kindName = (kind: string): string => kind.replace(/-/g, " ");
+
+export interface Detail {
+  facts: [string, string][];
+  evidence: string[];
+  change: string;
+  kind: string;
+  cluster: string;
+  workload: string;
+  risk: string;
+  apply: string;
+}
+
+const APART = new Set(["change", "kind", "cluster", "workload", "evidence", "risk", "apply"]);
+
+export function detailOf(table: ApiTable): Detail {
+  const rows = table.rows.map((row): [string, string] => [textOf(row, "field"), textOf(row, "value")]);
+  const first = (name: string) => rows.find(([field]) => field === name)?.[1] ?? "";
+  return {
+    facts: rows.filter(([field]) => !APART.has(field)),
+    evidence: rows.filter(([field]) => field === "evidence").map(([, value]) => value),
+    change: first("change"),
+    kind: first("kind"),
+    cluster: first("cluster"),
+    workload: first("workload"),
+    risk: first("risk"),
+    apply: first("apply"),
+  };
+}
