@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
                  declare_token(app),        declare_backup(app),   declare_restore(app),
                  declare_work(app),         declare_sweep(app),    declare_move(app),
                  declare_forecast(app),     declare_budget(app),   declare_anomalies(app),
-                 declare_alerts(app),       declare_advise(app),   declare_pull(app)};
+                 declare_alerts(app),       declare_advise(app),   declare_pull(app),
+                 declare_estimate(app)};
        }});
 }

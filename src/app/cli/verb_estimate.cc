@@ -1,0 +1,217 @@
+// estimate: what manifests, job scripts and plans would cost before they run.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/cli/manifest_paths.h"
+#include "app/cli/shared_options.h"
+#include "app/cli/verb.h"
+#include "app/context/catalog_file.h"
+#include "app/context/version.h"
+#include "core/try.h"
+#include "insight/guardrails/comparison.h"
+#include "insight/guardrails/estimate.h"
+#include "insight/guardrails/estimate_report.h"
+#include "insight/guardrails/findings.h"
+
+namespace pennyweight {
+namespace {
+
+struct EstimateArguments {
+  std::vector<std::string> paths;
+  std::vector<std::string> base;
+  std::string provider;
+  std::string region;
+  std::string instance_type;
+  std::string option = "on_demand";
+  std::vector<std::string> gpu_models;
+  std::string currency = "USD";
+  std::string prices_as_of;
+  std::string hours;
+  std::string max_per_hour;
+  std::string max_per_run;
+  std::string max_per_month;
+  std::string max_increase;
+  bool refuses_unpriced = false;
+  std::string format = "text";
+  std::optional<int> digits;
+};
+
+constexpr std::uint64_t kHourMs = 3'600'000;
+
+Result<std::optional<Money>> read_limit(std::string_view name, const std::string& text,
+                                        Currency currency) {
+  if (text.empty()) return std::nullopt;
+  const auto amount = parse_exact_decimal(text);
+  if (amount && !amount->is_negative()) return Money::from_decimal(*amount, currency);
+  return usage_error(fmt::format("{}: '{}' is no amount such as 1500.00", name, text));
+}
+
+// "8", "0.5": hours, to the millisecond.
+Result<std::optional<std::uint64_t>> read_hours(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto hours = parse_exact_decimal(text);
+  constexpr Int128 kTicksPerMs = Int128{Decimal::kTicksPerUnit} / Int128{kHourMs};
+  if (!hours || hours->ticks() <= 0 || *hours > Decimal::from_units(2'400'000)) {
+    return usage_error(fmt::format("--hours: '{}' is no time in hours such as 8 or 0.5", text));
+  }
+  return static_cast<std::uint64_t>((hours->ticks() + kTicksPerMs - 1) / kTicksPerMs);
+}
+
+Result<guardrails::EstimateOptions> read_options(const EstimateArguments& arguments, Instant now) {
+  guardrails::EstimateOptions options{.provider = arguments.provider,
+                                      .region = arguments.region,
+                                      .instance_type = arguments.instance_type,
+                                      .at = now};
+  options.option = *parse_purchase_option(arguments.option);  // CLI11 has checked it
+  const auto currency = Currency::parse(arguments.currency);
+  if (!currency) return usage_error("--currency: " + currency.error().message);
+  options.currency = *currency;
+  if (!arguments.prices_as_of.empty()) {
+    const auto at = parse_instant(arguments.prices_as_of);
+    if (!at) return usage_error("--prices-as-of: " + at.error().message);
+    options.at = *at;
+  }
+  for (const std::string& text : arguments.gpu_models) {
+    const std::size_t equals = text.find('=');
+    const bool has_name = equals != std::string::npos;
+    const std::string name = has_name ? text.substr(0, equals) : "";
+    const std::string model = has_name ? text.substr(equals + 1) : text;
+    if (!options.gpu_models.emplace(name, model).second) {
+      return usage_error(fmt::format("--gpu-model: '{}' is given twice", name));
+    }
+  }
+  const auto run_ms = TRY(read_hours(arguments.hours));
+  options.run_ms = run_ms;
+  return options;
+}
+
+Result<guardrails::EstimateLimits> read_limits(const EstimateArguments& arguments,
+                                               Currency currency) {
+  guardrails::EstimateLimits limits;
+  const auto per_hour = TRY(read_limit("--max-per-hour", arguments.max_per_hour, currency));
+  const auto per_run = TRY(read_limit("--max-per-run", arguments.max_per_run, currency));
+  const auto per_month = TRY(read_limit("--max-per-month", arguments.max_per_month, currency));
+  const auto increase = TRY(read_limit("--max-increase", arguments.max_increase, currency));
+  if (increase && arguments.base.empty()) {
+    return usage_error("--max-increase compares with --base, which is not given");
+  }
+  limits.per_hour = per_hour;
+  limits.per_run = per_run;
+  limits.per_month = per_month;
+  limits.increase_per_month = increase;
+  limits.refuses_unpriced = arguments.refuses_unpriced;
+  return limits;
+}
+
+Result<guardrails::Estimate> estimate_paths(const std::vector<std::string>& paths,
+                                            const Catalog& catalog,
+                                            const guardrails::EstimateOptions& options) {
+  const auto files = TRY(read_manifest_paths(paths));
+  const auto reading = TRY(manifests::read_manifest_files(files));
+  auto estimate = guardrails::estimate_workloads(reading, catalog, options);
+  if (!estimate) return as_usage_error(estimate.error());
+  return estimate;
+}
+
+void print_estimate(const EstimateArguments& arguments, const guardrails::Estimate& estimate,
+                    const guardrails::EstimateComparison* comparison,
+                    const std::vector<guardrails::Finding>& findings, const Context& context) {
+  if (arguments.format == "markdown") {
+    context.console.print(guardrails::estimate_markdown(estimate, comparison, findings));
+  } else if (arguments.format == "sarif") {
+    context.console.print(guardrails::findings_sarif(findings, kProgramVersion));
+  } else if (arguments.format == "junit") {
+    context.console.print(guardrails::estimate_junit(estimate, findings));
+  } else {
+    std::vector<Table> tables = guardrails::estimate_tables(estimate);
+    if (comparison != nullptr) {
+      tables.insert(tables.begin(), guardrails::comparison_table(*comparison));
+    }
+    // One header for all rows: of CSV there is only the first table.
+    if (arguments.format == "csv") tables.resize(1);
+    print_tables(tables, {.format = arguments.format, .digits = arguments.digits}, context);
+  }
+}
+
+Result<ExitCode> run(const EstimateArguments& arguments, Context& context) {
+  const auto options = TRY(read_options(arguments, context.clock.now()));
+  const auto limits = TRY(read_limits(arguments, options.currency));
+  std::error_code ignored;
+  for (const std::string& base : arguments.base) {
+    if (std::filesystem::exists(base, ignored)) continue;
+    return usage_error(fmt::format(
+        "--base: there is no file or folder '{}'; for a revision of git, check it out beside this "
+        "one: git worktree add FOLDER {}",
+        base, base));
+  }
+  const auto catalog = TRY(load_catalog(context.config));
+  const auto estimate = TRY(estimate_paths(arguments.paths, catalog, options));
+  std::optional<guardrails::EstimateComparison> comparison;
+  if (!arguments.base.empty()) {
+    const auto before = TRY(estimate_paths(arguments.base, catalog, options));
+    comparison = guardrails::compare_estimates(before, estimate);
+  }
+  const guardrails::EstimateComparison* compared = comparison ? &*comparison : nullptr;
+  const auto findings = guardrails::find_problems(estimate, compared, limits);
+  print_estimate(arguments, estimate, compared, findings, context);
+  for (const guardrails::Finding& finding : findings) {
+    if (!finding.fails) continue;
+    context.console.warn(fmt::format("{}: {}", finding.about, finding.message));
+  }
+  return guardrails::any_fails(findings) ? ExitCode::kCheckFailed : ExitCode::kDone;
+}
+
+}  // namespace
+
+Verb declare_estimate(CLI::App& app) {
+  const auto options = std::make_shared<EstimateArguments>();
+  CLI::App* command = app.add_subcommand(
+      "estimate", "Price manifests, job scripts and plans before they run, and compare changes");
+  command
+      ->add_option("FILE", options->paths,
+                   "Kubernetes manifests, Slurm scripts, Compose files, Terraform plans in JSON; "
+                   "files, folders, or - for standard input")
+      ->required();
+  command->add_option("--base", options->base,
+                      "Files or folders of the state before; shows what the change costs");
+  command->add_option("--provider", options->provider, "Only machines of this one, such as aws");
+  command->add_option("--region", options->region, "The region, where the files state none");
+  command->add_option("--instance-type", options->instance_type,
+                      "The machine for GPUs, where the files demand none");
+  command
+      ->add_option("--option", options->option,
+                   "How machines are bought, where the files do "
+                   "not demand spot")
+      ->check(CLI::IsMember({"on_demand", "spot", "committed_1y", "committed_3y"}))
+      ->capture_default_str();
+  command->add_option("--gpu-model", options->gpu_models,
+                      "The GPU of requests that state none; NAME=MODEL says what a name in the "
+                      "files means; may be repeated");
+  command->add_option("--currency", options->currency, "Only prices in this currency")
+      ->capture_default_str();
+  command->add_option("--prices-as-of", options->prices_as_of,
+                      "Prices in force then, such as 2026-07-31; by default, today");
+  command->add_option("--hours", options->hours, "How long a run takes that states no limit");
+  command->add_option("--max-per-hour", options->max_per_hour, "Fail above this, exit code 1");
+  command->add_option("--max-per-run", options->max_per_run, "Fail where a run may cost more");
+  command->add_option("--max-per-month", options->max_per_month, "Fail above this");
+  command->add_option("--max-increase", options->max_increase,
+                      "Fail where the change adds more a month");
+  command->add_flag("--refuse-unpriced", options->refuses_unpriced,
+                    "Fail where something can't be priced");
+  command->add_option("--format", options->format, "text, csv, json, markdown, sarif or junit")
+      ->check(CLI::IsMember({"text", "csv", "json", "markdown", "sarif", "junit"}))
+      ->capture_default_str();
+  command->add_option("--digits", options->digits, "Digits of money in text")
+      ->check(CLI::Range(0, Decimal::kFractionDigits));
+  command->footer(examples_footer("estimate"));
+  return {command, [options](Context& context) { return run(*options, context); }};
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,581 @@
+#include "ingest/manifests/kubernetes_objects.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "core/plain_text.h"
+#include "core/try.h"
+#include "ingest/manifests/pod_template.h"
+
+namespace pennyweight::manifests {
+namespace {
+
+// A key of a spec whose template is a pod, and the lists of such groups.
+struct ReplicaSpecKey {
+  std::string_view kind;
+  std::string_view key;
+};
+constexpr ReplicaSpecKey kKubeflowKinds[] = {{"PyTorchJob", "pytorchReplicaSpecs"},
+                                             {"TFJob", "tfReplicaSpecs"},
+                                             {"MPIJob", "mpiReplicaSpecs"},
+                                             {"XGBoostJob", "xgbReplicaSpecs"},
+                                             {"PaddleJob", "paddleReplicaSpecs"},
+                                             {"JAXJob", "jaxReplicaSpecs"},
+                                             {"MXJob", "mxReplicaSpecs"}};
+
+// Kinds that start nothing.
+constexpr std::string_view kWithoutCost[] = {"APIService",
+                                             "Certificate",
+                                             "CertificateRequest",
+                                             "ClusterIssuer",
+                                             "ClusterQueue",
+                                             "ClusterRole",
+                                             "ClusterRoleBinding",
+                                             "ClusterTrainingRuntime",
+                                             "Cohort",
+                                             "ConfigMap",
+                                             "CustomResourceDefinition",
+                                             "DeviceClass",
+                                             "Endpoints",
+                                             "EndpointSlice",
+                                             "ExternalSecret",
+                                             "Gateway",
+                                             "GatewayClass",
+                                             "HTTPRoute",
+                                             "GRPCRoute",
+                                             "Ingress",
+                                             "IngressClass",
+                                             "Issuer",
+                                             "Kustomization",
+                                             "LimitRange",
+                                             "LocalQueue",
+                                             "MutatingWebhookConfiguration",
+                                             "Namespace",
+                                             "NetworkPolicy",
+                                             "PodDisruptionBudget",
+                                             "PodMonitor",
+                                             "PriorityClass",
+                                             "PrometheusRule",
+                                             "Queue",
+                                             "ResourceFlavor",
+                                             "ResourceQuota",
+                                             "Role",
+                                             "RoleBinding",
+                                             "RuntimeClass",
+                                             "Secret",
+                                             "ServiceAccount",
+                                             "ServiceMonitor",
+                                             "StorageClass",
+                                             "Topology",
+                                             "TrainingRuntime",
+                                             "ValidatingAdmissionPolicy",
+                                             "ValidatingAdmissionPolicyBinding",
+                                             "ValidatingWebhookConfiguration",
+                                             "WorkloadPriorityClass",
+                                             "AdmissionCheck",
+                                             "ServingRuntime",
+                                             "ClusterServingRuntime",
+                                             "InferencePool",
+                                             "InferenceModel",
+                                             "ProvisioningRequestConfig"};
+
+std::string api_group(const DocumentNode& object) {
+  const std::string& version = object["apiVersion"].scalar;
+  const std::size_t slash = version.find('/');
+  return slash == std::string::npos ? "" : version.substr(0, slash);
+}
+
+std::string scoped_name(const DocumentNode& object, std::string_view name) {
+  return fmt::format("{}/{}", object.at("metadata.namespace").scalar, name);
+}
+
+// The first GPU resource that the object asks for anywhere.
+const DocumentNode::Field* find_gpu_resource(const DocumentNode& node) {
+  for (const DocumentNode::Field& field : node.fields) {
+    const bool is_resource =
+        field.key.find('/') != std::string::npos && (field.key.find("/gpu") != std::string::npos ||
+                                                     field.key.find("/mig-") != std::string::npos);
+    if (is_resource && field.value.kind == DocumentNode::Kind::kScalar) return &field;
+    if (const auto* found = find_gpu_resource(field.value)) return found;
+  }
+  for (const DocumentNode& item : node.items) {
+    if (const auto* found = find_gpu_resource(item)) return found;
+  }
+  return nullptr;
+}
+
+// What one object becomes. `problem` is an Error about the object as a whole.
+class ObjectReader {
+ public:
+  ObjectReader(const DocumentNode& object, const ClaimsByName& claims)
+      : object_(object),
+        spec_(object["spec"]),
+        kind_(object["kind"].scalar),
+        group_(api_group(object)),
+        name_space_(object.at("metadata.namespace").scalar),
+        claims_(claims) {}
+
+  // Nothing for a kind that is not known.
+  Result<std::optional<WorkloadRequest>> read() {
+    workload_.kind = kind_;
+    workload_.name_space = name_space_;
+    workload_.name = object_.at("metadata.name").scalar;
+    if (workload_.name.empty()) workload_.name = object_.at("metadata.generateName").scalar;
+    workload_.line = object_.line;
+    workload_.labels = read_texts(object_.at("metadata.labels"));
+    const bool is_known = TRY(read_kind());
+    if (!is_known) return std::nullopt;
+    if (spec_["suspend"].scalar == "true") {
+      workload_.notes.emplace_back("it is suspended; the price is what it costs once it runs");
+    }
+    return std::move(workload_);
+  }
+
+ private:
+  Result<bool> read_kind() {
+    if (kind_ == "Pod") return read_pod();
+    if (kind_ == "Deployment" || kind_ == "StatefulSet" || kind_ == "ReplicaSet" ||
+        kind_ == "ReplicationController") {
+      const auto replicas = TRY(read_whole(spec_, "replicas", 1, kReplicasMax));
+      add("", spec_["template"], replicas);
+      return true;
+    }
+    if (kind_ == "Job" && group_ == "batch") return read_job(spec_);
+    if (kind_ == "Job" && group_ == "batch.volcano.sh") return read_volcano();
+    if (kind_ == "CronJob") return read_cron();
+    if (kind_ == "JobSet") return read_job_set();
+    if (kind_ == "LeaderWorkerSet") return read_leader_worker_set();
+    if (kind_ == "RayCluster") return read_ray(spec_);
+    if (kind_ == "RayService") return read_ray(spec_["rayClusterConfig"]);
+    if (kind_ == "RayJob") {
+      workload_.lifetime = Lifetime::kRun;
+      const bool is_read = TRY(read_ray(spec_["rayClusterSpec"]));
+      TRY(limit_run(spec_, 1000));
+      return is_read;
+    }
+    if (kind_ == "InferenceService") return read_inference_service();
+    if (kind_ == "TrainJob") return read_train_job();
+    if (kind_ == "Workload" && group_ == "kueue.x-k8s.io") return read_kueue_workload();
+    if (kind_ == "Service" && group_ == "serving.knative.dev") return read_knative();
+    for (const ReplicaSpecKey& kubeflow : kKubeflowKinds) {
+      if (kind_ == kubeflow.kind) return read_kubeflow(spec_[kubeflow.key]);
+    }
+    return false;
+  }
+
+  ReplicaGroup& add(std::string_view name, const DocumentNode& pod_template,
+                    std::uint64_t replicas) {
+    ReplicaGroup group = read_pod_template(pod_template, name_space_, claims_);
+    group.name = name;
+    group.replicas = replicas;
+    for (const auto& [key, value] : read_texts(pod_template.at("metadata.labels"))) {
+      workload_.labels.emplace(key, value);
+    }
+    workload_.groups.push_back(std::move(group));
+    return workload_.groups.back();
+  }
+
+  // The deadline of a run, in units of `unit_ms`, for all groups so far that have none.
+  Result<void> limit_run(const DocumentNode& node, std::uint64_t unit_ms) {
+    const auto seconds = TRY(read_whole(node, "activeDeadlineSeconds", 0, kRunMsMax / unit_ms));
+    if (seconds == 0) return {};
+    for (ReplicaGroup& group : workload_.groups) {
+      if (!group.replica_ms_max) group.replica_ms_max = seconds * unit_ms * group.replicas;
+    }
+    return {};
+  }
+
+  Result<bool> read_pod() {
+    add("", object_, 1);
+    const std::string& restart = spec_["restartPolicy"].scalar;
+    if (restart == "Never" || restart == "OnFailure" || spec_.has("activeDeadlineSeconds")) {
+      workload_.lifetime = Lifetime::kRun;
+    }
+    TRY(limit_run(spec_, 1000));
+    return true;
+  }
+
+  // Adds the group of a Job's spec, `copies` times.
+  Result<void> add_job(std::string_view name, const DocumentNode& job, std::uint64_t copies) {
+    const auto parallelism = TRY(read_whole(job, "parallelism", 1, kReplicasMax));
+    const auto completions = TRY(read_whole(job, "completions", parallelism, kReplicasMax));
+    const std::uint64_t at_once = std::min(parallelism, completions);
+    if (copies > 0 && std::max(at_once, completions) > kReplicasMax / copies) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("line {}: more than {} pods", job.line, kReplicasMax));
+    }
+    ReplicaGroup& group = add(name, job["template"], at_once * copies);
+    // The Job's deadline bounds all of its pods together, a pod's deadline each of them.
+    const auto job_seconds = TRY(read_whole(job, "activeDeadlineSeconds", 0, kRunMsMax / 1000));
+    const auto pod_seconds =
+        TRY(read_whole(job.at("template.spec"), "activeDeadlineSeconds", 0, kRunMsMax / 1000));
+    if (job_seconds > 0) group.replica_ms_max = job_seconds * 1000 * group.replicas;
+    if (pod_seconds > 0) {
+      const std::uint64_t pods_ms = pod_seconds * 1000 * completions * copies;
+      group.replica_ms_max = std::min(group.replica_ms_max.value_or(pods_ms), pods_ms);
+    }
+    return {};
+  }
+
+  Result<bool> read_job(const DocumentNode& job) {
+    workload_.lifetime = Lifetime::kRun;
+    TRY(add_job("", job, 1));
+    return true;
+  }
+
+  Result<bool> read_cron() {
+    workload_.lifetime = Lifetime::kScheduled;
+    workload_.schedule = spec_["schedule"].scalar;
+    TRY(add_job("", spec_.at("jobTemplate.spec"), 1));
+    return true;
+  }
+
+  Result<bool> read_job_set() {
+    workload_.lifetime = Lifetime::kRun;
+    for (const DocumentNode& job : spec_["replicatedJobs"].items) {
+      const auto copies = TRY(read_whole(job, "replicas", 1, kReplicasMax));
+      TRY(add_job(job["name"].scalar, job.at("template.spec"), copies));
+    }
+    return true;
+  }
+
+  Result<bool> read_volcano() {
+    workload_.lifetime = Lifetime::kRun;
+    for (const DocumentNode& task : spec_["tasks"].items) {
+      const auto replicas = TRY(read_whole(task, "replicas", 1, kReplicasMax));
+      add(task["name"].scalar, task["template"], replicas);
+    }
+    return true;
+  }
+
+  Result<bool> read_leader_worker_set() {
+    const DocumentNode& pair = spec_["leaderWorkerTemplate"];
+    const auto groups = TRY(read_whole(spec_, "replicas", 1, kReplicasMax));
+    const auto size = TRY(read_whole(pair, "size", 1, kReplicasMax));
+    if (size > 0 && groups > kReplicasMax / size) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("line {}: more than {} pods", spec_.line, kReplicasMax));
+    }
+    const DocumentNode& worker = pair["workerTemplate"];
+    // Without a template of its own the leader is a worker.
+    if (!pair.has("leaderTemplate")) {
+      add("", worker, groups * size);
+      return true;
+    }
+    add("leader", pair["leaderTemplate"], groups);
+    if (size > 1) add("worker", worker, groups * (size - 1));
+    return true;
+  }
+
+  Result<bool> read_kubeflow(const DocumentNode& replica_specs) {
+    workload_.lifetime = Lifetime::kRun;
+    const auto elastic_max =
+        TRY(read_whole(spec_["elasticPolicy"], "maxReplicas", 0, kReplicasMax));
+    for (const auto& [role, replica_spec] : replica_specs.fields) {
+      const auto replicas = TRY(read_whole(replica_spec, "replicas", 1, kReplicasMax));
+      ReplicaGroup& group = add(role, replica_spec["template"], replicas);
+      if (role == "Worker" && elastic_max > replicas) group.replicas_max = elastic_max;
+    }
+    // Older versions have the deadline at the top of the spec.
+    TRY(limit_run(spec_["runPolicy"], 1000));
+    TRY(limit_run(spec_, 1000));
+    return true;
+  }
+
+  Result<bool> read_ray(const DocumentNode& cluster) {
+    add("head", cluster.at("headGroupSpec.template"), 1);
+    const bool autoscales = cluster["enableInTreeAutoscaling"].scalar == "true";
+    for (const DocumentNode& worker : cluster["workerGroupSpecs"].items) {
+      const auto least = TRY(read_whole(worker, "minReplicas", 0, kReplicasMax));
+      const auto replicas = TRY(read_whole(worker, "replicas", least, kReplicasMax));
+      const auto most = TRY(read_whole(worker, "maxReplicas", replicas, 2'147'483'647));
+      const auto hosts = TRY(read_whole(worker, "numOfHosts", 1, 10'000));
+      if (std::max(replicas, autoscales ? most : 0) >
+          kReplicasMax / std::max<std::uint64_t>(hosts, 1)) {
+        // KubeRay's default for maxReplicas is 2^31 - 1, no limit at all.
+        if (replicas > kReplicasMax / std::max<std::uint64_t>(hosts, 1)) {
+          return fail(ErrorCode::kLimit,
+                      fmt::format("line {}: more than {} pods", worker.line, kReplicasMax));
+        }
+        add(worker["groupName"].scalar, worker["template"], replicas * hosts);
+        workload_.notes.emplace_back("its autoscaler has no limit that could be priced");
+        continue;
+      }
+      ReplicaGroup& group = add(worker["groupName"].scalar, worker["template"], replicas * hosts);
+      if (autoscales && most > replicas) group.replicas_max = most * hosts;
+    }
+    return true;
+  }
+
+  // A component of an InferenceService: its spec is a pod's, and `model` or the name of a framework
+  // holds the container that KServe fills in.
+  Result<void> add_component(std::string_view name, const DocumentNode& component) {
+    static constexpr std::string_view kFrameworks[] = {
+        "model", "sklearn",     "xgboost", "tensorflow", "pytorch", "triton",
+        "onnx",  "huggingface", "pmml",    "lightgbm",   "paddle"};
+    DocumentNode pod_template;
+    pod_template.kind = DocumentNode::Kind::kMapping;
+    pod_template.line = component.line;
+    DocumentNode pod_spec = component;
+    for (const std::string_view framework : kFrameworks) {
+      if (!component.has(framework)) continue;
+      auto containers = std::ranges::find(pod_spec.fields, "containers", &DocumentNode::Field::key);
+      if (containers == pod_spec.fields.end()) {
+        pod_spec.fields.emplace_back("containers", DocumentNode());
+        containers = std::prev(pod_spec.fields.end());
+        containers->value.kind = DocumentNode::Kind::kSequence;
+      }
+      containers->value.items.push_back(component[framework]);
+    }
+    DocumentNode meta;
+    meta.kind = DocumentNode::Kind::kMapping;
+    meta.fields.emplace_back("annotations", object_.at("metadata.annotations"));
+    pod_template.fields.emplace_back("metadata", std::move(meta));
+    pod_template.fields.emplace_back("spec", std::move(pod_spec));
+    const auto least = TRY(read_whole(component, "minReplicas", 1, kReplicasMax));
+    const auto most = TRY(read_whole(component, "maxReplicas", least, kReplicasMax));
+    ReplicaGroup& group = add(name, pod_template, least);
+    if (most > least) group.replicas_max = most;
+    if (component.has("workerSpec")) {
+      const DocumentNode& workers = component["workerSpec"];
+      const auto pipeline = TRY(read_whole(workers, "pipelineParallelSize", 2, 10'000));
+      DocumentNode worker_template;
+      worker_template.kind = DocumentNode::Kind::kMapping;
+      worker_template.line = workers.line;
+      worker_template.fields.emplace_back("spec", workers);
+      const std::uint64_t more = pipeline > 0 ? pipeline - 1 : 0;
+      if (more > 0 && std::max(least, most) > kReplicasMax / more) {
+        return fail(ErrorCode::kLimit,
+                    fmt::format("line {}: more than {} pods", workers.line, kReplicasMax));
+      }
+      ReplicaGroup& worker = add(fmt::format("{} worker", name), worker_template, least * more);
+      if (most > least) worker.replicas_max = most * more;
+    }
+    return {};
+  }
+
+  Result<bool> read_inference_service() {
+    for (const std::string_view component : {"predictor", "transformer", "explainer"}) {
+      if (!spec_.has(component)) continue;
+      TRY(add_component(component, spec_[component]));
+    }
+    const bool states_nothing =
+        std::ranges::all_of(workload_.groups, [](const ReplicaGroup& group) {
+          return group.gpus.empty() && group.cpu_milli == 0 && group.memory_bytes == 0;
+        });
+    if (states_nothing) {
+      workload_.notes.emplace_back(
+          "it states no resources; those of its serving runtime are not in the files");
+    }
+    return true;
+  }
+
+  // trainer.kubeflow.org: the runtime that it names holds the pods; the trainer's own resources
+  // take the place of the runtime's.
+  Result<bool> read_train_job() {
+    workload_.lifetime = Lifetime::kRun;
+    const DocumentNode& trainer = spec_["trainer"];
+    const auto nodes = TRY(read_whole(trainer, "numNodes", 1, kReplicasMax));
+    DocumentNode container;
+    container.kind = DocumentNode::Kind::kMapping;
+    container.fields.emplace_back("name", DocumentNode());
+    container.fields.emplace_back("resources", trainer["resourcesPerNode"]);
+    DocumentNode containers;
+    containers.kind = DocumentNode::Kind::kSequence;
+    containers.items.push_back(std::move(container));
+    DocumentNode pod_spec;
+    pod_spec.kind = DocumentNode::Kind::kMapping;
+    pod_spec.fields.emplace_back("containers", std::move(containers));
+    DocumentNode pod_template;
+    pod_template.kind = DocumentNode::Kind::kMapping;
+    pod_template.line = trainer ? trainer.line : object_.line;
+    pod_template.fields.emplace_back("spec", std::move(pod_spec));
+    ReplicaGroup& group = add("node", pod_template, nodes);
+    if (!trainer.has("resourcesPerNode")) {
+      group.problem = fmt::format(
+          "the runtime '{}' states what a node of it asks for; state trainer.resourcesPerNode",
+          printable_text(spec_.at("runtimeRef.name").scalar, 120));
+    }
+    return true;
+  }
+
+  Result<bool> read_kueue_workload() {
+    workload_.lifetime = Lifetime::kRun;
+    for (const DocumentNode& pod_set : spec_["podSets"].items) {
+      const auto count = TRY(read_whole(pod_set, "count", 1, kReplicasMax));
+      add(pod_set["name"].scalar, pod_set["template"], count);
+    }
+    return true;
+  }
+
+  Result<bool> read_knative() {
+    const DocumentNode& revision = spec_["template"];
+    const DocumentNode& annotations = revision.at("metadata.annotations");
+    const auto least =
+        TRY(read_whole(annotations, "autoscaling.knative.dev/min-scale", 0, kReplicasMax));
+    const auto most =
+        TRY(read_whole(annotations, "autoscaling.knative.dev/max-scale", 0, kReplicasMax));
+    ReplicaGroup& group = add("", revision, std::max<std::uint64_t>(least, 1));
+    if (most > group.replicas) group.replicas_max = most;
+    if (least == 0) {
+      workload_.notes.emplace_back("it may scale to zero; the price is that of one replica");
+    }
+    return true;
+  }
+
+  const DocumentNode& object_;
+  const DocumentNode& spec_;
+  std::string kind_;
+  std::string group_;
+  std::string name_space_;
+  const ClaimsByName& claims_;
+  WorkloadRequest workload_;
+};
+
+bool is_list(const DocumentNode& node) {
+  return node["kind"].scalar.ends_with("List") &&
+         node["items"].kind == DocumentNode::Kind::kSequence;
+}
+
+bool is_claim_kind(std::string_view kind) {
+  return kind == "ResourceClaim" || kind == "ResourceClaimTemplate";
+}
+
+bool is_autoscaler_kind(std::string_view kind) {
+  return kind == "HorizontalPodAutoscaler" || kind == "ScaledObject";
+}
+
+class ObjectsReader {
+ public:
+  ManifestReading run(std::span<const SourcedDocument> documents) {
+    for (const SourcedDocument& document : documents) {
+      flatten(document.node, document.file);
+    }
+    for (const auto& [file, object] : objects_) collect_claim(*object);
+    for (const auto& [file, object] : objects_) read_object(file, *object);
+    for (const auto& [file, object] : objects_) apply_autoscaler(file, *object);
+    return std::move(reading_);
+  }
+
+ private:
+  void flatten(const DocumentNode& node, const std::string& file) {
+    if (!is_list(node)) {
+      objects_.emplace_back(file, &node);
+      return;
+    }
+    for (const DocumentNode& item : node["items"].items) flatten(item, file);
+  }
+
+  void collect_claim(const DocumentNode& object) {
+    const std::string& kind = object["kind"].scalar;
+    if (!is_claim_kind(kind)) return;
+    const DocumentNode& spec = kind == "ResourceClaim" ? object["spec"] : object.at("spec.spec");
+    ClaimedGpus claimed = read_claim(spec);
+    const std::string& name = object.at("metadata.name").scalar;
+    if (kind == "ResourceClaim" && !claimed.gpus.empty()) {
+      claimed.problem =
+          "it is a claim of its own, which pods may share, so no pod alone can be priced; use a "
+          "ResourceClaimTemplate, or estimate without it";
+    }
+    claims_.emplace(scoped_name(object, name), std::move(claimed));
+  }
+
+  void set_aside(const std::string& file, const DocumentNode& object, std::string reason) {
+    reading_.unpriced.push_back({file, object.line, object["kind"].scalar,
+                                 object.at("metadata.name").scalar, std::move(reason)});
+  }
+
+  void read_object(const std::string& file, const DocumentNode& object) {
+    const std::string& kind = object["kind"].scalar;
+    if (is_claim_kind(kind) || is_autoscaler_kind(kind)) return;
+    auto workload = ObjectReader(object, claims_).read();
+    if (!workload) {
+      set_aside(file, object, workload.error().message);
+      return;
+    }
+    if (*workload) {
+      (*workload)->file = file;
+      reading_.workloads.push_back(std::move(**workload));
+      return;
+    }
+    const bool is_core_service = kind == "Service";
+    if (is_core_service || std::ranges::find(kWithoutCost, kind) != std::end(kWithoutCost)) {
+      ++reading_.without_cost;
+      return;
+    }
+    set_aside(file, object, unknown_reason(object));
+  }
+
+  static std::string unknown_reason(const DocumentNode& object) {
+    const std::string& kind = object["kind"].scalar;
+    if (kind == "DaemonSet") {
+      return "it runs once on every node that fits, and how many these are is not in the files";
+    }
+    if (kind == "PersistentVolumeClaim" || kind == "PersistentVolume") {
+      return "storage is not priced";
+    }
+    const DocumentNode::Field* gpus = find_gpu_resource(object);
+    if (gpus == nullptr) {
+      return "a kind that is not known; it mentions no GPU resource, but what it starts is not in "
+             "the price";
+    }
+    return fmt::format(
+        "a kind that is not known, and it asks for {}: {} in line {}; give the objects that it "
+        "makes instead",
+        printable_text(gpus->key, 80), printable_text(gpus->value.scalar, 40), gpus->value.line);
+  }
+
+  void apply_autoscaler(const std::string& file, const DocumentNode& object) {
+    const std::string& kind = object["kind"].scalar;
+    if (!is_autoscaler_kind(kind)) return;
+    const bool is_keda = kind == "ScaledObject";
+    const DocumentNode& spec = object["spec"];
+    const DocumentNode& target = spec["scaleTargetRef"];
+    const auto least = read_whole(spec, is_keda ? "minReplicaCount" : "minReplicas",
+                                  is_keda ? 0 : 1, kReplicasMax);
+    const auto most = read_whole(spec, is_keda ? "maxReplicaCount" : "maxReplicas",
+                                 is_keda ? 100 : 1, kReplicasMax);
+    if (!least || !most) {
+      set_aside(file, object, (least ? most : least).error().message);
+      return;
+    }
+    const std::string target_kind =
+        target.has("kind") ? target["kind"].scalar : std::string("Deployment");
+    for (WorkloadRequest& workload : reading_.workloads) {
+      const bool is_target = workload.kind == target_kind &&
+                             workload.name == target["name"].scalar &&
+                             workload.name_space == object.at("metadata.namespace").scalar;
+      if (!is_target || workload.groups.empty()) continue;
+      ReplicaGroup& group = workload.groups.front();
+      group.replicas = std::max(group.replicas, *least);
+      if (*most > group.replicas) group.replicas_max = *most;
+      return;
+    }
+    set_aside(
+        file, object,
+        fmt::format("what it scales, {} {}, is in none of the files",
+                    printable_text(target_kind, 60), printable_text(target["name"].scalar, 120)));
+  }
+
+  std::vector<std::pair<std::string, const DocumentNode*>> objects_;
+  ClaimsByName claims_;
+  ManifestReading reading_;
+};
+
+}  // namespace
+
+bool is_kubernetes_object(const DocumentNode& node) {
+  return node["apiVersion"].kind == DocumentNode::Kind::kScalar &&
+         node["kind"].kind == DocumentNode::Kind::kScalar;
+}
+
+ManifestReading read_kubernetes_objects(std::span<const SourcedDocument> documents) {
+  return ObjectsReader().run(documents);
+}
+
+}  // namespace pennyweight::manifests

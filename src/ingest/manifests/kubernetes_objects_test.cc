@@ -1,0 +1,222 @@
+#include "ingest/manifests/kubernetes_objects.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ingest/manifests/manifest_files.h"
+
+namespace pennyweight::manifests {
+namespace {
+
+ManifestReading read_one(const std::string& text) {
+  const ManifestFile file{"a.yaml", text};
+  auto reading = read_manifest_files({&file, 1});
+  EXPECT_TRUE(reading) << reading.error().message;
+  return reading ? *reading : ManifestReading();
+}
+
+// "replicas x GPUs" of each group: "head 1x0, worker 4x8".
+std::string groups_text(const WorkloadRequest& workload) {
+  std::string text;
+  for (const ReplicaGroup& group : workload.groups) {
+    std::uint64_t gpus = 0;
+    for (const RequestedDevice& device : group.gpus) gpus += device.count;
+    if (!text.empty()) text += ", ";
+    if (!group.name.empty()) text += group.name + " ";
+    text += std::to_string(group.replicas);
+    if (group.replicas_max) text += "-" + std::to_string(*group.replicas_max);
+    text += "x" + std::to_string(gpus);
+    if (group.replica_ms_max) text += " " + std::to_string(*group.replica_ms_max / 1000) + "s";
+    if (!group.problem.empty()) text += " ?";
+  }
+  return text;
+}
+
+std::string groups_in(const std::string& text) {
+  const ManifestReading reading = read_one(text);
+  if (reading.workloads.size() != 1) return "not one workload";
+  return groups_text(reading.workloads[0]);
+}
+
+constexpr const char* kGpuPod =
+    "{spec: {containers: [{resources: {limits: {nvidia.com/gpu: 8}}}]}}";
+constexpr const char* kCpuPod = "{spec: {containers: [{resources: {requests: {cpu: 2}}}]}}";
+
+std::string with_pods(std::string text) {
+  for (const auto& [mark, pod] : {std::pair("GPUS", kGpuPod), std::pair("CPUS", kCpuPod)}) {
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) {
+      text.replace(at, 4, pod);
+    }
+  }
+  return text;
+}
+
+struct KindCase {
+  const char* text;
+  const char* groups;
+};
+
+TEST(KubernetesObjects, ReadsTheReplicasOfEveryKind) {
+  const KindCase cases[] = {
+      {"apiVersion: apps/v1\nkind: Deployment\nspec: {template: GPUS}", "1x8"},
+      {"apiVersion: apps/v1\nkind: StatefulSet\nspec: {replicas: 3, template: GPUS}", "3x8"},
+      {"apiVersion: apps/v1\nkind: Deployment\nspec: {replicas: 0, template: GPUS}", "0x8"},
+      {"apiVersion: batch/v1\nkind: Job\nspec: {template: GPUS}", "1x8"},
+      {"apiVersion: batch/v1\nkind: Job\nspec: {parallelism: 4, completions: 10, "
+       "activeDeadlineSeconds: 60, template: GPUS}",
+       "4x8 240s"},
+      {"apiVersion: batch/v1\nkind: Job\nspec: {parallelism: 4, completions: 2, template: GPUS}",
+       "2x8"},
+      {"apiVersion: batch/v1\nkind: Job\nspec: {parallelism: 2, completions: 10, template: {spec: "
+       "{activeDeadlineSeconds: 60, containers: []}}}",
+       "2x0 600s"},
+      {"apiVersion: batch/v1\nkind: CronJob\nspec: {schedule: '@daily', jobTemplate: {spec: "
+       "{activeDeadlineSeconds: 60, template: GPUS}}}",
+       "1x8 60s"},
+      {"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nspec: {replicatedJobs: [{name: driver, "
+       "template: {spec: {template: CPUS}}}, {name: workers, replicas: 2, template: {spec: "
+       "{parallelism: 4, completions: 4, template: GPUS}}}]}",
+       "driver 1x0, workers 8x8"},
+      {"apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nspec: {replicas: 2, "
+       "leaderWorkerTemplate: {size: 4, leaderTemplate: CPUS, workerTemplate: GPUS}}",
+       "leader 2x0, worker 6x8"},
+      {"apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nspec: {replicas: 2, "
+       "leaderWorkerTemplate: {size: 4, workerTemplate: GPUS}}",
+       "8x8"},
+      {"apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec: {runPolicy: {activeDeadlineSeconds: "
+       "10}, pytorchReplicaSpecs: {Master: {template: GPUS}, Worker: {replicas: 3, template: "
+       "GPUS}}}",
+       "Master 1x8 10s, Worker 3x8 30s"},
+      {"apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nspec: {mpiReplicaSpecs: {Launcher: "
+       "{replicas: 1, template: CPUS}, Worker: {replicas: 2, template: GPUS}}}",
+       "Launcher 1x0, Worker 2x8"},
+      {"apiVersion: ray.io/v1\nkind: RayCluster\nspec: {headGroupSpec: {template: CPUS}, "
+       "workerGroupSpecs: [{groupName: g, replicas: 2, minReplicas: 1, maxReplicas: 5, template: "
+       "GPUS}]}",
+       "head 1x0, g 2x8"},
+      {"apiVersion: ray.io/v1\nkind: RayCluster\nspec: {enableInTreeAutoscaling: true, "
+       "headGroupSpec: {template: CPUS}, workerGroupSpecs: [{groupName: g, replicas: 2, "
+       "maxReplicas: 5, numOfHosts: 2, template: GPUS}]}",
+       "head 1x0, g 4-10x8"},
+      {"apiVersion: ray.io/v1\nkind: RayJob\nspec: {activeDeadlineSeconds: 5, rayClusterSpec: "
+       "{headGroupSpec: {template: CPUS}, workerGroupSpecs: [{groupName: g, replicas: 2, template: "
+       "GPUS}]}}",
+       "head 1x0 5s, g 2x8 10s"},
+      {"apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nspec: {predictor: "
+       "{minReplicas: 1, maxReplicas: 4, model: {modelFormat: {name: huggingface}, resources: "
+       "{limits: {nvidia.com/gpu: 2}}}}}",
+       "predictor 1-4x2"},
+      {"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nspec: {tasks: [{name: ps, replicas: 2, "
+       "template: CPUS}, {name: w, replicas: 3, template: GPUS}]}",
+       "ps 2x0, w 3x8"},
+      {"apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nspec: {runtimeRef: {name: "
+       "torch}, "
+       "trainer: {numNodes: 4, resourcesPerNode: {limits: {nvidia.com/gpu: 8}}}}",
+       "node 4x8"},
+      {"apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nspec: {runtimeRef: {name: "
+       "torch}}",
+       "node 1x0 ?"},
+      {"apiVersion: v1\nkind: List\nitems: [{apiVersion: apps/v1, kind: Deployment, spec: "
+       "{template: "
+       "GPUS}}]",
+       "1x8"},
+  };
+  for (const KindCase& one : cases) {
+    EXPECT_EQ(groups_in(with_pods(one.text)), one.groups) << one.text;
+  }
+}
+
+TEST(KubernetesObjects, ReadsWhereAPodMustRun) {
+  const auto reading = read_one(
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: {team: nlp}}\nspec:\n"
+      "  nodeSelector: {cloud.google.com/gke-accelerator: nvidia-h100-80gb, "
+      "cloud.google.com/gke-spot: 'true'}\n"
+      "  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+      "{nodeSelectorTerms: [{matchExpressions: [{key: node.kubernetes.io/instance-type, operator: "
+      "In, values: [a3-highgpu-8g]}]}]}}}\n"
+      "  containers: [{resources: {limits: {nvidia.com/gpu: 1, memory: 8Gi}}}]\n");
+  ASSERT_EQ(reading.workloads.size(), 1U);
+  const ReplicaGroup& group = reading.workloads[0].groups[0];
+  EXPECT_EQ(group.place.gpu_model, "nvidia-h100-80gb");
+  EXPECT_EQ(group.place.instance_type, "a3-highgpu-8g");
+  EXPECT_TRUE(group.place.is_spot);
+  EXPECT_EQ(group.memory_bytes, 8ULL << 30U);
+  EXPECT_EQ(reading.workloads[0].labels.at("team"), "nlp");
+}
+
+TEST(KubernetesObjects, ReadsPartsOfGpus) {
+  const auto device_of = [](const std::string& pod) {
+    const auto reading = read_one("apiVersion: v1\nkind: Pod\n" + pod);
+    return reading.workloads.at(0).groups.at(0).gpus.at(0);
+  };
+  const std::string one_gpu = "containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]}\n";
+  const auto mig =
+      device_of("spec: {containers: [{resources: {limits: {nvidia.com/mig-1g.10gb: 2}}}]}\n");
+  EXPECT_EQ(mig.mig_profile, "1g.10gb");
+  EXPECT_EQ(mig.count, 2U);
+  const auto single = device_of(
+      "spec: {nodeSelector: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-40GB-MIG-1g.5gb}, " +
+      one_gpu);
+  EXPECT_EQ(single.mig_profile, "1g.5gb");
+  const auto shared = device_of(
+      "spec: {nodeSelector: {cloud.google.com/gke-max-shared-clients-per-gpu: '4'}, " + one_gpu);
+  EXPECT_EQ(shared.compute.units(), CardShare::kUnitsPerCard / 4);
+  const auto fraction =
+      device_of("metadata: {annotations: {gpu-fraction: '0.5'}}\nspec: {containers: [{}]}\n");
+  EXPECT_EQ(fraction.memory.units(), CardShare::kUnitsPerCard / 2);
+}
+
+TEST(KubernetesObjects, FindsClaimsInOtherDocuments) {
+  const auto reading = read_one(
+      "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: two, "
+      "namespace: ml}\nspec: {spec: {devices: {requests: [{name: g, exactly: {deviceClassName: "
+      "gpu.nvidia.com, count: 2, selectors: [{cel: {expression: "
+      "\"device.attributes['gpu.nvidia.com'].productName == 'NVIDIA H200'\"}}]}}]}}}\n"
+      "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ml}\nspec: {resourceClaims: "
+      "[{name: g, resourceClaimTemplateName: two}], containers: [{}]}\n"
+      "---\napiVersion: v1\nkind: Pod\nmetadata: {name: q, namespace: ml}\nspec: {resourceClaims: "
+      "[{name: g, resourceClaimTemplateName: other}], containers: [{}]}\n");
+  ASSERT_EQ(reading.workloads.size(), 2U);
+  EXPECT_EQ(groups_text(reading.workloads[0]), "1x2");
+  EXPECT_EQ(reading.workloads[0].groups[0].place.gpu_model, "NVIDIA H200");
+  EXPECT_EQ(groups_text(reading.workloads[1]), "1x0 ?");
+}
+
+TEST(KubernetesObjects, AutoscalersRaiseWhatTheyScale) {
+  EXPECT_EQ(
+      groups_in(with_pods(
+          "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {template: GPUS}\n"
+          "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nspec: "
+          "{scaleTargetRef: {kind: Deployment, name: d}, minReplicas: 2, maxReplicas: 9}\n")),
+      "2-9x8");
+}
+
+TEST(KubernetesObjects, SaysWhatItDoesNotKnow) {
+  const auto reading = read_one(
+      "apiVersion: x.io/v1\nkind: MagicJob\nmetadata: {name: m}\nspec:\n  a:\n    nvidia.com/gpu: "
+      "8\n"
+      "---\napiVersion: x.io/v1\nkind: Other\nmetadata: {name: o}\n"
+      "---\napiVersion: v1\nkind: ConfigMap\n---\napiVersion: v1\nkind: Service\n"
+      "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: d}\n"
+      "---\nvalues: {a: 1}\n"
+      "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\nspec: {replicas: -1}\n");
+  ASSERT_EQ(reading.unpriced.size(), 5U);
+  EXPECT_EQ(reading.without_cost, 2U);
+  EXPECT_NE(reading.unpriced[0].reason.find("no Kubernetes object"), std::string::npos);
+  EXPECT_NE(reading.unpriced[1].reason.find("nvidia.com/gpu: 8 in line 6"), std::string::npos)
+      << reading.unpriced[1].reason;
+  EXPECT_NE(reading.unpriced[4].reason.find("replicas: '-1'"), std::string::npos);
+}
+
+TEST(KubernetesObjects, AGpuResourceThatIsNotKnownIsAProblem) {
+  EXPECT_EQ(groups_in("apiVersion: v1\nkind: Pod\nspec: {containers: [{resources: {limits: "
+                      "{example.com/gpu: 1}}}]}\n"),
+            "1x0 ?");
+  EXPECT_EQ(groups_in("apiVersion: v1\nkind: Pod\nspec: {containers: [{resources: {limits: "
+                      "{nvidia.com/gpu: many}}}]}\n"),
+            "1x0 ?");
+}
+
+}  // namespace
+}  // namespace pennyweight::manifests

@@ -1,0 +1,317 @@
+#include "ingest/manifests/pod_template.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <span>
+#include <utility>
+
+#include "core/gpu/device_plugin_resources.h"
+#include "core/gpu/gpu_model.h"
+#include "core/gpu/kubernetes_quantity.h"
+#include "core/limits.h"
+#include "core/plain_text.h"
+#include "core/try.h"
+#include "core/whole_count.h"
+#include "ingest/schedulers/kubernetes/pod_request.h"
+
+namespace pennyweight::manifests {
+namespace {
+
+// Labels of nodes that name the model of their GPUs.
+constexpr std::string_view kModelKeys[] = {"nvidia.com/gpu.product",
+                                           "cloud.google.com/gke-accelerator",
+                                           "amd.com/gpu.product-name",
+                                           "karpenter.k8s.aws/instance-gpu-name",
+                                           "gpu.nvidia.com/class",
+                                           "k8s.amazonaws.com/accelerator",
+                                           "eks.amazonaws.com/instance-gpu-name"};
+constexpr std::string_view kInstanceKeys[] = {"node.kubernetes.io/instance-type",
+                                              "beta.kubernetes.io/instance-type"};
+constexpr std::string_view kRegionKeys[] = {"topology.kubernetes.io/region",
+                                            "failure-domain.beta.kubernetes.io/region"};
+// Labels that nodes at spot prices carry, with their values.
+constexpr std::pair<std::string_view, std::string_view> kSpotLabels[] = {
+    {"karpenter.sh/capacity-type", "spot"},
+    {"cloud.google.com/gke-spot", "true"},
+    {"cloud.google.com/gke-preemptible", "true"},
+    {"eks.amazonaws.com/capacityType", "SPOT"},
+    {"kubernetes.azure.com/scalesetpriority", "spot"}};
+
+// Beginnings of labels that only nodes of one provider carry.
+constexpr std::pair<std::string_view, std::string_view> kProviderLabels[] = {
+    {"cloud.google.com/", "gcp"},
+    {"eks.amazonaws.com/", "aws"},
+    {"karpenter.k8s.aws/", "aws"},
+    {"k8s.amazonaws.com/", "aws"},
+    {"kubernetes.azure.com/", "azure"}};
+
+constexpr std::size_t kContainersMax = 1000;
+
+using NodeLabels = std::map<std::string, std::string, std::less<>>;
+
+// What the pod demands of its node: its selector, and the required terms of its affinity that leave
+// one value.
+NodeLabels demanded_labels(const DocumentNode& pod_spec) {
+  NodeLabels labels = read_texts(pod_spec["nodeSelector"]);
+  const DocumentNode& terms = pod_spec.at(
+      "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
+  // Terms are alternatives; what only one of several says is not demanded.
+  if (terms.items.size() != 1) return labels;
+  for (const DocumentNode& term : terms.items[0]["matchExpressions"].items) {
+    const DocumentNode& values = term["values"];
+    if (term["operator"].scalar != "In" || values.items.size() != 1) continue;
+    labels.emplace(term["key"].scalar, values.items[0].scalar);
+  }
+  return labels;
+}
+
+std::string first_of(const NodeLabels& labels, std::span<const std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    if (const auto at = labels.find(key); at != labels.end()) return at->second;
+  }
+  return "";
+}
+
+RequestedPlace read_place(const NodeLabels& labels) {
+  RequestedPlace place;
+  for (const auto& [key, value] : labels) {
+    for (const auto& [prefix, provider] : kProviderLabels) {
+      if (key.starts_with(prefix)) place.provider = provider;
+    }
+  }
+  place.gpu_model = first_of(labels, kModelKeys);
+  place.instance_type = first_of(labels, kInstanceKeys);
+  place.region = first_of(labels, kRegionKeys);
+  place.is_spot = std::ranges::any_of(kSpotLabels, [&](const auto& spot) {
+    const auto at = labels.find(spot.first);
+    return at != labels.end() && at->second == spot.second;
+  });
+  return place;
+}
+
+// How the demanded node shares its GPUs, as far as its labels say.
+NodeSharing demanded_sharing(const NodeLabels& labels, RequestedPlace& place) {
+  NodeSharing sharing;
+  if (const std::size_t mig = place.gpu_model.find("-MIG-"); mig != std::string::npos) {
+    sharing.mig_profile = place.gpu_model.substr(mig + 5);
+    place.gpu_model.resize(mig);
+  }
+  if (place.gpu_model.ends_with("-SHARED")) place.gpu_model.resize(place.gpu_model.size() - 7);
+  if (const auto at = labels.find("cloud.google.com/gke-gpu-partition-size"); at != labels.end()) {
+    sharing.mig_profile = at->second;
+  }
+  for (const std::string_view key :
+       {"cloud.google.com/gke-max-shared-clients-per-gpu", "nvidia.com/gpu.replicas"}) {
+    const auto at = labels.find(key);
+    if (at == labels.end()) continue;
+    const auto replicas = pennyweight::parse_count(at->second, 1000);
+    if (replicas && *replicas > 1) sharing.replicas = static_cast<std::uint32_t>(*replicas);
+  }
+  sharing.gpu_model = place.gpu_model;
+  return sharing;
+}
+
+KubernetesResources read_resources(const DocumentNode& node) {
+  KubernetesResources resources;
+  for (const auto& [name, quantity] : node.fields) {
+    if (quantity.kind == DocumentNode::Kind::kScalar) resources.emplace(name, quantity.scalar);
+  }
+  return resources;
+}
+
+std::vector<kubernetes::Container> read_containers(const DocumentNode& list) {
+  std::vector<kubernetes::Container> containers;
+  for (const DocumentNode& node : list.items) {
+    kubernetes::Container container;
+    container.name = node["name"].scalar;
+    container.image = node["image"].scalar;
+    container.requests = read_resources(node.at("resources.requests"));
+    container.limits = read_resources(node.at("resources.limits"));
+    container.is_sidecar = node["restartPolicy"].scalar == "Always";
+    containers.push_back(std::move(container));
+  }
+  return containers;
+}
+
+// Replicas of a shared GPU become fractions where their number is known.
+Result<void> resolve_replicas(std::vector<RequestedDevice>& gpus, const NodeSharing& sharing) {
+  for (RequestedDevice& gpu : gpus) {
+    if (gpu.kind != RequestedDevice::Kind::kReplica) continue;
+    if (sharing.replicas < 2) {
+      return fail(ErrorCode::kBadValue,
+                  "a replica of a shared GPU, of which nothing says how many a GPU has");
+    }
+    gpu.kind = RequestedDevice::Kind::kFraction;
+    gpu.compute = CardShare::nearest_below(1, sharing.replicas);
+    gpu.memory = gpu.compute;
+  }
+  return {};
+}
+
+void add_claims(ReplicaGroup& group, const DocumentNode& pod_spec, std::string_view name_space,
+                const ClaimsByName& claims) {
+  for (const DocumentNode& claim : pod_spec["resourceClaims"].items) {
+    std::string name = claim["resourceClaimTemplateName"].scalar;
+    const bool is_shared = name.empty();
+    if (is_shared) name = claim["resourceClaimName"].scalar;
+    const auto at = claims.find(fmt::format("{}/{}", name_space, name));
+    if (at == claims.end()) {
+      group.problem = fmt::format(
+          "the claim '{}' is in none of the files, so what it asks for is unknown; give that file "
+          "too",
+          printable_text(name, 120));
+      return;
+    }
+    if (!at->second.problem.empty()) {
+      group.problem =
+          fmt::format("the claim '{}': {}", printable_text(name, 120), at->second.problem);
+      return;
+    }
+    group.gpus.insert(group.gpus.end(), at->second.gpus.begin(), at->second.gpus.end());
+    if (group.place.gpu_model.empty()) group.place.gpu_model = at->second.gpu_model;
+  }
+}
+
+// The texts in quotes of a CEL expression.
+std::vector<std::string> quoted_texts(std::string_view expression) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < expression.size(); ++i) {
+    const char quote = expression[i];
+    if (quote != '\'' && quote != '"') continue;
+    const std::size_t end = expression.find(quote, i + 1);
+    if (end == std::string_view::npos) break;
+    texts.emplace_back(expression.substr(i + 1, end - i - 1));
+    i = end;
+  }
+  return texts;
+}
+
+void read_claim_selectors(const DocumentNode& selectors, RequestedDevice& device,
+                          std::string& gpu_model) {
+  for (const DocumentNode& selector : selectors.items) {
+    const std::string& expression = selector.at("cel.expression").scalar;
+    // What another operator than == says is a choice, which no single model answers.
+    if (expression.find("==") == std::string::npos) continue;
+    if (expression.find("||") != std::string::npos) continue;
+    const bool says_profile = expression.find("profile") != std::string::npos;
+    const bool says_product = expression.find("productName") != std::string::npos;
+    for (const std::string& text : quoted_texts(expression)) {
+      const bool is_profile =
+          !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0;
+      if (says_profile && is_profile && text.find("g.") != std::string::npos) {
+        device.kind = RequestedDevice::Kind::kMigSlice;
+        device.mig_profile = text;
+      } else if (says_product && find_gpu_model(text) != nullptr) {
+        gpu_model = text;
+      }
+    }
+  }
+}
+
+bool is_gpu_class(std::string_view name) {
+  return name.starts_with("gpu.") || name.starts_with("mig.") ||
+         name.find("gpu") != std::string_view::npos;
+}
+
+}  // namespace
+
+ClaimedGpus read_claim(const DocumentNode& claim_spec) {
+  ClaimedGpus claimed;
+  for (const DocumentNode& item : claim_spec.at("devices.requests").items) {
+    if (item.has("firstAvailable")) {
+      claimed.problem = "it offers alternatives (firstAvailable), which cost differently";
+      return claimed;
+    }
+    // resource.k8s.io/v1 and v1beta2 put the request under `exactly`.
+    const DocumentNode& request = item.has("exactly") ? item["exactly"] : item;
+    const std::string& device_class = request["deviceClassName"].scalar;
+    if (!is_gpu_class(device_class)) continue;
+    if (request["adminAccess"].scalar == "true") continue;  // it observes and holds nothing
+    if (request["allocationMode"].scalar == "All") {
+      claimed.problem = "it asks for all GPUs of a node, however many these are";
+      return claimed;
+    }
+    const auto count = read_whole(request, "count", 1, limits::kGpusPerHoldingMax);
+    if (!count) {
+      claimed.problem = count.error().message;
+      return claimed;
+    }
+    RequestedDevice device;
+    device.count = *count;
+    read_claim_selectors(request["selectors"], device, claimed.gpu_model);
+    if (device_class.starts_with("mig.") && device.mig_profile.empty()) {
+      claimed.problem = "it asks for a MIG device without saying which profile";
+      return claimed;
+    }
+    if (device.count > 0) claimed.gpus.push_back(std::move(device));
+  }
+  return claimed;
+}
+
+ReplicaGroup read_pod_template(const DocumentNode& pod_template, std::string_view name_space,
+                               const ClaimsByName& claims) {
+  const DocumentNode& pod_spec = pod_template["spec"];
+  ReplicaGroup group;
+  group.line = pod_template.line;
+  const NodeLabels labels = demanded_labels(pod_spec);
+  group.place = read_place(labels);
+  const NodeSharing sharing = demanded_sharing(labels, group.place);
+  kubernetes::Pod pod;
+  pod.containers = read_containers(pod_spec["containers"]);
+  pod.init_containers = read_containers(pod_spec["initContainers"]);
+  pod.requests = read_resources(pod_spec.at("resources.requests"));
+  pod.overhead = read_resources(pod_spec["overhead"]);
+  if (pod.containers.size() + pod.init_containers.size() > kContainersMax) {
+    group.problem = fmt::format("more than {} containers in one pod", kContainersMax);
+    return group;
+  }
+  const auto request = kubernetes::pod_request(pod);
+  if (!request) {
+    group.problem = request.error().message;
+    return group;
+  }
+  group.cpu_milli = request->cpu_milli;
+  group.memory_bytes = request->memory_bytes;
+  Labels annotations;
+  for (const auto& [key, value] : read_texts(pod_template.at("metadata.annotations"))) {
+    if (!key.starts_with("gpu-")) continue;
+    if (const auto set = annotations.set(key, value); !set) group.problem = set.error().message;
+  }
+  auto gpus = requested_devices(request->extended, annotations, sharing);
+  if (!gpus) {
+    group.problem = gpus.error().message;
+    return group;
+  }
+  if (const auto resolved = resolve_replicas(*gpus, sharing); !resolved) {
+    group.problem = resolved.error().message;
+    return group;
+  }
+  group.gpus = std::move(*gpus);
+  add_claims(group, pod_spec, name_space, claims);
+  return group;
+}
+
+Result<std::uint64_t> read_whole(const DocumentNode& node, std::string_view key,
+                                 std::uint64_t absent, std::uint64_t max) {
+  const DocumentNode& value = node[key];
+  if (!value) return absent;
+  const auto count = pennyweight::parse_count(value.scalar, max);
+  if (count) return *count;
+  return fail(ErrorCode::kBadValue,
+              fmt::format("line {}: {}: '{}' is no whole number up to {}", value.line, key,
+                          printable_text(value.scalar, 60), max));
+}
+
+std::map<std::string, std::string, std::less<>> read_texts(const DocumentNode& node) {
+  std::map<std::string, std::string, std::less<>> texts;
+  for (const auto& [key, value] : node.fields) {
+    if (value.kind != DocumentNode::Kind::kSequence && !value.is_mapping()) {
+      texts.emplace(key, value.scalar);
+    }
+  }
+  return texts;
+}
+
+}  // namespace pennyweight::manifests

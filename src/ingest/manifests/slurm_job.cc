@@ -1,0 +1,593 @@
+#include "ingest/manifests/slurm_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/gpu/gpu_model.h"
+#include "core/limits.h"
+#include "core/plain_text.h"
+#include "core/try.h"
+#include "core/whole_count.h"
+#include "ingest/manifests/slurm_options.h"
+#include "ingest/schedulers/slurm/duration.h"
+#include "ingest/schedulers/slurm/mig_type.h"
+#include "ingest/schedulers/slurm/tres.h"
+
+namespace pennyweight::manifests {
+namespace {
+
+constexpr std::uint64_t kSlurmCountMax = 1'000'000;
+constexpr std::uint64_t kSlurmMemoryMax = std::uint64_t{1} << 50U;
+constexpr std::size_t kSlurmJobsMax = 10'000;
+
+std::string_view trimmed_line(std::string_view line) {
+  const std::size_t begin = line.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
+}
+
+// The name of the program that a word runs, without its folder.
+std::string_view program_name(std::string_view word) { return word.substr(word.rfind('/') + 1); }
+
+bool is_slurm_command(std::string_view word) {
+  const std::string_view name = program_name(word);
+  return name == "sbatch" || name == "srun" || name == "salloc";
+}
+
+// Numbered lines; a backslash at the end joins a line with the next.
+struct NumberedLine {
+  int number;
+  std::string text;
+};
+
+std::vector<NumberedLine> logical_lines(std::string_view text) {
+  std::vector<NumberedLine> lines;
+  bool joins = false;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const bool joins_next = line.ends_with('\\') && !trimmed_line(line).starts_with('#');
+    if (joins_next) line.remove_suffix(1);
+    if (joins) {
+      lines.back().text += line;
+    } else {
+      lines.push_back({number, std::string(line)});
+    }
+    joins = joins_next;
+  }
+  return lines;
+}
+
+// "gpu", "gpu:4", "gpu:a100", "gpu:a100:4", "gres/gpu:a100=4".
+struct AskedGres {
+  std::string name;
+  std::string type;
+  std::uint64_t count = 1;
+};
+
+Result<AskedGres> read_asked_gres(std::string_view entry) {
+  const auto refuse = [&] {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("'{}' is no resource such as gpu:a100:4", printable_text(entry, 60)));
+  };
+  std::string_view rest = entry.substr(0, entry.find('('));
+  if (rest.starts_with("gres/") || rest.starts_with("gres:")) rest.remove_prefix(5);
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t cut = rest.find_first_of(":=");
+    parts.push_back(rest.substr(0, cut));
+    if (cut == std::string_view::npos || parts.size() > 3) break;
+    rest.remove_prefix(cut + 1);
+  }
+  if (parts.size() > 3 || std::ranges::any_of(parts, &std::string_view::empty)) return refuse();
+  AskedGres asked;
+  asked.name = parts[0];
+  if (parts.size() == 1) return asked;
+  const auto count = pennyweight::parse_count(parts.back(), kSlurmCountMax);
+  if (count) asked.count = *count;
+  if (!count && parts.size() == 3) return refuse();
+  if (!count || parts.size() == 3) asked.type = parts[1];
+  return asked;
+}
+
+std::vector<std::string_view> split_commas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    parts.push_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+// GPUs of one type, or hundredths of one by MPS.
+struct AskedGpus {
+  std::string type;
+  std::uint64_t count = 0;
+  std::uint64_t mps = 0;
+};
+
+Result<void> add_asked(AskedGpus& gpus, const AskedGres& gres) {
+  if (gres.name == "mps") {
+    gpus.mps += gres.count;
+    return {};
+  }
+  if (gres.name == "shard") {
+    return fail(ErrorCode::kUnsupported,
+                "it asks for shards, and how many of them a GPU has is in the cluster's gres.conf");
+  }
+  if (gres.name != "gpu") return {};
+  if (gres.count == 0) return {};
+  if (gpus.count > 0 && gpus.type != gres.type) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("it asks for GPUs of two types, '{}' and '{}', together",
+                            printable_text(gpus.type, 40), printable_text(gres.type, 40)));
+  }
+  gpus.type = gres.type;
+  gpus.count += gres.count;
+  return {};
+}
+
+// A list of --gres.
+Result<AskedGpus> read_gres_list(std::string_view text) {
+  AskedGpus gpus;
+  if (text == "none" || text == "NONE") return gpus;
+  for (const std::string_view entry : split_commas(text)) {
+    const AskedGres gres = TRY(read_asked_gres(entry));
+    TRY(add_asked(gpus, gres));
+  }
+  return gpus;
+}
+
+// "4", "a100:4", "a100:2,a100:2" of --gpus and --gpus-per-….
+Result<AskedGpus> read_gpu_list(std::string_view text) {
+  AskedGpus gpus;
+  for (const std::string_view entry : split_commas(text)) {
+    const AskedGres gres = TRY(read_asked_gres(fmt::format("gpu:{}", entry)));
+    TRY(add_asked(gpus, gres));
+  }
+  return gpus;
+}
+
+class SlurmJobReader {
+ public:
+  explicit SlurmJobReader(const SlurmOptions& options) : options_(options) {}
+
+  Result<ReplicaGroup> read(std::vector<std::string>& notes) {
+    ReplicaGroup group;
+    TRY(read_layout());
+    const AskedGpus per_node = TRY(read_per_node());
+    const AskedGpus per_task = TRY(read_per_task());
+    const AskedGpus total = TRY(read_total());
+    const std::string type = TRY(one_type({per_node, per_task, total}));
+    TRY(place_gpus(group, per_node, per_task, total, notes));
+    TRY(read_host(group));
+    if (group.replicas > kReplicasMax) {
+      return fail(ErrorCode::kLimit, fmt::format("more than {} nodes", kReplicasMax));
+    }
+    set_type(group, type);
+    const auto exclusive = options_.find("exclusive");
+    group.takes_whole_machines = exclusive != options_.end() &&
+                                 (exclusive->second.empty() || exclusive->second == "exclusive");
+    return group;
+  }
+
+ private:
+  std::string_view text(std::string_view name) const {
+    const auto at = options_.find(name);
+    return at == options_.end() ? std::string_view() : std::string_view(at->second);
+  }
+  bool states(std::string_view name) const { return !text(name).empty(); }
+
+  Result<std::uint64_t> count(std::string_view name, std::uint64_t absent) const {
+    if (!states(name)) return absent;
+    const auto value = pennyweight::parse_count(text(name), kSlurmCountMax);
+    if (value && *value > 0) return *value;
+    return fail(ErrorCode::kBadValue,
+                fmt::format("--{}: '{}' is no whole number from 1 to {}", name,
+                            printable_text(text(name), 60), kSlurmCountMax));
+  }
+
+  Result<std::uint64_t> memory(std::string_view name) const {
+    if (!states(name)) return 0;
+    const auto bytes = slurm::parse_memory_bytes(text(name));
+    if (!bytes) return std::unexpected(bytes.error().during(fmt::format("--{}", name)));
+    if (*bytes > kSlurmMemoryMax) {
+      return fail(ErrorCode::kLimit, fmt::format("--{}: more than any machine has", name));
+    }
+    return *bytes;
+  }
+
+  Result<void> read_layout() {
+    // "4", "2-4", "4-": at least the first.
+    const std::string_view nodes = text("nodes");
+    if (!nodes.empty()) {
+      const auto least = pennyweight::parse_count(nodes.substr(0, nodes.find('-')), kReplicasMax);
+      if (!least || *least == 0) {
+        return fail(ErrorCode::kBadValue,
+                    fmt::format("--nodes: '{}' is no number of nodes", printable_text(nodes, 60)));
+      }
+      nodes_ = *least;
+    }
+    const auto tasks = TRY(count("ntasks", 0));
+    const auto per_node = TRY(count("ntasks-per-node", 0));
+    tasks_ = tasks;
+    tasks_per_node_ = per_node;
+    if (nodes_ == 0 && tasks_ > 0 && tasks_per_node_ > 0) {
+      nodes_ = (tasks_ + tasks_per_node_ - 1) / tasks_per_node_;
+    }
+    return {};
+  }
+
+  std::uint64_t task_count() const {
+    if (tasks_ > 0) return tasks_;
+    const std::uint64_t nodes = std::max<std::uint64_t>(nodes_, 1);
+    return nodes * std::max<std::uint64_t>(tasks_per_node_, 1);
+  }
+
+  Result<AskedGpus> read_per_node() const {
+    AskedGpus gpus = TRY(read_gres_list(states("gres") ? text("gres") : "none"));
+    if (states("gpus-per-node")) {
+      const AskedGpus more = TRY(read_gpu_list(text("gpus-per-node")));
+      // Both say the same thing; --gpus-per-node is what Slurm keeps.
+      gpus.count = more.count;
+      gpus.type = more.type;
+    }
+    if (states("gpus-per-socket")) {
+      const AskedGpus socket = TRY(read_gpu_list(text("gpus-per-socket")));
+      if (!states("sockets-per-node")) {
+        return fail(ErrorCode::kBadValue,
+                    "--gpus-per-socket without --sockets-per-node, which Slurm needs with it");
+      }
+      const auto sockets = TRY(count("sockets-per-node", 1));
+      gpus.count = socket.count * sockets;
+      gpus.type = socket.type;
+    }
+    return gpus;
+  }
+
+  Result<AskedGpus> read_per_task() const {
+    if (states("gpus-per-task")) return read_gpu_list(text("gpus-per-task"));
+    AskedGpus gpus;
+    if (!states("tres-per-task")) return gpus;
+    return read_gres_list(text("tres-per-task"));
+  }
+
+  Result<AskedGpus> read_total() const {
+    if (states("gpus")) return read_gpu_list(text("gpus"));
+    AskedGpus none;
+    return none;
+  }
+
+  static Result<std::string> one_type(std::initializer_list<AskedGpus> asked) {
+    std::string type;
+    for (const AskedGpus& gpus : asked) {
+      if (gpus.type.empty()) continue;
+      if (!type.empty() && type != gpus.type) {
+        return fail(ErrorCode::kUnsupported,
+                    fmt::format("it asks for GPUs of two types, '{}' and '{}'",
+                                printable_text(type, 40), printable_text(gpus.type, 40)));
+      }
+      type = gpus.type;
+    }
+    return type;
+  }
+
+  // Decides how many nodes there are, and what is on each.
+  Result<void> place_gpus(ReplicaGroup& group, const AskedGpus& per_node, const AskedGpus& per_task,
+                          const AskedGpus& total, std::vector<std::string>& notes) {
+    std::uint64_t all = total.count;
+    if (per_task.count > 0) all = per_task.count * task_count();
+    gpus_per_node_ = per_node.count;
+    if (all == 0 || per_node.count > 0) {
+      if (all > 0 && nodes_ == 0) nodes_ = (all + per_node.count - 1) / per_node.count;
+      if (nodes_ == 0 && per_node.count > 0 && tasks_ > 1) {
+        notes.emplace_back(
+            "it does not state its number of nodes; one is assumed, and each further "
+            "one costs as much again");
+      }
+      group.replicas = std::max<std::uint64_t>(nodes_, 1);
+      if (per_node.mps > 0) mps_ = per_node.mps;
+    } else if (nodes_ > 0 && all % nodes_ == 0) {
+      group.replicas = nodes_;
+      gpus_per_node_ = all / nodes_;
+    } else {
+      group.replicas = 1;
+      group.may_span_machines = true;
+      gpus_per_node_ = all;
+    }
+    if (gpus_per_node_ > limits::kGpusPerHoldingMax) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("more than {} GPUs in a job", limits::kGpusPerHoldingMax));
+    }
+    return {};
+  }
+
+  // CPUs and memory of one replica.
+  Result<void> read_host(ReplicaGroup& group) const {
+    const auto per_task = TRY(count("cpus-per-task", 1));
+    const auto per_gpu = TRY(count("cpus-per-gpu", 0));
+    const std::uint64_t tasks = task_count();
+    const std::uint64_t here =
+        tasks_per_node_ > 0 && !group.may_span_machines
+            ? tasks_per_node_
+            : (tasks + group.replicas - 1) / std::max<std::uint64_t>(group.replicas, 1);
+    if (here > kSlurmMemoryMax / 1024 / std::max(per_task, per_gpu * 1000 + 1)) {
+      return fail(ErrorCode::kLimit, "it asks for more CPUs than any cluster has");
+    }
+    const std::uint64_t cpus = per_gpu > 0 ? per_gpu * gpus_per_node_ : here * per_task;
+    group.cpu_milli = cpus * 1000;
+    const auto node = TRY(memory("mem"));
+    const auto each_cpu = TRY(memory("mem-per-cpu"));
+    const auto each_gpu = TRY(memory("mem-per-gpu"));
+    const std::uint64_t units = each_gpu > 0 ? gpus_per_node_ : cpus;
+    const std::uint64_t each = each_gpu > 0 ? each_gpu : each_cpu;
+    if (each > 0 && units > kSlurmMemoryMax / each) {
+      return fail(ErrorCode::kLimit, "it asks for more memory than any cluster has");
+    }
+    group.memory_bytes = node > 0 ? node : each * units;
+    return {};
+  }
+
+  void set_type(ReplicaGroup& group, const std::string& type) const {
+    group.place.gpu_model = type;
+    const auto mig = slurm::parse_mig_type(type);
+    if (mig) group.place.gpu_model = mig->model;
+    const std::string_view constraint = text("constraint");
+    if (type.empty() && find_gpu_model(constraint) != nullptr) group.place.gpu_model = constraint;
+    if (gpus_per_node_ > 0) {
+      RequestedDevice device;
+      device.count = gpus_per_node_;
+      if (mig) {
+        device.kind = RequestedDevice::Kind::kMigSlice;
+        device.mig_profile = mig->profile;
+      }
+      group.gpus.push_back(std::move(device));
+    } else if (mps_ > 0) {
+      // gres/mps counts hundredths of a GPU by default.
+      RequestedDevice device;
+      device.kind = RequestedDevice::Kind::kFraction;
+      device.count = (mps_ + 99) / 100;
+      device.compute = CardShare::nearest_below(mps_, 100 * device.count);
+      device.memory = device.compute;
+      group.gpus.push_back(std::move(device));
+    }
+  }
+
+  const SlurmOptions& options_;
+  std::uint64_t nodes_ = 0;  // 0: not stated
+  std::uint64_t tasks_ = 0;
+  std::uint64_t tasks_per_node_ = 0;
+  std::uint64_t gpus_per_node_ = 0;
+  std::uint64_t mps_ = 0;
+};
+
+std::string option_or(const SlurmOptions& options, std::string_view name, std::string_view absent) {
+  const auto at = options.find(name);
+  return std::string(at == options.end() || at->second.empty() ? absent
+                                                               : std::string_view(at->second));
+}
+
+// The time limit and the array, which multiply a group.
+Result<void> apply_repetition(const SlurmOptions& options, ReplicaGroup& group,
+                              WorkloadRequest& workload) {
+  ArrayTasks array{.tasks = 1, .at_once = 1};
+  if (const std::string text = option_or(options, "array", ""); !text.empty()) {
+    const ArrayTasks read = TRY(parse_array_tasks(text));
+    array = read;
+  }
+  std::optional<std::uint64_t> limit_ms;
+  if (const std::string text = option_or(options, "time", ""); !text.empty()) {
+    const auto read = TRY(parse_time_limit_ms(text));
+    limit_ms = read;
+  }
+  if (array.tasks > kReplicasMax / group.replicas) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("--array: more than {} nodes over all tasks", kReplicasMax));
+  }
+  if (limit_ms) {
+    group.replica_ms_max = *limit_ms * group.replicas * array.tasks;
+  } else {
+    workload.notes.emplace_back(
+        "it states no --time, so what a run costs depends on the limit of "
+        "its partition");
+  }
+  group.replicas *= array.at_once;
+  return {};
+}
+
+// Turns the options of the parts of one job into a workload, or says why not.
+void add_slurm_workload(ManifestReading& reading, const std::string& file, int line,
+                        const std::vector<SlurmOptions>& parts, std::string_view default_name) {
+  WorkloadRequest workload;
+  workload.file = file;
+  workload.line = line;
+  workload.kind = "Slurm job";
+  workload.lifetime = Lifetime::kRun;
+  workload.name = printable_text(option_or(parts[0], "job-name", default_name), 200);
+  for (const std::string_view label : {"account", "partition", "qos", "comment", "wckey"}) {
+    const std::string value = option_or(parts[0], label, "");
+    if (!value.empty()) workload.labels.emplace(label, printable_text(value, 400));
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    auto group = SlurmJobReader(parts[i]).read(workload.notes);
+    auto applied = group ? apply_repetition(parts[i], *group, workload) : Result<void>();
+    if (!group || !applied) {
+      const Error& error = group ? applied.error() : group.error();
+      reading.unpriced.push_back({file, line, workload.kind, workload.name, error.message});
+      return;
+    }
+    group->line = line;
+    if (parts.size() > 1) group->name = fmt::format("part {}", i);
+    workload.groups.push_back(std::move(*group));
+  }
+  reading.workloads.push_back(std::move(workload));
+}
+
+void read_batch_script(ManifestReading& reading, std::string_view text, const std::string& file) {
+  std::vector<SlurmOptions> parts(1);
+  int number = 0;
+  int first = 1;
+  bool has_any = false;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed_line(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++number;
+    if (!line.empty() && !line.starts_with('#')) break;  // sbatch stops at the first command
+    if (!line.starts_with("#SBATCH")) continue;
+    if (!has_any) first = number;
+    has_any = true;
+    const std::string_view rest = trimmed_line(line.substr(7));
+    if (rest == "hetjob" || rest == "packjob") {
+      if (parts.size() >= 128) break;  // Slurm's MAX_HET_JOB_COMPS
+      // Options about the job as a whole are those of the first part.
+      parts.emplace_back();
+      continue;
+    }
+    const auto words = shell_words(rest);
+    const auto added = words ? add_slurm_options(*words, parts.back())
+                             : Result<void>(std::unexpected(words.error()));
+    if (!added) {
+      reading.unpriced.push_back({file, number, "Slurm job", "",
+                                  fmt::format("line {}: {}", number, added.error().message)});
+      return;
+    }
+  }
+  if (!has_any) {
+    reading.unpriced.push_back({file, 1, "script", "",
+                                "it has no #SBATCH line before its first command, so it is priced "
+                                "by the options of the command that submits it"});
+    return;
+  }
+  add_slurm_workload(reading, file, first, parts,
+                     file.substr(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1));
+}
+
+void read_command_lines(ManifestReading& reading, std::string_view text, const std::string& file) {
+  std::size_t jobs = 0;
+  for (const NumberedLine& line : logical_lines(text)) {
+    const auto words = shell_words(line.text);
+    if (!words) {
+      reading.unpriced.push_back({file, line.number, "command", "", words.error().message});
+      continue;
+    }
+    if (words->empty() || !is_slurm_command(words->front())) continue;
+    if (++jobs > kSlurmJobsMax) {
+      reading.unpriced.push_back(
+          {file, line.number, "command", "", fmt::format("more than {} commands", kSlurmJobsMax)});
+      return;
+    }
+    SlurmOptions options;
+    const std::vector<std::string> arguments(words->begin() + 1, words->end());
+    if (const auto added = add_slurm_options(arguments, options); !added) {
+      reading.unpriced.push_back({file, line.number, "command", "", added.error().message});
+      continue;
+    }
+    add_slurm_workload(reading, file, line.number, {options}, program_name(words->front()));
+  }
+}
+
+Result<std::uint64_t> array_element(std::string_view text, std::string_view whole) {
+  const auto number = pennyweight::parse_count(text, 4'000'001);
+  if (number) return *number;
+  return fail(ErrorCode::kBadValue,
+              fmt::format("--array: '{}' is no list such as 0-15%4", printable_text(whole, 60)));
+}
+
+}  // namespace
+
+bool is_slurm_text(std::string_view text) {
+  for (const NumberedLine& line : logical_lines(text.substr(0, 64U << 10U))) {
+    const std::string_view plain = trimmed_line(line.text);
+    if (plain.starts_with("#!") || plain.starts_with("#SBATCH")) return true;
+    if (plain.empty() || plain.starts_with('#')) continue;
+    return is_slurm_command(plain.substr(0, plain.find_first_of(" \t")));
+  }
+  return false;
+}
+
+ManifestReading read_slurm_text(std::string_view text, const std::string& file) {
+  ManifestReading reading;
+  if (text.find("#SBATCH") != std::string_view::npos) {
+    read_batch_script(reading, text, file);
+    return reading;
+  }
+  read_command_lines(reading, text, file);
+  if (reading.workloads.empty() && reading.unpriced.empty()) {
+    reading.unpriced.push_back(
+        {file, 1, "script", "", "it has no #SBATCH line and no line of sbatch, srun or salloc"});
+  }
+  return reading;
+}
+
+Result<std::optional<std::uint64_t>> parse_time_limit_ms(std::string_view text) {
+  if (text == "UNLIMITED" || text == "INFINITE" || text == "infinite" || text == "unlimited" ||
+      text == "-1") {
+    return std::nullopt;
+  }
+  std::uint64_t limit_ms = 0;
+  if (text.find_first_of(":-") == std::string_view::npos) {
+    const auto minutes = pennyweight::parse_count(text, kRunMsMax / 60'000);
+    if (!minutes) {
+      return fail(ErrorCode::kBadValue, fmt::format("--time: '{}' is no time such as 1-12:00:00",
+                                                    printable_text(text, 60)));
+    }
+    limit_ms = *minutes * 60'000;
+  } else {
+    const auto read = slurm::parse_duration_ms(text);
+    if (!read) return std::unexpected(read.error().during("--time"));
+    limit_ms = *read;
+  }
+  if (limit_ms > kRunMsMax) return fail(ErrorCode::kLimit, "--time: more than 100,000 days");
+  if (limit_ms == 0) return std::nullopt;
+  return limit_ms;
+}
+
+Result<ArrayTasks> parse_array_tasks(std::string_view text) {
+  ArrayTasks array;
+  std::string_view list = text;
+  if (list.starts_with('[') && list.ends_with(']')) list = list.substr(1, list.size() - 2);
+  std::optional<std::uint64_t> at_once;
+  if (const std::size_t percent = list.find('%'); percent != std::string_view::npos) {
+    const auto read = TRY(array_element(list.substr(percent + 1), text));
+    at_once = read;
+    list = list.substr(0, percent);
+  }
+  for (const std::string_view element : split_commas(list)) {
+    const std::size_t colon = element.find(':');
+    const std::string_view range = element.substr(0, colon);
+    std::uint64_t step = 1;
+    if (colon != std::string_view::npos) {
+      const auto read = TRY(array_element(element.substr(colon + 1), text));
+      step = std::max<std::uint64_t>(read, 1);
+    }
+    const std::size_t dash = range.find('-');
+    const auto first = TRY(array_element(range.substr(0, dash), text));
+    auto last = first;
+    if (dash != std::string_view::npos) {
+      const auto read = TRY(array_element(range.substr(dash + 1), text));
+      last = read;
+    }
+    if (last < first) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("--array: '{}' ends before it begins", printable_text(element, 60)));
+    }
+    array.tasks += (last - first) / step + 1;
+    if (array.tasks > kReplicasMax) {
+      return fail(ErrorCode::kLimit, fmt::format("--array: more than {} tasks", kReplicasMax));
+    }
+  }
+  // %0 is no limit.
+  array.at_once = at_once && *at_once > 0 ? std::min(*at_once, array.tasks) : array.tasks;
+  return array;
+}
+
+}  // namespace pennyweight::manifests
