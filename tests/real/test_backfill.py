@@ -188,16 +188,20 @@ def main():
     say(f"killed {kill_and_go_on(killed, victoria.url, begin, end)} times")
     expect(facts(first) == facts(usages(killed)), "killed: " + differ(first, usages(killed)))
 
-    # `serve` saw some minutes in the middle of it.
+    # `serve` saw some minutes of it, and then some more: in between drivers were loaded again.
     both = empty("both").start()
+    seen = ((begin + 125, begin + 300), (begin + 800, begin + 1000))
     some = {labels: {at: value for at, value in kept.items()
-                     if (begin + 425) * 1000 <= at < (begin + 800) * 1000}
+                     if any(since * 1000 <= at < until * 1000 for since, until in seen)}
             for labels, kept in samples.items()}
     send_live(both.write_url, some)
     both.settle()
     expect(both.stop() == 0, "pennyweight ended well")
     before = usages(both)
     expect(len(before) > 0, "serve wrote what it saw")
+    expect(not [row for row in before
+                if (begin + 400) * 1000 <= row["at_ms"] < (begin + 740) * 1000],
+           "and nothing of what it did not see")
     say(backfill(both, victoria.url, begin, end).strip())
     rows = usages(both)
     expect(set(facts(before)) <= set(facts(rows)), "what serve saw stays as it was")

@@ -103,6 +103,7 @@ class SimulatedWeek : public SimulatedDays {
     for (const std::string& node : nodes_) {
       std::array<Instant, kGpusOfANode> free;
       free.fill(plan.begin - hours(20));
+      std::map<std::string, Instant> sets;  // by name, when the last pod ends
       for (int number = 0;; ++number) {
         const auto gpus = static_cast<std::uint32_t>(1 + below(below(3) == 0 ? kGpusOfANode : 2));
         std::ranges::shuffle(free, random_);
@@ -111,10 +112,13 @@ class SimulatedWeek : public SimulatedDays {
         if (begin >= plan.end) break;
         const Instant end = begin + log_uniform(seconds(2), below(3) == 0 ? days(5) : hours(4));
         std::fill(free.begin(), free.begin() + gpus, end);
-        const bool is_of_a_set = below(4) == 0;
+        // Pods of a set follow one another.
+        const std::string of_set = node + "-set-" + std::to_string(below(3));
+        Instant& set_is_free = sets.try_emplace(of_set, kInstantMin).first->second;
+        const bool is_of_a_set = below(4) == 0 && set_is_free < begin;
+        if (is_of_a_set) set_is_free = end;
         pods_.push_back(
-            {.name = is_of_a_set ? node + "-set-" + std::to_string(below(3))
-                                 : node + "-pod-" + std::to_string(number),
+            {.name = is_of_a_set ? of_set : node + "-pod-" + std::to_string(number),
              .gpus = gpus,
              .begin = begin,
              .end = end,

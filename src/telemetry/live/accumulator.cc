@@ -87,13 +87,19 @@ void Accumulator::spread(std::int64_t from, std::int64_t to, std::uint64_t incre
   }
 }
 
+bool Accumulator::is_unobserved(std::int64_t at, const Timing& timing) const {
+  const std::int64_t gap = at - last_at_;
+  if (aggregation_ == Aggregation::kTotal) return gap > kCounterGapMsMax;
+  return gap > kBridgeMsMax && at > hold_end(timing);
+}
+
 SampleResult Accumulator::add_sample(std::int64_t at, std::uint64_t value, const Timing& timing) {
   if (at <= last_at_) return SampleResult::kDuplicate;
   SampleResult result = SampleResult::kNew;
   const bool is_first = last_at_ == kNever;
-  if (aggregation_ == Aggregation::kCounter) {
+  if (is_counter()) {
     if (!is_first && holds_) {
-      if (at - last_at_ > kCounterGapMsMax) {
+      if (is_unobserved(at, timing)) {
         result = SampleResult::kGap;
       } else {
         const bool is_reset = value < last_value_;
@@ -135,7 +141,7 @@ SampleResult Accumulator::add_sample(std::int64_t at, std::uint64_t value, const
 void Accumulator::end(std::int64_t at, const Timing& timing) {
   if (at <= last_at_ || last_at_ == kNever) return;
   // A counter goes on from where it was: its increase meanwhile counts, unless it was reset.
-  if (aggregation_ == Aggregation::kCounter || !holds_) return;
+  if (is_counter() || !holds_) return;
   account(std::max(settled_until_, last_at_), std::min(at, hold_end(timing)), last_value_, timing);
   settled_until_ = std::max(settled_until_, at);
   last_at_ = at;
@@ -143,7 +149,7 @@ void Accumulator::end(std::int64_t at, const Timing& timing) {
 }
 
 void Accumulator::hold_until(std::int64_t until, const Timing& timing) {
-  if (aggregation_ == Aggregation::kCounter || !holds_) return;
+  if (is_counter() || !holds_) return;
   const std::int64_t to = std::min(until, hold_end(timing));
   const std::int64_t from = std::max(settled_until_, last_at_);
   if (from >= to) return;

@@ -7,7 +7,11 @@
 //            (dcgm-exporter repeats the last value every 30 s). A piece's sum is value x ms
 //   counter  the increase since the last sample, spread over the time between by cumulative floors,
 //            so that the pieces add up to it. After a reset, which is a smaller value, the increase
-//            is the value itself, as in Prometheus' increase()
+//            is the value itself, as in Prometheus' increase(). Over a gap that is longer than a
+//            value holds, and than kBridgeMsMax, nothing is observed: the counter may have been
+//            reset meanwhile, and a backfill says what it did
+//   total    the same, and what it grew by over a gap counts, in pieces of an hour: events that
+//            nobody else tells of
 //   change   a sticky code: counts each change to another code that is not 0
 //   growth   a count over a sliding window: counts by how much it grows
 //
@@ -23,13 +27,15 @@
 
 namespace pennyweight::live {
 
-enum class Aggregation : std::uint8_t { kMean, kCounter, kChange, kGrowth };
+enum class Aggregation : std::uint8_t { kMean, kCounter, kTotal, kChange, kGrowth };
 
 inline constexpr std::int64_t kIntervalMsMin = 1'000;
 inline constexpr std::int64_t kIntervalMsMax = 300'000;
-// The increase over a longer gap comes in pieces of an hour.
+// A counter that was silent for longer was not observed meanwhile.
+inline constexpr std::int64_t kBridgeMsMax = 300'000;
+// The increase of a total over a longer gap comes in pieces of an hour.
 inline constexpr std::int64_t kFineGapMs = 3'600'000;
-// After a longer gap nobody can say when the increase happened: the counter starts over, and the
+// After a longer gap of a total nobody can say when the increase happened: it starts over, and the
 // gap is counted.
 inline constexpr std::int64_t kCounterGapMsMax = 7 * 86'400'000ll;
 
@@ -61,7 +67,7 @@ class Accumulator {
   void hold_until(std::int64_t until, const Timing& timing);
   // The next sample is of another counter: what that gained before is unknown.
   void restart_counter() {
-    if (aggregation_ == Aggregation::kCounter) holds_ = false;
+    if (is_counter()) holds_ = false;
   }
   // Ignores samples until `at`: the series was forgotten and has come back.
   void ignore_until(std::int64_t at);
@@ -89,6 +95,11 @@ class Accumulator {
   static constexpr std::int64_t kNever = -1;
 
  private:
+  bool is_counter() const {
+    return aggregation_ == Aggregation::kCounter || aggregation_ == Aggregation::kTotal;
+  }
+  // Whether nobody knows what a counter did up to a sample.
+  bool is_unobserved(std::int64_t at, const Timing& timing) const;
   void account(std::int64_t from, std::int64_t to, std::uint64_t value, const Timing& timing);
   void spread(std::int64_t from, std::int64_t to, std::uint64_t increase, const Timing& timing);
   AggregatePiece& piece_for(std::int64_t from, std::int64_t to, std::int64_t bucket_end);

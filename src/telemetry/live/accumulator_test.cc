@@ -96,8 +96,21 @@ TEST(Accumulator, AResetIsTheValueSince) {
   EXPECT_EQ(sum_of(all_of(energy)), UInt128{140});
 }
 
-TEST(Accumulator, ALongGapOfACounterIsToldByTheHour) {
+TEST(Accumulator, ACounterIsNotObservedOverALongGap) {
   Accumulator energy(Aggregation::kCounter);
+  energy.add_sample(0, 1'000, kTiming);
+  energy.add_sample(kBridgeMsMax, 1'100, kTiming);
+  EXPECT_EQ(sum_of(all_of(energy)), UInt128{100});
+  // It may have been reset meanwhile.
+  EXPECT_EQ(energy.add_sample(3 * kBridgeMsMax + 200'000, 9'000, kTiming), SampleResult::kGap);
+  energy.add_sample(3 * kBridgeMsMax + 230'000, 9'010, kTiming);
+  EXPECT_EQ(sum_of(all_of(energy)), UInt128{110});
+  EXPECT_EQ(length_of(all_of(energy)), kBridgeMsMax + 30'000);
+  EXPECT_EQ(all_of(energy).back().from, 3 * kBridgeMsMax + 200'000);
+}
+
+TEST(Accumulator, ALongGapOfATotalIsToldByTheHour) {
+  Accumulator energy(Aggregation::kTotal);
   energy.add_sample(30'000, 0, kTiming);
   energy.add_sample(30'000 + 5 * kFineGapMs, 1'000'003, kTiming);
   EXPECT_EQ(all_of(energy).size(), 6u);
@@ -152,7 +165,8 @@ TEST(Accumulator, WhatWasSettledIsNotAccountedAgain) {
 // loaded at any time: no millisecond twice, pieces within their buckets, and the sums to the last
 // unit.
 RC_GTEST_PROP(AccumulatorProperty, AddsUp, (std::vector<std::uint32_t> steps)) {
-  for (const Aggregation aggregation : {Aggregation::kMean, Aggregation::kCounter}) {
+  for (const Aggregation aggregation :
+       {Aggregation::kMean, Aggregation::kCounter, Aggregation::kTotal}) {
     Accumulator accumulator(aggregation);
     std::vector<AggregatePiece> pieces;
     UInt128 expected = 0;
@@ -163,7 +177,7 @@ RC_GTEST_PROP(AccumulatorProperty, AddsUp, (std::vector<std::uint32_t> steps)) {
       const std::int64_t hold_end = accumulator.hold_end(kTiming);
       const std::uint64_t value = step % 1'000;
       const auto goes_on_to = [&](std::int64_t to) {
-        if (aggregation == Aggregation::kCounter || !accumulator.holds()) return;
+        if (aggregation != Aggregation::kMean || !accumulator.holds()) return;
         const std::int64_t length = std::min(to, hold_end) - settled;
         if (length <= 0) return;
         observed += length;
@@ -194,7 +208,9 @@ RC_GTEST_PROP(AccumulatorProperty, AddsUp, (std::vector<std::uint32_t> steps)) {
           now += static_cast<std::int64_t>(step % 90'000) - 10'000;
           if (now > accumulator.last_at() && accumulator.has_sample()) {
             goes_on_to(now);
-            if (aggregation == Aggregation::kCounter) {
+            const bool is_bridge = aggregation == Aggregation::kCounter && now > hold_end &&
+                                   now - accumulator.last_at() > kBridgeMsMax;
+            if (aggregation != Aggregation::kMean && !is_bridge) {
               const std::uint64_t last = accumulator.last_value();
               expected += value < last ? value : value - last;
               observed += now - accumulator.last_at();

@@ -7,10 +7,11 @@ using telemetry::Quantity;
 Aggregation aggregation_for(Quantity quantity) {
   switch (quantity) {
     case Quantity::kEnergy:
-    case Quantity::kEccErrors:
     case Quantity::kSmCyclesElapsed:
     case Quantity::kSmCyclesActive:
       return Aggregation::kCounter;
+    case Quantity::kEccErrors:
+      return Aggregation::kTotal;
     case Quantity::kXid:
       return Aggregation::kChange;
     case Quantity::kXidCount:

@@ -8,6 +8,10 @@ namespace pennyweight::live {
 
 Aggregation aggregation_for(telemetry::Quantity quantity);
 
+inline bool is_counter(Aggregation aggregation) {
+  return aggregation == Aggregation::kCounter || aggregation == Aggregation::kTotal;
+}
+
 // A share of the device: ppm, at most the whole.
 inline bool is_share(telemetry::Quantity quantity) {
   return quantity <= telemetry::Quantity::kDramActive;

@@ -167,7 +167,7 @@ std::uint32_t SampleStream::find_or_add_member(const Hash128& identity, Quantity
                                                bool is_outcome, std::uint32_t group,
                                                const std::string& component) {
   if (const std::uint32_t* const found = member_by_identity_.find(identity)) return *found;
-  Member member(Accumulator(is_outcome ? Aggregation::kCounter : aggregation_for(quantity)));
+  Member member(Accumulator(is_outcome ? Aggregation::kTotal : aggregation_for(quantity)));
   member.group = group;
   member.quantity = quantity;
   member.is_used = true;

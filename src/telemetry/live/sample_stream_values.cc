@@ -40,9 +40,8 @@ std::optional<std::uint64_t> SampleStream::quantised(const Scale& scale, double 
     value = scale.most;
   }
   const double scaled = value * scale.scale;
-  const bool is_counter =
-      scale.is_outcome || aggregation_for(scale.quantity) == Aggregation::kCounter;
-  if (!(scaled >= 0 && scaled <= (is_counter ? kCounterMax : kExactMax))) {
+  const bool counts = scale.is_outcome || is_counter(aggregation_for(scale.quantity));
+  if (!(scaled >= 0 && scaled <= (counts ? kCounterMax : kExactMax))) {
     ++count(StreamCounter::kOutOfRange);
     return std::nullopt;
   }
