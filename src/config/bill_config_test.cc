@@ -68,7 +68,7 @@ TEST(BillConfig, RefusesWithPlaceAndReason) {
       {"prices: {rate_card: ''}\n", "p.yaml:1:21: prices.rate_card is empty"},
       {"prices: {owned: [a]}\n", "p.yaml:1:17: prices.owned must be a text, not a list"},
       {"prices: {energy: a.csv}\n",
-       "p.yaml:1:9: prices.energy is of the nodes of prices.owned, which is not there"},
+       "p.yaml:1:9: prices.energy needs prices.owned, the file of the machines that it measures"},
       {"prices: {organisation: ''}\n", "p.yaml:1:24: prices.organisation is empty"},
       {"bills: {format: aws}\n", "p.yaml:1:8: bills must be a list, not a mapping"},
       {"bills: [aws]\n", "p.yaml:1:9: an item of bills must be a mapping, not a text"},

@@ -133,7 +133,7 @@ Result<Money> parse_amount(std::string_view text) {
   if (unit == "gpu_hours") return Money::from_decimal(amount, kGpuHourUnit);
   if (unit == kGpuHourUnit.text()) {
     return fail(ErrorCode::kBadValue,
-                fmt::format("'{}' is no currency; write GPU-hours as \"2000 gpu_hours\"", text));
+                fmt::format("'{}' is not a currency; write GPU-hours as \"2000 gpu_hours\"", text));
   }
   const auto currency = TRY(Currency::parse(unit));
   return Money::from_decimal(amount, currency);

@@ -14,8 +14,8 @@ namespace {
 void warn_of_inner_star(YamlReader& yaml, const YamlNode& node, std::string_view pattern) {
   const std::size_t star = pattern.find('*');
   if (star == std::string_view::npos || star + 1 == pattern.size()) return;
-  yaml.warn(node, fmt::format("only a '*' at the end stands for any rest; in '{}' there is one "
-                              "that stands for itself",
+  yaml.warn(node, fmt::format("a '*' matches anything only at the end of a name; in '{}' there is "
+                              "one elsewhere, an ordinary character",
                               printable_text(pattern, 80)));
 }
 
@@ -40,7 +40,7 @@ std::optional<LabelMatch> condition(YamlReader& yaml, const YamlNode& node,
                  [&](const YamlNode& at) {
                    match.key = yaml.text(at, what + "[].label").value_or("");
                    if (match.key.size() > limits::kLabelKeyBytesMax) {
-                     yaml.refuse(at, fmt::format("no label has a name of more than {} bytes",
+                     yaml.refuse(at, fmt::format("the name of a label has at most {} bytes",
                                                  limits::kLabelKeyBytesMax));
                    }
                  }},

@@ -132,7 +132,7 @@ class ConfigReader {
                       // What is shown of a path may be a password of an address.
                       if (clickhouse::is_address(at.scalar)) {
                         return yaml_.refuse(at,
-                                            "store.path: this is an address; say store.address");
+                                            "store.path: this is an address; use store.address");
                       }
                       config_.store_path = path(at, "store.path");
                     }},
@@ -272,7 +272,8 @@ class ConfigReader {
                       }
                     }}});
     if (!config_.energy_file.empty() && config_.owned_file.empty()) {
-      yaml_.refuse(node, "prices.energy is of the nodes of prices.owned, which is not there");
+      yaml_.refuse(node,
+                   "prices.energy needs prices.owned, the file of the machines that it measures");
     }
   }
 

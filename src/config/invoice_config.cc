@@ -69,7 +69,9 @@ class InvoiceReader {
           }}});
     const auto has_tier = [](const InternalRateConfig& one) { return !one.tier.empty(); };
     if (config_.tier.empty() && std::ranges::any_of(config_.rates, has_tier)) {
-      yaml_.refuse(root, "invoice.rates name a tier; invoice.tier says which dimension it is of");
+      yaml_.refuse(root,
+                   "invoice.rates name a tier; state in invoice.tier which dimension the tiers are "
+                   "values of");
     }
     return std::move(config_);
   }
@@ -100,8 +102,9 @@ class InvoiceReader {
       return;
     }
     if (node.entries.size() > kCustomersMax) {
-      return yaml_.refuse(node, fmt::format("invoice.customers has {} items; {} is the most",
-                                            node.entries.size(), kCustomersMax));
+      return yaml_.refuse(node,
+                          fmt::format("invoice.customers has {} items; at most {} are allowed",
+                                      node.entries.size(), kCustomersMax));
     }
     for (const YamlNode::Entry& entry : node.entries) {
       config_.customers.emplace(entry.key, party(entry.value, "invoice.customers[]"));
@@ -202,8 +205,8 @@ class InvoiceReader {
         uri.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=",
                               kind->size()) == std::string_view::npos;
     if (uri.size() > kLogoBytesMax) {
-      return yaml_.refuse(node, fmt::format("invoice.logo has {} bytes; {} is the most", uri.size(),
-                                            kLogoBytesMax));
+      return yaml_.refuse(node, fmt::format("invoice.logo has {} bytes; at most {} are allowed",
+                                            uri.size(), kLogoBytesMax));
     }
     if (!is_base64) {
       return yaml_.refuse(node,

@@ -100,8 +100,9 @@ class OpenIdReader {
   void roles(const YamlNode& node) {
     if (!yaml_.is(node, YamlNode::Kind::kMapping, "serve.openid.roles")) return;
     if (node.entries.size() > kOpenIdListMax) {
-      return yaml_.refuse(node, fmt::format("serve.openid.roles has {} items; {} is the most",
-                                            node.entries.size(), kOpenIdListMax));
+      return yaml_.refuse(node,
+                          fmt::format("serve.openid.roles has {} items; at most {} are allowed",
+                                      node.entries.size(), kOpenIdListMax));
     }
     for (const YamlNode::Entry& entry : node.entries) {
       if (auto word = role(entry.value, "serve.openid.roles")) {

@@ -378,10 +378,10 @@ class PolicyReader {
     for (const DimensionRule& rule : reading_.policy.dimensions) names.push_back(rule.dimension);
     for (const DimensionUse& use : dimensions_used_) {
       if (std::find(names.begin(), names.end(), use.dimension) != names.end()) continue;
-      yaml_.refuse(use.line, use.column,
-                   fmt::format("{} names the dimension '{}', and policy.dimensions has none of "
-                               "this name{}",
-                               use.where, use.dimension, suggestion(use.dimension, names)));
+      yaml_.refuse(
+          use.line, use.column,
+          fmt::format("{} names the dimension '{}', which policy.dimensions does not have{}",
+                      use.where, use.dimension, suggestion(use.dimension, names)));
     }
     if (yaml_.has_errors()) return;
     check_weight_sums(root);
@@ -423,7 +423,7 @@ class PolicyReader {
       if (found.rule >= at->size() || found.earlier >= at->size()) continue;  // of the defaults
       const YamlNode& rule = *(*at)[found.rule];
       yaml_.warn(rule, fmt::format("this rule of {} never decides anything: the one in line {} "
-                                   "comes first and takes all that it would",
+                                   "comes first and matches everything that it would",
                                    what, (*at)[found.earlier]->line));
     }
   }

@@ -139,8 +139,8 @@ TEST(PolicyDocument, RefusesWithPlaceAndReason) {
       {"spread: [{kind: overhead, how: even}]",
        "p.yaml:2:10: a rule of policy.spread with how: even needs dimension"},
       {"spread: [{kind: overhead, how: even, dimension: taem}]",
-       "p.yaml:2:49: policy.spread[].dimension names the dimension 'taem', and policy.dimensions "
-       "has none of this name; did you mean 'team'?"},
+       "p.yaml:2:49: policy.spread[].dimension names the dimension 'taem', which policy.dimensions "
+       "does not have; did you mean 'team'?"},
       {"spread: [{kind: overhead, how: fixed, dimension: team}]",
        "p.yaml:2:10: a rule of policy.spread with how: fixed needs parts"},
       {"spread: [{kind: overhead, how: fixed, dimension: team, parts: {}}]",
@@ -152,7 +152,7 @@ TEST(PolicyDocument, RefusesWithPlaceAndReason) {
       {"spread: [{kind: overhead, how: proportional, parts: {a: 1}}]",
        "p.yaml:2:53: parts has no meaning with how: proportional; leave it out"},
       {"spread: [{kind: overhead, how: keep, within: node}]",
-       "p.yaml:2:46: what is kept is not measured"},
+       "p.yaml:2:46: how: keep moves nothing"},
       {"spread: [{kind: overhead, how: even, dimension: team, measure: {named: x}}]",
        "p.yaml:2:64: a named measure goes with how: proportional"},
       {"owners: [{when: []}]",
@@ -226,7 +226,7 @@ TEST(PolicyDocument, WarnsOfWhatNeverDecides) {
   } kCases[] = {
       {"sharing:\n- basis: max\n- {cluster: a, basis: usage}\n",
        "p.yaml:4:3: warning: this rule of policy.sharing never decides anything: the one in line 3 "
-       "comes first and takes all that it would"},
+       "comes first and matches everything that it would"},
       {"node_splits:\n- {instance_type: \"p*\", split: residual}\n- {instance_type: p5, split: "
        "whole_node}\n",
        "p.yaml:4:3: warning: this rule of policy.node_splits never"},
@@ -237,7 +237,7 @@ TEST(PolicyDocument, WarnsOfWhatNeverDecides) {
       {"owners:\n- set: {team: a}\n- {priority: 1, set: {team: b}}\n",
        "p.yaml:3:3: warning: this rule of policy.owners never decides anything: the one in line 4"},
       {"overhead:\n- {label: a, in: [\"*-system\"]}\n",
-       "p.yaml:3:19: warning: only a '*' at the end stands for any rest; in '*-system'"},
+       "p.yaml:3:19: warning: a '*' matches anything only at the end of a name; in '*-system'"},
   };
   for (const auto& [yaml, want] : kCases) {
     const PolicyReading reading = check(std::string("version: 1\n") + yaml);

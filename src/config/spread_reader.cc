@@ -147,9 +147,7 @@ class SpreadRuleReader {
     }
     const std::string how(words::text(rule_.how));
     if (rule_.how == Spread::kKeep && target_ != nullptr) {
-      return yaml_.refuse(*target_,
-                          "what is kept is not measured; leave within, over and measure "
-                          "out with how: keep");
+      return yaml_.refuse(*target_, "how: keep moves nothing; leave out within, over and measure");
     }
     needs(node, dimension_, rule_.needs_dimension(), "dimension", how);
     needs(node, parts_, rule_.needs_parts(), "parts", how);

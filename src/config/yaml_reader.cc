@@ -183,7 +183,7 @@ std::optional<std::uint32_t> YamlReader::permille(const YamlNode& node, std::str
                              Decimal::from_ticks(Int128{max} * kTicks));
   if (!value) return std::nullopt;
   if (value->ticks() % kTicks == 0) return static_cast<std::uint32_t>(value->ticks() / kTicks);
-  refuse(node, fmt::format("{} has at most three digits behind the point, as 0.125", what));
+  refuse(node, fmt::format("{} has at most three digits after the point, such as 0.125", what));
   return std::nullopt;
 }
 

@@ -394,7 +394,7 @@ def check_manifests():
         for path in (name, f"{name}/*.csv", f"{name}/m-1.csv"):
             expect_run(["import", path], cwd, 1, ["m-2.csv is missing", "nothing was imported"])
     (cwd / "azure" / "m-2.csv").write_text(second[:-40])
-    expect_run(["import", "azure"], cwd, 1, ["it is not whole", "fetch it again"])
+    expect_run(["import", "azure"], cwd, 1, ["the file is not complete", "fetch it again"])
     (cwd / "aws" / "m-2.csv").write_text(second)
     expect_run(["import", "aws"], cwd, 0, ["in the file"])
     expect_run(["import", "bill.csv"], cwd, 0, ["as before"])

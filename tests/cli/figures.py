@@ -51,7 +51,7 @@ def activity():
     expect([(row["state"], row["job_count"]) for row in states] == [("FAILED", "1")],
            f"states: {states}")
     expect_run(["report", "--as", "activity", "--by", "usr"], cwd, code=2, has=["did you mean 'user'"])
-    expect_run(["report", "--as", "activity", "--cost", "all"], cwd, code=2, has=["is of costs"])
+    expect_run(["report", "--as", "activity", "--cost", "all"], cwd, code=2, has=["is for costs"])
     expect_run(["report", "--filter", "cluster=a,kind=used"], cwd, code=2, has=["two filters"])
 
 

@@ -195,7 +195,7 @@ for kind in ("s3", "azure"):
             server.put(key, part)
         server.put(name, json.dumps(manifest).encode())
         # A part that the manifest names is missing: nothing of the month is imported.
-        expect_run(["pull"], cwd, 1, ["1 of 4 parts that the manifest names are not there", keys[-1]])
+        expect_run(["pull"], cwd, 1, ["1 of 4 parts that the manifest names are missing", keys[-1]])
         expect_run(["reconcile"], cwd, 1 if run(["reconcile"], cwd)[0] else 0)
         server.put(keys[-1], parts[-1])
 

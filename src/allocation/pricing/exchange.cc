@@ -38,7 +38,7 @@ Result<ExchangeRate> read_exchange_rate(std::span<const std::string_view> row,
   if (!to) return std::unexpected(to.error().during("to"));
   if (*from == *to) {
     return fail(ErrorCode::kBadValue,
-                fmt::format("a rate of {} into itself, which is always 1", from->text()));
+                fmt::format("a rate from {} to itself, which is always 1", from->text()));
   }
   const auto value = parse_exact_decimal(row[ExchangeCell::kRate]);
   if (!value) return std::unexpected(value.error().during("rate"));

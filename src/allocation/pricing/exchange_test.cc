@@ -36,7 +36,7 @@ TEST(Exchange, RowsThatAreRefused) {
       {",USD,EUR,1,\n", "r.csv:2: date: '' is not a date"},
       {"2026-03-31,usd,EUR,1,\n", "r.csv:2: from: "},
       {"2026-03-31,USD,EURO,1,\n", "r.csv:2: to: "},
-      {"2026-03-31,USD,USD,1,\n", "r.csv:2: a rate of USD into itself"},
+      {"2026-03-31,USD,USD,1,\n", "r.csv:2: a rate from USD to itself"},
       {"2026-03-31,USD,EUR,0,\n", "r.csv:2: rate 0 is not above 0"},
       {"2026-03-31,USD,EUR,-1,\n", "r.csv:2: rate -1 is not above 0"},
       {"2026-03-31,USD,EUR,1000000000.1,\n", "r.csv:2: rate 1000000000.1 is not above 0 and at"},

@@ -103,10 +103,10 @@ Result<void> read_running_costs(std::span<const std::string_view> row, OwnedAsse
   }
   if (!row[AssetCell::kTariff].empty() &&
       (row[AssetCell::kPowerWatts].empty() || row[AssetCell::kPue].empty())) {
-    return fail(ErrorCode::kBadValue, "tariff_per_kwh needs power_watts and pue beside it");
+    return fail(ErrorCode::kBadValue, "tariff_per_kwh needs power_watts and pue in the same row");
   }
   if (!row[AssetCell::kColocation].empty() && row[AssetCell::kPowerWatts].empty()) {
-    return fail(ErrorCode::kBadValue, "colo_per_kw_month needs power_watts beside it");
+    return fail(ErrorCode::kBadValue, "colo_per_kw_month needs power_watts in the same row");
   }
   return {};
 }
@@ -163,9 +163,10 @@ Result<void> refuse_overlap(const std::vector<OwnedAsset>& assets) {
     const OwnedAsset& next = *order[i + 1];
     if (asset.cluster != next.cluster || asset.node != next.node) continue;
     if (asset.retired && *asset.retired <= next.in_service) continue;
-    return fail(ErrorCode::kConflict,
-                fmt::format("{}: {} is in service already by {}; state there when it was retired",
-                            next.place, next.node.text(), asset.place));
+    return fail(
+        ErrorCode::kConflict,
+        fmt::format("{}: {} is already in service according to {}; state there when it was retired",
+                    next.place, next.node.text(), asset.place));
   }
   return {};
 }

@@ -78,7 +78,7 @@ TEST(Owned, RowsThatAreRefused) {
       {"c,n,1,0,USD,2026-01-01,36,,,,,,200,,\n", "assets.csv:2: colo_per_kw_month needs"},
       {"c,n,1,0,USD,2026-01-01,36,,,,,,,x,\n", "assets.csv:2: operations_per_month: "},
       {"c,n,1,0,USD,2026-01-01,36,,,,,,,,\nc,n,2,0,USD,2027-01-01,36,,,,,,,,\n",
-       "assets.csv:3: n is in service already by assets.csv:2"},
+       "assets.csv:3: n is already in service according to assets.csv:2"},
   };
   for (const Case& c : cases) {
     const auto assets =

@@ -120,9 +120,10 @@ Result<Rate> read_list_rate(Row row) {
   }
   const auto option = parse_purchase_option(row[RateCell::kOption]);
   if (!option) {
-    return fail(ErrorCode::kBadValue,
-                fmt::format("option '{}' is none of on_demand, spot, committed_1y, committed_3y",
-                            printable_text(row[RateCell::kOption], 60)));
+    return fail(
+        ErrorCode::kBadValue,
+        fmt::format("'{}' is not an option; use on_demand, spot, committed_1y or committed_3y",
+                    printable_text(row[RateCell::kOption], 60)));
   }
   const auto from = parse_instant(row[RateCell::kFrom]);
   if (!from) return std::unexpected(from.error().during("from"));
@@ -159,9 +160,10 @@ class PriceTableReader {
  private:
   Result<void> read_host_rate(Row row, std::optional<Decimal>& rate) {
     if (rate) {
-      return fail(ErrorCode::kConflict,
-                  fmt::format("a second rate for {}; one is in force at all times",
-                              row[RateCell::kInstanceType]));
+      return fail(
+          ErrorCode::kConflict,
+          fmt::format("a second rate for {}; only one rate can be in force, so keep one of them",
+                      row[RateCell::kInstanceType]));
     }
     const auto price = TRY(read_hourly_price(row[RateCell::kPerHour], kHostUnitRateMax));
     const auto currency = Currency::parse(row[RateCell::kCurrency]);
@@ -197,7 +199,7 @@ class PriceTableReader {
       return {};
     }
     if (table_.instance_types[at->second.first] == type) return {};
-    return fail(ErrorCode::kConflict, fmt::format("{} has other GPUs, vcpu or memory at {}",
+    return fail(ErrorCode::kConflict, fmt::format("{} has different GPUs, vcpu or memory at {}",
                                                   type.name, at->second.second));
   }
 

@@ -27,7 +27,8 @@ TEST(PriceTable, RowsThatAreRefused) {
   const Case cases[] = {
       {",r,t,on_demand,2024-01-01,1,USD,,,,\n", "p.csv:2: provider is missing"},
       {"p,r,,on_demand,2024-01-01,1,USD,,,,\n", "p.csv:2: instance_type is missing"},
-      {"p,r,t,ondemand,2024-01-01,1,USD,,,,\n", "p.csv:2: option 'ondemand' is none of on_demand"},
+      {"p,r,t,ondemand,2024-01-01,1,USD,,,,\n",
+       "p.csv:2: 'ondemand' is not an option; use on_demand"},
       {"p,r,t,,2024-01-01,1,USD,,,,\n", "p.csv:2: option '' is none of"},
       {"p,r,t,spot,01.02.2024,1,USD,,,,\n", "p.csv:2: from: "},
       {"p,r,t,spot,2024-13-01,1,USD,,,,\n", "p.csv:2: from: "},
@@ -56,7 +57,7 @@ TEST(PriceTable, RowsThatAreRefused) {
       {"p,r,t,spot,2024-01-01,1,USD,,,,\nq,r,t,spot,2024-01-01,1,USD,,,,\n",
        "p.csv:3: a second spot price of t"},
       {"p,r,t,spot,2024-01-01,1,USD,T4,1,,\np,r,t,spot,2024-01-02,1,USD,T4,2,,\n",
-       "p.csv:3: t has other GPUs, vcpu or memory at p.csv:2"},
+       "p.csv:3: t has different GPUs, vcpu or memory at p.csv:2"},
       {"p,r,(cpu),on_demand,2024-01-01,1,USD,,,,\np,r,(cpu),on_demand,2025-01-01,1,USD,,,,\n",
        "p.csv:3: a second rate for (cpu)"},
       {"p,r,(memory_gib),on_demand,2024-01-01,1001,USD,,,,\n", "p.csv:2: per_hour 1001 is outside"},

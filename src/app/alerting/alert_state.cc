@@ -173,10 +173,10 @@ Result<AlertState> load_alert_state(const std::string& path) {
   const auto text = TRY(read_raw_file(path, kStateBytesMax));
   auto state = parse_alert_state(text);
   if (state) return state;
-  return std::unexpected(state.error().during(fmt::format(
-      "the alerts in {} can't be read; move the file away to begin anew, and every alert is sent "
-      "again",
-      path)));
+  return std::unexpected(
+      state.error().during(fmt::format("the alerts in {} can't be read; move the file away to "
+                                       "start over: every active alert is then sent again",
+                                       path)));
 }
 
 Result<void> save_alert_state(const AlertState& state, const std::string& path) {

@@ -141,9 +141,8 @@ Result<void> record_audit_event(Context& context, std::string_view action, std::
                                                   .hash = ""})
                                   : Result<audit_log::Head>(std::unexpected(audit_log.error()));
   if (!recorded) {
-    return std::unexpected(
-        recorded.error().during("the change was announced in the audit log and made, but the log "
-                                "could not say what came of it"));
+    return std::unexpected(recorded.error().during(
+        "the change was made, but the audit log could not record its result"));
   }
   ++context.audit_events;
   if (auto stored = save_known_head(context, *recorded); !stored) {

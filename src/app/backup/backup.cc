@@ -149,7 +149,7 @@ Result<void> copy_trail(const std::string& from, const std::string& to, const Co
   const auto before = audit_log::verify(from);
   if (!before) return std::unexpected(before.error());
   if (!before->whole) {
-    console.warn(fmt::format("the audit log {} is not whole: line {}: {}; it is copied as it is",
+    console.warn(fmt::format("the audit log {} is damaged: line {}: {}; it is copied as it is",
                              from, before->bad_line, before->reason));
   }
   std::error_code error;

@@ -99,9 +99,8 @@ Result<ExitCode> report_marks(const audit_log::Verdict& verdict, const AuditLogO
     context.console.warn(difference.text);
   }
   if (!differences.empty()) {
-    return fail(ErrorCode::kConflict,
-                fmt::format("the accounts are not what the audit log says: {}",
-                            counted(differences.size(), "difference")));
+    return fail(ErrorCode::kConflict, fmt::format("the accounts differ from the audit log: {}",
+                                                  counted(differences.size(), "difference")));
   }
   if (!verdict.accepted.empty() && !options.allow_accepted) {
     return fail(ErrorCode::kConflict,

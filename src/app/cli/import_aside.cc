@@ -29,8 +29,10 @@ Result<std::vector<OpenAsideRow>> named_rows(const std::vector<std::string>& nam
     }
     const auto found = std::ranges::find(status.aside, name, &OpenAsideRow::id);
     if (found == status.aside.end()) {
-      return fail(ErrorCode::kNotFound,
-                  fmt::format("no row {} is aside; 'pennyweight import aside' lists them", name));
+      return fail(
+          ErrorCode::kNotFound,
+          fmt::format("no row {} is set aside; 'pennyweight import aside' lists the rows that are",
+                      name));
     }
     const bool is_known = std::ranges::find(rows, name, &OpenAsideRow::id) != rows.end();
     if (!is_known) rows.push_back(*found);
@@ -64,8 +66,7 @@ Result<void> dismiss(const AsideOptions& options, const BillStatus& status, Stor
                      Context& context) {
   if (options.by.empty() || options.reason.empty()) {
     return usage_error(
-        "--dismiss needs --by and --reason: who says so, and why the money of the "
-        "row is not due");
+        "--dismiss needs --by and --reason: who decides, and why the row's money is not due");
   }
   const auto rows = TRY(named_rows(options.dismiss, status));
   BillStatement statement;
@@ -85,8 +86,7 @@ Result<void> mend(const AsideOptions& options, const BillStatus& status, Store& 
                   Context& context) {
   if (options.mended_file.empty() || options.by.empty()) {
     return usage_error(
-        "--mend needs --with FILE, a bill of the same form with the rows as they "
-        "should be, and --by");
+        "--mend needs --by, and --with FILE: a bill in the same format with the corrected rows");
   }
   const auto rows = TRY(named_rows(options.mend, status));
   ImportOptions import;

@@ -414,9 +414,10 @@ Result<ExitCode> run(const ImportArguments& arguments, Context& context) {
     aside.add(imported->statement.aside);
   }
   if (failed > 0) {
-    return fail(ErrorCode::kBadFile,
-                fmt::format("{} of {} files could not be imported, and nothing of them was", failed,
-                            deliveries.size()));
+    return fail(
+        ErrorCode::kBadFile,
+        fmt::format("{} of {} files could not be imported; nothing of them is in the ledger",
+                    failed, deliveries.size()));
   }
   if (conflicts > 0) {
     return fail(

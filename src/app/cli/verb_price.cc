@@ -116,7 +116,7 @@ Result<ExitCode> run(const PriceArguments& given, Context& context) {
         "configuration");
   }
   if (!arguments.energy.empty() && arguments.owned.empty()) {
-    return usage_error("price: --energy needs --owned, whose nodes it is for");
+    return usage_error("price: --energy needs --owned, the file of the machines that it measures");
   }
   const Instant now = context.clock.now();
   const auto month = rated::priced_month(arguments.month, now);

@@ -171,7 +171,7 @@ TEST_F(PriceVerb, WhatIsWrongUsage) {
       "price: use --owned, --rate-card or both, or set prices.owned or prices.rate_card in the "
       "configuration");
   EXPECT_EQ(price("--energy e.csv --rate-card c.csv"),
-            "price: --energy needs --owned, whose nodes it is for");
+            "price: --energy needs --owned, the file of the machines that it measures");
   const std::string card = file("card.csv", "unit,price,currency\nHours,1,USD\n");
   EXPECT_THAT(price("--rate-card " + card), testing::HasSubstr("card.csv:2: names no sku"));
   EXPECT_FALSE(std::filesystem::exists(config_.store_path));

@@ -106,7 +106,7 @@ Result<ExitCode> run_provider(const ReconcileOptions& options, Store& store, Con
                                      one.missing.front(), one.parts, one.delivery));
   }
   if (!status.totals_equal()) {
-    return fail(ErrorCode::kConflict, "the ledger has other totals than the provider, as above");
+    return fail(ErrorCode::kConflict, "the ledger's totals differ from the provider's; see above");
   }
   if (status.aside_money.rows > 0) return fail(ErrorCode::kConflict, open_money(status));
   if (!status.missing.empty()) return fail(ErrorCode::kConflict, "a delivery is not complete");

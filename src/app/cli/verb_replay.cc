@@ -116,8 +116,9 @@ Result<replay::Scheduling> parse_scheduling(const std::string& order, const std:
   }
   const auto rule = replay::parse_when_blocked(blocked);
   if (!rule) {
-    return usage_error(fmt::format("'{}' is unknown; while the first job is blocked, use one of {}",
-                                   blocked, replay::when_blocked_names()));
+    return usage_error(
+        fmt::format("'{}' is not a rule for when the first job is blocked; use one of {}", blocked,
+                    replay::when_blocked_names()));
   }
   const auto place = replay::parse_placement_rule(placement);
   if (!place) {
@@ -134,10 +135,9 @@ Result<what_if::Scenario> parse_scenario(const ReplayOptions& options) {
   what_if::Scenario scenario;
   scenario.scheduling = TRY(parse_scheduling(options.order, options.blocked, options.placement));
   if (options.preempts && replay::is_fair(scenario.scheduling.order)) {
-    return usage_error(
-        fmt::format("--preempt does not go with --scheduler {}: a fair queue "
-                    "interrupts nobody here",
-                    options.order));
+    return usage_error(fmt::format(
+        "--preempt can't be combined with --scheduler {}: a fair queue interrupts no job",
+        options.order));
   }
   scenario.scheduling.preempts = options.preempts;
   scenario.scheduling.depth = options.depth;

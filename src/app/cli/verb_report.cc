@@ -66,7 +66,7 @@ Result<ExitCode> run_activity(const ReportOptions& options, Context& context) {
        {"--cost", "--sort", "--top", "--as-of", "--currency", "--rates", "--digits"}) {
     if (options.command->count(option) == 0) continue;
     return usage_error(
-        fmt::format("report: {} is of costs, which --as {} does not have", option, options.as));
+        fmt::format("report: {} is for costs, which --as {} does not report", option, options.as));
   }
   ActivityQuery query{.by = {},
                       .filters = options.query.filters,

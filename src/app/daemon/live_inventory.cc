@@ -186,7 +186,8 @@ std::string LiveInventory::readings_text() const {
 
 Result<void> LiveInventory::restore_readings(std::string_view text) {
   const auto refuse = [] {
-    return fail(ErrorCode::kBadFile, "these are no readings of a pennyweight serve; remove them");
+    return fail(ErrorCode::kBadFile,
+                "this is not a file of readings that 'pennyweight serve' wrote; remove it");
   };
   if (!text.starts_with(kReadingsTitle) || !text.ends_with("\nend\n")) return refuse();
   std::map<Hash128, HoldingState*> by_hash;

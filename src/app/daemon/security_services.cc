@@ -68,9 +68,9 @@ Result<void> check_known_head(SecurityServices& security, const Config& config) 
   if (is_there) return {};
   return fail(
       ErrorCode::kConflict,
-      fmt::format("the audit log {} lacks entry {}, which the accounts {} know: one of the "
-                  "two was replaced or cut. Put the right one back, or let it be known for "
-                  "ever with 'pennyweight audit accept --reason TEXT'",
+      fmt::format("the audit log {} lacks entry {}, which the accounts {} refer to: one of the two "
+                  "was replaced or truncated. Restore the right one, or record the loss for good "
+                  "with 'pennyweight audit accept --reason TEXT'",
                   audit_log_path(config), audit_log::write_head(*known), accounts_path(config)));
 }
 

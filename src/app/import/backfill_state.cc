@@ -30,10 +30,9 @@ std::string to_text(const BackfillState& state) {
 
 Result<BackfillState> parse_backfill_state(std::string_view text) {
   const auto bad = [] {
-    return fail(
-        ErrorCode::kBadFile,
-        "this is not the state of a backfill; move its folder away and start over: what is in "
-        "the ledger is not counted twice");
+    return fail(ErrorCode::kBadFile,
+                "this is not the state of a backfill; move its folder away and start over: nothing "
+                "that is in the ledger counts twice");
   };
   if (!text.starts_with(kHead)) return bad();
   text.remove_prefix(kHead.size());

@@ -101,11 +101,10 @@ Result<void> check_manifests(const std::vector<std::string>& files) {
         }
         const auto bytes = fs::file_size(where / part.name, ignored);
         if (part.bytes && bytes != *part.bytes) {
-          return fail(
-              ErrorCode::kBadFile,
-              fmt::format("{} has {} bytes and {} says {}: it is not whole; fetch it again; "
-                          "nothing was imported",
-                          part.name, bytes, manifest, *part.bytes));
+          return fail(ErrorCode::kBadFile,
+                      fmt::format("{} has {} bytes, but {} says {}: the file is not complete; "
+                                  "fetch it again; nothing was imported",
+                                  part.name, bytes, manifest, *part.bytes));
         }
       }
     }

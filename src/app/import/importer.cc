@@ -157,11 +157,10 @@ Result<ImportSource> make_source(const std::vector<std::string>& paths, const In
   if (!adds) return source;
   // A file of differences is recognised by its bytes, so that it is not added twice.
   if (paths.front() == "-") {
-    return fail(
-        ErrorCode::kConfig,
-        fmt::format("a delivery of style {} must be a file, so that it is recognised when it "
-                    "is sent again; standard input can't be",
-                    to_text(style)));
+    return fail(ErrorCode::kConfig,
+                fmt::format("a delivery of style {} must be a file and not standard input, so that "
+                            "it is recognised when it is sent again",
+                            to_text(style)));
   }
   Fingerprint all;
   for (const std::string& path : paths) {
@@ -200,8 +199,8 @@ Result<void> check_expected(const ImportOptions& options, BillStatement& stateme
     }
     if (found != expected) {
       return fail(ErrorCode::kConflict,
-                  fmt::format("the total should be {} and the lines that could be taken add up to "
-                              "{} billed, {} apart ({}); nothing was imported",
+                  fmt::format("the total should be {}, but the lines that can be read add up to {} "
+                              "billed, {} apart ({}); nothing was imported",
                               exact_money(expected), exact_money(found),
                               exact_money(found - expected), subject_text(statement)));
     }
@@ -272,8 +271,8 @@ Result<CommitTerms> judge_delivery(Store& store, const SessionSink& sink,
     if (statement.aside.rows > 0 || statement.taken.rows != options.mends.size()) {
       return fail(
           ErrorCode::kBadValue,
-          fmt::format("{} to be mended, and the file brings {} that can be taken and {} that "
-                      "can't; nothing was imported",
+          fmt::format("{} to be mended, but the file has {} that can be read and {} that can't; "
+                      "nothing was imported",
                       counted(options.mends.size(), "row"), counted(statement.taken.rows, "row"),
                       counted(statement.aside.rows, "row")));
     }
@@ -301,8 +300,8 @@ Result<CommitTerms> judge_delivery(Store& store, const SessionSink& sink,
     if (!options.confirm && !options.preview) {
       return fail(ErrorCode::kConflict,
                   joined(effect.needs_confirm) +
-                      "; nothing was imported. --preview shows the whole effect; --confirm takes "
-                      "it. If the file adds to what is there, it is not a replacement: give the "
+                      "; nothing was imported. --preview shows the whole effect; --confirm accepts "
+                      "it. If the file adds to earlier ones, it is not a replacement: give the "
                       "files of a month in one command, or name them as parts (--part 1/2 "
                       "--delivery-name NAME), or use --delivery guarded");
     }

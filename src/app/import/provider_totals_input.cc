@@ -51,7 +51,7 @@ class ProviderTotals : public csv::Sink {
     const std::string month(row.fields[places_[2]]);
     if (!parse_date(month + "-01")) {
       return fail(ErrorCode::kBadValue,
-                  fmt::format("month '{}' is not one such as 2026-03", month));
+                  fmt::format("'{}' is not a month; write it as 2026-03", month));
     }
     std::string_view amount = row.fields[places_[3]];
     std::string_view code = currency_ ? row.fields[*currency_] : std::string_view();
@@ -62,11 +62,10 @@ class ProviderTotals : public csv::Sink {
     }
     const auto currency = Currency::parse(code);
     if (!currency) {
-      return fail(
-          ErrorCode::kBadValue,
-          fmt::format("'{}' is no currency; write it behind the amount, such as 1234.56 USD, "
-                      "or in a column currency",
-                      code));
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("'{}' is not a currency; write it after the amount, such as 1234.56 "
+                              "USD, or in a column currency",
+                              code));
     }
     const auto number = TRY(parse_decimal(amount));
     return ControlTotal{.month = month,

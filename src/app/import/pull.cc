@@ -208,7 +208,7 @@ class SourcePull {
       if (!is_manifest(entry.key)) continue;
       if (entry.bytes > kPulledManifestBytesMax) {
         return fail(ErrorCode::kLimit,
-                    fmt::format("the manifest {} has {} bytes; {} is the most", entry.key,
+                    fmt::format("the manifest {} has {} bytes; at most {} are read", entry.key,
                                 entry.bytes, kPulledManifestBytesMax));
       }
       std::string& text = texts[entry.key];
@@ -224,8 +224,8 @@ class SourcePull {
     if (!delivery.missing.empty()) {
       return fail(
           ErrorCode::kBadFile,
-          fmt::format("{} of {} parts that the manifest names are not there: {}; nothing of "
-                      "it is imported until they are",
+          fmt::format("{} of {} parts that the manifest names are missing: {}; nothing of the "
+                      "delivery is imported until they are there",
                       delivery.missing.size(), delivery.missing.size() + delivery.parts.size(),
                       fmt::join(delivery.missing, ", ")));
     }
@@ -306,19 +306,18 @@ class SourcePull {
     const auto bytes = fs::file_size(part, problem);
     if (problem || bytes != entry.bytes) {
       fs::remove(part, problem);
-      return fail(ErrorCode::kBadFile,
-                  fmt::format("{} has {} bytes where the list says {}; it is fetched again the "
-                              "next time",
-                              entry.key, bytes, entry.bytes));
+      return fail(
+          ErrorCode::kBadFile,
+          fmt::format("{} has {} bytes, but the listing says {}; the next pull fetches it again",
+                      entry.key, bytes, entry.bytes));
     }
     const bool is_right = TRY(has_checksum(part, checksum));
     if (!is_right) {
       fs::remove(part, problem);
-      return fail(
-          ErrorCode::kBadFile,
-          fmt::format("{} is damaged: its checksum is not the one that the store has; it is "
-                      "fetched again the next time",
-                      entry.key));
+      return fail(ErrorCode::kBadFile,
+                  fmt::format("{} is damaged: its checksum differs from the one that the store "
+                              "states; the next pull fetches it again",
+                              entry.key));
     }
     fs::rename(part, path, problem);
     if (problem) return fail(ErrorCode::kIo, path.string() + ": " + problem.message());

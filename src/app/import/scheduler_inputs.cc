@@ -66,8 +66,9 @@ Result<FileParser> open_sacct_json(const InputFormat&, const ParserInput& input)
 
 Result<FileParser> open_scontrol(const InputFormat&, const ParserInput& input) {
   if (!input.options.from) {
-    return fail(ErrorCode::kConfig,
-                "scontrol does not say since when its nodes are there; give --from 2026-03-01");
+    return fail(
+        ErrorCode::kConfig,
+        "scontrol does not say since when its nodes exist; state it, such as --from 2026-03-01");
   }
   const slurm::ScontrolOptions options{input.cluster.name, *input.options.from, input.file,
                                        input.cluster.partitions_are_pools};

@@ -95,9 +95,10 @@ Result<void> SessionSink::end_bill_file(const std::string& file) {
   if (percent == 100 || (percent > kPercentInCommonMax && lines > kLinesInCommonMax)) {
     return fail(
         ErrorCode::kConflict,
-        fmt::format("{} % of the money in {} is in the files before it too and would count twice: "
-                    "they are two deliveries of a month and not parts of one; give the newer one",
-                    percent, file));
+        fmt::format(
+            "{} % of the money in {} is also in the files before it and would count twice: they "
+            "are two deliveries of a month and not parts of one; give only the newer one",
+            percent, file));
   }
   bill_lines_.merge(file_lines_);
   bill_files_.push_back(std::move(ended));

@@ -8,7 +8,7 @@ namespace pennyweight {
 Result<std::string> random_bytes(std::size_t count) {
   std::string bytes(count, '\0');
   if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(count)) != 1) {
-    return fail(ErrorCode::kIo, "the operating system gives no random bytes");
+    return fail(ErrorCode::kIo, "the operating system provides no random bytes");
   }
   return bytes;
 }

@@ -191,7 +191,7 @@ Result<MigLayout> mig_layout(const GpuModel& model, std::span<const std::string>
   }
 
   const auto most = most_beside(wanted, card);
-  if (!most) return refuse("no placement of them fits on the card together");
+  if (!most) return refuse("these instances do not fit on one GPU together");
 
   const MigShare usable = {.compute = slice_share(most->compute_slices, model.mig_compute_slices),
                            .memory = slice_share(most->memory_slices, model.mig_memory_slices)};

@@ -173,24 +173,24 @@ TEST(MigLayout, WhatDoesNotFitIsRefusedByName) {
        "MIG layout 2 x 1g.5gb+me on a A100-SXM4-40GB: at most 1 of 1g.5gb+me"},
       {"A100-SXM4-40GB",
        {"7g.40gb", "1g.5gb"},
-       "MIG layout 1 x 1g.5gb + 1 x 7g.40gb on a A100-SXM4-40GB: no placement of them fits on the "
-       "card together"},
+       "MIG layout 1 x 1g.5gb + 1 x 7g.40gb on a A100-SXM4-40GB: these instances do not fit on one "
+       "GPU together"},
       {"A100-SXM4-40GB",
        {"3g.20gb", "3g.20gb", "1g.5gb"},
-       "MIG layout 1 x 1g.5gb + 2 x 3g.20gb on a A100-SXM4-40GB: no placement of them fits on the "
-       "card together"},
+       "MIG layout 1 x 1g.5gb + 2 x 3g.20gb on a A100-SXM4-40GB: these instances do not fit on one "
+       "GPU together"},
       // Seven sevenths and eight eighths, but no valid placement: two 1g.5gb cannot be placed on
       // slices 6 and 7.
       {"A100-SXM4-40GB",
        {"4g.20gb", "2g.10gb", "1g.5gb", "1g.5gb"},
-       "MIG layout 2 x 1g.5gb + 1 x 2g.10gb + 1 x 4g.20gb on a A100-SXM4-40GB: no placement of "
-       "them fits on the card together"},
+       "MIG layout 2 x 1g.5gb + 1 x 2g.10gb + 1 x 4g.20gb on a A100-SXM4-40GB: these instances do "
+       "not fit on one GPU together"},
       {"A100-SXM4-40GB",
        {"2c.3g.20gb", "2c.3g.20gb", "2c.3g.20gb"},
        "MIG layout 3 x 3g.20gb on a A100-SXM4-40GB: at most 2 of 3g.20gb"},
       {"A30",
        {"2g.12gb", "2g.12gb", "1g.6gb"},
-       "MIG layout 1 x 1g.6gb + 2 x 2g.12gb on a A30: no placement of them fits on the card "
+       "MIG layout 1 x 1g.6gb + 2 x 2g.12gb on a A30: these instances do not fit on one GPU "
        "together"},
       {"A100-SXM4-40GB",
        {"3g.20gb", "3g.40gb"},

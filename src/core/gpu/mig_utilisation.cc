@@ -69,7 +69,7 @@ Result<CardActivity> card_activity(const GpuModel& model,
   }
   if (held > whole) {
     return fail(ErrorCode::kBadValue,
-                fmt::format("{} MIG instances on a {}: together more than a card", uses.size(),
+                fmt::format("{} MIG instances on a {}: together more than one GPU", uses.size(),
                             model.name));
   }
   card.activity_ppm = static_cast<std::uint32_t>((sum + whole / 2) / whole);

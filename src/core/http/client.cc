@@ -312,8 +312,7 @@ Result<CurlList> Client::State::prepare(const Request& request, const std::strin
     if (name.empty() || has_control(name) || has_control(value) ||
         name.find_first_of(": ") != std::string::npos) {
       return fail(ErrorCode::kConfig,
-                  "a header holds what a header can't: line ends, or a colon "
-                  "or space in its name");
+                  "a header has line ends in it, or a colon or space in its name");
     }
     // With a semicolon libcurl sends an empty header.
     add_header(headers, value.empty() ? name + ";" : fmt::format("{}: {}", name, value));
@@ -371,9 +370,10 @@ Result<void> Client::State::perform(Transfer& transfer, const std::string& addre
     return fail(ErrorCode::kIo, fmt::format("{}: {}", address, peer_check.refusal));
   }
   if (why == CURLE_OPERATION_TIMEDOUT) {
-    return fail(ErrorCode::kIo,
-                fmt::format("{}: no complete answer in time (connecting {} ms, in all {} ms)",
-                            address, settings.connect_timeout.count(), settings.timeout.count()));
+    return fail(
+        ErrorCode::kIo,
+        fmt::format("{}: no complete answer in time (limits: {} ms to connect, {} ms in all)",
+                    address, settings.connect_timeout.count(), settings.timeout.count()));
   }
   // libcurl's own messages for these two would show the whole URL.
   if (why == CURLE_URL_MALFORMAT || why == CURLE_UNSUPPORTED_PROTOCOL) {
@@ -439,8 +439,8 @@ Result<Response> Client::State::follow(const Request& request,
     if (!same_origin(url, redirect) && !is_upgrade_to_tls(url, redirect)) {
       return fail(
           ErrorCode::kIo,
-          fmt::format("{}: redirects to {}, which is not followed, since another server could "
-                      "be asked through us that way; configure that address if it is right",
+          fmt::format("{}: redirects to {}, which is not followed, since that could make this "
+                      "program query another server; configure that address if it is right",
                       from, shown_address(redirect)));
     }
     url = redirect;

@@ -24,8 +24,8 @@ std::map<std::string, std::string> range_headers(const ObjectEntry& entry, std::
 
 std::unexpected<Error> changed(const ObjectEntry& entry, const std::string& place) {
   return fail(ErrorCode::kConflict,
-              fmt::format("{}/{} changed while it was read; it is fetched again the next time",
-                          place, entry.key));
+              fmt::format("{}/{} changed while it was read; the next pull fetches it again", place,
+                          entry.key));
 }
 
 std::unexpected<Error> refusal_of(const http::Response& response, const std::string& place,

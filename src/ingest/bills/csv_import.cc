@@ -46,7 +46,7 @@ class CsvImport::CsvRows : public csv::Sink {
     auto summary = importer.finish();
     if (summary && ends_without_line_end) {
       summary->warnings.emplace_back(
-          "the last line has no line end; if the file was cut, its last field is not whole");
+          "the last line has no line end; if the file was cut off, its last field is not complete");
     }
     return summary;
   }

@@ -32,7 +32,7 @@ std::string_view Cells::optional_name(std::string_view column) {
                                value.size()));
   }
   if (value == "NULL" || value == "null") {
-    refuse(column, "the word NULL stands for nothing here; leave the cell empty");
+    refuse(column, "the word NULL has no meaning here; leave the cell empty");
   }
   return value;
 }

@@ -24,8 +24,8 @@ std::string_view place_of(csv::Cells& cells) {
   for (const std::string_view place : kPlaces) {
     if (!cells.has(place)) continue;
     if (!named.empty()) {
-      cells.refuse(place, fmt::format("both '{}' and '{}' are named; a holding names one: where it "
-                                      "is known best, so empty the other",
+      cells.refuse(place, fmt::format("both '{}' and '{}' are stated, but a holding has one; keep "
+                                      "the more precise one, and empty the other",
                                       named, place));
       return {};
     }
@@ -135,9 +135,10 @@ CardShare share_of(csv::Cells& cells, std::string_view column) {
     share = CardShare::of(static_cast<std::uint64_t>(decimal->ticks()), Decimal::kTicksPerUnit);
   }
   if (!share) {
-    cells.refuse(column, fmt::format("'{}' is not a part of a card that can be kept exactly; write "
-                                     "more than 0 and at most 1, in thousandths (0.333) or as 1/3",
-                                     text.substr(0, 60)));
+    cells.refuse(column,
+                 fmt::format("'{}' is not a part of a GPU that can be stored exactly; write more "
+                             "than 0 and at most 1, in thousandths (0.333) or as 1/3",
+                             text.substr(0, 60)));
   }
   return share.value_or(CardShare{});
 }

@@ -27,7 +27,8 @@ void read_sharing(csv::Cells& cells, Node& node) {
     const auto sharing = parse_gpu_sharing(text);
     if (!sharing) {
       return cells.refuse(
-          "sharing", fmt::format("'{}' is none of none, time-slicing and mps", text.substr(0, 60)));
+          "sharing", fmt::format("'{}' is not a way of sharing; write none, time-slicing or mps",
+                                 text.substr(0, 60)));
     }
     node.sharing = *sharing;
   }

@@ -28,7 +28,7 @@ std::optional<std::uint64_t> share_of(csv::Cells& cells, std::string_view column
                                       std::uint64_t ppm_per_unit, std::string_view scale) {
   const auto ppm = cells.optional_nearest(column, ppm_per_unit);
   if (ppm && *ppm > 2 * kPpm) {
-    cells.refuse(column, fmt::format("is far beyond its scale, {}; convert it", scale));
+    cells.refuse(column, fmt::format("is far above its scale, {}; convert it", scale));
   }
   return ppm;
 }

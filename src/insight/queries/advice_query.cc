@@ -26,7 +26,7 @@ Result<Money Costs::*> cost_of_name(const std::string& name) {
   if (name == "list") return &Costs::list;
   if (name == "contracted") return &Costs::contracted;
   return fail(ErrorCode::kBadValue,
-              fmt::format("cost '{}' is none of effective, billed, list, contracted", name));
+              fmt::format("'{}' is not a cost; use effective, billed, list or contracted", name));
 }
 
 // From the first to the last hour that the bill of the month charges a resource for.
@@ -54,11 +54,11 @@ Result<void> check_words(const AdviceQuery& query) {
   }
   if (!query.effort.empty() && !advising::parse_effort(query.effort)) {
     return fail(ErrorCode::kBadValue,
-                fmt::format("effort '{}' is none of low, medium, high", query.effort));
+                fmt::format("'{}' is not an effort; use low, medium or high", query.effort));
   }
   if (!query.sure.empty() && !advising::parse_sureness(query.sure)) {
     return fail(ErrorCode::kBadValue,
-                fmt::format("sure '{}' is none of low, medium, high", query.sure));
+                fmt::format("'{}' is not a sureness; use low, medium or high", query.sure));
   }
   return {};
 }
@@ -233,8 +233,8 @@ Result<Table> advice_detail(const AdviceResult& result, const std::string& id) {
     if (id.empty() || !each.id.starts_with(id)) continue;
     if (found != nullptr) {
       return fail(ErrorCode::kNotFound,
-                  fmt::format("'{}' begins the ids of several advices of {}: {} and {}", id,
-                              result.month, found->id, each.id));
+                  fmt::format("'{}' begins the ids of several pieces of advice for {}: {} and {}",
+                              id, result.month, found->id, each.id));
     }
     found = &each;
   }

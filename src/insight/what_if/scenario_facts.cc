@@ -87,7 +87,7 @@ class FleetChanger {
         change.nodes < 0 ? static_cast<std::uint64_t>(-change.nodes) : std::uint64_t{1};
     if (selected.size() < wanted) {
       return fail(ErrorCode::kConfig,
-                  fmt::format("{} {} can't be taken away or copied: cluster {} has {}", wanted,
+                  fmt::format("{} {} can't be removed or copied: cluster {} has {}", wanted,
                               in_words(change), month_.cluster.text(), selected.size()));
     }
     if (change.nodes < 0) {

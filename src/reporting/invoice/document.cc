@@ -369,7 +369,7 @@ std::string invoice_document(const Invoice& invoice) {
 
 Result<Invoice> read_invoice(std::string_view document) {
   if (document.size() > kInvoiceDocumentBytesMax) {
-    return fail(ErrorCode::kLimit, fmt::format("an invoice of {} bytes; {} is the most",
+    return fail(ErrorCode::kLimit, fmt::format("the invoice has {} bytes; at most {} are allowed",
                                                document.size(), kInvoiceDocumentBytesMax));
   }
   simdjson::dom::parser parser;
@@ -434,8 +434,7 @@ Result<Invoice> read_invoice(std::string_view document) {
   }
   if (!reader.missing().empty()) {
     return fail(ErrorCode::kBadFile,
-                fmt::format("this invoice has no '{}', or not the one that it should have",
-                            reader.missing()));
+                fmt::format("this invoice has no '{}', or a wrong one", reader.missing()));
   }
   return invoice;
 }

@@ -302,9 +302,9 @@ Result<LiveCosts> live_costs(const LiveInput& input) {
        .postings = [&](const std::vector<Posting>& postings) -> Result<void> {
          for (const Posting& posting : postings) {
            if (posting.costs.currency() != currency && posting.costs.effective.ticks() != 0) {
-             return fail(ErrorCode::kUnsupported,
-                         "the cluster's nodes are priced in two currencies; give the rate "
-                         "card one");
+             return fail(
+                 ErrorCode::kUnsupported,
+                 "the cluster's nodes are priced in two currencies; use one in the rate card");
            }
            shares.add(posting);
          }

@@ -67,10 +67,9 @@ Result<ClosedBooks> close_books(Store& store, Closing closing, const std::string
   if (!is_month_over(month, closing.at)) {
     if (even_so.empty()) {
       return fail(ErrorCode::kConflict,
-                  fmt::format("{} is not over, and a closed month never changes: what is still to "
-                              "be billed of it would be booked in the next month; close it from "
-                              "the 1st on, or say why now (--even-so REASON, \"even_so\" in the "
-                              "API)",
+                  fmt::format("{} is not over, and a closed month never changes: its later charges "
+                              "would be booked in the next month; close it from the 1st on, or say "
+                              "why now (--even-so REASON, \"even_so\" in the API)",
                               month));
     }
     closing.reason += (closing.reason.empty() ? "" : "; ") + ("before it was over: " + even_so);

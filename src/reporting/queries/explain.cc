@@ -421,7 +421,7 @@ Result<SpreadBucket> find_bucket(Store& store, const std::string& transfer) {
   }
   const auto moved = TRY(store.postings_of(FactId{*id}));
   const auto none = fail(ErrorCode::kNotFound,
-                         fmt::format("{} is no cost that a spread rule has moved", transfer));
+                         fmt::format("{} is not a cost that a spread rule has moved", transfer));
   if (moved.empty()) return none;
   const auto charge = TRY(store.find_charge(FactId{*id}));
   if (charge) return none;
@@ -482,7 +482,7 @@ Result<ExplainResult> explain_postings(Store& store, const ExplainQuery& params,
   const Posting& first = *chosen;
   if (params.as_of) {
     answer.warnings.emplace_back(
-        "these are the postings of an earlier time; only those of now are calculated again");
+        "these are postings as of an earlier time; only current ones are calculated again");
     return answer;
   }
   auto explanation = TRY(explain_posting(store, first, config, catalog, answer.warnings));

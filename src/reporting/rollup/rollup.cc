@@ -218,7 +218,8 @@ Result<bool> DuckdbRollup::refresh(Store& store) {
   Result<bool> changed = copy_changes(store);
   if (changed) return changed;
   if (is_damage(changed.error())) damaged_ = true;
-  return std::unexpected(changed.error().during("cannot bring the rollup up to the ledger"));
+  return std::unexpected(
+      changed.error().during("cannot bring the rollup up to date with the ledger"));
 }
 
 Result<bool> DuckdbRollup::copy_changes(Store& store) {

@@ -137,7 +137,7 @@ Result<void> FreshRows::add(const SummaryRow& row) {
   for (std::size_t i = 0; i < std::size(others); ++i) {
     Int128 more = 0;
     if (__builtin_sub_overflow(others[i]->ticks(), effective, &more)) {
-      return fail(ErrorCode::kLimit, "the costs of a bill are too far apart to be kept");
+      return fail(ErrorCode::kLimit, "the four costs of a bill are too far apart to be stored");
     }
     columns_[6 + i].set_hugeint(count_, more);
   }

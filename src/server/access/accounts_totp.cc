@@ -136,8 +136,9 @@ Result<std::vector<std::string>> AccountsFile::make_recovery_codes(std::string_v
   Change change;
   change.user_after = TRY(existing_locked(name));
   if (!change.user_after->has_totp) {
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("'{}' has no second factor whose codes could get lost", name));
+    return fail(
+        ErrorCode::kUnsupported,
+        fmt::format("'{}' has no second factor, so recovery codes would be of no use", name));
   }
   std::ignore = TRY(database_.change("DELETE FROM recovery_codes WHERE user = ?", {name}));
   for (const std::string& code : codes) {

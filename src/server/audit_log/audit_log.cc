@@ -279,7 +279,7 @@ class AuditLogFile : public AuditLog {
       if (!entry || (entry->action != kAdoptedAction && entry->action != kAcceptedAction)) continue;
       return fail(ErrorCode::kConflict,
                   fmt::format("the audit log {} had a kept head when entry {} was written; both {} "
-                              "and {} are missing: put them back, or let it be known for ever with "
+                              "and {} are missing: restore them, or record the loss for good with "
                               "'pennyweight audit accept --reason TEXT'",
                               path_, entry->number, files_.key, files_.head));
     }
@@ -480,9 +480,9 @@ Result<FileDescriptor> open_log(const std::string& path, bool may_make) {
   const bool is_new = !std::filesystem::exists(path);
   if (is_new && !may_make) {
     return fail(ErrorCode::kConflict,
-                fmt::format("the audit log {} is missing, although entries of it are known: put it "
-                            "back, or begin another one, which says so for ever, with 'pennyweight "
-                            "audit accept --reason TEXT'",
+                fmt::format("the audit log {} is missing, although entries of it are known: "
+                            "restore it, or begin a new one, which records the loss for good, with "
+                            "'pennyweight audit accept --reason TEXT'",
                             path));
   }
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, kOnlyMine));

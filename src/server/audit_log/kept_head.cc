@@ -231,7 +231,7 @@ Result<KeptHead::State> KeptHead::parse(std::string_view bytes, std::string_view
   const auto newest = newest_record(bytes, key);
   if (!newest) {
     return fail(ErrorCode::kConflict,
-                "it has no record signed by this key: it was changed, or the key is another one");
+                "it has no record signed by this key: it was changed, or this is the wrong key");
   }
   return newest->state;
 }

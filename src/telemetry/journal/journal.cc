@@ -257,7 +257,8 @@ Result<Position> Journal::append(std::uint32_t kind, std::string_view bytes,
   const std::uint64_t size = std::uint64_t{bytes.size()} + more.size();
   if (size > kRecordBytesMax) {
     return fail(ErrorCode::kLimit,
-                fmt::format("a record of {} bytes; the journal takes {}", size, kRecordBytesMax));
+                fmt::format("a record has {} bytes; the journal accepts at most {}", size,
+                            kRecordBytesMax));
   }
   std::unique_lock lock(mutex_);
   if (refuses_) {

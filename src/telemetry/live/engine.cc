@@ -301,10 +301,10 @@ Result<IngestResult> Engine::ingest(const IngestRequest& request, bool* refused)
   {
     const std::lock_guard lock(mutex_);
     if (pending_bytes_ > options_.pending_bytes_max) {
-      return fail(ErrorCode::kLimit, "the ledger takes no rows, and too many wait for it");
+      return fail(ErrorCode::kLimit, "the ledger accepts no rows, and too many are waiting");
     }
     if (pieces() > options_.pieces_max) {
-      return fail(ErrorCode::kStore, "samples come faster than the ledger takes their rows");
+      return fail(ErrorCode::kStore, "samples arrive faster than the ledger stores their rows");
     }
     std::ignore = TRY(find_or_add_stream(request.stream));
     if (is_silence(request) && !scraped_.contains(request.target_id)) return IngestResult{};

@@ -204,10 +204,11 @@ Result<std::string_view> BodyDecoder::decode(std::string_view encoding, std::str
     }
     size = unzstd(state_->zstd.get(), body, bytes_max, buffer);
   } else {
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("Content-Encoding \"{}\" is not read; send snappy, zstd, gzip, deflate "
-                            "or none",
-                            printable(encoding)));
+    return fail(
+        ErrorCode::kUnsupported,
+        fmt::format(
+            "Content-Encoding \"{}\" is not supported; send snappy, zstd, gzip, deflate or none",
+            printable(encoding)));
   }
   if (!size) return std::unexpected(size.error());
   return std::string_view(buffer.data(), *size);

@@ -48,7 +48,7 @@ Result<WriteProtocol> parse_write_protocol(std::string_view content_type) {
   if (!proto || *proto == "prometheus.WriteRequest") return WriteProtocol::kV1;
   if (*proto == "io.prometheus.write.v2.Request") return WriteProtocol::kV2;
   return fail(ErrorCode::kUnsupported,
-              fmt::format("remote write of the message \"{}\" is not read; send "
+              fmt::format("remote write of the message \"{}\" is not supported; send "
                           "prometheus.WriteRequest or io.prometheus.write.v2.Request",
                           printable(*proto)));
 }

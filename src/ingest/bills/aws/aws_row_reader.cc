@@ -517,10 +517,10 @@ void AwsRowReader::describe(bill::ImportSummary& summary) const {
   if (net_rows_ > 0) summary.warnings = plan_.half_net;
   for (const auto& [currency, offset] : offsets_) {
     if (offset.is_zero()) continue;
-    summary.warnings.push_back(fmt::format(
-        "usage under Savings Plans and its negations leave {} {} in BilledCost, where they should "
-        "come to 0: a part of the report is missing, or AWS rounded",
-        to_text(offset.amount()), currency.text()));
+    summary.warnings.push_back(
+        fmt::format("usage under Savings Plans and its negations add up to {} {} in BilledCost "
+                    "instead of 0: a part of the report is missing, or AWS rounded",
+                    to_text(offset.amount()), currency.text()));
   }
   if (without_effective_ > 0) {
     summary.warnings.push_back(

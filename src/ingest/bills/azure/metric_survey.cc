@@ -71,9 +71,9 @@ Result<InferredMetric> infer_metric(const MetricEvidence& evidence) {
       counted(evidence.purchases, "purchase of a commitment", "purchases of commitments");
   if (evidence.unused > 0 && evidence.purchases > 0) {
     return fail(ErrorCode::kBadFile,
-                fmt::format("it has {}, as only an amortised export has, and {}, as only an actual "
-                            "one has; import each export by itself, with --azure-metric amortized "
-                            "and --azure-metric purchases",
+                fmt::format("it has {}, which only an amortised export has, and {}, which only an "
+                            "actual one has; import the two exports separately, with "
+                            "--azure-metric amortized and --azure-metric purchases",
                             unused, purchases));
   }
   if (evidence.unused > 0) {

@@ -144,7 +144,7 @@ Result<FocusRowReader> FocusRowReader::open(const csv::Header& header) {
   const bool has_costs = std::ranges::any_of(
       kCostColumns, [&](std::string_view name) { return header.find(name).has_value(); });
   if (!has_costs) {
-    return fail(ErrorCode::kBadFile, fmt::format("missing columns: one of {} at least{}",
+    return fail(ErrorCode::kBadFile, fmt::format("missing columns: at least one of {}{}",
                                                  fmt::join(kCostColumns, ", "), kRemedy));
   }
   FocusRowReader reader;
@@ -253,10 +253,9 @@ void FocusRowReader::note_warnings(const csv::Header& header) {
     if (!known) unknown.push_back(name);
   }
   if (!unknown.empty()) {
-    warnings_.push_back(
-        fmt::format("columns that are neither of FOCUS nor begin with x_ are kept as "
-                    "they are: {}",
-                    fmt::join(unknown, ", ")));
+    warnings_.push_back(fmt::format(
+        "columns that FOCUS does not have and that do not begin with x_ are kept as they are: {}",
+        fmt::join(unknown, ", ")));
   }
 }
 

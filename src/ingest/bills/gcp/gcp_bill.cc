@@ -28,17 +28,17 @@ class GcpRowReader : public bill::RowReader {
     summary.unread_json = builder_.unread_json();
     if (builder_.too_large() > 0) {
       summary.warnings.push_back(fmt::format(
-          "{} quantities are 10^20 or more; they are kept as text, and the lines' money is taken",
+          "{} quantities are 10^20 or more; they are kept as text, and their lines are imported",
           builder_.too_large()));
     }
     if (!parser_.has(Field::kCredits)) {
       summary.warnings.emplace_back(
-          "there is no column credits: discounts and promotions are not taken off, and the bill "
-          "is not what will be paid; export it with TO_JSON_STRING(credits)");
+          "there is no column credits: discounts and promotions are not subtracted, so the bill is "
+          "not what will be paid; export it with TO_JSON_STRING(credits)");
     }
     if (!parser_.has(Field::kCostType)) {
       summary.warnings.emplace_back(
-          "there is no column cost_type: taxes and adjustments are taken for usage");
+          "there is no column cost_type: taxes and adjustments are read as usage");
     }
   }
 

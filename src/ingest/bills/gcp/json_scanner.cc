@@ -137,7 +137,7 @@ class Scanner {
         return scan_word("null");
       default:
         kind = JsonKind::kNumber;
-        if (is_at_end()) return fail("the text ends where a value should stand");
+        if (is_at_end()) return fail("the text ends where a value should be");
         return ascii::is_digit(peek()) || peek() == '-' ? scan_number() : fail("no value of JSON");
     }
   }

@@ -46,11 +46,11 @@ Result<RowParser> RowParser::open(const csv::Header& header) {
   for (const std::string& name : header.names()) {
     const std::string path = path_of(name);
     if (is_unnested(path)) {
-      return fail(ErrorCode::kBadFile,
-                  fmt::format("column {} is a list that was unnested, so that rows and their costs "
-                              "stand several times; export the list whole, with "
-                              "TO_JSON_STRING(labels) and the like",
-                              name));
+      return fail(
+          ErrorCode::kBadFile,
+          fmt::format("column {} is a list that was unnested, so rows and their costs occur "
+                      "several times; export the list whole, as with TO_JSON_STRING(labels)",
+                      name));
     }
     const auto [there, is_new] = names.emplace(path, name);
     if (!is_new) {

@@ -75,7 +75,7 @@ class AnyFocusRowReader : public bill::RowReader {
     reader_->describe(summary);
     if (respelled_.empty()) return;
     summary.warnings.push_back(
-        fmt::format("{} columns that FOCUS spells otherwise were read as its: {}{}",
+        fmt::format("{} columns in other spellings were read as columns of FOCUS: {}{}",
                     respelled_.size(), respelled_.front(), respelled_.size() == 1 ? "" : ", …"));
   }
 

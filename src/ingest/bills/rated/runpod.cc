@@ -239,10 +239,10 @@ constinit const bill::BillFormat kRunpodFormat = {
       static const RateCard kNoPrices;
       const auto bucket = parse_bucket_size(settings.option("bucket"));
       if (!bucket) {
-        return fail(ErrorCode::kConfig,
-                    "RunPod's records do not say how long their time buckets are; give --bucket "
-                    "hour, day or month, as bucketSize of the query was (RunPod's own default is "
-                    "day)");
+        return fail(
+            ErrorCode::kConfig,
+            "RunPod's records do not say how long their time buckets are; give --bucket hour, day "
+            "or month, the bucketSize of the query (RunPod's own default is day)");
       }
       const RateCard& card = settings.rate_card == nullptr ? kNoPrices : *settings.rate_card;
       return runpod_bill(card, {.bucket = *bucket, .account = {}});

@@ -302,10 +302,9 @@ std::string SlurmPoller::save() const {
 
 Result<void> SlurmPoller::restore(std::string_view text) {
   const auto refuse = [](std::string_view line) {
-    return fail(ErrorCode::kBadFile,
-                fmt::format("'{}' is not a line of the state of a Slurm poller; without the state "
-                            "everything is read again",
-                            line.substr(0, 60)));
+    return fail(ErrorCode::kBadFile, fmt::format("'{}' is not a line of a Slurm poller's state, "
+                                                 "which is ignored: everything is read again",
+                                                 line.substr(0, 60)));
   };
   if (text.size() > kPollerStateBytesMax) return refuse("too long");
   if (!text.starts_with(kFormatLine)) return refuse(text.substr(0, text.find('\n')));

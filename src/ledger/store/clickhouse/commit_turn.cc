@@ -31,9 +31,9 @@ bool CommitTurn::has_new_entries(const commit_log::View& since,
 Result<commit_log::Entry> CommitTurn::put(std::uint64_t session, const char* what) {
   Result<commit_log::Entry> entry = log_->commit(session, what);
   if (entry || !log_->in_doubt()) return entry;
-  return std::unexpected(entry.error().during(
-      "it is not known whether this was committed; look whether it is there, and do it again if it "
-      "is not"));
+  return std::unexpected(
+      entry.error().during("it is not known whether this was committed; check whether it is there, "
+                           "and run the command again if it is not"));
 }
 
 Result<void> CommitTurn::commit(std::uint64_t session, const char* what) {

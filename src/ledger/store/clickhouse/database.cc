@@ -301,8 +301,9 @@ Result<void> ClickhouseDatabase::refuse_another_layout(Client& client) {
   if (engine.empty()) return {};
   const bool is_of_cluster = engine == "Distributed";
   if (is_of_cluster && !layout_.is_cluster()) {
-    return fail(ErrorCode::kConfig,
-                "it is a ledger of a cluster: add cluster=NAME to its address, as who made it did");
+    return fail(
+        ErrorCode::kConfig,
+        "it is a ledger of a cluster: add cluster=NAME to its address, as when it was created");
   }
   if (!is_of_cluster && layout_.is_cluster()) {
     return fail(ErrorCode::kConfig,

@@ -163,7 +163,7 @@ Result<std::set<std::string>> ClickhouseRun::copy_postings(const LedgerRun& from
       database_.reading()));
   if (all.count() != from.run.postings || all.sum() != from.postings_sum) {
     return fail(ErrorCode::kStore,
-                "the current run has not the postings that it says it has; make a whole run");
+                "the current run does not have the postings that it states; make a whole run");
   }
   return workloads;
 }
@@ -280,7 +280,7 @@ Result<Run> ClickhouseRun::write_and_commit() {
   if (!current) return std::unexpected(current.error());
   if (kept_ && (!*current || (*current)->session != *kept_)) {
     return fail(ErrorCode::kConflict,
-                "another run took the place of the one of which a part was kept; make it again");
+                "another run has replaced the one that this run keeps a part of; make it again");
   }
   if (claim_) {
     TRY(check_clickhouse_claim(database_, ledger, *claim_, *current ? (*current)->run.number : 0));

@@ -489,7 +489,7 @@ Result<void> check_path(const DuckdbOptions& options) {
   namespace fs = std::filesystem;
   if (options.path.empty()) return fail(ErrorCode::kConfig, "the store has no path");
   if (options.path.starts_with(":memory:")) {
-    return fail(ErrorCode::kConfig, "DuckDB does not take this for the name of a file");
+    return fail(ErrorCode::kConfig, "DuckDB does not accept this as the name of a file");
   }
   std::error_code code;
   const fs::path path(options.path);
@@ -519,7 +519,7 @@ Result<duckdb::Database> open_file(const DuckdbOptions& options, const std::stri
   if (!database) return database;
   std::error_code code;
   if (!std::filesystem::exists(path, code)) {
-    return fail(ErrorCode::kConfig, "DuckDB does not take this for the name of a file");
+    return fail(ErrorCode::kConfig, "DuckDB does not accept this as the name of a file");
   }
   Connection connection = TRY(database->connect());
   TRY(prepare_schema(connection, options.read_only));

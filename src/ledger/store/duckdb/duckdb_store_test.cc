@@ -164,7 +164,7 @@ TEST_F(DuckdbStoreTest, RefusesFilesThatAreNotItsOwn) {
   } cases[] = {
       {file("text.csv"), false, ErrorCode::kBadFile, "not a DuckDB database"},
       {file("short.csv"), false, ErrorCode::kBadFile, "cannot open the store"},
-      {":memory:", false, ErrorCode::kConfig, "does not take this"},
+      {":memory:", false, ErrorCode::kConfig, "does not accept this"},
       {folder_.string(), false, ErrorCode::kBadFile, "it is a directory"},
       {file("no/such/ledger.duckdb"), false, ErrorCode::kNotFound, "does not exist"},
       {file("absent.duckdb"), true, ErrorCode::kNotFound, "there is no such file"},

@@ -138,8 +138,7 @@ Result<void> DuckdbRun::keep_previous_except(std::span<const FactId> charges) {
   if (!copied) return std::unexpected(copied.error());
   if (*copied != digest.count()) {
     return fail(ErrorCode::kStore,
-                "the current run has not the postings that it says it has; "
-                "make a whole run");
+                "the current run does not have the postings that it states; make a whole run");
   }
   postings_digest_.add(digest);
   run_.postings += *copied;

@@ -84,8 +84,8 @@ Result<void> DuckdbSource::check_numbers() {
       "runs FROM runs) WHERE run_id <> place OR number <> of_scope OR is_current <> (of_scope = "
       "runs))::UBIGINT")));
   if (odd[0] == 0 && odd[1] == 0) return {};
-  return fail(ErrorCode::kStore, fmt::format("{} are not numbered one after the other, as every "
-                                             "version does it: the file was changed by hand",
+  return fail(ErrorCode::kStore, fmt::format("{} are not numbered consecutively, as every version "
+                                             "numbers them: the file was changed by hand",
                                              odd[0] > 0 ? "imports" : "runs"));
 }
 

@@ -139,7 +139,7 @@ Result<void> DuckdbTarget::begin_or_go_on() {
   const Result<bool> moving = has_table(kMovingTable), versioned = has_table("schema_version");
   if (!moving || !versioned) return std::unexpected((moving ? versioned : moving).error());
   if (!*moving && !*versioned) {
-    return fail(ErrorCode::kBadFile, "it is in the way, and of something else; remove it");
+    return fail(ErrorCode::kBadFile, "another file is in the way; remove it");
   }
   DuckdbColumns columns = TRY(known_columns(*connection_, kOwnTables));
   columns_ = std::move(columns);
@@ -231,8 +231,8 @@ Result<void> DuckdbTarget::put_in_place() {
   fs::create_hard_link(making_, place_.path, code);
   if (code && !fs::exists(place_.path)) fs::rename(making_, place_.path, code);
   if (code) {
-    return fail(ErrorCode::kIo, fmt::format("{} is whole, and can't be put at {}: {}", making_,
-                                            place_.path, code.message()));
+    return fail(ErrorCode::kIo, fmt::format("{} is complete, but can't be renamed to {}: {}",
+                                            making_, place_.path, code.message()));
   }
   TRY(sync_folder(folder_of(place_.path)));
   fs::remove(making_, code);

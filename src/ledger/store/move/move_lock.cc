@@ -96,8 +96,8 @@ void MoveLock::live() {
 Result<void> MoveLock::holds() const {
   if (!lost_) return {};
   return fail(ErrorCode::kStore,
-              "no sign of life could be given for too long, or somebody else has taken over; run "
-              "the same command again, and it goes on from here");
+              "no heartbeat could be sent for too long, or another program has taken over; run the "
+              "same command again, and it goes on from here");
 }
 
 void MoveLock::end() {

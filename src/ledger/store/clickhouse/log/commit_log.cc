@@ -128,7 +128,7 @@ Result<CommitLog::LogReading> CommitLog::look() {
       if (!seen.at.torn) return seen;
       if (reads == kReadsMax) {
         return fail(ErrorCode::kStore,
-                    "the log of commits contradicts itself behind position " +
+                    "the log of commits contradicts itself after position " +
                         std::to_string(view_.entries.size()) +
                         ": rows of its table are missing, or no writer of this ledger wrote them");
       }
@@ -283,7 +283,7 @@ Result<View> CommitLog::begin() {
 }
 
 Result<void> CommitLog::alive() {
-  if (turn_ == 0) return fail(ErrorCode::kStore, "the turn to commit is another writer's");
+  if (turn_ == 0) return fail(ErrorCode::kStore, "another writer has the turn to commit");
   const Instant now = clock_.now();
   if (now >= said_at_ && now - said_at_ < settings_.lease / 3) return {};
   LogRow said = row(RowKind::kAlive, turn_);
@@ -319,7 +319,7 @@ Result<Entry> CommitLog::resolve_doubt(const LogRow& entry) {
 
 Result<Entry> CommitLog::commit(std::uint64_t session, const std::string& what) {
   in_doubt_ = false;
-  if (turn_ == 0) return fail(ErrorCode::kStore, "the turn to commit is another writer's");
+  if (turn_ == 0) return fail(ErrorCode::kStore, "another writer has the turn to commit");
   const std::uint64_t counted = view_.entries.find(session);
   if (counted < view_.entries.size()) return view_.entries[counted];
 
