@@ -113,6 +113,13 @@ bool has_line_identity(const Charge& charge) {
   });
 }
 
+bool has_line_number(const Charge& charge) {
+  return std::ranges::any_of(kScopeColumns, [&](const ScopeColumn& column) {
+    return std::string_view(column.title) == kLineScope &&
+           !other_column_text(charge, column.name).empty();
+  });
+}
+
 std::string month_after(const std::string& month) {
   CHECK(month.size() == 7, "a month is written 2026-03");
   const int year = std::stoi(month.substr(0, 4));

@@ -53,6 +53,7 @@ struct ScopeColumn {
   const char* name;   // of the column
   const char* title;  // in the scope
 };
+inline constexpr const char* kLineScope = "line";
 inline constexpr ScopeColumn kScopeColumns[] = {
     {kDeliveryPartColumn, "part"},
     // Google Cloud: rows of one export never change; a correction is a row of a later export
@@ -60,8 +61,8 @@ inline constexpr ScopeColumn kScopeColumns[] = {
     {"x_ExportTime", "exported"},
     // Oracle: "lineItem/referenceNo: Line identifier"; corrections are further lines that name it
     // (docs.oracle.com, Cost and Usage Reports Overview).
-    {"x_ReferenceNumber", "line"},
-    {"oci_ReferenceNumber", "line"},  // in Oracle's FOCUS reports
+    {"x_ReferenceNumber", kLineScope},
+    {"oci_ReferenceNumber", kLineScope},  // in Oracle's FOCUS reports
 };
 
 // How the names of the clouds begin, in small letters. Accounts of two clouds may have the same
@@ -88,6 +89,8 @@ std::string account_scope(const Charge& charge);
 std::string_view other_column_text(const Charge& charge, std::string_view column);
 // Whether the charge is of a provider that only adds rows and says which row is which.
 bool has_line_identity(const Charge& charge);
+// Whether it says so by a number of each line, as Oracle does.
+bool has_line_number(const Charge& charge);
 
 // The first month from `month` on that is not closed.
 template <class IsClosed>

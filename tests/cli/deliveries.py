@@ -341,10 +341,10 @@ def check_open_books():
     expect_run(["import", "bill.csv"], cwd, 1,
                ["in the file: 3 rows; billed 14.75 USD", "taken: 1 row; billed 10.25 USD",
                 "set aside: 2 rows; billed 4.50 USD", "1 row whose cost is not readable"])
-    close(1, ["4.5 USD billed", "1 row whose cost is not readable"])
+    close(1, ["4.50 USD billed", "1 row whose cost is not readable"])
     expect_run(["reconcile"], cwd, 0, ["2 rows of bills set aside, 4.50 USD billed"])
     expect_run(["reconcile", "--provider"], cwd, 1, ["not checked against any total"])
-    expect_run(["import", "aside"], cwd, 0, ["1.1", "1.2", "4.5 USD", "not readable"])
+    expect_run(["import", "aside"], cwd, 0, ["1.1", "1.2", "4.50 USD", "not readable"])
     expect_run(["import", "aside", "--dismiss", "1.2"], cwd, 2, ["--by and --reason"])
     expect_run(["import", "aside", "--dismiss", "1.2", "--by", "ann", "--reason", "a test line"], cwd)
     (cwd / "mended.csv").write_text(header + line("4.50"))
@@ -364,7 +364,7 @@ def check_open_books():
     expect_run(["import", "--expect-total", "seven", "more.csv"], cwd, 2, ["1234.56 USD"])
     expect_run(["import", "--expect-total", "7 USD", "--delivery-name", "b", "--part", "1/2",
                 "more.csv"], cwd)
-    close(1, ["part 2 of 2 of the delivery b is missing", "7 USD billed"])
+    close(1, ["part 2 of 2 of the delivery b is missing", "7.00 USD billed"])
     (cwd / "rest.csv").write_text(header + line("1.00", account="B"))
     expect_run(["import", "--delivery-name", "b", "--part", "2/2", "rest.csv"], cwd)
     close(0, ["checked against 14.75 USD"])

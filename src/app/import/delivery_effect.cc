@@ -8,7 +8,6 @@
 
 #include "core/try.h"
 #include "ledger/delivery.h"
-#include "reporting/number_format.h"
 
 namespace pennyweight {
 namespace {
@@ -106,6 +105,14 @@ bool part_gives_way(const std::string& part, const DeliveryQuestion& question) {
   const bool same_delivery = part.starts_with(of_same + ", part ");
   const bool same_count = part.ends_with(fmt::format(" of {}", question.parts));
   return !(same_delivery && same_count);
+}
+
+// Whether a line gives way to one of the same scope that comes whole, or in another part. A line
+// that the provider numbers is one line wherever it comes; those of one export of Google Cloud that
+// came whole give way to the parts of it.
+bool gives_way(const Charge& charge, const std::string& part, const DeliveryQuestion& question) {
+  if (part_gives_way(part, question) || has_line_number(charge)) return true;
+  return question.parts > 0 && !part.starts_with(kPartPrefix) && has_line_identity(charge);
 }
 
 // A line of a marketplace may name neither.
@@ -377,33 +384,6 @@ std::string part_label(const std::string& delivery, std::uint64_t part, std::uin
   return fmt::format("{}{}, part {} of {}", kPartPrefix, delivery, part, parts);
 }
 
-std::string exact_money(Money money) {
-  std::string text = to_text(money.amount());
-  const std::size_t point = text.find('.');
-  if (point == std::string::npos) {
-    text += ".00";
-  } else if (text.size() - point < 3) {
-    text += '0';
-  }
-  const std::size_t whole = text.find('.');
-  const std::size_t first = text.starts_with('-') ? 1 : 0;
-  for (std::size_t at = whole; at > first + 3; at -= 3) text.insert(at - 3, ",");
-  return text + " " + money.currency().text();
-}
-
-std::string billed_text(const MoneyOfRows& rows) {
-  std::string text;
-  for (const auto& [currency, costs] : rows.costs) {
-    text += (text.empty() ? "" : " and ") + exact_money(costs.billed);
-  }
-  if (!text.empty()) text += " billed";
-  if (rows.unreadable > 0) {
-    text += fmt::format("{}{} whose cost is not readable", text.empty() ? "" : ", and ",
-                        counted(rows.unreadable, "row"));
-  }
-  return text;
-}
-
 LinesInCommon lines_in_common(const DeliveredLines& first, const DeliveredLines& second) {
   const Overlap overlap = overlap_of_lines(second.lines(), first.lines());
   return {overlap.lines, overlap.percent()};
@@ -466,7 +446,7 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
     const std::string part(other_column_text(charge, kDeliveryPartColumn));
     if (replaces && delivered.has_scope(scope)) {
       covered.add(charge);
-    } else if (replaces && part_gives_way(part, question) &&
+    } else if (replaces && gives_way(charge, part, question) &&
                delivered.has_whole_scope(whole_scope(charge))) {
       covered.add(charge);
       other_parts.insert(scope);

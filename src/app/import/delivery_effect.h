@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "ledger/bill_statement.h"
 #include "ledger/store.h"
+#include "reporting/money_text.h"
 
 namespace pennyweight {
 
@@ -59,10 +60,6 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
 
 // "2026-03, account 12: 55.00 → 6.00 USD billed, 49.00 taken away"
 std::string to_text(const AccountEffect& effect);
-// An amount with all its digits, at least two behind the point, and its currency.
-std::string exact_money(Money money);
-// "12.00 USD billed and 3.00 EUR billed, and 2 rows whose cost is not readable".
-std::string billed_text(const MoneyOfRows& rows);
 
 // Lines of two files that are for the same thing and cost the same.
 struct LinesInCommon {

@@ -19,15 +19,18 @@ class CsvImport::CsvRows : public csv::Sink {
     return importer.open(header);
   }
   Result<void> row(const csv::Row& row) override {
-    // Without a line end nobody can see whether the last field is whole. Where it is an amount, a
-    // file that was cut there would give another amount.
+    // Without a line end nobody can see whether the last field is whole. Where it is an amount, or
+    // says whose line it is, a file that was cut there would say something else.
     if (!row.has_line_end) {
       const std::string_view last = row.fields.back();
       const bool is_number =
-          !last.empty() && last.find_first_not_of("+-.,0123456789eE") == std::string_view::npos;
-      if (decides_amounts(last_column) && is_number && row.quoted.back() == 0) {
+          last.find_first_not_of("+-.,0123456789eE") == std::string_view::npos &&
+          (!last.empty() || last_column.ends_with("Cost") || last_column.ends_with("cost"));
+      const bool decides =
+          decides_identity(last_column) || (decides_amounts(last_column) && is_number);
+      if (decides && row.quoted.back() == 0) {
         const RowFault fault{last_column,
-                             "the file ends here, without a line end: the amount may be cut; "
+                             "the file ends here, without a line end: the last value may be cut; "
                              "fetch the file again, or end its last line if it is whole"};
         return importer.set_aside(row.line, {row.fields, row.quoted}, fault, fault.reason,
                                   row.text);

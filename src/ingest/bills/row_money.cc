@@ -60,6 +60,15 @@ bool decides_amounts(std::string_view column) {
   return std::ranges::any_of(kWords, [&](std::string_view word) { return plain.contains(word); });
 }
 
+bool decides_identity(std::string_view column) {
+  constexpr std::array<std::string_view, 11> kWords = {
+      "accountid",     "subscriptionid", "tenantid",     "compartmentid",
+      "projectid",     "exporttime",     "referenceno",  "referencenumber",
+      "billingperiod", "invoicemonth",   "invoiceissuer"};
+  const std::string plain = plain_name(column);
+  return std::ranges::any_of(kWords, [&](std::string_view word) { return plain.contains(word); });
+}
+
 void RowMoney::remember_good_row(const TextRow& row) {
   if (!good_fields_.empty()) return;
   good_fields_.assign(row.fields.begin(), row.fields.end());

@@ -51,5 +51,8 @@ class RowMoney {
 
 // Whether an amount depends on the column: its name says cost, amount, quantity, currency, …
 bool decides_amounts(std::string_view column);
+// Whether a column says whose line it is, for which month, and which line (ledger/delivery.h), by
+// the words of its name.
+bool decides_identity(std::string_view column);
 
 }  // namespace pennyweight::bill

@@ -11,7 +11,7 @@
 #include "core/ascii.h"
 #include "core/try.h"
 #include "ledger/store_rules.h"
-#include "reporting/number_format.h"
+#include "reporting/money_text.h"
 
 namespace pennyweight {
 namespace {
@@ -115,10 +115,6 @@ std::string subject_of(const ControlTotal& total) {
   return text.empty() ? "the whole month" : text;
 }
 
-std::string amount_text(Money money) {
-  return to_text(money.amount()) + " " + money.currency().text();
-}
-
 }  // namespace
 
 std::vector<std::string> StatedImport::months() const {
@@ -138,7 +134,7 @@ std::string BillStatus::checked_against() const {
   std::string text = "checked against ";
   for (std::size_t i = 0; i < totals.size() && i < 5; ++i) {
     const ControlTotal& total = totals[i].total;
-    text += fmt::format("{}{} billed of {} ({})", i == 0 ? "" : ", ", amount_text(total.billed),
+    text += fmt::format("{}{} billed of {} ({})", i == 0 ? "" : ", ", exact_money(total.billed),
                         subject_of(total), total.source);
   }
   if (totals.size() > 5) text += fmt::format(", and {} more", totals.size() - 5);
@@ -253,8 +249,8 @@ Table aside_table(const BillStatus& status) {
     const auto& costs = open.row.costs;
     table.rows.push_back({open.id(), open.row.month, open.row.file,
                           open.row.line == 0 ? std::string() : std::to_string(open.row.line),
-                          costs ? amount_text(costs->billed) : std::string("not readable"),
-                          costs ? amount_text(costs->effective) : std::string("not readable"),
+                          costs ? exact_money(costs->billed) : std::string("not readable"),
+                          costs ? exact_money(costs->effective) : std::string("not readable"),
                           open.row.reason});
   }
   return table;
@@ -270,8 +266,8 @@ Table totals_table(const BillStatus& status) {
                    {"difference", "difference", ColumnKind::kText},
                    {"source", "source", ColumnKind::kText}};
   for (const CheckedTotal& one : status.totals) {
-    table.rows.push_back({one.total.month, subject_of(one.total), amount_text(one.total.billed),
-                          amount_text(one.found), amount_text(one.found - one.total.billed),
+    table.rows.push_back({one.total.month, subject_of(one.total), exact_money(one.total.billed),
+                          exact_money(one.found), exact_money(one.found - one.total.billed),
                           one.total.source});
   }
   return table;

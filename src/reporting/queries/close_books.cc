@@ -7,24 +7,12 @@
 
 #include "core/try.h"
 #include "ledger/store_rules.h"
+#include "reporting/money_text.h"
 #include "reporting/number_format.h"
 #include "reporting/queries/bill_status.h"
 
 namespace pennyweight {
 namespace {
-
-std::string billed_text(const MoneyOfRows& rows) {
-  std::string text;
-  for (const auto& [currency, costs] : rows.costs) {
-    text += fmt::format("{}{} {} billed", text.empty() ? "" : " and ",
-                        to_text(costs.billed.amount()), currency.text());
-  }
-  if (rows.unreadable > 0) {
-    text += fmt::format("{}{} whose cost is not readable", text.empty() ? "" : ", and ",
-                        counted(rows.unreadable, "row"));
-  }
-  return text;
-}
 
 Result<void> nothing_may_be_open(const BillStatus& status, const std::string& month) {
   if (status.aside_money.rows > 0) {
@@ -46,14 +34,12 @@ Result<void> nothing_may_be_open(const BillStatus& status, const std::string& mo
   const auto off =
       std::ranges::find_if(status.totals, [](const CheckedTotal& total) { return !total.equal(); });
   if (off != status.totals.end()) {
-    const std::string currency = off->found.currency().text();
-    return fail(
-        ErrorCode::kConflict,
-        fmt::format("{} can't be closed: the provider's total is {} {} ({}), and the ledger has {} "
-                    "{} billed, {} {} apart; 'pennyweight reconcile --provider' shows all totals",
-                    month, to_text(off->total.billed.amount()), currency, off->total.source,
-                    to_text(off->found.amount()), currency,
-                    to_text((off->found - off->total.billed).amount()), currency));
+    return fail(ErrorCode::kConflict,
+                fmt::format("{} can't be closed: the provider's total is {} ({}), and the ledger "
+                            "has {} billed, {} apart; 'pennyweight reconcile --provider' shows all "
+                            "totals",
+                            month, exact_money(off->total.billed), off->total.source,
+                            exact_money(off->found), exact_money(off->found - off->total.billed)));
   }
   return {};
 }

@@ -317,6 +317,23 @@ TEST(CsvImport, AMissingFinalLineEndIsSaid) {
   EXPECT_THAT(fed->warnings, testing::Contains(HasSubstr("the last line has no line end")));
 }
 
+// Cut within its last field, a line would be of another account, or of another export.
+TEST(CsvImport, ALastFieldThatSaysWhoseLineItIsMustBeWhole) {
+  for (const std::string column : {"SubAccountId", "BillingAccountId", "x_ExportTime"}) {
+    const std::string text =
+        "BilledCost,BillingCurrency,ChargeCategory,ChargePeriodStart,ChargePeriodEnd," + column +
+        "\n1,USD,Usage,2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,";
+    for (const std::string last : {"", "12", "\"12\"", "12\n"}) {
+      bill::CollectingSink seen;
+      const auto summary = import_csv(text + last, "b.csv", seen);
+      ASSERT_TRUE(summary) << summary.error().message;
+      const bool is_whole = last.size() > 2;
+      EXPECT_EQ(summary->imported, is_whole ? 1u : 0u) << column << " " << last;
+      EXPECT_EQ(summary->rejected, is_whole ? 0u : 1u) << column << " " << last;
+    }
+  }
+}
+
 TEST(CsvImport, OneCostIsEnoughAndTheOthersAreCounted) {
   const std::string columns = ",BillingCurrency,ChargeCategory,ChargePeriodStart,ChargePeriodEnd\n";
   const std::string cells = ",USD,Usage,2026-03-31T22:00:00Z,2026-04-01T00:00:00Z\n";
