@@ -8,6 +8,7 @@
 
 #include "allocation/policy/default_policy.h"
 #include "config/config_key.h"
+#include "config/guardrail_config.h"
 #include "config/policy_document.h"
 #include "config/yaml.h"
 #include "config/yaml_reader.h"
@@ -54,6 +55,8 @@ class ConfigReader {
           }},
          {"budgets", [&](const YamlNode& at) { config_.budgets = read_budgets(yaml_, at); }},
          {"events", [&](const YamlNode& at) { config_.events = read_known_events(yaml_, at); }},
+         {"guardrails",
+          [&](const YamlNode& at) { config_.guardrail_rules = read_guardrails(yaml_, at); }},
          {"labels", [&](const YamlNode& at) { config_.labels = read_label_config(yaml_, at); }},
          {"prices", [&](const YamlNode& at) { prices(at); }},
          {"bills", [&](const YamlNode& at) { config_.bills = read_bill_configs(yaml_, at); }},
@@ -402,8 +405,9 @@ const ConfigKeys& config_keys() {
     for (ConfigKeys part :
          {general_keys(), label_config_keys(), policy_and_price_keys(), bill_config_keys(),
           join_and_currency_config_keys(), invoice_config_keys(), audit_config_keys(),
-          mail_config_keys(), pull_config_keys(), budget_config_keys(), alert_config_keys(),
-          serve_config_keys(), openid_config_keys(), collection_config_keys()}) {
+          mail_config_keys(), pull_config_keys(), budget_config_keys(), guardrail_config_keys(),
+          alert_config_keys(), serve_config_keys(), openid_config_keys(),
+          collection_config_keys()}) {
       keys.insert(keys.end(), std::make_move_iterator(part.begin()),
                   std::make_move_iterator(part.end()));
     }

@@ -17,6 +17,7 @@
 #include "config/bill_config.h"
 #include "config/budget_config.h"
 #include "config/config_key.h"
+#include "config/guardrail_config.h"
 #include "config/invoice_config.h"
 #include "config/label_config.h"
 #include "config/live_config.h"
@@ -69,6 +70,8 @@ struct Config {
   AlertConfig alerts;
   std::vector<Budget> budgets;
   std::vector<forecasting::KnownEvent> events;
+  // In their order; their amounts are in one currency.
+  std::vector<guardrails::GuardrailRule> guardrail_rules;
   LiveConfig live;
   // The labels that every workload should carry.
   LabelPolicy labels = default_label_policy();

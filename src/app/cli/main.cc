@@ -27,6 +27,6 @@ int main(int argc, char** argv) {
                  declare_work(app),         declare_sweep(app),    declare_move(app),
                  declare_forecast(app),     declare_budget(app),   declare_anomalies(app),
                  declare_alerts(app),       declare_advise(app),   declare_pull(app),
-                 declare_estimate(app)};
+                 declare_estimate(app),     declare_guard(app)};
        }});
 }

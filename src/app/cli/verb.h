@@ -54,6 +54,7 @@ Verb declare_anomalies(CLI::App& app);
 Verb declare_alerts(CLI::App& app);
 Verb declare_advise(CLI::App& app);
 Verb declare_estimate(CLI::App& app);
+Verb declare_guard(CLI::App& app);
 
 // The examples of a verb's --help: its section of docs/guide/cli-examples.txt, which
 // tests/cli/examples.py runs.

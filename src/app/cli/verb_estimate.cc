@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/cli/manifest_paths.h"
+#include "app/cli/pricing_options.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
@@ -25,14 +25,7 @@ namespace {
 struct EstimateArguments {
   std::vector<std::string> paths;
   std::vector<std::string> base;
-  std::string provider;
-  std::string region;
-  std::string instance_type;
-  std::string option = "on_demand";
-  std::vector<std::string> gpu_models;
-  std::string currency = "USD";
-  std::string prices_as_of;
-  std::string hours;
+  PricingOptions pricing;
   std::string max_per_hour;
   std::string max_per_run;
   std::string max_per_month;
@@ -42,53 +35,12 @@ struct EstimateArguments {
   std::optional<int> digits;
 };
 
-constexpr std::uint64_t kHourMs = 3'600'000;
-
 Result<std::optional<Money>> read_limit(std::string_view name, const std::string& text,
                                         Currency currency) {
   if (text.empty()) return std::nullopt;
   const auto amount = parse_exact_decimal(text);
   if (amount && !amount->is_negative()) return Money::from_decimal(*amount, currency);
   return usage_error(fmt::format("{}: '{}' is no amount such as 1500.00", name, text));
-}
-
-// "8", "0.5": hours, to the millisecond.
-Result<std::optional<std::uint64_t>> read_hours(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  const auto hours = parse_exact_decimal(text);
-  constexpr Int128 kTicksPerMs = Int128{Decimal::kTicksPerUnit} / Int128{kHourMs};
-  if (!hours || hours->ticks() <= 0 || *hours > Decimal::from_units(2'400'000)) {
-    return usage_error(fmt::format("--hours: '{}' is no time in hours such as 8 or 0.5", text));
-  }
-  return static_cast<std::uint64_t>((hours->ticks() + kTicksPerMs - 1) / kTicksPerMs);
-}
-
-Result<guardrails::EstimateOptions> read_options(const EstimateArguments& arguments, Instant now) {
-  guardrails::EstimateOptions options{.provider = arguments.provider,
-                                      .region = arguments.region,
-                                      .instance_type = arguments.instance_type,
-                                      .at = now};
-  options.option = *parse_purchase_option(arguments.option);  // CLI11 has checked it
-  const auto currency = Currency::parse(arguments.currency);
-  if (!currency) return usage_error("--currency: " + currency.error().message);
-  options.currency = *currency;
-  if (!arguments.prices_as_of.empty()) {
-    const auto at = parse_instant(arguments.prices_as_of);
-    if (!at) return usage_error("--prices-as-of: " + at.error().message);
-    options.at = *at;
-  }
-  for (const std::string& text : arguments.gpu_models) {
-    const std::size_t equals = text.find('=');
-    const bool has_name = equals != std::string::npos;
-    const std::string name = has_name ? text.substr(0, equals) : "";
-    const std::string model = has_name ? text.substr(equals + 1) : text;
-    if (!options.gpu_models.emplace(name, model).second) {
-      return usage_error(fmt::format("--gpu-model: '{}' is given twice", name));
-    }
-  }
-  const auto run_ms = TRY(read_hours(arguments.hours));
-  options.run_ms = run_ms;
-  return options;
 }
 
 Result<guardrails::EstimateLimits> read_limits(const EstimateArguments& arguments,
@@ -107,16 +59,6 @@ Result<guardrails::EstimateLimits> read_limits(const EstimateArguments& argument
   limits.increase_per_month = increase;
   limits.refuses_unpriced = arguments.refuses_unpriced;
   return limits;
-}
-
-Result<guardrails::Estimate> estimate_paths(const std::vector<std::string>& paths,
-                                            const Catalog& catalog,
-                                            const guardrails::EstimateOptions& options) {
-  const auto files = TRY(read_manifest_paths(paths));
-  const auto reading = TRY(manifests::read_manifest_files(files));
-  auto estimate = guardrails::estimate_workloads(reading, catalog, options);
-  if (!estimate) return as_usage_error(estimate.error());
-  return estimate;
 }
 
 void print_estimate(const EstimateArguments& arguments, const guardrails::Estimate& estimate,
@@ -140,7 +82,7 @@ void print_estimate(const EstimateArguments& arguments, const guardrails::Estima
 }
 
 Result<ExitCode> run(const EstimateArguments& arguments, Context& context) {
-  const auto options = TRY(read_options(arguments, context.clock.now()));
+  const auto options = TRY(read_pricing_options(arguments.pricing, context.clock.now()));
   const auto limits = TRY(read_limits(arguments, options.currency));
   std::error_code ignored;
   for (const std::string& base : arguments.base) {
@@ -180,24 +122,7 @@ Verb declare_estimate(CLI::App& app) {
       ->required();
   command->add_option("--base", options->base,
                       "Files or folders of the state before; shows what the change costs");
-  command->add_option("--provider", options->provider, "Only machines of this one, such as aws");
-  command->add_option("--region", options->region, "The region, where the files state none");
-  command->add_option("--instance-type", options->instance_type,
-                      "The machine for GPUs, where the files demand none");
-  command
-      ->add_option("--option", options->option,
-                   "How machines are bought, where the files do "
-                   "not demand spot")
-      ->check(CLI::IsMember({"on_demand", "spot", "committed_1y", "committed_3y"}))
-      ->capture_default_str();
-  command->add_option("--gpu-model", options->gpu_models,
-                      "The GPU of requests that state none; NAME=MODEL says what a name in the "
-                      "files means; may be repeated");
-  command->add_option("--currency", options->currency, "Only prices in this currency")
-      ->capture_default_str();
-  command->add_option("--prices-as-of", options->prices_as_of,
-                      "Prices in force then, such as 2026-07-31; by default, today");
-  command->add_option("--hours", options->hours, "How long a run takes that states no limit");
+  add_pricing_options(*command, options->pricing);
   command->add_option("--max-per-hour", options->max_per_hour, "Fail above this, exit code 1");
   command->add_option("--max-per-run", options->max_per_run, "Fail where a run may cost more");
   command->add_option("--max-per-month", options->max_per_month, "Fail above this");

@@ -499,6 +499,10 @@ class ObjectsReader {
       return;
     }
     if (*workload) {
+      if (const std::string missed = missed_gpus(object, **workload); !missed.empty()) {
+        set_aside(file, object, missed);
+        return;
+      }
       (*workload)->file = file;
       reading_.workloads.push_back(std::move(**workload));
       return;
@@ -509,6 +513,20 @@ class ObjectsReader {
       return;
     }
     set_aside(file, object, unknown_reason(object));
+  }
+
+  // An older version of a kind, or a field that is not known, may hold the GPUs: a workload that
+  // mentions some must not be priced without any.
+  static std::string missed_gpus(const DocumentNode& object, const WorkloadRequest& workload) {
+    const bool has_any = std::ranges::any_of(workload.groups, [](const ReplicaGroup& group) {
+      return !group.gpus.empty() || !group.problem.empty();
+    });
+    const DocumentNode::Field* gpus = has_any ? nullptr : find_gpu_resource(object);
+    if (gpus == nullptr || gpus->value.scalar == "0") return "";
+    return fmt::format(
+        "it asks for {}: {} in line {}, in a field of {} that is not known in this version",
+        printable_text(gpus->key, 80), printable_text(gpus->value.scalar, 40), gpus->value.line,
+        printable_text(object["apiVersion"].scalar, 80));
   }
 
   static std::string unknown_reason(const DocumentNode& object) {

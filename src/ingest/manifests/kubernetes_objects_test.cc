@@ -209,6 +209,21 @@ TEST(KubernetesObjects, SaysWhatItDoesNotKnow) {
   EXPECT_NE(reading.unpriced[4].reason.find("replicas: '-1'"), std::string::npos);
 }
 
+TEST(KubernetesObjects, PricesNoGpuWorkloadWithoutItsGpus) {
+  const auto reading = read_one(
+      "apiVersion: cluster.ray.io/v1\nkind: RayCluster\nmetadata: {name: old}\nspec: {podTypes: "
+      "[{podConfig: {spec: {containers: [{resources: {limits: {nvidia.com/gpu: 4}}}]}}}]}\n");
+  EXPECT_TRUE(reading.workloads.empty());
+  ASSERT_EQ(reading.unpriced.size(), 1U);
+  EXPECT_NE(reading.unpriced[0].reason.find("nvidia.com/gpu: 4 in line 4"), std::string::npos);
+}
+
+TEST(KubernetesObjects, OtherAcceleratorsAreNotFree) {
+  EXPECT_EQ(groups_in("apiVersion: v1\nkind: Pod\nspec: {containers: [{resources: {limits: "
+                      "{google.com/tpu: 4, cpu: 2}}}]}\n"),
+            "1x0 ?");
+}
+
 TEST(KubernetesObjects, AGpuResourceThatIsNotKnownIsAProblem) {
   EXPECT_EQ(groups_in("apiVersion: v1\nkind: Pod\nspec: {containers: [{resources: {limits: "
                       "{example.com/gpu: 1}}}]}\n"),

@@ -150,6 +150,22 @@ Result<void> resolve_replicas(std::vector<RequestedDevice>& gpus, const NodeShar
   return {};
 }
 
+// The name of an accelerator that is no GPU; empty where none is asked for. Without this it would
+// be priced as if it cost nothing.
+std::string other_accelerator(const std::vector<KubernetesResources>& extended) {
+  static constexpr std::string_view kOthers[] = {"google.com/tpu", "aws.amazon.com/neuron",
+                                                 "habana.ai/gaudi", "huawei.com/Ascend",
+                                                 "cambricon.com/"};
+  for (const KubernetesResources& resources : extended) {
+    for (const auto& [name, quantity] : resources) {
+      const bool is_other = std::ranges::any_of(
+          kOthers, [&](std::string_view other) { return name.starts_with(other); });
+      if (is_other && quantity != "0") return printable_text(name, 120);
+    }
+  }
+  return "";
+}
+
 void add_claims(ReplicaGroup& group, const DocumentNode& pod_spec, std::string_view name_space,
                 const ClaimsByName& claims) {
   for (const DocumentNode& claim : pod_spec["resourceClaims"].items) {
@@ -270,6 +286,10 @@ ReplicaGroup read_pod_template(const DocumentNode& pod_template, std::string_vie
   const auto request = kubernetes::pod_request(pod);
   if (!request) {
     group.problem = request.error().message;
+    return group;
+  }
+  if (const std::string other = other_accelerator(request->extended); !other.empty()) {
+    group.problem = fmt::format("it asks for {}, and the price list has GPUs only", other);
     return group;
   }
   group.cpu_milli = request->cpu_milli;

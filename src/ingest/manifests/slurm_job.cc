@@ -173,9 +173,10 @@ class SlurmJobReader {
       return fail(ErrorCode::kLimit, fmt::format("more than {} nodes", kReplicasMax));
     }
     set_type(group, type);
-    const auto exclusive = options_.find("exclusive");
-    group.takes_whole_machines = exclusive != options_.end() &&
-                                 (exclusive->second.empty() || exclusive->second == "exclusive");
+    group.takes_whole_machines = is_exclusive();
+    if (text("mem") == "0") {
+      notes.emplace_back("--mem=0 takes all memory of its nodes, which the price leaves idle");
+    }
     return group;
   }
 
@@ -185,6 +186,12 @@ class SlurmJobReader {
     return at == options_.end() ? std::string_view() : std::string_view(at->second);
   }
   bool states(std::string_view name) const { return !text(name).empty(); }
+
+  // "--exclusive=user" and "=mcs" share nodes among some jobs.
+  bool is_exclusive() const {
+    const auto at = options_.find("exclusive");
+    return at != options_.end() && (at->second.empty() || at->second == "exclusive");
+  }
 
   Result<std::uint64_t> count(std::string_view name, std::uint64_t absent) const {
     if (!states(name)) return absent;
@@ -298,6 +305,9 @@ class SlurmJobReader {
     } else if (nodes_ > 0 && all % nodes_ == 0) {
       group.replicas = nodes_;
       gpus_per_node_ = all / nodes_;
+    } else if (nodes_ > 0 && is_exclusive()) {
+      group.replicas = nodes_;  // whole nodes, however the GPUs lie on them
+      gpus_per_node_ = (all + nodes_ - 1) / nodes_;
     } else {
       group.replicas = 1;
       group.may_span_machines = true;

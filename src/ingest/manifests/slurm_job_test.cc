@@ -42,6 +42,7 @@ TEST(SlurmJob, CountsGpusHoweverTheyAreAskedFor) {
       {"--tres-per-task=gres/gpu:2 -n 2 -N 1", 1, 4},
       {"--tres-per-task=gres/gpu:a100=2 -n 2 -N 1", 1, 4},
       {"--gpus=3 -N 2", 1, 3, true},
+      {"--exclusive --nodes=2 --ntasks-per-node=1 --gpus=7", 2, 4},
       {"--gres=none", 1, 0},
       {"-n 4 -c 8", 1, 0},
   };

@@ -1,0 +1,28 @@
+// Cases of guardrails as text: a manifest, and what the rules must decide about it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "insight/guardrails/rules.h"
+
+namespace pennyweight {
+
+struct GuardCase {
+  std::string name;
+  int line = 1;
+  std::string manifest;  // its text
+  guardrails::Decision expected = guardrails::Decision::kAllowed;
+  // The rules that must hit, in their order; absent: any.
+  std::optional<std::vector<std::string>> rules = std::nullopt;
+  std::string today = {};  // for exemptions; empty: the day of the trial
+};
+
+// Reads a file of cases: `cases:`, a list of name, manifest, expect, and optionally rules and
+// today. An Error is the first mistake, with its place.
+Result<std::vector<GuardCase>> parse_guard_cases(std::string_view yaml, const std::string& name);
+
+}  // namespace pennyweight

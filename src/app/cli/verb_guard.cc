@@ -1,0 +1,205 @@
+// guard: what the guardrails of the configuration decide about workloads, and tests of the rules.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/cli/guard_cases.h"
+#include "app/cli/pricing_options.h"
+#include "app/cli/shared_options.h"
+#include "app/cli/verb.h"
+#include "app/context/catalog_file.h"
+#include "core/files/file.h"
+#include "core/limits.h"
+#include "core/plain_text.h"
+#include "core/try.h"
+#include "ingest/manifests/manifest_files.h"
+#include "insight/guardrails/findings.h"
+#include "insight/guardrails/rules.h"
+
+namespace pennyweight {
+namespace {
+
+using guardrails::Decision;
+using guardrails::GuardrailRule;
+
+struct GuardArguments {
+  std::vector<std::string> paths;
+  PricingOptions pricing;
+  std::string today;
+  TableOptions table;
+};
+
+// What the verbs check before they price anything.
+Result<void> check_rules(const Config& config, Currency currency) {
+  if (config.guardrail_rules.empty()) {
+    return usage_error("the configuration has no rules; state them in guardrails.rules");
+  }
+  const auto in = TRY(guardrails::rules_currency(config.guardrail_rules));
+  if (!in || *in == currency) return {};
+  return usage_error(
+      fmt::format("the amounts of the rules are in {}; price in it too: --currency {}", in->text(),
+                  in->text()));
+}
+
+Result<Date> read_today(const std::string& text, Instant now) {
+  if (text.empty()) return std::chrono::floor<std::chrono::days>(now);
+  const auto day = parse_date(text);
+  if (!day) return usage_error("--today: " + day.error().message);
+  return *day;
+}
+
+std::string hit_names(const guardrails::Verdict& verdict) {
+  std::string names;
+  for (const guardrails::RuleHit& hit : verdict.hits) {
+    if (!names.empty()) names += ", ";
+    names += hit.rule;
+  }
+  return names;
+}
+
+void add_hit_rows(const std::string& title, const guardrails::Verdict& verdict, Table& table) {
+  for (const guardrails::RuleHit& hit : verdict.hits) {
+    std::string counts = fmt::format("{}", to_text(hit.effect));
+    if (hit.mode != guardrails::RuleMode::kEnforce)
+      counts += fmt::format(" ({})", to_text(hit.mode));
+    if (!hit.exempted_for.empty()) counts = "exempt: " + hit.exempted_for;
+    std::string why = hit.because;
+    for (const std::string* more : {&hit.reason, &hit.way_out}) {
+      if (!more->empty()) why += (why.empty() ? "" : "; ") + *more;
+    }
+    table.rows.push_back({title, hit.rule, counts, why});
+  }
+}
+
+Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
+  const auto options = TRY(read_pricing_options(arguments.pricing, context.clock.now()));
+  TRY(check_rules(context.config, options.currency));
+  const Date today = TRY(read_today(arguments.today, context.clock.now()));
+  const auto catalog = TRY(load_catalog(context.config));
+  const auto estimate = TRY(estimate_paths(arguments.paths, catalog, options));
+  Table decisions;
+  decisions.title = "Decisions";
+  decisions.currency = estimate.currency;
+  decisions.columns = {{"workload", "workload", ColumnKind::kText},
+                       {"decision", "decision", ColumnKind::kText},
+                       {"cost_per_hour", "per hour", ColumnKind::kMoney},
+                       {"not_priced", "parts not priced", ColumnKind::kCount}};
+  Table hits;
+  hits.title = "Rules that apply";
+  hits.columns = {{"workload", "workload", ColumnKind::kText},
+                  {"rule", "rule", ColumnKind::kText},
+                  {"effect", "effect", ColumnKind::kText},
+                  {"why", "why", ColumnKind::kId}};
+  Decision strictest = Decision::kAllowed;
+  for (const guardrails::WorkloadEstimate& workload : estimate.workloads) {
+    const auto verdict = guardrails::judge_workload(workload, context.config.guardrail_rules,
+                                                    estimate.currency, today);
+    const std::string title = guardrails::workload_title(workload.workload);
+    const auto totals = guardrails::totals_of(workload, estimate.currency);
+    decisions.rows.push_back(
+        {title, std::string(to_text(verdict.decision)), totals.per_hour, totals.not_priced});
+    add_hit_rows(title, verdict, hits);
+    strictest = std::max(strictest, verdict.decision);
+  }
+  // What is not understood at all no rule can judge, so it does not pass.
+  for (const manifests::UnpricedObject& object : estimate.unpriced) {
+    context.console.warn(fmt::format(
+        "{}:{}: {} {}: no rule can judge it: {}", printable_text(object.file, 400), object.line,
+        printable_text(object.kind, 80), printable_text(object.name, 200), object.reason));
+  }
+  std::vector<Table> tables = {std::move(decisions)};
+  if (!hits.rows.empty() && arguments.table.format != "csv") tables.push_back(std::move(hits));
+  print_tables(tables, arguments.table, context);
+  const bool passes = strictest < Decision::kNeedsApproval && estimate.unpriced.empty();
+  return passes ? ExitCode::kDone : ExitCode::kCheckFailed;
+}
+
+// The verdict of a case's only workload.
+Result<guardrails::Verdict> judge_case(const GuardCase& one, const Catalog& catalog,
+                                       const guardrails::EstimateOptions& options,
+                                       const Config& config, Date today) {
+  const manifests::ManifestFile file{.name = one.name, .text = one.manifest};
+  const auto reading = TRY(manifests::read_manifest_files({&file, 1}));
+  if (reading.workloads.size() != 1) {
+    return fail(ErrorCode::kBadFile,
+                fmt::format("the manifest has {} workloads that can be read, and a case has one{}",
+                            reading.workloads.size(),
+                            reading.unpriced.empty() ? "" : ": " + reading.unpriced[0].reason));
+  }
+  const auto estimate = TRY(guardrails::estimate_workloads(reading, catalog, options));
+  if (!one.today.empty()) {
+    const Date stated = TRY(parse_date(one.today));
+    today = stated;
+  }
+  return guardrails::judge_workload(estimate.workloads[0], config.guardrail_rules,
+                                    estimate.currency, today);
+}
+
+// What is wrong with a verdict; empty: nothing.
+std::string mismatch(const GuardCase& one, const guardrails::Verdict& verdict) {
+  if (verdict.decision != one.expected) {
+    return fmt::format("{} instead of {}; rules that apply: {}", to_text(verdict.decision),
+                       to_text(one.expected), hit_names(verdict));
+  }
+  if (!one.rules) return "";
+  std::vector<std::string> hits;
+  for (const guardrails::RuleHit& hit : verdict.hits) hits.push_back(hit.rule);
+  if (hits == *one.rules) return "";
+  return fmt::format("other rules apply than expected: {}", hit_names(verdict));
+}
+
+Result<ExitCode> run_test(const GuardArguments& arguments, Context& context) {
+  const auto options = TRY(read_pricing_options(arguments.pricing, context.clock.now()));
+  TRY(check_rules(context.config, options.currency));
+  const Date today = TRY(read_today(arguments.today, context.clock.now()));
+  const auto catalog = TRY(load_catalog(context.config));
+  std::uint64_t passed = 0;
+  std::uint64_t failed = 0;
+  for (const std::string& path : arguments.paths) {
+    const std::string text = TRY(read_file(path, limits::kConfigBytesMax));
+    const auto cases = TRY(parse_guard_cases(text, path));
+    for (const GuardCase& one : cases) {
+      const auto verdict = judge_case(one, catalog, options, context.config, today);
+      const std::string wrong = verdict ? mismatch(one, *verdict) : verdict.error().message;
+      ++(wrong.empty() ? passed : failed);
+      if (wrong.empty()) continue;
+      context.console.print(
+          fmt::format("{}:{}: {}: {}\n", path, one.line, printable_text(one.name, 200), wrong));
+    }
+  }
+  context.console.print(fmt::format("{} passed, {} failed\n", passed, failed));
+  return failed == 0 ? ExitCode::kDone : ExitCode::kCheckFailed;
+}
+
+void add_guard_options(CLI::App& command, GuardArguments& arguments, const char* files) {
+  command.add_option("FILE", arguments.paths, files)->required();
+  add_pricing_options(command, arguments.pricing);
+  command.add_option("--today", arguments.today,
+                     "The day on which exemptions are tried; by default, today");
+}
+
+}  // namespace
+
+Verb declare_guard(CLI::App& app) {
+  const auto arguments = std::make_shared<GuardArguments>();
+  CLI::App* command = app.add_subcommand("guard", "Say what the guardrails decide about workloads");
+  command->require_subcommand(1);
+  CLI::App* check = command->add_subcommand(
+      "check", "Judge manifests, job scripts and plans; exit code 1 where one is stopped");
+  add_guard_options(*check, *arguments, "Files, folders, or - for standard input");
+  add_table_options(*check, arguments->table);
+  CLI::App* test =
+      command->add_subcommand("test", "Try the rules on cases; exit code 1 where one fails");
+  add_guard_options(*test, *arguments, "Files of cases");
+  command->footer(examples_footer("guard"));
+  return {command, [arguments, check](Context& context) {
+            return check->parsed() ? run_check(*arguments, context) : run_test(*arguments, context);
+          }};
+}
+
+}  // namespace pennyweight

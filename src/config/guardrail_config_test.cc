@@ -1,0 +1,62 @@
+#include "config/guardrail_config.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "config/config.h"
+
+namespace pennyweight {
+namespace {
+
+std::string first_mistake(const std::string& rules) {
+  const auto config = parse_config("guardrails:\n  rules:\n" + rules, "p.yaml");
+  return config ? "" : config.error().message;
+}
+
+TEST(GuardrailConfig, ReadsARule) {
+  const auto config = parse_config(
+      "guardrails:\n  rules:\n"
+      "  - name: big\n    mode: warn\n    effect: require_approval\n"
+      "    when: {kind: [Job, RayJob], label: {team: 'n*'}, gpus_above: 16, per_run_above: 100.50 "
+      "USD, time_above: 48h, spot: false}\n"
+      "    reason: expensive\n    way_out: ask the platform team\n"
+      "    exempt: [{when: {name: llm}, reason: launch, until: 2026-12-31}]\n",
+      "p.yaml");
+  ASSERT_TRUE(config) << config.error().message;
+  ASSERT_EQ(config->guardrail_rules.size(), 1U);
+  const guardrails::GuardrailRule& rule = config->guardrail_rules[0];
+  EXPECT_EQ(rule.mode, guardrails::RuleMode::kWarn);
+  EXPECT_EQ(rule.effect, guardrails::RuleEffect::kRequireApproval);
+  EXPECT_EQ(rule.when.kinds.size(), 2U);
+  EXPECT_EQ(rule.when.labels[0].second, "n*");
+  EXPECT_EQ(rule.when.run_ms_above, 172'800'000U);
+  EXPECT_EQ(rule.when.per_run_above,
+            Money::from_decimal(parse_exact_decimal("100.5").value(), kUsd));
+  EXPECT_EQ(rule.exemptions[0].reason, "launch");
+}
+
+TEST(GuardrailConfig, RefusesRulesThatSayTooLittleOrTooMuch) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"  - {name: a}\n", "has no condition"},
+      {"  - {when: {gpus_above: 1}}\n", "needs a name"},
+      {"  - {name: a, when: {gpus_above: -1}}\n", "gpus_above"},
+      {"  - {name: a, when: {gpu_above: 1}}\n", "gpus_above"},
+      {"  - {name: a, effect: forbid, when: {gpus_above: 1}}\n", "deny"},
+      {"  - {name: a, when: {per_hour_above: 100}}\n", "100 USD"},
+      {"  - {name: a, when: {per_hour_above: -1 USD}}\n", "per_hour_above"},
+      {"  - {name: a, when: {per_hour_above: 5 gpu_hours}}\n", "per_hour_above"},
+      {"  - {name: a, when: {gpus_above: 1}, exempt: [{reason: x}]}\n", "until"},
+      {"  - {name: a, when: {gpus_above: 1}, exempt: [{until: 2026-01-01}]}\n", "reason"},
+      {"  - {name: a, when: {gpus_above: 1}}\n  - {name: a, when: {gpus_above: 2}}\n", "two rules"},
+      {"  - {name: a, when: {per_hour_above: 1 USD}}\n  - {name: b, when: {per_run_above: 1 "
+       "EUR}}\n",
+       "one currency"},
+  };
+  for (const auto& [rules, word] : cases) {
+    EXPECT_NE(first_mistake(rules).find(word), std::string::npos) << rules << first_mistake(rules);
+  }
+}
+
+}  // namespace
+}  // namespace pennyweight

@@ -1,0 +1,107 @@
+// GuardrailRule: what a workload may not be, or what has to happen first, as conditions and
+// effects.
+//
+// Rules are tried in their order on an estimate of one workload. A rule with the effect `allow`
+// that applies ends the trial: later rules don't count. All others that apply count together, and
+// the strictest decides. What is not known never passes a limit: a workload that is not wholly
+// priced meets every condition on cost, and a run whose time nothing limits every condition on its
+// cost and its time. Pure: the day for exemptions is given.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/date.h"
+#include "core/money.h"
+#include "insight/guardrails/estimate.h"
+
+namespace pennyweight::guardrails {
+
+// All that are stated must hold. Of a list one suffices. Texts are patterns, in which '*' stands
+// for any characters; case does not matter.
+struct RuleConditions {
+  std::vector<std::string> kinds = {};
+  std::vector<std::string> namespaces = {};
+  std::vector<std::string> names = {};
+  std::vector<std::pair<std::string, std::string>> labels = {};  // each of them
+  std::vector<std::string> labels_missing = {};                  // one of them is missing or empty
+  std::vector<std::string> gpu_models = {};  // of one group; a model that is not known fits none
+  std::vector<std::string> regions = {};     // of the priced machine
+  // One group runs in none of these, or in a region that is not known: for work that may run in
+  // some regions only.
+  std::vector<std::string> regions_except = {};
+  std::vector<std::string> providers = {};
+  std::optional<std::uint64_t> gpus_above = {};  // of all replicas, at most as many as may start
+  std::optional<Money> per_hour_above = {};
+  std::optional<Money> per_run_above = {};
+  std::optional<Money> per_month_above = {};       // with autoscalers at their limits
+  std::optional<std::uint64_t> run_ms_above = {};  // of one replica; nothing limits it: above
+  std::optional<bool> spot = {};
+  std::optional<bool> priced = {};  // false: something of it is not priced
+  bool operator==(const RuleConditions&) const = default;
+};
+
+enum class RuleEffect { kAllow, kWarn, kRequireApproval, kDeny };
+// How far a rule goes: audit only records, warn only warns, enforce does what it says.
+enum class RuleMode { kAudit, kWarn, kEnforce };
+
+struct RuleExemption {
+  RuleConditions when = {};
+  std::string reason = {};
+  Date until = {};  // inclusive
+  bool operator==(const RuleExemption&) const = default;
+};
+
+struct GuardrailRule {
+  std::string name = {};
+  RuleMode mode = RuleMode::kEnforce;
+  RuleEffect effect = RuleEffect::kDeny;
+  RuleConditions when = {};
+  std::string reason = {};   // why the rule is there
+  std::string way_out = {};  // what to do instead; may be empty
+  std::vector<RuleExemption> exemptions = {};
+  bool operator==(const GuardrailRule&) const = default;
+};
+
+// What becomes of a workload; a later value is stricter.
+enum class Decision { kAllowed, kWarned, kNeedsApproval, kDenied };
+
+struct RuleHit {
+  std::string rule;
+  RuleEffect effect = RuleEffect::kDeny;
+  RuleMode mode = RuleMode::kEnforce;
+  std::string because;  // what of the workload met it: "24 GPUs are more than 16"
+  std::string reason;   // of the rule
+  std::string way_out;
+  std::string exempted_for;  // the exemption's reason; empty: it counts
+};
+
+struct Verdict {
+  Decision decision = Decision::kAllowed;
+  std::vector<RuleHit> hits = {};  // in the order of the rules, those that don't count too
+};
+
+// REQUIRES: amounts of the rules are in the estimate's currency; see rules_currency().
+Verdict judge_workload(const WorkloadEstimate& workload, std::span<const GuardrailRule> rules,
+                       Currency currency, Date today);
+
+// The currency of the rules' amounts, or nothing where they have none; an Error where they have
+// two.
+Result<std::optional<Currency>> rules_currency(std::span<const GuardrailRule> rules);
+
+std::string_view to_text(RuleEffect effect);  // "require_approval"
+std::string_view to_text(RuleMode mode);      // "audit"
+std::string_view to_text(Decision decision);  // "needs_approval"
+std::optional<Decision> parse_decision(std::string_view text);
+inline constexpr std::string_view kRuleEffectWords[] = {"allow", "warn", "require_approval",
+                                                        "deny"};
+inline constexpr std::string_view kRuleModeWords[] = {"audit", "warn", "enforce"};
+inline constexpr std::string_view kDecisionWords[] = {"allowed", "warned", "needs_approval",
+                                                      "denied"};
+
+}  // namespace pennyweight::guardrails
