@@ -127,6 +127,22 @@ def add_view(_server, _asker):
                              "query": f"/explore?by=team&month={MONTH}", "shared": False}
 
 
+def set_budget(server, asker):
+    """A budget in everybody's scope, with a name of its own."""
+    return f"/api/v1/budgets/set-{next(_numbers)}", {"filter": ["team=nlp"], "amount": "5000 USD"}
+
+
+def known_budget(server, asker):
+    target, body = set_budget(server, asker)
+    made = server.sign_in_admin().ask("PUT", target, body)
+    assert made.status == 200, made
+    return target, None
+
+
+def budget_versions(server, asker):
+    return known_budget(server, asker)[0] + "/versions", None
+
+
 def remove_view(server, asker):
     made = who_makes(server, asker).post(*add_view(server, asker))
     assert made.status == 201, made
@@ -240,6 +256,9 @@ ASKING = Requests({
     ("GET", "/api/v1/invoices/{number}"): invoice,
     ("POST", "/api/v1/invoices/preview"): posted("/api/v1/invoices/preview", month=MONTH),
     ("POST", "/api/v1/invoices"): posted("/api/v1/invoices", month=CLOSED),
+    ("PUT", "/api/v1/budgets/{name}"): set_budget,
+    ("DELETE", "/api/v1/budgets/{name}"): known_budget,
+    ("GET", "/api/v1/budgets/{name}/versions"): budget_versions,
     ("GET", "/api/v1/profitability"): plain("/api/v1/profitability", month=MONTH),
     # People
     ("POST", "/api/v1/session"): sign_in,

@@ -62,4 +62,31 @@ expect(everything.count("team=nlp") >= 6, "all budgets are shown")
 expect_run(["--config", "budgets.yaml", "budget", "euro", "--today", "2026-03-20", "--check"], cwd, 1)
 expect_run(["--config", "budgets.yaml", "budget", "all", "--today", "2026-03-01", "--check"], cwd, 0)
 expect_run(["--config", "budgets.yaml", "budget", "none"], cwd, 1, ["there is no budget 'none'"])
+# People set budgets besides those of the configuration; each change is a version and in the audit log.
+at = ["--config", "budgets.yaml"]
+expect_run([*at, "budget", "set", "extra", "--filter", "team=nlp", "--amount", "4000 USD", "--owner", "bo"], cwd, 0,
+           ["1 budget set"])
+expect_run([*at, "budget", "set", "extra", "--filter", "team=nlp", "--amount", "4000 USD", "--owner", "bo"], cwd, 0,
+           ["0 budgets set, 1 as before"])
+expect(budget("extra", "2026-03-18")["actual"] == budget("month", "2026-03-18")["actual"], "the same scope, the same cost")
+for arguments, why in ((["set", "month", "--amount", "1 USD"], "part of the configuration"),
+                       (["set", "x", "--amount", "1"], "has no currency"),
+                       (["set", "x", "--amount", "1 USD", "--filter", "tame=nlp"], "tame"),
+                       (["set", "x", "--amount", "1 USD", "--period", "decade"], "use day, week"),
+                       (["remove", "month"], "part of the configuration")):
+    expect_run([*at, "budget", *arguments], cwd, 2, [why])
+expect_run([*at, "budget", "remove", "nobody"], cwd, 1, ["nobody has set a budget 'nobody'"])
+(cwd / "plan.csv").write_text("name,filter,amount\nextra,team=nlp,5000 USD\nwrong,team=nlp,5\n")
+expect_run([*at, "budget", "import", "plan.csv"], cwd, 2, ["plan.csv:3: amount: '5' has no currency", "nothing was changed"])
+(cwd / "plan.csv").write_text("name,filter,amount\nextra,team=nlp,5000 USD\nmore,team=nlp;cluster=lab,70 USD\n")
+expect_run([*at, "budget", "import", "plan.csv"], cwd, 0, ["2 budgets set"])
+expect(budget("more", "2026-03-18")["actual"] == budget("extra", "2026-03-18")["actual"], "two filters")
+expect_run([*at, "budget", "remove", "more"], cwd, 0, ["removed"])
+versions = rows(["budget", "history"])
+expect([row["budget"] for row in versions] == ["extra", "extra", "more", "more"], f"{versions}")
+expect("4000 USD" in versions[0]["definition"] and "5000 USD" in versions[1]["definition"], "what it was")
+audit, _ = expect_run([*at, "audit", "log"], cwd)
+for word in ("budget.set", "budget.remove", "budget more"):
+    expect(word in audit, f"the audit log has {word}")
+
 report("cli/budgets")

@@ -151,6 +151,21 @@ void AlertService::find_in_days(Date today, Findings& found) {
   found.conditions = anomaly_conditions(*anomalies);
 }
 
+// Those that people set can be unreadable for a while: nothing is known of them then.
+std::vector<Budget> AlertService::all_budgets(Findings& found) {
+  if (!sources_.budgets) return config_.budgets;
+  auto all = sources_.budgets();
+  const std::string why = all ? "" : all.error().message;
+  if (std::exchange(reported_["budgets"], why) != why && !why.empty()) {
+    log_.error("alerts", {{"doing", "read the budgets that people set"}, {"why", why}});
+  }
+  if (all) return *std::move(all);
+  for (const std::string_view rule : alert_rule_names()) {
+    if (rule.starts_with("budget_")) found.unknown.push_back({std::string(rule)});
+  }
+  return config_.budgets;
+}
+
 AlertService::Findings AlertService::find(Date today) {
   Findings found;
   const auto add = [&](const std::vector<AlertCondition>& more) {
@@ -165,13 +180,17 @@ AlertService::Findings AlertService::find(Date today) {
   } else {
     found.unknown.insert(found.unknown.end(), {{"gpu_idle"}, {"low_utilisation"}});
   }
+  std::optional<LiveBudgetCosts> live;
+  if (view) live.emplace(view, config_.policy);
+  const auto budgets = all_budgets(found);
   const auto statuses =
-      query_budgets({.budgets = config_.budgets,
+      query_budgets({.budgets = budgets,
                      .today = today,
                      .events = config_.events,
                      .kept = &forecasts_,
-                     .live_today = [&](const Budget& one) -> std::optional<Money> {
-                       return view ? live_cost_today(one, *view, config_.policy) : std::nullopt;
+                     .version = sources_.version ? std::optional(sources_.version()) : std::nullopt,
+                     .live_cost = [&](const Budget& one) -> std::optional<LiveCost> {
+                       return live ? live->of(one) : std::nullopt;
                      }},
                     config_.policy, sources_.summarise);
   if (statuses) {

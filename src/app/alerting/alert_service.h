@@ -6,6 +6,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -30,6 +31,10 @@ namespace pennyweight {
 struct AlertSources {
   SummarySource summarise;
   std::function<std::shared_ptr<const LiveView>()> live;  // null before the first view
+  // Of what `summarise` answers from: it changes whenever an answer may change.
+  std::function<std::uint64_t()> version = {};
+  // Configured, and set by people since.
+  std::function<Result<std::vector<Budget>>()> budgets = {};
 };
 
 // When a receiver hears of what is found `now`: at once, or with its next digest, at the hour
@@ -67,6 +72,7 @@ class AlertService {
     std::vector<UnknownAlerts> unknown;
   };
   Findings find(Date today);
+  std::vector<Budget> all_budgets(Findings& found);
   void find_in_days(Date today, Findings& found);
   void enqueue(std::span<const AlertNotification> notifications, Instant now);
   std::vector<OutboxEntry> take_due(Instant now);

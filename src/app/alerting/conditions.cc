@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "reporting/number_format.h"
-#include "reporting/queries/selection.h"
 
 namespace pennyweight {
 namespace {
@@ -143,38 +142,6 @@ std::vector<AlertCondition> coverage_conditions(const DailyCostHistory& history,
                                   "not come?",
                                   to_text(history.last_day()),
                                   counted(static_cast<std::uint64_t>(age), "day"))}};
-}
-
-std::optional<Money> live_cost_today(const Budget& budget, const LiveView& view,
-                                     const Policy& policy) {
-  // At list or card prices the four costs are the same.
-  if (budget.cost == "gpu_hours") return std::nullopt;
-  std::vector<SummaryFilter> filters;
-  for (const std::string& text : budget.filters) {
-    const auto parsed = parse_filter(text, policy);
-    if (!parsed) return std::nullopt;
-    filters.insert(filters.end(), parsed->begin(), parsed->end());
-  }
-  const auto is_built_in = [](const SummaryFilter& filter) {
-    return filter.dimension != "cluster" &&
-           std::ranges::find(kBuiltInDimensions, filter.dimension) != std::end(kBuiltInDimensions);
-  };
-  if (std::ranges::any_of(filters, is_built_in)) return std::nullopt;
-  std::optional<Money> sum;
-  for (const LiveRow& row : live_rows(view)) {
-    if (!row.cost_today || row.cost_today->currency() != budget.currency()) continue;
-    const bool matches = std::ranges::all_of(filters, [&](const SummaryFilter& filter) {
-      std::string value = filter.dimension == "cluster" ? row.cluster.text() : "";
-      if (!row.is_unallocated && filter.dimension != "cluster") {
-        value = row.share().dimensions.find(filter.dimension).value_or("");
-      }
-      const bool is_listed = std::ranges::find(filter.values, value) != filter.values.end();
-      return is_listed != filter.negate;
-    });
-    if (!matches) continue;
-    sum = sum ? *sum + *row.cost_today : *row.cost_today;
-  }
-  return sum;
 }
 
 }  // namespace pennyweight

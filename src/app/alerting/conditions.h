@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,10 +25,5 @@ std::vector<AlertCondition> live_conditions(const LiveView& view,
 // costs_missing: the ledger has no costs of the last 3 days. An alert about the bill, or about
 // `serve` itself, and never about a ledger that has no costs yet.
 std::vector<AlertCondition> coverage_conditions(const DailyCostHistory& history, Date today);
-
-// What today has cost so far in a budget's scope, by what runs; nothing: the scope names what
-// workloads don't have, or nothing is priced in the budget's currency.
-std::optional<Money> live_cost_today(const Budget& budget, const LiveView& view,
-                                     const Policy& policy);
 
 }  // namespace pennyweight

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "app/cli/budget_changes.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "core/billing_period.h"
@@ -34,20 +35,19 @@ Result<Date> day_or_today(const std::string& text, Context& context) {
 }
 
 Result<ExitCode> run_budget(const BudgetOptions& options, Context& context) {
-  if (context.config.budgets.empty()) {
+  const std::vector<Budget> budgets = TRY(all_budgets(context));
+  if (budgets.empty()) {
     return fail(ErrorCode::kNotFound,
-                "no budget is configured; add one to the configuration: budgets: [{name: nlp, "
-                "filter: team=nlp, amount: 5000 USD}]");
+                "there is no budget; 'pennyweight budget set nlp --filter team=nlp --amount \"5000 "
+                "USD\"' sets one, or add it to the configuration: budgets: [{name: nlp, filter: "
+                "team=nlp, amount: 5000 USD}]");
   }
   const Date today = TRY(day_or_today(options.today, context));
   const auto store = TRY(open_ledger(context.config));
-  const auto statuses = query_budgets({.budgets = context.config.budgets,
-                                       .name = options.name,
-                                       .today = today,
-                                       .events = context.config.events},
-                                      context.config.policy, [&](const SummaryQuery& summary) {
-                                        return store->summarise(summary);
-                                      });
+  const auto statuses = query_budgets(
+      {.budgets = budgets, .name = options.name, .today = today, .events = context.config.events},
+      context.config.policy,
+      [&](const SummaryQuery& summary) { return store->summarise(summary); });
   if (!statuses) return as_usage_error(statuses.error());
   print_tables(budget_tables(*statuses), options.table, context);
   // One that could not be measured may be exceeded.
@@ -86,7 +86,11 @@ Verb declare_budget(CLI::App& app) {
                     "Exit with 1 if a budget is exceeded or can't be measured");
   add_table_options(*command, options->table);
   command->footer(examples_footer("budget"));
-  return {command, [options](Context& context) { return run_budget(*options, context); }};
+  const auto change = add_budget_changes(*command);
+  return {command, [options, change](Context& context) {
+            if (auto done = change(context)) return *std::move(done);
+            return run_budget(*options, context);
+          }};
 }
 
 Verb declare_anomalies(CLI::App& app) {

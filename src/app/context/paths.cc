@@ -16,6 +16,10 @@ std::string accounts_path(const Config& config) {
   return (std::filesystem::path(live_folder(config)) / "accounts.sqlite").string();
 }
 
+std::string budget_book_path(const Config& config) {
+  return (std::filesystem::path(live_folder(config)) / "budgets.jsonl").string();
+}
+
 std::string audit_log_path(const Config& config) { return config.store_path + ".audit"; }
 
 }  // namespace pennyweight

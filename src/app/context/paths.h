@@ -13,6 +13,8 @@ std::string live_folder(const Config& config);
 std::string machine_token_path(const Config& config);
 // The file of users, sessions and tokens.
 std::string accounts_path(const Config& config);
+// The budgets that people set, and their versions.
+std::string budget_book_path(const Config& config);
 // The audit log: "<store.path>.audit".
 std::string audit_log_path(const Config& config);
 

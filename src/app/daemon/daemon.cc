@@ -33,6 +33,7 @@
 #include "server/api/guard.h"
 #include "server/api/routes.h"
 #include "server/api/scoped_queries.h"
+#include "server/budget_book/budget_book.h"
 #include "server/dashboard/dashboard.h"
 #include "server/known_hosts.h"
 #include "server/tls.h"
@@ -300,7 +301,8 @@ Result<void> Daemon::start_server() {
                     .version = std::string(kProgramVersion),
                     .audit_files = audit_log_files(config_),
                     .machine_clients = {.tokens = inputs_.tokens,
-                                        .trust_loopback = config_.live.serve.trust_loopback}});
+                                        .trust_loopback = config_.live.serve.trust_loopback},
+                    .budget_book = std::make_shared<BudgetBook>(budget_book_path(config_))});
   audit_log_.emplace(
       [this](audit_log::Entry entry) { return append_entry(security_, std::move(entry), log_); });
   audit_log_->also_record([this](Instant now, bool all) -> Result<void> {
@@ -356,14 +358,17 @@ Result<void> Daemon::start_server() {
 }
 
 Result<void> Daemon::start_alerts() {
-  if (config_.budgets.empty() && config_.alerts.receivers.empty()) return {};
+  const std::vector<Budget> set = TRY(services_->budget_book->budgets());
+  if (config_.budgets.empty() && set.empty() && config_.alerts.receivers.empty()) return {};
   const AlertSources sources{
       .summarise =
           [this](const SummaryQuery& query) {
             const access::Principal everything;
             return api::ScopedQueries(*services_, everything).summarise(query);
           },
-      .live = [this] { return ledger_.fresh_view(kCycle); }};
+      .live = [this] { return ledger_.fresh_view(kCycle); },
+      .version = [this] { return services_->rollup.version(); },
+      .budgets = [this] { return services_->budget_book->with(config_.budgets); }};
   alerts_ =
       std::make_unique<AlertService>(config_, sources, clock_, log_, alert_state_path(config_));
   return alerts_->start();

@@ -1,23 +1,67 @@
 #include "insight/queries/budget_forecasts.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "core/try.h"
 
 namespace pennyweight {
+namespace {
+
+// Of all that a forecast depends on. Histories of thousands of budgets are large to keep.
+Hash128 hash_of_request(const forecasting::CostForecastRequest& request) {
+  StreamHash hash;
+  hash.add(
+      fmt::format("{} {} {}\n", to_text(request.first_day), request.horizon, request.parts.size()));
+  for (const forecasting::DailyCosts& part : request.parts) {
+    hash.add(fmt::format("{} {} {}\n", part.key.size(), part.key, part.days.size()));
+    for (const Money& day : part.days) {
+      hash.add(fmt::format("{} {}\n", to_text(day.amount()), day.currency().text()));
+    }
+  }
+  for (const bool is_missing : request.missing) hash.add(is_missing ? "1" : "0");
+  for (const forecasting::KnownEvent& event : request.events) {
+    hash.add(fmt::format("\n{} {} {} {} {} {} ", event.name.size(), event.name, to_text(event.from),
+                         event.to ? to_text(*event.to) : "-", event.key.size(), event.key));
+    if (event.per_day) {
+      hash.add(to_text(event.per_day->amount()) + event.per_day->currency().text());
+    }
+    if (event.percent) hash.add(fmt::format("% {}", *event.percent));
+  }
+  return hash.hash();
+}
+
+}  // namespace
 
 Result<forecasting::CostForecast> BudgetForecasts::forecast(
     const std::string& name, const forecasting::CostForecastRequest& request) {
+  const Hash128 hash = hash_of_request(request);
   {
     const std::lock_guard lock(mutex_);
     const auto known = kept_.find(name);
-    if (known != kept_.end() && known->second.request == request) return known->second.forecast;
+    if (known != kept_.end() && known->second.request == hash) return known->second.forecast;
   }
   forecasting::CostForecasts made = TRY(forecasting::forecast_costs(request));
   const std::lock_guard lock(mutex_);
   if (kept_.size() >= kKeptMax && !kept_.contains(name)) kept_.clear();
-  kept_.insert_or_assign(name, Kept{request, made.whole});
+  kept_.insert_or_assign(name, Kept{hash, made.whole});
   return std::move(made.whole);
+}
+
+std::optional<BudgetFacts> BudgetForecasts::facts(const Budget& budget, const FactsMoment& moment) {
+  const std::lock_guard lock(mutex_);
+  const auto known = facts_.find(budget.name);
+  if (known == facts_.end() || known->second.moment != moment || known->second.budget != budget) {
+    return std::nullopt;
+  }
+  return known->second.facts;
+}
+
+void BudgetForecasts::keep(const Budget& budget, const FactsMoment& moment, BudgetFacts facts) {
+  const std::lock_guard lock(mutex_);
+  if (facts_.size() >= kKeptMax && !facts_.contains(budget.name)) facts_.clear();
+  facts_.insert_or_assign(budget.name, KeptFacts{budget, moment, std::move(facts)});
 }
 
 }  // namespace pennyweight

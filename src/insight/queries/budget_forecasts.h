@@ -1,18 +1,41 @@
-// Forecasts of budgets, kept while the days behind them stay the same.
+// What is known of budgets, kept while the ledger behind it stays the same.
 //
-// A forecast depends on its history alone, and that changes with a new complete day or a new run,
+// What the ledger says of a budget, and its forecast, change with a new run or a new complete day,
 // while budgets are looked at each minute. Results never depend on what is kept.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/error.h"
+#include "core/hash.h"
+#include "insight/budgets/budget.h"
 #include "insight/forecast/cost_forecast.h"
 
 namespace pennyweight {
+
+// What the ledger says of a budget on a day, without what is known live.
+struct BudgetFacts {
+  SpentDays spent = {};
+  std::optional<forecasting::CostForecast> forecast = {};
+  std::vector<std::string> notes = {};
+  bool is_outdated = false;
+  std::string problem = {};  // why nothing else is known
+};
+
+// When facts hold: for this state of the ledger, as on this day.
+struct FactsMoment {
+  std::uint64_t version = 0;
+  Date today = {};
+  std::optional<Date> complete_until = {};
+  bool forecasts = true;
+  bool operator==(const FactsMoment&) const = default;
+};
 
 // Any thread may use it.
 class BudgetForecasts {
@@ -20,15 +43,24 @@ class BudgetForecasts {
   // The forecast of the whole of `request`, made or kept. `name`: of the budget.
   Result<forecasting::CostForecast> forecast(const std::string& name,
                                              const forecasting::CostForecastRequest& request);
+  // Nothing: they are not known for this moment.
+  std::optional<BudgetFacts> facts(const Budget& budget, const FactsMoment& moment);
+  void keep(const Budget& budget, const FactsMoment& moment, BudgetFacts facts);
 
  private:
-  static constexpr std::size_t kKeptMax = 10'000;
+  static constexpr std::size_t kKeptMax = 20'000;
   struct Kept {
-    forecasting::CostForecastRequest request;
+    Hash128 request;
     forecasting::CostForecast forecast;
   };
-  std::mutex mutex_;  // guards kept_
+  struct KeptFacts {
+    Budget budget;
+    FactsMoment moment;
+    BudgetFacts facts;
+  };
+  std::mutex mutex_;  // guards kept_ and facts_
   std::map<std::string, Kept> kept_;
+  std::map<std::string, KeptFacts> facts_;
 };
 
 }  // namespace pennyweight

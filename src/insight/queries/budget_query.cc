@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "core/try.h"
+#include "insight/queries/scope_costs.h"
 #include "reporting/number_format.h"
 
 namespace pennyweight {
@@ -15,19 +17,31 @@ constexpr int kHistoryDays = 400;
 constexpr int kForecastDaysLeftMax = 400;
 // Of costs that ended longer ago a forecast of today would say nothing.
 constexpr int kHistoryAgeDaysMax = 35;
+// Their days are in memory at the same time: 400 days of 500 scopes are 200,000 rows.
+constexpr std::size_t kBudgetsAtOnce = 500;
+
+Result<std::vector<SummaryFilter>> scope_filters(const Budget& budget, const Policy& policy) {
+  std::vector<SummaryFilter> filters;
+  for (const std::string& text : budget.filters) {
+    const auto more = TRY(parse_filter(text, policy));
+    filters.insert(filters.end(), more.begin(), more.end());
+  }
+  return filters;
+}
+
+Date first_day_of(const Budget& budget, Date today) {
+  Date first = budget_days(budget, today).first;
+  if (budget.rolls_over && budget.from) first = std::min(first, *budget.from);
+  return std::min(first, today - std::chrono::days(kHistoryDays));
+}
 
 // All days of the scope of a budget; complete or not.
 Result<SpentDays> spent_days(const Budget& budget, const BudgetQuery& params, const Policy& policy,
                              const SummarySource& summarise) {
   SummaryQuery query;
   query.bucket = TimeBucket::kDay;
-  for (const std::string& text : budget.filters) {
-    const auto filters = TRY(parse_filter(text, policy));
-    query.filters.insert(query.filters.end(), filters.begin(), filters.end());
-  }
-  Date first = budget_days(budget, params.today).first;
-  if (budget.rolls_over && budget.from) first = std::min(first, *budget.from);
-  query.first_day = std::min(first, params.today - std::chrono::days(kHistoryDays));
+  query.filters = TRY(scope_filters(budget, policy));
+  query.first_day = first_day_of(budget, params.today);
   query.last_day = params.today;
   const auto rows = TRY(summarise(query));
   SpentDays spent;
@@ -48,12 +62,35 @@ Result<SpentDays> spent_days(const Budget& budget, const BudgetQuery& params, co
   return spent;
 }
 
-Result<BudgetStatus> query_budget(const Budget& budget, const BudgetQuery& params,
-                                  const Policy& policy, const SummarySource& summarise) {
-  SpentDays spent = TRY(spent_days(budget, params, policy, summarise));
-  std::optional<forecasting::CostForecast> forecast;
-  std::vector<std::string> notes;
-  bool is_outdated = false;
+// An event for one value, such as a team, can't be told apart in the sum of the scope, so it counts
+// where the budget's scope names that value.
+std::vector<forecasting::KnownEvent> events_of(const Budget& budget, const BudgetQuery& params,
+                                               const std::string& key) {
+  std::vector<forecasting::KnownEvent> events;
+  for (forecasting::KnownEvent event : params.events) {
+    const bool names_key = std::ranges::any_of(budget.filters, [&](const std::string& filter) {
+      return !event.key.empty() && filter.ends_with("=" + event.key);
+    });
+    if (!event.key.empty() && !names_key) continue;
+    event.key = key;
+    if (event.per_day && event.per_day->currency() != budget.currency()) continue;
+    events.push_back(std::move(event));
+  }
+  return events;
+}
+
+// Days before the period tell nothing more, but that there were costs at all.
+void forget_earlier_days(SpentDays& spent, const Budget& budget, Date today) {
+  if (budget.rolls_over || spent.days.empty()) return;
+  const auto begin = spent.days.lower_bound(budget_days(budget, today).first);
+  if (begin == spent.days.begin()) return;
+  spent.days.erase(spent.days.begin(), std::prev(begin));
+}
+
+Result<BudgetFacts> find_facts(const Budget& budget, const BudgetQuery& params,
+                               const Policy& policy, const SummarySource& summarise) {
+  BudgetFacts facts;
+  facts.spent = TRY(spent_days(budget, params, policy, summarise));
   const DailyCostQuery costs{.by = {},
                              .filters = budget.filters,
                              .cost = budget.cost,
@@ -61,49 +98,123 @@ Result<BudgetStatus> query_budget(const Budget& budget, const BudgetQuery& param
                              .complete_until = params.complete_until};
   const auto history = query_daily_costs(costs, policy, summarise);
   if (history) {
-    spent.complete_until = history->last_day();
+    facts.spent.complete_until = history->last_day();
     const auto left = (budget_days(budget, params.today).last - history->last_day()).count();
     const auto age = (params.today - history->last_day()).count();
-    is_outdated = left > 0 && age > kHistoryAgeDaysMax;
-    if (params.forecasts && is_outdated) {
-      notes.push_back(fmt::format("no forecast, since the last complete day is {} days ago", age));
+    facts.is_outdated = left > 0 && age > kHistoryAgeDaysMax;
+    if (params.forecasts && facts.is_outdated) {
+      facts.notes.push_back(
+          fmt::format("no forecast, since the last complete day is {} days ago", age));
     } else if (params.forecasts && left > 0 && left <= kForecastDaysLeftMax) {
-      // An event for one value, such as a team, can't be told apart in the sum of the scope, so it
-      // counts where the budget's scope names that value.
-      std::vector<forecasting::KnownEvent> events;
-      for (forecasting::KnownEvent event : params.events) {
-        const bool names_key = std::ranges::any_of(budget.filters, [&](const std::string& filter) {
-          return !event.key.empty() && filter.ends_with("=" + event.key);
-        });
-        if (!event.key.empty() && !names_key) continue;
-        event.key = history->parts.front().key;
-        if (event.per_day && event.per_day->currency() != budget.currency()) continue;
-        events.push_back(std::move(event));
-      }
-      const forecasting::CostForecastRequest request{.first_day = history->first_day,
-                                                     .parts = history->parts,
-                                                     .missing = history->missing,
-                                                     .horizon = static_cast<int>(left),
-                                                     .events = std::move(events)};
+      const forecasting::CostForecastRequest request{
+          .first_day = history->first_day,
+          .parts = history->parts,
+          .missing = history->missing,
+          .horizon = static_cast<int>(left),
+          .events = events_of(budget, params, history->parts.front().key)};
       BudgetForecasts fresh;
       BudgetForecasts& kept = params.kept == nullptr ? fresh : *params.kept;
-      forecast = TRY(kept.forecast(budget.name, request));
+      facts.forecast = TRY(kept.forecast(budget.name, request));
     }
-    notes.insert(notes.end(), history->notes.begin(), history->notes.end());
+    facts.notes.insert(facts.notes.end(), history->notes.begin(), history->notes.end());
   } else if (history.error().code != ErrorCode::kNotFound) {
     return std::unexpected(history.error());
   }
-  if (params.live_today) {
-    if (const auto live = params.live_today(budget)) {
-      // The ledger may know a part of today already; the larger of the two counts.
-      const auto place = spent.days.try_emplace(params.today, *live);
-      if (place.first->second.ticks() < live->ticks()) place.first->second = *live;
-    }
+  forget_earlier_days(facts.spent, budget, params.today);
+  return facts;
+}
+
+// Adds what is known live of today, and of days of the month that the ledger does not have yet.
+void add_live(BudgetFacts& facts, const Budget& budget, const LiveCost& live, Date today) {
+  auto& days = facts.spent.days;
+  const Money zero = Money::zero(budget.currency());
+  // The ledger may know a part of today already; the larger of the two counts.
+  const auto place = days.try_emplace(today, zero).first;
+  if (place->second.ticks() < live.today.ticks()) place->second = live.today;
+  const Date yesterday = today - std::chrono::days(1);
+  const bool is_settled = facts.spent.complete_until >= yesterday;
+  if (budget.period != BudgetPeriod::kMonth || budget.cost != "effective" || !live.month ||
+      is_settled) {
+    return;
   }
-  BudgetStatus status = measure_budget(budget, spent, params.today, forecast);
-  status.is_outdated = is_outdated;
-  std::ranges::move(notes, std::back_inserter(status.notes));
+  const Date first = budget_days(budget, today).first;
+  if (first == today) return;
+  Money known = zero;
+  for (auto at = days.lower_bound(first); at != days.end() && at->first < today; ++at) {
+    known += at->second;
+  }
+  const Money missing = *live.month - live.today - known;
+  if (missing.ticks() <= 0) return;
+  days.try_emplace(yesterday, zero).first->second += missing;
+  facts.notes.push_back(fmt::format(
+      "{} {} of days after {} that the ledger does not have yet are counted live",
+      to_text(missing.amount()), missing.currency().text(), to_text(facts.spent.complete_until)));
+}
+
+BudgetStatus problem_status(const Budget& budget, Date today, std::string problem) {
+  const BudgetDays days = budget_days(budget, today);
+  const Money nothing = Money::zero(budget.currency());
+  const Money amount = budget.amount_on(days.first);
+  BudgetStatus status{.budget = budget,
+                      .days = days,
+                      .amount = amount,
+                      .carried = nothing,
+                      .actual = nothing,
+                      .left = amount,
+                      .pace = nothing};
+  status.problem = std::move(problem);
   return status;
+}
+
+BudgetStatus status_of(const Budget& budget, BudgetFacts facts, const BudgetQuery& params) {
+  if (!facts.problem.empty()) return problem_status(budget, params.today, facts.problem);
+  if (params.live_cost) {
+    if (const auto live = params.live_cost(budget)) add_live(facts, budget, *live, params.today);
+  }
+  BudgetStatus status = measure_budget(budget, facts.spent, params.today, facts.forecast);
+  status.is_outdated = facts.is_outdated;
+  std::ranges::move(facts.notes, std::back_inserter(status.notes));
+  return status;
+}
+
+// The facts of some budgets, in their order; from few queries for all of them.
+std::vector<BudgetFacts> facts_of(std::span<const Budget* const> budgets, const BudgetQuery& params,
+                                  const Policy& policy, const SummarySource& summarise) {
+  const FactsMoment moment{.version = params.version.value_or(0),
+                           .today = params.today,
+                           .complete_until = params.complete_until,
+                           .forecasts = params.forecasts};
+  const bool is_keeping = params.version && params.kept != nullptr;
+  std::vector<std::optional<BudgetFacts>> known(budgets.size());
+  std::vector<ScopeCosts::Scope> scopes;
+  Date first = params.today - std::chrono::days(kHistoryDays);
+  for (std::size_t i = 0; i < budgets.size(); ++i) {
+    if (is_keeping) known[i] = params.kept->facts(*budgets[i], moment);
+    if (known[i]) continue;
+    first = std::min(first, first_day_of(*budgets[i], params.today));
+    if (const auto scope = scope_filters(*budgets[i], policy)) scopes.push_back(*scope);
+  }
+  ScopeCosts costs(scopes, first, params.today, summarise);
+  std::vector<BudgetFacts> all;
+  for (std::size_t i = 0; i < budgets.size(); ++i) {
+    if (known[i]) {
+      all.push_back(*std::move(known[i]));
+      continue;
+    }
+    auto found = find_facts(*budgets[i], params, policy,
+                            [&](const SummaryQuery& query) { return costs.summarise(query); });
+    // What the world could not tell may be told the next time, so it is not kept.
+    const bool is_kept = is_keeping && (found || found.error().code == ErrorCode::kBadValue);
+    BudgetFacts facts;
+    if (found) {
+      facts = *std::move(found);
+    } else {
+      facts.problem = found.error().message;
+    }
+    if (is_kept) params.kept->keep(*budgets[i], moment, facts);
+    all.push_back(std::move(facts));
+  }
+  return all;
 }
 
 Cell optional_money(const std::optional<Money>& amount) { return amount ? Cell{*amount} : Cell{}; }
@@ -149,7 +260,6 @@ std::vector<Column> budget_columns() {
 
 Result<std::vector<BudgetStatus>> query_budgets(const BudgetQuery& params, const Policy& policy,
                                                 const SummarySource& summarise) {
-  std::vector<BudgetStatus> statuses;
   // The costs of all days are the same for every budget.
   std::map<std::pair<std::optional<Date>, std::optional<Date>>, std::vector<SummaryRow>> whole;
   const SummarySource once = [&](const SummaryQuery& query) -> Result<std::vector<SummaryRow>> {
@@ -160,24 +270,18 @@ Result<std::vector<BudgetStatus>> query_budgets(const BudgetQuery& params, const
     auto rows = TRY(summarise(query));
     return whole.emplace(days, std::move(rows)).first->second;
   };
+  std::vector<const Budget*> chosen;
   for (const Budget& budget : params.budgets) {
-    if (!params.name.empty() && budget.name != params.name) continue;
-    auto status = query_budget(budget, params, policy, once);
-    if (!status) {
-      const BudgetDays days = budget_days(budget, params.today);
-      const Money nothing = Money::zero(budget.currency());
-      const Money amount = budget.amount_on(days.first);
-      std::string problem = std::move(status.error().message);
-      status = BudgetStatus{.budget = budget,
-                            .days = days,
-                            .amount = amount,
-                            .carried = nothing,
-                            .actual = nothing,
-                            .left = amount,
-                            .pace = nothing};
-      status->problem = std::move(problem);
+    if (params.name.empty() || budget.name == params.name) chosen.push_back(&budget);
+  }
+  std::vector<BudgetStatus> statuses;
+  for (std::size_t begin = 0; begin < chosen.size(); begin += kBudgetsAtOnce) {
+    const auto part =
+        std::span(chosen).subspan(begin, std::min(kBudgetsAtOnce, chosen.size() - begin));
+    std::vector<BudgetFacts> facts = facts_of(part, params, policy, once);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      statuses.push_back(status_of(*part[i], std::move(facts[i]), params));
     }
-    statuses.push_back(*std::move(status));
   }
   if (!params.name.empty() && statuses.empty()) {
     return fail(ErrorCode::kNotFound, fmt::format("there is no budget '{}'", params.name));

@@ -1,6 +1,7 @@
 // Queries how far budgets have come, and days whose cost is unusual.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 #include "insight/budgets/budget.h"
 #include "insight/queries/budget_forecasts.h"
 #include "insight/queries/daily_costs.h"
+#include "insight/queries/live_budget_costs.h"
 #include "reporting/table.h"
 
 namespace pennyweight {
@@ -24,8 +26,11 @@ struct BudgetQuery {
   std::span<const forecasting::KnownEvent> events = {};
   bool forecasts = true;
   BudgetForecasts* kept = nullptr;  // where forecasts are kept; null: each is made anew
-  // What today has cost so far, where it is known live; nothing: only what the ledger says.
-  std::function<std::optional<Money>(const Budget&)> live_today = {};
+  // Of the ledger: while it is the same, what was kept for it is not asked for again. Nothing: the
+  // ledger is asked.
+  std::optional<std::uint64_t> version = {};
+  // What is known live; nothing: only what the ledger says.
+  std::function<std::optional<LiveCost>(const Budget&)> live_cost = {};
 };
 
 // In the order of the budgets. One whose scope can't be understood, or has costs in another

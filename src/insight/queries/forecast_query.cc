@@ -93,7 +93,10 @@ std::optional<MoneyRange> sum_difference(const CostForecast& forecast, std::size
   const auto range = forecast.sum_range(end, percent);
   if (!range) return std::nullopt;
   const Money before = forecast.sum(begin);
-  return MoneyRange{range->low - before + spent, range->high - before + spent};
+  Money low = range->low - before;
+  // Where no day was below 0, no month is.
+  if (forecast.basis.is_nonnegative && low.is_negative()) low = Money::zero(low.currency());
+  return MoneyRange{low + spent, range->high - before + spent};
 }
 
 Table month_table(const ForecastResult& result, const ForecastQuery& params) {

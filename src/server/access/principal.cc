@@ -26,7 +26,7 @@ constexpr PermissionName kPermissionNames[] = {
     {Permission::kReadAudit, "read_audit"},         {Permission::kReadMetrics, "read_metrics"},
     {Permission::kIssueInvoices, "issue_invoices"}, {Permission::kClosePeriods, "close_periods"},
     {Permission::kManageUsers, "manage_users"},     {Permission::kManageOwn, "manage_own"},
-    {Permission::kSendTelemetry, "send_telemetry"}};
+    {Permission::kManageBudgets, "manage_budgets"}, {Permission::kSendTelemetry, "send_telemetry"}};
 static_assert(std::size(kPermissionNames) == std::size(kPermissions));
 
 bool viewer_may(Permission permission) {
@@ -44,6 +44,7 @@ bool viewer_may(Permission permission) {
     case Permission::kIssueInvoices:
     case Permission::kClosePeriods:
     case Permission::kManageUsers:
+    case Permission::kManageBudgets:
     case Permission::kSendTelemetry:
       return false;
   }
@@ -51,7 +52,8 @@ bool viewer_may(Permission permission) {
 }
 
 bool team_lead_may(Permission permission) {
-  return viewer_may(permission) || permission == Permission::kReadRules;
+  return viewer_may(permission) || permission == Permission::kReadRules ||
+         permission == Permission::kManageBudgets;
 }
 
 bool finance_may(Permission permission) {

@@ -31,14 +31,15 @@ enum class Permission {
   kClosePeriods,
   kManageUsers,    // users, roles, scopes, tokens of others
   kManageOwn,      // own password, second factor, tokens, saved views
+  kManageBudgets,  // budgets in the own scope
   kSendTelemetry,  // remote_write and pushed expositions
 };
 inline constexpr Permission kPermissions[] = {
-    Permission::kReadCosts,    Permission::kReadLive,     Permission::kReadFleet,
-    Permission::kReadBills,    Permission::kReadInvoices, Permission::kReadRules,
-    Permission::kReadAudit,    Permission::kReadMetrics,  Permission::kIssueInvoices,
-    Permission::kClosePeriods, Permission::kManageUsers,  Permission::kManageOwn,
-    Permission::kSendTelemetry};
+    Permission::kReadCosts,     Permission::kReadLive,     Permission::kReadFleet,
+    Permission::kReadBills,     Permission::kReadInvoices, Permission::kReadRules,
+    Permission::kReadAudit,     Permission::kReadMetrics,  Permission::kIssueInvoices,
+    Permission::kClosePeriods,  Permission::kManageUsers,  Permission::kManageOwn,
+    Permission::kManageBudgets, Permission::kSendTelemetry};
 
 std::string_view to_text(Role role);  // "viewer", "team_lead", "finance", …
 std::optional<Role> parse_role(std::string_view text);

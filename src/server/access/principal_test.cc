@@ -19,17 +19,18 @@ TEST(Principal, RolesHaveThesePermissionsAndNoOthers) {
   const std::set<Permission> everything(std::begin(kPermissions), std::end(kPermissions));
   const Row rows[] = {
       {Role::kViewer, {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn}},
-      {Role::kTeamLead, {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules}},
+      {Role::kTeamLead,
+       {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kManageBudgets}},
       {Role::kFinance,
-       {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kReadBills,
-        kIssueInvoices, kClosePeriods, kReadAudit}},
+       {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kManageBudgets,
+        kReadBills, kIssueInvoices, kClosePeriods, kReadAudit}},
       {Role::kOperator,
-       {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kReadBills,
-        kReadMetrics, kSendTelemetry}},
+       {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kManageBudgets,
+        kReadBills, kReadMetrics, kSendTelemetry}},
       {Role::kAdmin, everything},
   };
   ASSERT_EQ(std::size(rows), std::size(kRoles));
-  EXPECT_EQ(everything.size(), 13u);
+  EXPECT_EQ(everything.size(), 14u);
   for (const Row& row : rows) {
     for (const Permission permission : kPermissions) {
       EXPECT_EQ(allows(row.role, permission), row.may.contains(permission))

@@ -472,4 +472,6 @@ std::optional<Response> JsonBody::problem() {
   return state_->refusal;
 }
 
+std::optional<Response> JsonBody::unreadable() const { return state_->refusal; }
+
 }  // namespace pennyweight::api

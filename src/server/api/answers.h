@@ -184,6 +184,8 @@ class JsonBody {
 
   void reject(std::string_view name, std::string_view what);
   std::optional<server::Response> problem();
+  // Why nothing of it can be read, whatever its keys are; for those who read it themselves.
+  std::optional<server::Response> unreadable() const;
 
  private:
   struct State;

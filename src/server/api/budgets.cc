@@ -1,14 +1,16 @@
 // GET /api/v1/budgets and /api/v1/anomalies: how far budgets have come, and unusual days.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "config/config.h"
+#include "core/billing_period.h"
 #include "insight/queries/budget_query.h"
 #include "server/api/answers.h"
+#include "server/api/budget_scope.h"
 #include "server/api/cost_params.h"
 #include "server/api/daily_history.h"
 #include "server/api/endpoints.h"
@@ -21,26 +23,6 @@ namespace {
 using server::Request;
 using server::Response;
 
-// Whether everything in the budget's scope is in the user's: for each of their dimensions the
-// budget names some of their values and no others.
-bool is_in_scope(const Budget& budget, const std::vector<SummaryFilter>& scope,
-                 const Policy& policy) {
-  std::vector<SummaryFilter> filters;
-  for (const std::string& text : budget.filters) {
-    const auto parsed = parse_filter(text, policy);
-    if (!parsed) return false;
-    filters.insert(filters.end(), parsed->begin(), parsed->end());
-  }
-  return std::ranges::all_of(scope, [&](const SummaryFilter& own) {
-    return std::ranges::any_of(filters, [&](const SummaryFilter& filter) {
-      return !filter.negate && !own.negate && filter.dimension == own.dimension &&
-             std::ranges::all_of(filter.values, [&](const std::string& value) {
-               return std::ranges::find(own.values, value) != own.values.end();
-             });
-    });
-  });
-}
-
 }  // namespace
 
 Response get_budgets(const Services& services, const Request& request) {
@@ -52,23 +34,28 @@ Response get_budgets(const Services& services, const Request& request) {
   const bool forecasts = params.boolean("forecast").value_or(true);
   const AnswerFormat format = choose_format(params, request, false);
   if (auto problem = params.problem()) return *std::move(problem);
-  std::vector<Budget> budgets;
-  for (const Budget& budget : services.config.budgets) {
-    if (queries.is_scoped() && !is_in_scope(budget, queries.who().scope, policy)) continue;
-    budgets.push_back(budget);
-  }
+  const auto budgets = visible_budgets(services, queries.who());
+  if (!budgets) return refusal(budgets.error());
   DailyCostQuery days;
   if (auto known = set_known_days(services, queries, today, days); !known) {
     return refusal(known.error());
   }
+  // Unscoped; a budget that the user sees lies in their scope with all it costs.
+  std::optional<LiveBudgetCosts> live;
+  const auto view = services.live ? services.live() : nullptr;
+  const TimeZone& zone = policy.time_zone;
+  if (view && local_date(view->at, zone) == to_text(days.today)) live.emplace(view, policy);
   const auto statuses = query_budgets(
-      {.budgets = budgets,
+      {.budgets = *budgets,
        .name = name,
        .today = days.today,
        .complete_until = days.complete_until,
        .events = services.config.events,
        .forecasts = forecasts,
-       .kept = services.budget_forecasts.get()},
+       .kept = services.budget_forecasts.get(),
+       .live_cost = [&](const Budget& one) -> std::optional<LiveCost> {
+         return live ? live->of(one) : std::nullopt;
+       }},
       policy, [&](const SummaryQuery& summary) { return queries.summarise(summary); });
   if (!statuses) return refusal(statuses.error());
   return answer(budget_tables(*statuses), format, "");

@@ -156,6 +156,7 @@ bool is_denied_to_scoped(Permission permission) {
     case Permission::kReadFleet:
     case Permission::kReadInvoices:
     case Permission::kManageOwn:
+    case Permission::kManageBudgets:
       return false;
   }
   return true;

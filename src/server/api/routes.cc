@@ -44,6 +44,10 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/coverage", "read_costs", get_coverage},
     {"GET", "/forecast", "read_costs", get_forecast},
     {"GET", "/budgets", "read_costs", get_budgets},
+    {"GET", "/budget-definitions", "read_costs", get_budget_definitions},
+    {"GET", "/budgets/{name}/versions", "read_costs", get_budget_versions},
+    {"PUT", "/budgets/{name}", "manage_budgets", set_budget},
+    {"DELETE", "/budgets/{name}", "manage_budgets", remove_budget},
     {"GET", "/anomalies", "read_costs", get_anomalies},
     {"GET", "/advice", "read_costs", get_advice},
 

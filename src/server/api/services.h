@@ -16,6 +16,7 @@
 namespace pennyweight {
 struct Config;
 class Catalog;
+class BudgetBook;
 class ExchangeRates;
 struct LiveView;
 class Store;
@@ -53,6 +54,7 @@ struct Services {
   audit_log::LogFiles audit_files = {};  // for verifying the whole log
   MachineClients machine_clients = {};
   std::shared_ptr<FailedSignIns> failed_sign_ins = std::make_shared<FailedSignIns>();
+  std::shared_ptr<BudgetBook> budget_book = {};  // null: budgets are configured only
   std::shared_ptr<BudgetForecasts> budget_forecasts = std::make_shared<BudgetForecasts>();
 };
 

@@ -83,6 +83,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/budget-definitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What budgets allow, by name.
+         * @description Those of the configuration and those that people set. Users with a scope see the budgets whose
+         *     scope lies within theirs.
+         */
+        get: operations["listBudgetDefinitions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/budgets": {
         parameters: {
             query?: never;
@@ -92,11 +113,50 @@ export interface paths {
         };
         /**
          * How far budgets have come, and when they are exhausted.
-         * @description The budgets of the configuration, a table for each currency and one for GPU-hours. What was
+         * @description The budgets of the configuration and those that people set, a table for each currency and one for GPU-hours. What was
          *     spent includes days that are not complete; the forecast of the rest begins after the last
          *     complete day. Users with a scope see the budgets whose scope lies within theirs.
          */
         get: operations["getBudgets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/budgets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set a budget.
+         * @description Replaces what was set before, and keeps it as a version. A budget of the configuration is
+         *     changed there. Users with a scope set budgets whose filters name some of its values.
+         */
+        put: operations["setBudget"];
+        post?: never;
+        /** Remove a budget that was set. */
+        delete: operations["removeBudget"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/budgets/{name}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who set a budget, when, and to what. */
+        get: operations["listBudgetVersions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1194,6 +1254,53 @@ export interface components {
             after: unknown;
             hash: string;
         };
+        /**
+         * @description As a budget of the configuration: amounts as `5000 USD` or `2000 gpu_hours`, `amount` for the
+         *     beginning, and `amounts` for later days.
+         */
+        Budget: {
+            name?: string;
+            owner?: string;
+            /** @description One, or a list of them; none is everything. */
+            filter?: string | string[];
+            amount?: string;
+            amounts?: {
+                /** Format: date */
+                from: string;
+                amount: string;
+            }[];
+            /**
+             * @default month
+             * @enum {unknown}
+             */
+            period: "day" | "week" | "month" | "quarter" | "year" | "project";
+            /**
+             * @default effective
+             * @enum {unknown}
+             */
+            cost: "effective" | "billed" | "list" | "contracted" | "gpu_hours";
+            /** Format: date */
+            from?: string;
+            /** Format: date */
+            to?: string;
+            /** @default false */
+            roll_over: boolean;
+            parent?: string;
+        };
+        BudgetDefinition: {
+            budget: components["schemas"]["Budget"];
+            /** @description It is part of the configuration and changed there. */
+            is_configured: boolean;
+        };
+        BudgetVersion: {
+            /** @description Of the change, among those of all budgets. */
+            number: number;
+            /** Format: date-time */
+            at: string;
+            by: string;
+            /** @description Null where it was removed. */
+            budget: components["schemas"]["Budget"] | null;
+        };
         Column: {
             /** @description The key in each row. */
             name: string;
@@ -1438,7 +1545,7 @@ export interface components {
             }[];
         };
         /** @enum {unknown} */
-        Permission: "read_costs" | "read_live" | "read_fleet" | "read_bills" | "read_invoices" | "read_rules" | "read_audit" | "read_metrics" | "issue_invoices" | "close_periods" | "manage_users" | "manage_own" | "send_telemetry";
+        Permission: "read_costs" | "read_live" | "read_fleet" | "read_bills" | "read_invoices" | "read_rules" | "read_audit" | "read_metrics" | "issue_invoices" | "close_periods" | "manage_users" | "manage_own" | "manage_budgets" | "send_telemetry";
         PolicyComparison: {
             a: components["schemas"]["Digest"];
             b: components["schemas"]["Digest"];
@@ -2042,6 +2149,39 @@ export interface operations {
             default: components["responses"]["OtherProblem"];
         };
     };
+    listBudgetDefinitions: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of entries. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BudgetDefinition"][];
+                        next: components["schemas"]["Next"];
+                    };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
     getBudgets: {
         parameters: {
             query?: {
@@ -2069,6 +2209,115 @@ export interface operations {
                     "application/json": components["schemas"]["Tables"];
                     "text/csv": string;
                     "application/jsonl": string;
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    setBudget: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /** @description Of the budget. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "filter": [
+                 *         "team=nlp"
+                 *       ],
+                 *       "amount": "5000 USD",
+                 *       "owner": "ana"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Budget"];
+            };
+        };
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetDefinition"];
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    removeBudget: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /** @description Of the budget. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is removed; its versions remain. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    listBudgetVersions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of the budget. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes, the oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BudgetVersion"][];
+                        next: components["schemas"]["Next"];
+                    };
                 };
             };
             401: components["responses"]["NotSignedIn"];

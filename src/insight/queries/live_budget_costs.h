@@ -1,0 +1,49 @@
+// LiveBudgetCosts: what has been spent in the scopes of budgets today and this month, by what runs
+// and ran, before the ledger has it.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allocation/policy/policy.h"
+#include "insight/budgets/budget.h"
+#include "reporting/live/live_rows.h"
+
+namespace pennyweight {
+
+struct LiveCost {
+  Money today;
+  // The days of this month in the ledger, those that are not settled yet, and today; nothing where
+  // it is not known.
+  std::optional<Money> month = {};
+};
+
+// The rows of a view, read once for all budgets. One thread at a time uses it.
+class LiveBudgetCosts {
+ public:
+  // `policy` outlives it; the view is kept.
+  LiveBudgetCosts(std::shared_ptr<const LiveView> view, const Policy& policy);
+  ~LiveBudgetCosts();
+  LiveBudgetCosts(const LiveBudgetCosts&) = delete;
+  LiveBudgetCosts& operator=(const LiveBudgetCosts&) = delete;
+
+  // Nothing: the scope names what workloads don't have, such as a service, the budget is of
+  // GPU-hours, or nothing in it is priced in its currency.
+  std::optional<LiveCost> of(const Budget& budget) const;
+
+ private:
+  using RowNumbers = std::vector<std::size_t>;
+  const std::map<std::string, RowNumbers>& rows_by(const std::string& dimension) const;
+
+  const std::shared_ptr<const LiveView> view_;
+  const Policy& policy_;
+  std::vector<LiveRow> rows_;  // those with a cost of today; they point into view_
+  // Of each dimension that was asked for, the rows of each value.
+  mutable std::map<std::string, std::map<std::string, RowNumbers>> by_value_;
+};
+
+}  // namespace pennyweight

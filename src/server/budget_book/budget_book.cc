@@ -1,0 +1,190 @@
+#include "server/budget_book/budget_book.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <simdjson.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <utility>
+
+#include "core/files/disk.h"
+#include "core/json_text.h"
+#include "core/try.h"
+#include "server/budget_book/budget_json.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::uint64_t kBookBytesMax = 256u << 20;
+constexpr std::size_t kBudgetsMax = 10'000;
+
+std::string change_line(std::uint64_t number, Instant at, std::string_view by,
+                        std::string_view name, const std::optional<Budget>& budget) {
+  return fmt::format("{{\"number\": {}, \"at\": {}, \"by\": {}, \"name\": {}, \"budget\": {}}}\n",
+                     number, json_string(to_text(at)), json_string(by), json_string(name),
+                     budget ? budget_json(*budget) : "null");
+}
+
+Result<BudgetChange> parse_line(simdjson::dom::parser& parser, std::string_view line) {
+  const auto wrong = [] { return fail(ErrorCode::kBadFile, "this is no change of a budget"); };
+  simdjson::dom::object object;
+  const simdjson::padded_string padded(line);
+  if (parser.parse(padded).get(object) != simdjson::SUCCESS) return wrong();
+  BudgetChange change;
+  std::string_view at;
+  std::string_view by;
+  std::string_view name;
+  if (object["number"].get(change.number) != simdjson::SUCCESS ||
+      object["at"].get(at) != simdjson::SUCCESS || object["by"].get(by) != simdjson::SUCCESS ||
+      object["name"].get(name) != simdjson::SUCCESS) {
+    return wrong();
+  }
+  change.at = TRY(parse_instant(at));
+  change.by = by;
+  change.name = name;
+  simdjson::dom::element budget;
+  if (object["budget"].get(budget) != simdjson::SUCCESS) return wrong();
+  if (budget.is_null()) return change;
+  change.budget = TRY(parse_budget_json(simdjson::minify(budget)));
+  return change;
+}
+
+}  // namespace
+
+// Holds flock() of a file beside the book, which itself is replaced at each change.
+struct BudgetBook::Lock {
+  explicit Lock(const std::string& path)
+      : file(::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    if (!file.is_open()) return;
+    int done = ::flock(file.number(), LOCK_EX);
+    while (done != 0 && errno == EINTR) done = ::flock(file.number(), LOCK_EX);
+    is_held = done == 0;
+  }
+  FileDescriptor file;  // closing it gives the lock back
+  bool is_held = false;
+};
+
+BudgetBook::BudgetBook(std::string path) : path_(std::move(path)) {}
+
+Result<void> BudgetBook::read() {
+  auto text = read_raw_file(path_, kBookBytesMax);
+  if (!text && text.error().code != ErrorCode::kNotFound) return std::unexpected(text.error());
+  std::string now = text ? *std::move(text) : "";
+  if (is_read_ && now == text_) return {};
+  std::vector<BudgetChange> changes;
+  std::map<std::string, Budget> current;
+  simdjson::dom::parser parser;
+  std::size_t number = 0;
+  for (std::size_t begin = 0; begin < now.size();) {
+    const std::size_t end = std::min(now.find('\n', begin), now.size());
+    ++number;
+    auto change = parse_line(parser, std::string_view(now).substr(begin, end - begin));
+    if (!change) {
+      return std::unexpected(change.error().during(
+          fmt::format("{}:{} can't be read; restore the file from a backup, or mend or remove the "
+                      "line",
+                      path_, number)));
+    }
+    if (change->budget) {
+      current.insert_or_assign(change->name, *change->budget);
+    } else {
+      current.erase(change->name);
+    }
+    changes.push_back(*std::move(change));
+    begin = end + 1;
+  }
+  text_ = std::move(now);
+  changes_ = std::move(changes);
+  current_ = std::move(current);
+  is_read_ = true;
+  return {};
+}
+
+Result<void> BudgetBook::append(std::string lines) {
+  TRY(replace_file(path_, text_ + lines));
+  return read();
+}
+
+Result<std::vector<Budget>> BudgetBook::budgets() {
+  const std::lock_guard lock(mutex_);
+  TRY(read());
+  std::vector<Budget> all;
+  for (const auto& [name, budget] : current_) all.push_back(budget);
+  return all;
+}
+
+Result<std::vector<Budget>> BudgetBook::with(std::span<const Budget> configured) {
+  std::vector<Budget> all(configured.begin(), configured.end());
+  std::vector<Budget> more = TRY(budgets());
+  std::set<std::string> names;
+  for (const Budget& budget : all) names.insert(budget.name);
+  for (Budget& budget : more) {
+    if (!names.contains(budget.name)) all.push_back(std::move(budget));
+  }
+  return all;
+}
+
+Result<std::vector<BudgetChange>> BudgetBook::history(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  TRY(read());
+  std::vector<BudgetChange> chosen;
+  for (const BudgetChange& change : changes_) {
+    if (name.empty() || change.name == name) chosen.push_back(change);
+  }
+  return chosen;
+}
+
+Result<std::size_t> BudgetBook::set(std::span<const Budget> budgets, const std::string& by,
+                                    Instant at, const Recorder& record) {
+  const std::lock_guard lock(mutex_);
+  const Lock others(path_);
+  if (!others.is_held) return std::unexpected(io_error("lock", path_));
+  TRY(read());
+  std::string lines;
+  std::uint64_t number = changes_.empty() ? 0 : changes_.back().number;
+  std::size_t count = 0;
+  std::set<std::string> names;
+  for (const auto& [name, budget] : current_) names.insert(name);
+  for (const Budget& budget : budgets) {
+    TRY(check_budget(budget));
+    const auto known = current_.find(budget.name);
+    if (known != current_.end() && known->second == budget) continue;
+    names.insert(budget.name);
+    if (names.size() > kBudgetsMax) {
+      return fail(ErrorCode::kLimit, fmt::format("there are at most {} budgets", kBudgetsMax));
+    }
+    lines += change_line(++number, at, by, budget.name, budget);
+    ++count;
+  }
+  if (count == 0) return count;
+  if (text_.size() + lines.size() > kBookBytesMax) {
+    return fail(ErrorCode::kLimit, fmt::format("{} is full", path_));
+  }
+  for (const Budget& budget : budgets) {
+    const auto known = current_.find(budget.name);
+    const bool is_known = known != current_.end();
+    if (is_known && known->second == budget) continue;
+    TRY(record(is_known ? std::optional(known->second) : std::nullopt, budget));
+  }
+  TRY(append(std::move(lines)));
+  return count;
+}
+
+Result<void> BudgetBook::remove(const std::string& name, const std::string& by, Instant at,
+                                const Recorder& record) {
+  const std::lock_guard lock(mutex_);
+  const Lock others(path_);
+  if (!others.is_held) return std::unexpected(io_error("lock", path_));
+  TRY(read());
+  const auto known = current_.find(name);
+  if (known == current_.end()) {
+    return fail(ErrorCode::kNotFound, fmt::format("nobody has set a budget '{}'", name));
+  }
+  TRY(record(known->second, std::nullopt));
+  return append(change_line(changes_.back().number + 1, at, by, name, std::nullopt));
+}
+
+}  // namespace pennyweight
