@@ -1,6 +1,7 @@
 # Tables and pages that are part of the program, so that it stays one file.
 embed(core/gpu gpu_catalog_csv ${PROJECT_SOURCE_DIR}/data/fleet/gpu_catalog.csv)
 embed(core/gpu gpu_aliases_csv ${PROJECT_SOURCE_DIR}/data/fleet/gpu_aliases.csv)
+embed(core/gpu xid_codes_csv ${PROJECT_SOURCE_DIR}/data/fleet/xid_codes.csv)
 embed(core/gpu mig_profiles_csv ${PROJECT_SOURCE_DIR}/data/fleet/mig_profiles.csv)
 embed(allocation/pricing rates_csv ${PROJECT_SOURCE_DIR}/data/prices/rates.csv)
 embed(allocation/pricing instance_types_csv ${PROJECT_SOURCE_DIR}/data/prices/instance_types.csv)

@@ -161,6 +161,39 @@ void read_silences(YamlReader& yaml, const YamlNode& node, std::vector<SilenceCo
   });
 }
 
+void read_thresholds(YamlReader& yaml, const YamlNode& node, AlertThresholds& thresholds) {
+  const auto number = [&](std::string_view what, std::int64_t most, std::uint32_t& target) {
+    return [&yaml, what, most, &target](const YamlNode& at) {
+      if (const auto value = yaml.integer(at, what, 1, most)) {
+        target = static_cast<std::uint32_t>(*value);
+      }
+    };
+  };
+  const auto duration = [&](std::string_view what, std::int64_t least, std::uint32_t& target) {
+    return [&yaml, what, least, &target](const YamlNode& at) {
+      if (const auto value = yaml.duration(at, what, least, kIdleForMax)) {
+        target = static_cast<std::uint32_t>(*value);
+      }
+    };
+  };
+  yaml.mapping(
+      node, "alerts.thresholds",
+      {{"temperature", number("alerts.thresholds.temperature", 200, thresholds.temperature)},
+       {"throttled_percent",
+        number("alerts.thresholds.throttled_percent", 100, thresholds.throttled_percent)},
+       {"throttled_for",
+        duration("alerts.thresholds.throttled_for", 0, thresholds.throttled_for_ms)},
+       {"memory_percent",
+        [&](const YamlNode& at) {
+          const auto value = yaml.integer(at, "alerts.thresholds.memory_percent", 1, 100);
+          if (value) thresholds.memory_percent = static_cast<int>(*value);
+        }},
+       {"silent_for", duration("alerts.thresholds.silent_for", 60'000, thresholds.silent_for_ms)},
+       {"low_percent", number("alerts.thresholds.low_percent", 100, thresholds.low_percent)},
+       {"costs_missing_days",
+        number("alerts.thresholds.costs_missing_days", 366, thresholds.costs_missing_days)}});
+}
+
 }  // namespace
 
 AlertConfig read_alert_config(YamlReader& reader, const YamlNode& node, const PathReader& path) {
@@ -194,6 +227,7 @@ AlertConfig read_alert_config(YamlReader& reader, const YamlNode& node, const Pa
           const auto wait = reader.duration(at, "alerts.idle_for", 0, kIdleForMax);
           if (wait) config.idle_for_ms = static_cast<std::uint32_t>(*wait);
         }},
+       {"thresholds", [&](const YamlNode& at) { read_thresholds(reader, at, config.thresholds); }},
        {"digest_hour",
         [&](const YamlNode& at) {
           const auto hour = reader.integer(at, "alerts.digest_hour", 0, 23);
@@ -241,6 +275,19 @@ ConfigKeys alert_config_keys() {
       {"alerts.repeat", "duration", "4h", "How often receivers are told again of what goes on."},
       {"alerts.idle_for", "duration", "1h",
        "How long GPUs are held and not used, or hardly, before anybody is told."},
+      {"alerts.thresholds.temperature", "°C", "90", "A hotter GPU is `gpu_hot`."},
+      {"alerts.thresholds.throttled_percent", "percent", "50",
+       "A GPU that is slowed down for so much of the time is `gpu_throttled`."},
+      {"alerts.thresholds.throttled_for", "duration", "15m",
+       "How long that goes on before anybody is told."},
+      {"alerts.thresholds.memory_percent", "percent", "95",
+       "With so much of the memory in use XID 13 and 31 are `gpu_out_of_memory`."},
+      {"alerts.thresholds.silent_for", "duration", "10m",
+       "A cluster that sent telemetry and has sent none for so long is `telemetry_missing`."},
+      {"alerts.thresholds.low_percent", "percent", "20",
+       "Workloads that use less of the GPUs that they hold are `low_utilisation`."},
+      {"alerts.thresholds.costs_missing_days", "days", "3",
+       "No costs of more than so many days are `costs_missing`."},
       {"alerts.digest_hour", "0 to 23", "8", "The hour in which digests are sent."},
       {"alerts.anomalies_by", "dimension", "team",
        "The dimension in which unusual days are found."},

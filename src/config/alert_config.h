@@ -41,6 +41,18 @@ struct SilenceConfig {
   bool operator==(const SilenceConfig&) const = default;
 };
 
+// Where the rules about devices begin to tell.
+struct AlertThresholds {
+  std::uint32_t temperature = 90;            // °C; more is gpu_hot
+  std::uint32_t throttled_percent = 50;      // of the time; gpu_throttled
+  std::uint32_t throttled_for_ms = 900'000;  // so long
+  int memory_percent = 95;                   // of the memory in use: XID 13 and 31 are its lack
+  std::uint32_t silent_for_ms = 600'000;     // telemetry_missing
+  std::uint32_t low_percent = 20;            // of held GPUs in use: low_utilisation
+  std::uint32_t costs_missing_days = 3;      // costs_missing: no costs of more than so many days
+  bool operator==(const AlertThresholds&) const = default;
+};
+
 struct AlertConfig {
   std::vector<ReceiverConfig> receivers;
   // Hosts with private addresses that receivers may have, such as alertmanager.local.
@@ -51,6 +63,7 @@ struct AlertConfig {
   std::uint32_t repeat_ms = 14'400'000;   // how often a receiver is told again of what goes on
   std::uint32_t idle_for_ms = 3'600'000;  // of gpu_idle and low_utilisation
   std::string anomalies_by = "team";
+  AlertThresholds thresholds;
   int digest_hour = 8;  // of the day, in the configured time zone
   bool operator==(const AlertConfig&) const = default;
 };

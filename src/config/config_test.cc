@@ -212,7 +212,8 @@ pull: [{name: a, from: b}]
 budgets: [{name: a, amounts: [{from: 2026-01-01, amount: 1 USD}]}]
 events: [{name: a, from: 2026-01-01, percent: 0}]
 guardrails: {rules: [{name: a, when: {gpus_above: 1}, exempt: [{reason: r, until: 2026-01-01}]}]}
-alerts: {receivers: [{name: a, url: "https://a/"}], silences: [{to: 2026-01-01, reason: r}]}
+alerts: {receivers: [{name: a, url: "https://a/"}], thresholds: {},
+         silences: [{to: 2026-01-01, reason: r}]}
 serve: {tls: {}, limits: {}, openid: {scope: [{match: "t-*", dimension: team}]}}
 scrape: [{job: j, targets: ["h:1"], tls: {}, basic_auth: {}}]
 kubernetes: [{cluster: a}]

@@ -25,6 +25,7 @@ constexpr milliseconds kBackOffFirst{2'000};
 constexpr milliseconds kBackOffMax{3'600'000};
 // Days change once a day, so unusual ones are looked for this often.
 constexpr milliseconds kAnomaliesEvery{900'000};
+constexpr milliseconds kSilenceBack = std::chrono::hours(2);
 constexpr int kRecentDays = 3;
 constexpr int kDigestDaysMax = 8;
 constexpr milliseconds kDigestWaitMax = std::chrono::hours(24 * 9);
@@ -137,7 +138,8 @@ void AlertService::find_in_days(Date today, Findings& found) {
     if (!is_empty) found.unknown = {{"cost_anomaly"}, {"costs_missing"}};
     return;
   }
-  found.conditions = coverage_conditions(*history, today);
+  found.conditions =
+      coverage_conditions(*history, today, config_.alerts.thresholds.costs_missing_days);
   // Of costs that are weeks old nobody need be told today.
   if (!found.conditions.empty()) return report(nullptr);
   AnomalyQuery query{.costs = {.by = config_.alerts.anomalies_by, .today = today}};
@@ -166,6 +168,44 @@ std::vector<Budget> AlertService::all_budgets(Findings& found) {
   return config_.budgets;
 }
 
+// Devices, by the telemetry of the last minutes.
+void AlertService::find_in_telemetry(
+    Findings& found, const std::function<void(const std::vector<AlertCondition>&)>& add) {
+  static constexpr std::string_view kDeviceRules[] = {"gpu_ecc", "gpu_hot", "gpu_out_of_memory",
+                                                      "gpu_throttled", "gpu_xid"};
+  if (!sources_.usage) return;
+  const Instant now = clock_.now();
+  std::vector<Usage> usages;
+  // At first somebody may have fallen silent already.
+  const milliseconds back = last_telemetry_.empty() ? kSilenceBack : kDeviceWindow;
+  const auto read = sources_.usage(Interval(now - back, now), [&](std::span<const Usage> batch) {
+    note_telemetry(batch, last_telemetry_);
+    for (const Usage& usage : batch) {
+      if (usage.at >= now - kDeviceWindow) usages.push_back(usage);
+    }
+  });
+  const std::string why = read ? "" : read.error().message;
+  if (std::exchange(reported_["telemetry"], why) != why && !why.empty()) {
+    log_.warn("alerts", {{"doing", "telemetry"}, {"why", why}});
+  }
+  if (!read) {
+    for (const std::string_view rule : kDeviceRules) found.unknown.push_back({std::string(rule)});
+    found.unknown.push_back({"telemetry_missing"});
+    return;
+  }
+  add(device_conditions(usages, now, config_.alerts.thresholds));
+  add(silence_conditions(last_telemetry_, now, config_.alerts.thresholds));
+  // After a restart nothing may be known of a cluster that was silent before.
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, alert] : state_.book) {
+    const std::string& subject = alert.condition.subject;
+    if (alert.condition.rule == "telemetry_missing" &&
+        !last_telemetry_.contains(ClusterId(subject))) {
+      found.unknown.push_back({alert.condition.rule, subject});
+    }
+  }
+}
+
 AlertService::Findings AlertService::find(Date today) {
   Findings found;
   const auto add = [&](const std::vector<AlertCondition>& more) {
@@ -176,10 +216,12 @@ AlertService::Findings AlertService::find(Date today) {
   };
   const auto view = sources_.live ? sources_.live() : nullptr;
   if (view) {
-    add(live_conditions(*view, milliseconds(config_.alerts.idle_for_ms)));
+    add(live_conditions(*view, milliseconds(config_.alerts.idle_for_ms),
+                        config_.alerts.thresholds.low_percent));
   } else {
     found.unknown.insert(found.unknown.end(), {{"gpu_idle"}, {"low_utilisation"}});
   }
+  find_in_telemetry(found, add);
   std::optional<LiveBudgetCosts> live;
   if (view) live.emplace(view, config_.policy);
   const auto budgets = all_budgets(found);

@@ -18,6 +18,7 @@
 
 #include "app/alerting/alert_state.h"
 #include "app/alerting/delivery.h"
+#include "app/alerting/device_conditions.h"
 #include "app/context/log.h"
 #include "config/config.h"
 #include "core/billing_period.h"
@@ -33,6 +34,9 @@ struct AlertSources {
   std::function<std::shared_ptr<const LiveView>()> live;  // null before the first view
   // Of what `summarise` answers from: it changes whenever an answer may change.
   std::function<std::uint64_t()> version = {};
+  // The usage of all clusters in an interval, in batches.
+  std::function<Result<void>(const Interval&, const std::function<void(std::span<const Usage>)>&)>
+      usage = {};
   // Configured, and set by people since.
   std::function<Result<std::vector<Budget>>()> budgets = {};
 };
@@ -74,6 +78,8 @@ class AlertService {
   Findings find(Date today);
   std::vector<Budget> all_budgets(Findings& found);
   void find_in_days(Date today, Findings& found);
+  void find_in_telemetry(Findings& found,
+                         const std::function<void(const std::vector<AlertCondition>&)>& add);
   void enqueue(std::span<const AlertNotification> notifications, Instant now);
   std::vector<OutboxEntry> take_due(Instant now);
   void settle(const OutboxEntry& entry, const std::string& problem, bool has_receiver, Instant now);
@@ -90,6 +96,7 @@ class AlertService {
   Delivery delivery_;
   std::map<std::string, std::string> reported_;  // problems that were logged, by what failed
   BudgetForecasts forecasts_;
+  LastTelemetry last_telemetry_;   // of the thread
   Findings days_;                  // of the last look at all days
   std::optional<Instant> looked_;  // when that was
   mutable std::mutex mutex_;       // guards state_ and stopping_

@@ -11,9 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr Int128 kLowPercent = 20;
 constexpr int kProbablePercent = 80;
-constexpr int kSilentDaysMax = 3;
 
 std::string figure(const Money& amount) {
   const bool is_time = amount.currency() == kGpuHourUnit;
@@ -106,14 +104,15 @@ std::vector<AlertCondition> anomaly_conditions(const std::vector<FoundAnomaly>& 
   return out;
 }
 
-std::vector<AlertCondition> live_conditions(const LiveView& view, milliseconds idle_for) {
+std::vector<AlertCondition> live_conditions(const LiveView& view, milliseconds idle_for,
+                                            std::uint32_t low_percent) {
   std::vector<AlertCondition> out;
   for (const LiveRow& row : live_rows(view)) {
     if (row.is_unallocated || !row.runs || row.gpu_milli == 0) continue;
     const auto busy = busy_ratio(row);
     if (!busy || busy->whole <= 0) continue;  // not observed: nothing is known
     const bool is_idle = busy->part == 0;
-    if (!is_idle && busy->part * 100 >= busy->whole * kLowPercent) continue;
+    if (!is_idle && busy->part * 100 >= busy->whole * low_percent) continue;
     const std::string owner(row.share().dimensions.find("team").value_or(""));
     const std::string subject =
         fmt::format("{}/{}", row.cluster.text(), row.share().workload.text());
@@ -125,16 +124,18 @@ std::vector<AlertCondition> live_conditions(const LiveView& view, milliseconds i
                        "Workload {} of cluster {} holds {} GPUs and {}{}",
                        row.share().workload.text(), row.cluster.text(), gpus_text(row.gpu_milli),
                        is_idle ? "has not used them for " + wait_text(idle_for)
-                               : "has used less than 20 % of them for " + wait_text(idle_for),
+                               : fmt::format("has used less than {} % of them for {}", low_percent,
+                                             wait_text(idle_for)),
                        row.hour ? fmt::format("; it costs {} an hour", figure(*row.hour)) : ""),
                    .wait = idle_for});
   }
   return out;
 }
 
-std::vector<AlertCondition> coverage_conditions(const DailyCostHistory& history, Date today) {
+std::vector<AlertCondition> coverage_conditions(const DailyCostHistory& history, Date today,
+                                                std::uint32_t days_max) {
   const auto age = (today - history.last_day()).count() - 1;
-  if (age <= kSilentDaysMax) return {};
+  if (age <= std::int64_t{days_max}) return {};
   return {{.rule = "costs_missing",
            .scope = "ledger",
            .subject = "ledger",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,13 @@ namespace pennyweight {
 std::vector<AlertCondition> budget_conditions(const std::vector<BudgetStatus>& statuses);
 // cost_anomaly, for unusual days that go on or ended in the last 3 complete days.
 std::vector<AlertCondition> anomaly_conditions(const std::vector<FoundAnomaly>& anomalies);
-// gpu_idle (held and not used for so long), low_utilisation (below 20 % of it used).
+// gpu_idle (held and not used for so long), low_utilisation (less than `low_percent` of it used).
 std::vector<AlertCondition> live_conditions(const LiveView& view,
-                                            std::chrono::milliseconds idle_for);
-// costs_missing: the ledger has no costs of the last 3 days. An alert about the bill, or about
-// `serve` itself, and never about a ledger that has no costs yet.
-std::vector<AlertCondition> coverage_conditions(const DailyCostHistory& history, Date today);
+                                            std::chrono::milliseconds idle_for,
+                                            std::uint32_t low_percent);
+// costs_missing: the ledger has no costs of more than `days_max` days. An alert about the bill, or
+// about `serve` itself, and never about a ledger that has no costs yet.
+std::vector<AlertCondition> coverage_conditions(const DailyCostHistory& history, Date today,
+                                                std::uint32_t days_max);
 
 }  // namespace pennyweight

@@ -357,6 +357,24 @@ Result<void> Daemon::start_server() {
   return start_alerts();
 }
 
+namespace {
+
+Result<void> scan_clusters(SharedLedger& ledger, const Config& config, const Interval& during,
+                           const std::function<void(std::span<const Usage>)>& sink) {
+  return ledger.with([&](Store& store) -> Result<void> {
+    for (const ClusterConfig& cluster : config.clusters) {
+      TRY(store.scan_usage(cluster.name, during, UsageDetail::kAll,
+                           [&](std::span<const Usage> batch) {
+                             sink(batch);
+                             return true;
+                           }));
+    }
+    return {};
+  });
+}
+
+}  // namespace
+
 Result<void> Daemon::start_alerts() {
   const std::vector<Budget> set = TRY(services_->budget_book->budgets());
   if (config_.budgets.empty() && set.empty() && config_.alerts.receivers.empty()) return {};
@@ -368,6 +386,8 @@ Result<void> Daemon::start_alerts() {
           },
       .live = [this] { return ledger_.fresh_view(kCycle); },
       .version = [this] { return services_->rollup.version(); },
+      .usage = [this](const Interval& during,
+                      const auto& sink) { return scan_clusters(shared_, config_, during, sink); },
       .budgets = [this] { return services_->budget_book->with(config_.budgets); }};
   alerts_ =
       std::make_unique<AlertService>(config_, sources, clock_, log_, alert_state_path(config_));

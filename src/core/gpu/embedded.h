@@ -8,5 +8,6 @@ namespace pennyweight::embedded {
 std::string_view gpu_catalog_csv();
 std::string_view gpu_aliases_csv();
 std::string_view mig_profiles_csv();
+std::string_view xid_codes_csv();
 
 }  // namespace pennyweight::embedded

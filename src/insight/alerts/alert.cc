@@ -48,8 +48,10 @@ std::string_view to_text(AlertSeverity severity) {
 }
 
 std::vector<std::string_view> alert_rule_names() {
-  return {"budget_exhausted", "budget_forecast", "budget_probable", "budget_spent",
-          "cost_anomaly",     "costs_missing",   "gpu_idle",        "low_utilisation"};
+  return {"budget_exhausted", "budget_forecast",   "budget_probable", "budget_spent",
+          "cost_anomaly",     "costs_missing",     "gpu_ecc",         "gpu_hot",
+          "gpu_idle",         "gpu_out_of_memory", "gpu_throttled",   "gpu_xid",
+          "low_utilisation",  "telemetry_missing"};
 }
 
 std::string Alert::id() const {
