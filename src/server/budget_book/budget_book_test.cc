@@ -34,15 +34,20 @@ class BudgetBookTest : public testing::Test {
 };
 
 TEST(BudgetJson, IsReadAsItIsWritten) {
-  for (
-      const char* json :
-      {R"({"name": "a", "amount": "5000 USD"})",
-       R"({"name": "a \"b\" ü", "owner": "ana", "filter": "team=nlp", "amount": "0.000000000000000001 EUR"})",
-       R"({"name": "a", "filter": ["team=nlp", "kind!=shared"], "amount": "2000 gpu_hours", "period": "quarter"})",
-       R"({"name": "a", "amounts": [{"from": "2026-01-01", "amount": "1 USD"}, {"from": "2026-02-01", "amount": "2 USD"}]})",
-       R"({"name": "a", "amount": "1 USD", "amounts": [{"from": "2026-02-01", "amount": "2 USD"}], "parent": "b"})",
-       R"({"name": "a", "amount": "1 USD", "period": "project", "from": "2026-01-01", "to": "2026-02-01", "cost": "list"})",
-       R"({"name": "a", "amount": "1 USD", "roll_over": true, "from": "2026-01-01", "to": null})"}) {
+  for (const char* json :
+       {R"({"name": "a", "amount": "5000 USD"})",
+        R"({"name": "a \"b\" ü", "owner": "ana", "filter": "team=nlp", )"
+        R"("amount": "0.000000000000000001 EUR"})",
+        R"({"name": "a", "filter": ["team=nlp", "kind!=shared"], )"
+        R"("amount": "2000 gpu_hours", "period": "quarter"})",
+        R"({"name": "a", "amounts": [{"from": "2026-01-01", "amount": "1 USD"}, )"
+        R"({"from": "2026-02-01", "amount": "2 USD"}]})",
+        R"({"name": "a", "amount": "1 USD", "parent": "b", )"
+        R"("amounts": [{"from": "2026-02-01", "amount": "2 USD"}]})",
+        R"({"name": "a", "amount": "1 USD", "period": "project", "from": "2026-01-01", )"
+        R"("to": "2026-02-01", "cost": "list"})",
+        R"({"name": "a", "amount": "1 USD", "roll_over": true, )"
+        R"("from": "2026-01-01", "to": null})"}) {
     const auto first = parse_budget_json(json);
     ASSERT_TRUE(first) << json << first.error().message;
     const auto again = parse_budget_json(budget_json(*first));
