@@ -101,7 +101,7 @@ TEST_F(GuardTest, AsksForThePermissionOfTheRole) {
 
 TEST_F(GuardTest, DeniesUnscopableRoutesToScopedUsers) {
   serve_probes();
-  const std::set<std::string_view> allowed = {"read_costs", "read_live", "read_fleet",
+  const std::set<std::string_view> allowed = {"read_costs",    "read_live",  "read_fleet",
                                               "read_invoices", "manage_own", "manage_budgets"};
   // An admin with a scope, and an admin's token with one.
   const std::vector<Browser> scoped = {
