@@ -55,6 +55,21 @@ def activity():
     expect_run(["report", "--filter", "cluster=a,kind=used"], cwd, code=2, has=["two filters"])
 
 
+def contradictions():
+    cwd = folder()
+    head = "JobID|State|Start|End|ElapsedRaw|AllocTRES|NodeList\n"
+    (cwd / "jobs.psv").write_text(
+        head + "1|COMPLETED|1970-01-01T00:00:00|2026-03-01T04:00:00|3600|gres/gpu=2|n1\n" +
+        "2_[1-3]|COMPLETED|2026-03-01T00:00:00|2026-03-01T04:00:00|14400|gres/gpu=2|n1\n" +
+        "3|EXPLODED|2026-03-01T00:00:00|2026-03-01T04:00:00|14400|gres/gpu=2|n1\n" +
+        "4|COMPLETED|2026-03-01T00:00:00|2026-03-01T04:00:00|3600|gres/gpu=2|n1\n")
+    expect_run(["import", "--cluster", "c", "jobs.psv"], cwd,
+               has=["2 holdings: 2 new", "10.0000 GPU-hours held", "sacct --array",
+                    "1 job ran shorter than from Start to End", "in a state that Slurm does not have"])
+    (cwd / "eyes.txt").write_text("JobID           JobName\n------------ ----------\n1  train\n")
+    expect_run(["import", "--cluster", "c", "eyes.txt"], cwd, code=1, has=["sacct --parsable2"])
+
+
 def ended_node():
     cwd = folder()
     (cwd / "n.csv").write_text(NODES + "n1,a,A100-SXM4-40GB,4,64,512,2026-03-01,\n")
@@ -101,6 +116,7 @@ def kubectl():
 
 
 activity()
+contradictions()
 ended_node()
 captures()
 kubectl()

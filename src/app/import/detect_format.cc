@@ -41,6 +41,15 @@ bool is_sacct_row(std::string_view line) {
          line.substr(0, bar).find_first_not_of("0123456789_+.[]-,%") == std::string_view::npos;
 }
 
+// "JobID JobName …", and under it "------------ ---------- …".
+bool is_sacct_for_eyes(std::string_view text) {
+  const std::string_view line = ascii::trim(first_line(text));
+  if (!line.starts_with("JobID") || line.find_first_of("|,") != line.npos) return false;
+  std::string_view next = text.substr(std::min(text.size(), text.find('\n')));
+  next = ascii::trim(next.substr(std::min<std::size_t>(1, next.size())));
+  return next.starts_with("---");
+}
+
 // What a file of no known format probably is, and what to do; empty: no idea.
 std::string_view likely_mistake(std::string_view text) {
   const std::string_view line = first_line(text);
@@ -54,6 +63,9 @@ std::string_view likely_mistake(std::string_view text) {
     return "looks like sacct --noheader, whose columns nobody can tell; run sacct --parsable2 with "
            "its header, or give --columns with the names that its --format had. They need JobID, "
            "Start, End and AllocTRES, which its default columns lack";
+  }
+  if (is_sacct_for_eyes(text)) {
+    return "is sacct's table for the eye, which cuts long values; run sacct --parsable2";
   }
   if (line.find(',') != std::string_view::npos) return {};
   if (bill::detect_bill_format(split_header(line, ';')) != nullptr)

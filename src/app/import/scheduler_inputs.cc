@@ -42,6 +42,14 @@ void add_sacct_remarks(const ParserInput& input, const slurm::SacctCounts& count
   add_remark(input, counts.ambiguous,
              "job fits two lengths at the end of summer time; the shorter was taken",
              "jobs fit two lengths at the end of summer time; the shorter was taken");
+  add_remark(input, counts.shortened,
+             "job ran shorter than from Start to End: the rest is taken as suspended; export "
+             "Suspended to be sure",
+             "jobs ran shorter than from Start to End: the rest is taken as suspended; export "
+             "Suspended to be sure");
+  add_remark(input, counts.unknown_state,
+             "job is in a state that Slurm does not have; it is taken as ended",
+             "jobs are in states that Slurm does not have; they are taken as ended");
 }
 
 Result<FileParser> open_sacct_text(const InputFormat&, const ParserInput& input) {

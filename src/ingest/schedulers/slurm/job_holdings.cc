@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/check.h"
 #include "core/limits.h"
@@ -42,6 +43,55 @@ bool is_waiting_array(std::string_view id) { return id.find('[') != std::string_
 bool is_running_state(std::string_view state) {
   return is_one_of(state, {"RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "STOPPED",
                            "SIGNALING", "STAGE_OUT", "RESIZING"});
+}
+
+// sacct's manual, "JOB STATE CODES", and the flags that the JSON adds to them.
+constexpr std::array<std::string_view, 30> kStates = {
+    "BOOT_FAIL",     "CANCELLED",   "COMPLETED",     "COMPLETING",    "CONFIGURING",
+    "DEADLINE",      "EXPEDITING",  "FAILED",        "LAUNCH_FAILED", "NODE_FAIL",
+    "OUT_OF_MEMORY", "PENDING",     "POWER_UP_NODE", "PREEMPTED",     "RECONFIG_FAIL",
+    "REQUEUED",      "REQUEUE_FED", "REQUEUE_HOLD",  "RESIZING",      "RESV_DEL_HOLD",
+    "REVOKED",       "RUNNING",     "SIGNALING",     "SPECIAL_EXIT",  "STAGE_OUT",
+    "STOPPED",       "SUSPENDED",   "TIMEOUT",       "UPDATE_DB",     ""};
+
+// `state` is the first word of `whole`; a narrow column cuts it, as in "OUT_OF_ME+".
+bool is_known_state(std::string_view state, std::string_view whole) {
+  const bool is_cut = whole.substr(state.size()).starts_with('+');
+  return std::ranges::any_of(kStates, [&](std::string_view known) {
+    return is_cut ? known.starts_with(state) : known == state;
+  });
+}
+
+// What a row says that can't be: nobody knows then what the job held, so it is set aside with the
+// hours that it states, and not counted as one that waited.
+std::expected<void, Rejection> check_contradictions(const JobRecord& job, std::string_view state) {
+  const bool has_run = job.elapsed_ms.value_or(0) > 0;
+  if (is_waiting_array(job.id)) {
+    if (!has_run && !(job.start && job.end && job.start->later < job.end->earlier)) return {};
+    return reject("JobID",
+                  fmt::format("'{}' is tasks of an array that still wait, but the row is {} and "
+                              "has run: export each task with sacct --array",
+                              shown_as_utf8(std::string_view(job.id).substr(0, 40)),
+                              shown_as_utf8(state.substr(0, 40))));
+  }
+  if (state == "PENDING" && has_run && job.end) {
+    return reject("State", fmt::format("the job is PENDING, but ran for {} s and has an End",
+                                       *job.elapsed_ms / 1000));
+  }
+  if (!job.start && has_run && state != "PENDING") {
+    return reject("Start", fmt::format("it is unknown, but Elapsed is {} s: export the row again, "
+                                       "or take Start from the job's log",
+                                       *job.elapsed_ms / 1000));
+  }
+  const bool is_epoch = job.start && job.start->earlier == Instant{};
+  if (is_epoch && job.end && job.elapsed_ms &&
+      job.end->earlier - job.start->earlier !=
+          std::chrono::milliseconds(*job.elapsed_ms + job.suspended_ms.value_or(0))) {
+    return reject("Start", fmt::format("it is 0, which is no time, and Elapsed is {} s: nothing "
+                                       "says when the job ran",
+                                       *job.elapsed_ms / 1000));
+  }
+  return {};
 }
 
 bool has_no_nodes(std::string_view list) {
@@ -137,6 +187,7 @@ Placement place_devices(std::uint64_t devices, const Hosts& hosts, const JobReco
 std::expected<JobResult, Rejection> make_holdings(const JobRecord& job, const SacctOptions& options,
                                                   std::uint64_t line) {
   const std::string_view state = state_word(job.state);
+  TRY(check_contradictions(job, state));
   if (is_waiting_array(job.id) || state == "PENDING") return JobResult{JobOutcome::kPending, {}};
   if (!is_job_id(job.id)) {
     return reject("JobID", fmt::format("'{}' is not the id of a job, such as 12345, 12345_7 or "
@@ -168,8 +219,11 @@ std::expected<JobResult, Rejection> make_holdings(const JobRecord& job, const Sa
     groups->push_back({.name = "", .device = WholeGpu{}, .gpu_model = "", .count = 0});
   }
 
-  JobResult result{
-      when.ended ? JobOutcome::kHeld : JobOutcome::kHeldAndRunning, {}, when.span.ambiguous};
+  JobResult result{.outcome = when.ended ? JobOutcome::kHeld : JobOutcome::kHeldAndRunning,
+                   .holdings = {},
+                   .ambiguous = when.span.ambiguous,
+                   .shortened = when.ended && !job.suspended_ms && when.span.suspended_ms > 0,
+                   .unknown_state = !is_known_state(state, job.state)};
   for (const DeviceGroup& group : *groups) {
     Holding holding(cluster, WorkloadId(job.id), *held,
                     place_devices(group.count, hosts, job, options));

@@ -33,6 +33,8 @@ struct JobResult {
   JobOutcome outcome;
   std::vector<Holding> holdings;  // at least one when held, else none
   bool ambiguous = false;         // see JobSpan
+  bool shortened = false;         // suspended for a time that only Elapsed tells of
+  bool unknown_state = false;     // Slurm has no such state; the job counts as ended
 };
 
 // The record was read from `line`.

@@ -52,6 +52,10 @@ struct SacctCounts {
   // Of those held: jobs at the end of summer time whose clock times fit two lengths, where the
   // shorter was taken for lack of ElapsedRaw.
   std::uint64_t ambiguous = 0;
+  // Of those held: jobs that ran shorter than from Start to End, without a column Suspended. The
+  // rest is taken as time in which they were suspended, off the end.
+  std::uint64_t shortened = 0;
+  std::uint64_t unknown_state = 0;  // of those held: in a state that Slurm does not have
   bool operator==(const SacctCounts&) const = default;
 };
 

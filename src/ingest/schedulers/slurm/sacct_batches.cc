@@ -52,6 +52,8 @@ Result<void> SacctBatches::add_job(const JobRecord& job, std::uint64_t line, std
       break;
   }
   if (result->ambiguous) ++counts.ambiguous;
+  if (result->shortened) ++counts.shortened;
+  if (result->unknown_state) ++counts.unknown_state;
   counts.holdings += result->holdings.size();
   for (Holding& holding : result->holdings) {
     if (const auto* nodes = std::get_if<OnNodes>(&holding.placement)) {

@@ -132,6 +132,50 @@ TEST(SacctText, NotEveryJobHolds) {
                                       .repeated_headers = 1}));
 }
 
+// A row that contradicts itself is never taken for one that waited, nor for 56 years.
+TEST(SacctText, ContradictionsAreToldForWhatTheyAre) {
+  const struct {
+    std::string_view row, reason;
+  } table[] = {
+      {"2_[1-3]|COMPLETED|2026-03-01T00:00:00|2026-03-01T04:00:00|14400||gres/gpu=2|n1||",
+       "still wait, but the row is COMPLETED and has run"},
+      {"2_[1-3]|FAILED|Unknown|2026-03-01T04:00:00|14400||gres/gpu=2|n1||", "sacct --array"},
+      {"3|PENDING|2026-03-01T00:00:00|2026-03-01T04:00:00|14400||gres/gpu=2|n1||",
+       "is PENDING, but ran for 14400 s"},
+      {"4|COMPLETED|Unknown|2026-03-01T04:00:00|3600||gres/gpu=2|n1||",
+       "unknown, but Elapsed is 3600 s"},
+      {"5|COMPLETED|1970-01-01T00:00:00|2026-03-01T04:00:00|3600||gres/gpu=2|n1||",
+       "it is 0, which is no time, and Elapsed is 3600 s"}};
+  for (const auto& each : table) {
+    const SacctReading read = rows(std::string(each.row) + "\n", lab());
+    ASSERT_EQ(read.rejected.size(), 1U) << each.row;
+    EXPECT_NE(read.rejected[0].reason.find(each.reason), std::string::npos)
+        << read.rejected[0].reason;
+    EXPECT_EQ(read.counts.pending + read.counts.never_started + read.counts.held, 0U);
+  }
+  // None of these contradicts itself.
+  const SacctReading good = rows(
+      "2_[1-3]|CANCELLED by 7|Unknown|2026-03-01T04:00:00|0||||||\n"
+      "2_[4-9]|PENDING|Unknown|Unknown|0|||||\n"
+      "3|PENDING|2030-03-01T00:00:00|Unknown|0|||||\n"
+      "4|OUT_OF_ME+|1970-01-01T00:00:00|1970-01-01T01:00:00|3600||gres/gpu=2|n1||\n",
+      lab());
+  EXPECT_EQ(good.counts.pending, 2U);
+  EXPECT_EQ(good.counts.held, 1U);
+  EXPECT_EQ(good.counts.unknown_state, 0U);
+  EXPECT_EQ(good.counts.shortened, 0U);
+}
+
+TEST(SacctText, WhatIsTakenForGrantedIsCounted) {
+  const SacctReading read = rows(
+      "3|EXPLODED|2026-03-01T00:00:00|2026-03-01T04:00:00|14400||gres/gpu=2|n1||\n"
+      "4|COMPLETED|2026-03-01T00:00:00|2026-03-01T04:00:00|999||gres/gpu=2|n1||\n",
+      lab());
+  EXPECT_EQ(read.counts.held, 2U);
+  EXPECT_EQ(read.counts.unknown_state, 1U);
+  EXPECT_EQ(read.counts.shortened, 1U);
+}
+
 TEST(SacctText, RunsOfARequeuedJobAreAttempts) {
   const SacctReading read = rows(
       "7|REQUEUED|2026-03-01T00:00:00|2026-03-01T01:00:00|3600|00:00:00|gres/gpu=1|n1|gpu|\n"
