@@ -39,6 +39,7 @@ Verb declare_invoice(CLI::App& app);
 Verb declare_price(CLI::App& app);
 Verb declare_audit(CLI::App& app);
 Verb declare_units(CLI::App& app);
+Verb declare_usage(CLI::App& app);
 Verb declare_top(CLI::App& app);
 Verb declare_serve(CLI::App& app);
 Verb declare_backfill(CLI::App& app);

@@ -12,44 +12,12 @@
 namespace pennyweight {
 namespace {
 
-constexpr std::array kNodeDimensions = {"cluster", "pool",          "node",
-                                        "region",  "instance_type", "gpu_model"};
-constexpr std::array kJobDimensions = {"workload", "array",   "attempt",
-                                       "sharing",  "profile", "running"};
-// Slurm's and Kubernetes' own names, where the policy has no dimension of the name.
-constexpr std::array kLabelDimensions = {"account",  "user",  "partition",   "qos",      "state",
-                                         "job_name", "wckey", "reservation", "namespace"};
-constexpr std::string_view kLabelPrefix = "label:";
-constexpr const char* kNoValue = "(none)";
 constexpr std::array<std::uint64_t, 4> kSizesMilli = {50'000, 250'000, 500'000, 1'000'000};
-
-bool is_node_dimension(const std::string& name) {
-  return std::ranges::find(kNodeDimensions, name) != kNodeDimensions.end();
-}
-
-std::string sharing_text(const Holding& holding) {
-  if (device_count(holding) == 0) return "no GPU";
-  return std::visit(
-      Overloaded{[](const WholeGpu&) { return "whole"; },
-                 [](const CardFraction&) { return "fraction"; },
-                 [](const MigSlice&) { return "mig"; }, [](const Shard&) { return "shard"; },
-                 [](const MpsUnit&) { return "mps"; }, [](const Replica&) { return "replica"; },
-                 [](const VirtualGpu&) { return "vgpu"; }},
-      holding.device);
-}
 
 std::size_t size_class(std::uint64_t cpu_milli) {
   std::size_t size = 0;
   while (size < kSizesMilli.size() && cpu_milli >= kSizesMilli[size]) ++size;
   return size;
-}
-
-// "123" of "123_7": the array that a Slurm job belongs to.
-std::string array_text(const std::string& workload) {
-  const std::size_t cut = workload.find('_');
-  const bool is_task = cut != std::string::npos && cut > 0 &&
-                       workload.substr(0, cut).find_first_not_of("0123456789") == std::string::npos;
-  return is_task ? workload.substr(0, cut) : kNoValue;
 }
 
 }  // namespace
@@ -71,46 +39,18 @@ ActivityMeasures& ActivityMeasures::operator+=(const ActivityMeasures& other) {
   return *this;
 }
 
-std::vector<std::string> activity_dimensions() {
-  std::vector<std::string> names(kNodeDimensions.begin(), kNodeDimensions.end());
-  names.insert(names.end(), kJobDimensions.begin(), kJobDimensions.end());
-  names.insert(names.end(), kLabelDimensions.begin(), kLabelDimensions.end());
-  names.emplace_back("slurm_account");
-  return names;
-}
-
 Activity::Activity(const ActivityOptions& options, const Policy& policy,
                    const std::vector<Node>& nodes, const std::vector<Gpu>& gpus)
-    : options_(options), policy_(policy) {
-  for (const Node& node : nodes) {
-    nodes_[{node.cluster.text(), node.name.text()}].push_back(&node);
-  }
-  for (auto& [name, facts] : nodes_) std::ranges::sort(facts, {}, &Node::from);
+    : options_(options), policy_(policy), values_(policy, nodes) {
   for (const Gpu& gpu : gpus) {
     gpus_.try_emplace({gpu.cluster.text(), gpu.uuid.text()}, &gpu);
     for (const MigInstance& instance : gpu.mig_instances) {
       gpus_.try_emplace({gpu.cluster.text(), instance.id.text()}, &gpu);
     }
   }
-  const auto of_policy = [&](const std::string& name) {
-    return std::ranges::any_of(policy_.dimensions,
-                               [&](const DimensionRule& rule) { return rule.dimension == name; });
-  };
-  const auto is_of_node = [&](const std::string& name) {
-    return is_node_dimension(name) && !of_policy(name);
-  };
+  const auto is_of_node = [&](const std::string& name) { return values_.is_of_node(name); };
   has_capacity_ = std::ranges::all_of(options_.by, is_of_node) &&
                   std::ranges::all_of(options_.filters, is_of_node, &SummaryFilter::dimension);
-}
-
-const Node* Activity::node_at(const ClusterId& cluster, const NodeId& name, Instant at) const {
-  const auto found = nodes_.find({cluster.text(), name.text()});
-  if (found == nodes_.end()) return nullptr;
-  const Node* last = found->second.front();
-  for (const Node* node : found->second) {
-    if (node->from <= at) last = node;
-  }
-  return last;
 }
 
 Activity::Portion Activity::portion_on(const Holding& holding, const Node* node,
@@ -145,8 +85,8 @@ std::vector<Activity::Portion> Activity::portions_of(const Holding& holding) con
   const Instant begin = holding.held.begin();
   if (const auto* on = std::get_if<OnNodes>(&holding.placement)) {
     for (const auto& part : on->parts) {
-      portions.push_back(
-          portion_on(holding, node_at(holding.cluster, part.node, begin), part.devices, "", ""));
+      portions.push_back(portion_on(holding, values_.node_at(holding.cluster, part.node, begin),
+                                    part.devices, "", ""));
       portions.back().nodes = 1;  // it names the node, whether or not an inventory has it
     }
   } else if (const auto* on_gpus = std::get_if<OnGpus>(&holding.placement)) {
@@ -162,8 +102,8 @@ std::vector<Activity::Portion> Activity::portions_of(const Holding& holding) con
       for (const MigInstance& instance : gpu.mig_instances) {
         if (instance.id == id) profile = instance.profile;
       }
-      portions.push_back(
-          portion_on(holding, node_at(holding.cluster, gpu.node, begin), 1, gpu.model, profile));
+      portions.push_back(portion_on(holding, values_.node_at(holding.cluster, gpu.node, begin), 1,
+                                    gpu.model, profile));
       // Of several GPUs of one node the first stands for the node.
       portions.back().nodes = seen.insert(gpu.node).second ? 1 : 0;
     }
@@ -183,64 +123,11 @@ std::vector<Activity::Portion> Activity::portions_of(const Holding& holding) con
   return portions;
 }
 
-std::optional<std::string> Activity::value_of_node(const std::string& dimension,
-                                                   const Node* node) const {
-  if (node == nullptr) return std::nullopt;
-  if (dimension == "cluster") return node->cluster.text();
-  if (dimension == "node") return node->name.text();
-  if (dimension == "pool") return node->pool.text();
-  if (dimension == "region") return node->region;
-  if (dimension == "instance_type") return node->instance_type;
-  const GpuModel* model = find_gpu_model(node->gpu_model);
-  return model != nullptr ? model->name : node->gpu_model;
-}
-
-std::optional<std::string> Activity::value_of(const std::string& dimension, const Holding& holding,
-                                              const Portion& portion,
-                                              const Labels& resolved) const {
-  const auto label = [&](std::string_view key) -> std::optional<std::string> {
-    const auto value = holding.labels.find(key);
-    return value ? std::optional(std::string(*value)) : std::nullopt;
-  };
-  if (dimension.starts_with(kLabelPrefix)) return label(dimension.substr(kLabelPrefix.size()));
-  for (const DimensionRule& rule : policy_.dimensions) {
-    if (rule.dimension != dimension) continue;
-    const auto value = resolved.find(dimension);
-    return value ? std::optional(std::string(*value)) : std::nullopt;
-  }
-  if (dimension == "cluster") return holding.cluster.text();
-  if (dimension == "workload") return holding.workload.text();
-  if (dimension == "attempt") return holding.attempt;
-  if (dimension == "array") return array_text(holding.workload.text());
-  if (dimension == "sharing") return sharing_text(holding);
-  if (dimension == "running") return holding.ended ? "ended" : "running";
-  if (dimension == "slurm_account") return label("account");
-  if (dimension == "profile") {
-    const auto* slice = std::get_if<MigSlice>(&holding.device);
-    return slice != nullptr ? std::optional(slice->profile) : std::nullopt;
-  }
-  if (is_node_dimension(dimension)) {
-    if (portion.node != nullptr) return value_of_node(dimension, portion.node);
-    const auto* in = std::get_if<InPool>(&holding.placement);
-    if (dimension == "pool" && in != nullptr) {
-      std::string pools;
-      for (const PoolId& pool : in->pools) pools += (pools.empty() ? "" : "|") + pool.text();
-      return pools;
-    }
-    const auto* on = std::get_if<OnNodes>(&holding.placement);
-    if (dimension == "node" && on != nullptr && on->parts.size() == 1) {
-      return on->parts.front().node.text();
-    }
-    if (dimension == "gpu_model" && !holding.gpu_model.empty()) return holding.gpu_model;
-    return std::nullopt;
-  }
-  return label(dimension);
-}
-
 bool Activity::passes(const Holding& holding, const Portion& portion,
                       const Labels& resolved) const {
   return std::ranges::all_of(options_.filters, [&](const SummaryFilter& filter) {
-    const std::string value = value_of(filter.dimension, holding, portion, resolved).value_or("");
+    const std::string value =
+        values_.of(filter.dimension, holding, portion.node, resolved).value_or("");
     const bool is_listed =
         std::ranges::find(filter.values, value) != filter.values.end() ||
         (value.empty() && std::ranges::find(filter.values, kNoValue) != filter.values.end());
@@ -283,7 +170,7 @@ void Activity::add(const Holding& holding) {
     any = true;
     std::vector<std::string> keys;
     for (const std::string& dimension : options_.by) {
-      const auto value = value_of(dimension, holding, portion, resolved);
+      const auto value = values_.of(dimension, holding, portion.node, resolved);
       keys.push_back(value && !value->empty() ? *value : kNoValue);
     }
     by_row[std::move(keys)].push_back(&portion);
@@ -324,7 +211,7 @@ void Activity::add(const Holding& holding) {
 
 void Activity::add_capacity(Instant until) {
   if (!has_capacity_) return;
-  for (const auto& [name, facts] : nodes_) {
+  for (const auto& [name, facts] : values_.nodes()) {
     for (std::size_t i = 0; i < facts.size(); ++i) {
       const Node& node = *facts[i];
       Instant end = node.to.value_or(until);
@@ -333,11 +220,11 @@ void Activity::add_capacity(Instant until) {
       if (!present) continue;
       std::vector<std::string> keys;
       for (const std::string& dimension : options_.by) {
-        const std::string value = value_of_node(dimension, &node).value_or("");
+        const std::string value = HoldingDimensions::of_node(dimension, &node).value_or("");
         keys.push_back(value.empty() ? kNoValue : value);
       }
       const bool is_in = std::ranges::all_of(options_.filters, [&](const SummaryFilter& filter) {
-        const std::string value = value_of_node(filter.dimension, &node).value_or("");
+        const std::string value = HoldingDimensions::of_node(filter.dimension, &node).value_or("");
         return (std::ranges::find(filter.values, value) != filter.values.end()) != filter.negate;
       });
       if (!is_in) continue;

@@ -20,6 +20,7 @@
 #include "ledger/holding.h"
 #include "ledger/node.h"
 #include "ledger/summary.h"
+#include "reporting/queries/holding_dimensions.h"
 
 namespace pennyweight {
 
@@ -53,14 +54,11 @@ struct ActivityGaps {
 };
 
 struct ActivityOptions {
-  std::vector<std::string> by;         // dimensions; see activity_dimensions()
+  std::vector<std::string> by;         // see holding_dimensions.h
   std::vector<SummaryFilter> filters;  // of the same dimensions
   std::optional<Instant> from, to;     // empty: without a border
   TimeBucket step = TimeBucket::kNone;
 };
-
-// The names that are always known, besides the policy's dimensions and "label:KEY".
-std::vector<std::string> activity_dimensions();
 
 struct ActivityKey {
   std::string bucket;  // "2026-03-01", the first local day; empty without a step
@@ -99,16 +97,12 @@ class Activity {
   std::vector<Portion> portions_of(const Holding& holding) const;
   static Portion portion_on(const Holding& holding, const Node* node, std::uint64_t devices,
                             const std::string& model, const std::string& profile);
-  std::optional<std::string> value_of(const std::string& dimension, const Holding& holding,
-                                      const Portion& portion, const Labels& resolved) const;
-  std::optional<std::string> value_of_node(const std::string& dimension, const Node* node) const;
   bool passes(const Holding& holding, const Portion& portion, const Labels& resolved) const;
   std::vector<std::pair<std::string, Interval>> buckets_of(const Interval& time) const;
-  const Node* node_at(const ClusterId& cluster, const NodeId& name, Instant at) const;
 
   ActivityOptions options_;
   const Policy& policy_;
-  std::map<std::pair<std::string, std::string>, std::vector<const Node*>> nodes_;
+  HoldingDimensions values_;
   std::map<std::pair<std::string, std::string>, const Gpu*> gpus_;  // by cluster and UUID
   bool has_capacity_ = false;
   std::map<ActivityKey, ActivityMeasures> rows_;

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <tuple>
 
-#include "config/nearest.h"
 #include "core/billing_period.h"
 #include "core/card_share.h"
 #include "core/try.h"
 #include "reporting/number_format.h"
 #include "reporting/queries/activity.h"
 #include "reporting/queries/costs.h"
+#include "reporting/queries/holding_selection.h"
 
 namespace pennyweight {
 namespace {
@@ -21,61 +21,6 @@ constexpr std::string_view kXdmodJobs = "xdmod:jobs";
 constexpr std::string_view kClusterUtilization = "sreport:cluster-utilization";
 constexpr std::string_view kAccountByUser = "sreport:AccountUtilizationByUser";
 constexpr std::string_view kSizesByAccount = "sreport:SizesByAccount";
-
-Result<void> check_activity_dimension(const std::string& name, const Policy& policy) {
-  if (name.starts_with("label:") && name.size() > 6) return {};
-  std::vector<std::string> known;
-  for (const DimensionRule& rule : policy.dimensions) known.push_back(rule.dimension);
-  for (std::string& each : activity_dimensions()) known.push_back(std::move(each));
-  if (std::ranges::find(known, name) != known.end()) return {};
-  std::string list;
-  for (const std::string& each : known) list += (list.empty() ? "" : ", ") + each;
-  return fail(ErrorCode::kBadValue,
-              fmt::format("holdings have no dimension '{}'{}; they have {}, and label:KEY", name,
-                          suggestion(name, known), list));
-}
-
-Result<SummaryFilter> parse_activity_filter(const std::string& text, const Policy& policy) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    return fail(ErrorCode::kBadValue,
-                fmt::format("'{}' is not a filter; write it as user=ann,bo or user!=ann", text));
-  }
-  const bool negate = text[equals - 1] == '!';
-  std::string dimension = text.substr(0, negate ? equals - 1 : equals);
-  TRY(check_activity_dimension(dimension, policy));
-  return SummaryFilter{std::move(dimension), split_list(text.substr(equals + 1)), negate};
-}
-
-// The local days of the query, as instants.
-Result<void> apply_activity_dates(const DateOptions& dates, const TimeZone& zone,
-                                  ActivityOptions& options) {
-  if (!dates.month.empty()) {
-    TRY(check_month(dates.month));
-    const auto month = TRY(BillingPeriod::parse(dates.month, zone));
-    options.from = month.to_interval().begin();
-    options.to = month.to_interval().end();
-  }
-  const auto local_midnight = [&](const std::string& day) {
-    return parse_local_time(day + "T12:00:00", zone, Ambiguous::kEarlier);
-  };
-  if (!dates.from.empty()) {
-    std::ignore = TRY(parse_day(dates.from));
-    const auto noon = TRY(local_midnight(dates.from));
-    const Instant first = start_of_day(noon, zone);
-    options.from = std::max(options.from.value_or(first), first);
-  }
-  if (!dates.to.empty()) {
-    std::ignore = TRY(parse_day(dates.to));
-    const auto noon = TRY(local_midnight(dates.to));
-    const Instant end = day_of(noon, zone).end();
-    options.to = std::min(options.to.value_or(end), end);
-  }
-  if (options.from && options.to && *options.to <= *options.from) {
-    return fail(ErrorCode::kBadValue, "the last day is before the first");
-  }
-  return {};
-}
 
 // Tables show hours as GPU time; a node-hour or a core-hour is shown as a GPU-hour would be.
 GpuTime hours_of_ms(UInt128 units_ms) { return GpuTime::of(units_ms * CardShare::kUnitsPerCard); }
@@ -292,15 +237,18 @@ Result<Table> query_activity(Store& store, const ActivityQuery& params, const Po
   if (!params.by.empty()) options.by.clear();
   for (const std::string& text : params.by) {
     for (std::string& name : split_list(text)) {
-      TRY(check_activity_dimension(name, policy));
+      TRY(check_holding_dimension(name, policy, {}));
       options.by.push_back(std::move(name));
     }
   }
   for (const std::string& text : params.filters) {
-    auto filter = TRY(parse_activity_filter(text, policy));
+    auto filter = TRY(parse_holding_filter(text, policy, {}));
     options.filters.push_back(std::move(filter));
   }
-  TRY(apply_activity_dates(params.dates, policy.time_zone, options));
+  options.filters.insert(options.filters.end(), params.scope.begin(), params.scope.end());
+  const auto range_of_days = TRY(local_range(params.dates, policy.time_zone));
+  options.from = range_of_days.from;
+  options.to = range_of_days.to;
   const auto step = parse_time_bucket(params.step);
   if (!step) {
     return fail(ErrorCode::kBadValue, fmt::format("there is no step '{}'", params.step));

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/instant.h"
 #include "ledger/store.h"
+#include "ledger/summary.h"
 #include "reporting/queries/selection.h"
 #include "reporting/table.h"
 
@@ -21,6 +22,7 @@ struct ActivityQuery {
   DateOptions dates = {};       // in the policy's time zone; the month is a calendar month
   std::string step = "none";    // none, day, week, month
   std::string as = "activity";  // a name of activity_reports()
+  std::vector<SummaryFilter> scope = {};  // what the asker may see; further filters
 };
 
 // The reports, and what each is.

@@ -41,6 +41,8 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/workloads", "read_costs", get_workloads},
     {"GET", "/workload", "read_costs", get_workload},
     {"GET", "/units", "read_costs", get_unit_costs},
+    {"GET", "/activity", "read_costs", get_activity},
+    {"GET", "/usage", "read_costs", get_usage},
     {"GET", "/coverage", "read_costs", get_coverage},
     {"GET", "/forecast", "read_costs", get_forecast},
     {"GET", "/budgets", "read_costs", get_budgets},

@@ -286,6 +286,22 @@ Result<std::vector<Table>> ScopedQueries::units(UnitCostQuery query) const {
   return tables;
 }
 
+Result<Table> ScopedQueries::activity(ActivityQuery query) const {
+  TRY(check_scope_is_exact());
+  query.scope = who_.scope;
+  return ask_ledger(services_, [&](Store& store) {
+    return query_activity(store, query, services_.config.policy, services_.clock.now());
+  });
+}
+
+Result<Table> ScopedQueries::usage(UsageQuery query) const {
+  TRY(check_scope_is_exact());
+  query.scope = who_.scope;
+  return ask_ledger(services_, [&](Store& store) {
+    return query_usage(store, query, services_.config.policy, services_.clock.now());
+  });
+}
+
 Result<CoverageResult> ScopedQueries::coverage(CoverageQuery query) const {
   TRY(check_scope_is_exact());
   query.scope = who_.scope;

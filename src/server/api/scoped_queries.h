@@ -23,11 +23,13 @@
 #include "ledger/summary.h"
 #include "ledger/usage.h"
 #include "reporting/live/live_rows.h"
+#include "reporting/queries/activity_query.h"
 #include "reporting/queries/coverage.h"
 #include "reporting/queries/currency.h"
 #include "reporting/queries/explain.h"
 #include "reporting/queries/explain_sum.h"
 #include "reporting/queries/unit_costs.h"
+#include "reporting/queries/usage_query.h"
 #include "reporting/rollup/rollup.h"
 #include "reporting/table.h"
 #include "server/access/principal.h"
@@ -104,6 +106,10 @@ class ScopedQueries {
   Result<ExplainedSum> explain_sum(const ExplainQuery& query) const;
   // The bucket that a transfer moved. kNotFound with a scope, whatever the transfer is.
   Result<SpreadBucket> bucket(const std::string& transfer) const;
+  // Jobs and hours of holdings, and what telemetry saw of them. Without a scope, also of capacity
+  // that nobody held.
+  Result<Table> activity(ActivityQuery query) const;
+  Result<Table> usage(UsageQuery query) const;
   Result<std::vector<Table>> units(UnitCostQuery query) const;
   Result<CoverageResult> coverage(CoverageQuery query) const;
   // With a scope: advice about whole workloads in it, and none about the fleet.

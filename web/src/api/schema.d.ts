@@ -1,5 +1,26 @@
 // Made by web/types.mjs from docs/api/openapi; not to be edited.
 export interface paths {
+    "/api/v1/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Jobs, and GPU-, CPU-, memory-, node- and wall-hours, from what workloads held.
+         * @description Needs neither a bill nor an allocation. With `as`, the figures as sreport and Open XDMoD name
+         *     them. A month is a calendar month of the policy's time zone.
+         */
+        get: operations["getActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/advice": {
         parameters: {
             query?: never;
@@ -997,6 +1018,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How busy GPUs were, their memory and energy, as telemetry saw them.
+         * @description Of devices where every dimension is a GPU's or its node's, else of those who held them. What was
+         *     not seen is not taken for idle: `seen_hours` says how much was. `month` or `from` must be there.
+         */
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/users": {
         parameters: {
             query?: never;
@@ -1955,6 +1997,68 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    getActivity: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Up to six dimensions separated by commas: those of the policy, `cluster`, `pool`, `node`,
+                 *     `gpu_model`, `workload`, `partition`, `state`, … and `label:KEY`. By default, one row, or the
+                 *     rows of the named report.
+                 * @example user,partition
+                 */
+                by?: string;
+                /**
+                 * @description DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated up to 20 times, and all apply. A
+                 *     kind in parentheses, such as team=(unallocated), selects that row of a report.
+                 * @example [
+                 *       "team=nlp"
+                 *     ]
+                 */
+                filter?: components["parameters"]["Filter"];
+                /**
+                 * @description An accounting month.
+                 * @example 2026-03
+                 */
+                month?: components["parameters"]["Month"];
+                /** @description The first local day. */
+                from?: components["parameters"]["From"];
+                /** @description The last local day, inclusive. */
+                to?: components["parameters"]["To"];
+                /** @description A row for each day, week (from Monday) or month. */
+                step?: "none" | "day" | "week" | "month";
+                /**
+                 * @description Which report.
+                 * @example xdmod:jobs
+                 */
+                as?: string;
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
+                format?: components["parameters"]["TableFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One table, or its rows. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
+                    "text/csv": string;
+                    "application/jsonl": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
     getAdvice: {
         parameters: {
             query?: {
@@ -4476,6 +4580,62 @@ export interface operations {
                     "application/json": components["schemas"]["Tables"];
                     "text/csv": string;
                     "application/jsonl": string;
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Up to six dimensions separated by commas: `gpu`, `instance` (of a MIG GPU), and those of
+                 *     /api/v1/activity.
+                 * @example node
+                 */
+                by?: string;
+                /**
+                 * @description DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated up to 20 times, and all apply. A
+                 *     kind in parentheses, such as team=(unallocated), selects that row of a report.
+                 * @example [
+                 *       "team=nlp"
+                 *     ]
+                 */
+                filter?: components["parameters"]["Filter"];
+                /**
+                 * @description An accounting month.
+                 * @example 2026-03
+                 */
+                month?: components["parameters"]["Month"];
+                /** @description The first local day. */
+                from?: components["parameters"]["From"];
+                /** @description The last local day, inclusive. */
+                to?: components["parameters"]["To"];
+                /** @description A row for each minute or hour (of UTC), or local day, week or month. */
+                step?: "none" | "minute" | "hour" | "day" | "week" | "month";
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
+                format?: components["parameters"]["TableFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One table, or its rows. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
+                    "text/csv": string;
+                    "application/jsonl": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             401: components["responses"]["NotSignedIn"];
