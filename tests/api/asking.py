@@ -241,6 +241,8 @@ ASKING = Requests({
     ("GET", "/api/v1/explain"): plain("/api/v1/explain", by="team", key="nlp", month=MONTH),
     ("GET", "/api/v1/workloads"): plain("/api/v1/workloads", month=MONTH),
     ("GET", "/api/v1/workload"): workload,
+    ("GET", "/api/v1/activity"): plain("/api/v1/activity", month=MONTH, by="team"),
+    ("GET", "/api/v1/usage"): plain("/api/v1/usage", month=MONTH, by="team"),
     ("GET", "/api/v1/units"): plain("/api/v1/units", month=MONTH, jobs="true"),
     ("GET", "/api/v1/forecast"): plain("/api/v1/forecast", by="team", days="7",
                                        today="2026-03-25"),

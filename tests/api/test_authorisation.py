@@ -337,6 +337,21 @@ def check_tokens(server):
         expect(bearer.get("/api/v1/users").status == 403, "a token may no more than its owner")
 
 
+def check_hours(server):
+    """Jobs, hours and what telemetry saw are of the scope alone, and of nobody's capacity not at all."""
+    admin = server.sign_in_admin()
+    scoped = server.add_person("viewer", SCOPE)
+    for path in ("/api/v1/activity", "/api/v1/usage"):
+        query = {"by": "team", "month": asking.MONTH}
+        [whole], [cut] = (who.get(path, query).json()["tables"] for who in (admin, scoped))
+        rows = {row["team"]: row for row in whole["rows"]}
+        expect(len(rows) > 1, f"{path} knows several teams: {rows}")
+        expect(cut["rows"] == [rows["nlp"]], f"{path} in the scope of nlp: {cut}")
+        expect({**cut["total"], "team": "nlp"} == rows["nlp"], f"{path}: the total is of others: {cut}")
+        hidden = scoped.get(path, {**query, "filter": "team=vision"}).json()["tables"][0]
+        expect(hidden["rows"] == [], f"{path} of another team: {hidden}")
+
+
 def check_now(server):
     """Live data shows workloads in the scope, and neither price nor size of the rest."""
     admin = server.sign_in_admin()
@@ -399,6 +414,7 @@ def main():
     check_sums(server)
     check_invoices(server)
     check_tokens(server)
+    check_hours(server)
     check_now(server)
     now.end()
     expect(not now.refused, f"what runs was refused: {now.refused[:2]}")
