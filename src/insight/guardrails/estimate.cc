@@ -439,6 +439,7 @@ Result<Money> scale_amount(Money amount, std::uint64_t part, std::uint64_t whole
       __builtin_mul_overflow(remainder, static_cast<Int128>(part), &rest)) {
     return too_large();
   }
+  if (whole_part > kAmountTicksMax) return too_large();  // so that the sums below stay in range
   Int128 extra = rest / divisor;
   const Int128 twice = (rest % divisor) * 2;
   const bool is_odd = ((whole_part + extra) % 2) != 0;
