@@ -7,6 +7,7 @@
 #include "core/utf8.h"
 #include "reporting/minor_unit.h"
 #include "reporting/number_format.h"
+#include "reporting/shown_cell.h"
 #include "reporting/table.h"
 
 namespace pennyweight {
@@ -162,6 +163,10 @@ class Page {
 };
 
 }  // namespace
+
+std::string shown_cell(const Cell& cell, std::optional<int> money_digits) {
+  return std::visit(ShowCell{money_digits}, cell);
+}
 
 std::string render_text(const Table& table, const TextStyle& style) {
   CHECK(!table.columns.empty(), "a table has columns");

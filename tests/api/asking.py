@@ -69,6 +69,17 @@ def close_month(server, _asker):
     return f"/api/v1/periods/{min(opened)}/close", {"reason": "the month is final"}
 
 
+def decided(server, asker):
+    """An advice that the asker sees, opened again and accepted. With a scope there is none in this
+    ledger, so that the answer is that it is not found."""
+    admin = server.sign_in_admin()
+    rows = admin.get("/api/v1/advice", {"month": MONTH}).json()["tables"][0]["rows"]
+    path = f"/api/v1/advice/{rows[0]['id']}/steps"
+    if rows[0]["state"] != "new":
+        admin.post(path, {"action": "reopen"})
+    return path, {"action": "accept", "month": MONTH}
+
+
 def workload(server, _asker):
     """A workload that every scope of these tests can see."""
     data = server.sign_in_admin().get(
@@ -247,6 +258,7 @@ ASKING = Requests({
     ("GET", "/api/v1/forecast"): plain("/api/v1/forecast", by="team", days="7",
                                        today="2026-03-25"),
     ("GET", "/api/v1/advice"): plain("/api/v1/advice", month=MONTH),
+    ("POST", "/api/v1/advice/{id}/steps"): decided,
     ("GET", "/api/v1/coverage"): plain("/api/v1/coverage", month=MONTH, by="team"),
     # Billing
     ("GET", "/api/v1/policies/{version}"): policy,

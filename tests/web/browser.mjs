@@ -35,6 +35,7 @@ export const PAGES = [
   ['/bills?tab=imports', 'Bills'], ['/bills?tab=restatements', 'Bills'],
   ['/bills?tab=runs', 'Bills'], ['/bills?tab=periods', 'Bills'],
   ['/invoices?tab=preview', 'Invoices'],
+  ['/savings?tab=decided', 'Savings'],
   ['/policies?tab=compare', 'Policies'],
   ['/admin?tab=tokens', 'Admin'], ['/admin?tab=roles', 'Admin'], ['/admin?tab=audit', 'Admin'],
 ];

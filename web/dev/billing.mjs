@@ -55,8 +55,8 @@ const users = ["ana:admin", "bo:team_lead", "chen:viewer", "fin:finance", "ops:o
 });
 export const allUsers = () => list(users);
 export const tokens = () => list([{ id: "t1", name: "grafana", user: "ana", only: ["read_costs", "read_metrics"], scope: [], created_at: "2026-01-10T10:00:00Z", expires_at: "2026-12-31T00:00:00Z", last_used: "2026-03-19T19:00:00Z", revoked: false }, { id: "t2", name: "old script", user: "ana", only: [], scope: [], created_at: "2025-11-10T10:00:00Z", expires_at: "2026-02-01T00:00:00Z", last_used: null, revoked: true }]);
-export const PERMISSIONS = ["read_costs", "read_live", "read_fleet", "read_bills", "read_invoices", "read_rules", "read_audit", "read_metrics", "issue_invoices", "close_periods", "manage_users", "manage_own", "manage_budgets", "send_telemetry"];
-export const roles = () => list([["viewer", ["read_costs", "read_live", "read_fleet", "read_invoices", "manage_own"]], ["team_lead", ["read_costs", "read_live", "read_fleet", "read_invoices", "manage_own", "read_rules", "manage_budgets"]], ["finance", PERMISSIONS.slice(0, 10)], ["operator", ["read_costs", "read_live", "read_fleet", "read_rules", "read_bills", "read_metrics", "send_telemetry", "manage_own"]], ["admin", PERMISSIONS]].map(([role, permissions]) => ({ role, permissions })));
+export const PERMISSIONS = ["read_costs", "read_live", "read_fleet", "read_bills", "read_invoices", "read_rules", "read_audit", "read_metrics", "decide_advice", "issue_invoices", "close_periods", "manage_users", "manage_own", "manage_budgets", "send_telemetry"];
+export const roles = () => list([["viewer", ["read_costs", "read_live", "read_fleet", "read_invoices", "manage_own"]], ["team_lead", ["read_costs", "read_live", "read_fleet", "read_invoices", "manage_own", "read_rules", "manage_budgets", "decide_advice"]], ["finance", PERMISSIONS.slice(0, 11)], ["operator", ["decide_advice", "read_costs", "read_live", "read_fleet", "read_rules", "read_bills", "read_metrics", "send_telemetry", "manage_own"]], ["admin", PERMISSIONS]].map(([role, permissions]) => ({ role, permissions })));
 export const audit = () => list(Array.from({ length: 40 }, (_, i) => ({ number: 40 - i, at: `2026-03-19T${String(20 - Math.floor(i / 2)).padStart(2, "0")}:10:00Z`, actor: users[i % 5].name, peer: "127.0.0.1", action: ["sign_in", "user.change", "period.close", "invoice.issue", "token.add"][i % 5], subject: users[(i * 3) % 5].name, before: i % 5 === 1 ? { role: "viewer" } : null, after: i % 5 === 1 ? { role: "team_lead" } : null, hash: hash(900 + i) })));
 export const auditVerify = () => ({ whole: true, head: { number: 40, hash: hash(900) }, bad_line: null, reason: null });
 
@@ -68,20 +68,20 @@ const ADVICE = [
   ["77aa12cc4e01", "idle", "lab", "user ana", "End what holds GPUs without using them: 812.4 idle GPU-hours", "0", "0", "3325.18", "medium", "yes", "nlp", "low"],
   ["90ab12cd34ef", "right-size", "lab", "work bo/serve-small on A100-SXM4-80GB", "Run it on L40S instead of A100-SXM4-80GB", "1410.22", "1604.9", "1604.9", "low", "yes", "vision", "medium"],
 ];
-const ADVICE_COLUMNS = [["id", "id"], ["kind", "text"], ["cluster", "text"], ["subject", "text"], ["change", "text"], ["low", "money"], ["expected", "money"], ["high", "money"], ["sureness", "text"], ["in_total", "text"], ["team", "text"], ["effort", "text"]];
+const ADVICE_COLUMNS = [["id", "id"], ["kind", "text"], ["cluster", "text"], ["subject", "text"], ["change", "text"], ["low", "money"], ["expected", "money"], ["high", "money"], ["sureness", "text"], ["in_total", "text"], ["team", "text"], ["effort", "text"], ["state", "text"]];
 
 export function advice(query) {
   const id = query.get("id");
   if (id) {
     const one = ADVICE.find((row) => row[0].startsWith(id));
     if (!one) return null;
-    const rows = [["change", one[4]], ["kind", one[1]], ["cluster", one[2]], ["what", one[3]], ["saves a month", `${one[6]} USD (low ${one[5]}, high ${one[7]})`],
+    const rows = [["id", one[0]], ["change", one[4]], ["kind", one[1]], ["cluster", one[2]], ["what", one[3]], ["saves a month", `${one[6]} USD (low ${one[5]}, high ${one[7]})`],
       ["figures from", "bill"], ["sure", `${one[8]}: 31 days of records`], ["effort", one[11]], ...(one[10] ? [["workload", "1042"], ["team", one[10]]] : []),
       ["evidence", "744 of 744 hours of the period are covered by the scheduler's records"], ["evidence", "needed in none of their hours, 2232 node-hours in all"],
-      ["risk", "A larger or later peak than in these records waits for capacity."], ["apply", "Drain and terminate: gpu-07, gpu-08, gpu-09"]];
+      ["risk", "A larger or later peak than in these records waits for capacity."], ["apply", "Drain and terminate: gpu-07, gpu-08, gpu-09"], ["state", "done"], ["decided", "accept by ana at 2026-03-04T08:00:00Z"], ["decided", "done by ana at 2026-03-06T08:00:00Z, in effect since 2026-03-05"]];
     return { tables: [{ title: `Advice ${one[0]}`, currency: "USD", columns: [{ name: "field", kind: "text", title: "" }, { name: "value", kind: "id", title: "" }],
       rows: rows.map(([field, value]) => ({ field, value })), notes: [] }] };
   }
   return { tables: [{ title: "Advice, USD a month of 730 hours", currency: "USD", columns: ADVICE_COLUMNS.map(([name, kind]) => ({ name, kind, title: name })),
-    rows: ADVICE.map((row) => Object.fromEntries(ADVICE_COLUMNS.map(([name], i) => [name, row[i]]))), notes: ["lab: no telemetry on 2 nodes"] }] };
+    rows: ADVICE.map((row) => Object.fromEntries(ADVICE_COLUMNS.map(([name], i) => [name, row[i] ?? "new"]))), notes: ["lab: no telemetry on 2 nodes"] }] };
 }

@@ -1,7 +1,10 @@
 // advise: what to change about the fleet and the work on it, and what each change would save.
+#include "app/cli/advise_decisions.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
+#include "core/billing_period.h"
+#include "core/date.h"
 #include "core/try.h"
 #include "insight/queries/advice_query.h"
 
@@ -17,11 +20,13 @@ struct AdviseOptions {
   std::string sure;
   std::string cost = "effective";
   std::string prices_as_of;
+  bool dismissed = false;
   std::string id;
   TableOptions table;
 };
 
-Result<ExitCode> run(const AdviseOptions& options, bool shows_one, Context& context) {
+Result<OpenedAdvice> open_advice(const AdviseOptions& options, Context& context) {
+  const std::string today = local_date(context.clock.now(), context.config.policy.time_zone);
   AdviceQuery query{.month = options.month,
                     .cluster = options.cluster,
                     .kinds = options.kinds,
@@ -29,17 +34,25 @@ Result<ExitCode> run(const AdviseOptions& options, bool shows_one, Context& cont
                     .effort = options.effort,
                     .sure = options.sure,
                     .cost = options.cost,
-                    .prices_at = context.clock.now()};
+                    .prices_at = context.clock.now(),
+                    .dismissed = options.dismissed,
+                    .today = TRY(parse_date(today))};
   if (!options.prices_as_of.empty()) {
     const auto at = parse_instant(options.prices_as_of);
     if (!at) return usage_error("--prices-as-of: " + at.error().message);
     query.prices_at = *at;
   }
-  const auto catalog = TRY(load_catalog(context.config));
-  const auto store = TRY(open_ledger(context.config));
-  const auto result = query_advice(*store, query,
+  auto catalog = TRY(load_catalog(context.config));
+  auto store = TRY(open_ledger(context.config));
+  return OpenedAdvice{std::move(store), std::move(query), std::move(catalog)};
+}
+
+Result<ExitCode> run(const AdviseOptions& options, bool shows_one, Context& context) {
+  auto opened = TRY(open_advice(options, context));
+  if (shows_one) opened.query.dismissed = true;
+  const auto result = query_advice(*opened.store, opened.query,
                                    {.policy = context.config.policy,
-                                    .catalog = catalog,
+                                    .catalog = opened.catalog,
                                     .join_rules = context.config.join_rules});
   if (!result) return as_usage_error(result.error());
   if (!shows_one) {
@@ -58,6 +71,7 @@ void add_advice_options(CLI::App& command, AdviseOptions& options) {
   command.add_option("--kind", options.kinds, "Only this kind; may be repeated");
   command.add_option("--team", options.team, "Only the work of this team");
   command.add_option("--effort", options.effort, "At most this effort: low, medium or high");
+  command.add_flag("--dismissed", options.dismissed, "With advice that somebody dismissed");
   command.add_option("--sure", options.sure, "At least this sure: low, medium or high");
   add_cost_option(command, options.cost);
   command.add_option("--prices-as-of", options.prices_as_of,
@@ -75,9 +89,13 @@ Verb declare_advise(CLI::App& app) {
   CLI::App* show = command->add_subcommand("show", "One advice with its evidence and its risk");
   show->add_option("id", options->id, "Its id, or how it begins")->required();
   add_advice_options(*show, *options);
+  const auto decisions = declare_advise_decisions(*command);
   command->footer(examples_footer("advise"));
-  return {command,
-          [options, show](Context& context) { return run(*options, show->parsed(), context); }};
+  return {command, [options, show, decisions](Context& context) -> Result<ExitCode> {
+            if (!is_decision(*decisions)) return run(*options, show->parsed(), context);
+            const OpenAdvice open = [&](Context& within) { return open_advice(*options, within); };
+            return run_decision(*decisions, open, options->table, context);
+          }};
 }
 
 }  // namespace pennyweight

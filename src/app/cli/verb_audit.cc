@@ -10,6 +10,7 @@
 #include "app/cli/audit_log_verbs.h"
 #include "app/cli/label_compliance_verb.h"
 #include "app/cli/shared_options.h"
+#include "app/cli/utilisation_verb.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
 #include "core/billing_period.h"
@@ -34,6 +35,7 @@ struct AuditOptions {
   CLI::App* estimate = nullptr;
   std::shared_ptr<LabelComplianceOptions> labels;
   std::shared_ptr<AuditLogOptions> audit_log;
+  std::shared_ptr<UtilisationOptions> utilisation;
 
   std::string month;
   std::vector<std::string> by = {"team", "project", "user"};
@@ -175,6 +177,7 @@ Result<ExitCode> run(const AuditOptions& options, Context& context) {
   if (options.join->parsed()) return run_join(options, context);
   if (options.commitments->parsed()) return run_commitments(options, context);
   if (options.labels->command->parsed()) return run_label_compliance(*options.labels, context);
+  if (options.utilisation->command->parsed()) return run_utilisation(*options.utilisation, context);
   if (options.audit_log->verify->parsed()) return run_audit_verify(*options.audit_log, context);
   if (options.audit_log->accept->parsed()) {
     return run_audit_accept(*options.audit_log, context);
@@ -236,6 +239,7 @@ Verb declare_audit(CLI::App& app) {
   add_prices(*options->estimate, *options);
 
   options->labels = declare_label_compliance(*command);
+  options->utilisation = declare_utilisation(*command);
   options->audit_log = declare_audit_log(*command);
   return {command, [options](Context& context) { return run(*options, context); }};
 }

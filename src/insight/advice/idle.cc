@@ -43,6 +43,7 @@ class IdleSearch {
     for (const auto& [holding, stretches] : stretches_) {
       idle_hours_.emplace(holding, whole_hours(holding, stretches));
     }
+    find_holders();
     for (const std::uint32_t node : nodes_) save_on(node);
     group();
     std::vector<Proposal> proposals;
@@ -74,7 +75,8 @@ class IdleSearch {
   HourFlags whole_hours(std::uint32_t holding, const std::vector<const IdleStretch*>& stretches) {
     std::vector<std::uint64_t> gpus(hours_.hours());
     for (const IdleStretch* stretch : stretches) {
-      for (std::size_t hour = 0; hour < gpus.size(); ++hour) {
+      const auto [first, end] = hours_around(stretch->idle);
+      for (std::size_t hour = first; hour < end; ++hour) {
         const Interval each = hours_.hour(hour);
         if (stretch->idle.begin() <= each.begin() && each.end() <= stretch->idle.end()) {
           ++gpus[hour];
@@ -99,12 +101,39 @@ class IdleSearch {
     return devices;
   }
 
-  bool is_on(const Holding& holding, std::uint32_t node) const {
-    const auto* on_nodes = std::get_if<OnNodes>(&holding.placement);
-    if (on_nodes == nullptr) return devices_on(holding, node) > 0;
-    return std::ranges::any_of(on_nodes->parts, [&](const OnNodes::NodeDevices& part) {
-      return fleet_.node_of(part.node) == node;
-    });
+  // The hours that may overlap, from the first to before the second.
+  std::pair<std::size_t, std::size_t> hours_around(const Interval& during) const {
+    const Instant begin = hours_.hour(0).begin();
+    const auto hours_to = [&](Instant at) -> std::size_t {
+      if (at <= begin) return 0;
+      return static_cast<std::size_t>(Interval(begin, at).length_ms() / kHourLengthMs);
+    };
+    return {std::min(hours_to(during.begin()), hours_.hours()),
+            std::min(hours_to(during.end()) + 1, hours_.hours())};
+  }
+
+  // Who held each node that has an idle stretch, in order; what the policy calls overhead did not.
+  void find_holders() {
+    for (std::uint32_t i = 0; i < month_.holdings.size(); ++i) {
+      const Holding& holding = month_.holdings[i];
+      std::set<std::uint32_t> there;
+      const auto add_node = [&](std::optional<std::uint32_t> node) {
+        if (node && nodes_.contains(*node)) there.insert(*node);
+      };
+      if (const auto* on_nodes = std::get_if<OnNodes>(&holding.placement)) {
+        for (const OnNodes::NodeDevices& part : on_nodes->parts) {
+          add_node(fleet_.node_of(part.node));
+        }
+      } else if (const auto* on_gpus = std::get_if<OnGpus>(&holding.placement)) {
+        for (const GpuId& gpu : on_gpus->gpus) add_node(fleet_.node_of_gpu(gpu));
+      }
+      if (there.empty() || matches_any(policy_.overhead, [&](std::string_view key) {
+            return policy_label(holding, key);
+          })) {
+        continue;
+      }
+      for (const std::uint32_t node : there) holders_[node].push_back(i);
+    }
   }
 
   // Hours of the node in which somebody held it and all of them were idle.
@@ -112,27 +141,26 @@ class IdleSearch {
     std::vector<std::uint32_t> idle_hours(hours_.hours());
     std::vector<std::uint32_t> busy(hours_.hours());
     std::vector<std::uint32_t> holders;
-    for (std::uint32_t i = 0; i < month_.holdings.size(); ++i) {
+    for (const std::uint32_t i : holders_[node]) {
       const Holding& holding = month_.holdings[i];
-      if (!is_on(holding, node) || matches_any(policy_.overhead, [&](std::string_view key) {
-            return policy_label(holding, key);
-          })) {
-        continue;
-      }
       const auto idle = idle_hours_.find(i);
       if (idle != idle_hours_.end()) holders.push_back(i);
-      for (std::size_t hour = 0; hour < hours_.hours(); ++hour) {
+      const auto [first, end] = hours_around(holding.held);
+      for (std::size_t hour = first; hour < end; ++hour) {
         if (!holding.held.overlap(hours_.hour(hour))) continue;
         const bool is_idle_hour = idle != idle_hours_.end() && idle->second[hour];
         ++(is_idle_hour ? idle_hours : busy)[hour];
       }
     }
+    std::vector<Interval> out;
+    for (const Outage& outage : outages_) {
+      if (fleet_.node_of(outage.node) == node) out.push_back(outage.during);
+    }
     HourFlags saved(hours_.hours());
     for (std::size_t hour = 0; hour < saved.size(); ++hour) {
       saved[hour] = idle_hours[hour] > 0 && busy[hour] == 0 && hours_.is_there(node, hour) &&
-                    std::ranges::none_of(outages_, [&](const Outage& outage) {
-                      return fleet_.node_of(outage.node) == node &&
-                             outage.during.overlap(hours_.hour(hour)).has_value();
+                    std::ranges::none_of(out, [&](const Interval& during) {
+                      return during.overlap(hours_.hour(hour)).has_value();
                     });
     }
     std::vector<Weight> weights;
@@ -246,6 +274,9 @@ class IdleSearch {
         "c.ServerApp.shutdown_no_activity_timeout = 3600.";
     advice.owner = of.owner;
     advice.looked_for = of.subject;
+    std::set<std::string> gpus;
+    for (const IdleStretch* stretch : of.stretches) gpus.insert(stretch->gpu.text());
+    advice.gpus.assign(gpus.begin(), gpus.end());
     advice.workload = of.workloads.size() == 1 ? *of.workloads.begin() : WorkloadId("(several)");
     return advice;
   }
@@ -259,9 +290,10 @@ class IdleSearch {
   const Policy& policy_;
   std::map<std::uint32_t, std::vector<const IdleStretch*>> stretches_;  // by holding
   std::set<std::uint32_t> nodes_;
-  std::map<std::uint32_t, HourFlags> released_;               // by node
-  std::map<std::uint32_t, HourFlags> idle_hours_;             // by holding
-  std::map<std::uint32_t, std::map<Currency, Money>> saved_;  // by holding
+  std::map<std::uint32_t, std::vector<std::uint32_t>> holders_;  // by node
+  std::map<std::uint32_t, HourFlags> released_;                  // by node
+  std::map<std::uint32_t, HourFlags> idle_hours_;                // by holding
+  std::map<std::uint32_t, std::map<Currency, Money>> saved_;     // by holding
   std::map<std::pair<Labels, std::string>, OwnerIdle> groups_;
 };
 

@@ -22,7 +22,6 @@ constexpr EnumNames kEffortNames = enum_names<Effort>(
     {{Effort::kLow, "low"}, {Effort::kMedium, "medium"}, {Effort::kHigh, "high"}});
 constexpr EnumNames kSavingBases = enum_names<SavingBasis>(
     {{SavingBasis::kBill, "bill"}, {SavingBasis::kListPrice, "list price"}});
-constexpr std::size_t kProposalIdDigits = 12;
 
 }  // namespace
 

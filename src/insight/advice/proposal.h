@@ -80,7 +80,11 @@ struct Proposal {
   // Where the ledger is compared before and after: "user ana", "work ann/train", "type p3.8xlarge";
   // empty: the cluster.
   std::string looked_for = {};
+  std::vector<std::string> nodes = {};  // names, of advice about nodes
+  std::vector<std::string> gpus = {};   // UUIDs, of advice about idle ones; sorted
 };
+
+inline constexpr std::size_t kProposalIdDigits = 12;
 
 // REQUIRES: the parts name the kind's subject and nothing that changes from month to month.
 std::string proposal_id(AdviceKind kind, const ClusterId& cluster, std::string_view subject);

@@ -141,6 +141,7 @@ class ReleaseSearch {
                     .observed = saving.expected,
                     .moved = Money::zero(saving.expected.currency())};
     if (!group.instance_type.empty()) advice.looked_for = "type " + group.instance_type;
+    advice.nodes = sum.names;
     const std::size_t nodes = sum.names.size();
     advice.evidence.push_back(
         fmt::format("{} of {} hours of the period are covered by the scheduler's records", recorded,

@@ -18,6 +18,7 @@ namespace {
 using advising::Proposal;
 
 constexpr int kAdviceDigits = 2;
+constexpr std::size_t kFirstMoney = 5;           // the column "low"; after it "expected" and "high"
 constexpr std::string_view kNoValue = "(none)";  // of a dimension
 
 Result<Money Costs::*> cost_of_name(const std::string& name) {
@@ -27,20 +28,6 @@ Result<Money Costs::*> cost_of_name(const std::string& name) {
   if (name == "contracted") return &Costs::contracted;
   return fail(ErrorCode::kBadValue,
               fmt::format("'{}' is not a cost; use effective, billed, list or contracted", name));
-}
-
-// From the first to the last hour that the bill of the month charges a resource for.
-std::optional<Interval> billed_span(std::span<const Charge> charges) {
-  std::optional<Interval> span;
-  for (const Charge& charge : charges) {
-    if (charge.charge_category != ChargeCategory::kUsage) continue;
-    const auto period = charge.charge_period.overlap(charge.billing_period);
-    if (!period) continue;
-    span = span ? Interval(std::min(span->begin(), period->begin()),
-                           std::max(span->end(), period->end()))
-                : period;
-  }
-  return span;
 }
 
 // Whether the words that narrow the advice down are understood.
@@ -98,11 +85,93 @@ Table table_of(const AdviceResult& result, Currency currency) {
       {"sureness", "sure", ColumnKind::kText},
       {"in_total", "in total", ColumnKind::kText},
       {"team", result.team_dimension.empty() ? "team" : result.team_dimension, ColumnKind::kText},
-      {"effort", "effort", ColumnKind::kText}};
+      {"effort", "effort", ColumnKind::kText},
+      {"state", "state", ColumnKind::kText}};
+
+  return table;
+}
+
+// What was decided about it, each step in a row.
+void add_life(Table& table, const AdviceResult& result, const std::string& id) {
+  const auto life = result.lives.find(id);
+  const auto state = life == result.lives.end() ? advising::AdviceState::kNew : life->second.state;
+  table.rows.push_back({std::string("state"), std::string(to_text(state))});
+  if (life == result.lives.end()) return;
+  for (const AdviceStep& step : life->second.steps) {
+    std::string text =
+        fmt::format("{} by {} at {}", to_text(step.action), step.by, to_text(step.at));
+    if (step.day) {
+      text += fmt::format(", {} {}",
+                          step.action == AdviceAction::kDismiss  ? "until"
+                          : step.action == AdviceAction::kVerify ? "with days up to"
+                                                                 : "in effect since",
+                          to_text(*step.day));
+    }
+    if (!step.reason.empty()) text += ": " + step.reason;
+    table.rows.push_back({std::string("decided"), std::move(text)});
+    if (step.realised) {
+      table.rows.push_back({std::string("realised a month"), shown(*step.realised)});
+    }
+    for (const std::string& finding : step.findings) {
+      table.rows.push_back({std::string("found"), finding});
+    }
+  }
+}
+
+// An advice that the month no longer gives, and that something was decided about.
+Result<Table> decided_detail(const AdviceResult& result, const std::string& id) {
+  const AdviceStep* step = nullptr;
+  for (const auto& [known, life] : result.lives) {
+    if (id.empty() || !known.starts_with(id)) continue;
+    if (step != nullptr) {
+      return fail(ErrorCode::kNotFound,
+                  fmt::format("'{}' begins the ids of several advices: {} and {}", id, step->advice,
+                              known));
+    }
+    step = life.last();
+  }
+  if (step == nullptr) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("no advice of {} has the id '{}'", result.month, id));
+  }
+  Table table;
+  table.title = fmt::format("Advice {} from {}", step->advice, step->month);
+  table.currency = step->expected.currency();
+  table.columns = {{"field", "", ColumnKind::kText}, {"value", "", ColumnKind::kId}};
+  const auto add = [&](const char* name, std::string value) {
+    if (!value.empty()) table.rows.push_back({std::string(name), std::move(value)});
+  };
+  add("id", step->advice);
+  add("change", step->change);
+  add("kind", step->kind);
+  add("cluster", step->cluster);
+  add("what", step->subject);
+  add("saves a month", fmt::format("{} (low {}, high {}), as of {}", shown(step->expected),
+                                   shown(step->low), shown(step->high), step->month));
+  add("workload", step->workload);
+  for (const auto& [dimension, value] : step->owner.entries()) {
+    if (value != kNoValue) table.rows.push_back({dimension, value});
+  }
+  add("evidence",
+      fmt::format("{} no longer has this advice; it is shown as it was decided", result.month));
+  add_life(table, result, step->advice);
   return table;
 }
 
 }  // namespace
+
+std::optional<Interval> billed_span(std::span<const Charge> charges) {
+  std::optional<Interval> span;
+  for (const Charge& charge : charges) {
+    if (charge.charge_category != ChargeCategory::kUsage) continue;
+    const auto period = charge.charge_period.overlap(charge.billing_period);
+    if (!period) continue;
+    span = span ? Interval(std::min(span->begin(), period->begin()),
+                           std::max(span->end(), period->end()))
+                : period;
+  }
+  return span;
+}
 
 std::string team_dimension_of(const Policy& policy) {
   const auto team = std::ranges::find(policy.dimensions, "team", &DimensionRule::dimension);
@@ -113,6 +182,41 @@ std::string team_dimension_of(const Policy& policy) {
 std::string team_of(const AdviceResult& result, const Proposal& proposal) {
   const auto value = proposal.owner.find(result.team_dimension);
   return value && *value != kNoValue ? std::string(*value) : std::string();
+}
+
+Result<std::vector<AdviceStep>> query_advice_steps(Store& store) {
+  const auto imports = TRY(store.imports());
+  std::vector<AdviceStep> steps;
+  for (const ImportRecord& import : imports) {
+    if (import.source.format != kAdviceStepFormat) continue;
+    auto step = TRY(parse_advice_step(import.statement));
+    if (step) steps.push_back(*std::move(step));
+  }
+  return steps;
+}
+
+advising::AdviceState state_of(const AdviceResult& result, const Proposal& proposal) {
+  const auto life = result.lives.find(proposal.id);
+  return life == result.lives.end() ? advising::AdviceState::kNew : life->second.state;
+}
+
+advising::Portfolio open_portfolio(const AdviceResult& result) {
+  std::vector<Proposal> open;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < result.proposals.size(); ++i) {
+    const advising::AdviceState state = state_of(result, result.proposals[i]);
+    if (state == advising::AdviceState::kDone || state == advising::AdviceState::kVerified ||
+        state == advising::AdviceState::kDismissed) {
+      continue;
+    }
+    open.push_back(result.proposals[i]);
+    places.push_back(i);
+  }
+  advising::Portfolio portfolio = advising::combine(open);
+  std::vector<bool> chosen(result.proposals.size());
+  for (std::size_t i = 0; i < places.size(); ++i) chosen[places[i]] = portfolio.chosen[i];
+  portfolio.chosen = std::move(chosen);
+  return portfolio;
 }
 
 Result<void> keep_asked(AdviceResult& result, const AdviceQuery& query) {
@@ -184,13 +288,27 @@ Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,
                 fmt::format("there is no cluster '{}' in {}; there is {}", query.cluster,
                             result.month, fmt::join(names, ", ")));
   }
+  const auto steps = TRY(query_advice_steps(store));
+  result.lives = advising::lives_of(steps, query.today);
+  if (!query.dismissed) {
+    result.dismissed = std::erase_if(result.proposals, [&](const Proposal& proposal) {
+      return state_of(result, proposal) == advising::AdviceState::kDismissed;
+    });
+  }
   TRY(keep_asked(result, query));
   advising::rank(result.proposals);
   return result;
 }
 
 std::vector<Table> advice_tables(const AdviceResult& result) {
-  const advising::Portfolio portfolio = advising::combine(result.proposals);
+  const advising::Portfolio portfolio = open_portfolio(result);
+  const auto in_total = [&](std::size_t i) -> std::string {
+    if (portfolio.chosen[i]) return "yes";
+    const advising::AdviceState state = state_of(result, result.proposals[i]);
+    const bool is_open =
+        state == advising::AdviceState::kNew || state == advising::AdviceState::kAccepted;
+    return is_open ? "instead" : std::string(to_text(state));
+  };
   std::vector<Table> tables;
   for (std::size_t i = 0; i < result.proposals.size(); ++i) {
     const Proposal& each = result.proposals[i];
@@ -201,16 +319,18 @@ std::vector<Table> advice_tables(const AdviceResult& result) {
     tables.back().rows.push_back(
         {each.id, std::string(advising::to_text(each.kind)), each.cluster.text(), each.subject,
          each.change, each.monthly.low, each.monthly.expected, each.monthly.high,
-         std::string(advising::to_text(each.sureness)),
-         std::string(portfolio.chosen[i] ? "yes" : "instead"), team_of(result, each),
-         std::string(to_text(advising::effort_of(each.kind)))});
+         std::string(advising::to_text(each.sureness)), in_total(i), team_of(result, each),
+         std::string(to_text(advising::effort_of(each.kind))),
+         std::string(to_text(state_of(result, each)))});
   }
   for (Table& table : tables) {
     for (const advising::MonthlySaving& total : portfolio.totals) {
       if (total.expected.currency() != table.currency) continue;
-      table.total = Row{"total",       std::string(), std::string(),  std::string(),
-                        std::string(), total.low,     total.expected, total.high,
-                        std::string(), std::string(), std::string(),  std::string()};
+      table.total = Row(table.columns.size(), std::string());
+      table.total->front() = std::string("total");
+      (*table.total)[kFirstMoney] = total.low;
+      (*table.total)[kFirstMoney + 1] = total.expected;
+      (*table.total)[kFirstMoney + 2] = total.high;
     }
     table.notes.push_back(
         "The total has what can be followed together; 'instead' stands for an alternative to a "
@@ -222,6 +342,11 @@ std::vector<Table> advice_tables(const AdviceResult& result) {
     none.columns = {{"id", "id", ColumnKind::kId}};
     none.notes.push_back("There is nothing to advise from what the ledger has.");
     tables.push_back(std::move(none));
+  }
+  if (result.dismissed > 0) {
+    tables.back().notes.push_back(
+        counted(result.dismissed, "advice") +
+        " dismissed and not shown; --dismissed, and in the API dismissed=true, shows it");
   }
   for (const std::string& gap : result.gaps) tables.back().notes.push_back(gap);
   return tables;
@@ -238,10 +363,7 @@ Result<Table> advice_detail(const AdviceResult& result, const std::string& id) {
     }
     found = &each;
   }
-  if (found == nullptr) {
-    return fail(ErrorCode::kNotFound,
-                fmt::format("no advice of {} has the id '{}'", result.month, id));
-  }
+  if (found == nullptr) return decided_detail(result, id);
   Table table;
   table.title = fmt::format("Advice {} from {}", found->id, result.month);
   table.currency = found->monthly.expected.currency();
@@ -249,6 +371,7 @@ Result<Table> advice_detail(const AdviceResult& result, const std::string& id) {
   const auto add = [&](const char* name, std::string value) {
     if (!value.empty()) table.rows.push_back({std::string(name), std::move(value)});
   };
+  add("id", found->id);
   add("change", found->change);
   add("kind", std::string(advising::to_text(found->kind)));
   add("cluster", found->cluster.text());
@@ -267,6 +390,7 @@ Result<Table> advice_detail(const AdviceResult& result, const std::string& id) {
   for (const std::string& line : found->evidence) add("evidence", line);
   add("risk", found->risk);
   add("apply", found->apply);
+  add_life(table, result, found->id);
   return table;
 }
 

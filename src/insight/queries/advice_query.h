@@ -1,6 +1,7 @@
 // Queries advice for a month: what to change, what it would save, and what is missing for more.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -8,8 +9,10 @@
 
 #include "allocation/policy/policy.h"
 #include "allocation/pricing/catalog.h"
+#include "core/date.h"
 #include "core/gpu/cloud_resource.h"
 #include "insight/advice/advise.h"
+#include "insight/advice/life.h"
 #include "ledger/store.h"
 #include "reporting/table.h"
 
@@ -23,7 +26,9 @@ struct AdviceQuery {
   std::string effort = {};         // at most this: "low", "medium"; empty: any
   std::string sure = {};           // at least this: "medium", "high"; empty: any
   std::string cost = "effective";
-  Instant prices_at;  // list prices of what could be bought
+  Instant prices_at;       // list prices of what could be bought
+  bool dismissed = false;  // with what somebody dismissed
+  Date today = {};         // a dismissal until this day or earlier is over
 };
 
 struct AdviceSettings {
@@ -36,6 +41,9 @@ struct AdviceResult {
   std::string month;
   std::string team_dimension;  // whose values stand for teams; empty: the policy has none
   std::vector<advising::Proposal> proposals;  // of all clusters, ranked
+  // What was decided about advice, given in this month or not, by id.
+  std::map<std::string, advising::AdviceLife> lives = {};
+  std::size_t dismissed = 0;  // proposals left out since somebody dismissed them
   std::vector<std::string> gaps;
 };
 
@@ -52,6 +60,17 @@ Result<void> keep_asked(AdviceResult& result, const AdviceQuery& query);
 // Errors: kBadValue for a word that is not understood, kNotFound where there are no charges.
 Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,
                                   const AdviceSettings& settings);
+
+// From the first to the last hour that the bill of the month charges a resource for.
+std::optional<Interval> billed_span(std::span<const Charge> charges);
+
+// All steps, in the order of their imports.
+Result<std::vector<AdviceStep>> query_advice_steps(Store& store);
+
+advising::AdviceState state_of(const AdviceResult& result, const advising::Proposal& proposal);
+
+// What can be followed together of what is not done yet, by proposal.
+advising::Portfolio open_portfolio(const AdviceResult& result);
 
 // One table a currency, each with the total of what can be followed together; without proposals one
 // table that says what is missing.

@@ -20,13 +20,14 @@ struct PermissionName {
   std::string_view name;
 };
 constexpr PermissionName kPermissionNames[] = {
-    {Permission::kReadCosts, "read_costs"},         {Permission::kReadLive, "read_live"},
-    {Permission::kReadFleet, "read_fleet"},         {Permission::kReadBills, "read_bills"},
-    {Permission::kReadInvoices, "read_invoices"},   {Permission::kReadRules, "read_rules"},
-    {Permission::kReadAudit, "read_audit"},         {Permission::kReadMetrics, "read_metrics"},
-    {Permission::kIssueInvoices, "issue_invoices"}, {Permission::kClosePeriods, "close_periods"},
-    {Permission::kManageUsers, "manage_users"},     {Permission::kManageOwn, "manage_own"},
-    {Permission::kManageBudgets, "manage_budgets"}, {Permission::kSendTelemetry, "send_telemetry"}};
+    {Permission::kReadCosts, "read_costs"},        {Permission::kReadLive, "read_live"},
+    {Permission::kReadFleet, "read_fleet"},        {Permission::kReadBills, "read_bills"},
+    {Permission::kReadInvoices, "read_invoices"},  {Permission::kReadRules, "read_rules"},
+    {Permission::kReadAudit, "read_audit"},        {Permission::kReadMetrics, "read_metrics"},
+    {Permission::kDecideAdvice, "decide_advice"},  {Permission::kIssueInvoices, "issue_invoices"},
+    {Permission::kClosePeriods, "close_periods"},  {Permission::kManageUsers, "manage_users"},
+    {Permission::kManageOwn, "manage_own"},        {Permission::kManageBudgets, "manage_budgets"},
+    {Permission::kSendTelemetry, "send_telemetry"}};
 static_assert(std::size(kPermissionNames) == std::size(kPermissions));
 
 bool viewer_may(Permission permission) {
@@ -41,6 +42,7 @@ bool viewer_may(Permission permission) {
     case Permission::kReadRules:
     case Permission::kReadAudit:
     case Permission::kReadMetrics:
+    case Permission::kDecideAdvice:
     case Permission::kIssueInvoices:
     case Permission::kClosePeriods:
     case Permission::kManageUsers:
@@ -53,7 +55,7 @@ bool viewer_may(Permission permission) {
 
 bool team_lead_may(Permission permission) {
   return viewer_may(permission) || permission == Permission::kReadRules ||
-         permission == Permission::kManageBudgets;
+         permission == Permission::kManageBudgets || permission == Permission::kDecideAdvice;
 }
 
 bool finance_may(Permission permission) {

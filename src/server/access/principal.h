@@ -27,6 +27,7 @@ enum class Permission {
   kReadRules,     // policies and runs
   kReadAudit,     // the audit log
   kReadMetrics,   // /metrics
+  kDecideAdvice,  // accept, dismiss and verify advice
   kIssueInvoices,
   kClosePeriods,
   kManageUsers,    // users, roles, scopes, tokens of others
@@ -35,11 +36,11 @@ enum class Permission {
   kSendTelemetry,  // remote_write and pushed expositions
 };
 inline constexpr Permission kPermissions[] = {
-    Permission::kReadCosts,     Permission::kReadLive,     Permission::kReadFleet,
-    Permission::kReadBills,     Permission::kReadInvoices, Permission::kReadRules,
-    Permission::kReadAudit,     Permission::kReadMetrics,  Permission::kIssueInvoices,
-    Permission::kClosePeriods,  Permission::kManageUsers,  Permission::kManageOwn,
-    Permission::kManageBudgets, Permission::kSendTelemetry};
+    Permission::kReadCosts,     Permission::kReadLive,      Permission::kReadFleet,
+    Permission::kReadBills,     Permission::kReadInvoices,  Permission::kReadRules,
+    Permission::kReadAudit,     Permission::kReadMetrics,   Permission::kDecideAdvice,
+    Permission::kIssueInvoices, Permission::kClosePeriods,  Permission::kManageUsers,
+    Permission::kManageOwn,     Permission::kManageBudgets, Permission::kSendTelemetry};
 
 std::string_view to_text(Role role);  // "viewer", "team_lead", "finance", …
 std::optional<Role> parse_role(std::string_view text);

@@ -20,17 +20,18 @@ TEST(Principal, RolesHaveThesePermissionsAndNoOthers) {
   const Row rows[] = {
       {Role::kViewer, {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn}},
       {Role::kTeamLead,
-       {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kManageBudgets}},
+       {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kDecideAdvice,
+        kManageBudgets}},
       {Role::kFinance,
-       {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kManageBudgets,
-        kReadBills, kIssueInvoices, kClosePeriods, kReadAudit}},
+       {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kDecideAdvice,
+        kManageBudgets, kReadBills, kIssueInvoices, kClosePeriods, kReadAudit}},
       {Role::kOperator,
-       {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kManageBudgets,
-        kReadBills, kReadMetrics, kSendTelemetry}},
+       {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kDecideAdvice,
+        kManageBudgets, kReadBills, kReadMetrics, kSendTelemetry}},
       {Role::kAdmin, everything},
   };
   ASSERT_EQ(std::size(rows), std::size(kRoles));
-  EXPECT_EQ(everything.size(), 14u);
+  EXPECT_EQ(everything.size(), 15u);
   for (const Row& row : rows) {
     for (const Permission permission : kPermissions) {
       EXPECT_EQ(allows(row.role, permission), row.may.contains(permission))

@@ -1,12 +1,21 @@
-// GET /api/v1/advice: what to change, and what it would save a month.
+// GET /api/v1/advice: what to change, and what it would save a month; what was decided about it.
+#include <fmt/format.h>
+
 #include <utility>
 #include <vector>
 
 #include "config/config.h"
+#include "core/billing_period.h"
+#include "core/check.h"
+#include "core/date.h"
+#include "core/plain_text.h"
+#include "insight/queries/advice_decisions.h"
 #include "insight/queries/advice_query.h"
 #include "server/api/answers.h"
+#include "server/api/audit_log.h"
 #include "server/api/cost_params.h"
 #include "server/api/endpoints.h"
+#include "server/api/route_helpers.h"
 #include "server/api/scoped_queries.h"
 #include "server/api/tables.h"
 
@@ -14,6 +23,19 @@ namespace pennyweight::api {
 
 using server::Request;
 using server::Response;
+
+namespace {
+
+constexpr std::size_t kAdviceReasonBytesMax = 2000;
+
+Date today_of(const Services& services) {
+  const std::string today = local_date(services.clock.now(), services.config.policy.time_zone);
+  const auto day = parse_date(today);
+  CHECK(day.has_value(), "local_date() writes a date");
+  return *day;
+}
+
+}  // namespace
 
 Response get_advice(const Services& services, const Request& request) {
   const ScopedQueries queries(services, request);
@@ -29,7 +51,10 @@ Response get_advice(const Services& services, const Request& request) {
   query.prices_at = params.date("prices_as_of")
                         .transform([](Date day) { return Instant(day); })
                         .value_or(services.clock.now());
+  query.dismissed = params.boolean("dismissed").value_or(false);
+  query.today = today_of(services);
   const auto id = params.text("id");
+  if (id) query.dismissed = true;
   const AnswerFormat format = choose_format(params, request, false);
   if (auto problem = params.problem()) return *std::move(problem);
   const auto result = queries.advice(query);
@@ -39,6 +64,82 @@ Response get_advice(const Services& services, const Request& request) {
   if (!detail) return refusal(detail.error());
   std::vector<Table> tables{*std::move(detail)};
   return answer(std::move(tables), format, "");
+}
+
+Response get_advice_decisions(const Services& services, const Request& request) {
+  const ScopedQueries queries(services, request);
+  QueryParams params(request);
+  const AnswerFormat format = choose_format(params, request, false);
+  if (auto problem = params.problem()) return *std::move(problem);
+  const auto lives = queries.advice_lives(today_of(services));
+  if (!lives) return refusal(lives.error());
+  return answer({advice_decisions_table(*lives, team_dimension_of(services.config.policy))}, format,
+                "");
+}
+
+Response get_advice_progress(const Services& services, const Request& request) {
+  const ScopedQueries queries(services, request);
+  QueryParams params(request);
+  AdviceQuery query;
+  query.month = params.month("month").value_or("");
+  query.prices_at = services.clock.now();
+  query.today = today_of(services);
+  const AnswerFormat format = choose_format(params, request, false);
+  if (auto problem = params.problem()) return *std::move(problem);
+  const auto result = queries.advice(query);
+  if (!result) return refusal(result.error());
+  return answer(advice_progress_tables(*result), format, "");
+}
+
+Response post_advice_step(const Services& services, const Request& request) {
+  const ScopedQueries queries(services, request);
+  QueryParams params(request);
+  JsonBody body(request);
+  const auto action = parse_advice_action(body.required("action"));
+  if (!action) body.reject("action", "must be accept, dismiss, done, verify or reopen");
+  const std::string reason = body.text("reason").value_or("");
+  if (reason.size() > kAdviceReasonBytesMax || !is_plain_text(reason)) {
+    body.reject("reason", fmt::format("must be a text of at most {} bytes", kAdviceReasonBytesMax));
+  }
+  // No beginning of an id: others' ids are nobody's business.
+  if (request.param("id").size() != advising::kProposalIdDigits) {
+    return not_found("there is no such advice");
+  }
+  AdviceDecision decision{.id = request.param("id"),
+                          .by = principal_of(request).name,
+                          .reason = reason,
+                          .at = services.clock.now(),
+                          .today = today_of(services)};
+  if (const auto text = body.text("day")) {
+    const auto day = parse_date(*text);
+    if (!day) body.reject("day", "must be a date such as 2026-03-31");
+    if (day) decision.day = *day;
+  }
+  AdviceQuery query;
+  query.month = body.text("month").value_or("");
+  query.prices_at = services.clock.now();
+  query.today = decision.today;
+  if (auto problem = params.problem()) return *std::move(problem);
+  if (auto problem = body.problem()) return *std::move(problem);
+  decision.action = *action;
+  const std::string name = fmt::format("advice.{}", to_text(*action));
+  const auto step = queries.prepare_advice_step(decision, query);
+  if (!step) return refusal(step.error());
+  const std::string subject = "advice " + step->advice;
+  const std::string facts = advice_step_facts(*step);
+  if (auto recorded = record_intent(services.audit_log, author_of(request), name, subject, facts);
+      !recorded) {
+    return refusal(recorded.error());
+  }
+  const auto written =
+      services.ledger([&](Store& store) { return write_advice_step(store, *step); });
+  if (!written) {
+    record_failure(services.audit_log, author_of(request), name, subject, written.error());
+    return refusal(written.error());
+  }
+  const auto recorded = append(services, request, name, subject, "", facts);
+  if (!recorded) return not_recorded(recorded.error());
+  return json(facts, 201);
 }
 
 }  // namespace pennyweight::api

@@ -31,6 +31,9 @@ server::Response remove_budget(const Services& services, const server::Request& 
 server::Response get_anomalies(const Services& services, const server::Request& request);
 server::Response get_forecast(const Services& services, const server::Request& request);
 server::Response get_advice(const Services& services, const server::Request& request);
+server::Response get_advice_decisions(const Services& services, const server::Request& request);
+server::Response get_advice_progress(const Services& services, const server::Request& request);
+server::Response post_advice_step(const Services& services, const server::Request& request);
 server::Response get_coverage(const Services&, const server::Request&);
 
 // What runs now: cut to the scope of the user.

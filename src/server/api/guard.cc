@@ -151,6 +151,7 @@ bool is_denied_to_scoped(Permission permission) {
     case Permission::kReadMetrics:
     case Permission::kSendTelemetry:
       return true;
+    case Permission::kDecideAdvice:  // about what the scope shows
     case Permission::kReadCosts:
     case Permission::kReadLive:
     case Permission::kReadFleet:

@@ -52,6 +52,9 @@ constexpr Endpoint kEndpoints[] = {
     {"DELETE", "/budgets/{name}", "manage_budgets", remove_budget},
     {"GET", "/anomalies", "read_costs", get_anomalies},
     {"GET", "/advice", "read_costs", get_advice},
+    {"GET", "/advice/decisions", "read_costs", get_advice_decisions},
+    {"GET", "/advice/progress", "read_costs", get_advice_progress},
+    {"POST", "/advice/{id}/steps", "decide_advice", post_advice_step},
 
     {"GET", "/live", "read_live", get_live},
     {"GET", "/live/now", "read_live", get_live_now},

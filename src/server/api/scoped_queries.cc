@@ -343,8 +343,46 @@ Result<AdviceResult> ScopedQueries::advice(const AdviceQuery& query) const {
     return proposal.workload.empty() ||
            !api::sees(who_.scope, proposal.cluster, proposal.workload, proposal.owner);
   });
+  std::erase_if(answer.lives, [&](const auto& one) { return !sees_step(*one.second.last()); });
   answer.gaps.clear();
+  answer.dismissed = 0;
   return answer;
+}
+
+bool ScopedQueries::sees_step(const AdviceStep& step) const {
+  if (!is_scoped()) return true;
+  return !step.workload.empty() &&
+         api::sees(who_.scope, ClusterId(step.cluster), WorkloadId(step.workload), step.owner);
+}
+
+Result<std::map<std::string, advising::AdviceLife>> ScopedQueries::advice_lives(Date today) const {
+  TRY(check_scope_is_exact());
+  std::map<std::string, advising::AdviceLife> lives;
+  TRY(services_.ledger([&](Store& store) -> Result<void> {
+    const auto steps = TRY(query_advice_steps(store));
+    lives = advising::lives_of(steps, today);
+    return {};
+  }));
+  std::erase_if(lives, [&](const auto& one) { return !sees_step(*one.second.last()); });
+  return lives;
+}
+
+Result<AdviceStep> ScopedQueries::prepare_advice_step(const AdviceDecision& decision,
+                                                      const AdviceQuery& query) const {
+  TRY(check_scope_is_exact());
+  std::optional<AdviceStep> step;
+  TRY(services_.ledger([&](Store& store) -> Result<void> {
+    auto prepared =
+        pennyweight::prepare_advice_step(store, decision, query,
+                                         {.policy = services_.config.policy,
+                                          .catalog = services_.catalog,
+                                          .join_rules = services_.config.join_rules},
+                                         [&](const AdviceStep& one) { return sees_step(one); });
+    if (!prepared) return std::unexpected(prepared.error());
+    step = *std::move(prepared);
+    return {};
+  }));
+  return *std::move(step);
 }
 
 Result<WorkloadFacts> ScopedQueries::workload(const ClusterId& cluster, const WorkloadId& workload,

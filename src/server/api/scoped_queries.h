@@ -17,6 +17,7 @@
 #include "core/error.h"
 #include "core/id.h"
 #include "core/money.h"
+#include "insight/queries/advice_decisions.h"
 #include "insight/queries/advice_query.h"
 #include "ledger/holding.h"
 #include "ledger/node.h"
@@ -114,6 +115,11 @@ class ScopedQueries {
   Result<CoverageResult> coverage(CoverageQuery query) const;
   // With a scope: advice about whole workloads in it, and none about the fleet.
   Result<AdviceResult> advice(const AdviceQuery& query) const;
+  // What was decided about advice, by id; with a scope, about whole workloads in it.
+  Result<std::map<std::string, advising::AdviceLife>> advice_lives(Date today) const;
+  // With a scope, kNotFound for advice that the user does not see.
+  Result<AdviceStep> prepare_advice_step(const AdviceDecision& decision,
+                                         const AdviceQuery& query) const;
   // The facts of a workload in a month. REQUIRES: summarise() has shown that it is in the scope.
   Result<WorkloadFacts> workload(const ClusterId& cluster, const WorkloadId& workload,
                                  const std::string& month) const;
@@ -141,6 +147,7 @@ class ScopedQueries {
   Result<bool> is_foreign(SummaryQuery query) const;
   // An Error if the scope can't be applied exactly.
   Result<void> check_scope_is_exact() const;
+  bool sees_step(const AdviceStep& step) const;
 
   const Services& services_;
   const access::Principal& who_;

@@ -43,6 +43,68 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/advice/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was decided about advice, the latest first.
+         * @description Users with a scope see what was decided about their workloads.
+         */
+        get: operations["listAdviceDecisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/advice/progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * By team, what advice of a month found, and what of it was accepted, done and realised.
+         * @description Users with a scope see the part of their workloads.
+         */
+        get: operations["getAdviceProgress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/advice/{id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept, dismiss, report as done, verify or reopen an advice.
+         * @description Kept in the ledger and recorded in the audit log. `verify` compares the ledger before and after
+         *     the day since which it is in effect, for the same work. Users with a scope decide about advice
+         *     for their workloads, and find no other.
+         */
+        post: operations["decideAdvice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/anomalies": {
         parameters: {
             query?: never;
@@ -1274,6 +1336,35 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description What somebody decided about an advice, or what the ledger showed of it. */
+        AdviceStep: {
+            /** @description Its id. */
+            advice: string;
+            /** @enum {unknown} */
+            action: "accept" | "dismiss" | "done" | "verify" | "reopen";
+            /** Format: date-time */
+            at: string;
+            by: string;
+            reason: string;
+            /**
+             * Format: date
+             * @description dismiss: shown again on; done: in effect since; verify: the last day compared.
+             */
+            day?: string;
+            /** @description The month that it was learned from. */
+            month: string;
+            kind: string;
+            cluster: string;
+            subject: string;
+            change: string;
+            currency: string;
+            /** @description What it was expected to save a month. */
+            expected: string;
+            /** @description verify: what it saves a month for the same work; negative: it costs more. */
+            realised?: string;
+            /** @description verify: how that was worked out. */
+            findings: string[];
+        };
         /**
          * @description An amount of money with every digit.
          * @example 12.5
@@ -1587,7 +1678,7 @@ export interface components {
             }[];
         };
         /** @enum {unknown} */
-        Permission: "read_costs" | "read_live" | "read_fleet" | "read_bills" | "read_invoices" | "read_rules" | "read_audit" | "read_metrics" | "issue_invoices" | "close_periods" | "manage_users" | "manage_own" | "manage_budgets" | "send_telemetry";
+        Permission: "read_costs" | "read_live" | "read_fleet" | "read_bills" | "read_invoices" | "read_rules" | "read_audit" | "read_metrics" | "decide_advice" | "issue_invoices" | "close_periods" | "manage_users" | "manage_own" | "manage_budgets" | "send_telemetry";
         PolicyComparison: {
             a: components["schemas"]["Digest"];
             b: components["schemas"]["Digest"];
@@ -2081,6 +2172,8 @@ export interface operations {
                 cost?: "effective" | "billed" | "list" | "contracted";
                 /** @description List prices of what could be bought; by default, today. */
                 prices_as_of?: string;
+                /** @description With advice that somebody dismissed. */
+                dismissed?: boolean;
                 /** @description One advice, by its id or how it begins, with its evidence and its risk. */
                 id?: string;
                 /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
@@ -2106,6 +2199,129 @@ export interface operations {
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    listAdviceDecisions: {
+        parameters: {
+            query?: {
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
+                format?: components["parameters"]["RowFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
+                    "text/csv": string;
+                    "application/jsonl": string;
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getAdviceProgress: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The month; by default, the last one with charges.
+                 * @example 2026-03
+                 */
+                month?: components["schemas"]["Month"];
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
+                format?: components["parameters"]["RowFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A table for each currency. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
+                    "text/csv": string;
+                    "application/jsonl": string;
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    decideAdvice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /** @description The advice's id, in full. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {unknown} */
+                    action: "accept" | "dismiss" | "done" | "verify" | "reopen";
+                    /** @description Why; a dismissal needs one. */
+                    reason?: string;
+                    /**
+                     * Format: date
+                     * @description dismiss: the day on which it is shown again, by default never; done: the day since which it is in effect, by default today.
+                     */
+                    day?: string;
+                    /** @description The month whose advice it is; by default, the last one. */
+                    month?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It is decided. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdviceStep"];
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            /** @description It is in another state, or there are too few days to compare. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
             default: components["responses"]["OtherProblem"];

@@ -22,6 +22,7 @@ export type Row = Schemas["Row"];
 export type Cell = Row[string];
 export type ApiTable = Schemas["Table"];
 export type Tables = Schemas["Tables"];
+export type AdviceStep = Schemas["AdviceStep"];
 
 export type Dimension = Answer<"listDimensions">["data"][number];
 export type DimensionValue = Answer<"listDimensionValues">["data"][number];

@@ -6,6 +6,7 @@ import { toast } from "../../app/toasts";
 import { Card, Facts, Grid, PageHead } from "../../components/card";
 import { Button, LinkButton } from "../../components/controls";
 import { Loaded, Note, Skeleton } from "../../components/states";
+import { Decide } from "./decide";
 import { detailOf, kindName, type Detail as Parts } from "./read";
 
 function Apply({ text }: { text: string }) {
@@ -21,7 +22,7 @@ function Apply({ text }: { text: string }) {
   );
 }
 
-function Shown({ parts, month }: { parts: Parts; month: string }) {
+function Shown({ parts, month, reload }: { parts: Parts; month: string; reload: () => void }) {
   return (
     <div class="stack">
       <Grid>
@@ -39,6 +40,7 @@ function Shown({ parts, month }: { parts: Parts; month: string }) {
       </Grid>
       {parts.risk && <Note tone="warn"><strong>What could go wrong.</strong> {parts.risk}</Note>}
       {parts.apply && <Apply text={parts.apply} />}
+      <Decide parts={parts} month={month} reload={reload} />
     </div>
   );
 }
@@ -53,7 +55,7 @@ export function Detail({ id, month }: { id: string; month: string }) {
         <LinkButton href={href("/savings", { month })} icon="left" tone="quiet">All savings</LinkButton>
       </PageHead>
       <Loaded query={query} skeleton={<Skeleton lines={8} />}>
-        {({ tables: [one] }) => one && <Shown parts={detailOf(one)} month={month} />}
+        {({ tables: [one] }) => one && <Shown parts={detailOf(one)} month={month} reload={query.reload} />}
       </Loaded>
     </>
   );

@@ -3,10 +3,12 @@ import { address } from "../../api/client";
 import { useQuery } from "../../api/hooks";
 import type { Tables } from "../../api/types";
 import { useMonth } from "../../app/month";
-import { useRoute } from "../../app/router";
+import { setQuery, useRoute } from "../../app/router";
 import { Card, PageHead } from "../../components/card";
+import { Tabs } from "../../components/controls";
 import { Empty, Loaded } from "../../components/states";
 import { monthName } from "../../util/text";
+import { Decided } from "./decided";
 import { Detail } from "./detail";
 import { Savings } from "./list";
 import type { Filters } from "./read";
@@ -25,21 +27,19 @@ function Nothing({ month, notes }: { month: string; notes: string[] }) {
 
 function List({ month, filters }: { month: string; filters: Filters }) {
   const query = useQuery<Tables>("/advice", { month });
-  const head = <PageHead title="Savings" lead="What to change, what it saves a month of 730 hours, and how sure that is. Nothing is changed from here." />;
-  if (query.error?.status === 404) return <>{head}<Nothing month={month} notes={[]} /></>;
+  if (query.error?.status === 404) return <Nothing month={month} notes={[]} />;
   return (
-    <>
-      {head}
-      <Loaded query={query}>
-        {({ tables }) => tables.every((table) => table.rows.length === 0)
-          ? <Nothing month={month} notes={tables.flatMap((table) => table.notes ?? [])} />
-          : tables.map((table) => (
-            <Savings key={table.currency} table={table} filters={filters} month={month} csv={address("/advice", { month, ...filters, format: "csv" })} />
-          ))}
-      </Loaded>
-    </>
+    <Loaded query={query}>
+      {({ tables }) => tables.every((table) => table.rows.length === 0)
+        ? <Nothing month={month} notes={tables.flatMap((table) => table.notes ?? [])} />
+        : tables.map((table) => (
+          <Savings key={table.currency} table={table} filters={filters} month={month} csv={address("/advice", { month, ...filters, format: "csv" })} />
+        ))}
+    </Loaded>
   );
 }
+
+const TABS = [{ key: "advice", title: "Advice" }, { key: "decided", title: "Decided" }];
 
 export default function SavingsPage() {
   const { month } = useMonth();
@@ -47,5 +47,13 @@ export default function SavingsPage() {
   const chosen = (name: string) => query.get(name) ?? "";
   const id = chosen("id");
   if (id) return <Detail id={id} month={month} />;
-  return <List month={month} filters={{ team: chosen("team"), kind: chosen("kind"), effort: chosen("effort"), sure: chosen("sure") }} />;
+  const tab = chosen("tab") === "decided" ? "decided" : "advice";
+  const filters = { team: chosen("team"), kind: chosen("kind"), effort: chosen("effort"), sure: chosen("sure") };
+  return (
+    <>
+      <PageHead title="Savings" lead="What to change, what it saves a month of 730 hours, and how sure that is. Nothing in the fleet is changed from here." />
+      <Tabs label="Savings" tabs={TABS} chosen={tab} onChoose={(key) => setQuery({ tab: key === "advice" ? null : key })} />
+      {tab === "decided" ? <Decided month={month} /> : <List month={month} filters={filters} />}
+    </>
+  );
 }

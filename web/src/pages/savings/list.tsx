@@ -8,7 +8,7 @@ import { Money } from "../../components/money";
 import { Empty } from "../../components/states";
 import { Table, type Column } from "../../components/table";
 import { plural, words } from "../../util/text";
-import { kindName, matches, proposalsOf, together, valuesOf, type Filters, type Proposal } from "./read";
+import { isInTotal, kindName, matches, proposalsOf, together, valuesOf, type Filters, type Proposal } from "./read";
 
 const TONES: Record<string, Tone> = { high: "good", medium: "neutral", low: "warn" };
 
@@ -27,6 +27,7 @@ function columnsOf(table: ApiTable, month: string): Column<Proposal>[] {
       cell: (one) => (
         <div class="savings-change">
           <a href={href("/savings", { id: one.id, month })}>{one.change}</a>
+          {one.state !== "" && one.state !== "new" && <> <Badge tone="accent">{one.state}</Badge></>}
           <div class="muted small">{[kindName(one.kind), one.cluster, one.subject].filter(Boolean).join(" · ")}</div>
         </div>
       ),
@@ -41,8 +42,8 @@ function columnsOf(table: ApiTable, month: string): Column<Proposal>[] {
       cell: (one) => one.team || <span class="nothing">–</span>,
     },
     {
-      key: "total", title: "In total", hideOnPhone: true, value: (one) => (one.inTotal ? "yes" : "instead"),
-      cell: (one) => one.inTotal ? "yes" : <span class="muted" title="An alternative to another row; the total has only the best of them">instead</span>,
+      key: "total", title: "In total", hideOnPhone: true, value: (one) => one.total,
+      cell: (one) => isInTotal(one) ? "yes" : <span class="muted" title={one.total === "instead" ? "An alternative to another row; the total has only the best of them" : "It was decided"}>{one.total}</span>,
     },
   ];
 }
@@ -84,7 +85,7 @@ export function Savings({ table, filters, month, csv }: { table: ApiTable; filte
   return (
     <div class="stack">
       <Grid of="figures">
-        <Figure label="Could be saved a month" value={<Money amount={sums.expected} currency={table.currency} />} sub={`${plural(shown.filter((one) => one.inTotal).length, "change")} together`} />
+        <Figure label="Could be saved a month" value={<Money amount={sums.expected} currency={table.currency} />} sub={`${plural(shown.filter(isInTotal).length, "change")} together`} />
         <Figure label="Low" value={<Money amount={sums.low} currency={table.currency} />} sub="with a cautious reserve" />
         <Figure label="High" value={<Money amount={sums.high} currency={table.currency} />} sub="without any" />
         {best && (

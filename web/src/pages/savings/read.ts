@@ -15,7 +15,8 @@ export interface Proposal {
   sure: string;
   team: string;
   effort: string;
-  inTotal: boolean; // false: an alternative to another proposal
+  state: string; // "new", "accepted", …
+  total: string; // "yes"; "instead": an alternative to another proposal; "done", …: followed already
 }
 
 export interface Filters {
@@ -45,9 +46,12 @@ export function proposalsOf(table: ApiTable): Proposal[] {
     sure: textOf(row, "sureness"),
     team: textOf(row, "team"),
     effort: textOf(row, "effort"),
-    inTotal: textOf(row, "in_total") === "yes",
+    state: textOf(row, "state"),
+    total: textOf(row, "in_total"),
   }));
 }
+
+export const isInTotal = (one: Proposal): boolean => one.total === "yes";
 
 export function matches(one: Proposal, filters: Filters): boolean {
   if (filters.kind && one.kind !== filters.kind) return false;
@@ -58,7 +62,7 @@ export function matches(one: Proposal, filters: Filters): boolean {
 
 // What following all of them saves: alternatives to others are not in it.
 export function together(proposals: Proposal[]): { low: string; expected: string; high: string } {
-  const counted = proposals.filter((one) => one.inTotal);
+  const counted = proposals.filter(isInTotal);
   const sum = (of: (one: Proposal) => string) => add(...counted.map(of));
   return { low: sum((one) => one.low), expected: sum((one) => one.expected), high: sum((one) => one.high) };
 }
@@ -75,6 +79,9 @@ export function valuesOf(proposals: Proposal[], of: (one: Proposal) => string): 
 export const kindName = (kind: string): string => kind.replace(/-/g, " ");
 
 export interface Detail {
+  id: string;
+  state: string;
+  history: string[]; // what was decided and found, the earliest first
   facts: [string, string][];
   evidence: string[];
   change: string;
@@ -85,12 +92,16 @@ export interface Detail {
   apply: string;
 }
 
-const APART = new Set(["change", "kind", "cluster", "workload", "evidence", "risk", "apply"]);
+const HISTORY = new Set(["decided", "realised a month", "found"]);
+const APART = new Set([...HISTORY, "id", "state", "change", "kind", "cluster", "workload", "evidence", "risk", "apply"]);
 
 export function detailOf(table: ApiTable): Detail {
   const rows = table.rows.map((row): [string, string] => [textOf(row, "field"), textOf(row, "value")]);
   const first = (name: string) => rows.find(([field]) => field === name)?.[1] ?? "";
   return {
+    id: first("id"),
+    state: first("state"),
+    history: rows.filter(([field]) => HISTORY.has(field)).map(([field, value]) => (field === "realised a month" ? `realised a month: ${value}` : value)),
     facts: rows.filter(([field]) => !APART.has(field)),
     evidence: rows.filter(([field]) => field === "evidence").map(([, value]) => value),
     change: first("change"),

@@ -1,0 +1,288 @@
+#include "insight/queries/advice_verification.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/card_share.h"
+#include "core/try.h"
+#include "insight/advice/activity_profile.h"
+#include "insight/advice/proposal.h"
+#include "insight/queries/daily_costs.h"
+#include "reporting/number_format.h"
+
+namespace pennyweight {
+namespace {
+
+using DayCount = std::chrono::days;
+
+constexpr std::uint64_t kHoursPerDay = 24;
+constexpr int kDaysOfWeek = 7;
+constexpr std::size_t kComparedRunsMin = 3;
+constexpr int kMoneyDigits = 2;
+
+struct Days {
+  Date first;
+  Date last;  // inclusive
+};
+
+// What a stretch of days cost, and how much was done in it.
+struct Measured {
+  Money cost = Money::zero(kUsd);
+  UInt128 gpu_time = 0;  // held
+  UInt128 used_time = 0;
+  std::size_t runs = 0;
+};
+
+std::string shown_money(const Money& money) {
+  return fmt::format("{} {}", format_rounded(money.amount(), kMoneyDigits, Thousands::kSeparated),
+                     money.currency().text());
+}
+
+std::string shown_days(const Days& stretch) {
+  return fmt::format("{} to {}", to_text(stretch.first), to_text(stretch.last));
+}
+
+std::string gpu_hours(UInt128 time) {
+  const auto tenths = static_cast<std::uint64_t>(time * 10 / kGpuHour.count());
+  return fmt::format("{}.{} GPU-hours", tenths / 10, tenths % 10);
+}
+
+class Verification {
+ public:
+  Verification(Store& store, const AdviceStep& done, const Policy& policy, Date today)
+      : store_(store), done_(done), policy_(policy), today_(today) {}
+
+  Result<AdviceVerification> run() {
+    TRY(choose_days());
+    const std::string_view work = done_.work;
+    const bool is_user = work.starts_with(kUserPrefix);
+    const bool is_work = work.starts_with(kWorkPrefix);
+    if (is_user || is_work) return TRY(verify_owned(is_work));
+    return TRY(verify_fleet());
+  }
+
+ private:
+  static constexpr std::string_view kUserPrefix = "user ";
+  static constexpr std::string_view kWorkPrefix = "work ";
+  static constexpr std::string_view kTypePrefix = "type ";
+
+  Result<void> choose_days() {
+    const Date since = *done_.day;
+    const auto summarise = [&](const SummaryQuery& query) { return store_.summarise(query); };
+    const auto history =
+        query_daily_costs({.filters = {"cluster=" + done_.cluster}, .today = today_, .keys_max = 1},
+                          policy_, summarise);
+    if (!history) return std::unexpected(history.error());
+    const int there = static_cast<int>((history->last_day() - since).count());
+    const int weeks = std::min(there, kVerifiedDaysMax) / kDaysOfWeek;
+    if (weeks < 1) {
+      return fail(ErrorCode::kConflict,
+                  fmt::format("too early: it is in effect since {}, and the ledger has whole days "
+                              "up to {}; it takes {} after it: import and allocate further days",
+                              to_text(since), to_text(history->last_day()), kVerifiedDaysMin));
+    }
+    const DayCount length(weeks * kDaysOfWeek);
+    before_ = {since - length, since - DayCount(1)};
+    after_ = {since + DayCount(1), since + length};
+    if (before_.first < history->first_day) {
+      return fail(ErrorCode::kConflict,
+                  fmt::format("the ledger begins with {}, and comparing takes the days from {}: "
+                              "import the bill before it",
+                              to_text(history->first_day), to_text(before_.first)));
+    }
+    for (const Days& stretch : {before_, after_}) {
+      for (Date day = stretch.first; day <= stretch.last; day += DayCount(1)) {
+        if (!history->missing[static_cast<std::size_t>((day - history->first_day).count())])
+          continue;
+        return fail(ErrorCode::kConflict, fmt::format("the ledger has no cost of {}: import its "
+                                                      "bill and allocate it",
+                                                      to_text(day)));
+      }
+    }
+    return {};
+  }
+
+  // `filters` beside the cluster. `owned`: without what workloads only had put on them by
+  // spreading.
+  Result<Measured> measure(const Days& stretch, const std::vector<SummaryFilter>& filters,
+                           bool owned) {
+    SummaryQuery query{.first_day = stretch.first,
+                       .last_day = stretch.last,
+                       .group_by = {"kind"},
+                       .filters = filters};
+    query.filters.push_back({"cluster", {done_.cluster}, false});
+    if (owned) query.filters.push_back({"kind", {"used", "held_idle"}, false});
+    const auto rows = TRY(store_.summarise(query));
+    Measured sum;
+    bool is_first = true;
+    for (const SummaryRow& row : rows) {
+      if (is_first) sum.cost = Money::zero(row.costs.currency());
+      is_first = false;
+      if (row.costs.currency() != sum.cost.currency()) {
+        return fail(ErrorCode::kBadValue,
+                    fmt::format("the cluster is billed in {} and {}, which can't be compared",
+                                sum.cost.currency().text(), row.costs.currency().text()));
+      }
+      sum.cost += row.costs.effective;
+      sum.gpu_time += static_cast<UInt128>(row.gpu_time.count());
+      if (row.keys.front() == "used") sum.used_time += static_cast<UInt128>(row.gpu_time.count());
+    }
+    return sum;
+  }
+
+  // What the cost of before would be for the work of after.
+  static Money for_work(const Money& before, UInt128 work_before, UInt128 work_after) {
+    return advising::scaled(before, work_after, work_before);
+  }
+
+  Money a_month(const Money& of_days) const {
+    const auto hours =
+        static_cast<std::uint64_t>((after_.last - after_.first).count() + 1) * kHoursPerDay;
+    return advising::scaled(of_days, advising::kHoursPerMonth, hours);
+  }
+
+  void find(std::string finding) { findings_.push_back(std::move(finding)); }
+
+  void say_days() {
+    find(fmt::format("{} was compared with {}", shown_days(before_), shown_days(after_)));
+  }
+
+  AdviceVerification result(const Money& of_days) {
+    const Money realised = a_month(of_days);
+    if (realised.is_negative()) {
+      find("it costs more than before for the same work: look at what changed beside it");
+    }
+    return {.realised = realised, .last_day = after_.last, .findings = std::move(findings_)};
+  }
+
+  Result<AdviceVerification> verify_fleet() {
+    std::vector<SummaryFilter> filters;
+    std::string where = "cluster " + done_.cluster;
+    const std::string_view work = done_.work;
+    if (work.starts_with(kTypePrefix)) {
+      filters = {{"instance_type", {std::string(work.substr(kTypePrefix.size()))}, false}};
+      where += ", " + std::string(work.substr(kTypePrefix.size()));
+    }
+    Measured before = TRY(measure(before_, filters, false));
+    if (before.gpu_time == 0 && !filters.empty()) {
+      // The bill does not say which lines are of this type.
+      filters.clear();
+      where = "cluster " + done_.cluster;
+      before = TRY(measure(before_, filters, false));
+    }
+    const Measured after = TRY(measure(after_, filters, false));
+    TRY(needs_work(before.gpu_time, after.gpu_time, where));
+    say_days();
+    find(fmt::format("{}: {} for {} held before, {} for {} after", where, shown_money(before.cost),
+                     gpu_hours(before.gpu_time), shown_money(after.cost),
+                     gpu_hours(after.gpu_time)));
+    const Money then = for_work(before.cost, before.gpu_time, after.gpu_time);
+    find(
+        fmt::format("at the cost per GPU-hour of before it would have cost {}", shown_money(then)));
+    return result(then - after.cost);
+  }
+
+  static Result<void> needs_work(UInt128 before, UInt128 after, const std::string& where) {
+    if (before > 0 && after > 0) return {};
+    return fail(ErrorCode::kConflict,
+                fmt::format("nothing was held in {} {}, so there is no work to compare", where,
+                            before == 0 ? "before" : "after"));
+  }
+
+  // The workloads that are runs of the work, in the stretch.
+  Result<std::vector<std::string>> runs_of_work(const Days& stretch) {
+    const std::string name = done_.work.substr(kWorkPrefix.size());
+    std::set<std::string> found;
+    const Interval during(Instant(stretch.first), Instant(stretch.last + DayCount(1)));
+    TRY(store_.scan_holdings(ClusterId(done_.cluster), during,
+                             [&](std::span<const Holding> holdings) {
+                               for (const Holding& holding : holdings) {
+                                 if (advising::work_of(holding) == name) {
+                                   found.insert(holding.workload.text());
+                                 }
+                               }
+                               return true;
+                             }));
+    return std::vector<std::string>(found.begin(), found.end());
+  }
+
+  Result<Measured> measure_owned(const Days& stretch, bool is_work) {
+    if (!is_work) {
+      return TRY(
+          measure(stretch, {{"user", {done_.work.substr(kUserPrefix.size())}, false}}, true));
+    }
+    const auto runs = TRY(runs_of_work(stretch));
+    if (runs.empty()) return Measured{};
+    Measured sum = TRY(measure(stretch, {{"workload", runs, false}}, true));
+    sum.runs = runs.size();
+    return sum;
+  }
+
+  // What the owner pays less, and at most what the cluster's bill has less: idle time that only
+  // moved to nobody saved nothing.
+  Result<AdviceVerification> verify_owned(bool is_work) {
+    const Measured before = TRY(measure_owned(before_, is_work));
+    const Measured after = TRY(measure_owned(after_, is_work));
+    const Measured all_before = TRY(measure(before_, {}, false));
+    const Measured all_after = TRY(measure(after_, {}, false));
+    if (before.cost.is_zero()) {
+      return fail(ErrorCode::kConflict,
+                  fmt::format("{} has no cost from {}, so there is nothing to compare", done_.work,
+                              shown_days(before_)));
+    }
+    say_days();
+    const Currency currency = before.cost.currency();
+    const Money cost_after = after.cost.is_zero() ? Money::zero(currency) : after.cost;
+    Money then = before.cost;
+    if (is_work && std::min(before.runs, after.runs) >= kComparedRunsMin) {
+      then = for_work(before.cost, before.runs, after.runs);
+      find(fmt::format("{}: {} for {} runs before, {} for {} runs after", done_.work,
+                       shown_money(before.cost), before.runs, shown_money(cost_after), after.runs));
+    } else if (!is_work && before.used_time > 0) {
+      then = for_work(before.cost, before.used_time, after.used_time);
+      find(fmt::format("{}: {} for {} used before, {} for {} after", done_.work,
+                       shown_money(before.cost), gpu_hours(before.used_time),
+                       shown_money(cost_after), gpu_hours(after.used_time)));
+    } else {
+      find(fmt::format("{}: {} before, {} after; by day, since its work can't be counted",
+                       done_.work, shown_money(before.cost), shown_money(cost_after)));
+    }
+    const Money own = then - cost_after;
+    if (own.ticks() <= 0) return result(own);
+    TRY(needs_work(all_before.used_time, all_after.used_time, "cluster " + done_.cluster));
+    const Money all_then = for_work(all_before.cost, all_before.used_time, all_after.used_time);
+    const Money all = all_then - all_after.cost;
+    find(fmt::format("cluster {}: {} for {} used before, {} for {} after", done_.cluster,
+                     shown_money(all_before.cost), gpu_hours(all_before.used_time),
+                     shown_money(all_after.cost), gpu_hours(all_after.used_time)));
+    if (all.ticks() >= own.ticks()) return result(own);
+    const Money off_bill = all.is_negative() ? Money::zero(currency) : all;
+    find(
+        fmt::format("its owner pays {} less in these days, and the bill of the cluster fell by {}: "
+                    "the rest moved to others or to nobody",
+                    shown_money(own), shown_money(off_bill)));
+    return result(off_bill);
+  }
+
+  Store& store_;
+  const AdviceStep& done_;
+  const Policy& policy_;
+  Date today_;
+  Days before_{};
+  Days after_{};
+  std::vector<std::string> findings_;
+};
+
+}  // namespace
+
+Result<AdviceVerification> verify_advice(Store& store, const AdviceStep& done, const Policy& policy,
+                                         Date today) {
+  return Verification(store, done, policy, today).run();
+}
+
+}  // namespace pennyweight
