@@ -1,5 +1,6 @@
 #include "app/alerting/device_conditions.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
