@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "insight/queries/budget_query.h"
 
 namespace pennyweight {
