@@ -215,6 +215,9 @@ void SlurmPoller::report_running(Holding holding, Instant now, PollResult& resul
   if (moved && !is_better) {
     holding.placement = job.placement;
     holding.gpu_model = job.gpu_model;
+  } else if (!is_new && !moved && holding.gpu_model.empty()) {
+    // Often sacct does not know the model either: a reading without it would contradict the first.
+    holding.gpu_model = job.gpu_model;
   }
   job.placement = holding.placement;
   job.gpu_model = holding.gpu_model;

@@ -132,6 +132,28 @@ TEST(SlurmPoller, FromRunningToEnded) {
   EXPECT_EQ(described(poller.poll()), "") << "once";
 }
 
+// scontrol named the model and no devices; sacct, asked while scontrol fails, names neither.
+TEST(SlurmPoller, AModelThatIsKnownStays) {
+  Slurm slurm;
+  SimulatedClock clock(kBegin + seconds(30));
+  SlurmPoller poller(slurm.options(), clock, gpu_at);
+  std::string job = running("00:00:30");
+  job.resize(job.find("TRES="));
+  slurm.jobs(job + "TRES=cpu=1,node=1,gres/gpu=2,gres/gpu:a100=2\n");
+  PollResult result = poller.poll();
+  ASSERT_EQ(result.holdings.size(), 1u);
+  const Holding first = result.holdings[0];
+  EXPECT_EQ(first.gpu_model, "a100");
+  poller.confirm_stored();
+  slurm.fail("job");
+  slurm.ended("7|nlp|ada|RUNNING|1795294086|Unknown|90|00:00:00|cpu=1,gres/gpu=2|n1|train\n");
+  clock.advance(seconds(90));
+  result = poller.poll();
+  ASSERT_EQ(result.holdings.size(), 1u);
+  EXPECT_EQ(to_text(result.holdings[0].placement), to_text(first.placement));
+  EXPECT_EQ(result.holdings[0].gpu_model, "a100");
+}
+
 // At first slurmdbd has a short task of an array under a number of its own, and no name.
 TEST(SlurmPoller, AJobThatScontrolNeverShowedIsReadAgainBeforeItCounts) {
   Slurm slurm;
