@@ -63,6 +63,13 @@ with open(aside / "exports" / "bill.csv", "w", newline="") as file:
     writer.writeheader()
     writer.writerows(rows)
 expect_run(["pull"], aside, 1, ["1 row of bills set aside, ", " billed: 'pennyweight import aside' lists them"])
+# What a person must say of a delivery, as `import` has it: here a month that lost a third.
+(cwd / "exports" / "2026-03" / "part-2.csv.gz").unlink()
+expect_run(["pull"], cwd, 1, ["away from 2026-03", "nothing was imported"])
+expect_run(["pull", "--preview"], cwd, 0, ["would want --confirm", "a preview: the ledger is as it was", "1 delivery previewed"])
+expect_run(["reconcile"], cwd)
+expect_run(["pull", "--confirm"], cwd, 0, ["1 delivery imported", "taken away"])
+expect_run(["pull"], cwd, 0, ["0 deliveries imported, 1 as before"])
 (cwd / "pennyweight.yaml").write_text("pull: [{name: ../up, from: exports}]\n")
 expect_run(["pull"], cwd, 2, ["pennyweight.yaml:1"])
 expect_run(["pull"], folder(), 2, ["under 'pull' in the configuration"])

@@ -17,6 +17,7 @@ namespace {
 
 struct PullOptions {
   std::vector<std::string> names;
+  PullDecisions decisions;
 };
 
 Result<std::vector<const PullConfig*>> chosen_sources(const PullOptions& options,
@@ -42,11 +43,28 @@ Result<std::vector<const PullConfig*>> chosen_sources(const PullOptions& options
   return chosen;
 }
 
-std::string describe_pulled(const PulledImport& one) {
+// What the import does in money, as `import` says it.
+std::string effect_text(const FileImport& imported, bool is_preview) {
+  std::string text;
+  for (const AccountEffect& effect : imported.effect.accounts) {
+    text += "  " + printable(to_text(effect)) + "\n";
+  }
+  if (!is_preview) return text;
+  for (const std::string& why : imported.effect.doubles) {
+    text += fmt::format("  would be refused: {}\n", printable(why));
+  }
+  for (const std::string& why : imported.effect.needs_confirm) {
+    text += fmt::format("  would want --confirm: {}\n", printable(why));
+  }
+  return text + "  a preview: the ledger is as it was\n";
+}
+
+std::string describe_pulled(const PulledImport& one, bool is_preview) {
   const ImportOutcome& outcome = one.imported.outcome;
   std::string text = fmt::format("{}  {}, {}\n", one.delivery, counted(one.files.size(), "file"),
                                  one.imported.format->description);
   if (outcome.known_file) return text + "  imported before, and adds nothing\n";
+  if (is_preview) return text + effect_text(one.imported, true);
   const FactCounts& lines = outcome.charges;
   text += fmt::format("  {}: {} new, {} already there",
                       counted(lines.created + lines.existing + lines.conflicts, "bill line"),
@@ -54,6 +72,7 @@ std::string describe_pulled(const PulledImport& one) {
                       format_count(lines.existing, Thousands::kSeparated));
   if (outcome.restated.removed > 0) text += fmt::format(", {} replaced", outcome.restated.removed);
   text += '\n';
+  text += effect_text(one.imported, false);
   for (const std::string& remark : one.imported.remarks) text += "  " + printable(remark) + "\n";
   if (outcome.rejected > 0) {
     text += fmt::format("  {} set aside\n", counted(outcome.rejected, "row"));
@@ -72,26 +91,27 @@ Result<ExitCode> run(const PullOptions& options, Context& context) {
                                      const ImportOptions& how) -> Result<FileImport> {
       return import_with_intent(context, *store, files, how);
     };
-    auto outcome = objects
-                       ? pull(*source, **objects, context.config, import_delivery)
-                       : Result<PullOutcome>(std::unexpected(objects.error().during(source->name)));
+    auto outcome =
+        objects ? pull(*source, **objects, context.config, import_delivery, {}, options.decisions)
+                : Result<PullOutcome>(std::unexpected(objects.error().during(source->name)));
     if (!outcome) {
       context.console.complain(outcome.error());
       ++refused;
       continue;
     }
     for (const PulledImport& one : outcome->imports) {
-      context.console.print(describe_pulled(one));
+      context.console.print(describe_pulled(one, options.decisions.preview));
       aside.add(one.imported.statement.aside);
     }
     for (const Error& error : outcome->refused) context.console.complain(error);
     refused += outcome->refused.size();
-    context.console.say(
-        fmt::format("{}: {} imported, {} as before, {} refused; {} fetched", source->name,
-                    counted(outcome->imports.size(), "delivery", "deliveries"), outcome->unchanged,
-                    outcome->refused.size(), counted(outcome->bytes, "byte")));
+    context.console.say(fmt::format("{}: {} {}, {} as before, {} refused; {} fetched", source->name,
+                                    counted(outcome->imports.size(), "delivery", "deliveries"),
+                                    options.decisions.preview ? "previewed" : "imported",
+                                    outcome->unchanged, outcome->refused.size(),
+                                    counted(outcome->bytes, "byte")));
   }
-  if (aside.rows > 0) {
+  if (aside.rows > 0 && !options.decisions.allow_aside && !options.decisions.preview) {
     return fail(ErrorCode::kBadValue,
                 fmt::format("{} of bills set aside, {}: 'pennyweight import aside' lists them",
                             counted(aside.rows, "row"), billed_text(aside)));
@@ -106,6 +126,15 @@ Verb declare_pull(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "pull", "Fetch bills from buckets, containers and folders, and import what is new");
   command->add_option("NAME", options->names, "Sources of the configuration; default: all");
+  PullDecisions& decisions = options->decisions;
+  command->add_flag("--preview", decisions.preview,
+                    "Fetch, and print the whole effect in money, without importing anything");
+  command->add_flag("--confirm", decisions.confirm,
+                    "Take deliveries although they take money away, or another form's place");
+  command->add_option("--not-double", decisions.not_double,
+                      "Why what looks like costs that are there already are other costs");
+  command->add_flag("--allow-aside", decisions.allow_aside,
+                    "Take deliveries whose rows can't all be read; exit code 0");
   command->footer(examples_footer("pull"));
   return {command, [options](Context& context) { return run(*options, context); }};
 }

@@ -1,14 +1,16 @@
 #include "app/import/delivery_manifest.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
 #include <system_error>
+#include <utility>
+#include <vector>
 
+#include "app/import/export_manifest.h"
 #include "core/ascii.h"
 #include "core/files/file.h"
 #include "core/limits.h"
@@ -30,44 +32,48 @@ bool is_manifest_name(std::string name) {
   return name.ends_with("manifest.json");
 }
 
-// The names in a list of texts: reportKeys, dataFiles.
-void add_names(simdjson::dom::element document, const char* list,
-               std::vector<ManifestPart>& parts) {
-  simdjson::dom::array keys;
-  if (document[list].get(keys) != simdjson::SUCCESS) return;
-  for (const simdjson::dom::element key : keys) {
-    std::string_view name;
-    if (key.get(name) == simdjson::SUCCESS) parts.push_back({last_name(name), std::nullopt});
+// "…/data/BILLING_PERIOD=2026-03" → "…/metadata/BILLING_PERIOD=2026-03"; empty: it is no such
+// folder.
+fs::path metadata_beside(const fs::path& folder) {
+  fs::path beside;
+  bool has_data = false;
+  for (const fs::path& part : folder) {
+    has_data |= part == "data";
+    beside /= part == "data" ? fs::path("metadata") : part;
   }
+  return has_data ? beside : fs::path();
+}
+
+// Sorted; without documents that are no manifest of an export.
+Result<std::vector<std::pair<std::string, std::vector<ManifestObject>>>> manifests_of(
+    const fs::path& folder) {
+  std::vector<std::string> paths;
+  for (const fs::path& where : {folder, metadata_beside(folder)}) {
+    std::error_code ignored;
+    if (where.empty()) continue;
+    for (const auto& entry : fs::directory_iterator(where, ignored)) {
+      if (is_manifest_name(entry.path().filename().string()))
+        paths.push_back(entry.path().string());
+    }
+  }
+  std::ranges::sort(paths);
+  std::vector<std::pair<std::string, std::vector<ManifestObject>>> manifests;
+  for (const std::string& path : paths) {
+    const std::string text = TRY(read_file(path, kManifestBytesMax));
+    auto parts = read_export_manifest(text);
+    if (parts) {
+      manifests.emplace_back(path, *std::move(parts));
+    } else if (parts.error().code != ErrorCode::kUnsupported) {
+      return fail(
+          ErrorCode::kBadFile,
+          fmt::format("{} is the manifest of a delivery and can't be read ({}); fetch it again",
+                      path, parts.error().message));
+    }
+  }
+  return manifests;
 }
 
 }  // namespace
-
-Result<std::vector<ManifestPart>> parts_of_manifest(const std::string& path) {
-  const std::string text = TRY(read_file(path, kManifestBytesMax));
-  simdjson::dom::parser parser;
-  simdjson::dom::element document;
-  if (parser.parse(text).get(document) != simdjson::SUCCESS || !document.is_object()) {
-    return fail(
-        ErrorCode::kBadFile,
-        fmt::format("{} is the manifest of a delivery and can't be read; fetch it again", path));
-  }
-  std::vector<ManifestPart> parts;
-  add_names(document, "reportKeys", parts);
-  add_names(document, "dataFiles", parts);
-  simdjson::dom::array blobs;
-  if (document["blobs"].get(blobs) == simdjson::SUCCESS) {
-    for (const simdjson::dom::element blob : blobs) {
-      std::string_view name;
-      if (blob["blobName"].get(name) != simdjson::SUCCESS) continue;
-      ManifestPart part{last_name(name), std::nullopt};
-      std::uint64_t bytes = 0;
-      if (blob["byteCount"].get(bytes) == simdjson::SUCCESS) part.bytes = bytes;
-      parts.push_back(std::move(part));
-    }
-  }
-  return parts;
-}
 
 Result<void> check_manifests(const std::vector<std::string>& files) {
   std::map<std::string, std::set<std::string>> names_by_folder;
@@ -79,32 +85,26 @@ Result<void> check_manifests(const std::vector<std::string>& files) {
   for (const auto& [folder, names] : names_by_folder) {
     const fs::path where = folder.empty() ? fs::path(".") : fs::path(folder);
     std::error_code ignored;
-    std::vector<std::string> manifests;
-    for (const auto& entry : fs::directory_iterator(where, ignored)) {
-      if (is_manifest_name(entry.path().filename().string())) {
-        manifests.push_back(entry.path().string());
-      }
-    }
-    std::ranges::sort(manifests);
-    for (const std::string& manifest : manifests) {
-      const auto parts = TRY(parts_of_manifest(manifest));
+    const auto manifests = TRY(manifests_of(where));
+    for (const auto& [manifest, parts] : manifests) {
       const bool is_of_these = std::ranges::any_of(
-          parts, [&](const ManifestPart& part) { return names.contains(part.name); });
+          parts, [&](const ManifestObject& part) { return names.contains(last_name(part.key)); });
       if (!is_of_these) continue;
-      for (const ManifestPart& part : parts) {
-        if (!names.contains(part.name)) {
+      for (const ManifestObject& part : parts) {
+        const std::string name = last_name(part.key);
+        if (!names.contains(name)) {
           return fail(
               ErrorCode::kBadFile,
               fmt::format("{} is missing: {} names {} parts of the delivery, and all of them "
                           "must come together; nothing was imported",
-                          part.name, manifest, parts.size()));
+                          name, manifest, parts.size()));
         }
-        const auto bytes = fs::file_size(where / part.name, ignored);
+        const auto bytes = fs::file_size(where / name, ignored);
         if (part.bytes && bytes != *part.bytes) {
           return fail(ErrorCode::kBadFile,
                       fmt::format("{} has {} bytes, but {} says {}: the file is not complete; "
                                   "fetch it again; nothing was imported",
-                                  part.name, bytes, manifest, *part.bytes));
+                                  name, bytes, manifest, *part.bytes));
         }
       }
     }

@@ -119,11 +119,13 @@ class OpenFile {
 class SourcePull {
  public:
   SourcePull(const PullConfig& source, objects::ObjectStore& store, const Config& config,
-             const ImportDelivery& import_delivery, const std::function<bool()>& is_stopping)
+             const ImportDelivery& import_delivery, const std::function<bool()>& is_stopping,
+             const PullDecisions& decisions)
       : source_(source),
         store_(store),
         import_delivery_(import_delivery),
         is_stopping_(is_stopping),
+        decisions_(decisions),
         folder_(fs::path(config.store_path + ".pulled") / source.name) {}
 
   Result<PullOutcome> run() {
@@ -241,6 +243,7 @@ class SourcePull {
       files.push_back(path_of(part.key).string());
     }
     TRY(import_files_of(delivery, files));
+    if (decisions_.preview) return {};  // what was fetched stays for the pull itself
     TRY(remember(delivery));
     std::error_code problem;  // what stays only takes room
     for (const std::string& file : files) {
@@ -255,6 +258,10 @@ class SourcePull {
                                const std::vector<std::string>& files) {
     ImportOptions options;
     options.cluster = source_.cluster;
+    options.confirm = decisions_.confirm;
+    options.not_double = decisions_.not_double;
+    options.allow_aside = decisions_.allow_aside;
+    options.preview = decisions_.preview;
     if (!source_.format.empty()) {
       options.format = find_input_format(source_.format);
       if (options.format == nullptr) {
@@ -349,6 +356,7 @@ class SourcePull {
   objects::ObjectStore& store_;
   const ImportDelivery& import_delivery_;
   const std::function<bool()>& is_stopping_;
+  const PullDecisions& decisions_;
   fs::path folder_;
   std::map<std::string, std::string> imported_;  // delivery → version
   PullOutcome outcome_;
@@ -414,8 +422,8 @@ Result<std::unique_ptr<objects::ObjectStore>> open_source(const PullConfig& sour
 
 Result<PullOutcome> pull(const PullConfig& source, objects::ObjectStore& store,
                          const Config& config, const ImportDelivery& import_delivery,
-                         const std::function<bool()>& is_stopping) {
-  auto outcome = SourcePull(source, store, config, import_delivery, is_stopping).run();
+                         const std::function<bool()>& is_stopping, const PullDecisions& decisions) {
+  auto outcome = SourcePull(source, store, config, import_delivery, is_stopping, decisions).run();
   if (!outcome) return std::unexpected(outcome.error().during("pull " + source.name));
   return outcome;
 }

@@ -42,11 +42,20 @@ struct PullOutcome {
 using ImportDelivery =
     std::function<Result<FileImport>(const std::vector<std::string>& files, const ImportOptions&)>;
 
+// What a person says of what is pulled, as `import` has it.
+struct PullDecisions {
+  bool confirm = false;
+  std::string not_double;
+  bool allow_aside = false;
+  bool preview = false;  // finds the effect; imports and remembers nothing
+};
+
 // An Error where the source can't be listed, or its folder can't be written. Only one program pulls
 // a source at a time: the others get an Error.
 // `is_stopping`, asked between pieces of a fetch, ends it; the next pull goes on there.
 Result<PullOutcome> pull(const PullConfig& source, objects::ObjectStore& store,
                          const Config& config, const ImportDelivery& import_delivery,
-                         const std::function<bool()>& is_stopping = {});
+                         const std::function<bool()>& is_stopping = {},
+                         const PullDecisions& decisions = {});
 
 }  // namespace pennyweight

@@ -1,7 +1,6 @@
 #include "app/import/pull_deliveries.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <set>
@@ -22,16 +21,6 @@ std::string_view base_of(std::string_view key) { return key.substr(key.rfind('/'
 
 bool is_azure_manifest(std::string_view key) {
   return base_of(key) == "manifest.json" || base_of(key) == "_manifest.json";
-}
-
-// "s3://bucket/exports/a.parquet" and "bucket/…" name a key of the bucket.
-std::string key_in_bucket(std::string_view text) {
-  constexpr std::string_view kScheme = "s3://";
-  if (text.starts_with(kScheme)) {
-    text.remove_prefix(kScheme.size());
-    text.remove_prefix(std::min(text.find('/') + 1, text.size()));
-  }
-  return std::string(text);
 }
 
 // Files that stand beside the data of an export and are none of it.
@@ -70,44 +59,6 @@ std::string PulledDelivery::version() const {
 
 bool is_manifest(std::string_view key) {
   return base_of(key).ends_with("-Manifest.json") || is_azure_manifest(key);
-}
-
-Result<std::vector<ManifestObject>> read_export_manifest(std::string_view json) {
-  simdjson::dom::parser parser;
-  simdjson::dom::object root;
-  const simdjson::padded_string padded(json);
-  if (parser.parse(padded).get(root) != simdjson::SUCCESS) {
-    return fail(ErrorCode::kBadFile, "the manifest is not a JSON object");
-  }
-  std::vector<ManifestObject> parts;
-  for (const char* list : {"reportKeys", "dataFiles"}) {  // AWS: CUR, and data exports
-    simdjson::dom::array keys;
-    if (root[list].get(keys) != simdjson::SUCCESS) continue;
-    for (const auto& item : keys) {
-      std::string_view key;
-      if (item.get(key) != simdjson::SUCCESS) {
-        return fail(ErrorCode::kBadFile, fmt::format("the manifest's {} are not texts", list));
-      }
-      parts.push_back({key_in_bucket(key), std::nullopt});
-    }
-    return parts;
-  }
-  simdjson::dom::array blobs;  // Azure
-  if (root["blobs"].get(blobs) != simdjson::SUCCESS) {
-    return fail(ErrorCode::kBadFile,
-                "the manifest has none of reportKeys, dataFiles (AWS) and blobs (Azure)");
-  }
-  for (const auto& item : blobs) {
-    std::string_view name;
-    if (item["blobName"].get(name) != simdjson::SUCCESS) {
-      return fail(ErrorCode::kBadFile, "a blob of the manifest has no blobName");
-    }
-    ManifestObject part{std::string(name), std::nullopt};
-    std::uint64_t bytes = 0;
-    if (item["byteCount"].get(bytes) == simdjson::SUCCESS) part.bytes = bytes;
-    parts.push_back(std::move(part));
-  }
-  return parts;
 }
 
 Result<std::vector<PulledDelivery>> group_objects(

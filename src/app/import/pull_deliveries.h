@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/import/export_manifest.h"
 #include "core/error.h"
 #include "core/objects/object_store.h"
 
@@ -31,13 +32,6 @@ struct PulledDelivery {
 
 // True for the key of a manifest.
 bool is_manifest(std::string_view key);
-
-// The keys that a manifest names. An Error where it is none that is known.
-struct ManifestObject {
-  std::string key;
-  std::optional<std::uint64_t> bytes;  // where it says so
-};
-Result<std::vector<ManifestObject>> read_export_manifest(std::string_view json);
 
 // `manifests` has the text of each manifest of the listing, by key. By name.
 Result<std::vector<PulledDelivery>> group_objects(
