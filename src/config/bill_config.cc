@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kJoinRulesMax = 100;
 constexpr std::int64_t kDaysValidMax = 3660;
+constexpr std::int64_t kConfirmAmountMax = 1'000'000'000'000;
 constexpr std::string_view kDeliveries[] = {"guarded", "replacement", "delta", "ledger"};
 
 std::optional<Currency> currency(YamlReader& yaml, const YamlNode& node, std::string_view what) {
@@ -40,18 +41,27 @@ std::optional<BillConfig> read_bill_config(YamlReader& yaml, const YamlNode& nod
     const bill::BillFormat* format;
   };
   std::vector<GivenOption> given;
-  YamlReader::Readers readers = {{"format",
-                                  [&](const YamlNode& at) {
-                                    names_format = true;
-                                    const auto which = yaml.choice(at, "bills[].format", formats);
-                                    if (which) bill.format = formats[*which];
-                                  }},
-                                 {"delivery", [&](const YamlNode& at) {
-                                    const auto which =
-                                        yaml.choice(at, "bills[].delivery", kDeliveries);
-                                    if (which)
-                                      bill.delivery = parse_delivery_style(kDeliveries[*which]);
-                                  }}};
+  YamlReader::Readers readers = {
+      {"format",
+       [&](const YamlNode& at) {
+         names_format = true;
+         const auto which = yaml.choice(at, "bills[].format", formats);
+         if (which) bill.format = formats[*which];
+       }},
+      {"delivery",
+       [&](const YamlNode& at) {
+         const auto which = yaml.choice(at, "bills[].delivery", kDeliveries);
+         if (which) bill.delivery = parse_delivery_style(kDeliveries[*which]);
+       }},
+      {"confirm_percent",
+       [&](const YamlNode& at) {
+         const auto percent = yaml.integer(at, "bills[].confirm_percent", 0, 100);
+         if (percent) bill.confirm_percent = static_cast<int>(*percent);
+       }},
+      {"confirm_amount", [&](const YamlNode& at) {
+         bill.confirm_amount = yaml.decimal(at, "bills[].confirm_amount", Decimal(),
+                                            Decimal::from_units(kConfirmAmountMax));
+       }}};
   for (const bill::BillFormat* format : bill::bill_formats()) {
     for (const bill::BillOption& option : format->options) {
       if (!option.in_configuration) continue;
@@ -140,6 +150,11 @@ ConfigKeys bill_config_keys() {
       {"bills[].delivery", "guarded, replacement, delta, ledger", "",
        "How a bill that arrives again changes the earlier one, where `import` has no "
        "`--delivery`."},
+      {"bills[].confirm_percent", "0 to 100", "10",
+       "A delivery that takes more than this share of an account and month away wants "
+       "`--confirm`."},
+      {"bills[].confirm_amount", "number", "",
+       "The same of an amount, in the bill's currency, whatever its share."},
   };
   // The options of bill formats that the configuration may set.
   for (const bill::BillFormat* format : bill::bill_formats()) {

@@ -11,6 +11,7 @@
 
 #include "config/config_key.h"
 #include "config/yaml_reader.h"
+#include "core/decimal.h"
 #include "core/gpu/cloud_resource.h"
 #include "core/money.h"
 #include "ledger/delivery.h"
@@ -22,6 +23,10 @@ struct BillConfig {
   std::string format;  // the name of one of bill::bill_formats()
   std::optional<DeliveryStyle> delivery;
   std::map<std::string, std::string, std::less<>> options;  // by bill::BillOption::key
+  // What a delivery may take away of an account and month before a person must confirm it: a share,
+  // and an amount in any currency. Nothing: as DeliveryGuard has it.
+  std::optional<int> confirm_percent = {};
+  std::optional<Decimal> confirm_amount = {};
   bool operator==(const BillConfig&) const = default;
 };
 

@@ -18,7 +18,7 @@ prices: {rate_card: card.csv, owned: /etc/owned.csv, energy: kwh.csv, organisati
 bills:
   - {format: aws, delivery: replacement}
   - {format: azure, delivery: guarded, azure_metric: amortized}
-  - {format: oci, delivery: ledger}
+  - {format: oci, delivery: ledger, confirm_percent: 2, confirm_amount: 250.50}
   - {format: runpod}
 join:
   - {pattern: "lease-{node}-2026"}
@@ -36,7 +36,7 @@ currencies: {rates: fx/rates.csv, report: EUR, pivot: USD, days_valid_max: 7}
       config->bills,
       ElementsAre(BillConfig{"aws", DeliveryStyle::kReplacement, {}},
                   BillConfig{"azure", DeliveryStyle::kGuarded, {{"azure_metric", "amortized"}}},
-                  BillConfig{"oci", DeliveryStyle::kLedger, {}},
+                  BillConfig{"oci", DeliveryStyle::kLedger, {}, 2, parse_decimal("250.50")->value},
                   BillConfig{"runpod", std::nullopt, {}}));
   EXPECT_THAT(config->join_rules,
               ElementsAre(JoinRule{"lease-{node}-2026", ""}, JoinRule{"{node}", "host"},

@@ -400,6 +400,70 @@ def check_manifests():
     expect_run(["import", "bill.csv"], cwd, 0, ["as before"])
 
 
+def check_words_beside():
+    """What people put beside bills to read is said and skipped."""
+    cwd = folder()
+    (cwd / "bills").mkdir()
+    (cwd / "bills" / "bill.csv").write_text(make(cwd, PROVIDERS["FOCUS"], [], "bill.csv"))
+    for name in ("README", "ReadMe.txt", "notes.md", ".DS_Store"):
+        (cwd / "bills" / name).write_text("These are the bills of March.\n")
+    _, err = expect_run(["import", "bills"], cwd, 0, ["README is skipped: it is not a bill"])
+    expect("notes.md is skipped" in err, err)
+
+
+def check_guard_is_configured():
+    """`bills[].confirm_percent` and `confirm_amount` say from when on a person is asked."""
+    header = ("BilledCost,EffectiveCost,ListCost,ContractedCost,BillingCurrency,ChargeCategory,BillingAccountId,"
+              "BillingPeriodStart,BillingPeriodEnd,ChargePeriodStart,ChargePeriodEnd,InvoiceIssuerName\n")
+
+    def bill(costs):
+        return header + "".join(
+            f"{cost},{cost},{cost},{cost},USD,Usage,A,2026-03-01T00:00:00Z,2026-04-01T00:00:00Z,"
+            f"2026-03-{day:02}T00:00:00Z,2026-03-{day:02}T01:00:00Z,Acme\n" for day, cost in enumerate(costs, 1))
+
+    cwd = folder()
+    (cwd / "a.csv").write_text(bill([100, 100]))
+    (cwd / "b.csv").write_text(bill([100, 95]))
+    for number, (keys, code) in enumerate((("", 0), (", confirm_percent: 2", 1), (", confirm_percent: 3", 0),
+                                           (", confirm_amount: 4.99", 1), (", confirm_amount: 5", 0))):
+        (cwd / "pennyweight.yaml").write_text(f"bills: [{{format: focus{keys}}}]\n")
+        expect_run(["--store", f"g{number}", "import", "a.csv"], cwd)
+        expect_run(["--store", f"g{number}", "import", "b.csv"], cwd, code,
+                   ["5.00 USD", "--confirm"] if code else ["5.00 USD taken away"])
+
+
+def check_staleness():
+    """No figure is silently older than its facts; allocating again ends it, also where nothing changes."""
+    cwd = folder()
+    bill = Bill(make(cwd, PROVIDERS["FOCUS"], [], "bill.csv"))
+    behind = "2026-03 was allocated at "
+    expect_run(["import", "bill.csv"], cwd)
+    expect_run(["reconcile"], cwd, 1, ["2026-03 has bill lines and was never allocated"])
+    expect_run(["allocate"], cwd)
+    _, err = expect_run(["report", "--by", "service"], cwd)
+    expect("was allocated" not in err, f"nothing came since: {err}")
+    for what, name, text in (("later bill", "again.csv", bill.changed("InvoiceId", lambda old, _: "7").text()),
+                             ("machines", "nodes.csv", (cwd / "nodes.csv").read_text())):
+        (cwd / name).write_text(text)
+        expect_run(["import", name], cwd)
+        for words in (["report", "--by", "service"], ["invoice", "--month", "2026-03"],
+                      ["export", "focus", "--month", "2026-03", "--out", "focus.csv"]):
+            _, err = expect_run(words, cwd)
+            expect(behind in err and name in err and "allocate --month 2026-03" in err, f"{what}, {words}: {err}")
+        expect_run(["allocate"], cwd)
+        _, err = expect_run(["report", "--by", "service"], cwd)
+        expect("was allocated" not in err, f"{what}, allocated: {err}")
+    expect_run(["import", "again.csv"], cwd)
+    _, err = expect_run(["report", "--by", "service"], cwd)
+    expect("was allocated" not in err, f"the same again changes nothing: {err}")
+    # What is aside is beside the difference of an invoice's reconciliation.
+    (cwd / "odd.csv").write_text(bill.text(rows=bill.rows[:-1] + [["?" if title == "ChargePeriodStart" else cell for
+                                                                   title, cell in zip(bill.header, bill.rows[-1])]]))
+    expect_run(["import", "--allow-aside", "--confirm", "odd.csv"], cwd)
+    expect_run(["allocate"], cwd)
+    expect_run(["invoice", "--month", "2026-03", "--books"], cwd, 0, ["Set aside, not in the bill: 1 row"])
+
+
 def check_clouds():
     """Accounts of two clouds with one number: both bills stand, and each is replaced by its own."""
     cwd = folder()
@@ -455,6 +519,9 @@ def check_table(found):
 if __name__ == "__main__":
     check_open_books()
     check_manifests()
+    check_words_beside()
+    check_guard_is_configured()
+    check_staleness()
     check_clouds()
     check_other_resources()
     check_table({name: Cells(name).run() for name in PROVIDERS})

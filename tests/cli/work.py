@@ -59,7 +59,7 @@ for config in ("", SPREAD):
     expect_run(["import", "bill.csv"], shared)
     code, _, err = run(["work", "--once"], shared)
     expect(code == 0 and not logged(err, "claimed"), f"nothing was due\n{err}")
-    # A run of theirs is no reason to divide again; one by hand is, since nobody knows of what.
+    # No run is a reason to divide again, theirs or one by hand: it says what it was made of.
     expect_run(["allocate"], shared, has=["unchanged"])
     code, _, err = run(["work", "--once"], shared)
     expect(code == 0 and not logged(err, "claimed"), f"nothing was due\n{err}")

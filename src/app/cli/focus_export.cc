@@ -119,6 +119,7 @@ Result<ExitCode> export_focus(const FocusExportOptions& options, Context& contex
   const bool is_allocated = options.rows == "allocated";
   std::vector<AllocationMethod> methods;
   if (is_allocated) {
+    TRY(warn_of_staleness(*store, options.month, context));
     auto found = TRY(load_methods(*store, options.month));
     methods = std::move(found);
   }

@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "core/try.h"
+#include "reporting/number_format.h"
 #include "reporting/queries/coverage.h"
+#include "reporting/queries/staleness.h"
 
 namespace pennyweight {
 
@@ -70,6 +72,22 @@ void print_tables(const std::vector<Table>& tables, const TableOptions& options,
                   const Context& context) {
   const TableFormat format = parse_table_format(options.format).value_or(TableFormat::kText);
   context.console.print(render(tables, format, context.console.style(options.digits)));
+}
+
+Result<void> warn_of_staleness(Store& store, const std::string& month, const Context& context) {
+  constexpr std::size_t kMonthsNamed = 3;
+  auto stale = TRY(query_staleness(store, context.config.policy));
+  if (!month.empty()) {
+    std::erase_if(stale, [&](const StaleMonth& one) { return one.month != month; });
+  }
+  for (std::size_t i = 0; i < stale.size() && i < kMonthsNamed; ++i) {
+    context.console.warn(printable(to_text(stale[i])));
+  }
+  if (stale.size() > kMonthsNamed) {
+    context.console.warn(fmt::format("… and {} more: 'pennyweight allocate' takes in what came",
+                                     counted(stale.size() - kMonthsNamed, "month")));
+  }
+  return {};
 }
 
 }  // namespace pennyweight

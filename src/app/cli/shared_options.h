@@ -36,4 +36,8 @@ Result<std::string> choose_month(const std::string& option, Store& store);
 void print_tables(const std::vector<Table>& tables, const TableOptions& options,
                   const Context& context);
 
+// Says which months were last allocated before facts came that may change them
+// (reporting/queries/staleness.h); `month`: only of this one; empty: of all.
+Result<void> warn_of_staleness(Store& store, const std::string& month, const Context& context);
+
 }  // namespace pennyweight

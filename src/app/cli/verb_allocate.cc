@@ -177,12 +177,14 @@ Result<ExitCode> allocate_months(const AllocateOptions& options, Context& contex
   }
   const unsigned threads = resolve_threads(options.threads, context.config);
 
+  const auto work = TRY(store->work_records());
   const RunSettings rules{.policy = context.config.policy,
                           .catalog = catalog,
                           .threads = threads,
                           .join_rules = context.config.join_rules,
                           .at = context.clock.now(),
-                          .changed = changed};
+                          .changed = changed,
+                          .imports_read = work.imports};
   std::vector<AllocatedScope> all;
   const auto closings = TRY(store->closings());
   std::uint64_t closed = 0;

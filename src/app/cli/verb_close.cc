@@ -70,6 +70,7 @@ Result<ExitCode> run(const CloseOptions& options, Context& context) {
   if (!options.month.empty()) {
     if (const auto month = check_month(options.month); !month) return as_usage_error(month.error());
     if (options.by.empty()) return usage_error("--by is missing: who closes the month?");
+    TRY(warn_of_staleness(*store, options.month, context));
     TRY(close_recorded(*store, options, context));
   }
   const auto closings = TRY(store->closings());

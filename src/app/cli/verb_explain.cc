@@ -43,6 +43,7 @@ Result<ExitCode> run(const ExplainOptions& options, Context& context) {
   const auto answer =
       TRY(explain_postings(*store, query, *std::move(postings), context.config, catalog));
   for (const std::string& warning : answer.warnings) context.console.warn(warning);
+  TRY(warn_of_staleness(*store, "", context));
   print(answer, options, context);
   if (answer.explanation.exact) return ExitCode::kDone;
   return fail(ErrorCode::kConflict,

@@ -221,6 +221,9 @@ Result<ExitCode> run(const ExportOptions& options, Context& context) {
                                         : options.what == "charges" ? charge_columns()
                                                                     : summary_columns(query),
                                         options.out + ".spill"));
+  if (options.what != "charges") {
+    TRY(warn_of_staleness(*store, options.dates.month, context));
+  }
   const auto rows = options.what == "postings"  ? write_postings(*store, writer, query)
                     : options.what == "charges" ? write_charges(*store, writer, options.dates.month)
                                                 : write_summary(*store, writer, query);

@@ -37,6 +37,7 @@ Result<ExitCode> run(const ForecastOptions& options, Context& context) {
   if (!result) return as_usage_error(result.error());
   auto table = forecast_table(*result, query);
   if (!table) return as_usage_error(table.error());
+  TRY(warn_of_staleness(*store, "", context));
   std::vector<Table> tables{*std::move(table)};
   if (options.explains) {
     // In CSV a file has one header, so the explanation stands for the forecast.

@@ -285,12 +285,15 @@ void warn_of_rejected(const FileImport& file, const Console& console) {
 }
 
 // Files without rows in the folder of an export: manifests of AWS and Azure, metadata of FOCUS,
-// Spark's markers; and a ledger with its audit log, under its default name.
+// Spark's markers; what people put there to read; and a ledger with its audit log, under its
+// default name.
 bool lies_beside_bills(const std::string& path) {
   std::string name = std::filesystem::path(path).filename().string();
   for (char& c : name) c = ascii::to_lower(c);
   return name.ends_with("manifest.json") || name.ends_with(".metadata.json") ||
-         name == "_success" || name.starts_with("_committed_") || name.starts_with("_started_") ||
+         name.starts_with("readme") || name.starts_with("license") || name.starts_with('.') ||
+         name.ends_with(".md") || name.ends_with(".pdf") || name == "_success" ||
+         name.starts_with("_committed_") || name.starts_with("_started_") ||
          name.starts_with("pennyweight.duckdb");
 }
 

@@ -127,6 +127,7 @@ Result<ExitCode> run(const InvoiceOptions& options, Context& context) {
                    ? issue_recorded(*store, request, context)
                    : create_invoices(*store, context.config, request, context.clock.now());
   if (!month) return std::unexpected(month.error());
+  TRY(warn_of_staleness(*store, options.month, context));
 
   std::vector<Invoice> shown = month->issued;
   shown.insert(shown.end(), month->prepared.begin(), month->prepared.end());

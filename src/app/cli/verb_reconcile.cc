@@ -121,6 +121,7 @@ Result<ExitCode> run(const ReconcileOptions& options, Context& context) {
       *store, {.month = options.month, .lines = options.lines, .top = options.top});
   if (!answer) return as_usage_error(answer.error());
   print_tables(output_tables(*answer, options), options.table, context);
+  TRY(warn_of_staleness(*store, options.month, context));
   const auto status = TRY(query_bill_status(*store, options.month));
   if (status.aside_money.rows > 0) context.console.warn(open_money(status));
   for (const CheckedTotal& total : status.totals) {

@@ -92,6 +92,10 @@ Result<ExitCode> run(const ReportOptions& options, Context& context) {
       rate_search(context.config));
   if (!tables) return std::unexpected(tables.error());
   print_tables(*tables, options.table, context);
+  // A report as of an earlier time is of the runs of that time.
+  if (options.as_of.empty()) {
+    TRY(warn_of_staleness(*store, options.query.dates.month, context));
+  }
   if (!tables->empty()) return ExitCode::kDone;
 
   const auto overview = TRY(store->overview());

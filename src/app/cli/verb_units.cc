@@ -25,6 +25,7 @@ Result<ExitCode> run(const UnitOptions& options, Context& context) {
   const auto tables = query_unit_costs(*store, query, policy);
   if (!tables) return as_usage_error(tables.error());
   print_tables(*tables, options.table, context);
+  TRY(warn_of_staleness(*store, options.query.month, context));
   if (tables->empty()) context.console.say("no job was charged");
   return ExitCode::kDone;
 }

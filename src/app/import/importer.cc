@@ -127,7 +127,13 @@ ImportOptions with_configured(ImportOptions options, const InputFormat& format,
                               const Config& config) {
   options.style = delivery_style(format, options, config);
   const BillConfig* bill = find_bill_config(format, config);
-  if (bill != nullptr) options.bill_options.insert(bill->options.begin(), bill->options.end());
+  if (bill != nullptr) {
+    options.bill_options.insert(bill->options.begin(), bill->options.end());
+    if (bill->confirm_percent) {
+      options.guard.percent_max = static_cast<std::uint64_t>(*bill->confirm_percent);
+    }
+    if (bill->confirm_amount) options.guard.amount_max = bill->confirm_amount;
+  }
   if (options.rate_card.empty()) options.rate_card = config.rate_card_file;
   return options;
 }

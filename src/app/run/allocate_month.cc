@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <unordered_set>
@@ -14,6 +16,7 @@
 #include "core/try.h"
 #include "ledger/store_rules.h"
 #include "reporting/queries/telemetry_source.h"
+#include "reporting/queries/work_items.h"
 
 namespace pennyweight {
 namespace {
@@ -250,9 +253,13 @@ class ScopeRun {
   }
 
   Result<void> commit() {
-    const auto committed =
-        commit_run(store_, outcome_.run, settings_.work, unchanged_ ? &*unchanged_ : nullptr,
-                   allocation_, distribution_);
+    const UnchangedPostings* unchanged = unchanged_ ? &*unchanged_ : nullptr;
+    const ClaimedWork* work = settings_.work;
+    auto committed = commit_run(store_, outcome_.run, work, unchanged, allocation_, distribution_);
+    if (!committed && work != nullptr && work->may_lose_claim &&
+        committed.error().code == ErrorCode::kConflict) {
+      committed = commit_run(store_, outcome_.run, nullptr, unchanged, allocation_, distribution_);
+    }
     if (!committed) {
       return std::unexpected(
           unchanged_ ? committed.error().during("the rest of the run can't be kept (allocate it "
@@ -326,6 +333,67 @@ Result<std::vector<DistributionInput::OtherScopeCost>> other_scope_costs(Store& 
   return all;
 }
 
+namespace {
+
+// Claims a scope for a run that nobody asked a worker for. Nothing where a worker is at it, or
+// where the run reads only a part of the facts: then the run is made without a claim.
+class ScopeClaim {
+ public:
+  static Result<ScopeClaim> of(Store& store, const Scope& scope, const RunSettings& rules,
+                               const std::vector<PlannedScope>& planned) {
+    ScopeClaim made(store);
+    if (!rules.imports_read || rules.changed) return made;
+    const auto records = TRY(store.work_records());
+    const auto newest = std::ranges::find(
+        records.claims, scope, [](const ClaimState& state) { return state.claim.scope; });
+    const bool is_there = newest != records.claims.end();
+    if (is_there && !newest->is_over && !records.is_alone) return made;
+    constexpr std::chrono::milliseconds kLease(600'000);
+    const auto claim = store.claim_work({.scope = scope,
+                                         .worker = "allocate",
+                                         .at = rules.at,
+                                         .lease = kLease,
+                                         .newest_known = is_there ? newest->claim.number : 0});
+    if (!claim || !*claim) return made;  // the run itself says why not
+    made.claim_ = **claim;
+    const WorkCriteria criteria = work_criteria(rules.policy, rules.catalog, rules.join_rules);
+    RunInputs inputs{.imports = *rules.imports_read,
+                     .lines = {},
+                     .join_rules = criteria.join_rules,
+                     .elsewhere = {}};
+    const auto plan = std::ranges::find(planned, scope.cluster, &PlannedScope::cluster);
+    if (plan != planned.end()) inputs.lines = plan->lines;
+    if (scope.cluster.empty()) {
+      WorkSnapshot snapshot;
+      TRY(refresh_work(store, snapshot));
+      inputs.elsewhere = other_runs_hash(snapshot, criteria, scope.month);
+    }
+    made.inputs_ = inputs;
+    return made;
+  }
+
+  bool is_claimed() const { return claim_.has_value(); }
+  ClaimedWork work(Instant at) const {
+    return {.claim = *claim_,
+            .inputs = inputs_,
+            .began = at,
+            .before_commit = [at]() { return Result<Instant>(at); },
+            .may_lose_claim = true};
+  }
+  void give_back(Instant at) const {
+    if (claim_) std::ignore = store_.release_claim(*claim_, at);
+  }
+
+ private:
+  explicit ScopeClaim(Store& store) : store_(store) {}
+
+  Store& store_;
+  std::optional<WorkClaim> claim_ = {};
+  RunInputs inputs_;
+};
+
+}  // namespace
+
 Result<std::vector<AllocatedScope>> allocate_whole_month(Store& store, LedgerMonth& month,
                                                          const RunSettings& rules) {
   std::vector<ClusterId> clusters = month.clusters();
@@ -334,9 +402,16 @@ Result<std::vector<AllocatedScope>> allocate_whole_month(Store& store, LedgerMon
   if (no_cluster != clusters.end()) std::rotate(no_cluster, no_cluster + 1, clusters.end());
   std::vector<AllocatedScope> all;
   std::vector<DistributionInput::OtherScopeCost> other_scopes;
+  const std::vector<PlannedScope> planned = month.planned();
   for (const ClusterId& cluster : clusters) {
-    auto done = allocate_scope(store, month, cluster, rules, wants_other_scopes, other_scopes);
+    const auto claim = TRY(ScopeClaim::of(store, {cluster, month.name()}, rules, planned));
+    std::optional<ClaimedWork> work;
+    if (claim.is_claimed()) work.emplace(claim.work(rules.at));
+    RunSettings settings = rules;
+    settings.work = work ? &*work : nullptr;
+    auto done = allocate_scope(store, month, cluster, settings, wants_other_scopes, other_scopes);
     if (!done) {
+      claim.give_back(rules.at);
       return std::unexpected(
           done.error().during(fmt::format("cannot allocate {} {}", month.name(), cluster.text())));
     }

@@ -1,6 +1,7 @@
 // Allocates one scope of the ledger: reads its facts, divides them and commits a run.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -23,6 +24,8 @@ struct ClaimedWork {
   Instant began;
   // Called before anything is stored; returns the time. An Error ends the run.
   std::function<Result<Instant>()> before_commit;
+  // Where the claim is lost the run is saved without it, as one that nobody claimed.
+  bool may_lose_claim = false;
 };
 
 struct RunSettings {
@@ -33,6 +36,9 @@ struct RunSettings {
   Instant at;                            // the time of the run
   std::optional<Interval> changed;       // limits the run to charges that overlap it
   const ClaimedWork* work = nullptr;     // for a run of a single scope
+  // How many imports there were before the month was loaded. With it, runs of a whole month record
+  // that they read these (ledger/work.h), so that nobody takes them for older than they are.
+  std::optional<std::uint64_t> imports_read = {};
 };
 
 // The outcome of one run.

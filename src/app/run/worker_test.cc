@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ledger/store_rules.h"
+#include "reporting/queries/staleness.h"
 #include "testing/memory_store/memory_store.h"
 
 namespace pennyweight {
@@ -184,6 +185,67 @@ class WorkerTest : public testing::Test {
   WorkSnapshot look_;
   WorkCriteria rules_;
 };
+
+TEST_F(WorkerTest, LeavesNoMonthBehindItsFacts) {
+  const auto stale = [&] {
+    std::vector<std::string> months;
+    const auto found = query_staleness(*store_, config_.policy);
+    EXPECT_TRUE(found) << found.error().message;
+    for (const StaleMonth& one : *found) months.push_back(one.month);
+    return months;
+  };
+  const auto works = worker("w");
+  EXPECT_THAT(stale(), ElementsAre("2026-03"));
+  finish(*works);
+  EXPECT_THAT(stale(), IsEmpty());
+  // A line of one cluster leaves the other's run as it is, and it is not behind.
+  clock_.advance(hours(1));
+  take_in({}, {}, {line("i-b1", 5, "2026-03-02", "2026-03-03")});
+  EXPECT_THAT(stale(), ElementsAre("2026-03"));
+  finish(*works);
+  EXPECT_THAT(stale(), IsEmpty());
+  // A job of the next month is none of this one's.
+  clock_.advance(hours(1));
+  take_in({}, {job("a", "9", "a1", "nlp", "2026-04-01T00:00:00Z", "2026-04-02T00:00:00Z")}, {});
+  EXPECT_THAT(stale(), IsEmpty());
+  clock_.advance(hours(1));
+  take_in({machine("b", "b2")}, {}, {});
+  EXPECT_THAT(stale(), ElementsAre("2026-03"));
+  finish(*works);
+  EXPECT_THAT(stale(), IsEmpty());
+}
+
+TEST_F(WorkerTest, AllocatingByHandEndsStalenessThoughTheRunsStay) {
+  const auto stale = [&] { return query_staleness(*store_, config_.policy)->size(); };
+  const auto catalog = Catalog::built_in();
+  const auto allocates = [&] {
+    clock_.advance(hours(1));
+    const auto imports = store_->work_records()->imports;
+    auto loaded = LedgerMonth::load(*store_, "2026-03", config_.join_rules);
+    const auto scopes = allocate_whole_month(*store_, *loaded,
+                                             {.policy = config_.policy,
+                                              .catalog = catalog,
+                                              .threads = 1,
+                                              .join_rules = config_.join_rules,
+                                              .at = clock_.now(),
+                                              .changed = {},
+                                              .imports_read = imports});
+    ASSERT_TRUE(scopes) << scopes.error().message;
+  };
+  allocates();
+  EXPECT_EQ(stale(), 0U);
+  clock_.advance(hours(1));
+  take_in({machine("b", "b2")}, {}, {});
+  EXPECT_EQ(stale(), 1U);
+  const auto before = postings(*store_);
+  allocates();
+  EXPECT_EQ(postings(*store_), before);
+  EXPECT_EQ(stale(), 0U);
+  // A worker knows of what these runs were made, once the month is planned.
+  const auto works = worker("w");
+  finish(*works);
+  EXPECT_THAT(divided_, IsEmpty());
+}
 
 TEST_F(WorkerTest, EachDueScopeIsAllocatedOnceAndNoClusterLast) {
   const auto one = worker("one");

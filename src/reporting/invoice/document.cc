@@ -152,6 +152,11 @@ void append_reconciliation(std::string& out, const InvoiceReconciliation& month)
   const Money sum =
       month.this_invoice.exact + month.others.exact + month.not_charged.exact - month.bill.exact;
   members.text("difference", pennyweight::to_text(sum.amount()));
+  if (month.aside) {
+    members.count("aside_rows", month.aside->rows);
+    members.count("aside_unreadable", month.aside->unreadable);
+    members.amount("aside", month.aside->amount);
+  }
   members.end();
 }
 
@@ -303,13 +308,20 @@ InvoiceSection read_section(Reader& reader, const Object& object, Currency curre
 }
 
 InvoiceReconciliation read_reconciliation(Reader& reader, const Object& object, Currency currency) {
-  return {reader.amount(object, "this_invoice", currency),
-          reader.count(object, "other_invoices"),
-          reader.amount(object, "others", currency),
-          reader.amount(object, "not_charged", currency),
-          reader.shown(object, "rounding_shown", currency),
-          reader.count(object, "bill_lines"),
-          reader.amount(object, "bill", currency)};
+  InvoiceReconciliation month{reader.amount(object, "this_invoice", currency),
+                              reader.count(object, "other_invoices"),
+                              reader.amount(object, "others", currency),
+                              reader.amount(object, "not_charged", currency),
+                              reader.shown(object, "rounding_shown", currency),
+                              reader.count(object, "bill_lines"),
+                              reader.amount(object, "bill", currency)};
+  simdjson::dom::element aside;
+  if (object["aside"].get(aside) == simdjson::SUCCESS) {
+    month.aside = {.rows = reader.count(object, "aside_rows"),
+                   .unreadable = reader.count(object, "aside_unreadable"),
+                   .amount = reader.amount(object, "aside", currency)};
+  }
+  return month;
 }
 
 }  // namespace

@@ -86,6 +86,15 @@ struct TaxLine {
   bool operator==(const TaxLine&) const = default;
 };
 
+// Rows of the month's bills that were set aside, and that nobody decided about: money that may be
+// missing in the bill. The amount is that of the rows whose cost is readable, in the currency.
+struct InvoiceAside {
+  std::uint64_t rows = 0;
+  std::uint64_t unreadable = 0;  // rows among them whose cost is not known
+  InvoiceAmount amount;
+  bool operator==(const InvoiceAside&) const = default;
+};
+
 // The cost of all invoices of the month and currency, plus what is not charged to anyone, equal the
 // bill. The cost of an invoice is its net, unless internal rates were applied.
 struct InvoiceReconciliation {
@@ -96,6 +105,7 @@ struct InvoiceReconciliation {
   Money rounding;  // shown only; zero unless invoices were issued before
   std::uint64_t bill_lines = 0;
   InvoiceAmount bill;
+  std::optional<InvoiceAside> aside = std::nullopt;  // nothing: no row is
   bool operator==(const InvoiceReconciliation&) const = default;
 };
 

@@ -33,6 +33,12 @@ std::string format_month(std::string_view month) {
          std::string(month.substr(0, 4));
 }
 
+std::string aside_label(const InvoiceAside& aside) {
+  std::string text = "Set aside, not in the bill: " + counted(aside.rows, "row");
+  if (aside.unreadable > 0) text += fmt::format(", {} of them not readable", aside.unreadable);
+  return text;
+}
+
 std::string pricing_note(const InvoiceLine& line) {
   return fmt::format("cost {}; {}", format_minor(line.cost->shown), line.pricing);
 }

@@ -24,6 +24,9 @@ std::string render_invoice_csv(std::span<const Invoice> invoices);
 // "Invoice", "Credit note", "Supplementary invoice", "Cost statement", "Not charged to anyone".
 std::string_view invoice_title(const Invoice& invoice);
 
+// "Set aside, not in the bill: 2 rows, 1 of them not readable".
+std::string aside_label(const InvoiceAside& aside);
+
 // What a line cost and by which rate it is charged, for the books: "cost 1,000.00; 12 % markup".
 // REQUIRES: the line has a cost.
 std::string pricing_note(const InvoiceLine& line);

@@ -178,6 +178,9 @@ std::string proof(const Invoice& invoice) {
   out += total_row("", "Difference",
                    money(month.this_invoice.shown + month.others.shown + month.not_charged.shown +
                          month.rounding - month.bill.shown));
+  if (month.aside) {
+    out += total_row("", html_text(aside_label(*month.aside)), money(month.aside->amount.shown));
+  }
   return out + "</tbody>\n</table>\n";
 }
 

@@ -166,6 +166,7 @@ std::string reconciliation_text(const Invoice& invoice) {
       month.bill.shown);
   rows.emplace_back("Difference", month.this_invoice.shown + month.others.shown +
                                       month.not_charged.shown + month.rounding - month.bill.shown);
+  if (month.aside) rows.emplace_back(aside_label(*month.aside), month.aside->amount.shown);
   std::string out = fmt::format("Reconciliation with the bill, {}\n", invoice.currency.text());
   if (invoice.has_rates) {
     rows.emplace_back("Net of this document", invoice.net.shown);

@@ -181,7 +181,8 @@ class InvoicePage {
   static std::string rate_text(const InvoiceLine& line) {
     const bool is_average = line.quantity && line.quantity->kind == QuantityKind::kGpuHours &&
                             !line.rate_is_exact && !line.rate.empty();
-    return line.rate + (is_average ? "*" : "");
+    const bool is_negative = line.rate.starts_with('-');
+    return (is_negative ? "\u2212" + line.rate.substr(1) : line.rate) + (is_average ? "*" : "");
   }
 
   float quantity_right() const { return kMargin + columns_.description + kGap + columns_.quantity; }
@@ -206,16 +207,21 @@ class InvoicePage {
     y_ += row;
     out_.bold(kMargin, y_, section.title, kBody);
     y_ += 3;
-    for (const InvoiceLine& line : section.lines) line_rows(line);
-    need(2 * row);
-    out_.rule(right_ - columns_.amount - 40, y_ + 3, columns_.amount + 40, 0.4F, 0.5F);
-    y_ += row;
+    // A page never begins with a subtotal: its last line comes with it.
+    const float subtotal = row + 4;
+    for (const InvoiceLine& line : section.lines) {
+      line_rows(line, &line == &section.lines.back() ? subtotal : 0);
+    }
+    need(subtotal);
+    out_.rule(right_ - columns_.amount - 40, y_ + 4, columns_.amount + 40, 0.4F, 0.5F);
+    y_ += subtotal;
     out_.text(kMargin, y_, "Subtotal", kBody, Align::kLeft, 0.3F);
     out_.bold(right_, y_, figure(section.subtotal.shown), kBody, Align::kRight);
     y_ += 3;
   }
 
-  void line_rows(const InvoiceLine& line) {
+  // `below`: what must stand on the same page as the line.
+  void line_rows(const InvoiceLine& line, float below) {
     const float row = kBody * kLeading;
     std::vector<std::string> words = out_.wrapped(line.description, kBody, columns_.description);
     if (words.empty()) words.emplace_back();
@@ -224,7 +230,7 @@ class InvoicePage {
       std::ranges::move(out_.wrapped(pricing_note(line), kSmall, columns_.description),
                         std::back_inserter(remarks));
     }
-    need(row * static_cast<float>(words.size() + remarks.size()));
+    need(row * static_cast<float>(words.size() + remarks.size()) + below);
     for (std::size_t i = 0; i < words.size(); ++i) {
       y_ += row;
       out_.text(kMargin, y_, words[i], kBody);
@@ -293,6 +299,7 @@ class InvoicePage {
     rows.emplace_back("Difference", month.this_invoice.shown + month.others.shown +
                                         month.not_charged.shown + month.rounding -
                                         month.bill.shown);
+    if (month.aside) rows.emplace_back(aside_label(*month.aside), month.aside->amount.shown);
     need(24 + kBody * kLeading * static_cast<float>(rows.size()));
     y_ += 16;
     out_.bold(kMargin, y_, "Reconciliation with the provider's bill", kBody);

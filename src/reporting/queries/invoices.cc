@@ -17,7 +17,9 @@
 #include "reporting/invoice/document.h"
 #include "reporting/invoice/prepare.h"
 #include "reporting/invoice/render.h"
+#include "reporting/invoice/rounding.h"
 #include "reporting/pdf/invoice_pdf.h"
+#include "reporting/queries/bill_status.h"
 #include "reporting/queries/selection.h"
 
 namespace pennyweight {
@@ -262,6 +264,26 @@ Result<std::vector<std::string>> invoice_dimensions(const InvoiceRequest& params
   return parse_dimensions(names, config.policy);
 }
 
+// No reconciliation says 0.00 without a word where rows of the month's bills are aside.
+Result<void> add_money_aside(Store& store, const std::string& month, const Config& config,
+                             PreparedInvoices& prepared) {
+  const auto status = TRY(query_bill_status(store, month));
+  if (status.aside_money.rows == 0) return {};
+  const CostBasis basis =
+      config.invoice.cost == "billed" ? CostBasis::kBilled : CostBasis::kEffective;
+  for (std::vector<Invoice>* some : {&prepared.invoices, &prepared.not_charged}) {
+    for (Invoice& invoice : *some) {
+      Money amount = Money::zero(invoice.currency);
+      const auto found = status.aside_money.costs.find(invoice.currency);
+      if (found != status.aside_money.costs.end()) amount = select_cost(found->second, basis);
+      invoice.reconciliation.aside = {.rows = status.aside_money.rows,
+                                      .unreadable = status.aside_money.unreadable,
+                                      .amount = {amount, round_to_minor(amount)}};
+    }
+  }
+  return {};
+}
+
 Result<void> keep_customer(const std::string& customer, const std::string& by, MonthInvoices& all,
                            const std::string& month) {
   const auto is_of_another = [&](const Invoice& one) { return one.customer != customer; };
@@ -307,6 +329,7 @@ Result<MonthInvoices> create_invoices(Store& store, const Config& config,
   auto prepared = prepare_invoices(statement, issued, to_settings(config.invoice),
                                    to_issue_options(params, config.invoice, now));
   if (!prepared) return std::unexpected(prepared.error());
+  TRY(add_money_aside(store, params.month, config, *prepared));
   if (params.issue && !prepared->invoices.empty()) {
     TRY(store_invoices(store, prepared->invoices, now));
   }

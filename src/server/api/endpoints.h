@@ -23,6 +23,7 @@ server::Response get_workload(const Services&, const server::Request&);
 server::Response get_unit_costs(const Services&, const server::Request&);
 server::Response get_activity(const Services&, const server::Request&);
 server::Response get_usage(const Services&, const server::Request&);
+server::Response get_staleness(const Services&, const server::Request&);
 server::Response get_budgets(const Services& services, const server::Request& request);
 server::Response get_budget_definitions(const Services& services, const server::Request& request);
 server::Response get_budget_versions(const Services& services, const server::Request& request);

@@ -43,6 +43,7 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/units", "read_costs", get_unit_costs},
     {"GET", "/activity", "read_costs", get_activity},
     {"GET", "/usage", "read_costs", get_usage},
+    {"GET", "/staleness", "read_costs", get_staleness},
     {"GET", "/coverage", "read_costs", get_coverage},
     {"GET", "/forecast", "read_costs", get_forecast},
     {"GET", "/budgets", "read_costs", get_budgets},

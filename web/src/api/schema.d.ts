@@ -988,6 +988,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/staleness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The open months that were last allocated before facts came which may change them.
+         * @description The figures of these months are older than what is imported. An empty list: every figure has all that is known. A month that was never allocated has no `allocated_at`.
+         */
+        get: operations["getStaleness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/summary": {
         parameters: {
             query?: never;
@@ -4535,6 +4555,57 @@ export interface operations {
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getStaleness: {
+        parameters: {
+            query?: {
+                /**
+                 * @description An accounting month.
+                 * @example 2026-03
+                 */
+                month?: components["parameters"]["Month"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By month. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        months: {
+                            /** @description The billing month, such as 2026-03. */
+                            month: string;
+                            /**
+                             * Format: date-time
+                             * @description When the oldest of its current runs began.
+                             */
+                            allocated_at: string | null;
+                            /** @description How many imports came after it. */
+                            imports_since: number;
+                            /** @description The number of the first of them. */
+                            first_import: number | null;
+                            /**
+                             * Format: date-time
+                             * @description When it came.
+                             */
+                            first_import_at: string | null;
+                        }[];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
             default: components["responses"]["OtherProblem"];

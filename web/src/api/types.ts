@@ -31,6 +31,7 @@ export type IssuedInvoice = Schemas["IssuedInvoice"];
 export type SummaryMonth = Schemas["MonthSummary"];
 export type Summary = Answer<"getSummary">;
 export type Currencies = Answer<"listCurrencies">;
+export type Staleness = Answer<"getStaleness">;
 export type Explanation = Answer<"explain">;
 export type Section = Schemas["ExplanationStep"];
 export type Fact = Section["facts"][number];

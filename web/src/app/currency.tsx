@@ -3,9 +3,9 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { useQuery } from "../api/hooks";
-import type { Currencies } from "../api/types";
+import type { Currencies, Staleness } from "../api/types";
 import { Note } from "../components/states";
-import { dayShort, plural } from "../util/text";
+import { dayShort, plural, since } from "../util/text";
 import { setQuery, useRoute } from "./router";
 
 const AS_BILLED = "original";
@@ -55,6 +55,19 @@ export function RatesNote() {
   }
   if (known.rates.length === 0) return null;
   return <p class="rates-note">Converted to {known.shown}: {known.rates.join("; ")}</p>;
+}
+
+// What came after the month was allocated, and is not in its figures yet.
+export function BehindNote({ month }: { month: string }) {
+  const { data } = useQuery<Staleness>("/staleness", { month });
+  const behind = data?.months[0];
+  if (!behind?.allocated_at || !behind.first_import_at || behind.imports_since === 0) return null;
+  const text =
+    `Allocated ${since(behind.allocated_at)} ago. ${plural(behind.imports_since, "import")} since then ` +
+    `${behind.imports_since === 1 ? "is" : "are"} not in the figures; the first came ${since(behind.first_import_at)} ago.`;
+  // Workers take in what comes within minutes.
+  const isLate = Date.now() - Date.parse(behind.first_import_at) > 15 * 60_000;
+  return isLate ? <Note tone="warn">{text}</Note> : <p class="rates-note">{text}</p>;
 }
 
 // How far the month's costs go, on every page that shows them.

@@ -7,7 +7,7 @@ import { Icon, Logo } from "../components/icons";
 import { Empty, ErrorBoundary, Skeleton } from "../components/states";
 import { GROUPS, mayOpen, pageAt, PAGES, type Page } from "../pages/registry";
 import { addMonths, words } from "../util/text";
-import { CurrencyProvider, CurrencySwitch, Freshness, RatesNote, useCurrencies } from "./currency";
+import { BehindNote, CurrencyProvider, CurrencySwitch, Freshness, RatesNote, useCurrencies } from "./currency";
 import { Help } from "./help";
 import { useKeys } from "./keyboard";
 import { MonthPicker, MonthProvider, useMonth, useMonths } from "./month";
@@ -258,6 +258,7 @@ export function Shell() {
           <Away />
           <main id="main" class="main" ref={main} tabIndex={-1} aria-label={title}>
             {pageAt(path)?.timeless || path.startsWith("/bills") || path.startsWith("/invoices") ? null : <RatesNote />}
+            {!pageAt(path)?.timeless && months.ready && may("read_costs") ? <BehindNote month={months.month} /> : null}
             <Content path={path} pages={pages} />
             {!pageAt(path)?.timeless && <Freshness />}
           </main>

@@ -1,0 +1,35 @@
+// GET /api/v1/staleness: the months whose figures are older than their facts, and since when.
+#include "reporting/queries/staleness.h"
+
+#include "server/api/endpoints.h"
+#include "server/api/route_helpers.h"
+
+namespace pennyweight::api {
+
+// Names of files are left to /imports, since readers of a few costs may read this.
+server::Response get_staleness(const Services& services, const server::Request& request) {
+  QueryParams params(request);
+  const auto month = params.month("month");
+  if (auto problem = params.problem()) return *std::move(problem);
+  const auto stale = ask_ledger(
+      services, [&](Store& store) { return query_staleness(store, services.config.policy); });
+  if (!stale) return refusal(stale.error());
+  JsonWriter out;
+  out.begin_object().key("months").begin_list();
+  for (const StaleMonth& one : *stale) {
+    if (month && one.month != *month) continue;
+    const std::optional<LaterImport> first =
+        one.later.empty() ? std::nullopt : std::optional(one.later.front());
+    out.begin_object()
+        .field("month", one.month)
+        .field("allocated_at", one.allocated_at)
+        .field("imports_since", one.later_all)
+        .field("first_import", first ? std::optional(first->number) : std::nullopt)
+        .field("first_import_at", first ? std::optional(first->at) : std::nullopt)
+        .end_object();
+  }
+  out.end_list().end_object();
+  return with_body_etag(json(out));
+}
+
+}  // namespace pennyweight::api
