@@ -194,6 +194,7 @@ Result<void> DaySettlement::price(Store& store, const std::string& month, Instan
 }
 
 Result<void> DaySettlement::allocate(Store& store, const std::string& month, Instant now) {
+  const auto work = TRY(store.work_records());
   auto loaded = TRY(LedgerMonth::load(store, month, config_.join_rules));
   const unsigned threads =
       config_.threads > 0 ? config_.threads : std::max(1U, std::thread::hardware_concurrency());
@@ -202,7 +203,8 @@ Result<void> DaySettlement::allocate(Store& store, const std::string& month, Ins
                           .threads = threads,
                           .join_rules = config_.join_rules,
                           .at = now,
-                          .changed = {}};
+                          .changed = {},
+                          .imports_read = work.imports};
   const auto scopes = allocate_whole_month(store, loaded, rules);
   // Also after a failure at one run scope: those before it were allocated.
   TRY(record_runs(store, month, now));

@@ -215,6 +215,22 @@ TEST_F(WorkerTest, LeavesNoMonthBehindItsFacts) {
   EXPECT_THAT(stale(), IsEmpty());
 }
 
+TEST_F(WorkerTest, WhatServeShowsLiveMakesNoMonthStale) {
+  const auto works = worker("w");
+  finish(*works);
+  const auto stale = [&](const LiveClusters& live) {
+    return query_staleness(*store_, config_.policy, live)->size();
+  };
+  using namespace std::chrono;
+  clock_.advance(hours(1));
+  take_in({machine("b", "b2")},
+          {job("b", "9", "b1", "nlp", "2026-03-02T00:00:00Z", "2026-03-02T06:00:00Z")}, {});
+  EXPECT_EQ(stale({}), 1U);
+  EXPECT_EQ(stale({.clusters = {ClusterId("a")}, .first_day = 2026y / 3 / 1}), 1U);
+  EXPECT_EQ(stale({.clusters = {ClusterId("b")}, .first_day = 2026y / 3 / 3}), 1U);
+  EXPECT_EQ(stale({.clusters = {ClusterId("b")}, .first_day = 2026y / 3 / 2}), 0U);
+}
+
 TEST_F(WorkerTest, AllocatingByHandEndsStalenessThoughTheRunsStay) {
   const auto stale = [&] { return query_staleness(*store_, config_.policy)->size(); };
   const auto catalog = Catalog::built_in();

@@ -73,17 +73,20 @@ void read_plan(const WorkPlan& plan, const RunInputs& inputs, const Policy& poli
 }
 
 // What an import that the run has not read may change of it.
-bool may_change(const InvalidatedScope& scope, const ReadRun& read) {
+bool may_change(const InvalidatedScope& scope, const ReadRun& read, const LiveClusters& live) {
   const Invalidation& invalidation = scope.invalidation;
+  const bool is_live = live.clusters.contains(invalidation.cluster);
   const ClusterId& cluster = read.run->scope.cluster;
   switch (invalidation.kind) {
     case InvalidationKind::kCharges:
       return scope.last_import > read.charge_imports && invalidation.day == read.first_charged;
     case InvalidationKind::kFleet:
+      if (is_live) return false;
       if (invalidation.cluster == cluster) return scope.last_import > read.imports;
       // A machine of any cluster may be the one that a charge of no cluster is for.
       return cluster.empty() && scope.last_import > read.charge_imports;
     case InvalidationKind::kDay:
+      if (is_live && invalidation.day >= live.first_day) return false;
       return scope.last_import > read.imports && invalidation.cluster == cluster &&
              invalidation.day >= read.first && invalidation.day <= read.last;
     case InvalidationKind::kCorrections:
@@ -96,7 +99,8 @@ bool may_change(const InvalidatedScope& scope, const ReadRun& read) {
 
 }  // namespace
 
-Result<std::vector<StaleMonth>> query_staleness(Store& store, const Policy& policy) {
+Result<std::vector<StaleMonth>> query_staleness(Store& store, const Policy& policy,
+                                                const LiveClusters& live) {
   const auto work = TRY(store.work_records());
   const auto runs = TRY(store.runs());
   const auto overview = TRY(store.overview());
@@ -148,7 +152,7 @@ Result<std::vector<StaleMonth>> query_staleness(Store& store, const Policy& poli
     for (const ReadRun& run : of_month) {
       one.allocated_at = std::min(one.allocated_at.value_or(run.run->at), run.run->at);
       for (const InvalidatedScope& scope : invalidated) {
-        if (!may_change(scope, run)) continue;
+        if (!may_change(scope, run, live)) continue;
         if (scope.first_import > run.imports) later.insert(scope.first_import);
         later.insert(scope.last_import);
       }

@@ -1,18 +1,37 @@
 // GET /api/v1/staleness: the months whose figures are older than their facts, and since when.
 #include "reporting/queries/staleness.h"
 
+#include <chrono>
+
+#include "reporting/live/live_rows.h"
 #include "server/api/endpoints.h"
 #include "server/api/route_helpers.h"
 
 namespace pennyweight::api {
+
+namespace {
+
+LiveClusters live_clusters(const Services& services) {
+  LiveClusters found;
+  const auto view = services.live ? services.live() : nullptr;
+  if (view == nullptr) return found;
+  for (const auto& [cluster, ignored] : view->clusters) found.clusters.insert(cluster);
+  // A day waits ten minutes for late samples, and its settlement takes a while.
+  constexpr std::chrono::minutes kUntilSettled(30);
+  found.first_day = std::chrono::floor<std::chrono::days>(services.clock.now() - kUntilSettled);
+  return found;
+}
+
+}  // namespace
 
 // Names of files are left to /imports, since readers of a few costs may read this.
 server::Response get_staleness(const Services& services, const server::Request& request) {
   QueryParams params(request);
   const auto month = params.month("month");
   if (auto problem = params.problem()) return *std::move(problem);
-  const auto stale = ask_ledger(
-      services, [&](Store& store) { return query_staleness(store, services.config.policy); });
+  const auto stale = ask_ledger(services, [&](Store& store) {
+    return query_staleness(store, services.config.policy, live_clusters(services));
+  });
   if (!stale) return refusal(stale.error());
   JsonWriter out;
   out.begin_object().key("months").begin_list();
