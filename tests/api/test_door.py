@@ -44,7 +44,11 @@ class Health:
 
     def ask(self):
         begun = time.monotonic()
-        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as plain:
+        # From an address of its own, as a kubelet has one: what an address may have open is shared by
+        # all that come from it.
+        with socket.create_connection(
+            ("127.0.0.1", self.port), timeout=20, source_address=("127.0.0.2", 0)
+        ) as plain:
             connection = plain
             if self.context:
                 connection = self.context.wrap_socket(plain, server_hostname="localhost")

@@ -3,12 +3,13 @@
 
 #include <chrono>
 
+#include "config/config.h"
+#include "ledger/store.h"
 #include "reporting/live/live_rows.h"
 #include "server/api/endpoints.h"
 #include "server/api/route_helpers.h"
 
 namespace pennyweight::api {
-
 namespace {
 
 LiveClusters live_clusters(const Services& services) {
