@@ -44,6 +44,8 @@ def add_commits(server, wanted):
             "k IN ('entry', 'sealed') AS is_entry FROM (SELECT "
             "arrayJoin(['claim', 'open', 'entry', 'sealed', 'release']) AS k, "
             f"number + {begin} AS n FROM (SELECT number FROM system.numbers LIMIT {count})))")
+        server.ask(f"INSERT INTO scale.imports (session, style) SELECT sipHash64({position} + {begin} + "
+                   f"number, 'session'), 'ledger' FROM (SELECT number FROM system.numbers LIMIT {count})")
 
 
 def make_ledger(store, options):

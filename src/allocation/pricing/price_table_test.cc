@@ -29,7 +29,7 @@ TEST(PriceTable, RowsThatAreRefused) {
       {"p,r,,on_demand,2024-01-01,1,USD,,,,\n", "p.csv:2: instance_type is missing"},
       {"p,r,t,ondemand,2024-01-01,1,USD,,,,\n",
        "p.csv:2: 'ondemand' is not an option; use on_demand"},
-      {"p,r,t,,2024-01-01,1,USD,,,,\n", "p.csv:2: option '' is none of"},
+      {"p,r,t,,2024-01-01,1,USD,,,,\n", "p.csv:2: '' is not an option"},
       {"p,r,t,spot,01.02.2024,1,USD,,,,\n", "p.csv:2: from: "},
       {"p,r,t,spot,2024-13-01,1,USD,,,,\n", "p.csv:2: from: "},
       {"p,r,t,spot,,1,USD,,,,\n", "p.csv:2: from: "},

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "app/cli/shared_options.h"
 #include "app/context/version.h"
 #include "config/policy_text.h"
 #include "core/billing_period.h"

@@ -38,7 +38,7 @@ TEST(Samples, AreReadWhole) {
   EXPECT_EQ(small->summary.imported, 3u);
   EXPECT_EQ(small->summary.charges, 6u);  // each with the cost that a negation would offset
   EXPECT_THAT(small->totals, ElementsAre("30", "0.3", "30", "30"));
-  EXPECT_THAT(small->summary.warnings, ElementsAre(HasSubstr("leave 30 NOK in BilledCost")));
+  EXPECT_THAT(small->summary.warnings, ElementsAre(HasSubstr("add up to 30 NOK in BilledCost")));
 
   const auto large = import_text(file_text("legacy_focus_converters.csv"));
   ASSERT_TRUE(large) << large.error().message;

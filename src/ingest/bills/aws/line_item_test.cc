@@ -206,7 +206,7 @@ TEST(LineItems, APlanWhoseNegationsAreMissingIsSaid) {
       {typed("SavingsPlanCoveredUsage", "30", {{"savings_plan_savings_plan_effective_cost", "20"}}),
        typed("SavingsPlanNegation", "-29.5")});
   ASSERT_TRUE(got);
-  EXPECT_THAT(got->summary.warnings, ElementsAre(HasSubstr("leave 0.5 USD in BilledCost")));
+  EXPECT_THAT(got->summary.warnings, ElementsAre(HasSubstr("add up to 0.5 USD in BilledCost")));
 }
 
 // An hour of a plan of $40 with a partial upfront: used and unused come to what the hour costs.
