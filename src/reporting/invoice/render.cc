@@ -5,6 +5,7 @@
 #include <array>
 
 #include "reporting/minor_unit.h"
+#include "reporting/number_format.h"
 
 namespace pennyweight {
 
