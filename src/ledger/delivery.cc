@@ -79,8 +79,8 @@ std::string_view other_column_text(const Charge& charge, std::string_view column
 std::string_view cloud_of(const Charge& charge) {
   for (const std::string& name : {charge.invoice_issuer_name, charge.service_provider_name}) {
     for (const CloudName& known : kCloudNames) {
-      const std::string_view begins = known.begins;
-      if (ascii::equal_ignoring_case(std::string_view(name).substr(0, begins.size()), begins)) {
+      if (ascii::equal_ignoring_case(std::string_view(name).substr(0, known.begins.size()),
+                                     known.begins)) {
         return known.cloud;
       }
     }
@@ -115,8 +115,7 @@ bool has_line_identity(const Charge& charge) {
 
 bool has_line_number(const Charge& charge) {
   return std::ranges::any_of(kScopeColumns, [&](const ScopeColumn& column) {
-    return std::string_view(column.title) == kLineScope &&
-           !other_column_text(charge, column.name).empty();
+    return column.title == kLineScope && !other_column_text(charge, column.name).empty();
   });
 }
 

@@ -44,16 +44,16 @@ struct RetiredCharge {
 
 // Where a provider sends a month as several datasets that complete each other: the column among
 // Charge::other_columns that names the dataset of a charge. Each dataset is replaced separately.
-inline constexpr const char* kDeliveryPartColumn = "x_DeliveryPart";
+inline constexpr std::string_view kDeliveryPartColumn = "x_DeliveryPart";
 
 // Columns among Charge::other_columns by which a provider that only adds rows identifies what it
 // sent: rows with one value are a scope of their own, so a later delivery replaces what it repeats
 // and leaves the rest alone.
 struct ScopeColumn {
-  const char* name;   // of the column
-  const char* title;  // in the scope
+  std::string_view name;   // of the column
+  std::string_view title;  // in the scope
 };
-inline constexpr const char* kLineScope = "line";
+inline constexpr std::string_view kLineScope = "line";
 inline constexpr ScopeColumn kScopeColumns[] = {
     {kDeliveryPartColumn, "part"},
     // Google Cloud: rows of one export never change; a correction is a row of a later export
@@ -69,8 +69,8 @@ inline constexpr ScopeColumn kScopeColumns[] = {
 // number, and a bill of one never replaces the other's. What a cloud's companies are called, such
 // as "Amazon Web Services EMEA SARL", changes nothing.
 struct CloudName {
-  const char* begins;
-  const char* cloud;
+  std::string_view begins;
+  std::string_view cloud;
 };
 inline constexpr CloudName kCloudNames[] = {
     {"amazon", "AWS"},          {"aws", "AWS"},       {"microsoft", "Azure"}, {"azure", "Azure"},

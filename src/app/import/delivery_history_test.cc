@@ -286,9 +286,10 @@ class History {
       const auto taken = import({write(text_of(of_part[part]))}, options);
       if (!taken) {
         has_an_amount(taken.error());
-        // Rows of a whole delivery need not give way to named parts, nor parts of one delivery to
-        // parts that are cut elsewhere.
-        RC_ASSERT(stands_in_other_form(bill_) || !truth_.empty() || had_parts_);
+        // Google's and Oracle's rows of a whole delivery do not give way to named parts, nor do
+        // parts of one delivery to parts that are cut elsewhere.
+        RC_ASSERT(stands_in_other_form(bill_) || writer_.identity != Identity::kSubAccount ||
+                  had_parts_);
         // What came so far is a part, and `close` says which one is missing.
         is_broken_ = i > 0;
         if (!is_broken_) compare();

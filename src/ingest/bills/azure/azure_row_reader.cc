@@ -199,7 +199,7 @@ void AzureRowReader::plan_other_columns(std::size_t header_size) {
   add(std::string(kMetricName), OtherColumn::Source::kMetric, 0, Column::kCost);
   if (metric_ == CostMetric::kActualPurchases) {
     // It completes the amortised export and does not replace it (ledger/delivery.h).
-    add(kDeliveryPartColumn, OtherColumn::Source::kDeliveryPart, 0, Column::kCost);
+    add(std::string(kDeliveryPartColumn), OtherColumn::Source::kDeliveryPart, 0, Column::kCost);
   }
   add("CommitmentDiscountName", OtherColumn::Source::kCommitmentName, 0, Column::kCost);
   std::ranges::sort(others_, {}, &OtherColumn::name);

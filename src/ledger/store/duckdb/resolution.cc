@@ -1,5 +1,7 @@
 #include "ledger/store/duckdb/resolution.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/duckdb/appender.h"
@@ -197,17 +199,19 @@ std::string scope_of(const std::string& prefix) {
                       "sub_account_id END || CASE";
   for (const char* name : {"invoice_issuer_name", "service_provider_name"}) {
     for (const CloudName& known : kCloudNames) {
-      scope += " WHEN starts_with(lower(" + prefix + name + "), '" + known.begins +
-               "') THEN ' of " + known.cloud + "'";
+      scope += fmt::format(" WHEN starts_with(lower({}{}), '{}') THEN ' of {}'", prefix, name,
+                           known.begins, known.cloud);
     }
   }
   scope += " ELSE '' END";
   for (const ScopeColumn& column : kScopeColumns) {
-    const std::string key = std::string("\"") + column.name + "\":\"";
+    const std::string key = fmt::format("\"{}\":\"", column.name);
     const std::string text =
         "regexp_extract(" + prefix + "other_columns, '" + key + "([^\"]*)\"', 1)";
-    scope += " || CASE WHEN contains(" + prefix + "other_columns, '" + key + "') AND " + text +
-             " <> '' THEN ' " + column.title + " ' || " + text + " ELSE '' END";
+    scope += fmt::format(
+        " || CASE WHEN contains({0}other_columns, '{1}') AND {2} <> '' THEN ' {3} ' || {2} ELSE '' "
+        "END",
+        prefix, key, text, column.title);
   }
   return scope;
 }
