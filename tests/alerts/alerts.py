@@ -17,20 +17,13 @@ import tempfile
 import threading
 import time
 
-BINARY, ROOT = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
-DATA = ROOT / "tests" / "data" / "cli"
+from steps import BINARY, expect, failures, run, wait_for
+
+DATA = pathlib.Path(sys.argv[2]).resolve() / "tests" / "data" / "cli"
 SECRET = b"a shared secret"
 KILLS = int(os.environ.get("PENNYWEIGHT_KILLS", "3"))
-PATIENCE_S = 60
-failures = []
 received = []  # (id, is_retry, status, rule, scope)
 answers = [200]  # of the receiver, the last one again and again
-
-
-def expect(condition, what):
-    if not condition:
-        failures.append(what)
-        print("FAILED:", what, flush=True)
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
@@ -47,21 +40,6 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
-
-
-def run(arguments, cwd):
-    done = subprocess.run([BINARY, *arguments], cwd=cwd, capture_output=True, text=True, timeout=300)
-    if done.returncode:
-        raise RuntimeError(f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}")
-
-
-def wait_for(condition, what):
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        if condition():
-            return
-        time.sleep(0.1)
-    expect(False, what)
 
 
 def hooks():

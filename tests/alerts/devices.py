@@ -14,15 +14,9 @@ import threading
 import time
 import urllib.request
 
-BINARY = pathlib.Path(sys.argv[1]).resolve()
-PATIENCE_S = 120
-failures, received = [], []
+from steps import BINARY, expect, failures, wait_for
 
-
-def expect(condition, what):
-    if not condition:
-        failures.append(what)
-        print("FAILED:", what, flush=True)
+received = []
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
@@ -33,17 +27,6 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
-
-
-def wait_for(find, what):
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        found = find()
-        if found:
-            return found
-        time.sleep(0.1)
-    expect(False, what)
-    return None
 
 
 def exposition():

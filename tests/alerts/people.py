@@ -28,17 +28,11 @@ except ImportError:
     print("alerts/people: skipped, without python3-aiosmtpd")
     sys.exit(SKIPPED)
 
-BINARY, ROOT = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
-DATA = ROOT / "tests" / "data" / "cli"
-PATIENCE_S = 120
-failures, mails, events = [], [], []
+from steps import BINARY, expect, failures, run, wait_for
+
+DATA = pathlib.Path(sys.argv[2]).resolve() / "tests" / "data" / "cli"
+mails, events = [], []
 refusals = [2]  # so many mails are refused for a while first
-
-
-def expect(condition, what):
-    if not condition:
-        failures.append(what)
-        print("FAILED:", what, flush=True)
 
 
 class Inbox:
@@ -75,21 +69,6 @@ class Pager(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
-
-
-def run(arguments, cwd):
-    done = subprocess.run([BINARY, *arguments], cwd=cwd, capture_output=True, text=True, timeout=300)
-    if done.returncode:
-        raise RuntimeError(f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}")
-
-
-def wait_for(condition, what):
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        if condition():
-            return
-        time.sleep(0.1)
-    expect(False, what)
 
 
 def to(address):

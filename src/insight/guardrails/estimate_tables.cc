@@ -103,10 +103,10 @@ Table unpriced_table(const Estimate& estimate) {
                    {"line", "line", ColumnKind::kCount},
                    {"object", "object", ColumnKind::kText},
                    {"reason", "why", ColumnKind::kId}};
-  for (const Finding& finding : find_problems(estimate, nullptr, {})) {
+  for (const Finding& finding : find_unpriced(estimate)) {
     table.rows.push_back({printable_text(finding.file, 400),
                           static_cast<std::uint64_t>(finding.line), finding.about,
-                          finding.message.substr(std::string_view("not priced: ").size())});
+                          finding.message});
   }
   return table;
 }

@@ -19,24 +19,6 @@ bool is_above(Money amount, const std::optional<Money>& limit) {
   return limit && amount.ticks() > limit->ticks();
 }
 
-void find_unpriced(const Estimate& estimate, bool fails, std::vector<Finding>& findings) {
-  for (const WorkloadEstimate& workload : estimate.workloads) {
-    for (const GroupEstimate& group : workload.groups) {
-      if (group.problem.empty()) continue;
-      std::string about = workload_title(workload.workload);
-      if (!group.group.name.empty()) about += fmt::format(" ({})", group.group.name);
-      findings.push_back({Finding::Rule::kNotPriced, fails, workload.workload.file,
-                          group.group.line, about, fmt::format("not priced: {}", group.problem)});
-    }
-  }
-  for (const manifests::UnpricedObject& object : estimate.unpriced) {
-    findings.push_back(
-        {Finding::Rule::kNotPriced, fails, object.file, object.line,
-         object.name.empty() ? object.kind : fmt::format("{} {}", object.kind, object.name),
-         fmt::format("not priced: {}", object.reason)});
-  }
-}
-
 }  // namespace
 
 std::string_view rule_id(Finding::Rule rule) {
@@ -93,7 +75,31 @@ std::vector<Finding> find_problems(const Estimate& estimate, const EstimateCompa
                                       amount_text(own.per_run_max), amount_text(*limits.per_run))});
     }
   }
-  find_unpriced(estimate, limits.refuses_unpriced, findings);
+  for (Finding& finding : find_unpriced(estimate)) {
+    finding.fails = limits.refuses_unpriced;
+    finding.message = "not priced: " + finding.message;
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+std::vector<Finding> find_unpriced(const Estimate& estimate) {
+  std::vector<Finding> findings;
+  for (const WorkloadEstimate& workload : estimate.workloads) {
+    for (const GroupEstimate& group : workload.groups) {
+      if (group.problem.empty()) continue;
+      std::string about = workload_title(workload.workload);
+      if (!group.group.name.empty()) about += fmt::format(" ({})", group.group.name);
+      findings.push_back({Finding::Rule::kNotPriced, false, workload.workload.file,
+                          group.group.line, about, group.problem});
+    }
+  }
+  for (const manifests::UnpricedObject& object : estimate.unpriced) {
+    findings.push_back(
+        {Finding::Rule::kNotPriced, false, object.file, object.line,
+         object.name.empty() ? object.kind : fmt::format("{} {}", object.kind, object.name),
+         object.reason});
+  }
   return findings;
 }
 

@@ -33,6 +33,9 @@ struct Finding {
 // "cost-per-hour", "cost-per-run", "cost-per-month", "cost-increase", "not-priced"
 std::string_view rule_id(Finding::Rule rule);
 
+// What has no price, of rule kNotPriced; the message is the reason alone.
+std::vector<Finding> find_unpriced(const Estimate& estimate);
+
 // `comparison` may be null; kIncrease then finds nothing. A workload with a part that is not priced
 // never passes a limit on the ground of that part being 0: the finding kNotPriced says so.
 std::vector<Finding> find_problems(const Estimate& estimate, const EstimateComparison* comparison,

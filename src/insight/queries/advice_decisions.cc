@@ -33,11 +33,6 @@ Result<const AdviceLife*> find_life(const std::map<std::string, AdviceLife>& liv
   return found;
 }
 
-std::string team_of_step(const AdviceStep& step, const std::string& dimension) {
-  const auto value = step.owner.find(dimension);
-  return value && *value != "(none)" ? std::string(*value) : std::string();
-}
-
 // The month of an instant or a day, "2026-03".
 std::string month_text(Date day) { return to_text(day).substr(0, 7); }
 std::string month_text(Instant at) { return month_text(std::chrono::floor<std::chrono::days>(at)); }
@@ -185,7 +180,7 @@ Table advice_decisions_table(const std::map<std::string, AdviceLife>& lives,
         life->state == AdviceState::kVerified && done != nullptr ? done->day : step.day;
     table.rows.push_back(
         {step.advice, std::string(to_text(life->state)), step.kind, step.cluster, step.subject,
-         step.change, team_of_step(step, team_dimension), day ? to_text(*day) : std::string(),
+         step.change, team_of(step.owner, team_dimension), day ? to_text(*day) : std::string(),
          step.by, to_text(step.at), step.reason, std::string(step.expected.currency().text()),
          amount(step.expected), step.realised ? amount(*step.realised) : std::string()});
   }
@@ -209,7 +204,7 @@ std::vector<Table> advice_progress_tables(const AdviceResult& result) {
   }
   for (const auto& [id, life] : result.lives) {
     const AdviceStep& step = *life.last();
-    Progress& of = at(step.expected, team_of_step(step, result.team_dimension));
+    Progress& of = at(step.expected, team_of(step.owner, result.team_dimension));
     const auto accepted = std::ranges::find_if(life.steps, [&](const AdviceStep& one) {
       return one.action == AdviceAction::kAccept && month_text(one.at) == result.month;
     });

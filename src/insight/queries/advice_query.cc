@@ -10,6 +10,7 @@
 #include "core/decimal.h"
 #include "core/try.h"
 #include "reporting/number_format.h"
+#include "reporting/queries/holding_dimensions.h"
 #include "reporting/queries/ledger_month.h"
 
 namespace pennyweight {
@@ -18,8 +19,7 @@ namespace {
 using advising::Proposal;
 
 constexpr int kAdviceDigits = 2;
-constexpr std::size_t kFirstMoney = 5;           // the column "low"; after it "expected" and "high"
-constexpr std::string_view kNoValue = "(none)";  // of a dimension
+constexpr std::size_t kFirstMoney = 5;  // the column "low"; after it "expected" and "high"
 
 Result<Money Costs::*> cost_of_name(const std::string& name) {
   if (name == "effective") return &Costs::effective;
@@ -180,7 +180,11 @@ std::string team_dimension_of(const Policy& policy) {
 }
 
 std::string team_of(const AdviceResult& result, const Proposal& proposal) {
-  const auto value = proposal.owner.find(result.team_dimension);
+  return team_of(proposal.owner, result.team_dimension);
+}
+
+std::string team_of(const Labels& owner, std::string_view team_dimension) {
+  const auto value = owner.find(team_dimension);
   return value && *value != kNoValue ? std::string(*value) : std::string();
 }
 

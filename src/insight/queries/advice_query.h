@@ -5,12 +5,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "allocation/policy/policy.h"
 #include "allocation/pricing/catalog.h"
 #include "core/date.h"
 #include "core/gpu/cloud_resource.h"
+#include "core/label.h"
 #include "insight/advice/advise.h"
 #include "insight/advice/life.h"
 #include "ledger/store.h"
@@ -52,6 +54,7 @@ std::string team_dimension_of(const Policy& policy);
 
 // The value of the team's dimension, "" where it is about the fleet or nobody is known.
 std::string team_of(const AdviceResult& result, const advising::Proposal& proposal);
+std::string team_of(const Labels& owner, std::string_view team_dimension);
 
 // Leaves the proposals that the query's kinds, team, effort and sureness ask for. kBadValue: a word
 // that is not understood.
