@@ -18,6 +18,7 @@
 #include "ledger/store.h"
 #include "reporting/queries/run_scan.h"
 #include "reporting/unit_cost_jobs.h"
+#include "server/api/route_helpers.h"
 #include "server/api/scope.h"
 
 namespace pennyweight::api {
