@@ -28,8 +28,8 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
 
-  // The rest of the request is read, up to this many bytes; then the door calls body_arrived().
-  // REQUIRES: the request has a body that was not asked for before.
+  // The rest of the request is read, up to this many bytes; then the connection loop calls
+  // body_arrived(). REQUIRES: the request has a body that was not asked for before.
   virtual void read_body(std::uint64_t bytes_max) = 0;
   // Sends the answer. What was not read of a body is discarded.
   virtual void answer(WireAnswer answer) = 0;
@@ -37,7 +37,7 @@ class Exchange {
   // Sends the head of an answer that comes in pieces. `is_until_cut`: events, which end when the
   // client goes; an end of its sending alone ends no other answer.
   virtual void begin_stream(WireAnswer head, bool is_until_cut) = 0;
-  // Waits until there is room for a piece. False: the client is gone or too slow, or the door
+  // Waits until there is room for a piece. False: the client is gone or too slow, or the loop
   // closes. An empty piece only checks.
   virtual bool write(std::string_view piece) = 0;
   // Ends the answer; one that is not whole is cut off, so that the client notices.

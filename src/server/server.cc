@@ -15,7 +15,7 @@
 #include "core/ascii.h"
 #include "core/json_text.h"
 #include "core/try.h"
-#include "server/door.h"
+#include "server/connection_loop.h"
 #include "server/forwarded.h"
 #include "server/gzip.h"
 #include "server/request_text.h"
@@ -87,7 +87,7 @@ struct Call {
   std::optional<Response> rejection = {};  // decided before any handler runs
 };
 
-struct Server::State final : DoorHandler {
+struct Server::State final : ConnectionHandler {
   const Settings settings;
   std::vector<RegisteredRoute> routes;  // does not change once the server listens
   StreamPermits streams;
@@ -101,8 +101,8 @@ struct Server::State final : DoorHandler {
   std::condition_variable housekeeping_changed;
   std::thread housekeeping;
 
-  std::unique_ptr<Door> door;
-  // After the door: exchanges that their threads hold end before it does.
+  std::unique_ptr<ConnectionLoop> loop;
+  // After the loop: exchanges that their threads hold end before it does.
   std::unique_ptr<WorkerPool> health_pool, stream_pool, pool;
 
   explicit State(const Settings& s)
@@ -544,7 +544,7 @@ struct Server::State final : DoorHandler {
     if (housekeeping.joinable()) housekeeping.join();
     if (pool) pool->drop_waiting();
     if (stream_pool) stream_pool->drop_waiting();
-    if (door) door->stop();
+    if (loop) loop->stop();
     for (const auto* const one : {&pool, &stream_pool, &health_pool}) {
       if (*one) (*one)->stop();
     }
@@ -558,7 +558,8 @@ Server::~Server() { stop(); }
 Result<std::unique_ptr<Server>> Server::start(const Settings& settings, std::vector<Route> routes) {
   auto owner = std::make_unique<State>(settings);
   State& state = *owner;
-  DoorOptions options{.host = settings.host, .port = settings.port, .limits = settings.door};
+  ConnectionLoopOptions options{
+      .host = settings.host, .port = settings.port, .limits = settings.connections};
   options.limits.idle_max = settings.idle_timeout;
   if (!settings.cert_file.empty()) {
     state.certificate = TRY(TlsCertificate::open(settings.cert_file, settings.key_file));
@@ -569,19 +570,19 @@ Result<std::unique_ptr<Server>> Server::start(const Settings& settings, std::vec
   state.stream_pool = std::make_unique<WorkerPool>(settings.streams_max, settings.streams_max);
   // No user gets more than half of the workers.
   state.pool = std::make_unique<WorkerPool>(settings.requests_max, settings.requests_max / 2);
-  state.door = TRY(Door::open(options, state));
+  state.loop = TRY(ConnectionLoop::open(options, state));
   if (state.certificate) state.housekeeping = std::thread([&state] { state.keep_house(); });
   return std::make_unique<Server>(std::move(owner));
 }
 
-std::uint16_t Server::port() const { return state_->door->port(); }
+std::uint16_t Server::port() const { return state_->loop->port(); }
 
 std::vector<RouteCounts> Server::counts() const {
   const std::lock_guard lock(state_->mutex);
   return state_->counts;
 }
 
-DoorCounts Server::door_counts() const { return state_->door->counts(); }
+ConnectionCounts Server::connection_counts() const { return state_->loop->counts(); }
 
 void Server::stop() {
   if (state_) state_->stop();

@@ -1,9 +1,9 @@
 // Server: answers HTTP requests by routes, with limits, TLS, and counts by route.
 //
 // The server layer contains no application logic. What a request may cost is bounded before a
-// handler sees it: connections, heads, bodies and their pace by the door (server/door.h),
-// concurrent requests by Settings. Handlers run on the server's threads, several at a time, and in
-// turn between users.
+// handler sees it: connections, heads, bodies and their pace by the connection loop
+// (server/connection_loop.h), concurrent requests by Settings. Handlers run on the server's
+// threads, several at a time, and in turn between users.
 #pragma once
 
 #include <any>
@@ -20,7 +20,7 @@
 
 #include "core/error.h"
 #include "server/address.h"
-#include "server/door.h"
+#include "server/connection_loop.h"
 
 namespace pennyweight::server {
 
@@ -105,7 +105,7 @@ struct Settings {
   std::uint32_t requests_max = 64;  // concurrent; further ones wait
   std::uint32_t streams_max = 64;   // concurrent event streams; further ones get a 503
   std::uint32_t streams_per_user_max = 16;
-  DoorLimits door = {};  // its idle_max is idle_timeout
+  ConnectionLimits connections = {};  // its idle_max is idle_timeout
   std::chrono::milliseconds idle_timeout{30'000};
   Guard guard = {};  // without one, every request is allowed
   // Headers of every answer: Content-Security-Policy and the like.
@@ -148,7 +148,7 @@ class Server {
 
   std::uint16_t port() const;
   std::vector<RouteCounts> counts() const;
-  DoorCounts door_counts() const;
+  ConnectionCounts connection_counts() const;
   // Accepts no new connection and waits for the active requests. Streams are ended; clients that
   // are slow to send or to receive get two seconds.
   void stop();

@@ -664,7 +664,7 @@ TEST(Streams, AreSharedOutBetweenUsers) {
   EXPECT_EQ(last, "200");
 }
 
-TEST(Door, EndsBodiesThatDripAndAnswersThatAreNotRead) {
+TEST(ConnectionLoop, EndsBodiesThatDripAndAnswersThatAreNotRead) {
   Settings settings;
   settings.idle_timeout = milliseconds(200);
   const std::string large(64u << 20, 'a');
@@ -677,20 +677,20 @@ TEST(Door, EndsBodiesThatDripAndAnswersThatAreNotRead) {
   drips.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\na");
   EXPECT_EQ(drips.read_all(), "");
   const auto begun = steady_clock::now();
-  DoorCounts counts;
+  ConnectionCounts counts;
   do {
-    counts = server->door_counts();
-  } while ((counts.ended[static_cast<std::size_t>(DoorEnd::kSlowReader)] == 0 ||
-            counts.ended[static_cast<std::size_t>(DoorEnd::kSlowBody)] == 0) &&
+    counts = server->connection_counts();
+  } while ((counts.ended[static_cast<std::size_t>(ConnectionEnd::kSlowReader)] == 0 ||
+            counts.ended[static_cast<std::size_t>(ConnectionEnd::kSlowBody)] == 0) &&
            steady_clock::now() - begun < std::chrono::seconds(10));
-  EXPECT_EQ(counts.ended[static_cast<std::size_t>(DoorEnd::kSlowReader)], 1u);
-  EXPECT_EQ(counts.ended[static_cast<std::size_t>(DoorEnd::kSlowBody)], 1u);
+  EXPECT_EQ(counts.ended[static_cast<std::size_t>(ConnectionEnd::kSlowReader)], 1u);
+  EXPECT_EQ(counts.ended[static_cast<std::size_t>(ConnectionEnd::kSlowBody)], 1u);
   EXPECT_EQ(counts.accepted, 2u);
 }
 
-TEST(Door, LetsDawdlersMakeRoomForOthers) {
+TEST(ConnectionLoop, LetsDawdlersMakeRoomForOthers) {
   Settings settings;
-  settings.door.connections_per_address_max = 4;
+  settings.connections.connections_per_address_max = 4;
   const auto server = started(settings, echo());
   std::vector<std::unique_ptr<RawClient>> dawdlers;
   for (int i = 0; i < 4; ++i) {
@@ -703,10 +703,12 @@ TEST(Door, LetsDawdlersMakeRoomForOthers) {
     ASSERT_EQ(client.Get("/health")->body, "ok");
   }
   EXPECT_EQ(dawdlers.front()->read_all(), "");
-  EXPECT_GE(server->door_counts().ended[static_cast<std::size_t>(DoorEnd::kAddressLimit)], 1u);
+  EXPECT_GE(
+      server->connection_counts().ended[static_cast<std::size_t>(ConnectionEnd::kAddressLimit)],
+      1u);
 }
 
-TEST(Door, AnnouncesThatItWillReadABody) {
+TEST(ConnectionLoop, AnnouncesThatItWillReadABody) {
   Settings settings;
   settings.body_bytes_max = 10;
   const auto server = started(settings, echo());
@@ -722,7 +724,7 @@ TEST(Door, AnnouncesThatItWillReadABody) {
   EXPECT_THAT(refused.read_all(), testing::StartsWith("HTTP/1.1 413 "));
 }
 
-TEST(Door, KnowsItsOwnNames) {
+TEST(ConnectionLoop, KnowsItsOwnNames) {
   Settings settings;
   settings.is_known_host = [](std::string_view host) { return host == "gpu.example"; };
   std::vector<Route> routes = echo();

@@ -40,33 +40,33 @@ constexpr bool is_of_waiting(Session::Phase phase) {
 class SessionExchange final : public Exchange,
                               public std::enable_shared_from_this<SessionExchange> {
  public:
-  SessionExchange(DoorShared& door, std::shared_ptr<Session> session)
-      : door_(door), session_(std::move(session)) {}
+  SessionExchange(ConnectionLoopShared& loop, std::shared_ptr<Session> session)
+      : loop_(loop), session_(std::move(session)) {}
   ~SessionExchange() override {
-    door_.body_bytes -= held_bytes;
+    loop_.body_bytes -= held_bytes;
     if (is_answered_) return;
-    boost::asio::post(door_.network, [session = session_] { session->close(); });
+    boost::asio::post(loop_.network, [session = session_] { session->close(); });
   }
   SessionExchange(const SessionExchange&) = delete;
   SessionExchange& operator=(const SessionExchange&) = delete;
 
   void read_body(std::uint64_t bytes_max) override {
-    boost::asio::post(door_.network, [self = shared_from_this(), bytes_max] {
+    boost::asio::post(loop_.network, [self = shared_from_this(), bytes_max] {
       self->session_->begin_body(bytes_max, self);
     });
   }
   void answer(WireAnswer answer) override {
     is_answered_ = true;
-    boost::asio::post(door_.network, [session = session_, answer = std::move(answer)]() mutable {
+    boost::asio::post(loop_.network, [session = session_, answer = std::move(answer)]() mutable {
       session->begin_answer(std::move(answer));
     });
   }
   void begin_stream(WireAnswer wire, bool is_until_cut) override {
     is_answered_ = true;
-    pipe_ = std::make_shared<AnswerPipe>([&door = door_, session = session_] {
-      boost::asio::post(door.network, [session] { session->take_from_pipe(); });
+    pipe_ = std::make_shared<AnswerPipe>([&loop = loop_, session = session_] {
+      boost::asio::post(loop.network, [session] { session->take_from_pipe(); });
     });
-    boost::asio::post(door_.network, [session = session_, wire = std::move(wire), pipe = pipe_,
+    boost::asio::post(loop_.network, [session = session_, wire = std::move(wire), pipe = pipe_,
                                       is_until_cut]() mutable {
       session->begin_stream(std::move(wire), std::move(pipe), is_until_cut);
     });
@@ -74,10 +74,10 @@ class SessionExchange final : public Exchange,
   bool write(std::string_view piece) override { return pipe_->write(piece); }
   void end_stream(bool is_whole) override { pipe_->end(is_whole); }
 
-  std::uint64_t held_bytes = 0;  // of DoorShared::body_bytes
+  std::uint64_t held_bytes = 0;  // of ConnectionLoopShared::body_bytes
 
  private:
-  DoorShared& door_;
+  ConnectionLoopShared& loop_;
   const std::shared_ptr<Session> session_;
   std::shared_ptr<AnswerPipe> pipe_;
   bool is_answered_ = false;
@@ -85,10 +85,10 @@ class SessionExchange final : public Exchange,
 
 }  // namespace
 
-Session::Session(DoorShared& door, int socket, std::shared_ptr<SSL_CTX> tls, std::string peer,
-                 std::string address)
-    : door_(door),
-      socket_(door.network),
+Session::Session(ConnectionLoopShared& loop, int socket, std::shared_ptr<SSL_CTX> tls,
+                 std::string peer, std::string address)
+    : loop_(loop),
+      socket_(loop.network),
       peer_(std::move(peer)),
       address_(std::move(address)),
       phase_begin_(steady_clock::now()),
@@ -96,12 +96,12 @@ Session::Session(DoorShared& door, int socket, std::shared_ptr<SSL_CTX> tls, std
       window_begin_(phase_begin_) {
   socket_.assign(boost::asio::ip::tcp::v6(), socket);
   stream_.emplace(socket, std::move(tls));
-  ++door_.all.size;
-  if (!address_.empty()) ++door_.addresses[address_].size;
-  ++door_.open;
+  ++loop_.all.size;
+  if (!address_.empty()) ++loop_.addresses[address_].size;
+  ++loop_.open;
 }
 
-Session::~Session() { --door_.open; }
+Session::~Session() { --loop_.open; }
 
 void Session::start() {
   enter(stream_->is_secure() ? Phase::kHandshake : Phase::kIdle);
@@ -125,21 +125,21 @@ void Session::enter(Phase phase) {
                                     : nullptr;
   if (listed_ == nullptr) return;
   listed_since_ = phase_begin_;
-  in_all_ = (door_.all.*listed_).insert((door_.all.*listed_).end(), this);
+  in_all_ = (loop_.all.*listed_).insert((loop_.all.*listed_).end(), this);
   if (address_.empty()) return;
-  SessionList& list = door_.addresses[address_].*listed_;
+  SessionList& list = loop_.addresses[address_].*listed_;
   in_address_ = list.insert(list.end(), this);
 }
 
 void Session::leave_groups() {
   if (listed_ == nullptr) return;
-  (door_.all.*listed_).erase(in_all_);
-  if (!address_.empty()) (door_.addresses[address_].*listed_).erase(in_address_);
+  (loop_.all.*listed_).erase(in_all_);
+  if (!address_.empty()) (loop_.addresses[address_].*listed_).erase(in_address_);
   listed_ = nullptr;
 }
 
-void Session::close_because(DoorEnd end) {
-  door_.count(end);
+void Session::close_because(ConnectionEnd end) {
+  loop_.count(end);
   close();
 }
 
@@ -155,16 +155,16 @@ void Session::close() {
   stream_.reset();  // before the socket: it says goodbye
   boost::system::error_code ignored;
   socket_.close(ignored);
-  --door_.all.size;
+  --loop_.all.size;
   if (!address_.empty()) {
-    const auto group = door_.addresses.find(address_);
-    if (--group->second.size == 0) door_.addresses.erase(group);
+    const auto group = loop_.addresses.find(address_);
+    if (--group->second.size == 0) loop_.addresses.erase(group);
   }
-  door_.sessions.erase(this);  // handlers that are pending keep it alive
+  loop_.sessions.erase(this);  // handlers that are pending keep it alive
 }
 
 void Session::drop_out() {
-  door_.unsent_bytes -= out_.size() + next_out_.size();
+  loop_.unsent_bytes -= out_.size() + next_out_.size();
   out_ = {};
   next_out_ = {};
   out_begin_ = 0;
@@ -204,9 +204,9 @@ Session::Step Session::wait_after(SocketState state) {
 }
 
 bool Session::read_more() {
-  const auto got = stream_->read(door_.scratch);
+  const auto got = stream_->read(loop_.scratch);
   if (got.state == SocketState::kDone) {
-    in_.append(door_.scratch.data(), got.bytes);
+    in_.append(loop_.scratch.data(), got.bytes);
     moved_bytes_ += got.bytes;
     return true;
   }
@@ -217,7 +217,7 @@ bool Session::read_more() {
 bool Session::write_out() {
   while (true) {
     if (out_begin_ == out_.size() && !next_out_.empty()) {
-      door_.unsent_bytes -= out_.size();
+      loop_.unsent_bytes -= out_.size();
       out_ = std::exchange(next_out_, {});
       out_begin_ = 0;
     }
@@ -250,12 +250,12 @@ void Session::pump() {
     int steps = 0;
     while (phase_ != Phase::kClosed && step() == Step::kAgain) {
       if (++steps < kStepsMax) continue;
-      boost::asio::post(door_.network, [self] { self->pump(); });
+      boost::asio::post(loop_.network, [self] { self->pump(); });
       break;
     }
   } catch (const std::bad_alloc& error) {
     close();
-    door_.handler.network_failed(error.what());
+    loop_.handler.network_failed(error.what());
   }
   is_pumping_ = false;
 }
@@ -290,7 +290,7 @@ Session::Step Session::step_handshake() {
 }
 
 Session::Step Session::step_head() {
-  if (door_.is_stopping) {
+  if (loop_.is_stopping) {
     close();
     return Step::kWait;
   }
@@ -302,7 +302,7 @@ Session::Step Session::step_head() {
   if (in_.empty() || in_ == "\r") return read_more() ? Step::kAgain : Step::kWait;
   if (phase_ == Phase::kIdle) {
     enter(Phase::kHead);
-    scanner_.emplace(door_.limits.head);
+    scanner_.emplace(loop_.limits.head);
   }
   if (const auto problem = scanner_->scan(in_)) {
     refuse(*problem);
@@ -314,12 +314,12 @@ Session::Step Session::step_head() {
 }
 
 void Session::refuse(const HeadProblem& problem) {
-  door_.count(problem.status == 431 || problem.status == 414 ? DoorEnd::kHeadTooLong
-                                                             : DoorEnd::kMalformed);
+  loop_.count(problem.status == 431 || problem.status == 414 ? ConnectionEnd::kHeadTooLong
+                                                             : ConnectionEnd::kMalformed);
   framing_ = {};
   line_ = {};
   is_body_read_ = true;
-  WireAnswer answer = door_.handler.refuse_head(problem);
+  WireAnswer answer = loop_.handler.refuse_head(problem);
   answer.closes = true;
   send(std::move(answer), false);
 }
@@ -328,7 +328,7 @@ void Session::begin_request(std::size_t head_bytes) {
   framing_ = {};
   const std::string_view head = std::string_view(in_).substr(0, head_bytes);
   if (const auto problem = check_head(head, framing_)) return refuse(*problem);
-  const auto exchange = std::make_shared<SessionExchange>(door_, shared_from_this());
+  const auto exchange = std::make_shared<SessionExchange>(loop_, shared_from_this());
   parser_ = std::make_unique<MessageParser>();
   if (!parser_->parse_head(head, exchange->head)) {
     exchange->answer({});  // goes nowhere: the phase is another by then
@@ -346,7 +346,7 @@ void Session::begin_request(std::size_t head_bytes) {
   exchange->peer = peer_;
   exchange->is_secure = stream_->is_secure();
   enter(Phase::kWorking);
-  door_.handler.head_arrived(exchange);
+  loop_.handler.head_arrived(exchange);
 }
 
 void Session::begin_body(std::uint64_t bytes_max, ExchangePtr exchange) {
@@ -356,7 +356,7 @@ void Session::begin_body(std::uint64_t bytes_max, ExchangePtr exchange) {
   enter(Phase::kBody);
   if (framing_.expects_continue && in_.empty()) {
     out_ = kContinue;
-    door_.unsent_bytes += out_.size();
+    loop_.unsent_bytes += out_.size();
   }
   pump();
 }
@@ -382,17 +382,17 @@ Session::Step Session::step_body() {
   }
   auto& exchange = static_cast<SessionExchange&>(*exchange_);
   exchange.held_bytes += grown;
-  door_.body_bytes += grown;
+  loop_.body_bytes += grown;
   BodyOutcome outcome = BodyOutcome::kWhole;
-  if (door_.body_bytes > door_.limits.bodies_bytes_max && grown > 0) {
-    door_.count(DoorEnd::kBodyMemory);
+  if (loop_.body_bytes > loop_.limits.bodies_bytes_max && grown > 0) {
+    loop_.count(ConnectionEnd::kBodyMemory);
     outcome = BodyOutcome::kNoMemory;
   } else if (progress == Progress::kNeedsMore) {
     return read_more() ? Step::kAgain : Step::kWait;
   } else if (progress == Progress::kTooLarge) {
     outcome = BodyOutcome::kTooLarge;
   } else if (progress == Progress::kMalformed) {
-    door_.count(DoorEnd::kMalformed);
+    loop_.count(ConnectionEnd::kMalformed);
     outcome = BodyOutcome::kMalformed;
   }
   if (outcome == BodyOutcome::kWhole) {
@@ -404,7 +404,7 @@ Session::Step Session::step_body() {
   }
   parser_.reset();
   enter(Phase::kWorking);
-  door_.handler.body_arrived(std::exchange(exchange_, nullptr), outcome);
+  loop_.handler.body_arrived(std::exchange(exchange_, nullptr), outcome);
   return Step::kWait;
 }
 
@@ -427,7 +427,7 @@ void Session::begin_answer(WireAnswer answer) {
 }
 
 void Session::begin_stream(WireAnswer head, std::shared_ptr<AnswerPipe> pipe, bool is_until_cut) {
-  if (phase_ != Phase::kWorking || door_.is_stopping) {
+  if (phase_ != Phase::kWorking || loop_.is_stopping) {
     pipe->cut();
     if (phase_ == Phase::kWorking) close();
     return;
@@ -440,7 +440,7 @@ void Session::begin_stream(WireAnswer head, std::shared_ptr<AnswerPipe> pipe, bo
 }
 
 void Session::send(WireAnswer answer, bool is_stream) {
-  closes_ = closes_ || answer.closes || !line_.keeps_alive || door_.is_stopping;
+  closes_ = closes_ || answer.closes || !line_.keeps_alive || loop_.is_stopping;
   std::string head =
       fmt::format("HTTP/1.1 {} {}\r\n{}", answer.status, status_text(answer.status), answer.fields);
   if (closes_) {
@@ -448,7 +448,7 @@ void Session::send(WireAnswer answer, bool is_stream) {
   } else {
     if (line_.is_http10) head += "Connection: keep-alive\r\n";
     head += fmt::format("Keep-Alive: timeout={}\r\n\r\n",
-                        std::chrono::ceil<std::chrono::seconds>(door_.limits.idle_max).count());
+                        std::chrono::ceil<std::chrono::seconds>(loop_.limits.idle_max).count());
   }
   drop_out();
   out_ = std::move(head);
@@ -457,7 +457,7 @@ void Session::send(WireAnswer answer, bool is_stream) {
   } else {
     next_out_ = std::move(answer.body);
   }
-  door_.unsent_bytes += out_.size() + next_out_.size();
+  loop_.unsent_bytes += out_.size() + next_out_.size();
   constant_out_ = answer.constant_body;
   parser_.reset();
   enter(is_stream ? Phase::kStreaming : Phase::kAnswering);
@@ -485,10 +485,10 @@ void Session::take_from_pipe() {
 
 Session::Step Session::step_stream() {
   // Noticed here: that the client goes, or asks for more.
-  while (!is_input_ended_ && in_.size() < door_.scratch.size()) {
-    const auto got = stream_->read(door_.scratch);
+  while (!is_input_ended_ && in_.size() < loop_.scratch.size()) {
+    const auto got = stream_->read(loop_.scratch);
     if (got.state == SocketState::kDone) {
-      in_.append(door_.scratch.data(), got.bytes);
+      in_.append(loop_.scratch.data(), got.bytes);
       continue;
     }
     if (got.state != SocketState::kEnded) {
@@ -510,7 +510,7 @@ Session::Step Session::step_stream() {
     }
     AnswerPipe::State state = AnswerPipe::State::kOpen;
     out_ = pipe_->take(state);
-    door_.unsent_bytes += out_.size();
+    loop_.unsent_bytes += out_.size();
     if (!out_.empty()) continue;
     if (state == AnswerPipe::State::kOpen) return Step::kWait;
     pipe_.reset();
@@ -524,7 +524,7 @@ Session::Step Session::step_stream() {
 }
 
 Session::Step Session::step_linger() {
-  const auto got = stream_->read(door_.scratch);
+  const auto got = stream_->read(loop_.scratch);
   lingered_bytes_ += got.bytes;
   if (lingered_bytes_ > kLingerBytesMax) close();
   return wait_after(got.state);
@@ -535,7 +535,7 @@ Session::Step Session::step_linger() {
 bool Session::is_too_slow(Time now, milliseconds window) {
   if (now < window_begin_ + window) return false;
   const auto moved_min =
-      door_.limits.bytes_per_second_min * static_cast<std::uint64_t>(window.count()) / 1000;
+      loop_.limits.bytes_per_second_min * static_cast<std::uint64_t>(window.count()) / 1000;
   const bool is_slow = moved_bytes_ < moved_min;
   window_begin_ = now;
   moved_bytes_ = 0;
@@ -543,11 +543,11 @@ bool Session::is_too_slow(Time now, milliseconds window) {
 }
 
 void Session::check_deadlines(Time now) {
-  const DoorLimits& limits = door_.limits;
+  const ConnectionLimits& limits = loop_.limits;
   switch (phase_) {
     case Phase::kHandshake:
       if (now >= phase_begin_ + std::min(limits.handshake_max, limits.idle_max)) {
-        close_because(DoorEnd::kSlowHandshake);
+        close_because(ConnectionEnd::kSlowHandshake);
       }
       return;
     case Phase::kIdle:
@@ -555,17 +555,17 @@ void Session::check_deadlines(Time now) {
       return;
     case Phase::kHead:
       if (now >= phase_begin_ + std::min(limits.head_max, limits.idle_max)) {
-        close_because(DoorEnd::kSlowHead);
+        close_because(ConnectionEnd::kSlowHead);
       }
       return;
     case Phase::kBody:
     case Phase::kDiscarding:
       if (is_too_slow(now, std::min(limits.rate_window, limits.idle_max))) {
-        close_because(DoorEnd::kSlowBody);
+        close_because(ConnectionEnd::kSlowBody);
       }
       return;
     case Phase::kAnswering:
-      if (is_too_slow(now, limits.idle_max)) close_because(DoorEnd::kSlowReader);
+      if (is_too_slow(now, limits.idle_max)) close_because(ConnectionEnd::kSlowReader);
       return;
     case Phase::kStreaming:
       // Between two events nothing is to be read.
@@ -573,7 +573,7 @@ void Session::check_deadlines(Time now) {
         window_begin_ = now;
         moved_bytes_ = 0;
       } else if (is_too_slow(now, limits.idle_max)) {
-        close_because(DoorEnd::kSlowReader);
+        close_because(ConnectionEnd::kSlowReader);
       }
       return;
     case Phase::kLingering:

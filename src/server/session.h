@@ -16,7 +16,7 @@
 #include <string>
 
 #include "server/answer_pipe.h"
-#include "server/door.h"
+#include "server/connection_loop.h"
 #include "server/socket_stream.h"
 
 namespace pennyweight::server {
@@ -33,15 +33,15 @@ struct SessionGroup {
   SessionList transfer;  // bytes of a body or an answer are on their way
 };
 
-// What all sessions of a door share.
-struct DoorShared {
-  DoorShared(const DoorLimits& door_limits, DoorHandler& door_handler)
-      : limits(door_limits), handler(door_handler) {}
+// What all sessions of a connection loop share.
+struct ConnectionLoopShared {
+  ConnectionLoopShared(const ConnectionLimits& given_limits, ConnectionHandler& given_handler)
+      : limits(given_limits), handler(given_handler) {}
 
-  void count(DoorEnd end) { ++ended[static_cast<std::size_t>(end)]; }
+  void count(ConnectionEnd end) { ++ended[static_cast<std::size_t>(end)]; }
 
-  const DoorLimits limits;
-  DoorHandler& handler;
+  const ConnectionLimits limits;
+  ConnectionHandler& handler;
   boost::asio::io_context network{1};
   // Of the network thread.
   std::map<Session*, std::shared_ptr<Session>> sessions;
@@ -54,7 +54,7 @@ struct DoorShared {
   std::atomic<std::uint64_t> body_bytes = 0;
   std::atomic<std::uint64_t> accepted = 0;
   std::atomic<std::uint64_t> open = 0;
-  std::array<std::atomic<std::uint64_t>, kDoorEndNames.size()> ended{};
+  std::array<std::atomic<std::uint64_t>, kConnectionEndNames.size()> ended{};
 };
 
 class Session : public std::enable_shared_from_this<Session> {
@@ -74,7 +74,7 @@ class Session : public std::enable_shared_from_this<Session> {
   };
 
   // Takes ownership of the socket. `address`: of its group; "": exempt from the limit.
-  Session(DoorShared& door, int socket, std::shared_ptr<SSL_CTX> tls, std::string peer,
+  Session(ConnectionLoopShared& loop, int socket, std::shared_ptr<SSL_CTX> tls, std::string peer,
           std::string address);
   ~Session();
   Session(const Session&) = delete;
@@ -82,7 +82,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void start();
   void close();
-  void close_because(DoorEnd end);
+  void close_because(ConnectionEnd end);
   // Ends what has taken too long.
   void check_deadlines(Time now);
   // For stop(): ends what needs no grace, or all that waits for the client.
@@ -129,7 +129,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void drop_out();
   bool is_too_slow(Time now, std::chrono::milliseconds window);
 
-  DoorShared& door_;
+  ConnectionLoopShared& loop_;
   boost::asio::ip::tcp::socket socket_;
   std::optional<SocketStream> stream_;
   const std::string peer_;

@@ -286,7 +286,8 @@ Result<void> Daemon::start_server() {
       .clock = clock_,
       .route_counts =
           [this] { return http_ ? http_->counts() : std::vector<server::RouteCounts>(); },
-      .door_counts = [this] { return http_ ? http_->door_counts() : server::DoorCounts(); }};
+      .connection_counts =
+          [this] { return http_ ? http_->connection_counts() : server::ConnectionCounts(); }};
   services_.emplace(
       api::Services{.config = config_,
                     .catalog = inputs_.catalog,
@@ -323,8 +324,8 @@ Result<void> Daemon::start_server() {
        .body_bytes_max = serve.body_bytes_max,
        .requests_max = serve.requests_max,
        .streams_per_user_max = serve.streams_per_user_max,
-       .door = {.connections_max = serve.connections_max,
-                .connections_per_address_max = serve.connections_per_address_max},
+       .connections = {.connections_max = serve.connections_max,
+                       .connections_per_address_max = serve.connections_per_address_max},
        .guard = api::guard(*services_, guard_limits(serve)),
        .headers = dashboard::kPageHeaders,
        .missing_page = dashboard::missing_page(),

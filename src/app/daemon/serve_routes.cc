@@ -395,17 +395,17 @@ void add_server(const ServeRouteContext& context, MetricsText& metrics) {
   for (const auto& [path, bytes] : bodies) metrics.sample({{"path", path}}, bytes);
 }
 
-void add_door(const ServeRouteContext& context, MetricsText& metrics) {
-  const server::DoorCounts door = context.door_counts();
+void add_connections(const ServeRouteContext& context, MetricsText& metrics) {
+  const server::ConnectionCounts connections = context.connection_counts();
   metrics.family("pennyweight_http_connections", "gauge", "Connections that are open.");
-  metrics.sample({}, door.open);
+  metrics.sample({}, connections.open);
   metrics.family("pennyweight_http_connections_accepted_total", "counter",
                  "Connections since the start.");
-  metrics.sample({}, door.accepted);
+  metrics.sample({}, connections.accepted);
   metrics.family("pennyweight_http_door_ended_total", "counter",
                  "Connections that were ended, or requests refused, before any handler ran.");
-  for (std::size_t i = 0; i < door.ended.size(); ++i) {
-    metrics.sample({{"why", server::kDoorEndNames[i]}}, door.ended[i]);
+  for (std::size_t i = 0; i < connections.ended.size(); ++i) {
+    metrics.sample({{"why", server::kConnectionEndNames[i]}}, connections.ended[i]);
   }
 }
 
@@ -437,7 +437,7 @@ Response make_metrics(const ServeRouteContext& context) {
   add_ledger(context, metrics);
   add_work(context, metrics);
   add_server(context, metrics);
-  add_door(context, metrics);
+  add_connections(context, metrics);
   add_process(metrics);
   return {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics.text()};
 }

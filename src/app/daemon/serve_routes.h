@@ -24,7 +24,7 @@ struct ServeRouteContext {
   Clock& clock;
   // The counts of the server itself, once it runs.
   std::function<std::vector<server::RouteCounts>()> route_counts;
-  std::function<server::DoorCounts()> door_counts;
+  std::function<server::ConnectionCounts()> connection_counts;
 };
 
 std::vector<server::Route> serve_routes(const ServeRouteContext& context);

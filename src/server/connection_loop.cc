@@ -1,4 +1,4 @@
-#include "server/door.h"
+#include "server/connection_loop.h"
 
 #include "server/session.h"
 //
@@ -116,11 +116,11 @@ std::string address_group_key(const std::string& peer) {
 
 }  // namespace
 
-struct Door::Impl {
-  Impl(const DoorOptions& door_options, DoorHandler& handler, int listening)
-      : options(door_options),
-        shared(door_options.limits, handler),
-        connections_max(affordable_connections(door_options.limits.connections_max)),
+struct ConnectionLoop::Impl {
+  Impl(const ConnectionLoopOptions& given, ConnectionHandler& handler, int listening)
+      : options(given),
+        shared(given.limits, handler),
+        connections_max(affordable_connections(given.limits.connections_max)),
         acceptor(shared.network),
         sweep_timer(shared.network),
         pause_timer(shared.network),
@@ -128,8 +128,8 @@ struct Door::Impl {
     acceptor.assign(boost::asio::ip::tcp::v6(), listening);
   }
 
-  const DoorOptions options;
-  DoorShared shared;
+  const ConnectionLoopOptions options;
+  ConnectionLoopShared shared;
   const std::size_t connections_max;
   boost::asio::ip::tcp::acceptor acceptor;
   boost::asio::steady_timer sweep_timer, pause_timer;
@@ -195,11 +195,11 @@ struct Door::Impl {
     bool has_room = true;
     const std::size_t of_address_max = options.limits.connections_per_address_max;
     if (!key.empty() && same != shared.addresses.end() && same->second.size >= of_address_max) {
-      shared.count(DoorEnd::kAddressLimit);
+      shared.count(ConnectionEnd::kAddressLimit);
       has_room = make_room(same->second) || same->second.size < 2 * of_address_max;
     }
     if (has_room && shared.all.size >= connections_max) {
-      shared.count(DoorEnd::kTotalLimit);
+      shared.count(ConnectionEnd::kTotalLimit);
       has_room = make_room(shared.all);
     }
     if (!has_room) {
@@ -275,7 +275,7 @@ struct Door::Impl {
     std::ranges::stable_sort(slow, std::greater(), &Session::unsent_bytes);
     for (Session* const session : slow) {
       if (shared.unsent_bytes <= options.limits.answers_bytes_max) return;
-      session->close_because(DoorEnd::kAnswerMemory);
+      session->close_because(ConnectionEnd::kAnswerMemory);
     }
   }
 
@@ -301,27 +301,28 @@ struct Door::Impl {
   }
 };
 
-Result<std::unique_ptr<Door>> Door::open(const DoorOptions& options, DoorHandler& handler) {
+Result<std::unique_ptr<ConnectionLoop>> ConnectionLoop::open(const ConnectionLoopOptions& options,
+                                                             ConnectionHandler& handler) {
   const int listening = TRY(listen_on(options.host, options.port));
   auto impl = std::make_unique<Impl>(options, handler, listening);
   impl->begin();
-  return std::make_unique<Door>(std::move(impl));
+  return std::make_unique<ConnectionLoop>(std::move(impl));
 }
 
-Door::Door(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ConnectionLoop::ConnectionLoop(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-Door::~Door() {
+ConnectionLoop::~ConnectionLoop() {
   if (impl_) impl_->end();
 }
 
-std::uint16_t Door::port() const { return impl_->port; }
+std::uint16_t ConnectionLoop::port() const { return impl_->port; }
 
-DoorCounts Door::counts() const {
-  DoorCounts counts{.open = impl_->shared.open, .accepted = impl_->shared.accepted};
+ConnectionCounts ConnectionLoop::counts() const {
+  ConnectionCounts counts{.open = impl_->shared.open, .accepted = impl_->shared.accepted};
   for (std::size_t i = 0; i < counts.ended.size(); ++i) counts.ended[i] = impl_->shared.ended[i];
   return counts;
 }
 
-void Door::stop() { impl_->stop(); }
+void ConnectionLoop::stop() { impl_->stop(); }
 
 }  // namespace pennyweight::server

@@ -1,4 +1,4 @@
-// Door: accepts connections and turns their bytes into whole requests, within limits.
+// Connection loop: accepts connections and turns their bytes into whole requests, within limits.
 //
 // One thread of Boost.Asio serves all connections; it never waits for a client, a file or a worker.
 // Nothing of ours runs, and no worker is taken, before the head of a request is whole, and a body
@@ -25,7 +25,7 @@
 
 namespace pennyweight::server {
 
-struct DoorLimits {
+struct ConnectionLimits {
   HeadLimits head = {};
   std::size_t connections_max = 4096;
   // Of IPv6: per /64. Beyond it dawdlers make room; requests that wait for workers may be as many
@@ -46,8 +46,8 @@ struct DoorLimits {
   std::chrono::milliseconds stop_grace{2'000};
 };
 
-// Why the door ended a connection, or refused a request, by itself.
-enum class DoorEnd {
+// Why the connection loop ended a connection, or refused a request, by itself.
+enum class ConnectionEnd {
   kSlowHandshake,
   kSlowHead,
   kSlowBody,
@@ -59,22 +59,23 @@ enum class DoorEnd {
   kBodyMemory,
   kAnswerMemory,
 };
-inline constexpr std::array<std::string_view, 10> kDoorEndNames = {
+inline constexpr std::array<std::string_view, 10> kConnectionEndNames = {
     "slow_handshake", "slow_head",     "slow_body",   "slow_reader", "malformed",
     "head_too_long",  "address_limit", "total_limit", "body_memory", "answer_memory"};
 
-struct DoorCounts {
-  std::uint64_t open = 0;                                      // connections now
-  std::uint64_t accepted = 0;                                  // connections since the start
-  std::array<std::uint64_t, kDoorEndNames.size()> ended = {};  // by DoorEnd
+struct ConnectionCounts {
+  std::uint64_t open = 0;                                            // connections now
+  std::uint64_t accepted = 0;                                        // connections since the start
+  std::array<std::uint64_t, kConnectionEndNames.size()> ended = {};  // by ConnectionEnd
 };
 
 enum class BodyOutcome { kWhole, kTooLarge, kMalformed, kNoMemory };
 
-// What the door asks of the server. All are called on the network thread and must not wait.
-class DoorHandler {
+// What the connection loop asks of the server. All are called on the network thread and must not
+// wait.
+class ConnectionHandler {
  public:
-  virtual ~DoorHandler() = default;
+  virtual ~ConnectionHandler() = default;
   virtual void head_arrived(const ExchangePtr& exchange) = 0;
   // The body of an exchange that asked for it. Unless it is whole, the connection ends after the
   // answer.
@@ -87,27 +88,28 @@ class DoorHandler {
   virtual void network_failed(std::string_view what) = 0;
 };
 
-struct DoorOptions {
+struct ConnectionLoopOptions {
   std::string host;
   std::uint16_t port = 0;  // 0: any that is free
-  DoorLimits limits = {};
+  ConnectionLimits limits = {};
   // For each new connection; null, or without a value: plain HTTP.
   std::function<std::shared_ptr<SSL_CTX>()> tls = {};
 };
 
-class Door {
+class ConnectionLoop {
  public:
   // It listens when this returns. `handler` outlives it.
-  static Result<std::unique_ptr<Door>> open(const DoorOptions& options, DoorHandler& handler);
+  static Result<std::unique_ptr<ConnectionLoop>> open(const ConnectionLoopOptions& options,
+                                                      ConnectionHandler& handler);
   struct Impl;
-  explicit Door(std::unique_ptr<Impl> impl);
+  explicit ConnectionLoop(std::unique_ptr<Impl> impl);
   // REQUIRES: stop() has returned, and no exchange is left.
-  ~Door();
-  Door(const Door&) = delete;
-  Door& operator=(const Door&) = delete;
+  ~ConnectionLoop();
+  ConnectionLoop(const ConnectionLoop&) = delete;
+  ConnectionLoop& operator=(const ConnectionLoop&) = delete;
 
   std::uint16_t port() const;
-  DoorCounts counts() const;
+  ConnectionCounts counts() const;
   // Accepts no new connection and no new request. Cuts streams, and after the grace also clients
   // that have not sent their whole request or received their whole answer. Waits for exchanges that
   // are with a worker.
