@@ -253,7 +253,10 @@ class WindowCollector {
     const HoldingType how = holding_type(holding, node ? &fleet_.any_fact(*node) : nullptr);
     const GpuModel* model = node ? fleet_.nodes()[*node].model : nullptr;
     const auto share = counted_share(preset_, how, holding.device, model);
-    WindowClaim claim{h, std::nullopt, 0, 0};
+    WindowClaim claim{.holding = h, .gpu = std::nullopt};
+    if (how == HoldingType::kMig && model != nullptr) {
+      claim.slices = std::max<std::uint64_t>(model->mig_compute_slices, 1);
+    }
     if (share) claim.gpu = scaled(devices_ms * share->units(), part, whole);
     claim.cpu = scaled(UInt128{holding.cpu_milli.value_or(0)} * ms, part, whole);
     claim.memory = scaled(UInt128{holding.memory_bytes.value_or(0)} * ms, part, whole);

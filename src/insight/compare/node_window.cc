@@ -132,6 +132,22 @@ WindowCosts aws_scad(const NodeWindow& all) {
   return result;
 }
 
+// What Koku takes off the node's capacity as used. Its SQL multiplies the capacity by the most
+// slices that a GPU of the node has that day, but the uptime of a whole GPU by
+// COALESCE(mig_slice_count, 1): once a pod with MIG is on the node, a whole GPU counts as one
+// slice. Which of several nodes the holders of a pool are on is not known, so there it counts whole
+// unless one node holds them all.
+UInt128 used_of_koku(const NodeWindow& window) {
+  UInt128 mig = 0;
+  UInt128 whole = 0;
+  std::uint64_t slices = 1;
+  for (const WindowClaim& claim : window.claims) {
+    (claim.slices > 1 ? mig : whole) += claim.gpu.value_or(0);
+    slices = std::max(slices, claim.slices);
+  }
+  return mig + (busy_nodes(window) == 1 ? whole / slices : whole);
+}
+
 WindowCosts koku(const NodeWindow& window) {
   WindowCosts result = nothing_yet(window);
   if (window.capacity.gpu == 0) return result;
@@ -146,9 +162,13 @@ WindowCosts koku(const NodeWindow& window) {
   }
   const UInt128 busy =
       multiply_divide(window.capacity.gpu, busy_nodes(window), window.nodes).quotient;
-  if (all > 0 && all < busy) {
+  const UInt128 used = used_of_koku(window);
+  if (all == 0 || used >= busy) return result;
+  if (used == all) {
     const std::array<Weight, 2> nodes = {busy, window.capacity.gpu - busy};
     result.idle = split(window.costs.gpu, nodes)[0] - sum;
+  } else {
+    result.idle = part_of(window.costs.gpu, busy - used, window.capacity.gpu);
   }
   return result;
 }

@@ -25,6 +25,7 @@ struct WindowClaim {
   std::optional<UInt128> gpu;  // as the preset counts; absent: the product does not document it
   UInt128 cpu = 0;
   UInt128 memory = 0;
+  std::uint64_t slices = 1;  // of MIG: the compute slices of the whole GPU; 1 of anything else
 };
 
 struct NodeWindow {
@@ -43,7 +44,8 @@ struct WindowCosts {
 // OpenCost: each resource's amount at its unit price; idle is the rest, and may be negative.
 // AWS: allocated over available, and unused cost again by the same ratio, so that all of it goes to
 //   the pods of the hour, if there are any.
-// Koku: GPUs alone; nothing for a node that no GPU pod ran on, and an excess has no owner.
+// Koku: GPUs alone; nothing for a node that no GPU pod ran on, and an excess has no owner. On a
+//   node with MIG its unallocated row counts slices, and takes a whole GPU that is held for one.
 // Of several nodes, AWS and Koku take the fewest that can hold what is requested as those that pods
 // ran on, as our own allocation fills interchangeable machines one after the other.
 WindowCosts price_window(Preset preset, const NodeWindow& window);

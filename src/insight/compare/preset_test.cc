@@ -194,6 +194,23 @@ TEST(Koku, DropsANodeThatNoGpuPodRanOn) {
   EXPECT_EQ(costs.idle, usd("0"));
 }
 
+// Two A100-40GB at 4.00 $ each for an hour: one held whole, 3g.20gb of the other. Koku charges
+// 4 + 3/7 · 4, and its unallocated row is (2 · 7 - 1 - 3) slices at 4/7 $: more than is left.
+TEST(Koku, AWholeGpuBesideMigIsOneSliceOfTheUnallocatedRow) {
+  NodeWindow window = window_of(Preset::kKoku, "8", {.gpus = 2});
+  const UInt128 card = UInt128{CardShare::kUnitsPerCard} * kHourMs;
+  window.claims.push_back({.gpu = card});
+  const auto whole_alone = price_window(Preset::kKoku, window);
+  EXPECT_EQ(whole_alone.idle, usd("4"));
+  window.claims.push_back({.gpu = card / 7 * 3, .slices = 7});
+  const WindowCosts costs = price_window(Preset::kKoku, window);
+  EXPECT_EQ(costs.claims[0].sum(), usd("4"));
+  EXPECT_EQ(shown(costs.claims[1].sum(), 6), "1.714286");
+  EXPECT_EQ(shown(costs.idle, 6), "5.714286");
+  window.claims.erase(window.claims.begin());
+  EXPECT_EQ(shown(price_window(Preset::kKoku, window).idle, 6), "6.285714");
+}
+
 // Ten nodes of one card each at 4.00 $, of which holders of a pool ask for two and a half: three
 // are taken to have run something.
 TEST(Pools, FewestNodesThatHoldWhatIsAskedFor) {
