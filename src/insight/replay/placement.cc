@@ -22,6 +22,9 @@ constexpr auto kRuleNames = enum_names<PlacementRule>({
 
 // Cost is compared in millionths of a machine, so that CPU and GPU weigh the same.
 constexpr Int128 kWhole = 1'000'000;
+// Kubernetes scores a node with a whole number up to this. The dot product is compared in such
+// steps, so that machines that differ less are equal.
+constexpr Int128 kScores = 100;
 
 bool can_host(const FreeMachine& free, const Machine& machine, const Request& request) {
   if (free.cpu_milli < request.cpu_milli || free.memory_mib < request.memory_mib ||
@@ -43,6 +46,51 @@ std::size_t size_class(const Request& request) {
 }
 std::size_t size_class(const Share& share) {
   return size_class(static_cast<std::uint32_t>(std::popcount(share.gpu_mask)), share.gpu_milli);
+}
+
+// Machines that hold jobs of this size and no other, then those that hold others too, then empty
+// ones, then those that hold only others. Within each, the one with the least GPU left, in steps
+// of a 25th of eight GPUs. A request without GPU goes to the first machine with room.
+Int128 clustering_cost(const FreeMachine& free, const std::vector<std::uint32_t>& held,
+                       const Request& request) {
+  if (request.milli_gpus() == 0) return 0;
+  const std::size_t size = size_class(request);
+  const auto sizes =
+      std::count_if(held.begin() + 1, held.end(), [](std::uint32_t count) { return count > 0; });
+  int group = 0;
+  if (held[size] > 0) {
+    group = sizes == 1 ? 0 : 1;
+  } else {
+    group = sizes == 0 ? 2 : 3;
+  }
+  constexpr int kSteps = 25;
+  constexpr int kStepMilli = 8 * static_cast<int>(kMilliPerGpu) / kSteps;
+  return group * 100 * (kSteps + 1) +
+         (static_cast<int>(free.gpu_milli) + kStepMilli - 1) / kStepMilli;
+}
+
+// GPUs that others share already, the fullest first, in ten steps; then free GPUs of a machine in
+// use, the fewer the better; then an idle machine, the smaller the better. A request without GPU
+// goes to the first machine with room.
+Int128 packing_cost(const FreeMachine& free, const Machine& machine, const Request& request) {
+  if (request.milli_gpus() == 0) return 0;
+  constexpr int kOpensGpu = 50;
+  constexpr int kOpensMachine = 100;
+  if (machine.gpus == 0) return 0;
+  if (free.whole_gpus == machine.gpus) return kOpensMachine + static_cast<int>(machine.gpus);
+  if (request.gpus > 0) return kOpensGpu + static_cast<int>(request.gpus);
+  std::uint32_t least = kMilliPerGpu;
+  for (std::uint32_t i = 0; i < machine.gpus; ++i) {
+    if (free.by_gpu[i] >= request.gpu_milli) least = std::min<std::uint32_t>(least, free.by_gpu[i]);
+  }
+  return least < kMilliPerGpu ? static_cast<int>(least / 100) : kOpensGpu + 1;
+}
+
+// Whether machines that differ little count as equal, as they do in the published scores of these
+// rules. Then the machine given first wins; otherwise the tightest fit does.
+bool compares_coarsely(PlacementRule rule) {
+  return rule == PlacementRule::kDotProduct || rule == PlacementRule::kGpuClustering ||
+         rule == PlacementRule::kGpuPacking;
 }
 
 }  // namespace
@@ -169,38 +217,23 @@ Int128 Placement::what_remains(std::uint32_t machine, const Request& request) co
 
 Int128 Placement::cost_of(std::uint32_t machine, const Request& request) const {
   const FreeMachine& free = cluster_.free_on(machine);
-  const Machine& whole = cluster_.machines()[machine];
   switch (rule_) {
     case PlacementRule::kBestFit:
       return what_remains(machine, request);
     case PlacementRule::kWorstFit:
       return -what_remains(machine, request);
-    case PlacementRule::kDotProduct:
-      return static_cast<Int128>(free.cpu_milli) * static_cast<Int128>(request.cpu_milli) *
-                 static_cast<Int128>(gpu_max_) * static_cast<Int128>(gpu_max_) +
-             static_cast<Int128>(free.gpu_milli) * static_cast<Int128>(request.milli_gpus()) *
-                 static_cast<Int128>(cpu_max_) * static_cast<Int128>(cpu_max_);
-    case PlacementRule::kGpuClustering: {
-      const auto& held = held_by_size_[machine];
-      std::uint32_t others = 0;
-      for (std::uint32_t count : held) others += count;
-      const std::uint32_t same = held[size_class(request)];
-      others -= same;
-      // Machines with jobs of this size only, then with some, then the rest, and empty ones last.
-      const int group = same > 0 ? (others == 0 ? 0 : 1) : (others > 0 ? 2 : 3);
-      return group;
+    case PlacementRule::kDotProduct: {
+      const auto cpu = static_cast<Int128>(cpu_max_) * static_cast<Int128>(cpu_max_);
+      const auto gpu = static_cast<Int128>(gpu_max_) * static_cast<Int128>(gpu_max_);
+      const Int128 product =
+          static_cast<Int128>(free.cpu_milli) * static_cast<Int128>(request.cpu_milli) * gpu +
+          static_cast<Int128>(free.gpu_milli) * static_cast<Int128>(request.milli_gpus()) * cpu;
+      return (kScores * product + 2 * cpu * gpu - 1) / (2 * cpu * gpu);
     }
-    case PlacementRule::kGpuPacking: {
-      const bool is_idle = free.gpu_milli == whole.gpus * kMilliPerGpu;
-      bool opens_gpu = request.gpus > 0;
-      if (request.gpu_milli > 0) {
-        opens_gpu = !std::any_of(free.by_gpu, free.by_gpu + whole.gpus, [&](std::uint16_t milli) {
-          return milli < kMilliPerGpu && milli >= request.gpu_milli;
-        });
-      }
-      const int group = is_idle ? 2 : (opens_gpu ? 1 : 0);
-      return group;
-    }
+    case PlacementRule::kGpuClustering:
+      return clustering_cost(free, held_by_size_[machine], request);
+    case PlacementRule::kGpuPacking:
+      return packing_cost(free, cluster_.machines()[machine], request);
     case PlacementRule::kFirstFit:
     case PlacementRule::kRandom:
     case PlacementRule::kLeastFragmentation:
@@ -283,13 +316,14 @@ std::optional<Share> Placement::choose(const Request& request) {
     kind = static_cast<std::size_t>(same - kinds_.begin());
   }
   std::optional<Choice> best;
+  const bool is_coarse = compares_coarsely(rule_);
   for (std::uint32_t machine = 0; machine < count; ++machine) {
     if (!cluster_.fits(machine, request)) continue;
     Choice choice = rule_ == PlacementRule::kLeastFragmentation
                         ? least_fragmentation(machine, request, kind)
                         : Choice{.share = cluster_.share_on(machine, request),
                                  .cost = cost_of(machine, request)};
-    choice.remains = what_remains(machine, request);
+    choice.remains = is_coarse ? 0 : what_remains(machine, request);
     if (!best || choice.cost < best->cost ||
         (choice.cost == best->cost && choice.remains < best->remains)) {
       best = choice;

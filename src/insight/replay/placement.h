@@ -22,9 +22,10 @@ enum class PlacementRule {
   kBestFit,   // the machine on which the least of CPU and GPU together remains
   kWorstFit,  // the machine on which the most remains
   kRandom,
-  // The least dot product of what is free and what is asked for.
+  // The least dot product of what is free and what is asked for, CPU and GPU, in hundredths.
   kDotProduct,
-  // Machines that already hold jobs of the same size come first (Gandiva's GPU clustering).
+  // Machines that hold jobs of this size and no other, then those that hold others too, then empty
+  // ones, then those with others only (Gandiva's GPU clustering).
   kGpuClustering,
   // GPUs in use first, then free GPUs of machines in use, then idle machines.
   kGpuPacking,
