@@ -78,10 +78,30 @@ std::optional<Instant> FactWriter::take_changed_since() {
 void FactWriter::note_usages(std::span<const Usage> usages) {
   for (const Usage& usage : usages) {
     rows_since_ = std::min(rows_since_.value_or(usage.at), usage.at);
-    if (!inventory_.has_vanished() || usage.workload.empty()) continue;
-    inventory_.extend_vanished(usage.cluster, usage.workload,
-                               usage.at + std::chrono::milliseconds(usage.span_ms));
+    if (inventory_.has_vanished()) extend_vanished_by(usage);
   }
+}
+
+void FactWriter::extend_vanished_by(const Usage& usage) {
+  if (usage.workload.empty()) return;
+  const auto seen =
+      Interval::of(usage.at, usage.at + std::chrono::milliseconds(std::max(1U, usage.span_ms)));
+  if (seen) inventory_.extend_vanished(usage.cluster, usage.workload, *seen);
+}
+
+Result<void> FactWriter::extend_vanished(Store& store) {
+  const auto spans = inventory_.vanished_spans();
+  if (spans.empty()) return {};
+  for (const auto& [cluster, lost] : spans) {
+    // A span that began before may reach into it.
+    const Interval during(lost.begin() - std::chrono::milliseconds(kUsageSpanMaxMs), lost.end());
+    TRY(store.scan_usage(cluster, during, UsageDetail::kShares, [&](std::span<const Usage> some) {
+      for (const Usage& usage : some) extend_vanished_by(usage);
+      return true;
+    }));
+  }
+  inventory_.mark_vanished_spans_read();
+  return {};
 }
 
 void FactWriter::confirm_sources() {

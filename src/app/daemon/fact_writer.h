@@ -44,6 +44,8 @@ class FactWriter {
   // Tells the sources that what they gave is stored. REQUIRES: no unwritten facts.
   void confirm_sources();
 
+  // Lets workloads whose end nobody saw count up to where the ledger's telemetry saw them.
+  Result<void> extend_vanished(Store& store);
   Result<void> write_facts(Store& store);
   // Flushes the engine; with `is_last` also what may still come out of order.
   Result<void> write_rows(Store& store, bool is_last);
@@ -59,6 +61,7 @@ class FactWriter {
   void collect_from(CollectedFacts collected, LiveSource* source, std::string_view kind);
   Result<void> import_rows(Store& store, const live::FlushRows& rows);
   void note_usages(std::span<const Usage> usages);
+  void extend_vanished_by(const Usage& usage);
   void record_import(const ImportOutcome& outcome);
 
   LiveInventory& inventory_;

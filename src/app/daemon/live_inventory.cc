@@ -239,21 +239,44 @@ void LiveInventory::find_vanished(const ClusterId& cluster, Instant now) {
 }
 
 void LiveInventory::extend_vanished(const ClusterId& cluster, const WorkloadId& workload,
-                                    Instant until) {
-  // Where several holdings of one name are gone, the last one is what telemetry saw last.
-  HoldingState* last = nullptr;
+                                    const Interval& seen) {
+  // Runs of one name follow one another: it was the last one that had begun, unless that was over.
+  HoldingState* run = nullptr;
+  Instant next = kInstantMax;
   for (auto at = holdings_.lower_bound({cluster, workload, ""});
        at != holdings_.end() && std::get<0>(at->first) == cluster &&
        std::get<1>(at->first) == workload;
        ++at) {
-    if (last == nullptr || last->latest.held.end() <= at->second.latest.held.end()) {
-      last = &at->second;
+    const Instant begin = at->second.latest.held.begin();
+    if (seen.begin() < begin) {
+      next = std::min(next, begin);
+    } else if (run == nullptr || run->latest.held.begin() < begin) {
+      run = &at->second;
     }
   }
-  if (last == nullptr || !last->gone_by) return;
-  Interval& held = last->latest.held;
-  until = std::min(until, *last->gone_by);
+  if (run == nullptr || !run->gone_by) return;
+  Interval& held = run->latest.held;
+  const Instant until = std::min({seen.end(), *run->gone_by, next});
   if (held.end() < until) held = Interval(held.begin(), until);
+}
+
+std::map<ClusterId, Interval> LiveInventory::vanished_spans() const {
+  std::map<ClusterId, Interval> spans;
+  if (vanished_ == 0) return spans;
+  for (const auto& [key, held] : holdings_) {
+    if (!held.gone_by || held.is_telemetry_read || held.is_end_reported) continue;
+    const auto lost = Interval::of(held.latest.held.end(), *held.gone_by);
+    if (!lost) continue;
+    const auto [at, is_new] = spans.try_emplace(std::get<0>(key), *lost);
+    if (is_new) continue;
+    at->second = Interval(std::min(at->second.begin(), lost->begin()),
+                          std::max(at->second.end(), lost->end()));
+  }
+  return spans;
+}
+
+void LiveInventory::mark_vanished_spans_read() {
+  for (auto& [key, held] : holdings_) held.is_telemetry_read = held.gone_by.has_value();
 }
 
 std::vector<UnknownEnd> LiveInventory::take_unknown_ends(Instant gone_before) {

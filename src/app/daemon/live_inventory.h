@@ -82,8 +82,13 @@ class LiveInventory {
   // reported everything that runs there.
   void find_vanished(const ClusterId& cluster, Instant now);
   bool has_vanished() const { return vanished_ > 0; }
-  // Telemetry of a workload up to `until`: one whose end is unknown ran until then.
-  void extend_vanished(const ClusterId& cluster, const WorkloadId& workload, Instant until);
+  // Telemetry saw a workload during `seen`: a run whose end is unknown lasted until then, at most
+  // until the next run of that name began.
+  void extend_vanished(const ClusterId& cluster, const WorkloadId& workload, const Interval& seen);
+  // By cluster, when those were last read and gone whose telemetry in the ledger was not asked for
+  // yet. While only the API was away, telemetry of them was written before they were gone.
+  std::map<ClusterId, Interval> vanished_spans() const;
+  void mark_vanished_spans_read();
   // The unknown ends of workloads that were gone before `gone_before`, each once.
   std::vector<UnknownEnd> take_unknown_ends(Instant gone_before);
 
@@ -128,6 +133,7 @@ class LiveInventory {
     bool is_read = false;                 // by a collector, since the ledger was loaded
     bool was_running = false;             // the process before saw it run
     std::optional<Instant> gone_by = {};  // nobody saw its end
+    bool is_telemetry_read = false;       // what the ledger has of it after its last reading
     bool is_end_reported = false;         // as unknown
   };
 

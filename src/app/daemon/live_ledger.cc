@@ -256,6 +256,7 @@ Result<void> LiveLedger::write(bool flush, bool is_stopping) {
 Result<void> LiveLedger::write_into(Store& store, bool flush, bool is_stopping) {
   const Instant now = clock_.now();
   if (flush && !is_stopping) {
+    TRY(facts_.extend_vanished(store));
     report_unknown_ends(now);
     facts_.keep_readings(settlement_.is_due(now));
   }

@@ -2,6 +2,7 @@
 // moved by hand: for tests of whole days.
 #pragma once
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -202,8 +203,12 @@ class SimulatedDays : public testing::Test {
         clock_);
     ASSERT_TRUE(engine) << engine.error().message;
     engine_ = std::move(*engine);
-    ledger_->begin(*engine_, *state_metrics_, {api_.get()});
+    std::vector<LiveSource*> sources = {api_.get()};
+    if (LiveSource* const other = start_other_source()) sources.push_back(other);
+    ledger_->begin(*engine_, *state_metrics_, std::move(sources));
   }
+  // A source beside the API; it outlives the process.
+  virtual LiveSource* start_other_source() { return nullptr; }
   // SIGKILL: nothing is written any more.
   void kill() {
     ledger_.reset();
@@ -222,6 +227,25 @@ class SimulatedDays : public testing::Test {
       clock_.advance(std::min(step, until - clock_.now()));
       if (ledger_) ledger_->cycle();
     }
+  }
+
+  // A scrape of a DCGM exporter now: a line for each card that a pod holds, and each free one.
+  void scrape_cards(const std::vector<std::string>& pods) {
+    std::string body;
+    for (std::size_t i = 0; i < pods.size(); ++i) {
+      body += fmt::format(
+          "DCGM_FI_DEV_GPU_UTIL{{gpu=\"{}\",UUID=\"GPU-n1-{}\",modelName=\"NVIDIA A100-SXM4-80GB\","
+          "Hostname=\"n1\"{}}} 50\n",
+          i, i,
+          pods[i].empty() ? "" : ",namespace=\"team\",container=\"main\",pod=\"" + pods[i] + "\"");
+    }
+    const auto taken = engine_->ingest({.kind = live::IngestRequest::Kind::kExposition,
+                                        .content_type = "text/plain; version=0.0.4",
+                                        .body = body,
+                                        .scraped_at = clock_.now(),
+                                        .target = {.labels = {{"instance", "n1"}, {"job", "gpu"}}},
+                                        .target_id = "gpu n1"});
+    ASSERT_TRUE(taken) << taken.error().message;
   }
 
   template <class Ask>

@@ -1,13 +1,17 @@
-// Weeks of a simulated cluster, drawn from a seed: pods of two seconds to five days, kills, stops
-// and outages of the API at any time, midnights, a month's end, and a change to summer time. An
-// auditor who shares no code with `serve` knows what the API ever said.
+// Weeks of two simulated clusters, drawn from a seed: pods and jobs of two seconds to five days,
+// kills, stops and outages of either source at any time, midnights, a month's end, and a change to
+// summer time. An auditor who shares no code with `serve` knows what the API ever said; of Slurm's
+// jobs slurmdbd remembers everything, so there the truth is all that counts.
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
 #include <random>
+#include <set>
+#include <utility>
 
 #include "app/daemon/simulated_days_testing.h"
+#include "app/daemon/simulated_slurm_testing.h"
 
 namespace pennyweight {
 namespace {
@@ -84,7 +88,16 @@ struct WeekPlan {
 
 class SimulatedWeek : public SimulatedDays {
  protected:
-  enum class What : std::uint8_t { kKill, kStop, kStart, kDown, kExpired, kUp };
+  enum class What : std::uint8_t {
+    kKill,
+    kStop,
+    kStart,
+    kDown,
+    kExpired,
+    kUp,
+    kSlurmDown,
+    kSlurmUp
+  };
 
   // From `low` to `high`, between any two powers of two as often.
   milliseconds log_uniform(milliseconds low, milliseconds high) {
@@ -128,6 +141,34 @@ class SimulatedWeek : public SimulatedDays {
     }
   }
 
+  void draw_jobs(const WeekPlan& plan) {
+    std::array<Instant, kGpusOfANode> free;
+    free.fill(plan.begin - hours(20));
+    std::array<std::uint32_t, kGpusOfANode> cards = {0, 1, 2, 3, 4, 5, 6, 7};
+    for (int number = 0;; ++number) {
+      const auto gpus = 1 + below(below(3) == 0 ? kGpusOfANode : 2);
+      std::ranges::shuffle(cards, random_);
+      SimulatedJob job{.id = 1001 + number, .begin = kInstantMin, .end = {}, .cards = {}};
+      job.cards.assign(cards.begin(), cards.begin() + static_cast<std::ptrdiff_t>(gpus));
+      std::ranges::sort(job.cards);
+      for (const std::uint32_t card : job.cards) job.begin = std::max(job.begin, free[card]);
+      if (below(3) != 0) job.begin += log_uniform(seconds(1), hours(6));
+      job.begin = std::chrono::ceil<seconds>(job.begin);
+      if (job.begin >= plan.end) break;
+      job.end = std::chrono::ceil<seconds>(
+          job.begin + log_uniform(seconds(2), below(3) == 0 ? days(5) : hours(4)));
+      for (const std::uint32_t card : job.cards) free[card] = job.end;
+      jobs_.push_back(std::move(job));
+    }
+  }
+  LiveSource* start_other_source() override {
+    slurm_ =
+        std::make_unique<SimulatedSlurm>(jobs_, folder_ / "slurm", jobs_since_,
+                                         ledger_->gpu_lookup(), slurm_state_, clock_, slurm_every_);
+    slurm_->set_down(is_slurm_down_);
+    return slurm_.get();
+  }
+
   // Absences of the process and of the API, many of them around a midnight.
   std::multimap<Instant, What> draw_absences(const WeekPlan& plan) {
     std::multimap<Instant, What> events;
@@ -146,15 +187,18 @@ class SimulatedWeek : public SimulatedDays {
       events.emplace(back, What::kStart);
       free = back;
     }
-    free = plan.begin;
-    while (true) {
-      const Instant away = when(free + log_uniform(minutes(5), hours(16)));
-      if (away <= free) continue;
-      const Instant back = away + log_uniform(seconds(1), hours(14));
-      if (back >= plan.end) break;
-      events.emplace(away, below(2) == 0 ? What::kDown : What::kExpired);
-      events.emplace(back, What::kUp);
-      free = back;
+    for (const bool is_slurm : {false, true}) {
+      free = plan.begin;
+      while (true) {
+        const Instant away = when(free + log_uniform(minutes(5), hours(16)));
+        if (away <= free) continue;
+        const Instant back = away + log_uniform(seconds(1), hours(14));
+        if (back >= plan.end) break;
+        const What api_is_away = below(2) == 0 ? What::kDown : What::kExpired;
+        events.emplace(away, is_slurm ? What::kSlurmDown : api_is_away);
+        events.emplace(back, is_slurm ? What::kSlurmUp : What::kUp);
+        free = back;
+      }
     }
     return events;
   }
@@ -179,6 +223,11 @@ class SimulatedWeek : public SimulatedDays {
         if (what == What::kExpired) auditor_->disconnect();
         if (api_) api_->set_down(true, what == What::kExpired);
         return;
+      case What::kSlurmDown:
+      case What::kSlurmUp:
+        is_slurm_down_ = what == What::kSlurmDown;
+        if (ledger_) slurm_->set_down(is_slurm_down_);
+        return;
       case What::kUp:
         is_down_ = false;
         if (api_) api_->set_down(false);
@@ -190,6 +239,7 @@ class SimulatedWeek : public SimulatedDays {
     if (!ledger_) return;
     if (!is_down_) auditor_->hear(clock_.now());
     ledger_->cycle();
+    if (!HasFailure()) check_jobs();
     if (is_down_ || HasFailure()) return;
     check_today();
     check_month();
@@ -210,6 +260,45 @@ class SimulatedWeek : public SimulatedDays {
       EXPECT_TRUE(pod.empty() || gpu_ms.contains(pod) || cost.ticks() == 0)
           << what << ", " << pod << ": " << to_text(cost.amount()) << " and not 0";
     }
+  }
+
+  // Truth, once Slurm has answered: sacct remembers whatever ran while nobody watched.
+  std::map<std::string, std::int64_t> job_gpu_ms(Instant begin, Instant end) const {
+    std::map<std::string, std::int64_t> all;
+    for (const SimulatedJob& job : jobs_) {
+      const Instant from = std::max(begin, job.begin), to = std::min(end, job.end);
+      if (from < to) {
+        all[std::to_string(job.id)] =
+            (to - from).count() * static_cast<std::int64_t>(job.cards.size());
+      }
+    }
+    return all;
+  }
+
+  // The same of the jobs, where Slurm has just answered.
+  void check_jobs() {
+    const auto view = ledger_->view();
+    const auto cluster = view->clusters.find(kSimulatedSlurm);
+    if (cluster == view->clusters.end() || !cluster->second.today) return;
+    const Interval& today = cluster->second.today->window;
+    if (today.end() != clock_.now() || slurm_->answered_at() != clock_.now()) return;
+    std::map<std::string, Money> costs;
+    for (const LiveShare& share : cluster->second.today->shares) {
+      costs.emplace(share.workload.text(), *share.cost);
+    }
+    expect_costs(costs, job_gpu_ms(today.begin(), today.end()), "jobs at " + to_text(today.end()));
+    ++jobs_checked_;
+    if (!slurm_->answers_since() || clock_.now() - *slurm_->answers_since() < hours(1)) return;
+    if (cluster->second.earlier) {
+      for (const auto& [workload, earlier] : *cluster->second.earlier) {
+        const auto [entry, is_new] = costs.try_emplace(workload.text(), earlier.cost);
+        if (!is_new) entry->second += earlier.cost;
+      }
+    }
+    const Instant month = start_of_month(today.begin(), config_.policy.time_zone);
+    expect_costs(costs, job_gpu_ms(std::max(month, jobs_since_), today.end()),
+                 "jobs this month at " + to_text(today.end()));
+    ++job_months_checked_;
   }
 
   // Today as of now, if this cycle has allocated it.
@@ -246,8 +335,10 @@ class SimulatedWeek : public SimulatedDays {
     TearDown();
     SetUp();
     pods_.clear();
-    is_down_ = false;
-    todays_checked_ = months_checked_ = 0;
+    jobs_.clear();
+    slurm_state_.clear();
+    is_down_ = is_slurm_down_ = false;
+    todays_checked_ = months_checked_ = jobs_checked_ = job_months_checked_ = 0;
   }
 
   void run_week(const WeekPlan& plan) {
@@ -256,6 +347,9 @@ class SimulatedWeek : public SimulatedDays {
     clock_ = SimulatedClock(plan.begin);
     nodes_ = {"n1", "n2"};
     draw_pods(plan);
+    draw_jobs(plan);
+    jobs_since_ = plan.begin - hours(24);
+    slurm_every_ = plan.step_max / 2;
     auditor_.emplace(pods_);
     std::multimap<Instant, What> events = draw_absences(plan);
     start();
@@ -285,20 +379,22 @@ class SimulatedWeek : public SimulatedDays {
     if (HasFailure()) return;
     check_ledger(plan);
     check_unknown_ends();
-    std::printf("seed %llu: %zu pods, %d todays, %d months, %zu ends unknown\n",
-                static_cast<unsigned long long>(plan.seed), pods_.size(), todays_checked_,
-                months_checked_, set_aside().size());
+    std::printf(
+        "seed %llu: %zu pods, %zu jobs, %d todays, %d months, jobs: %d todays, %d months, "
+        "%zu ends unknown\n",
+        static_cast<unsigned long long>(plan.seed), pods_.size(), jobs_.size(), todays_checked_,
+        months_checked_, jobs_checked_, job_months_checked_, set_aside().size());
   }
 
   // Each pod's each day, and the money as a whole.
   void check_ledger(const WeekPlan& plan) {
     const Instant settled_until = std::chrono::floor<days>(clock_.now());
-    const SummaryQuery query{.bucket = TimeBucket::kDay, .group_by = {"workload"}};
+    const SummaryQuery query{.bucket = TimeBucket::kDay, .group_by = {"cluster", "workload"}};
     std::map<Instant, std::map<std::string, Money>> by_day;
     Money all = Money::zero(kEur);
     for (const SummaryRow& row : in_ledger([&](Store& store) { return store.summarise(query); })) {
-      by_day[*row.bucket].emplace(name_of(row.keys[0]), row.costs.effective);
-      all += row.costs.effective;
+      by_day[*row.bucket].emplace(name_of(row.keys[1]), row.costs.effective);
+      if (row.keys[0] == kSimulated.text()) all += row.costs.effective;
     }
     Instant day = start_of_day(at("2026-03-01T12:00:00Z"), plan.zone);
     const Instant first = at("2026-03-01T00:00:00Z");
@@ -306,9 +402,10 @@ class SimulatedWeek : public SimulatedDays {
       const Instant next = start_of_day(day + hours(30), plan.zone);
       const auto date =
           std::chrono::floor<days>(*parse_instant(local_date(day + hours(2), plan.zone)));
-      expect_costs(by_day[date],
-                   auditor_->gpu_ms(std::max(day, first), std::min(next, settled_until)),
-                   "the ledger's " + to_text(Instant(date)).substr(0, 10));
+      const Instant from = std::max(day, first), to = std::min(next, settled_until);
+      auto gpu_ms = auditor_->gpu_ms(from, to);
+      gpu_ms.merge(job_gpu_ms(from, to));
+      expect_costs(by_day[date], gpu_ms, "the ledger's " + to_text(Instant(date)).substr(0, 10));
       day = next;
     }
     EXPECT_EQ(to_text(all.amount()),
@@ -319,9 +416,10 @@ class SimulatedWeek : public SimulatedDays {
 
   // What no source saw is listed with its money: once for each pod, and not less than is missing.
   void check_unknown_ends() {
-    const std::vector<RejectedRow> rows = set_aside();
-    std::multiset<std::string> listed;
-    for (const RejectedRow& row : rows) listed.insert(row.reason.substr(0, row.reason.find(' ')));
+    std::vector<RejectedRow> rows = set_aside();
+    std::erase_if(rows, [](const RejectedRow& row) {
+      return !row.reason.contains(" of cluster " + kSimulated.text() + " ");
+    });
     std::size_t expected = 0;
     for (std::size_t i = 0; i < pods_.size(); ++i) {
       const ApiAuditor::Known& known = auditor_->known(i);
@@ -347,13 +445,26 @@ class SimulatedWeek : public SimulatedDays {
           price(pods_[i].gpus, std::min(pods_[i].end, known.gone_by) - known.last_reading);
       EXPECT_GE(amount->ticks() + 100'000, missing.ticks()) << row->reason;
     }
-    EXPECT_EQ(rows.size(), expected);
+    std::string all;
+    for (const RejectedRow& row : rows) all += row.reason + ": " + row.text + "\n";
+    EXPECT_EQ(rows.size(), expected) << all;
+  }
+
+  void TearDown() override {
+    slurm_.reset();
+    SimulatedDays::TearDown();
   }
 
   std::mt19937_64 random_;
+  std::vector<SimulatedJob> jobs_;
+  Instant jobs_since_;
+  milliseconds slurm_every_{0};
+  std::string slurm_state_;
+  std::unique_ptr<SimulatedSlurm> slurm_;
+  bool is_slurm_down_ = false;
   std::optional<ApiAuditor> auditor_;
   bool is_down_ = false;
-  int todays_checked_ = 0, months_checked_ = 0;
+  int todays_checked_ = 0, months_checked_ = 0, jobs_checked_ = 0, job_months_checked_ = 0;
 };
 
 TimeZone zone_of(std::uint64_t seed) {
@@ -377,7 +488,7 @@ TEST_F(SimulatedWeek, LiveIsWhatTheLedgerSaysAndBothAreTheTruth) {
               .end = weeks > 0 ? at("2026-04-02T20:00:00Z") : at("2026-04-01T20:00:00Z"),
               .zone = zone_of(first + i),
               .seed = first + i,
-              .step_max = weeks > 0 ? minutes(20) : minutes(60)});
+              .step_max = weeks > 0 ? minutes(20) : minutes(120)});
   }
 }
 
