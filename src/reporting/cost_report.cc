@@ -206,8 +206,13 @@ class CostTable {
   CostTable(const CostReport& report, Currency currency) : report_(report) {
     table_.currency = currency;
     table_.title = report.title;
+    table_.notes = report.notes;
     if (report.bucket != TimeBucket::kNone) {
-      const std::string name(bucket_name(report.bucket));
+      std::string name(bucket_name(report.bucket));
+      // No two columns have one name: that of the dimension is the bill's month.
+      if (std::ranges::find(report.dimensions, name) != report.dimensions.end()) {
+        name = "calendar_" + name;
+      }
       table_.columns.push_back({name, name, ColumnKind::kText});
     }
     for (const std::string& dimension : report.dimensions) {

@@ -30,7 +30,8 @@ struct CostReport {
   TimeBucket bucket = TimeBucket::kNone;
   CostSort sort = CostSort::kCost;
   std::optional<std::uint64_t> top =
-      std::nullopt;  // owners shown per time bucket; one row sums the others
+      std::nullopt;                     // owners shown per time bucket; one row sums the others
+  std::vector<std::string> notes = {};  // sentences below every table
 };
 
 // The group_by of the query whose rows cost_tables() takes: the dimensions, then "kind".

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/billing_period.h"
 #include "core/try.h"
 #include "reporting/conversion.h"
 
@@ -37,6 +38,19 @@ std::string report_title(const CostQuery& params, const CostReport& report) {
   return title;
 }
 
+// Where days are not those of UTC, a month of a bill is not a month of the calendar.
+std::vector<std::string> notes_on_months(const CostQuery& params, const CostReport& report,
+                                         const Policy& policy) {
+  const bool is_by_month = !params.dates.month.empty() ||
+                           std::ranges::find(report.dimensions, "month") != report.dimensions.end();
+  const std::string& zone = policy.time_zone.name();
+  if (!is_by_month || zone == TimeZone::utc().name()) return {};
+  return {
+      fmt::format("a month is the bill's, from midnight UTC; days, --every, --from and --to are of "
+                  "{}, so the hours at its borders may be in another month there",
+                  zone)};
+}
+
 Result<CostReport> parse_report(const CostQuery& params, const Policy& policy) {
   auto dimensions = TRY(parse_dimensions(params.by, policy));
   if (std::ranges::find(dimensions, "currency") != dimensions.end()) {
@@ -66,6 +80,7 @@ Result<CostReport> parse_report(const CostQuery& params, const Policy& policy) {
                     .sort = params.sort == "key" ? CostSort::kKey : CostSort::kCost};
   if (params.top > 0) report.top = params.top;
   report.title = report_title(params, report);
+  report.notes = notes_on_months(params, report, policy);
   return report;
 }
 

@@ -44,6 +44,37 @@ TEST(PlanCosts, WrongWordsAreBadValues) {
   }
 }
 
+// A month of a bill begins at midnight UTC, a day where the policy's zone has it.
+TEST(PlanCosts, AMonthOfABillIsToldApartFromOneOfTheCalendar) {
+  Policy berlin = kPolicy;
+  berlin.time_zone = TimeZone::parse("Europe/Berlin").value();
+  const auto notes = [](const CostQuery& params, const Policy& policy) {
+    return plan_cost_query(params, policy).value().report.notes.size();
+  };
+  EXPECT_EQ(notes({.by = {"month"}}, berlin), 1U);
+  EXPECT_EQ(notes({.by = {"team"}, .dates = {"2026-03", "", ""}}, berlin), 1U);
+  EXPECT_EQ(notes({.by = {"team"}, .step = "month"}, berlin), 0U);
+  EXPECT_EQ(notes({.by = {"month"}}, kPolicy), 0U);
+  const CostPlan both = plan_cost_query({.by = {"month"}, .step = "month"}, berlin).value();
+  SummaryRow one = row({"2026-03", "used"}, 5, kEur);
+  one.bucket = std::chrono::sys_days(std::chrono::year(2026) / 4 / 1);
+  const auto tables = cost_tables(std::vector{one}, both.report);
+  EXPECT_EQ(tables[0].columns[0].name, "calendar_month");
+  EXPECT_EQ(tables[0].columns[1].name, "month");
+  EXPECT_EQ(tables[0].notes.size(), 1U);
+}
+
+// Slurm's account is a label; "account" is the one that is billed.
+TEST(PlanCosts, ADimensionOfHoldingsNamesTheRuleThatItNeeds) {
+  for (const auto& [name, has] : {std::pair("slurm_account", "{slurm_account: {from: [account]}}"),
+                                  std::pair("state", "{state: {from: [state]}}"),
+                                  std::pair("label:tier", "{tier: {from: [tier]}}")}) {
+    const auto plan = plan_cost_query({.by = {name}}, kPolicy);
+    ASSERT_FALSE(plan);
+    EXPECT_NE(plan.error().message.find(has), std::string::npos) << plan.error().message;
+  }
+}
+
 TEST(QueryCosts, RatesAreAskedForOnlyWhereARowIsForeign) {
   CostQuery params;
   params.currency = kEur;

@@ -50,6 +50,12 @@ std::vector<std::string> holding_dimensions() {
   return names;
 }
 
+std::string label_of_dimension(std::string_view name) {
+  if (name == "slurm_account") return "account";
+  const bool is_label = std::ranges::find(kLabelDimensions, name) != kLabelDimensions.end();
+  return is_label ? std::string(name) : std::string();
+}
+
 HoldingDimensions::HoldingDimensions(const Policy& policy, const std::vector<Node>& nodes)
     : policy_(policy) {
   for (const Node& node : nodes) {

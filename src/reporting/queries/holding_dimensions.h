@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,9 @@ inline constexpr const char* kNoValue = "(none)";
 
 // The names that are always known, besides the policy's dimensions and "label:KEY".
 std::vector<std::string> holding_dimensions();
+
+// The label that a dimension of holdings is, such as "account" of "slurm_account"; empty: none.
+std::string label_of_dimension(std::string_view name);
 
 class HoldingDimensions {
  public:

@@ -11,6 +11,7 @@
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "ledger/posting.h"
+#include "reporting/queries/holding_dimensions.h"
 
 namespace pennyweight {
 namespace {
@@ -22,12 +23,32 @@ std::vector<std::string> known_dimensions(const Policy& policy) {
   return names;
 }
 
+// A name that reports of holdings know: says how costs come to have it.
+Result<void> check_dimension_of_holdings(const std::string& name) {
+  const std::vector<std::string> known = holding_dimensions();
+  std::string label = name.starts_with("label:") ? name.substr(6) : std::string();
+  if (label.empty() && std::ranges::find(known, name) == known.end()) return {};
+  if (label.empty()) label = label_of_dimension(name);
+  const std::string rule = label.empty()
+                               ? ""
+                               : fmt::format(
+                                     "; costs have it after 'pennyweight allocate' with the rule "
+                                     "dimensions: {{{}: {{from: [{}]}}}}",
+                                     name.starts_with("label:") ? label : name, label);
+  return fail(
+      ErrorCode::kBadValue,
+      fmt::format("'{}' is a dimension of holdings and not of costs; see 'pennyweight report "
+                  "--as activity --by {}'{}",
+                  name, name, rule));
+}
+
 Result<void> check_dimension(const std::string& name, const Policy& policy) {
   const std::vector<std::string> known = known_dimensions(policy);
   if (std::find(known.begin(), known.end(), name) != known.end()) return {};
   if (is_tag_dimension(name) && name.size() <= limits::kLabelKeyBytesMax && is_plain_text(name)) {
     return {};
   }
+  TRY(check_dimension_of_holdings(name));
   std::string list;
   for (const std::string& dimension : known) list += (list.empty() ? "" : ", ") + dimension;
   return fail(
