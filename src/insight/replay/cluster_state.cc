@@ -32,22 +32,31 @@ void ClusterState::clear() {
   free_milli_ = capacity_milli_;
 }
 
-bool ClusterState::fits(std::uint32_t machine, const Request& request) const {
-  const FreeMachine& free = free_[machine];
+bool fits(const FreeMachine& free, const Machine& machine, const Request& request) {
   if (free.whole_gpus < request.gpus || free.cpu_milli < request.cpu_milli ||
-      free.memory_mib < request.memory_mib) {
+      free.memory_mib < request.memory_mib || !allows_model(request, machine)) {
     return false;
   }
-  if (!allows_model(request, machines_[machine])) return false;
   if (request.gpu_milli == 0) return true;
   if (free.gpu_milli < request.gpu_milli) return false;
-  const std::uint32_t gpus = machines_[machine].gpus;
-  return std::any_of(free.by_gpu, free.by_gpu + gpus,
+  return std::any_of(free.by_gpu, free.by_gpu + machine.gpus,
                      [&](std::uint16_t milli) { return milli >= request.gpu_milli; });
 }
 
-Share ClusterState::share_on(std::uint32_t machine, const Request& request) const {
-  const FreeMachine& free = free_[machine];
+void give_back(FreeMachine& free, const Machine& machine, const Share& share) {
+  free.cpu_milli += share.cpu_milli;
+  free.memory_mib += share.memory_mib;
+  for (std::uint32_t i = 0; i < machine.gpus; ++i) {
+    if (((share.gpu_mask >> i) & 1) == 0) continue;
+    CHECK(free.by_gpu[i] + share.gpu_milli <= kMilliPerGpu, "no more comes back than was taken");
+    free.by_gpu[i] = static_cast<std::uint16_t>(free.by_gpu[i] + share.gpu_milli);
+    if (free.by_gpu[i] == kMilliPerGpu) ++free.whole_gpus;
+    free.gpu_milli += share.gpu_milli;
+  }
+}
+
+Share ClusterState::share_of(const FreeMachine& free, std::uint32_t machine,
+                             const Request& request) const {
   const std::uint32_t gpus = machines_[machine].gpus;
   Share share{.machine = machine,
               .gpu_mask = 0,
@@ -101,16 +110,9 @@ void ClusterState::take(const Share& share) {
 
 void ClusterState::give_back(const Share& share) {
   FreeMachine& free = free_[share.machine];
-  free.cpu_milli += share.cpu_milli;
-  free.memory_mib += share.memory_mib;
-  for (std::uint32_t i = 0; i < machines_[share.machine].gpus; ++i) {
-    if (((share.gpu_mask >> i) & 1) == 0) continue;
-    CHECK(free.by_gpu[i] + share.gpu_milli <= kMilliPerGpu, "no more comes back than was taken");
-    free.by_gpu[i] = static_cast<std::uint16_t>(free.by_gpu[i] + share.gpu_milli);
-    if (free.by_gpu[i] == kMilliPerGpu) ++free.whole_gpus;
-    free.gpu_milli += share.gpu_milli;
-    free_milli_ += share.gpu_milli;
-  }
+  const std::uint32_t before = free.gpu_milli;
+  replay::give_back(free, machines_[share.machine], share);
+  free_milli_ += free.gpu_milli - before;
 }
 
 }  // namespace pennyweight::replay

@@ -31,6 +31,11 @@ struct FreeMachine {
   std::uint16_t by_gpu[kGpusPerMachineMax] = {};
 };
 
+// Whether a machine with this much free can take the request, and the GPUs that it would get.
+bool fits(const FreeMachine& free, const Machine& machine, const Request& request);
+// REQUIRES: no more comes back than was taken.
+void give_back(FreeMachine& free, const Machine& machine, const Share& share);
+
 class ClusterState {
  public:
   // REQUIRES: machines outlive it; each has at most kGpusPerMachineMax GPUs and a model below 64.
@@ -43,10 +48,16 @@ class ClusterState {
   std::uint32_t largest_machine() const { return largest_; }  // GPUs
 
   // Whether the machine alone can take the request now.
-  bool fits(std::uint32_t machine, const Request& request) const;
+  bool fits(std::uint32_t machine, const Request& request) const {
+    return replay::fits(free_[machine], machines_[machine], request);
+  }
   // The GPUs that a request which fits would get: the lowest free ones, or for a fraction the GPU
   // with the least room that suffices. REQUIRES: fits(machine, request).
-  Share share_on(std::uint32_t machine, const Request& request) const;
+  Share share_on(std::uint32_t machine, const Request& request) const {
+    return share_of(free_[machine], machine, request);
+  }
+  // The same on a machine with this much free. REQUIRES: the request fits there.
+  Share share_of(const FreeMachine& free, std::uint32_t machine, const Request& request) const;
 
   bool is_free(const Share& share) const;
   void take(const Share& share);       // REQUIRES: it is free

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <tuple>
 
 #include "core/check.h"
 #include "core/enum_names.h"
@@ -25,16 +27,6 @@ constexpr Int128 kWhole = 1'000'000;
 // Kubernetes scores a node with a whole number up to this. The dot product is compared in such
 // steps, so that machines that differ less are equal.
 constexpr Int128 kScores = 100;
-
-bool can_host(const FreeMachine& free, const Machine& machine, const Request& request) {
-  if (free.cpu_milli < request.cpu_milli || free.memory_mib < request.memory_mib ||
-      free.whole_gpus < request.gpus || !allows_model(request, machine)) {
-    return false;
-  }
-  if (request.gpu_milli == 0) return true;
-  return std::any_of(free.by_gpu, free.by_gpu + machine.gpus,
-                     [&](std::uint16_t milli) { return milli >= request.gpu_milli; });
-}
 
 // 0: without GPU, 1: a fraction, n + 1: n whole GPUs.
 std::size_t size_class(std::uint32_t gpus, std::uint32_t milli_of_each) {
@@ -93,6 +85,23 @@ bool compares_coarsely(PlacementRule rule) {
          rule == PlacementRule::kGpuPacking;
 }
 
+MachineOrder machine_order(PlacementRule rule) {
+  switch (rule) {
+    case PlacementRule::kBestFit:
+      return MachineOrder::kLeastFree;
+    case PlacementRule::kWorstFit:
+      return MachineOrder::kMostFree;
+    case PlacementRule::kFirstFit:
+    case PlacementRule::kRandom:
+    case PlacementRule::kDotProduct:
+    case PlacementRule::kGpuClustering:
+    case PlacementRule::kGpuPacking:
+    case PlacementRule::kLeastFragmentation:
+      break;
+  }
+  return MachineOrder::kAsGiven;
+}
+
 }  // namespace
 
 std::string_view to_text(PlacementRule rule) { return kRuleNames.name(rule); }
@@ -110,19 +119,21 @@ std::string placement_rule_names() {
   return list;
 }
 
-std::vector<RequestKind> request_kinds(std::span<const Job> jobs) {
-  std::vector<RequestKind> kinds;
+RequestKinds request_kinds(std::span<const Job> jobs) {
+  using Values = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, ModelSet>;
+  RequestKinds result;
+  result.kind_of_job.reserve(jobs.size());
+  std::map<Values, std::uint32_t> numbers;
   for (const Job& job : jobs) {
-    const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const RequestKind& kind) {
-      return kind.request == job.request;
-    });
-    if (same == kinds.end()) {
-      kinds.push_back({job.request, 1});
-    } else {
-      ++same->jobs;
-    }
+    const Request& request = job.request;
+    const auto [at, is_new] = numbers.try_emplace(
+        {request.gpus, request.gpu_milli, request.cpu_milli, request.memory_mib, request.models},
+        static_cast<std::uint32_t>(result.kinds.size()));
+    if (is_new) result.kinds.push_back({request, 0});
+    ++result.kinds[at->second].jobs;
+    result.kind_of_job.push_back(at->second);
   }
-  return kinds;
+  return result;
 }
 
 Int128 fragmentation(const FreeMachine& free, const Machine& machine,
@@ -131,7 +142,7 @@ Int128 fragmentation(const FreeMachine& free, const Machine& machine,
   for (const RequestKind& kind : kinds) {
     const std::uint32_t wanted = kind.request.gpus > 0 ? kMilliPerGpu : kind.request.gpu_milli;
     std::uint64_t useless = 0;
-    if (wanted == 0 || !can_host(free, machine, kind.request)) {
+    if (wanted == 0 || !fits(free, machine, kind.request)) {
       useless = free.gpu_milli;
     } else {
       for (std::uint32_t i = 0; i < machine.gpus; ++i) {
@@ -145,7 +156,11 @@ Int128 fragmentation(const FreeMachine& free, const Machine& machine,
 
 Placement::Placement(ClusterState& cluster, PlacementRule rule, std::span<const RequestKind> kinds,
                      SeededRandom& random)
-    : cluster_(cluster), rule_(rule), kinds_(kinds), random_(random) {
+    : cluster_(cluster),
+      index_(cluster, machine_order(rule)),
+      rule_(rule),
+      kinds_(kinds),
+      random_(random) {
   const std::size_t count = cluster.machines().size();
   versions_.assign(count, 1);
   if (rule_ == PlacementRule::kLeastFragmentation) {
@@ -162,6 +177,7 @@ Placement::Placement(ClusterState& cluster, PlacementRule rule, std::span<const 
 
 void Placement::take(const Share& share) {
   cluster_.take(share);
+  index_.update(share.machine);
   ++versions_[share.machine];
   if (!held_by_size_.empty()) ++held_by_size_[share.machine][size_class(share)];
 }
@@ -178,6 +194,7 @@ void Placement::take(const Shares& shares) {
 void Placement::give_back(const Shares& shares) {
   for (const Share& share : shares) {
     cluster_.give_back(share);
+    index_.update(share.machine);
     ++versions_[share.machine];
     if (held_by_size_.empty()) continue;
     std::uint32_t& held = held_by_size_[share.machine][size_class(share)];
@@ -187,22 +204,22 @@ void Placement::give_back(const Shares& shares) {
 }
 
 std::optional<Shares> Placement::place(const Request& request) {
-  if (request.gpus > cluster_.largest_machine()) return place_on_several(request);
+  std::optional<Shares> shares = find(request);
+  if (shares) take(*shares);
+  return shares;
+}
+
+std::optional<Shares> Placement::find(const Request& request) {
+  if (request.gpus > cluster_.largest_machine()) return find_on_several(request);
   if (request.milli_gpus() > cluster_.free_milli_gpus()) return std::nullopt;
   const std::optional<Share> share = choose(request);
   if (!share) return std::nullopt;
-  take(*share);
   return Shares{*share};
-}
-
-std::optional<Shares> Placement::try_place(const Request& request) {
-  std::optional<Shares> shares = place(request);
-  if (shares) give_back(*shares);
-  return shares;
 }
 
 void Placement::clear() {
   cluster_.clear();
+  index_.update_changed();
   for (std::uint64_t& version : versions_) ++version;
   for (auto& held : held_by_size_) std::fill(held.begin(), held.end(), 0u);
 }
@@ -218,10 +235,6 @@ Int128 Placement::what_remains(std::uint32_t machine, const Request& request) co
 Int128 Placement::cost_of(std::uint32_t machine, const Request& request) const {
   const FreeMachine& free = cluster_.free_on(machine);
   switch (rule_) {
-    case PlacementRule::kBestFit:
-      return what_remains(machine, request);
-    case PlacementRule::kWorstFit:
-      return -what_remains(machine, request);
     case PlacementRule::kDotProduct: {
       const auto cpu = static_cast<Int128>(cpu_max_) * static_cast<Int128>(cpu_max_);
       const auto gpu = static_cast<Int128>(gpu_max_) * static_cast<Int128>(gpu_max_);
@@ -235,6 +248,8 @@ Int128 Placement::cost_of(std::uint32_t machine, const Request& request) const {
     case PlacementRule::kGpuPacking:
       return packing_cost(free, cluster_.machines()[machine], request);
     case PlacementRule::kFirstFit:
+    case PlacementRule::kBestFit:
+    case PlacementRule::kWorstFit:
     case PlacementRule::kRandom:
     case PlacementRule::kLeastFragmentation:
       break;
@@ -285,11 +300,12 @@ Placement::Choice Placement::least_fragmentation(std::uint32_t machine, const Re
 
 std::optional<Share> Placement::choose(const Request& request) {
   const auto count = static_cast<std::uint32_t>(cluster_.machines().size());
-  if (rule_ == PlacementRule::kFirstFit) {
-    for (std::uint32_t machine = 0; machine < count; ++machine) {
-      if (cluster_.fits(machine, request)) return cluster_.share_on(machine, request);
-    }
-    return std::nullopt;
+  if (!index_.may_fit(request)) return std::nullopt;
+  if (rule_ == PlacementRule::kFirstFit || rule_ == PlacementRule::kBestFit ||
+      rule_ == PlacementRule::kWorstFit) {
+    const std::optional<std::uint32_t> machine = index_.first(request);
+    if (!machine) return std::nullopt;
+    return cluster_.share_on(*machine, request);
   }
   if (rule_ == PlacementRule::kRandom) {
     std::vector<std::uint32_t> fitting;
@@ -333,19 +349,13 @@ std::optional<Share> Placement::choose(const Request& request) {
   return best->share;
 }
 
-std::optional<Shares> Placement::place_on_several(const Request& request) {
+std::optional<Shares> Placement::find_on_several(const Request& request) {
+  // It takes idle machines, and less than all of one more.
+  if (request.gpus > index_.idle_gpus() + cluster_.largest_machine()) return std::nullopt;
   Shares shares;
   std::uint32_t missing = request.gpus;
   const auto part = [&](std::uint64_t all, std::uint32_t gpus) {
     return (all * gpus + request.gpus - 1) / request.gpus;  // rounded up
-  };
-  const auto give_up = [&]() -> std::optional<Shares> {
-    give_back(shares);
-    return std::nullopt;
-  };
-  const auto take_one = [&](const Share& share) {
-    take(share);
-    shares.push_back(share);
   };
   const auto count = static_cast<std::uint32_t>(cluster_.machines().size());
   for (std::uint32_t i = 0; i < count && missing > 0; ++i) {
@@ -359,18 +369,20 @@ std::optional<Shares> Placement::place_on_several(const Request& request) {
                        .memory_mib = part(request.memory_mib, machine.gpus),
                        .models = request.models};
     if (!cluster_.fits(i, each)) continue;
-    take_one(cluster_.share_on(i, each));
+    shares.push_back(cluster_.share_on(i, each));
     missing -= machine.gpus;
   }
   if (missing == 0) return shares;
-  if (missing >= cluster_.largest_machine()) return give_up();
+  if (missing >= cluster_.largest_machine()) return std::nullopt;
   const Request rest{.gpus = missing,
                      .cpu_milli = part(request.cpu_milli, missing),
                      .memory_mib = part(request.memory_mib, missing),
                      .models = request.models};
+  take(shares);
   const std::optional<Share> share = choose(rest);
-  if (!share) return give_up();
-  take_one(*share);
+  give_back(shares);
+  if (!share) return std::nullopt;
+  shares.push_back(*share);
   return shares;
 }
 

@@ -11,6 +11,7 @@
 #include "core/int128.h"
 #include "insight/replay/cluster_state.h"
 #include "insight/replay/job.h"
+#include "insight/replay/machine_index.h"
 #include "insight/replay/seeded_random.h"
 
 namespace pennyweight::replay {
@@ -42,7 +43,11 @@ struct RequestKind {
   std::uint64_t jobs;
 };
 // In order of first appearance; priorities, names and times don't matter.
-std::vector<RequestKind> request_kinds(std::span<const Job> jobs);
+struct RequestKinds {
+  std::vector<RequestKind> kinds;
+  std::vector<std::uint32_t> kind_of_job;
+};
+RequestKinds request_kinds(std::span<const Job> jobs);
 
 // GPU thousandths of a machine that the kinds can't use, times jobs: for a kind that the machine
 // can't host, and for one without GPU, everything that is free; else the GPUs with less free than
@@ -56,14 +61,16 @@ class Placement {
   Placement(ClusterState& cluster, PlacementRule rule, std::span<const RequestKind> kinds,
             SeededRandom& random);
 
-  // Takes what the job gets; nothing if it doesn't fit now.
+  // What the job would get now; nothing if it doesn't fit.
+  std::optional<Shares> find(const Request& request);
+  // The same, and takes it.
   std::optional<Shares> place(const Request& request);
-  // The same, without taking it.
-  std::optional<Shares> try_place(const Request& request);
   bool is_free(const Shares& shares) const;
   void take(const Shares& shares);       // REQUIRES: they are free
   void give_back(const Shares& shares);  // REQUIRES: they were taken through this object
   void clear();                          // everything is free
+  // GPUs of machines of which every GPU is free.
+  std::uint64_t idle_gpus() const { return index_.idle_gpus(); }
 
  private:
   struct Choice {
@@ -83,10 +90,11 @@ class Placement {
   Int128 what_remains(std::uint32_t machine, const Request& request) const;
   Int128 cost_of(std::uint32_t machine, const Request& request) const;
   Choice least_fragmentation(std::uint32_t machine, const Request& request, std::size_t kind);
-  std::optional<Shares> place_on_several(const Request& request);
+  std::optional<Shares> find_on_several(const Request& request);
   void take(const Share& share);
 
   ClusterState& cluster_;
+  MachineIndex index_;
   PlacementRule rule_;
   std::span<const RequestKind> kinds_;
   SeededRandom& random_;

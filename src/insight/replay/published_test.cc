@@ -156,7 +156,7 @@ struct Held {
 Held held_share(PlacementRule rule, std::uint64_t seed) {
   const std::vector<Machine> machines = openb_machines();
   const std::vector<Job> pods = openb_pods();
-  const std::vector<RequestKind> kinds = request_kinds(pods);
+  const std::vector<RequestKind> kinds = request_kinds(pods).kinds;
   SeededRandom random(seed);
   ClusterState cluster(machines);
   const std::uint64_t capacity = cluster.capacity_milli_gpus();
@@ -207,7 +207,7 @@ std::uint64_t published_mean(const std::string& policy, const std::string& arriv
   return 0;
 }
 
-// How many seeds are run, from 42 on: one, or what bench/replay.py asks for. The published means
+// How many seeds are run, from 42 on: one, or what the environment asks for. The published means
 // are those of ten.
 std::uint64_t seeds() {
   const char* wanted = std::getenv("PENNYWEIGHT_REPLAY_SEEDS");

@@ -22,9 +22,9 @@ struct ExpectedEnd {
 
 class Reservation {
  public:
-  // REQUIRES: placement is that of the cluster.
-  // Gives back what running jobs hold in the order of their expected ends until the request fits,
-  // then puts the cluster back as it was. Nothing: it doesn't fit even then.
+  // REQUIRES: placement is that of the cluster, and the request doesn't fit now.
+  // The moment at which it fits if running jobs end in the order of their expected ends. The
+  // cluster is left as it was. Nothing: it doesn't fit even then.
   static std::optional<Reservation> find(const ClusterState& cluster, Placement& placement,
                                          const Request& request,
                                          const std::set<ExpectedEnd>& running,
@@ -37,6 +37,12 @@ class Reservation {
   bool admits(const Shares& shares, std::int64_t end_us);
 
  private:
+  static std::optional<Reservation> find_on_several(const ClusterState& cluster,
+                                                    Placement& placement, const Request& request,
+                                                    const std::set<ExpectedEnd>& running,
+                                                    const std::vector<Shares>& held,
+                                                    std::int64_t now_us);
+
   std::int64_t begin_us_ = 0;
   // What is free on the reserved machines at begin_us, beside the reserving job.
   std::map<std::uint32_t, FreeMachine> spare_;

@@ -31,12 +31,10 @@ class Simulation {
       : jobs_(jobs),
         options_(options),
         policy_(options.scheduling),
-        kinds_(policy_.placement == PlacementRule::kLeastFragmentation
-                   ? request_kinds(jobs)
-                   : std::vector<RequestKind>()),
+        kinds_(request_kinds(jobs)),
         random_(policy_.seed),
         cluster_(machines),
-        placement_(cluster_, policy_.placement, kinds_, random_),
+        placement_(cluster_, policy_.placement, kinds_.kinds, random_),
         usage_(jobs, policy_),
         held_(jobs.size()),
         begun_us_(jobs.size(), 0),
@@ -100,7 +98,7 @@ class Simulation {
   std::span<const Job> jobs_;
   const ReplayOptions& options_;
   const Scheduling& policy_;
-  std::vector<RequestKind> kinds_;
+  RequestKinds kinds_;
   SeededRandom random_;
   ClusterState cluster_;
   Placement placement_;
@@ -111,6 +109,9 @@ class Simulation {
   std::vector<std::uint32_t> arrivals_;
   std::size_t arrived_ = 0;
   std::int64_t now_us_ = 0;
+  bool has_requests_without_gpu_ =
+      std::any_of(kinds_.kinds.begin(), kinds_.kinds.end(),
+                  [](const RequestKind& kind) { return kind.request.milli_gpus() == 0; });
   Replay replay_;
 
  private:
@@ -119,8 +120,12 @@ class Simulation {
     ClusterState empty(machines);
     SeededRandom unused(0);
     Placement placement(empty, PlacementRule::kFirstFit, {}, unused);
+    std::vector<bool> is_possible;
+    for (const RequestKind& kind : kinds_.kinds) {
+      is_possible.push_back(placement.find(kind.request).has_value());
+    }
     std::erase_if(arrivals_,
-                  [&](std::uint32_t job) { return !placement.try_place(jobs_[job].request); });
+                  [&](std::uint32_t job) { return !is_possible[kinds_.kind_of_job[job]]; });
   }
 };
 
@@ -129,7 +134,9 @@ class RunToEnd : public Simulation {
  public:
   RunToEnd(std::span<const Job> jobs, std::span<const Machine> machines,
            const ReplayOptions& options)
-      : Simulation(jobs, machines, options), waiting_(jobs, policy_.order, usage_) {}
+      : Simulation(jobs, machines, options),
+        waiting_(jobs, policy_.order, usage_),
+        found_(kinds_.kinds.size()) {}
 
   Replay run() {
     while (arrived_ < arrivals_.size() || !ends_.empty()) {
@@ -168,9 +175,12 @@ class RunToEnd : public Simulation {
   void start_jobs() {
     std::uint32_t behind = 0;
     std::optional<std::uint32_t> first_blocked;
+    ++visit_;
+    ++state_;
     waiting_.visit([&](std::uint32_t job) {
       if (first_blocked && ++behind > policy_.depth) return false;
-      std::optional<Shares> shares = placement_.place(jobs_[job].request);
+      if (cluster_.free_milli_gpus() == 0 && !has_requests_without_gpu_) return false;
+      const std::optional<Shares>& shares = find(job);
       if (!shares) {
         if (policy_.when_blocked == WhenBlocked::kWait) return false;
         if (!first_blocked) first_blocked = job;
@@ -178,21 +188,29 @@ class RunToEnd : public Simulation {
       }
       if (first_blocked && policy_.when_blocked == WhenBlocked::kBackfill &&
           !may_overtake(*first_blocked, job, *shares)) {
-        placement_.give_back(*shares);
         return true;
       }
-      start(job, std::move(*shares));
+      placement_.take(*shares);
+      ++state_;
+      start(job, *shares);
       return true;
     });
   }
 
-  // REQUIRES: shares are taken.
+  // What the job would get. Jobs of a kind get the same until one takes something, and until the
+  // next event jobs only take: what has failed once fails again.
+  const std::optional<Shares>& find(std::uint32_t job) {
+    Found& found = found_[kinds_.kind_of_job[job]];
+    const bool is_known = found.shares ? found.state == state_ : found.visit == visit_;
+    if (!is_known) found = {visit_, state_, placement_.find(jobs_[job].request)};
+    return found.shares;
+  }
+
+  // REQUIRES: shares are free.
   bool may_overtake(std::uint32_t first, std::uint32_t job, const Shares& shares) {
     if (reserved_for_ != first) {
-      placement_.give_back(shares);
       reservation_ =
           Reservation::find(cluster_, placement_, jobs_[first].request, expected_, held_, now_us_);
-      placement_.take(shares);
       reserved_for_ = first;
     }
     return reservation_ && reservation_->admits(shares, now_us_ + estimate_of(jobs_[job]));
@@ -203,6 +221,14 @@ class RunToEnd : public Simulation {
   std::set<ExpectedEnd> expected_;  // as the scheduler believes
   std::optional<std::uint32_t> reserved_for_;
   std::optional<Reservation> reservation_;
+  struct Found {
+    std::uint64_t visit = 0;
+    std::uint64_t state = 0;
+    std::optional<Shares> shares = {};
+  };
+  std::uint64_t visit_ = 0;   // of the queue
+  std::uint64_t state_ = 0;   // of what is free
+  std::vector<Found> found_;  // of each kind of request
 };
 
 // A job that comes first in the queue and doesn't fit interrupts jobs that come after it, the last
@@ -354,7 +380,10 @@ class PlanAnew : public Simulation {
  public:
   PlanAnew(std::span<const Job> jobs, std::span<const Machine> machines,
            const ReplayOptions& options)
-      : Simulation(jobs, machines, options), left_us_(jobs.size()), is_held_(jobs.size(), false) {
+      : Simulation(jobs, machines, options),
+        left_us_(jobs.size()),
+        is_held_(jobs.size(), false),
+        runs_(jobs.size(), false) {
     for (std::size_t i = 0; i < jobs.size(); ++i) left_us_[i] = jobs[i].work_us;
   }
 
@@ -431,12 +460,11 @@ class PlanAnew : public Simulation {
         ++waits;
       }
     }
-    std::vector<bool>& runs = runs_;
-    runs.assign(jobs_.size(), false);
-    for (const std::uint32_t job : running_) runs[job] = true;
+    for (const std::uint32_t job : running_) runs_[job] = true;
     for (const std::uint32_t job : before) {
-      if (!runs[job]) interrupt(job);
+      if (!runs_[job]) interrupt(job);
     }
+    for (const std::uint32_t job : running_) runs_[job] = false;
   }
 
   // A job that is moved holds other machines from now on; that is no interruption here.
@@ -461,8 +489,6 @@ class PlanAnew : public Simulation {
   std::vector<bool> runs_;
   std::vector<std::uint32_t> running_;
   std::set<QueueKey> waiting_;
-  bool has_requests_without_gpu_ = std::any_of(
-      jobs_.begin(), jobs_.end(), [](const Job& job) { return job.request.milli_gpus() == 0; });
 };
 
 }  // namespace
