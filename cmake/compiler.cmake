@@ -28,6 +28,7 @@ set(SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them")
 if(SANITIZE)
   add_compile_options(-fsanitize=${SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${SANITIZE})
+  add_compile_definitions(PENNYWEIGHT_SANITIZED)  # for tests that take many times as long then
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # With sanitizers GCC 12 reports std::regex's own members as uninitialised (GCC bug 105562).
     add_compile_options(-Wno-maybe-uninitialized)

@@ -242,11 +242,6 @@ RC_GTEST_PROP(DistributeProperty, OnlyTheRatioOfWhatIsPaidCounts, ()) {
 // machine and for sanitizers. Around 0.7 s within the cluster and 1 s within nodes, as
 // RelWithDebInfo.
 // With sanitizers, and without optimisation, everything takes many times as long.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PENNYWEIGHT_SANITIZED
-#endif
-#endif
 #ifdef PENNYWEIGHT_SANITIZED
 constexpr int kSlowness = 10;
 #else

@@ -70,7 +70,7 @@ TEST_P(Agreement, WithTheLedger) {
   }
   expect_same_by_each(*rollup, *store);
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, Agreement, ::testing::Range(0, 12));
+INSTANTIATE_TEST_SUITE_P(Seeds, Agreement, ::testing::Range(0, kSeeds));
 
 TEST(RollupTest, QueriesBeyondTheRollupGoToTheLedger) {
   const Folder folder;

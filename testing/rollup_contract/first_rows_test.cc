@@ -208,7 +208,7 @@ TEST_P(FirstRows, AreTheFirstOfAllRows) {
                   .count = static_cast<std::uint64_t>(1 + made.below(5))});
   }
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, FirstRows, ::testing::Range(0, 12));
+INSTANTIATE_TEST_SUITE_P(Seeds, FirstRows, ::testing::Range(0, kSeeds));
 
 class FirstRowsOfOne : public ::testing::Test {
  protected:

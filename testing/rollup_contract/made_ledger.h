@@ -18,6 +18,13 @@
 
 namespace pennyweight::rollup {
 
+// How many random ledgers a property is tried on. Sanitizers make each many times as slow.
+#ifdef PENNYWEIGHT_SANITIZED
+constexpr int kSeeds = 4;
+#else
+constexpr int kSeeds = 12;
+#endif
+
 class Folder {
  public:
   Folder() {
