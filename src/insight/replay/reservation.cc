@@ -31,47 +31,57 @@ std::optional<Reservation> Reservation::find(const ClusterState& cluster, Placem
                                              const std::set<ExpectedEnd>& running,
                                              const std::vector<Shares>& held, std::int64_t now_us) {
   if (request.gpus > cluster.largest_machine()) {
-    return find_on_several(cluster, placement, request, running, held, now_us);
+    return find_by_rule(cluster, placement, request, running, held, now_us);
   }
   // Nobody can hold the request now, so the first that can is the machine that a job leaves.
   std::unordered_map<std::uint32_t, FreeMachine> changed;
   for (const ExpectedEnd& end : running) {
+    std::vector<std::uint32_t> fitting;
     for (const Share& share : held[end.job]) {
       const Machine& machine = cluster.machines()[share.machine];
       FreeMachine& free =
           changed.try_emplace(share.machine, cluster.free_on(share.machine)).first->second;
       give_back(free, machine, share);
-      if (!fits(free, machine, request)) continue;
-      Reservation found;
-      // A job that has outlived its estimate ends at any moment.
-      found.begin_us_ = std::max(now_us, end.end_us);
-      take_from(free, cluster.share_of(free, share.machine, request));
-      found.spare_.emplace(share.machine, free);
-      return found;
+      if (fits(free, machine, request)) fitting.push_back(share.machine);
     }
+    if (fitting.empty()) continue;
+    if (fitting.size() > 1) {
+      return find_by_rule(cluster, placement, request, running, held, now_us);
+    }
+    Reservation found;
+    // A job that has outlived its estimate ends at any moment.
+    found.begin_us_ = std::max(now_us, end.end_us);
+    FreeMachine& free = changed.at(fitting.front());
+    take_from(free, cluster.share_of(free, fitting.front(), request));
+    found.spare_.emplace(fitting.front(), free);
+    return found;
   }
   return std::nullopt;
 }
 
-std::optional<Reservation> Reservation::find_on_several(
-    const ClusterState& cluster, Placement& placement, const Request& request,
-    const std::set<ExpectedEnd>& running, const std::vector<Shares>& held, std::int64_t now_us) {
-  // Until so many GPUs of idle machines are there, it is not worth trying.
+std::optional<Reservation> Reservation::find_by_rule(const ClusterState& cluster,
+                                                     Placement& placement, const Request& request,
+                                                     const std::set<ExpectedEnd>& running,
+                                                     const std::vector<Shares>& held,
+                                                     std::int64_t now_us) {
+  // Before so much is free, it is not worth asking.
+  const std::uint64_t idle_enough =
+      request.gpus > cluster.largest_machine() ? request.gpus - cluster.largest_machine() : 0;
   std::unordered_map<std::uint32_t, FreeMachine> changed;
   std::uint64_t idle_gpus = placement.idle_gpus();
   std::optional<Reservation> found;
   std::vector<std::uint32_t> given_back;
-  auto left = running.begin();  // of those that are given back on copies only
+  auto left = running.begin();  // from here on given back on copies only
   for (const ExpectedEnd& end : running) {
     for (const Share& share : held[end.job]) {
       const Machine& machine = cluster.machines()[share.machine];
-      const auto [at, is_new] = changed.try_emplace(share.machine);
-      if (is_new) at->second = cluster.free_on(share.machine);
-      const bool was_idle = at->second.whole_gpus == machine.gpus;
-      give_back(at->second, machine, share);
-      if (!was_idle && at->second.whole_gpus == machine.gpus) idle_gpus += machine.gpus;
+      FreeMachine& free =
+          changed.try_emplace(share.machine, cluster.free_on(share.machine)).first->second;
+      const bool was_idle = free.whole_gpus == machine.gpus;
+      give_back(free, machine, share);
+      if (!was_idle && free.whole_gpus == machine.gpus) idle_gpus += machine.gpus;
     }
-    if (request.gpus > idle_gpus + cluster.largest_machine()) continue;
+    if (idle_gpus < idle_enough) continue;
     for (; left != running.end() && *left <= end; ++left) {
       placement.give_back(held[left->job]);
       given_back.push_back(left->job);

@@ -37,11 +37,12 @@ class Reservation {
   bool admits(const Shares& shares, std::int64_t end_us);
 
  private:
-  static std::optional<Reservation> find_on_several(const ClusterState& cluster,
-                                                    Placement& placement, const Request& request,
-                                                    const std::set<ExpectedEnd>& running,
-                                                    const std::vector<Shares>& held,
-                                                    std::int64_t now_us);
+  // The same by the placement's rule, on the cluster itself: slower.
+  static std::optional<Reservation> find_by_rule(const ClusterState& cluster, Placement& placement,
+                                                 const Request& request,
+                                                 const std::set<ExpectedEnd>& running,
+                                                 const std::vector<Shares>& held,
+                                                 std::int64_t now_us);
 
   std::int64_t begin_us_ = 0;
   // What is free on the reserved machines at begin_us, beside the reserving job.
