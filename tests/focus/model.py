@@ -278,6 +278,9 @@ def _column_rules(name, entry, old):
                   "Key-Value": "FormatKeyValue", "JSON Object": "FormatJSON",
                   "Date/Time": "FormatDateTime"}
     check = formats_of.get(entry["value_format"])
+    # "The national or virtual currency denomination that a resource or service was priced in."
+    if name == "PricingCurrency":
+        check = "FormatCurrency"
     if entry["data_type"] == "Decimal":
         check = "FormatNumeric"
     if entry["data_type"] == "String" and check is None:

@@ -58,10 +58,18 @@ void warn_columns(const std::map<std::string, std::uint64_t>& columns, std::stri
 }
 
 void warn_differences(const MonthExport& result, const Console& console) {
-  warn_columns(result.missing, "without a value, which FOCUS requires; left null", console);
+  warn_columns(result.filled, "without a value, which FOCUS requires; filled in", console);
+  warn_columns(result.replaced,
+               "with a value that FOCUS does not allow there; kept in x_ReplacedValues", console);
   warn_columns(result.emptied, "with a value where FOCUS requires null; written as null", console);
   warn_columns(result.unreadable, "with a text that is not a number; written as null", console);
   warn_columns(result.rounded, "with digits beyond 10^-18; rounded half to even", console);
+  if (result.parted > 0) {
+    console.warn(
+        fmt::format("{} whose EffectiveCost FOCUS allows only in a row of its own; see "
+                    "x_EffectiveCostOfChargeId",
+                    counted(result.parted, "bill line")));
+  }
   if (result.unallocated > 0) {
     console.warn(fmt::format("{} not allocated yet, written whole; run 'pennyweight allocate'",
                              counted(result.unallocated, "bill line")));

@@ -10,6 +10,7 @@
 #include "core/json_text.h"
 #include "core/split.h"
 #include "core/try.h"
+#include "reporting/export/effective_rest.h"
 #include "reporting/number_format.h"
 
 namespace pennyweight {
@@ -157,11 +158,16 @@ void AllocatedRows::split_quantities(const FocusRow& origin, const std::vector<W
   }
 }
 
-Result<void> AllocatedRows::write(const Charge& charge, std::span<const ChargeShare> shares,
-                                  const Sink& sink) {
+Result<FocusRow> AllocatedRows::origin_row(const Charge& charge) {
   FocusRow origin;
   TRY(table_.fill(charge, origin));
   rules_.apply(origin);
+  defaults_.apply(origin);
+  return origin;
+}
+
+Result<void> AllocatedRows::write(const Charge& charge, std::span<const ChargeShare> shares,
+                                  const Sink& sink) {
   if (!shares.empty() && !(sum_shares(shares) == charge.costs)) {
     return fail(
         ErrorCode::kConflict,
@@ -171,9 +177,25 @@ Result<void> AllocatedRows::write(const Charge& charge, std::span<const ChargeSh
             "again",
             to_text(charge.id)));
   }
+  const auto parted = part_effective_cost(charge, table_.version());
+  if (!parted || !table_.has(kEffectiveCostOf)) {
+    auto origin = TRY(origin_row(charge));
+    return write_parts(charge, std::move(origin), shares, sink);
+  }
+  ++parted_;
+  const PartedShares parts = part_shares(shares, *parted);
+  auto line = TRY(origin_row(parted->line));
+  auto rest = TRY(origin_row(parted->rest));
+  table_.link_rest(line, rest, parted->rest);
+  TRY(write_parts(parted->line, std::move(line), parts.line, sink));
+  return write_parts(parted->rest, std::move(rest), parts.rest, sink);
+}
+
+Result<void> AllocatedRows::write_parts(const Charge& charge, FocusRow origin,
+                                        std::span<const ChargeShare> shares, const Sink& sink) {
   if (shares.empty() || !is_divided(shares)) {
     if (!shares.empty()) set(origin, "x_PostingKind", kinds_text(shares.front().kinds));
-    rules_.fill_in(origin);
+    defaults_.fill_in(origin);
     return sink(origin);
   }
 
@@ -202,7 +224,7 @@ Result<void> AllocatedRows::write(const Charge& charge, std::span<const ChargeSh
     set(row, "x_HeldIdleBilledCost", share.held_idle_billed.amount());
     set(row, "x_HeldIdleEffectiveCost", share.held_idle_effective.amount());
     set(row, "x_PostingKind", kinds_text(share.kinds));
-    rules_.fill_in(row);
+    defaults_.fill_in(row);
     TRY(sink(row));
   }
   return {};
@@ -241,7 +263,7 @@ Result<void> AllocatedRows::write_transfer(std::span<const ChargeShare> shares,
     put("x_TransferId", to_text(share.charge));
     put("x_TransferOwnerId", text_cell(share.owner.id));
     put("x_TransferOwnerTags", text_cell(share.owner.tags));
-    rules_.fill_in(row);
+    defaults_.fill_in(row);
     TRY(sink(row));
   }
   return {};

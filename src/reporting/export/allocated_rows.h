@@ -15,6 +15,7 @@
 
 #include "core/error.h"
 #include "ledger/charge.h"
+#include "reporting/export/focus_defaults.h"
 #include "reporting/export/focus_table.h"
 #include "reporting/export/null_rules.h"
 #include "reporting/export/share.h"
@@ -46,7 +47,7 @@ class AllocatedRows {
 
   // REQUIRES: the table's columns are fixed and include allocation_columns().
   AllocatedRows(FocusTable& table, std::vector<RunDescription> runs)
-      : table_(table), rules_(table), runs_(std::move(runs)) {}
+      : table_(table), rules_(table), defaults_(table), runs_(std::move(runs)) {}
 
   // Writes the rows of a charge. Without shares, and where all of it is `shared` cost that no rule
   // divides, it is written whole, with null Allocated columns. An Error where the shares do not add
@@ -58,8 +59,14 @@ class AllocatedRows {
                               const Sink& sink) const;
 
   const NullRules& rules() const { return rules_; }
+  const FocusDefaults& defaults() const { return defaults_; }
+  // Lines whose effective cost is in a row of its own (effective_rest.h).
+  std::uint64_t parted() const { return parted_; }
 
  private:
+  Result<FocusRow> origin_row(const Charge& charge);
+  Result<void> write_parts(const Charge& charge, FocusRow origin,
+                           std::span<const ChargeShare> shares, const Sink& sink);
   void split_quantities(const FocusRow& origin, const std::vector<Weight>& weights,
                         std::vector<FocusRow>& rows) const;
   void set(FocusRow& row, std::string_view column, FocusCell cell) const;
@@ -69,6 +76,8 @@ class AllocatedRows {
 
   FocusTable& table_;
   NullRules rules_;
+  FocusDefaults defaults_;
+  std::uint64_t parted_ = 0;
   std::vector<RunDescription> runs_;
 };
 

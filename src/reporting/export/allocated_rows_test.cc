@@ -12,6 +12,7 @@
 
 #include "core/split.h"
 #include "reporting/export/focus_csv.h"
+#include "reporting/export/unit_prices.h"
 
 namespace pennyweight {
 namespace {
@@ -103,18 +104,38 @@ Decimal any_decimal() {
   return Decimal::from_ticks(Int128{size} * scale);
 }
 
+// As a judge of the file works it out: (price + 1) × 10^-12 is forgiven.
+bool is_product(const Written& written, std::size_t row, std::string_view price,
+                std::string_view cost) {
+  const auto number = [&](std::string_view column) {
+    return std::get<Decimal>(written.at(row, column));
+  };
+  const auto product = multiply(number(price), number("PricingQuantity"), Rounding::kHalfEven);
+  if (!product) return false;
+  const Int128 miss = product->ticks() - number(cost).ticks();
+  return (miss < 0 ? -miss : miss) <=
+         (number(price).ticks() + Decimal::kTicksPerUnit) / 1'000'000'000'000;
+}
+
 TEST(AllocatedRows, EverySummableColumnAddsUpToTheOrigin) {
   EXPECT_TRUE(rc::check("sums of rows == origin, ratios == 1", [] {
-    Charge charge = line(any_decimal());
+    const Decimal list = any_decimal();
+    Charge charge = line(list);
     for (Money Costs::* cost : {&Costs::billed, &Costs::effective, &Costs::contracted}) {
       if (*rc::gen::arbitrary<bool>())
         charge.costs.*cost = Money::from_decimal(any_decimal(), kUsd);
     }
+    // No unit price gives two signs: see TwoSignsHaveNoPrice.
+    if (charge.costs.contracted.amount().is_negative() != list.is_negative()) {
+      charge.costs.contracted = -charge.costs.contracted;
+    }
     charge.pricing_quantity = any_decimal();
     charge.consumed_quantity = any_decimal();
     charge.commitment_discount_id = "ri-1";
-    charge.other_columns = R"({"CommitmentDiscountQuantity":"17.5","PricingCurrency":"EUR",)"
-                           R"("PricingCurrencyEffectiveCost":"-3.000000000000000001"})";
+    charge.other_columns =
+        R"({"CommitmentDiscountQuantity":"17.5","PricingCurrency":"EUR",)"
+        R"("PricingCurrencyContractedUnitPrice":"2","PricingCurrencyListUnitPrice":"3",)"
+        R"("PricingCurrencyEffectiveCost":"-3.000000000000000001"})";
     std::vector<Weight> weights;
     const auto owners = *rc::gen::inRange<std::size_t>(1, 40);
     for (std::size_t i = 0; i <= owners; ++i) {
@@ -130,7 +151,12 @@ TEST(AllocatedRows, EverySummableColumnAddsUpToTheOrigin) {
     RC_ASSERT(written.sum("EffectiveCost") == charge.costs.effective.ticks());
     RC_ASSERT(written.sum("ListCost") == charge.costs.list.ticks());
     RC_ASSERT(written.sum("ContractedCost") == charge.costs.contracted.ticks());
-    RC_ASSERT(written.sum("PricingQuantity") == charge.pricing_quantity->ticks());
+    const Decimal quantity = *fit_prices(charge)->prices.quantity;
+    RC_ASSERT(written.sum("PricingQuantity") == quantity.ticks());
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      RC_ASSERT(is_product(written, i, "ListUnitPrice", "ListCost"));
+      RC_ASSERT(is_product(written, i, "ContractedUnitPrice", "ContractedCost"));
+    }
     RC_ASSERT(written.sum("ConsumedQuantity") == charge.consumed_quantity->ticks());
     RC_ASSERT(written.sum("CommitmentDiscountQuantity") == parse_exact_decimal("17.5")->ticks());
     RC_ASSERT(written.sum("PricingCurrencyEffectiveCost") ==
@@ -145,6 +171,57 @@ TEST(AllocatedRows, EverySummableColumnAddsUpToTheOrigin) {
       RC_ASSERT(no_name == shares[i].owner.id.empty());
     }
   }));
+}
+
+TEST(AllocatedRows, AnEffectiveCostThatFocusForbidsIsARowOfItsOwn) {
+  Charge charge = line(Decimal::from_units(4));
+  charge.charge_category = ChargeCategory::kPurchase;
+  charge.commitment_discount_id = "cud-1";
+  charge.costs.billed = Money::from_units(3, kUsd);
+  charge.costs.effective = Money::from_units(3, kUsd);
+  const Written whole = write(FocusVersion::k1_4, charge, {});
+  ASSERT_EQ(whole.rows.size(), 2u);
+  EXPECT_EQ(whole.sum("EffectiveCost"), Decimal::from_units(3).ticks());
+  EXPECT_EQ(whole.sum("BilledCost"), Decimal::from_units(3).ticks());
+  EXPECT_EQ(std::get<Decimal>(whole.at(0, "EffectiveCost")), Decimal());
+  EXPECT_EQ(whole.text(1, "ChargeCategory"), "Adjustment");
+  EXPECT_EQ(whole.text(1, kEffectiveCostOf), whole.text(0, kOriginChargeId));
+  EXPECT_NE(whole.text(1, kOriginChargeId), whole.text(0, kOriginChargeId));
+  const Written divided = write(FocusVersion::k1_4, charge, divide(charge, {1, 2}));
+  ASSERT_EQ(divided.rows.size(), 4u);
+  EXPECT_EQ(divided.sum("EffectiveCost"), Decimal::from_units(3).ticks());
+  EXPECT_EQ(divided.sum("x_AllocatedRatio"), Decimal::from_units(2).ticks());
+  EXPECT_EQ(std::get<Decimal>(divided.at(3, "EffectiveCost")), Decimal::from_units(2));
+}
+
+TEST(AllocatedRows, ATaxWhoseEffectiveCostIsNotItsBilledCost) {
+  Charge charge = line(Decimal());
+  charge.charge_category = ChargeCategory::kTax;
+  charge.costs.billed = Money::from_units(3, kUsd);
+  charge.costs.effective = Money::from_units(5, kUsd);
+  EXPECT_EQ(write(FocusVersion::k1_3, charge, {}).rows.size(), 1u);
+  const Written written = write(FocusVersion::k1_4, charge, {});
+  ASSERT_EQ(written.rows.size(), 2u);
+  EXPECT_EQ(std::get<Decimal>(written.at(0, "EffectiveCost")), Decimal::from_units(3));
+  EXPECT_EQ(std::get<Decimal>(written.at(1, "EffectiveCost")), Decimal::from_units(2));
+}
+
+TEST(AllocatedRows, TwoSignsHaveNoPrice) {
+  Charge charge = line(Decimal::from_units(4));
+  charge.costs.contracted = -Money::from_units(4, kUsd);
+  FocusTable table(FocusVersion::k1_4, Fidelity::kConformant,
+                   allocation_columns(FocusVersion::k1_4, false));
+  ASSERT_TRUE(table.note({&charge, 1}));
+  table.fix_columns();
+  AllocatedRows rows(table, {a_run()});
+  const auto written = rows.write(charge, {}, [](const FocusRow&) { return Result<void>{}; });
+  ASSERT_FALSE(written);
+  EXPECT_THAT(written.error().message, HasSubstr("ListCost is 4"));
+  // A credit needs no price: its name goes with it.
+  charge.charge_category = ChargeCategory::kCredit;
+  const Written credit = write(FocusVersion::k1_4, charge, {});
+  EXPECT_EQ(credit.text(0, "SkuPriceId"), "");
+  EXPECT_EQ(credit.text(0, kReplacedValues), R"({"SkuPriceId":"PRICE"})");
 }
 
 TEST(AllocatedRows, RatiosAreWholePartsAndAddUp) {

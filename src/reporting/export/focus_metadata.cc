@@ -23,6 +23,9 @@ constexpr std::pair<std::string_view, std::string_view> kMeanings[] = {
      "For a correction, the month in which it is booked, because the month of its billing period "
      "was closed."},
     {"x_ClusterId", "The cluster that the bill line belongs to."},
+    {"x_EffectiveCostOfChargeId",
+     "Of a row that holds the effective cost of a bill line on which FOCUS does not allow it: that "
+     "line's x_OriginChargeId."},
     {"x_GpuHours", "GPU-hours held; stated on only one of the bill lines for a machine's hour."},
     {"x_HeldIdleBilledCost", "The part of BilledCost that was held and not used."},
     {"x_HeldIdleEffectiveCost", "The part of EffectiveCost that was held and not used."},
@@ -39,6 +42,10 @@ constexpr std::pair<std::string_view, std::string_view> kMeanings[] = {
     {"x_PostingKind",
      "The kind of cost: used, held_idle, unallocated, stranded, overhead, "
      "unavailable, shared; several are joined by a plus sign."},
+    {"x_ReplacedValues",
+     "A JSON object of column to value: what the bill says in columns where FOCUS does not allow "
+     "it, "
+     "such as a unit price beside which the cost was rounded."},
     {"x_TakesBackChargeId",
      "The ledger's id of the bill line of a closed month that this line reverses."},
     {"x_TransferId", "The ledger's id of the transfer that the row is a part of."},

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "core/ascii.h"
 #include "core/billing_period.h"
@@ -14,11 +15,12 @@
 #include "core/decimal.h"
 #include "core/json_text.h"
 #include "core/try.h"
+#include "reporting/export/effective_rest.h"
+#include "reporting/export/focus_categories.h"
+#include "reporting/export/unit_prices.h"
 
 namespace pennyweight {
 namespace {
-
-using Texts = std::vector<std::pair<std::string, std::string>>;
 
 Error unreadable_columns(const Charge& charge, std::string_view why) {
   return Error{
@@ -28,8 +30,8 @@ Error unreadable_columns(const Charge& charge, std::string_view why) {
           charge.source.line, why)};
 }
 
-Result<Texts> parse_other_columns(const Charge& charge, simdjson::ondemand::parser& parser) {
-  Texts columns;
+Result<OtherTexts> parse_other_columns(const Charge& charge, simdjson::ondemand::parser& parser) {
+  OtherTexts columns;
   if (charge.other_columns.empty()) return columns;
   const simdjson::padded_string json(charge.other_columns);
   simdjson::ondemand::document document;
@@ -134,15 +136,55 @@ bool is_allocated_column(std::string_view name) {
   return std::ranges::find(kAllocatedColumns, name) != std::end(kAllocatedColumns);
 }
 
-// Conditional columns that may not be null: present only if the bill has account types.
-bool is_only_with_values(std::string_view name) {
-  return name == "BillingAccountType" || name == "SubAccountType";
-}
-
 bool is_booked_late(const Charge& charge) {
   return !charge.booked_month.empty() &&
          charge.booked_month !=
              BillingPeriod::containing(charge.billing_period.begin(), TimeZone::utc()).text();
+}
+
+bool is_priced(const Charge& charge) {
+  const bool must_be = (charge.charge_category == ChargeCategory::kUsage ||
+                        charge.charge_category == ChargeCategory::kPurchase) &&
+                       !charge.is_correction && !is_booked_late(charge);
+  return must_be ||
+         (!charge.sku_price_id.empty() && charge.charge_category != ChargeCategory::kTax);
+}
+
+std::string_view find_text(const OtherTexts& others, std::string_view name) {
+  const auto at = std::ranges::find(others, name, &std::pair<std::string, std::string>::first);
+  return at == others.end() ? std::string_view() : std::string_view(at->second);
+}
+
+// The currency of the price list, where the bill names another than the billing currency and not
+// all amounts in it, which FOCUS requires: there is no rate to work them out by.
+std::string_view half_stated_currency(const Charge& charge, const OtherTexts& others) {
+  const std::string_view currency = find_text(others, "PricingCurrency");
+  if (currency.empty() || currency == charge.costs.currency().text()) return {};
+  const bool has_all =
+      !find_text(others, "PricingCurrencyEffectiveCost").empty() &&
+      (!is_priced(charge) || (!find_text(others, "PricingCurrencyListUnitPrice").empty() &&
+                              !find_text(others, "PricingCurrencyContractedUnitPrice").empty()));
+  return has_all ? std::string_view() : currency;
+}
+
+bool has_allowed_values(const Charge& charge) {
+  const std::string& commitment = charge.commitment_discount_category;
+  if (!commitment.empty() && commitment != "Spend" && commitment != "Usage") return false;
+  if (charge.service_category.empty()) return charge.service_subcategory.empty();
+  return is_focus_category(charge.service_category) &&
+         (charge.service_subcategory.empty() ||
+          is_focus_subcategory(charge.service_category, charge.service_subcategory));
+}
+
+std::string json_object(const Replaced& replaced) {
+  std::string json = "{";
+  for (const auto& [column, value] : replaced) {
+    if (json.size() > 1) json += ',';
+    append_json_string(json, column);
+    json += ':';
+    append_json_string(json, value);
+  }
+  return json + "}";
 }
 
 bool is_ledger_id(std::string_view text) {
@@ -151,7 +193,7 @@ bool is_ledger_id(std::string_view text) {
 
 // The id under which another ledger exported this charge whole; empty for all others. A share has
 // the column AllocatedRatio; a reversal has an id of its own.
-std::string exported_id(const Charge& charge, const Texts& others) {
+std::string exported_id(const Charge& charge, const OtherTexts& others) {
   if (charge.takes_back) return {};
   std::string id;
   for (const auto& [name, text] : others) {
@@ -180,11 +222,11 @@ Result<void> FocusTable::note(std::span<const Charge> charges) {
     if (!charge.pool.empty()) note_name("x_PoolId");
     if (fidelity_ == Fidelity::kConformant) note_booking(charge);
     const auto others = TRY(parse_other_columns(charge, parser));
+    if (fidelity_ == Fidelity::kConformant) note_replaced(charge, others);
     const bool keeps_id = fills(kOriginChargeId) && !exported_id(charge, others).empty();
     for (const auto& [name, text] : others) {
       if (keeps_id && name == kOriginChargeId) continue;
       if (find_focus_column(version_, name) == nullptr) note_name(name);
-      if (is_only_with_values(name)) account_types_.insert(name);
       if (!own_.empty() && is_allocated_column(name)) note_name(origin_name(name));
       // 1.2 has only ProviderName, and the bill has a different name as well.
       if (version_ == FocusVersion::k1_2 && name == "ProviderName") {
@@ -193,6 +235,22 @@ Result<void> FocusTable::note(std::span<const Charge> charges) {
     }
   }
   return {};
+}
+
+void FocusTable::note_replaced(const Charge& charge, const OtherTexts& others) {
+  if (!fills(kEffectiveCostOf) && fills(kOriginChargeId) && part_effective_cost(charge, version_)) {
+    own_.push_back({std::string(kEffectiveCostOf), FocusType::kString});
+  }
+  if (!charge.service_name.empty() && is_focus_category(charge.service_category)) {
+    auto& lines = categories_[charge.service_name];
+    ++lines[charge.service_category];
+    if (lines.size() > 1) note_name(kReplacedValues);
+  }
+  if (!has_allowed_values(charge)) note_name(kReplacedValues);
+  if (!half_stated_currency(charge, others).empty()) note_name(kReplacedValues);
+  if (!is_priced(charge)) return;
+  const auto fitted = fit_prices(charge);
+  if (!fitted || !fitted->replaced.empty()) note_name(kReplacedValues);
 }
 
 bool FocusTable::fills(std::string_view own) const {
@@ -217,10 +275,7 @@ void FocusTable::fix_columns() {
   CHECK(columns_.empty(), "columns are fixed once");
   const auto standard = focus_columns(version_);
   for (const FocusColumn& column : standard) {
-    if (fidelity_ == Fidelity::kLossless || !is_only_with_values(column.name) ||
-        account_types_.contains(column.name)) {
-      columns_.push_back(column);
-    }
+    columns_.push_back(column);
   }
   std::vector<FocusColumn> custom = own_;
   std::set<std::string> taken;  // case-insensitive, as in SQL
@@ -256,6 +311,42 @@ std::size_t FocusTable::column_index(std::string_view name) const {
   return at->second;
 }
 
+bool FocusTable::is_null(const FocusRow& row, std::string_view column) const {
+  const auto at = column_indexes_.find(column);
+  return at == column_indexes_.end() || std::holds_alternative<std::monostate>(row[at->second]);
+}
+
+std::string_view FocusTable::text(const FocusRow& row, std::string_view column) const {
+  if (is_null(row, column)) return {};
+  const auto* text = std::get_if<std::string>(&row[column_index(column)]);
+  return text == nullptr ? std::string_view() : std::string_view(*text);
+}
+
+RowKind FocusTable::kind_of(const FocusRow& row) const {
+  RowKind kind;
+  kind.is_usage = text(row, "ChargeCategory") == "Usage";
+  kind.is_purchase = text(row, "ChargeCategory") == "Purchase";
+  kind.is_unused = text(row, "CommitmentDiscountStatus") == "Unused";
+  kind.must_be_priced =
+      (kind.is_usage || kind.is_purchase) && text(row, "ChargeClass") != "Correction";
+  return kind;
+}
+
+void FocusTable::link_rest(FocusRow& line, FocusRow& rest, const Charge& parted) const {
+  const std::size_t origin = column_index(kOriginChargeId);
+  rest[column_index(kEffectiveCostOf)] = line[origin];
+  rest[origin] = to_text(parted.id);
+  const std::size_t cost = column_index("PricingCurrencyEffectiveCost");
+  if (is_null(line, "PricingCurrencyEffectiveCost")) return;
+  if (text(line, "PricingCurrency") == parted.costs.currency().text()) {
+    line[cost] = rest[cost] = FocusCell();  // as the billing currency has it: fill_in()
+  } else if (text(line, "ChargeCategory") == "Purchase") {
+    line[cost] = Decimal();
+  } else {
+    rest[cost] = Decimal();
+  }
+}
+
 void FocusTable::set_other(std::string_view source, std::string_view text, FocusRow& row) {
   const auto at = source_indexes_.find(source);
   CHECK(at != source_indexes_.end(), "every charge that is written was noted");
@@ -285,6 +376,83 @@ void FocusTable::fill_own(const Charge& charge, const std::string& origin, Focus
   if (charge.takes_back) row[column_index(kTakesBack)] = to_text(*charge.takes_back);
 }
 
+// A service has one category: the one that most of its lines have.
+void FocusTable::replace_category(const Charge& charge, Replaced& replaced, FocusRow& row) const {
+  std::string category = charge.service_category;
+  if (!is_focus_category(category)) category.clear();
+  if (const auto service = categories_.find(charge.service_name); service != categories_.end()) {
+    category = std::ranges::max_element(service->second, {}, [](const auto& lines) {
+                 return lines.second;
+               })->first;
+  }
+  if (category != charge.service_category) {
+    if (!charge.service_category.empty()) {
+      replaced.emplace_back("ServiceCategory", charge.service_category);
+    }
+    row[column_index("ServiceCategory")] = focus_text_cell(category);
+  }
+  if (!charge.service_subcategory.empty() &&
+      !is_focus_subcategory(category, charge.service_subcategory)) {
+    replaced.emplace_back("ServiceSubcategory", charge.service_subcategory);
+    row[column_index("ServiceSubcategory")] = FocusCell();
+  }
+}
+
+// Where FOCUS allows a stated value not, another takes its place, and it goes to kReplacedValues.
+Result<void> FocusTable::replace(const Charge& charge, const OtherTexts& others, FocusRow& row) {
+  Replaced replaced;
+  const auto put = [&](std::string_view column, FocusCell cell) {
+    row[column_index(column)] = std::move(cell);
+  };
+  if (is_priced(charge)) {
+    auto fitted = fit_prices(charge);
+    const bool can_do_without = charge.is_correction || is_booked_late(charge) ||
+                                (charge.charge_category != ChargeCategory::kUsage &&
+                                 charge.charge_category != ChargeCategory::kPurchase);
+    if (!fitted && !can_do_without) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("bill line {} (file line {}) can't be written as FOCUS: {}; correct "
+                              "the bill, or export it with 'export charges'",
+                              to_text(charge.id), charge.source.line, fitted.error().message));
+    }
+    if (!fitted) {
+      // Without the price's name no price is expected.
+      replaced.emplace_back("SkuPriceId", charge.sku_price_id);
+      put("SkuPriceId", FocusCell());
+    } else {
+      put("PricingQuantity", number_cell(fitted->prices.quantity));
+      put("PricingUnit", focus_text_cell(fitted->prices.unit));
+      put("ListUnitPrice", number_cell(fitted->prices.list));
+      put("ContractedUnitPrice", number_cell(fitted->prices.contracted));
+      replaced = std::move(fitted->replaced);
+    }
+  }
+  if (const auto currency = half_stated_currency(charge, others); !currency.empty()) {
+    replaced.emplace_back("PricingCurrency", currency);
+    put("PricingCurrency", FocusCell());
+    for (const std::string_view column :
+         {"PricingCurrencyContractedUnitPrice", "PricingCurrencyEffectiveCost",
+          "PricingCurrencyListUnitPrice"}) {
+      const std::string_view stated = find_text(others, column);
+      if (!stated.empty()) replaced.emplace_back(column, stated);
+      put(column, FocusCell());
+    }
+  }
+  const std::string& category = charge.commitment_discount_category;
+  if (!category.empty() && category != "Spend" && category != "Usage") {
+    replaced.emplace_back("CommitmentDiscountCategory", category);
+    put("CommitmentDiscountCategory", FocusCell());
+  }
+  replace_category(charge, replaced, row);
+  if (replaced.empty()) return {};
+  std::ranges::sort(replaced);
+  for (const auto& [column, value] : replaced) ++replaced_[column];
+  FocusCell& cell = row[column_index(kReplacedValues)];
+  // What an earlier export of the line replaced is what its bill had said.
+  if (std::holds_alternative<std::monostate>(cell)) cell = json_object(replaced);
+  return {};
+}
+
 Result<void> FocusTable::fill(const Charge& charge, FocusRow& row) {
   CHECK(!columns_.empty(), "columns are fixed before rows are filled");
   row.assign(columns_.size(), FocusCell());
@@ -300,6 +468,9 @@ Result<void> FocusTable::fill(const Charge& charge, FocusRow& row) {
     if (!origin.empty() && name == kOriginChargeId) continue;
     set_other(name, text, row);
     names_provider = names_provider || name == "ProviderName";
+  }
+  if (fidelity_ == Fidelity::kConformant) {
+    TRY(replace(charge, others, row));
   }
   // 1.2 gets a custom column, if the bill has two names.
   if (version_ == FocusVersion::k1_2 && !names_provider) {

@@ -94,5 +94,26 @@ TEST(FocusTable, ALineThatIsBookedLateIsACorrection) {
             (Cells{"May", ""}));
 }
 
+TEST(FocusTable, AServiceHasOneCategoryAndOnlyOneThatFocusHas) {
+  const auto serviced = [](std::string category, std::string subcategory) {
+    Charge charge = line();
+    charge.service_name = "Warehouse";
+    charge.service_category = std::move(category);
+    charge.service_subcategory = std::move(subcategory);
+    return charge;
+  };
+  const std::vector<Charge> charges = {
+      serviced("Databases", "Data Warehouses"), serviced("Databases", ""),
+      serviced("Analytics", "Data Processing"), serviced("Database", "No-SQL DB")};
+  using Cells = std::vector<std::optional<std::string>>;
+  EXPECT_EQ(cells(charges, "ServiceCategory"),
+            (Cells{"Databases", "Databases", "Databases", "Databases"}));
+  EXPECT_EQ(cells(charges, "ServiceSubcategory"), (Cells{"Data Warehouses", "", "", ""}));
+  EXPECT_EQ(
+      cells(charges, kReplacedValues),
+      (Cells{"", "", R"({"ServiceCategory":"Analytics","ServiceSubcategory":"Data Processing"})",
+             R"({"ServiceCategory":"Database","ServiceSubcategory":"No-SQL DB"})"}));
+}
+
 }  // namespace
 }  // namespace pennyweight

@@ -7,7 +7,6 @@
 
 #include "core/try.h"
 #include "reporting/export/allocated_rows.h"
-#include "reporting/export/null_rules.h"
 #include "reporting/export/share_owners.h"
 #include "reporting/export/share_spool.h"
 
@@ -149,19 +148,21 @@ std::vector<RunDescription> describe_runs(std::span<const AllocationMethod> meth
   return runs;
 }
 
+void note_findings(const AllocatedRows& rows, MonthExport& result) {
+  result.filled = rows.defaults().filled();
+  result.emptied = rows.rules().emptied();
+  result.parted = rows.parted();
+}
+
+// As billed is as allocated without shares.
 Result<void> write_billed(Store& store, const MonthExportOptions& options, FocusTable& table,
                           FocusFile& file, MonthExport& result) {
-  NullRules rules(table);
-  FocusRow row;
+  AllocatedRows rows(table, {});
   TRY(scan_charges(store, options.month, [&](const Charge& charge) -> Result<void> {
     ++result.charges;
-    TRY(table.fill(charge, row));
-    rules.apply(row);
-    rules.fill_in(row);
-    return file.append(row);
+    return rows.write(charge, {}, [&](const FocusRow& row) { return file.append(row); });
   }));
-  result.missing = rules.missing();
-  result.emptied = rules.emptied();
+  note_findings(rows, result);
   return {};
 }
 
@@ -183,8 +184,7 @@ Result<void> write_allocated(Store& store, const MonthExportOptions& options,
   result.charges = merger.counts().charges;
   result.unallocated = merger.counts().unallocated;
   result.retired = merger.counts().retired;
-  result.missing = rows.rules().missing();
-  result.emptied = rows.rules().emptied();
+  note_findings(rows, result);
   return {};
 }
 
@@ -216,6 +216,7 @@ Result<MonthExport> export_month(Store& store, const MonthExportOptions& options
   result.rows = file.rows();
   result.unreadable = table.unreadable();
   result.rounded = table.rounded();
+  result.replaced = table.replaced();
   return result;
 }
 

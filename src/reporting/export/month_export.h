@@ -32,9 +32,10 @@ struct MonthExport {
   std::uint64_t charges = 0;
   std::uint64_t unallocated = 0;  // charges that no run has allocated; written whole
   std::uint64_t retired = 0;      // allocated charges that are no longer in the ledger; left out
-  // Charges by column, where the file differs from the bill or the specification: see NullRules and
+  std::uint64_t parted = 0;       // charges whose effective cost is a row of its own
+  // Charges by column, where the file differs from the bill: see FocusDefaults, NullRules and
   // FocusTable.
-  std::map<std::string, std::uint64_t> missing, emptied, unreadable, rounded;
+  std::map<std::string, std::uint64_t> filled, emptied, unreadable, rounded, replaced;
 };
 
 // `methods` are the month's current runs. An Error of kNotFound where the month has no charges.

@@ -26,22 +26,19 @@ struct Ruled {
   FocusTable table;
   FocusRow row;
   std::map<std::string, std::uint64_t> emptied;
-  std::map<std::string, std::uint64_t> missing;
   bool is_null(std::string_view column) const {
     return std::holds_alternative<std::monostate>(row[table.column_index(column)]);
   }
 };
 
 Ruled ruled(const Charge& charge, FocusVersion version) {
-  Ruled ruled{FocusTable(version, Fidelity::kConformant), {}, {}, {}};
+  Ruled ruled{FocusTable(version, Fidelity::kConformant), {}, {}};
   EXPECT_TRUE(ruled.table.note({&charge, 1}));
   ruled.table.fix_columns();
   EXPECT_TRUE(ruled.table.fill(charge, ruled.row));
   NullRules rules(ruled.table);
   rules.apply(ruled.row);
-  rules.fill_in(ruled.row);
   ruled.emptied = rules.emptied();
-  ruled.missing = rules.missing();
   return ruled;
 }
 
@@ -54,18 +51,27 @@ TEST(NullRules, TaxHasNoPrice) {
   }
 }
 
-TEST(NullRules, WhatIsMissingIsCountedAndNotMadeUp) {
+TEST(NullRules, WhatABillSaysOfAPriceWithoutANameStays) {
   Charge charge = line(ChargeCategory::kUsage);
   charge.sku_price_id.clear();
-  charge.region_id = "eu";
   const Ruled usage = ruled(charge, FocusVersion::k1_3);
-  for (const char* column : {"SkuPriceId", "ChargeFrequency", "RegionName", "ServiceName",
-                             "InvoiceIssuerName", "ContractedUnitPrice"}) {
-    EXPECT_TRUE(usage.is_null(column)) << column;
-    EXPECT_EQ(usage.missing.at(column), 1u) << column;
-  }
-  EXPECT_FALSE(usage.is_null("PricingQuantity"));  // what the bill says of the price stays
+  EXPECT_FALSE(usage.is_null("PricingQuantity"));
   EXPECT_TRUE(usage.emptied.empty());
+}
+
+TEST(NullRules, NoTextStandsForNull) {
+  Charge charge = line(ChargeCategory::kUsage);
+  charge.resource_id = "i-1";
+  charge.resource_name = "N/A";
+  charge.availability_zone = "  ";
+  charge.region_id = "None";
+  charge.other_columns = R"({"x_Any":"None"})";
+  const Ruled usage = ruled(charge, FocusVersion::k1_4);
+  EXPECT_TRUE(usage.is_null("ResourceName"));
+  EXPECT_TRUE(usage.is_null("AvailabilityZone"));
+  EXPECT_TRUE(usage.is_null("RegionId"));
+  EXPECT_FALSE(usage.is_null("x_Any"));
+  EXPECT_EQ(usage.emptied.size(), 3u);
 }
 
 TEST(NullRules, NamesAndUnitsGoWithWhatTheyDescribe) {
@@ -77,19 +83,6 @@ TEST(NullRules, NamesAndUnitsGoWithWhatTheyDescribe) {
        {"ResourceType", "CommitmentDiscountType", "ConsumedQuantity", "ConsumedUnit"}) {
     EXPECT_TRUE(purchase.is_null(column)) << column;
   }
-}
-
-TEST(NullRules, WhatFollowsIsFilledIn) {
-  const Ruled same = ruled(line(ChargeCategory::kUsage), FocusVersion::k1_4);
-  EXPECT_EQ(std::get<std::string>(same.row[same.table.column_index("HostProviderName")]), "AWS");
-  EXPECT_EQ(std::get<std::string>(same.row[same.table.column_index("PricingCurrency")]), "USD");
-  EXPECT_EQ(std::get<Decimal>(same.row[same.table.column_index("PricingCurrencyListUnitPrice")]),
-            Decimal::from_units(3));
-  Charge other = line(ChargeCategory::kUsage);
-  other.other_columns = R"({"PricingCurrency":"EUR"})";
-  const Ruled foreign = ruled(other, FocusVersion::k1_4);
-  EXPECT_TRUE(foreign.is_null("PricingCurrencyEffectiveCost"));
-  EXPECT_EQ(foreign.missing.at("PricingCurrencyEffectiveCost"), 1u);
 }
 
 }  // namespace
