@@ -287,7 +287,21 @@ void AlertService::enqueue(std::span<const AlertNotification> notifications, Ins
   while (state_.dead.size() > kDeadMax) state_.dead.pop_front();
 }
 
+// Rules are evaluated for somebody: a receiver, or a budget, which people set while `serve` runs.
+// What goes on is followed to its end.
+bool AlertService::has_purpose() {
+  if (!config_.alerts.receivers.empty() || !config_.budgets.empty()) return true;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!state_.book.empty()) return true;
+  }
+  if (!sources_.budgets) return false;
+  const auto set = sources_.budgets();
+  return !set || !set->empty();  // what can't be read is said by the evaluation
+}
+
 void AlertService::evaluate(Instant now) {
+  if (!has_purpose()) return;
   const auto day = parse_date(local_date(now, config_.policy.time_zone));
   if (!day) return;
   const Findings found = find(*day);

@@ -68,6 +68,7 @@ class AlertService {
  private:
   void run();
   void evaluate(Instant now);
+  bool has_purpose();
   void deliver(Instant now);
   void refresh(Instant now);
   // What holds now, and of what it can't be said.

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "app/context/catalog_file.h"
@@ -377,8 +378,7 @@ Result<void> scan_clusters(SharedLedger& ledger, const Config& config, const Int
 }  // namespace
 
 Result<void> Daemon::start_alerts() {
-  const std::vector<Budget> set = TRY(services_->budget_book->budgets());
-  if (config_.budgets.empty() && set.empty() && config_.alerts.receivers.empty()) return {};
+  std::ignore = TRY(services_->budget_book->budgets());
   const AlertSources sources{
       .summarise =
           [this](const SummaryQuery& query) {

@@ -76,7 +76,7 @@ class Daemon {
   std::unique_ptr<server::Server> http_;
   std::optional<api::Services> services_;
   std::optional<ServeAuditLog> audit_log_;
-  std::unique_ptr<AlertService> alerts_;  // null: neither budgets nor receivers are configured
+  std::unique_ptr<AlertService> alerts_;  // null until it has started
 };
 
 }  // namespace pennyweight
