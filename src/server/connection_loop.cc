@@ -18,6 +18,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "core/try.h"
@@ -286,7 +287,7 @@ struct ConnectionLoop::Impl {
       shared.is_stopping = true;
       stop_begin = steady_clock::now();
       boost::system::error_code ignored;
-      acceptor.close(ignored);
+      std::ignore = acceptor.close(ignored);
       sweep();
     });
     std::unique_lock lock(mutex);

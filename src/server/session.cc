@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <tuple>
 
 #include "core/check.h"
 
@@ -154,7 +155,7 @@ void Session::close() {
   drop_out();
   stream_.reset();  // before the socket: it says goodbye
   boost::system::error_code ignored;
-  socket_.close(ignored);
+  std::ignore = socket_.close(ignored);
   --loop_.all.size;
   if (!address_.empty()) {
     const auto group = loop_.addresses.find(address_);
