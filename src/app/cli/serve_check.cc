@@ -85,8 +85,9 @@ std::vector<Finding> check_serve(const Config& config) {
   if (ready->status == 200) {
     findings.push_back({FindingLevel::kOk, "serve", "runs at " + address + " and is ready", ""});
   }
-  std::istringstream lines(ready->status == 200 ? std::string() : ready->body);
+  std::istringstream lines(ready->body);
   for (std::string line; std::getline(lines, line);) {
+    if (line == "ready") continue;
     findings.push_back({FindingLevel::kProblem, "serve", line, "see its log"});
   }
   const auto metrics = client.send({.url = address + "/metrics"});

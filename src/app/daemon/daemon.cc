@@ -48,6 +48,11 @@ constexpr std::size_t kTokenFileBytesMax = 1u << 20;
 constexpr std::size_t kMachineTokenBytes = 32;
 // How often the live view is made anew.
 constexpr milliseconds kCycle{10'000};
+// How long answers and cycles may go on once serve is told to stop, and then its last cycle. What
+// that can't write in time stays in the journal for the next start.
+constexpr milliseconds kAnswersEndAfter{2'000};
+constexpr milliseconds kCyclesEndAfter{3'000};
+constexpr milliseconds kLastCycleEndsAfter{4'000};
 // Heaps of the C library: the more there are, the more freed memory stays with one of them.
 constexpr int kHeapsMax = 2;
 
@@ -189,10 +194,17 @@ Result<server::KnownHosts> known_hosts(const ServeConfig& serve) {
 }
 
 std::vector<server::Route> all_routes(const ServeRouteContext& context,
-                                      const api::Services& services) {
+                                      const api::Services& services, Interruption& answering) {
   std::vector<server::Route> routes = serve_routes(context);
   for (auto& more : {api::api_routes(services), dashboard::dashboard_routes()}) {
     routes.insert(routes.end(), more.begin(), more.end());
+  }
+  for (server::Route& route : routes) {
+    route.handler = [handler = std::move(route.handler),
+                     &answering](const server::Request& request) {
+      const Interruption::Scope scope(answering);
+      return handler(request);
+    };
   }
   return routes;
 }
@@ -338,7 +350,7 @@ Result<void> Daemon::start_server() {
            [this](std::string_view path, std::string_view what) {
              log_.error("request", {{"path", std::string(path)}, {"why", std::string(what)}});
            }},
-      all_routes(context, *services_)));
+      all_routes(context, *services_, answering_)));
   const bool is_local =
       serve.host.starts_with("127.") || serve.host == "::1" || serve.host == "localhost";
   if (serve.tls_cert_file.empty() && !is_local) {
@@ -382,13 +394,17 @@ Result<void> Daemon::start_alerts() {
   const AlertSources sources{
       .summarise =
           [this](const SummaryQuery& query) {
+            const Interruption::Scope scope(answering_);
             const access::Principal everything;
             return api::ScopedQueries(*services_, everything).summarise(query);
           },
       .live = [this] { return ledger_.fresh_view(kCycle); },
       .version = [this] { return services_->rollup.version(); },
-      .usage = [this](const Interval& during,
-                      const auto& sink) { return scan_clusters(shared_, config_, during, sink); },
+      .usage =
+          [this](const Interval& during, const auto& sink) {
+            const Interruption::Scope scope(answering_);
+            return scan_clusters(shared_, config_, during, sink);
+          },
       .budgets = [this] { return services_->budget_book->with(config_.budgets); }};
   alerts_ =
       std::make_unique<AlertService>(config_, sources, clock_, log_, alert_state_path(config_));
@@ -397,25 +413,36 @@ Result<void> Daemon::start_alerts() {
 
 void Daemon::run_until_stopped() {
   {
-    const PullThread pulls(config_, shared_, clock_, log_, [this](const AuditEvent& change) {
-      return append_entry(security_,
-                          {.actor = "serve",
-                           .action = change.action,
-                           .subject = change.subject,
-                           .before = change.before,
-                           .after = change.after},
-                          log_);
-    });
-    const LedgerThread thread(ledger_, *engine_, std::min(kCycle, flush_every(config_)));
+    const PullThread pulls(
+        config_, shared_, clock_, log_,
+        [this](const AuditEvent& change) {
+          return append_entry(security_,
+                              {.actor = "serve",
+                               .action = change.action,
+                               .subject = change.subject,
+                               .before = change.before,
+                               .after = change.after},
+                              log_);
+        },
+        cycling_);
+    const LedgerThread thread(ledger_, *engine_, std::min(kCycle, flush_every(config_)), cycling_);
     notify_service_manager("READY=1");
     const int signal = signals_.wait();
     notify_service_manager("STOPPING=1");
     log_.info("stopping", {{"signal", std::int64_t{signal}}});
+    ledger_.end_refresh();
+    answering_.interrupt(kAnswersEndAfter);
+    cycling_.interrupt(kCyclesEndAfter);
     http_->stop();
     if (alerts_) alerts_->stop();
     if (pool_) pool_->stop();
   }
-  ledger_.last_cycle();
+  {
+    Interruption last;
+    const Interruption::Scope scope(last);
+    last.interrupt(kLastCycleEndsAfter);
+    ledger_.last_cycle();
+  }
   for (const auto& source : owned_sources_) source->stop();
   log_.info("stopped");
 }

@@ -22,6 +22,7 @@
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/interruption.h"
 #include "reporting/rollup/rollup.h"
 #include "server/api/services.h"
 #include "server/server.h"
@@ -61,6 +62,9 @@ class Daemon {
   Clock& clock_;
   const Inputs inputs_;
   const StopSignals signals_;  // before the first thread
+  // End what would keep serve from stopping: answers, and the cycles of the ledger with its
+  // imports.
+  Interruption answering_, cycling_;
   Log log_;
   SharedLedger shared_;
   LiveLedger ledger_;

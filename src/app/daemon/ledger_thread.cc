@@ -13,8 +13,11 @@ constexpr std::chrono::milliseconds kFlushCheck{500};
 }  // namespace
 
 LedgerThread::LedgerThread(LiveLedger& ledger, const live::Engine& engine,
-                           std::chrono::milliseconds every)
-    : thread_([this, &ledger, &engine, every] { run(ledger, engine, every); }) {}
+                           std::chrono::milliseconds every, Interruption& interruption)
+    : thread_([this, &ledger, &engine, every, &interruption] {
+        const Interruption::Scope scope(interruption);
+        run(ledger, engine, every);
+      }) {}
 
 LedgerThread::~LedgerThread() {
   {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "app/daemon/live_ledger.h"
+#include "core/interruption.h"
 #include "telemetry/live/engine.h"
 
 namespace pennyweight {
@@ -14,9 +15,10 @@ namespace pennyweight {
 class LedgerThread {
  public:
   // Starts at once. A cycle begins `every` after the last one has ended, or sooner where the engine
-  // wants a flush because a sender drains a backlog. The ledger and the engine outlive this.
-  LedgerThread(LiveLedger& ledger, const live::Engine& engine, std::chrono::milliseconds every);
-  // Waits for the cycle that is under way.
+  // wants a flush because a sender drains a backlog. Everything given outlives this.
+  LedgerThread(LiveLedger& ledger, const live::Engine& engine, std::chrono::milliseconds every,
+               Interruption& interruption);
+  // Waits for the cycle that is under way, which `interruption` ends sooner.
   ~LedgerThread();
   LedgerThread(const LedgerThread&) = delete;
   LedgerThread& operator=(const LedgerThread&) = delete;

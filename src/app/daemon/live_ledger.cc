@@ -1,7 +1,10 @@
 #include "app/daemon/live_ledger.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "app/context/catalog_file.h"
@@ -24,6 +27,9 @@ constexpr std::chrono::days kHoldingsKept{7};
 constexpr std::chrono::seconds kViewUnseen{60};
 // How long somebody waits for a view: a cycle begins half a second later at most.
 constexpr std::chrono::seconds kViewWait{3};
+// After a refresh of the rollup that failed: twice as long each time.
+constexpr std::chrono::seconds kRefreshAgain{30};
+constexpr std::chrono::minutes kRefreshAgainMax{15};
 constexpr std::size_t kReadingsBytesMax = std::size_t{256} << 20;
 // After so long no telemetry of a workload that is gone is expected any more.
 constexpr std::chrono::minutes kEndIsUnknownAfter{10};
@@ -121,7 +127,7 @@ void LiveLedger::cycle() {
     facts_.confirm_sources();
   }
   save_readings();
-  refresh_rollup();
+  refresh_rollup(now);
   record_audit_events(now, false);
   if (!view_is_due(now)) return;
   if (auto view = costing_.make_view(now)) {
@@ -163,18 +169,45 @@ void LiveLedger::record_audit_events(Instant now, bool all) {
 }
 
 // Our own writes change the mark too; then there is nothing to copy.
-void LiveLedger::refresh_rollup() {
+void LiveLedger::refresh_rollup(Instant now) {
   if (rollup_ == nullptr || shared_.mark() == rollup_mark_) return;
-  const auto done = shared_.with([&](Store& store) -> Result<void> {
+  if (const auto trouble = rollup_trouble();
+      trouble && now >= trouble->failed_at && now < trouble->tries_again_at) {
+    return;
+  }
+  const Interruption::Scope scope(refreshing_);
+  const auto done = copy_into_rollup(now);
+  if (Interruption::is_here()) return;
+  std::optional<RollupTrouble> trouble;
+  if (done) {
+    rollup_mark_ = shared_.mark();
+    refreshes_failed_ = 0;
+  } else {
+    counters_.add_failure("rollup", done.error());
+    const auto wait = std::min<milliseconds>(kRefreshAgain * (1 << std::min(refreshes_failed_, 10)),
+                                             kRefreshAgainMax);
+    ++refreshes_failed_;
+    const Instant failed_at = clock_.now();
+    trouble = RollupTrouble{failed_at, failed_at + wait, done.error().code};
+  }
+  const std::lock_guard lock(mutex_);
+  rollup_trouble_ = trouble;
+}
+
+Result<void> LiveLedger::copy_into_rollup(Instant now) {
+  return shared_.with([&](Store& store) -> Result<void> {
     const auto changed = TRY(rollup_->refresh(store));
     if (changed) counters_.add("rollups");
     if (changed && config_.live.serve.leaves_to_workers) {
-      TRY(costing_.read_earlier_costs(store, clock_.now()));
+      TRY(costing_.read_earlier_costs(store, now));
     }
     return refresh_work_progress(store);
   });
-  if (!done) return counters_.add_failure("rollup", done.error());
-  rollup_mark_ = shared_.mark();
+}
+
+std::optional<LiveLedger::RollupTrouble> LiveLedger::rollup_trouble() const {
+  const std::lock_guard lock(mutex_);
+  return rollup_trouble_;
 }
 
 Result<void> LiveLedger::refresh_work_progress(Store& store) {

@@ -41,6 +41,9 @@
 #include "app/daemon/unknown_ends.h"
 #include "config/config.h"
 #include "core/clock.h"
+#include "core/error.h"
+#include "core/instant.h"
+#include "core/interruption.h"
 #include "reporting/live/live_table.h"
 #include "reporting/queries/work_items.h"
 #include "reporting/rollup/rollup.h"
@@ -91,6 +94,16 @@ class LiveLedger {
   std::map<std::string, std::uint64_t> counts() const;
   // Whether the last write succeeded; for /readyz.
   bool is_writing() const;
+  // Why the rollup is behind the ledger, if its last refresh failed; for /readyz, so without names
+  // of files. From any thread.
+  struct RollupTrouble {
+    Instant failed_at, tries_again_at;
+    ErrorCode why;
+  };
+  std::optional<RollupTrouble> rollup_trouble() const;
+  // Ends a refresh of the rollup that is under way, and begins no other: `serve` stops. From any
+  // thread.
+  void end_refresh() { refreshing_.interrupt(); }
 
  private:
   bool view_is_due(Instant now) const;
@@ -100,7 +113,8 @@ class LiveLedger {
   // While `serve` stops, nothing is settled or allocated: nobody would see it.
   Result<void> write(bool flush, bool is_stopping = false);
   Result<void> write_into(Store& store, bool flush, bool is_stopping);
-  void refresh_rollup();
+  void refresh_rollup(Instant now);
+  Result<void> copy_into_rollup(Instant now);
   void save_readings();
   void restore_readings();
   void note_changes();
@@ -126,7 +140,9 @@ class LiveLedger {
   live::Engine* engine_ = nullptr;
   rollup::Rollup* rollup_ = nullptr;
   ServeAuditLog* audit_log_ = nullptr;
-  std::string rollup_mark_;  // the ledger's change mark when the rollup was last refreshed
+  Interruption refreshing_;
+  std::string rollup_mark_;   // the ledger's change mark when the rollup was last refreshed
+  int refreshes_failed_ = 0;  // since the last one that didn't
   Instant flushed_at_;
   const std::string readings_file_;
   std::string saved_readings_;
@@ -139,6 +155,7 @@ class LiveLedger {
   std::shared_ptr<const LiveView> view_;
   std::optional<WorkProgress> work_;
   bool is_writing_ = true;
+  std::optional<RollupTrouble> rollup_trouble_;
 };
 
 }  // namespace pennyweight

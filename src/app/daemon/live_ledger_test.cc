@@ -5,14 +5,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <thread>
 
 #include "app/context/context.h"
+#include "app/daemon/ledger_thread.h"
 #include "app/daemon/shared_ledger.h"
+#include "core/interruption.h"
 #include "core/try.h"
+#include "reporting/rollup/rollup.h"
 
 namespace pennyweight {
 namespace {
@@ -379,6 +383,124 @@ TEST_F(LiveLedgerTest, KeepsFactsThatItCannotWrite) {
   const auto overview = in_ledger([](Store& store) { return store.overview(); });
   EXPECT_EQ(overview.nodes, 1u);
   EXPECT_EQ(overview.holdings, 1u);
+}
+
+// A rollup whose refresh fails as often as it is told to.
+class FailingRollup : public rollup::Rollup {
+ public:
+  Result<bool> refresh(Store&) override {
+    ++tries;
+    if (failures == 0) return true;
+    --failures;
+    return fail(ErrorCode::kLimit, "Out of Memory Error: could not allocate /a/file");
+  }
+  Result<std::optional<std::vector<SummaryRow>>> summarise(const SummaryQuery&) override {
+    return std::nullopt;
+  }
+  Result<std::vector<Value>> values_of(const SummaryQuery&, const std::string&, const std::string&,
+                                       std::size_t) override {
+    return std::vector<Value>();
+  }
+  std::uint64_t version() const override { return 1; }
+
+  int tries = 0;
+  int failures = 0;
+};
+
+TEST_F(LiveLedgerTest, TriesARollupThatFailsLessAndLessOften) {
+  FailingRollup rollup;
+  rollup.failures = 3;
+  ledger_->begin(*engine_, *state_metrics_, {&source_}, &rollup, told_.get());
+  source_.next.nodes = {machine()};
+  ledger_->cycle();
+  EXPECT_EQ(rollup.tries, 1);
+  const auto trouble = ledger_->rollup_trouble();
+  ASSERT_TRUE(trouble.has_value());
+  EXPECT_EQ(trouble->why, ErrorCode::kLimit);
+  EXPECT_EQ(trouble->failed_at, clock_.now());
+  EXPECT_EQ(trouble->tries_again_at, clock_.now() + seconds(30));
+
+  // Half a minute, a minute, two minutes: not at each cycle.
+  const auto cycle_after = [&](std::chrono::milliseconds wait) {
+    clock_.advance(wait);
+    ledger_->cycle();
+  };
+  cycle_after(seconds(29));
+  EXPECT_EQ(rollup.tries, 1);
+  cycle_after(seconds(1));
+  EXPECT_EQ(rollup.tries, 2);
+  cycle_after(seconds(59));
+  EXPECT_EQ(rollup.tries, 2);
+  cycle_after(seconds(1));
+  EXPECT_EQ(rollup.tries, 3);
+  cycle_after(seconds(119));
+  EXPECT_EQ(rollup.tries, 3);
+  EXPECT_TRUE(ledger_->rollup_trouble().has_value());
+  cycle_after(seconds(1));
+  EXPECT_EQ(rollup.tries, 4);
+  EXPECT_FALSE(ledger_->rollup_trouble().has_value());
+
+  // The next trouble begins with a short wait again, and the longest is a quarter of an hour.
+  rollup.failures = 100;
+  Instant failed_at = clock_.now();
+  for (const seconds wait : {seconds(30), seconds(60), seconds(120), seconds(240), seconds(480),
+                             seconds(900), seconds(900)}) {
+    source_.next.holdings = {job(kMorning, clock_.now() + hours(1), false)};
+    clock_.advance(hours(1));
+    ledger_->cycle();
+    ASSERT_TRUE(ledger_->rollup_trouble().has_value());
+    EXPECT_EQ(ledger_->rollup_trouble()->tries_again_at, clock_.now() + wait);
+    EXPECT_GT(ledger_->rollup_trouble()->failed_at, failed_at);
+    failed_at = ledger_->rollup_trouble()->failed_at;
+  }
+}
+
+// A rollup whose refresh never ends by itself.
+class EndlessRollup : public FailingRollup {
+ public:
+  Result<bool> refresh(Store&) override {
+    std::atomic<bool> is_ended = false;
+    const Interruptible running([&] { is_ended = true; });
+    has_begun = true;
+    while (!is_ended) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return std::unexpected(interrupted_error());
+  }
+
+  std::atomic<bool> has_begun = false;
+};
+
+TEST_F(LiveLedgerTest, StopsInTheMiddleOfARefresh) {
+  for (const bool ends_cycles : {false, true}) {
+    EndlessRollup rollup;
+    ledger_->begin(*engine_, *state_metrics_, {&source_}, &rollup, told_.get());
+    source_.next.nodes = {machine()};
+    source_.next.holdings = {job(kMorning, clock_.now() + hours(1), false)};
+    clock_.advance(hours(1));
+    Interruption cycles;
+    {
+      const LedgerThread thread(*ledger_, *engine_, std::chrono::milliseconds(10), cycles);
+      while (!rollup.has_begun) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      if (ends_cycles) cycles.interrupt();
+      ledger_->end_refresh();
+    }
+    EXPECT_FALSE(ledger_->rollup_trouble().has_value());
+    // What is still to be written can be.
+    ledger_->last_cycle();
+    EXPECT_TRUE(ledger_->is_writing());
+    ledger_.reset();
+    start();
+  }
+}
+
+TEST_F(LiveLedgerTest, BeginsNoRefreshOnceItStops) {
+  FailingRollup rollup;
+  ledger_->begin(*engine_, *state_metrics_, {&source_}, &rollup, told_.get());
+  ledger_->end_refresh();
+  source_.next.nodes = {machine()};
+  ledger_->cycle();
+  EXPECT_EQ(rollup.tries, 0);
+  EXPECT_FALSE(ledger_->rollup_trouble().has_value());
+  EXPECT_TRUE(ledger_->is_writing());
 }
 
 }  // namespace

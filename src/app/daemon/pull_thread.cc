@@ -16,9 +16,14 @@ bool is_scheduled(const PullConfig& source) { return source.every.count() > 0; }
 }  // namespace
 
 PullThread::PullThread(const Config& config, SharedLedger& ledger, Clock& clock, Log& log,
-                       Record record)
+                       Record record, Interruption& interruption)
     : config_(config), ledger_(ledger), clock_(clock), log_(log), record_(std::move(record)) {
-  if (std::ranges::any_of(config.pulls, is_scheduled)) thread_ = std::thread([this] { run(); });
+  if (std::ranges::any_of(config.pulls, is_scheduled)) {
+    thread_ = std::thread([this, &interruption] {
+      const Interruption::Scope scope(interruption);
+      run();
+    });
+  }
 }
 
 PullThread::~PullThread() {

@@ -14,6 +14,7 @@
 #include "app/daemon/shared_ledger.h"
 #include "config/config.h"
 #include "core/clock.h"
+#include "core/interruption.h"
 
 namespace pennyweight {
 
@@ -23,8 +24,10 @@ class PullThread {
   using Record = std::function<Result<void>(const AuditEvent&)>;
 
   // Starts at once, if there is anything to pull. All of these outlive it.
-  PullThread(const Config& config, SharedLedger& ledger, Clock& clock, Log& log, Record record);
-  // Ends a fetch that is under way, which goes on the next time; waits for an import.
+  PullThread(const Config& config, SharedLedger& ledger, Clock& clock, Log& log, Record record,
+             Interruption& interruption);
+  // Ends a fetch that is under way, which goes on the next time; waits for an import, which
+  // `interruption` ends sooner, with nothing of it in the ledger.
   ~PullThread();
   PullThread(const PullThread&) = delete;
   PullThread& operator=(const PullThread&) = delete;

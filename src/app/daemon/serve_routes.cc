@@ -460,7 +460,19 @@ Response ready(const ServeRouteContext& context) {
       missing += fmt::format("{} was last heard at {}{}\n", name, to_text(*status.heard_at), why);
     }
   }
-  if (missing.empty()) return {.body = "ready\n"};
+  // Answers are then right but slow, from the ledger: no reason to send people or telemetry away.
+  std::string slow;
+  if (const auto trouble = context.ledger.rollup_trouble()) {
+    slow = fmt::format(
+        "pages wait for the ledger: their sums could not be brought up to date at {}{}, and will "
+        "be "
+        "tried again at {}; see the log\n",
+        to_text(trouble->failed_at),
+        trouble->why == ErrorCode::kLimit ? ", for want of memory or disk" : "",
+        to_text(trouble->tries_again_at));
+  }
+  missing += slow;
+  if (missing == slow) return {.body = "ready\n" + slow};
   return {.status = 503, .body = std::move(missing)};
 }
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "app/context/context.h"
+#include "core/interruption.h"
 #include "core/try.h"
 
 namespace pennyweight {
@@ -36,6 +37,7 @@ SharedLedger::~SharedLedger() {
 
 Result<void> SharedLedger::with(const std::function<Result<void>(Store&)>& ask) {
   const std::lock_guard lock(mutex_);
+  if (Interruption::is_here()) return std::unexpected(interrupted_error());
   if (store_ && !is_on_clickhouse(config_) && Steady::now() - opened_at_ > kOpenMax) {
     store_.reset();
     std::this_thread::sleep_for(kBreath);
@@ -47,6 +49,8 @@ Result<void> SharedLedger::with(const std::function<Result<void>(Store&)>& ask) 
   }
   auto done = ask(*store_);
   used_at_ = Steady::now();
+  // A transaction of it may be left.
+  if (Interruption::is_here()) store_.reset();
   changed_.notify_all();
   return done;
 }

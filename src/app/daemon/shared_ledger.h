@@ -29,7 +29,8 @@ class SharedLedger {
   SharedLedger& operator=(const SharedLedger&) = delete;
 
   // Calls `ask` with the ledger, which is made where there is none, and returns its result. From
-  // any thread. An Error where another program keeps the ledger for longer than we wait.
+  // any thread. An Error where another program keeps the ledger for longer than we wait, or where
+  // the thread is interrupted (core/interruption.h).
   Result<void> with(const std::function<Result<void>(Store&)>& ask);
 
   // Closes the file now; the next with() opens it again.

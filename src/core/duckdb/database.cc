@@ -3,6 +3,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/interruption.h"
 #include "core/try.h"
 
 namespace pennyweight::duckdb {
@@ -88,9 +89,11 @@ Result<Connection> Database::connect() {
 }
 
 Result<void> Connection::execute(const std::string& sql) {
+  if (Interruption::is_here()) return std::unexpected(interrupted_error());
+  const Interruptible running([this] { duckdb_interrupt(handle_.get()); });
   duckdb_result result;
   const duckdb_state state = duckdb_query(handle_.get(), sql.c_str(), &result);
-  const Rows owner(result);
+  const Rows owner(result, handle_.get());
   if (state == DuckDBError) return std::unexpected(error_of(result));
   return {};
 }
@@ -98,7 +101,7 @@ Result<void> Connection::execute(const std::string& sql) {
 Result<Statement> Connection::prepare(const std::string& sql) {
   duckdb_prepared_statement raw = nullptr;
   const duckdb_state state = duckdb_prepare(handle_.get(), sql.c_str(), &raw);
-  Statement statement(raw);
+  Statement statement(raw, handle_.get());
   if (state == DuckDBError) {
     const char* message = duckdb_prepare_error(raw);
     return std::unexpected(
@@ -168,17 +171,21 @@ Statement& Statement::bind_value(std::uint64_t parameter, duckdb_value value) {
 #undef PENNYWEIGHT_BIND
 
 Result<Rows> Statement::query() {
+  if (Interruption::is_here()) return std::unexpected(interrupted_error());
+  const Interruptible running([this] { duckdb_interrupt(connection_); });
   duckdb_result result;
   const duckdb_state state = duckdb_execute_prepared_streaming(handle_.get(), &result);
-  Rows rows(result);
+  Rows rows(result, connection_);
   if (state == DuckDBError) return std::unexpected(error_of(rows.result_));
   return rows;
 }
 
 Result<std::uint64_t> Statement::change() {
+  if (Interruption::is_here()) return std::unexpected(interrupted_error());
+  const Interruptible running([this] { duckdb_interrupt(connection_); });
   duckdb_result result;
   const duckdb_state state = duckdb_execute_prepared(handle_.get(), &result);
-  Rows rows(result);
+  Rows rows(result, connection_);
   if (state == DuckDBError) return std::unexpected(error_of(rows.result_));
   return duckdb_rows_changed(&rows.result_);
 }

@@ -2,7 +2,7 @@
 //
 // Whatever can fail returns a Result; only a broken REQUIRES throws. DuckDB never loads an
 // extension from the network. Many connections may share a Database; one thread at a time uses a
-// Connection and everything made from it.
+// Connection and everything made from it. Whatever runs can be interrupted: core/interruption.h.
 #pragma once
 
 #include <duckdb.h>
@@ -106,9 +106,11 @@ class Statement {
     }
   };
   using Handle = std::unique_ptr<std::remove_pointer_t<duckdb_prepared_statement>, Destroy>;
-  explicit Statement(duckdb_prepared_statement statement) : handle_(statement) {}
+  Statement(duckdb_prepared_statement statement, duckdb_connection connection)
+      : handle_(statement), connection_(connection) {}
   Statement& bind_value(std::uint64_t parameter, duckdb_value value);
   Handle handle_;
+  duckdb_connection connection_;  // which outlives it
 };
 
 // `name` as an SQL identifier, `text` as an SQL string; each stays one token whatever it holds. For

@@ -3,13 +3,17 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
+#include <thread>
 
 #include "core/duckdb/appender.h"
 #include "core/duckdb/database.h"
 #include "core/duckdb/table_writer.h"
+#include "core/interruption.h"
 #include "core/try.h"
 #include "core/utf8.h"
 
@@ -362,6 +366,80 @@ TEST_F(TableWriterTest, KeepsTheOrderOfManyRows) {
   }
   ASSERT_TRUE(writer->write(file("n.csv"), FileFormat::kCsv).has_value());
   EXPECT_EQ(read("n.csv"), want);
+}
+
+// Takes minutes, unless it is ended.
+constexpr const char* kEndless =
+    "SELECT count(*) FROM range(10000000) a, range(1000000) b WHERE hash(a.range, b.range) = 7";
+
+TEST_F(DuckdbTest, InterruptsAQueryThatRuns) {
+  Database database = in_memory();
+  Connection connection = connect(database);
+  Interruption interruption;
+  const Interruption::Scope scope(interruption);
+  EXPECT_EQ(answer(connection, "41 + 1"), "42");
+  const auto begun = std::chrono::steady_clock::now();
+  interruption.interrupt(std::chrono::milliseconds(200));
+  const Result<void> done = connection.execute(kEndless);
+  ASSERT_FALSE(done.has_value());
+  EXPECT_EQ(done.error().code, ErrorCode::kIo);
+  EXPECT_THAT(done.error().message, HasSubstr("the program is stopping"));
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(200));
+  // What comes after does not begin.
+  EXPECT_TRUE(Interruption::is_here());
+  EXPECT_THAT(answer(connection, "41 + 1"), HasSubstr("the program is stopping"));
+}
+
+TEST_F(DuckdbTest, InterruptsWhatIsReadPieceByPiece) {
+  Database database = in_memory();
+  Connection connection = connect(database);
+  Interruption interruption;
+  const Interruption::Scope scope(interruption);
+  Result<Rows> rows = connection.query("SELECT range FROM range(1000000000000)");
+  ASSERT_TRUE(rows.has_value());
+  ASSERT_TRUE(rows->next().value_or(false));
+  interruption.interrupt();
+  Result<bool> more = true;
+  while (more && *more) more = rows->next();
+  ASSERT_FALSE(more.has_value());
+  EXPECT_THAT(more.error().message, HasSubstr("the program is stopping"));
+}
+
+TEST_F(DuckdbTest, InterruptsNobodyElse) {
+  Database database = in_memory();
+  Connection ours = connect(database), others = connect(database);
+  Interruption outer, inner;
+  const Interruption::Scope outer_scope(outer);
+  {
+    const Interruption::Scope scope(inner);
+    inner.interrupt();
+    EXPECT_THAT(answer(ours, "1"), HasSubstr("the program is stopping"));
+    std::string elsewhere;
+    std::thread([&] { elsewhere = answer(others, "2"); }).join();
+    EXPECT_EQ(elsewhere, "2");
+  }
+  EXPECT_FALSE(Interruption::is_here());
+  EXPECT_EQ(answer(ours, "1"), "1");
+}
+
+TEST_F(DuckdbTest, LeavesNothingOfAnInterruptedTransaction) {
+  const std::string path = file("interrupted.duckdb");
+  {
+    Result<Database> database = Database::open({.path = path});
+    ASSERT_TRUE(database.has_value());
+    Connection connection = connect(*database);
+    ASSERT_TRUE(connection.execute("CREATE TABLE t (a BIGINT); INSERT INTO t VALUES (1)"));
+    Interruption interruption;
+    const Interruption::Scope scope(interruption);
+    ASSERT_TRUE(connection.execute("BEGIN TRANSACTION; INSERT INTO t VALUES (2)"));
+    interruption.interrupt(std::chrono::milliseconds(50));
+    EXPECT_FALSE(connection.execute(kEndless).has_value());
+    EXPECT_FALSE(connection.execute("COMMIT").has_value());
+  }
+  Result<Database> database = Database::open({.path = path});
+  ASSERT_TRUE(database.has_value());
+  Connection connection = connect(*database);
+  EXPECT_EQ(answer(connection, "SELECT sum(a) FROM t"), "1");
 }
 
 }  // namespace

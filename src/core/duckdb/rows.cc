@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/interruption.h"
+
 namespace pennyweight::duckdb {
 
 Column::Column(duckdb_vector vector)
@@ -40,12 +42,14 @@ Hash128 Column::uuid(std::uint64_t row) const {
 
 Rows::Rows(Rows&& other) noexcept
     : result_(other.result_),
+      connection_(other.connection_),
       owns_(std::exchange(other.owns_, false)),
       chunk_(std::move(other.chunk_)),
       size_(std::exchange(other.size_, 0)) {}
 
 Rows& Rows::operator=(Rows&& other) noexcept {
   std::swap(result_, other.result_);
+  std::swap(connection_, other.connection_);
   std::swap(owns_, other.owns_);
   std::swap(chunk_, other.chunk_);
   std::swap(size_, other.size_);
@@ -72,6 +76,8 @@ duckdb_type Rows::column_type(std::uint64_t column) const {
 Result<bool> Rows::next() {
   chunk_.reset();
   size_ = 0;
+  if (Interruption::is_here()) return std::unexpected(interrupted_error());
+  const Interruptible running([this] { duckdb_interrupt(connection_); });
   duckdb_data_chunk chunk = duckdb_fetch_chunk(result_);
   if (chunk == nullptr) {
     const char* message = duckdb_result_error(&result_);
@@ -115,6 +121,8 @@ Error to_error(duckdb_error_type type, std::string_view message) {
     return {ErrorCode::kIo, text + " (the disk is full; make room and repeat: nothing was kept)"};
   }
   switch (type) {
+    case DUCKDB_ERROR_INTERRUPT:
+      return interrupted_error();
     case DUCKDB_ERROR_OUT_OF_MEMORY:
       return {ErrorCode::kLimit, text + " (allow the store more memory, or a temp directory)"};
     case DUCKDB_ERROR_IO:

@@ -135,9 +135,11 @@ class Rows {
     void operator()(duckdb_data_chunk chunk) const { duckdb_destroy_data_chunk(&chunk); }
   };
   using Chunk = std::unique_ptr<std::remove_pointer_t<duckdb_data_chunk>, DestroyChunk>;
-  explicit Rows(duckdb_result result) : result_(result) {}
+  Rows(duckdb_result result, duckdb_connection connection)
+      : result_(result), connection_(connection) {}
 
   mutable duckdb_result result_;  // the C API takes a pointer to non-const even to look
+  duckdb_connection connection_;  // which outlives it
   bool owns_ = true;
   Chunk chunk_;
   std::uint64_t size_ = 0;

@@ -5603,7 +5603,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Yes. */
+            /** @description Yes. A second line says if answers are slow, since their sums could not be brought up to date. */
             200: {
                 headers: {
                     [name: string]: unknown;
