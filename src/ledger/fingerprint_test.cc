@@ -118,6 +118,11 @@ TEST(Fingerprints, OfHoldings) {
   ASSERT_TRUE(holding.labels.set("account", "nlp"));
   expect_fingerprints(holding,
                       {"bc2253de545190e924804f0fdd6cfcf6", "f9fd896e87a0a230f5537a463ab66a57"});
+  // What an older reading of the same job may lack.
+  ASSERT_TRUE(holding.labels.set(kSubmitTimeLabel, "2026-02-28T23:00:00Z"));
+  ASSERT_TRUE(holding.labels.set(kExitCodeLabel, "1:0"));
+  expect_fingerprints(holding,
+                      {"bc2253de545190e924804f0fdd6cfcf6", "f9fd896e87a0a230f5537a463ab66a57"});
   holding.ended = false;
   holding.device = VirtualGpu{.cores_percent = 30, .memory_bytes = 1u << 30, .memory_percent = {}};
   holding.placement = InPool{{PoolId("a"), PoolId("b")}, 8};

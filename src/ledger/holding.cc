@@ -109,9 +109,15 @@ std::optional<Device> parse_virtual_gpu(std::string_view text) {
   return part;
 }
 
+bool is_content(std::string_view label) {
+  return label != kSubmitTimeLabel && label != kExitCodeLabel;
+}
+
 std::string labels_text(const Labels& labels) {
   std::string text;
-  for (const auto& [key, value] : labels.entries()) text += fmt::format("{}={};", key, value);
+  for (const auto& [key, value] : labels.entries()) {
+    if (is_content(key)) text += fmt::format("{}={};", key, value);
+  }
   return text;
 }
 
@@ -153,7 +159,9 @@ Hash128 content_hash(const Holding& holding) {
   print.add(holding.cpu_milli);
   print.add(holding.memory_bytes);
   print.add(holding.claim).add(holding.gpu_group).add(std::int64_t{holding.is_reservation});
-  for (const auto& [key, value] : holding.labels.entries()) print.add(key).add(value);
+  for (const auto& [key, value] : holding.labels.entries()) {
+    if (is_content(key)) print.add(key).add(value);
+  }
   return print.hash();
 }
 

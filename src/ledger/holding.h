@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -77,6 +78,12 @@ struct InPool {
   auto operator<=>(const InPool&) const = default;
 };
 using Placement = std::variant<OnGpus, OnNodes, InPool>;
+
+// Labels that tell more about a holding and are not content: the time at which it was submitted, in
+// ISO 8601, and what it returned ("1:0" in Slurm). A reading that has them and one that lacks them
+// are one holding.
+inline constexpr std::string_view kSubmitTimeLabel = "submit_time";
+inline constexpr std::string_view kExitCodeLabel = "exit_code";
 
 struct Holding {
   ClusterId cluster;

@@ -20,6 +20,16 @@ std::size_t size_class(std::uint64_t cpu_milli) {
   return size;
 }
 
+// How long it waited from submission to its begin; nothing: it does not say, or was submitted
+// later.
+std::optional<std::uint64_t> wait_of(const Holding& holding) {
+  const auto label = holding.labels.find(kSubmitTimeLabel);
+  if (!label) return std::nullopt;
+  const auto submitted = parse_instant(*label);
+  if (!submitted || *submitted > holding.held.begin()) return std::nullopt;
+  return static_cast<std::uint64_t>((holding.held.begin() - *submitted).count());
+}
+
 }  // namespace
 
 ActivityMeasures& ActivityMeasures::operator+=(const ActivityMeasures& other) {
@@ -32,6 +42,8 @@ ActivityMeasures& ActivityMeasures::operator+=(const ActivityMeasures& other) {
   memory_bytes += other.memory_bytes;
   nodes += other.nodes;
   wall += other.wall;
+  waited += other.waited;
+  wait += other.wait;
   gpu_capacity += other.gpu_capacity;
   cpu_milli_capacity += other.cpu_milli_capacity;
   node_capacity += other.node_capacity;
@@ -181,6 +193,9 @@ void Activity::add(const Holding& holding) {
   if (std::holds_alternative<InPool>(holding.placement)) ++gaps_.without_node;
   if (!holding.cpu_milli) ++gaps_.without_cpu;
   if (!holding.memory_bytes) ++gaps_.without_memory;
+  const auto wait = wait_of(holding);
+  const bool begins = times.front().second.contains(holding.held.begin());
+  if (begins && !wait) ++gaps_.without_submit;
 
   const auto measure = [&](const std::vector<const Portion*>& of, const Interval& time) {
     ActivityMeasures sum;
@@ -190,6 +205,10 @@ void Activity::add(const Holding& holding) {
     const Instant end = holding.held.end();
     sum.ended = holding.ended && time.begin() < end && end <= time.end() ? 1 : 0;
     sum.wall = ms;
+    if (sum.started > 0 && wait) {
+      sum.waited = 1;
+      sum.wait = *wait;
+    }
     for (const Portion* portion : of) {
       sum.gpu += (portion->compute * portion->devices).over_ms(ms);
       sum.gpu_memory += MemoryTime::of(UInt128{portion->gpu_memory_bytes} * ms);

@@ -35,6 +35,10 @@ struct ActivityMeasures {
   UInt128 memory_bytes = 0;
   UInt128 nodes = 0;  // nodes held, each by each of its holders
   UInt128 wall = 0;
+  // Of those that began in the time and say when they were submitted: how many, and how long they
+  // waited in all (a count of holdings, and milliseconds).
+  std::uint64_t waited = 0;
+  UInt128 wait = 0;
   // What the nodes have, where rows are of nodes: clusters, pools, models, types, regions.
   GpuTime gpu_capacity;
   UInt128 cpu_milli_capacity = 0;
@@ -51,6 +55,7 @@ struct ActivityGaps {
   std::uint64_t without_memory = 0;  // that state no host memory
   std::uint64_t without_share = 0;   // whose share of a GPU is not known
   std::uint64_t without_node = 0;    // that name only a pool: the number of their nodes is unknown
+  std::uint64_t without_submit = 0;  // that began, and do not say when they were submitted
 };
 
 struct ActivityOptions {

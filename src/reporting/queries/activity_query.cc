@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
+#include <map>
+#include <utility>
 
 #include "core/billing_period.h"
 #include "core/card_share.h"
@@ -12,11 +13,13 @@
 #include "reporting/queries/activity.h"
 #include "reporting/queries/costs.h"
 #include "reporting/queries/holding_selection.h"
+#include "reporting/queries/usage_query.h"
 
 namespace pennyweight {
 namespace {
 
 constexpr std::string_view kActivityReport = "activity";
+constexpr std::string_view kMeasures = "measures";
 constexpr std::string_view kXdmodJobs = "xdmod:jobs";
 constexpr std::string_view kClusterUtilization = "sreport:cluster-utilization";
 constexpr std::string_view kAccountByUser = "sreport:AccountUtilizationByUser";
@@ -62,6 +65,12 @@ Column count_column(const char* name, const char* title) {
   return {name, title, ColumnKind::kCount};
 }
 
+// From submission to begin, of the jobs that began; empty where none says when it was submitted.
+Cell cell_of_wait(const M& m) { return m.waited == 0 ? Cell() : Cell(hours_of_ms(m.wait)); }
+Cell cell_of_mean_wait(const M& m) {
+  return m.waited == 0 ? Cell() : Cell(per_job(hours_of_ms(m.wait), m.waited));
+}
+
 std::vector<MeasureColumn> columns_of_activity(bool has_capacity) {
   std::vector<MeasureColumn> columns = {
       {count_column("jobs_started", "started"), [](const M& m) -> Cell { return m.started; }},
@@ -77,7 +86,9 @@ std::vector<MeasureColumn> columns_of_activity(bool has_capacity) {
       {hours_column("node_hours", "node-hours"),
        [](const M& m) -> Cell { return hours_of_ms(m.nodes); }},
       {hours_column("wall_hours", "wall-hours"),
-       [](const M& m) -> Cell { return hours_of_ms(m.wall); }}};
+       [](const M& m) -> Cell { return hours_of_ms(m.wall); }},
+      {hours_column("wait_hours", "waited"), cell_of_wait},
+      {hours_column("wait_hours_mean", "mean wait"), cell_of_mean_wait}};
   if (!has_capacity) return columns;
   columns.push_back({hours_column("gpu_capacity_hours", "of GPU-hours"),
                      [](const M& m) -> Cell { return m.gpu_capacity; }});
@@ -109,7 +120,9 @@ std::vector<MeasureColumn> columns_of_xdmod() {
           {hours_column("total_wallduration_hours", "Wall Hours: Total"),
            [](const M& m) -> Cell { return hours_of_ms(m.wall); }},
           {hours_column("avg_wallduration_hours", "Wall Hours: Per Job"),
-           [](const M& m) -> Cell { return per_job(hours_of_ms(m.wall), m.running); }}};
+           [](const M& m) -> Cell { return per_job(hours_of_ms(m.wall), m.running); }},
+          {hours_column("total_waitduration_hours", "Wait Hours: Total"), cell_of_wait},
+          {hours_column("avg_waitduration_hours", "Wait Hours: Per Job"), cell_of_mean_wait}};
 }
 
 std::vector<MeasureColumn> columns_of_utilization() {
@@ -174,7 +187,9 @@ void add_gap(Table& table, std::uint64_t count, std::string_view what) {
 
 Table table_of(const Activity& activity, const ActivityOptions& options, std::string_view name) {
   const ReportForm form = form_of(name, activity.has_capacity());
-  Table table{.title = name == kActivityReport ? "Activity" : std::string(name),
+  Table table{.title = name == kActivityReport ? "Activity"
+                       : name == kMeasures     ? "Measures"
+                                               : std::string(name),
               .currency = {},
               .columns = {},
               .rows = {},
@@ -206,8 +221,50 @@ Table table_of(const Activity& activity, const ActivityOptions& options, std::st
   add_gap(table, gaps.without_memory, "without host memory: not in the memory GiB-hours");
   add_gap(table, gaps.without_share,
           "of a share of a GPU whose size is not known: not in the GPU-hours");
+  if (name == kActivityReport || name == kMeasures || name == kXdmodJobs) {
+    add_gap(table, gaps.without_submit,
+            "that began and do not say when they were submitted: not in the waits");
+  }
   add_gap(table, gaps.without_node, "that name only a pool: not in the node-hours");
   return table;
+}
+
+// Adds what telemetry saw to the rows of the same keys, which are the first `keys` columns of both.
+// What only telemetry has, such as the energy that nobody held, gets rows of its own.
+void join_usage(Table& table, const Table& usage, std::size_t keys) {
+  constexpr std::size_t kGpuHours = 1;  // the same as of the activity, or what is there
+  const std::size_t before = table.columns.size();
+  const auto key_of = [&](const Row& row) {
+    std::vector<std::string> key;
+    for (std::size_t i = 0; i < keys; ++i) key.push_back(std::get<std::string>(row[i]));
+    return key;
+  };
+  const auto append = [&](Row& row, const Row& seen) {
+    row.insert(row.end(), seen.begin() + static_cast<std::ptrdiff_t>(keys + kGpuHours), seen.end());
+  };
+  for (std::size_t i = keys + kGpuHours; i < usage.columns.size(); ++i) {
+    table.columns.push_back(usage.columns[i]);
+  }
+  std::map<std::vector<std::string>, const Row*> seen;
+  for (const Row& row : usage.rows) seen.emplace(key_of(row), &row);
+  for (Row& row : table.rows) {
+    const auto found = seen.find(key_of(row));
+    if (found == seen.end()) {
+      row.resize(table.columns.size());
+      continue;
+    }
+    append(row, *found->second);
+    seen.erase(found);
+  }
+  for (const auto& [key, row] : seen) {
+    Row more(before);
+    std::ranges::copy(key, more.begin());
+    append(more, *row);
+    table.rows.push_back(std::move(more));
+  }
+  std::ranges::stable_sort(table.rows, {}, key_of);
+  if (table.total && usage.total) append(*table.total, *usage.total);
+  table.notes.insert(table.notes.end(), usage.notes.begin(), usage.notes.end());
 }
 
 }  // namespace
@@ -215,6 +272,7 @@ Table table_of(const Activity& activity, const ActivityOptions& options, std::st
 const std::vector<NamedActivityReport>& activity_reports() {
   static const std::vector<NamedActivityReport> kReports = {
       {kActivityReport, "jobs and hours, by any dimension of holdings"},
+      {kMeasures, "activity, and what telemetry saw: utilisation and energy"},
       {kXdmodJobs, "the statistics of Open XDMoD's realm Jobs"},
       {kClusterUtilization, "sreport cluster Utilization, in minutes"},
       {kAccountByUser, "sreport cluster AccountUtilizationByUser, in minutes"},
@@ -267,7 +325,16 @@ Result<Table> query_activity(Store& store, const ActivityQuery& params, const Po
     }));
   }
   activity.add_capacity(std::min(options.to.value_or(now), now));
-  return table_of(activity, options, params.as);
+  Table table = table_of(activity, options, params.as);
+  if (params.as != kMeasures) return table;
+  const UsageQuery seen{.by = options.by,
+                        .filters = params.filters,
+                        .dates = params.dates,
+                        .step = params.step,
+                        .scope = params.scope};
+  const auto usage = TRY(query_usage(store, seen, policy, now));
+  join_usage(table, usage, options.by.size() + (options.step != TimeBucket::kNone ? 1 : 0));
+  return table;
 }
 
 }  // namespace pennyweight

@@ -74,6 +74,34 @@ TEST(Activity, CutsAtLocalMidnightsAlsoInANightWithoutItsThirdHour) {
   EXPECT_EQ(activity.total().running, 1u);
 }
 
+// A job waits in the day in which it begins, and once.
+TEST(Activity, WaitsFromSubmissionToBegin) {
+  const ActivityOptions options{
+      .by = {"user"}, .filters = {}, .from = {}, .to = {}, .step = TimeBucket::kDay};
+  const std::vector<Node> nodes = {node_of("n1", 4)};
+  const std::vector<Gpu> gpus;
+  Activity activity(options, kBerlin, nodes, gpus);
+  const auto submitted = [](const char* name, const char* begin, const char* label) {
+    Holding one = job(name, begin, "2026-03-29T10:00:00Z", OnNodes{{{NodeId("n1"), 1}}});
+    if (*label != '\0') {
+      EXPECT_TRUE(one.labels.set("submit_time", label));
+    }
+    return one;
+  };
+  activity.add(submitted("1", "2026-03-28T11:00:00Z", "2026-03-27T23:30:00Z"));
+  activity.add(submitted("2", "2026-03-28T11:00:00Z", "2026-03-28T11:00:00Z"));  // at once
+  activity.add(submitted("3", "2026-03-28T11:00:00Z", "2026-03-28T11:00:01Z"));  // can't be
+  activity.add(submitted("4", "2026-03-28T11:00:00Z", "yesterday"));
+  activity.add(submitted("5", "2026-03-28T11:00:00Z", ""));
+  const auto first = measures_of(activity, "2026-03-28", {"ann"});
+  EXPECT_EQ(first.started, 5u);
+  EXPECT_EQ(first.waited, 2u);
+  EXPECT_EQ(first.wait, UInt128{11 * kHour + kHour / 2});
+  EXPECT_EQ(measures_of(activity, "2026-03-29", {"ann"}).waited, 0u);
+  EXPECT_EQ(activity.total().wait, first.wait);
+  EXPECT_EQ(activity.gaps().without_submit, 3u);
+}
+
 TEST(Activity, IsOfNodesWithWhatTheyHave) {
   const ActivityOptions options{
       .by = {"node"}, .filters = {}, .from = at("2026-03-28"), .to = at("2026-03-30")};

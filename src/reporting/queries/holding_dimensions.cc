@@ -14,8 +14,9 @@ constexpr std::array kNodeDimensions = {"cluster", "pool",          "node",
 constexpr std::array kJobDimensions = {"workload", "array",   "attempt",
                                        "sharing",  "profile", "running"};
 // Slurm's and Kubernetes' own names, where the policy has no dimension of the name.
-constexpr std::array kLabelDimensions = {"account",  "user",  "partition",   "qos",      "state",
-                                         "job_name", "wckey", "reservation", "namespace"};
+constexpr std::array kLabelDimensions = {"account",   "user",     "partition", "qos",
+                                         "state",     "job_name", "wckey",     "reservation",
+                                         "namespace", "exit_code"};
 constexpr std::string_view kLabelPrefix = "label:";
 bool is_node_dimension(const std::string& name) {
   return std::ranges::find(kNodeDimensions, name) != kNodeDimensions.end();

@@ -10,7 +10,8 @@ export interface paths {
         /**
          * Jobs, and GPU-, CPU-, memory-, node- and wall-hours, from what workloads held.
          * @description Needs neither a bill nor an allocation. With `as`, the figures as sreport and Open XDMoD name
-         *     them. A month is a calendar month of the policy's time zone.
+         *     them; with `measures`, also utilisation and energy as /api/v1/usage has them, for which `month` or
+         *     `from` must be there. A month is a calendar month of the policy's time zone.
          */
         get: operations["getActivity"];
         put?: never;
@@ -2137,11 +2138,8 @@ export interface operations {
                 to?: components["parameters"]["To"];
                 /** @description A row for each day, week (from Monday) or month. */
                 step?: "none" | "day" | "week" | "month";
-                /**
-                 * @description Which report.
-                 * @example xdmod:jobs
-                 */
-                as?: string;
+                /** @description Which report. */
+                as?: "activity" | "measures" | "xdmod:jobs" | "sreport:cluster-utilization" | "sreport:AccountUtilizationByUser" | "sreport:SizesByAccount";
                 /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
                 format?: components["parameters"]["TableFormat"];
             };

@@ -10,13 +10,25 @@
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "ingest/schedulers/slurm/utf8.h"
+#include "ledger/holding.h"
 
 namespace pennyweight::slurm {
 namespace {
 
-constexpr std::array<std::string_view, 10> kBuiltIn = {
-    "account",     "comment", "job_name", "partition",          "qos",
-    "reservation", "state",   "user",     "time_limit_minutes", "wckey"};
+constexpr std::array<std::string_view, 12> kBuiltIn = {
+    "account",        "comment",     "job_name", "partition",          "qos",
+    "reservation",    "state",       "user",     "time_limit_minutes", "wckey",
+    kSubmitTimeLabel, kExitCodeLabel};
+
+// "1:0": what the script returned, and the signal that ended it.
+bool is_exit_code(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const auto is_number = [](std::string_view part) {
+    return !part.empty() && part.size() <= 10 && std::ranges::all_of(part, ascii::is_digit);
+  };
+  return colon != std::string_view::npos && is_number(text.substr(0, colon)) &&
+         is_number(text.substr(colon + 1));
+}
 
 bool is_key(std::string_view text) {
   const auto is_key_byte = [](char c) {
@@ -75,6 +87,17 @@ std::expected<Labels, Rejection> job_labels(const JobRecord& job, std::string_vi
   if (job.time_limit_minutes) {
     const auto set = labels.set("time_limit_minutes", std::to_string(*job.time_limit_minutes));
     if (!set) return std::unexpected(Rejection{"Timelimit", set.error().message});
+  }
+  if (job.submit) {
+    // In the hour that occurs twice, the later one if the job can have started after it.
+    const bool is_later = job.start && job.submit->later <= job.start->later;
+    const auto set =
+        labels.set(kSubmitTimeLabel, to_text(is_later ? job.submit->later : job.submit->earlier));
+    if (!set) return std::unexpected(Rejection{"Submit", set.error().message});
+  }
+  if (is_exit_code(job.exit_code)) {
+    const auto set = labels.set(kExitCodeLabel, job.exit_code);
+    if (!set) return std::unexpected(Rejection{"ExitCode", set.error().message});
   }
   if (auto added = add_pairs(job.comment, labels); !added) {
     return std::unexpected(Rejection{"Comment", added.error().message});

@@ -168,6 +168,31 @@ std::string read_id(Fields& fields) {
   return fmt::format("{}", *id);
 }
 
+// A number that costs nothing: what can't be read is not known.
+std::optional<std::uint64_t> told_number(element job,
+                                         std::initializer_list<std::string_view> path) {
+  const auto value = find(job, path);
+  if (!value) return std::nullopt;
+  Fields fields(job);
+  return fields.number_of(*value, "");
+}
+
+std::optional<RecordedTime> read_submission(element job) {
+  const auto seconds = told_number(job, {"time", "submission"});
+  if (!seconds || *seconds == 0 || *seconds > kSecondsMax) return std::nullopt;
+  const Instant at = from_unix_seconds(static_cast<std::int64_t>(*seconds));
+  return RecordedTime{.earlier = at, .later = at};
+}
+
+// "1:0": the return code, and the signal; empty: not known.
+std::string read_exit_code(element job) {
+  const auto code = told_number(job, {"exit_code", "return_code"});
+  auto signal = told_number(job, {"exit_code", "signal", "id"});
+  if (!signal) signal = told_number(job, {"exit_code", "signal", "signal_id"});
+  if (!code && !signal) return {};
+  return fmt::format("{}:{}", code.value_or(0), signal.value_or(0));
+}
+
 std::string_view text_or_member(Fields& fields, std::string_view key, std::string_view member) {
   const auto value = find(fields.job(), {key});
   return value && value->is_object() ? fields.text({key, member}) : fields.text({key});
@@ -245,6 +270,8 @@ std::expected<JsonJob, Rejection> read_json_job(element job) {
   record.time_limit_minutes = fields.number({"time", "limit"});
   record.start = fields.time({"time", "start"});
   record.end = fields.time({"time", "end"});
+  record.submit = read_submission(job);
+  record.exit_code = read_exit_code(job);
   record.elapsed_ms = fields.seconds_as_ms({"time", "elapsed"});
   record.suspended_ms = fields.seconds_as_ms({"time", "suspended"});
   record.tres = read_tres(fields);

@@ -107,6 +107,31 @@ TEST(SacctJson, LabelsAndAmounts) {
   EXPECT_EQ(read.holdings[0].attempt, "2023-11-14T22:13:20Z");
 }
 
+// In the forms of 21.08, 23.11 and 24.11; what can't be read of them is not known, and costs
+// nothing.
+TEST(SacctJson, SubmissionAndExitCode) {
+  const auto told = [](const char* fields) {
+    const SacctReading read = read_job(fields);
+    if (read.holdings.size() != 1) return std::string("not read");
+    const Labels& labels = read.holdings[0].labels;
+    return std::string(labels.find("submit_time").value_or("-")) + " " +
+           std::string(labels.find("exit_code").value_or("-"));
+  };
+  EXPECT_EQ(told(R"("time":{"start":1700000000,"end":1700003600,"submission":1699999000},)"
+                 R"("exit_code":{"status":"ERROR","return_code":1},)"),
+            "2023-11-14T21:56:40Z 1:0");
+  EXPECT_EQ(told(R"("exit_code":{"status":["SIGNALED"],)"
+                 R"("return_code":{"set":false,"infinite":false,"number":0},)"
+                 R"("signal":{"id":{"set":true,"infinite":false,"number":9},"name":"KILL"}},)"),
+            "- 0:9");
+  EXPECT_EQ(
+      told(R"("exit_code":{"return_code":{"set":true,"number":0},"signal":{"signal_id":0}},)"),
+      "- 0:0");
+  EXPECT_EQ(told(R"("exit_code":"none","time":{"start":1700000000,"end":1700003600,)"
+                 R"("submission":"soon"},)"),
+            "- -");
+}
+
 TEST(SacctJson, NotEveryJobHolds) {
   const SacctReading read = read_json(
       document_of(

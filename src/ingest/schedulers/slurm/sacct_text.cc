@@ -134,10 +134,10 @@ Result<void> SacctText::read_header(std::string_view line) {
                     shown_as_utf8(line.substr(0, 60))));
   }
   constexpr std::array<std::string_view, kColumnCount> kNames = {
-      "jobid",   "jobidraw",  "jobname",     "partition", "account",     "user",
-      "state",   "start",     "end",         "elapsed",   "elapsedraw",  "suspended",
-      "ncpus",   "alloccpus", "alloctres",   "nodelist",  "qos",         "cluster",
-      "comment", "wckey",     "reservation", "timelimit", "timelimitraw"};
+      "jobid",     "jobidraw",     "jobname", "partition",  "account",   "user",  "state",
+      "start",     "end",          "elapsed", "elapsedraw", "suspended", "ncpus", "alloccpus",
+      "alloctres", "nodelist",     "qos",     "cluster",    "comment",   "wckey", "reservation",
+      "timelimit", "timelimitraw", "submit",  "exitcode"};
   has_trailing_bar_ = line.ends_with(options_.delimiter);
   if (!split(line) || fields_.size() > limits::kColumnsMax) {
     return refuse(fmt::format("there are more than {} columns", limits::kColumnsMax));
@@ -247,6 +247,9 @@ std::expected<void, Rejection> SacctText::read_times(JobRecord& job) const {
   const auto end = TRY(read_time(kEnd));
   job.start = start;
   job.end = end;
+  // They cost nothing, so what can't be read of them is not known.
+  job.submit = read_time(kSubmit).value_or(std::nullopt);
+  job.exit_code = field(kExitCode);
   return {};
 }
 

@@ -68,6 +68,8 @@ class SacctText {
     kReservation,
     kTimelimit,
     kTimelimitRaw,
+    kSubmit,
+    kExitCode,
     kColumnCount
   };
 

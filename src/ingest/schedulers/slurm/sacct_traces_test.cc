@@ -108,13 +108,15 @@ TEST(SacctTraces, RealJobInFull) {
   want.gpu_model = "a100";
   want.cpu_milli = 1000;
   want.source = {.line = 2};
-  for (const auto& [key, value] :
-       std::initializer_list<std::pair<const char*, const char*>>{{"account", "proj-llm"},
-                                                                  {"user", "root"},
-                                                                  {"partition", "gpu"},
-                                                                  {"qos", "normal"},
-                                                                  {"job_name", "train-llm"},
-                                                                  {"state", "COMPLETED"}}) {
+  for (const auto& [key, value] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"account", "proj-llm"},
+           {"user", "root"},
+           {"partition", "gpu"},
+           {"qos", "normal"},
+           {"job_name", "train-llm"},
+           {"state", "COMPLETED"},
+           {"submit_time", "2026-11-21T08:32:10Z"},
+           {"exit_code", "0:0"}}) {
     ASSERT_TRUE(want.labels.set(key, value).has_value());
   }
   EXPECT_EQ(read.holdings.front(), want) << difference(read.holdings.front(), want);
