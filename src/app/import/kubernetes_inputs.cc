@@ -1,4 +1,5 @@
-// Objects of the Kubernetes API as an input format: what `kubectl get pods,nodes -o json` prints.
+// Objects of the Kubernetes API as input formats: what `kubectl get pods,nodes -o json` and
+// `-o yaml` print.
 #include <fmt/format.h>
 #include <simdjson.h>
 
@@ -17,6 +18,8 @@
 #include "app/import/format_lists.h"
 #include "app/import/parser_tools.h"
 #include "core/try.h"
+#include "ingest/manifests/document.h"
+#include "ingest/manifests/document_text.h"
 #include "ingest/schedulers/kubernetes/cluster_state.h"
 #include "ingest/schedulers/kubernetes/object_json.h"
 #include "reporting/number_format.h"
@@ -46,7 +49,8 @@ class KubectlReader {
         at_(at),
         state_({.cluster = input.cluster.name, .known = known_facts(input, nodes)}) {}
 
-  Result<void> read(const std::string& document) {
+  // One object, or a list of them, in JSON.
+  Result<void> add(const std::string& document) {
     simdjson::dom::parser parser;
     simdjson::dom::element root;
     if (const auto error = parser.parse(document).get(root); error != simdjson::SUCCESS) {
@@ -65,6 +69,9 @@ class KubectlReader {
     } else {
       take(root, {}, {});
     }
+    return {};
+  }
+  Result<void> finish() {
     if (objects_ == 0 && rejected_.empty()) {
       return fail(ErrorCode::kBadFile, "has no object of Kubernetes in it");
     }
@@ -142,8 +149,56 @@ Result<FileParser> open_kubectl(const InputFormat&, const ParserInput& input) {
   }
   return document_parser([input, at = *at](const std::string& document) -> Result<void> {
     const auto nodes = TRY(input.store.nodes());
-    return KubectlReader(input, at, nodes).read(document);
+    KubectlReader reader(input, at, nodes);
+    TRY(reader.add(document));
+    return reader.finish();
   });
+}
+
+// Some 20,000 pods, each of some 400 values, in a gigabyte of memory.
+constexpr manifests::DocumentLimits kListingLimits{.bytes = 128U << 20U, .values = 8'000'000};
+constexpr std::string_view kLine = "line";
+
+// Its documents as JSON, so that one reader reads both.
+Result<std::vector<std::string>> json_of_yaml(const std::string& yaml) {
+  const auto parsed = manifests::parse_documents(yaml, kLine, kListingLimits);
+  if (!parsed) {
+    // "line:3: …"
+    return fail(parsed.error().code,
+                fmt::format("{} {} (kubectl get -o json prints the same in JSON)", kLine,
+                            parsed.error().message.substr(kLine.size() + 1)));
+  }
+  std::vector<std::string> documents;
+  for (const manifests::DocumentNode& document : *parsed) {
+    documents.push_back(manifests::json_text_of(document));
+  }
+  return documents;
+}
+
+Result<FileParser> open_kubectl_yaml(const InputFormat&, const ParserInput& input) {
+  const auto at = TRY(capture_time(input));
+  if (!at) {
+    return fail(ErrorCode::kConfig,
+                "objects of Kubernetes do not say when they were listed; give --at");
+  }
+  return document_parser([input, at = *at](const std::string& yaml) -> Result<void> {
+    const auto documents = TRY(json_of_yaml(yaml));
+    const auto nodes = TRY(input.store.nodes());
+    KubectlReader reader(input, at, nodes);
+    for (const std::string& document : documents) {
+      TRY(reader.add(document));
+    }
+    return reader.finish();
+  });
+}
+
+// "apiVersion:" at the begin of a line, and "items:", "kind:" or "metadata:" at that of another.
+bool matches_kubectl_yaml(const InputFormat&, const FileStart& start) {
+  const auto begins_line = [&](const std::string& word) {
+    return start.text().starts_with(word) || start.contains("\n" + word);
+  };
+  return !start.text().starts_with('{') && begins_line("apiVersion:") &&
+         (begins_line("items:") || begins_line("kind:") || begins_line("metadata:"));
 }
 
 bool matches_kubectl(const InputFormat&, const FileStart& start) {
@@ -158,6 +213,12 @@ std::vector<InputFormat> kubernetes_inputs() {
            .description = "Kubernetes objects (kubectl get pods,nodes -o json)",
            .matches = matches_kubectl,
            .open = open_kubectl,
+           .needs_cluster = true,
+           .cluster_kind = ClusterKind::kKubernetes},
+          {.name = "kubectl-yaml",
+           .description = "Kubernetes objects (kubectl get pods,nodes -o yaml)",
+           .matches = matches_kubectl_yaml,
+           .open = open_kubectl_yaml,
            .needs_cluster = true,
            .cluster_kind = ClusterKind::kKubernetes}};
 }

@@ -1,5 +1,5 @@
-// Records of schedulers as input formats: Slurm's sacct and scontrol, and Kubernetes traces in the
-// openb schema.
+// Records of schedulers as input formats: Slurm's sacct and scontrol, PBS's accounting log, and
+// Kubernetes traces in the openb schema.
 #include <fmt/format.h>
 
 #include <memory>
@@ -12,6 +12,7 @@
 #include "core/try.h"
 #include "ingest/schedulers/openb/nodes.h"
 #include "ingest/schedulers/openb/pods.h"
+#include "ingest/schedulers/pbs/accounting.h"
 #include "ingest/schedulers/slurm/sacct_json.h"
 #include "ingest/schedulers/slurm/sacct_text.h"
 #include "ingest/schedulers/slurm/scontrol_nodes.h"
@@ -126,6 +127,29 @@ Result<FileParser> open_openb_nodes(const InputFormat&, const ParserInput& input
       facts_into<Node>(input.sink, &SessionSink::nodes), rejected_into(input.sink)));
 }
 
+Result<FileParser> open_pbs(const InputFormat&, const ParserInput& input) {
+  const auto reader = std::make_shared<pbs::AccountingReader>(
+      pbs::AccountingOptions{input.file, input.cluster.name, input.now},
+      facts_into<Holding>(input.sink, &SessionSink::holdings), rejected_into(input.sink));
+  return FileParser{
+      [reader](std::string_view chunk) { return reader->feed(chunk); },
+      [reader, input]() -> Result<void> {
+        TRY(reader->finish());
+        const pbs::AccountingCounts& counts = reader->counts();
+        add_remark(input, counts.never_started, "job ended before it began",
+                   "jobs ended before they began");
+        add_remark(input, counts.zero_length, "job ended in the second in which it began",
+                   "jobs ended in the second in which they began");
+        add_remark(input, counts.others, "record is of a job's way to its end, and holds nothing",
+                   "records are of jobs' ways to their ends, and hold nothing");
+        return {};
+      }};
+}
+
+bool matches_pbs(const InputFormat&, const FileStart& start) {
+  return pbs::is_accounting_record(start.text());
+}
+
 bool matches_sacct_text(const InputFormat&, const FileStart& start) {
   return start.has_column("JobID", '|') || start.has_column("JobIDRaw", '|');
 }
@@ -167,6 +191,11 @@ std::vector<InputFormat> scheduler_inputs() {
        .open = open_scontrol,
        .needs_cluster = true,
        .cluster_kind = ClusterKind::kSlurm},
+      {.name = "pbs",
+       .description = "PBS Professional and OpenPBS (accounting log)",
+       .matches = matches_pbs,
+       .open = open_pbs,
+       .needs_cluster = true},
       {.name = "openb-pods",
        .description = "Kubernetes pods (openb CSV)",
        .matches = matches_openb_pods,

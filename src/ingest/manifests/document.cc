@@ -48,6 +48,8 @@ std::size_t depth_below(const DocumentNode& node) {
 // Builds trees from the parser's events. It stops by throwing, as yaml-cpp itself does.
 class DocumentBuilder : public YAML::EventHandler {
  public:
+  explicit DocumentBuilder(std::size_t values_max) : values_max_(values_max) {}
+
   void OnDocumentStart(const YAML::Mark& /*mark*/) override { anchors_.clear(); }
   void OnDocumentEnd() override {}
 
@@ -63,7 +65,7 @@ class DocumentBuilder : public YAML::EventHandler {
     if (open_.size() + target->second.depth > kDepthMax) {
       throw YAML::ParserException(mark, "nested too deeply");
     }
-    if (values_ > kValuesMax) refuse_values(mark);
+    if (values_ > values_max_) refuse_values(mark);
     put(mark, YAML::NullAnchor, target->second.node);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -76,6 +78,7 @@ class DocumentBuilder : public YAML::EventHandler {
     } else {
       if (!is_plain_text(value)) throw YAML::ParserException(mark, "not plain UTF-8 text");
       scalar.scalar = value;
+      scalar.is_text = is_text;
     }
     put(mark, anchor, std::move(scalar));
   }
@@ -123,9 +126,9 @@ class DocumentBuilder : public YAML::EventHandler {
     if (std::ranges::find(kCoreTypes, type) != std::end(kCoreTypes)) return;
     throw YAML::ParserException(mark, "a tag (!name), which no manifest needs");
   }
-  static void refuse_values(const YAML::Mark& mark) {
+  void refuse_values(const YAML::Mark& mark) const {
     throw YAML::ParserException(
-        mark, fmt::format("more than {} values, with its aliases written out", kValuesMax));
+        mark, fmt::format("more than {} values, with its aliases written out", values_max_));
   }
 
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Kind kind) {
@@ -153,11 +156,11 @@ class DocumentBuilder : public YAML::EventHandler {
     }
   }
   void put(const YAML::Mark& mark, YAML::anchor_t anchor, DocumentNode value) {
-    if (++values_ > kValuesMax) refuse_values(mark);
+    if (++values_ > values_max_) refuse_values(mark);
     if (anchor != YAML::NullAnchor) {
       const std::size_t values = count_values(value);
       anchored_values_ += values;
-      if (anchored_values_ > kValuesMax) refuse_values(mark);
+      if (anchored_values_ > values_max_) refuse_values(mark);
       anchors_.insert_or_assign(anchor, Anchored{value, values, depth_below(value)});
     }
     if (open_.empty()) {
@@ -183,6 +186,7 @@ class DocumentBuilder : public YAML::EventHandler {
     }
   }
 
+  std::size_t values_max_;
   std::vector<OpenNode> open_;
   std::map<YAML::anchor_t, Anchored> anchors_;
   std::size_t values_ = 0;
@@ -216,11 +220,12 @@ const DocumentNode& DocumentNode::at(std::string_view path) const {
   return *node;
 }
 
-Result<std::vector<DocumentNode>> parse_documents(std::string_view text, std::string_view name) {
-  if (text.size() > kFileBytesMax) {
+Result<std::vector<DocumentNode>> parse_documents(std::string_view text, std::string_view name,
+                                                  const DocumentLimits& limits) {
+  if (text.size() > limits.bytes) {
     return fail(ErrorCode::kLimit,
                 fmt::format("{}: {} bytes are more than a manifest may have ({})", name,
-                            text.size(), kFileBytesMax));
+                            text.size(), limits.bytes));
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (text.find('\0') != std::string_view::npos) {
@@ -229,10 +234,10 @@ Result<std::vector<DocumentNode>> parse_documents(std::string_view text, std::st
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return std::vector<DocumentNode>();
   if (text.substr(first, 2) != "{{" && (text[first] == '{' || text[first] == '[')) {
-    return parse_json_documents(text, name);
+    return parse_json_documents(text, name, limits);
   }
   std::istringstream stream{std::string(text)};
-  DocumentBuilder builder;
+  DocumentBuilder builder(limits.values);
   std::vector<DocumentNode> documents;
   try {
     YAML::Parser parser(stream);

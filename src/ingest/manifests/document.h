@@ -22,11 +22,18 @@ inline constexpr std::size_t kDepthMax = 100;       // schemas of custom resourc
 inline constexpr std::size_t kValuesMax = 500'000;  // of one file, aliases written out
 inline constexpr std::size_t kDocumentsMax = 10'000;
 
+// What a file may have; a listing of a whole cluster is larger than any manifest.
+struct DocumentLimits {
+  std::size_t bytes = kFileBytesMax;
+  std::size_t values = kValuesMax;
+};
+
 struct DocumentNode {
   enum class Kind { kNull, kScalar, kSequence, kMapping };
   struct Field;
 
   Kind kind = Kind::kNull;
+  bool is_text = false;             // a scalar in quotes, or a block: "1" is no number then
   int line = 1;                     // 1-based
   std::string scalar;               // as written, without quotes: "1", "true", "500m"
   std::vector<DocumentNode> items;  // of a sequence
@@ -49,10 +56,11 @@ struct DocumentNode::Field {
 // The documents of a file, which is YAML or JSON by its first character. Empty documents are left
 // out. Every message begins with `name`: "job.yaml:3: …"; a Helm template, which is no YAML, is
 // refused with the command that renders it.
-Result<std::vector<DocumentNode>> parse_documents(std::string_view text, std::string_view name);
+Result<std::vector<DocumentNode>> parse_documents(std::string_view text, std::string_view name,
+                                                  const DocumentLimits& limits = {});
 
 // The JSON values of a text, one after the other, by RFC 8259; numbers stay as they are written.
-Result<std::vector<DocumentNode>> parse_json_documents(std::string_view text,
-                                                       std::string_view name);
+Result<std::vector<DocumentNode>> parse_json_documents(std::string_view text, std::string_view name,
+                                                       const DocumentLimits& limits = {});
 
 }  // namespace pennyweight::manifests

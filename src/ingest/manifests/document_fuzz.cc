@@ -5,6 +5,7 @@
 #include "core/check.h"
 #include "core/plain_text.h"
 #include "ingest/manifests/document.h"
+#include "ingest/manifests/document_text.h"
 
 namespace {
 
@@ -33,7 +34,12 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     return 0;
   }
   std::size_t values = 0;
-  for (const DocumentNode& document : *documents) values += check_document(document, 0);
+  for (const DocumentNode& document : *documents) {
+    values += check_document(document, 0);
+    const auto again = pennyweight::manifests::parse_json_documents(
+        pennyweight::manifests::json_text_of(document), "fuzz");
+    CHECK(again && again->size() == 1, "a document as JSON is read again");
+  }
   CHECK(values <= pennyweight::manifests::kValuesMax, "no more values than allowed");
   return 0;
 }

@@ -18,7 +18,8 @@ bool is_json_digit(char c) { return c >= '0' && c <= '9'; }
 
 class JsonDocumentParser {
  public:
-  JsonDocumentParser(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+  JsonDocumentParser(std::string_view text, std::string_view name, std::size_t values_max)
+      : text_(text), name_(name), values_max_(values_max) {}
 
   Result<std::vector<DocumentNode>> run() {
     std::vector<DocumentNode> documents;
@@ -50,7 +51,7 @@ class JsonDocumentParser {
 
   Result<DocumentNode> read_value(std::size_t depth) {
     if (depth >= kDepthMax) return refuse("nested too deeply");
-    if (++values_ > kValuesMax) return refuse(fmt::format("more than {} values", kValuesMax));
+    if (++values_ > values_max_) return refuse(fmt::format("more than {} values", values_max_));
     if (!skip_blanks()) return refuse("it ends where a value should be");
     DocumentNode node;
     node.line = line_;
@@ -59,6 +60,7 @@ class JsonDocumentParser {
     if (c == '[') return read_array(std::move(node), depth);
     if (c == '"') {
       node.kind = DocumentNode::Kind::kScalar;
+      node.is_text = true;
       std::string scalar = TRY(read_string());
       node.scalar = std::move(scalar);
       return node;
@@ -217,6 +219,7 @@ class JsonDocumentParser {
 
   std::string_view text_;
   std::string_view name_;
+  std::size_t values_max_;
   std::size_t at_ = 0;
   int line_ = 1;
   std::size_t values_ = 0;
@@ -224,9 +227,9 @@ class JsonDocumentParser {
 
 }  // namespace
 
-Result<std::vector<DocumentNode>> parse_json_documents(std::string_view text,
-                                                       std::string_view name) {
-  return JsonDocumentParser(text, name).run();
+Result<std::vector<DocumentNode>> parse_json_documents(std::string_view text, std::string_view name,
+                                                       const DocumentLimits& limits) {
+  return JsonDocumentParser(text, name, limits.values).run();
 }
 
 }  // namespace pennyweight::manifests

@@ -1,0 +1,362 @@
+#include "ingest/schedulers/pbs/accounting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <expected>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/ascii.h"
+#include "core/limits.h"
+#include "core/plain_text.h"
+#include "core/try.h"
+
+namespace pennyweight::pbs {
+namespace {
+
+constexpr std::uint64_t kSecondsMax = 7'258'118'399;  // the year 2199
+constexpr std::uint64_t kCpusMax = 1'000'000'000;
+constexpr std::string_view kNoProject = "_pbs_project_default";
+
+struct Mistake {
+  std::string key;
+  std::string reason;
+};
+
+template <class Value>
+using Read = std::expected<Value, Mistake>;
+
+std::unexpected<Mistake> mistake(std::string_view key, std::string reason) {
+  return std::unexpected(Mistake{std::string(key), std::move(reason)});
+}
+
+std::optional<std::uint64_t> whole_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// "10485760kb", "10gb", "512": bytes. PBS's words (kw, mw, …) are of a size that no record states.
+std::optional<std::uint64_t> bytes_of(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto count = whole_number(text.substr(0, digits));
+  if (!count) return std::nullopt;
+  const std::string unit = ascii::lower_case(text.substr(digits));
+  constexpr std::string_view kUnits[] = {"b", "kb", "mb", "gb", "tb", "pb"};
+  std::size_t power = 0;
+  if (!unit.empty()) {
+    const auto* const found = std::ranges::find(kUnits, unit);
+    if (found == std::end(kUnits)) return std::nullopt;
+    power = static_cast<std::size_t>(found - std::begin(kUnits));
+  }
+  const std::uint64_t scale = std::uint64_t{1} << (10 * power);
+  if (*count > (std::uint64_t{1} << 62) / scale) return std::nullopt;
+  return *count * scale;
+}
+
+// key=value, separated by blanks; a value with blanks is in quotes.
+using Attributes = std::map<std::string_view, std::string_view>;
+
+Attributes attributes_of(std::string_view text) {
+  Attributes attributes;
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    if (text.empty()) return attributes;
+    const std::size_t equals = text.find_first_of("= ");
+    if (equals == std::string_view::npos || text[equals] == ' ') {
+      text.remove_prefix(std::min(equals, text.size()));
+      continue;
+    }
+    const std::string_view key = text.substr(0, equals);
+    text.remove_prefix(equals + 1);
+    const bool is_quoted = text.starts_with('"') && text.find('"', 1) != std::string_view::npos;
+    if (is_quoted) text.remove_prefix(1);
+    const std::size_t end = std::min(text.find(is_quoted ? '"' : ' '), text.size());
+    attributes.try_emplace(key, text.substr(0, end));
+    text.remove_prefix(std::min(end + (is_quoted ? 1 : 0), text.size()));
+  }
+}
+
+struct Allocation {
+  std::map<std::string, std::uint64_t, std::less<>> gpus;  // by host
+  std::uint64_t cpus = 0;
+  std::optional<std::uint64_t> memory_bytes;
+};
+
+// "n1" of "n1[0]".
+std::string_view host_of(std::string_view vnode) { return vnode.substr(0, vnode.find('[')); }
+
+// "ncpus=8" of a vnode.
+Read<void> add_resource(std::string_view resource, std::uint64_t& gpus, Allocation& all) {
+  const std::size_t equals = resource.find('=');
+  const std::string_view name = resource.substr(0, equals);
+  const std::string_view value =
+      equals == std::string_view::npos ? std::string_view() : resource.substr(equals + 1);
+  if (name == "mem") {
+    const auto bytes = bytes_of(value);
+    if (!bytes) return mistake("exec_vnode", fmt::format("mem={} is no size in bytes", value));
+    const std::uint64_t before = all.memory_bytes.value_or(0);
+    if (*bytes > (std::uint64_t{1} << 62) - before) return mistake("exec_vnode", "too much memory");
+    all.memory_bytes = before + *bytes;
+    return {};
+  }
+  if (name != "ncpus" && name != "ngpus") return {};
+  const auto count = whole_number(value);
+  if (!count) return mistake("exec_vnode", fmt::format("{} is not a whole number", resource));
+  if (name == "ngpus") {
+    if (*count > limits::kGpusPerHoldingMax) return mistake("exec_vnode", "too many GPUs");
+    gpus += *count;
+  } else {
+    if (*count > kCpusMax - all.cpus) return mistake("exec_vnode", "too many processors");
+    all.cpus += *count;
+  }
+  return {};
+}
+
+// "(n1:ncpus=8:ngpus=2:mem=10485760kb+n1[1]:ncpus=8)+(n2:ncpus=8)".
+Read<Allocation> allocation_of(std::string_view text) {
+  Allocation all;
+  std::uint64_t devices = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('+'), text.size());
+    std::string_view vnode = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (vnode.starts_with('(')) vnode.remove_prefix(1);
+    if (vnode.ends_with(')')) vnode.remove_suffix(1);
+    std::size_t colon = std::min(vnode.find(':'), vnode.size());
+    const std::string_view host = host_of(vnode.substr(0, colon));
+    if (host.empty() || host.size() > limits::kIdBytesMax ||
+        host.find_first_of("()") != std::string_view::npos) {
+      return mistake("exec_vnode", "a vnode has no name: the record may be cut off");
+    }
+    vnode.remove_prefix(colon);
+    std::uint64_t gpus = 0;
+    while (!vnode.empty()) {
+      vnode.remove_prefix(1);
+      colon = std::min(vnode.find(':'), vnode.size());
+      auto added = add_resource(vnode.substr(0, colon), gpus, all);
+      if (!added) return std::unexpected(std::move(added.error()));
+      vnode.remove_prefix(colon);
+    }
+    devices += gpus;
+    all.gpus[std::string(host)] += gpus;
+    if (devices > limits::kGpusPerHoldingMax || all.gpus.size() > limits::kGpusPerHoldingMax) {
+      return mistake("exec_vnode",
+                     fmt::format("more than {} GPUs or nodes", limits::kGpusPerHoldingMax));
+    }
+  }
+  if (all.gpus.empty()) return mistake("exec_vnode", "it is empty");
+  return all;
+}
+
+class Record {
+ public:
+  explicit Record(std::string_view text) : attributes_(attributes_of(text)) {}
+
+  std::string_view value(std::string_view key) const {
+    const auto found = attributes_.find(key);
+    return found == attributes_.end() ? std::string_view() : found->second;
+  }
+  // Nothing where the key is absent, or 0, PBS's "not yet".
+  Read<std::optional<Instant>> time(std::string_view key) const {
+    const std::string_view text = value(key);
+    if (text.empty()) return std::nullopt;
+    const auto seconds = whole_number(text);
+    if (!seconds || *seconds > kSecondsMax) {
+      return mistake(key, fmt::format("'{}' is not a time in seconds since 1970", text));
+    }
+    if (*seconds == 0) return std::nullopt;
+    return from_unix_seconds(static_cast<std::int64_t>(*seconds));
+  }
+
+ private:
+  Attributes attributes_;
+};
+
+Read<Labels> labels_of(const Record& record) {
+  const struct {
+    std::string_view label, key;
+  } fields[] = {{"user", "user"},        {"group", "group"},
+                {"account", "account"},  {"project", "project"},
+                {"job_name", "jobname"}, {"queue", "queue"},
+                {"partition", "queue"},  {kExitCodeLabel, "Exit_status"}};
+  Labels labels;
+  for (const auto& field : fields) {
+    const std::string_view text = record.value(field.key);
+    if (text.empty() || (field.key == "project" && text == kNoProject)) continue;
+    if (const auto set = labels.set(field.label, text); !set) {
+      return mistake(field.key, set.error().message);
+    }
+  }
+  // It costs nothing: a time that can't be read is not known.
+  if (const auto created = record.time("ctime"); created && *created) {
+    if (const auto set = labels.set(kSubmitTimeLabel, to_text(**created)); !set) {
+      return mistake("ctime", set.error().message);
+    }
+  }
+  return labels;
+}
+
+// A run of a job; nothing where it held nothing, which is counted.
+Read<std::optional<Holding>> holding_of(std::string_view id, const Record& record,
+                                        const AccountingOptions& options,
+                                        AccountingCounts& counts) {
+  const auto start = record.time("start");
+  if (!start) return std::unexpected(start.error());
+  if (!*start) {
+    ++counts.never_started;
+    return std::nullopt;
+  }
+  const auto end = record.time("end");
+  if (!end) return std::unexpected(end.error());
+  if (!*end) return mistake("end", "there is none, though the job began");
+  if (**end > options.read_at) {
+    return mistake("end", fmt::format("it ended at {}, after the file was read", to_text(**end)));
+  }
+  if (**end < **start) {
+    return mistake("end", fmt::format("it ended at {}, before it began at {}", to_text(**end),
+                                      to_text(**start)));
+  }
+  if (**end == **start) {
+    ++counts.zero_length;
+    return std::nullopt;
+  }
+  const std::string_view vnodes = record.value("exec_vnode");
+  if (vnodes.empty()) {
+    return mistake("exec_vnode",
+                   "there is none, so on which nodes the job had what is not known; Torque writes "
+                   "such records: give its jobs as a table of holdings");
+  }
+  auto all = allocation_of(vnodes);
+  if (!all) return std::unexpected(std::move(all.error()));
+  std::uint64_t devices = 0;
+  OnNodes on;
+  for (const auto& [host, gpus] : all->gpus) {
+    devices += gpus;
+    on.parts.push_back({NodeId(host), static_cast<std::uint32_t>(gpus)});
+  }
+  const std::string_view requested = record.value("Resource_List.ngpus");
+  if (devices == 0 && !requested.empty() && requested != "0") {
+    return mistake("Resource_List.ngpus",
+                   fmt::format("{} GPUs were requested, and exec_vnode states none: on which nodes "
+                               "they were is not known; give the job as a table of holdings",
+                               requested));
+  }
+  auto labels = labels_of(record);
+  if (!labels) return std::unexpected(std::move(labels.error()));
+  Holding holding(options.cluster, WorkloadId(std::string(id)), Interval(**start, **end),
+                  std::move(on));
+  holding.attempt = to_text(**start);
+  holding.cpu_milli = all->cpus * 1000;
+  holding.memory_bytes = all->memory_bytes;
+  holding.labels = *std::move(labels);
+  return holding;
+}
+
+// "04/16/2025 10:19:48".
+bool is_stamp(std::string_view text) {
+  constexpr std::string_view kPattern = "00/00/0000 00:00:00";
+  return std::ranges::equal(text, kPattern, [](char c, char like) {
+    return like == '0' ? ascii::is_digit(c) : c == like;
+  });
+}
+
+constexpr std::size_t kStampBytes = 19;
+
+}  // namespace
+
+bool is_accounting_record(std::string_view line) {
+  return line.size() > kStampBytes + 2 && is_stamp(line.substr(0, kStampBytes)) &&
+         line[kStampBytes] == ';' && ascii::is_letter(line[kStampBytes + 1]) &&
+         line[kStampBytes + 2] == ';';
+}
+
+AccountingReader::AccountingReader(AccountingOptions options, FactSink<Holding> holdings,
+                                   FactSink<RejectedRow> rejected)
+    : options_(std::move(options)),
+      holdings_(std::move(holdings)),
+      rejected_(std::move(rejected)) {}
+
+Result<void> AccountingReader::feed(std::string_view chunk) {
+  while (!chunk.empty()) {
+    const std::size_t end = chunk.find('\n');
+    const std::string_view part = chunk.substr(0, end);
+    if (line_.size() + part.size() > limits::kRowBytesMax) {
+      line_.append(part.substr(0, limits::kRejectedTextBytesMax));
+      line_.resize(std::min(line_.size(), limits::kRejectedTextBytesMax));
+      is_line_too_long_ = true;
+    } else if (!is_line_too_long_) {
+      line_.append(part);
+    }
+    if (end == std::string_view::npos) return {};
+    chunk.remove_prefix(end + 1);
+    TRY(end_line());
+  }
+  return {};
+}
+
+Result<void> AccountingReader::finish() {
+  if (!line_.empty()) {
+    TRY(end_line());
+  }
+  TRY(holdings_.flush());
+  TRY(rejected_.flush());
+  return {};
+}
+
+Result<void> AccountingReader::end_line() {
+  std::string_view line = line_;
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  Result<void> done;
+  if (!line.empty()) done = read_record(line);
+  line_.clear();
+  is_line_too_long_ = false;
+  ++number_;
+  return done;
+}
+
+Result<void> AccountingReader::read_record(std::string_view line) {
+  const auto reject = [&](std::string_view key, std::string_view reason) -> Result<void> {
+    ++counts_.rejected;
+    return rejected_.add({.file = options_.file,
+                          .line = number_,
+                          .column = printable_text(key, limits::kRejectedTextBytesMax),
+                          .reason = printable_text(reason, limits::kRejectedTextBytesMax),
+                          .text = printable_text(line, limits::kRejectedTextBytesMax)});
+  };
+  if (is_line_too_long_) {
+    return reject("", fmt::format("it has more than {} bytes", limits::kRowBytesMax));
+  }
+  if (!is_plain_text(line)) return reject("", "it is not UTF-8 text");
+  if (!is_accounting_record(line)) {
+    return reject("",
+                  "it does not begin as 'MM/DD/YYYY HH:MM:SS;TYPE;ID;': it is cut off, or no "
+                  "record of PBS's accounting log");
+  }
+  const char type = line[kStampBytes + 1];
+  if (type != 'E' && type != 'R') {
+    ++counts_.others;
+    return {};
+  }
+  const std::string_view rest = line.substr(kStampBytes + 3);
+  const std::size_t cut = rest.find(';');
+  const std::string_view id = rest.substr(0, cut);
+  if (cut == std::string_view::npos || id.empty() || id.size() > limits::kIdBytesMax) {
+    return reject("", "there is no job, or nothing after it: the record is cut off");
+  }
+  AccountingCounts seen = counts_;
+  auto holding = holding_of(id, Record(rest.substr(cut + 1)), options_, seen);
+  if (!holding) return reject(holding.error().key, holding.error().reason);
+  counts_ = seen;
+  ++counts_.runs;
+  if (!*holding) return {};
+  (*holding)->source = {number_};
+  ++counts_.holdings;
+  return holdings_.add(**std::move(holding));
+}
+
+}  // namespace pennyweight::pbs

@@ -1,0 +1,135 @@
+// Records of the accounting log: what each holds, and why one is set aside.
+#include "ingest/schedulers/pbs/accounting.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pennyweight::pbs {
+namespace {
+
+struct AccountingReading {
+  std::vector<Holding> holdings;
+  std::vector<RejectedRow> rejected;
+  AccountingCounts counts;
+};
+
+AccountingReading read_log(std::string_view text, std::size_t chunk = 65'536) {
+  AccountingReading read;
+  AccountingReader reader(
+      {.file = "log", .cluster = ClusterId("c"), .read_at = parse_instant("2026-03-01").value()},
+      [&](std::span<const Holding> some) -> Result<void> {
+        read.holdings.insert(read.holdings.end(), some.begin(), some.end());
+        return {};
+      },
+      [&](std::span<const RejectedRow> some) -> Result<void> {
+        read.rejected.insert(read.rejected.end(), some.begin(), some.end());
+        return {};
+      });
+  for (std::size_t at = 0; at < text.size(); at += chunk) {
+    EXPECT_TRUE(reader.feed(text.substr(at, chunk)));
+  }
+  EXPECT_TRUE(reader.finish());
+  read.counts = reader.counts();
+  return read;
+}
+
+std::string record(std::string_view fields, char type = 'E') {
+  return fmt::format("02/11/2026 20:12:21;{};7.srv;user=ann {}\n", type, fields);
+}
+
+constexpr std::string_view kHour = "ctime=1770861600 start=1770865200 end=1770868800 ";
+
+std::string held(std::string_view vnodes) {
+  const auto read = read_log(record(fmt::format("{}exec_vnode={}", kHour, vnodes)));
+  if (!read.rejected.empty()) return read.rejected[0].column + ": " + read.rejected[0].reason;
+  if (read.holdings.size() != 1) return "nothing";
+  const Holding& one = read.holdings[0];
+  return fmt::format("{} cpu={} mem={}", to_text(one.placement), one.cpu_milli.value_or(0),
+                     one.memory_bytes.value_or(0));
+}
+
+TEST(PbsAccounting, ARunHoldsWhatItsVnodesSay) {
+  const auto read = read_log(record(fmt::format(
+      "{}group=phys account=\"SC 1\" project=_pbs_project_default jobname=train queue=gpu "
+      "exec_host=n1/0*8 exec_vnode=(n1:ncpus=8:ngpus=2:mem=10485760kb) Resource_List.ngpus=2 "
+      "Exit_status=271",
+      kHour)));
+  ASSERT_EQ(read.holdings.size(), 1u);
+  const Holding& one = read.holdings[0];
+  EXPECT_EQ(one.workload.text(), "7.srv");
+  EXPECT_EQ(one.attempt, "2026-02-12T03:00:00Z");
+  EXPECT_EQ(one.held.length_ms(), 3'600'000u);
+  EXPECT_TRUE(one.ended);
+  EXPECT_EQ(to_text(one.placement), "nodes n1=2");
+  EXPECT_EQ(one.memory_bytes, std::uint64_t{10} << 30);
+  std::string labels;
+  for (const auto& [key, value] : one.labels.entries()) labels += key + "=" + value + ";";
+  EXPECT_EQ(labels,
+            "account=SC 1;exit_code=271;group=phys;job_name=train;partition=gpu;queue=gpu;"
+            "submit_time=2026-02-12T02:00:00Z;user=ann;");
+}
+
+TEST(PbsAccounting, ChunksAndVnodes) {
+  EXPECT_EQ(held("(n1:ncpus=8:ngpus=2:mem=1gb)+(n2:ncpus=8:ngpus=2:mem=1gb)"),
+            "nodes n1=2,n2=2 cpu=16000 mem=2147483648");
+  EXPECT_EQ(held("(n1[0]:ncpus=4:ngpus=1+n1[1]:ncpus=4:ngpus=1)"), "nodes n1=2 cpu=8000 mem=0");
+  EXPECT_EQ(held("(n1:ncpus=1)"), "nodes n1=0 cpu=1000 mem=0");
+  EXPECT_EQ(held("(n1)"), "nodes n1=0 cpu=0 mem=0");
+  EXPECT_EQ(held("(n1:ncpus=x)"), "exec_vnode: ncpus=x is not a whole number");
+  EXPECT_EQ(held("(n1:mem=1gw)"), "exec_vnode: mem=1gw is no size in bytes");
+  EXPECT_EQ(held("(:ncpus=1)"), "exec_vnode: a vnode has no name: the record may be cut off");
+}
+
+TEST(PbsAccounting, RunsOfOneJobAndRecordsThatHoldNothing) {
+  const std::string text = record("start=1770865200 end=1770865800 exec_vnode=(n1:ncpus=1)", 'R') +
+                           record("start=1770866000 end=1770868800 exec_vnode=(n2:ncpus=1)") +
+                           record("", 'S') + record("requestor=bo@login", 'D') +
+                           record("ctime=1770861600 Exit_status=-1") +
+                           record("start=1770866000 end=1770866000 exec_vnode=(n2:ncpus=1)") + "\n";
+  const AccountingReading whole = read_log(text);
+  EXPECT_EQ(whole.counts, (AccountingCounts{.runs = 4,
+                                            .holdings = 2,
+                                            .never_started = 1,
+                                            .zero_length = 1,
+                                            .others = 2,
+                                            .rejected = 0}));
+  ASSERT_EQ(whole.holdings.size(), 2u);
+  EXPECT_NE(whole.holdings[0].attempt, whole.holdings[1].attempt);
+  const AccountingReading bytes = read_log(text, 1);
+  EXPECT_EQ(bytes.counts, whole.counts);
+  EXPECT_EQ(bytes.holdings, whole.holdings);
+}
+
+TEST(PbsAccounting, BadRecordsAreSetAsideAndGoodOnesAreRead) {
+  const struct {
+    std::string text;
+    std::string_view reason;
+  } table[] = {
+      {"Job;42\n", "does not begin as"},
+      {"02/11/2026 20:12:21;E;7.srv\n", "cut off"},
+      {record("start=soon end=1770868800 exec_vnode=(n1)"), "seconds since 1970"},
+      {record("start=1770868800 exec_vnode=(n1)"), "there is none, though"},
+      {record("start=1770868800 end=1770865200 exec_vnode=(n1)"), "before it began"},
+      {record("start=1770868800 end=4070865200 exec_vnode=(n1)"), "after the file was read"},
+      {record(fmt::format("{}exec_host=n1/0 Resource_List.nodes=1:gpus=2", kHour)), "Torque"},
+      {record(fmt::format("{}exec_vnode=(n1:ncpus=1) Resource_List.ngpus=2", kHour)),
+       "2 GPUs were requested"},
+      {record("\xff"), "UTF-8"},
+  };
+  for (const auto& row : table) {
+    const auto read = read_log(row.text + record(fmt::format("{}exec_vnode=(n1:ncpus=1)", kHour)));
+    ASSERT_EQ(read.rejected.size(), 1u) << row.text;
+    EXPECT_EQ(read.rejected[0].line, 1u);
+    EXPECT_NE(read.rejected[0].reason.find(row.reason), std::string::npos)
+        << read.rejected[0].reason;
+    EXPECT_EQ(read.holdings.size(), 1u);
+  }
+}
+
+}  // namespace
+}  // namespace pennyweight::pbs
