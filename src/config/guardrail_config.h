@@ -1,4 +1,5 @@
-// The section `guardrails:` of the configuration: rules on what a workload may cost and be.
+// The section `guardrails:` of the configuration: rules about what a workload may cost and
+// request.
 #pragma once
 
 #include <vector>
