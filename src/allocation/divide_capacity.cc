@@ -13,7 +13,7 @@ struct Change {
   Instant at;
   enum class What { kCapacity, kStarts, kStops } what;
   std::uint64_t units;  // kCapacity: the new capacity
-  std::size_t claim;    // kBegin, kEnd
+  std::size_t claim;    // kStarts, kStops
 };
 
 std::vector<Change> changes_of(const Steps& capacity, std::span<const Claim> claims) {

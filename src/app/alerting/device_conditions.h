@@ -1,8 +1,8 @@
-// What is wrong with devices now, by the telemetry of the last minutes: heat, XIDs, memory errors,
-// throttling, and clusters from which nothing arrives.
+// What is wrong with devices now, according to the last minutes of telemetry: heat, XIDs, memory
+// errors, throttling, and clusters from which nothing arrives.
 //
-// Alerts are of a node or a cluster, with the GPUs in the sentence: one fault that shows on eight
-// GPUs of a node is one alert.
+// An alert is about a node or a cluster and names the GPUs in its summary: one fault that shows on
+// eight GPUs of a node is one alert.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ inline constexpr std::chrono::milliseconds kDeviceWindow = std::chrono::minutes(
 std::vector<AlertCondition> device_conditions(std::span<const Usage> usages, Instant now,
                                               const AlertThresholds& thresholds);
 
-// When a cluster's telemetry was last true of anything.
+// The end of the last telemetry from each cluster.
 using LastTelemetry = std::map<ClusterId, Instant>;
 void note_telemetry(std::span<const Usage> usages, LastTelemetry& last);
 // telemetry_missing: a cluster that sent telemetry has sent none for so long.

@@ -12,7 +12,7 @@
 
 namespace pennyweight {
 
-// The ledger's advice, as the options of `advise` choose it.
+// The ledger's advice, as selected by the options of `advise`.
 struct OpenedAdvice {
   std::unique_ptr<Store> store;
   AdviceQuery query;

@@ -1,6 +1,6 @@
 // ServeAuditLog: records in the audit log, as "serve", what `serve` changes by itself.
 //
-// Runs and priced months are recorded at once, as the verbs do it. Live data is add_import every
+// Runs and priced months are recorded at once, as the verbs do it. Live data is imported every
 // minute or more often: those imports are summed up and recorded once an hour and when `serve`
 // stops. If an earlier `serve` was killed first, its imports are found in the ledger, since the log
 // says up to which import it is complete.

@@ -1,5 +1,4 @@
-// When a capture was made that does not say so itself: nvidia-smi -L, a scrape, objects of
-// Kubernetes.
+// The time of a capture that does not state it itself: nvidia-smi -L, a scrape, Kubernetes objects.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // What a delivery of a bill does to the ledger, in money, found before anything is written: what it
-// replaces, what stands beside it, what would stand twice, and what would be taken away.
+// replaces, what remains beside it, what would be counted twice, and what would be
+// removed.
 #pragma once
 
 #include <cstdint>

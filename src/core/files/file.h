@@ -55,8 +55,8 @@ Result<Hash128> hash_of_file(const std::string& path);
 
 Result<std::string> read_file(const std::string& path, std::size_t bytes_max);
 
-// A file that is written beside its place and renamed at the end: a reader sees all of it or
-// nothing, and an earlier file stays until then. "-" is standard output.
+// A file that is written under a temporary name in the same folder and renamed at the end: a reader
+// sees all of it or nothing, and an earlier file stays until then. "-" is standard output.
 class OutputFile {
  public:
   static Result<OutputFile> create(const std::string& path);

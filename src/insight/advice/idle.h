@@ -13,7 +13,7 @@
 
 namespace pennyweight::advising {
 
-// Fewer wasted GPU-hours of one owner are not worth a word.
+// Fewer wasted GPU-hours of one owner are not reported.
 inline constexpr std::uint64_t kIdleGpuHoursMin = 24;
 
 // One for each owner. Saved is what the bill would not have: hours of on-demand nodes on which

@@ -40,7 +40,7 @@ inline constexpr RatioWeights kScadPlain{.gpu = 0, .cpu = 9'000'000, .gib = 1'00
 // the node costs.
 inline constexpr RatioWeights kGpusOnly{.gpu = 1'000'000, .cpu = 0, .gib = 0};
 
-// What a node, or several together, have.
+// The capacity of a node, or of several together.
 struct Capacity {
   std::uint64_t gpus = 0;
   std::uint64_t cpu_milli = 0;

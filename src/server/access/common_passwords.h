@@ -1,8 +1,7 @@
 // The most common passwords of 12 characters and more: those that everybody tries first. A table.
 //
-// Shorter ones are refused for their length, and what is a row of keys or few characters repeated
-// by a rule of password.cc; here are the words. Small letters; digits and signs at the ends left
-// out.
+// Shorter ones are refused for their length, and keyboard rows and repeated characters by a rule of
+// password.cc; this table has the words, in lower case, without digits and signs at their ends.
 #pragma once
 
 #include <string_view>

@@ -1,8 +1,9 @@
 // BudgetBook: the budgets that people set while the program runs, with all their versions.
 //
 // A file beside the ledger, one change a line, which is only ever added to: who set which budget
-// when. Budgets of the configuration are not in it; where both have a name, that of the
-// configuration counts. Several processes may use one book: each change takes a lock of the file.
+// when. Budgets of the configuration are not in it; where both have a budget of the
+// same name, the configuration's counts. Several processes may use one book: each change takes a
+// lock of the file.
 #pragma once
 
 #include <cstdint>

@@ -66,7 +66,7 @@ function AtProvider({ onDone }: { onDone: () => void }) {
   };
   return (
     <div class="form">
-      <p>Sign in again in another tab, then go on here.</p>
+      <p>Sign in again in another tab, then continue here.</p>
       <div class="row">
         <LinkButton icon="key" href={address("/session/openid", { next: "/account" })} elsewhere>
           Sign in with {session.sign_in.openid?.name ?? "OpenID Connect"}

@@ -1,12 +1,14 @@
 // Owned hardware as charges: one Usage charge for each node and day, so that owned nodes are
 // allocated, reported and exported like billed ones.
 //
-// FOCUS does not define such charges; ours have ServiceProviderName and InvoiceIssuerName the own
-// organisation, all four costs the day's cost, PricingQuantity 1 of unit "Days", ConsumedQuantity
-// 24 "Hours", no InvoiceId. Their components add up to the costs exactly:
+// FOCUS does not define such charges; in ours, ServiceProviderName and InvoiceIssuerName are the
+// own organisation, all four costs are the day's cost, PricingQuantity is 1 "Days",
+// ConsumedQuantity is 24 "Hours", and there is no InvoiceId. Their components add up to the costs
+// exactly:
 //   x_DepreciationCost, x_CapitalCost, x_PowerCost, x_ColocationCost, x_OperationsCost,
-//   x_SupportCost; x_EnergyQuantity (kWh without the PUE's share), x_EnergyBasis (nominal,
-//   measured)
+//   x_SupportCost.
+// Beside them, and no costs: x_EnergyQuantity (kWh without the PUE's share), x_EnergyBasis
+// (nominal, measured).
 // A component that the asset does not have is left out.
 #pragma once
 

@@ -2,17 +2,17 @@
 //
 // It gives names, processors (CPUTot), memory (RealMemory, in MiB), GPUs and shards (Gres), and on
 // cloud nodes the instance (InstanceId, InstanceType, Slurm 24 and later). It gives neither the
-// name of the cluster nor since when a node has been there: the caller does.
+// name of the cluster nor how long a node has existed; the caller supplies both.
 //
 // A node fact has one GPU model and one number of GPUs. So the first of several models stands for
-// all of them; and for MIG instances, of which Slurm does not give the number of GPUs, the fewest
-// GPUs that have as many sevenths are taken. Either makes a note that names the node: if it is
-// wrong, describe the node in an inventory file. Nodes in state FUTURE do not exist yet and are
-// skipped.
+// all of them; and for MIG instances, of which Slurm does not give the number of GPUs, the
+// smallest number of GPUs with that many slices (sevenths) is assumed. Either makes a note that
+// names the node: if it is wrong, describe the node in an inventory file. Nodes in state FUTURE do
+// not exist yet and are skipped.
 //
 // State says whether a node can be used now, in words joined by '+' ("IDLE+DRAIN", "DOWN*+CLOUD").
 // A node that is drained (also while its last jobs run), failed, in maintenance or down is out of
-// use. One that Slurm has powered down is not: it is not there to be paid for.
+// use. One that Slurm has powered down is not: nobody pays for it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Samples in a stream, card after card: Store::scan_usage on ClickHouse.
+// Streams usage, one GPU after another: Store::scan_usage on ClickHouse.
 #pragma once
 
 #include "core/error.h"

@@ -33,7 +33,7 @@ function Enrol({ enrolment, onDone }: { enrolment: Enrolment; onDone: () => void
   return (
     <form class="form" onSubmit={(event) => void confirm(event)}>
       <p>Scan this with an authenticator app, then type the code that it shows.</p>
-      <img class="qr" alt="QR code of the second factor; the same as text stands below" width={200} height={200}
+      <img class="qr" alt="QR code of the second factor; the same code is below as text" width={200} height={200}
         src={`data:image/svg+xml;utf8,${encodeURIComponent(enrolment.qr_svg)}`} />
       <p class="small muted qr-text">
         or type <code>{grouped(enrolment.secret)}</code>

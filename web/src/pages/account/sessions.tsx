@@ -30,7 +30,7 @@ export function Sessions() {
   const sessions = useQuery<List<OpenSession>>("/sessions");
   const fail = (error: Error) => toast(error.message, "bad");
   const end = (one: OpenSession) =>
-    void remove(`/sessions/${encodeURIComponent(one.id)}`).then(() => (toast("Signed out there."), sessions.reload())).catch(fail);
+    void remove(`/sessions/${encodeURIComponent(one.id)}`).then(() => (toast("That session is signed out."), sessions.reload())).catch(fail);
   const endOthers = () =>
     void remove<{ ended: number }>("/sessions")
       .then(({ ended }) => (toast(`Signed out of ${plural(ended, "session")}.`), sessions.reload()))

@@ -119,7 +119,7 @@ export function Tokens({ permissions }: { permissions: string[] }) {
       .finally(() => setRevoking(undefined));
   };
   return (
-    <Card title="Tokens" note="for programs that ask in your name" flush
+    <Card title="Tokens" note="for programs that act on your behalf" flush
       actions={<Button icon="plus" onClick={() => setMaking(true)}>New token</Button>}>
       <Loaded query={tokens}>
         {({ data }) => (

@@ -120,8 +120,8 @@ export function AuditTab() {
         flush
         actions={
           <>
-            <input class="input input-small" type="search" placeholder="Who: ana" aria-label="Who, the full name" value={actor} onInput={(event) => setActor(event.currentTarget.value)} />
-            <input class="input input-small" type="search" placeholder="Action: sign_in" aria-label="Action, the full name" value={action} onInput={(event) => setAction(event.currentTarget.value)} />
+            <input class="input input-small" type="search" placeholder="Who: ana" aria-label="Who (full name)" value={actor} onInput={(event) => setActor(event.currentTarget.value)} />
+            <input class="input input-small" type="search" placeholder="Action: sign_in" aria-label="Action (full name)" value={action} onInput={(event) => setAction(event.currentTarget.value)} />
           </>
         }
       >

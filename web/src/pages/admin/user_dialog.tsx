@@ -71,7 +71,7 @@ export function UserDialog({ user, onClose, onDone }: {
             hint={ROLE_HINTS[role]}
           />
           <ScopeField rows={scope} onRows={setScope} hint="Without one, the user sees everything that the role allows. Limited to a team, the user sees only that team, on every page." />
-          {user && <CheckField label="May not sign in" checked={disabled} onChecked={setDisabled} hint="Sessions and tokens end at once; the audit log stays." />}
+          {user && <CheckField label="Sign-in blocked" checked={disabled} onChecked={setDisabled} hint="Sessions and tokens end at once; the audit log stays." />}
           <FormError error={error} />
         </div>
         <footer class="dialog-foot">

@@ -35,7 +35,7 @@ function columns(me: string | undefined, edit: (user: User) => void, ask: (asked
       cell: (user) => (
         <span class="row">
           {user.local ? "password" : "single sign-on"}
-          {user.has_totp && <Badge tone="good" title="A second factor is asked for">2nd factor</Badge>}
+          {user.has_totp && <Badge tone="good" title="Signs in with a second factor">2nd factor</Badge>}
           {user.must_change_password && <Badge tone="warn">must change password</Badge>}
         </span>
       ) },

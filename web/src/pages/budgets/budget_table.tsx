@@ -7,7 +7,7 @@ import { toHeight } from "../../util/money";
 
 // The order of the states, and how each looks.
 const STATES: Record<string, { rank: number; tone: Tone; meaning: string }> = {
-  exceeded: { rank: 0, tone: "bad", meaning: "More was spent than the budget has" },
+  exceeded: { rank: 0, tone: "bad", meaning: "More was spent than budgeted" },
   "at risk": { rank: 1, tone: "warn", meaning: "The forecast exceeds it, or does so with a probability of 80 % or more" },
   unknown: { rank: 2, tone: "neutral", meaning: "It could not be measured; a note below says why" },
   "on track": { rank: 3, tone: "good", meaning: "The forecast stays within it" },

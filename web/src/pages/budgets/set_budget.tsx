@@ -63,11 +63,11 @@ function Form({ known, scope, onSet }: { known?: Budget | undefined; scope: stri
     <form class="form" onSubmit={(event) => void submit(event)}>
       <TextField label="Name" value={name} onValue={setName} required maxLength={200} disabled={known !== undefined} />
       <TextField label="Scope" value={filter} onValue={setFilter} placeholder="team=nlp; cluster=a" hint="Filters, separated by semicolons; none is everything." />
-      <TextField label="Amount" value={amount} onValue={setAmount} placeholder="5000 USD" required hint="Or GPU-hours: 2000 gpu_hours." />
+      <TextField label="Amount" value={amount} onValue={setAmount} placeholder="5000 USD" required hint="Or in GPU-hours: 2000 gpu_hours." />
       {known?.period !== "project" && (
-        <SelectField label="Each" value={period} onValue={(value) => setPeriod(value as Period)} options={PERIODS} />
+        <SelectField label="Period" value={period} onValue={(value) => setPeriod(value as Period)} options={PERIODS} />
       )}
-      <TextField label="Owner" value={owner} onValue={setOwner} maxLength={200} hint="Who is responsible, and is told." />
+      <TextField label="Owner" value={owner} onValue={setOwner} maxLength={200} hint="Who is responsible and is notified." />
       <FormError error={error} />
       <Button tone="primary" type="submit" disabled={!name.trim() || !amount.trim()}>
         Set budget

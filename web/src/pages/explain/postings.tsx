@@ -22,7 +22,7 @@ export function Postings({ answer }: { answer: Explanation }) {
   const calculation = (line: Line) =>
     isBucket ? href("/explain", { charge: line.charge }) : withQuery({ posting: String(line.number) });
   const columns: Column<Line>[] = [
-    { key: "day", title: "Day", value: (line) => line.day, cell: (line) => <a href={calculation(line)} title={`${line.day}: how this posting comes about`}>{dayShort(line.day)}</a>, total: "Sum of this page" },
+    { key: "day", title: "Day", value: (line) => line.day, cell: (line) => <a href={calculation(line)} title={`${line.day}: how this posting is calculated`}>{dayShort(line.day)}</a>, total: "Sum of this page" },
     { key: "workload", title: "Workload", wide: true, value: (line) => line.workload, cell: (line) => <span class="cut" title={line.workload}>{shownWorkload(line.workload) || "–"}</span> },
     { key: "node", title: "Node", hideOnPhone: true, value: (line) => line.node, cell: (line) => <span class="cut" title={line.node}>{line.node || <span class="nothing">–</span>}</span> },
     { key: "part", title: "Part", hideOnPhone: true, value: partName, cell: (line) => partName(line) },

@@ -37,7 +37,7 @@ function Figures({ sums, cluster }: { sums: Sums; cluster: string }) {
   const unwatched = sums.count.unknown === sums.gpus && sums.gpus > 0;
   return (
     <Grid of="figures">
-      <Figure label="GPUs" value={sums.gpus.toLocaleString("en")} sub={unwatched ? "nobody reports what runs on them" : `${held.toLocaleString("en")} held`} />
+      <Figure label="GPUs" value={sums.gpus.toLocaleString("en")} sub={unwatched ? "no source reports what runs on them" : `${held.toLocaleString("en")} held`} />
       <Figure label="Cost per hour" value={each("cost_per_hour")} sub={currencies.length === 0 && "no known price"} />
       {!unwatched && (
         <>

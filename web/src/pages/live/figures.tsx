@@ -26,7 +26,7 @@ export function ClusterFigures({ now }: { now: LiveNow }) {
             <Figure label="Held" mark="used" value={<Money amount={sum("held_per_hour")} currency={currency} />} sub={part(sum("held_per_hour"))} />
             <Figure label="Idle" mark="idle" value={<Money amount={sum("held_idle_per_hour")} currency={currency} />} sub={part(sum("held_idle_per_hour"))} />
             <Figure label="Unallocated" mark="unallocated" value={<Money amount={sum("unallocated_per_hour")} currency={currency} />} sub={part(sum("unallocated_per_hour"))} />
-            <Figure label="GPUs held" value={<><span class="num">{unwatched.length === mine.length ? "–" : number(held, 0)}</span><span class="unit"> of {number(all, 0)}</span></>} sub={unwatched.length > 0 ? `nobody reports what runs on ${unwatched.map((one) => one.cluster).join(", ")}` : `their use is that of ${number(busy, 1)} GPUs`} />
+            <Figure label="GPUs held" value={<><span class="num">{unwatched.length === mine.length ? "–" : number(held, 0)}</span><span class="unit"> of {number(all, 0)}</span></>} sub={unwatched.length > 0 ? `no source reports what runs on ${unwatched.map((one) => one.cluster).join(", ")}` : `their use is that of ${number(busy, 1)} GPUs`} />
           </Grid>
         );
       })}

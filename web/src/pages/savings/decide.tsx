@@ -14,20 +14,20 @@ type Action = AdviceStep["action"];
 
 interface Words {
   title: string;
-  told: string; // afterwards
+  toast: string; // afterwards
   day?: { label: string; hint: string };
   needsReason?: boolean;
 }
 
 const WORDS: Record<Action, Words> = {
-  accept: { title: "Accept", told: "Accepted" },
+  accept: { title: "Accept", toast: "Accepted" },
   dismiss: {
-    title: "Dismiss", told: "Dismissed", needsReason: true,
+    title: "Dismiss", toast: "Dismissed", needsReason: true,
     day: { label: "Until", hint: "The day on which it is shown again. Empty: never." },
   },
-  done: { title: "Done", told: "Recorded as done", day: { label: "In effect since", hint: "Empty: today." } },
-  verify: { title: "Verify", told: "Verified" },
-  reopen: { title: "Reopen", told: "Open again" },
+  done: { title: "Done", toast: "Recorded as done", day: { label: "In effect since", hint: "Empty: today." } },
+  verify: { title: "Verify", toast: "Verified" },
+  reopen: { title: "Reopen", toast: "Open again" },
 };
 
 // What may follow in each state; the first is the usual next step.
@@ -52,7 +52,7 @@ function Ask({ action, id, month, onClose, onDone }: { action: Action; id: strin
     setError(undefined);
     post<AdviceStep>(`/advice/${encodeURIComponent(id)}/steps`, { action, reason, ...(month ? { month } : {}), ...(day ? { day } : {}) })
       .then(() => {
-        toast(words.told);
+        toast(words.toast);
         forgetAnswers(); // the list and its total are others now
         onDone();
       })
@@ -63,9 +63,9 @@ function Ask({ action, id, month, onClose, onDone }: { action: Action; id: strin
     <Dialog title={`${words.title} this advice`} open onClose={onClose}>
       <form onSubmit={decide}>
         <div class="dialog-body form">
-          {action === "verify" && <p class="muted">The ledger is compared before and after the day since which it is in effect, for the same work. It takes a week or more of bills after it.</p>}
+          {action === "verify" && <p class="muted">Compares what the same work cost before and after the day on which the change took effect. Needs at least a week of bills after that day.</p>}
           {words.day && <TextField type="date" label={words.day.label} hint={words.day.hint} value={day} onValue={setDay} />}
-          <TextArea label="Reason" hint={words.needsReason ? "For the record: why it will not be followed." : "For the record; may be empty."} value={reason} onValue={setReason} required={words.needsReason ?? false} />
+          <TextArea label="Reason" hint={words.needsReason ? "For the record: why it will not be followed." : "Optional, for the record."} value={reason} onValue={setReason} required={words.needsReason ?? false} />
           <FormError error={error} />
         </div>
         <footer class="dialog-foot">

@@ -85,11 +85,11 @@ export function Savings({ table, filters, month, csv }: { table: ApiTable; filte
   return (
     <div class="stack">
       <Grid of="figures">
-        <Figure label="Could be saved a month" value={<Money amount={sums.expected} currency={table.currency} />} sub={`${plural(shown.filter(isInTotal).length, "change")} together`} />
-        <Figure label="Low" value={<Money amount={sums.low} currency={table.currency} />} sub="with a cautious reserve" />
-        <Figure label="High" value={<Money amount={sums.high} currency={table.currency} />} sub="without any" />
+        <Figure label="Possible savings per month" value={<Money amount={sums.expected} currency={table.currency} />} sub={`${plural(shown.filter(isInTotal).length, "change")} together`} />
+        <Figure label="Low" value={<Money amount={sums.low} currency={table.currency} />} sub="with a large reserve" />
+        <Figure label="High" value={<Money amount={sums.high} currency={table.currency} />} sub="without a reserve" />
         {best && (
-          <Figure label="The biggest" href={href("/savings", { id: best.id, month })} value={<Money amount={best.expected} currency={table.currency} />} sub={kindName(best.kind)} />
+          <Figure label="Largest" href={href("/savings", { id: best.id, month })} value={<Money amount={best.expected} currency={table.currency} />} sub={kindName(best.kind)} />
         )}
       </Grid>
       <Card title="What to change" note={`${table.currency ?? ""} a month`} flush>
@@ -101,7 +101,7 @@ export function Savings({ table, filters, month, csv }: { table: ApiTable; filte
           rowKey={(one) => one.id}
           onRow={(one) => navigate(href("/savings", { id: one.id, month }))}
           csv={csv}
-          empty={<Empty icon="filter" title="Nothing of this kind">Ask for less, with the choices above.</Empty>}
+          empty={<Empty icon="filter" title="No advice matches">Relax the filters above.</Empty>}
         />
         {(table.notes ?? []).length > 0 && <ul class="table-notes">{(table.notes ?? []).map((note) => <li key={note}>{note}</li>)}</ul>}
       </Card>
