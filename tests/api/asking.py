@@ -5,6 +5,7 @@ returns (target, body). Operations that change the asker (password, session) are
 by users created for them.
 """
 import base64
+import datetime
 import hashlib
 import hmac
 import struct
@@ -78,6 +79,19 @@ def decided(server, asker):
     if rows[0]["state"] != "new":
         admin.post(path, {"action": "reopen"})
     return path, {"action": "accept", "month": MONTH}
+
+
+def silence(_server, _asker):
+    return "/api/v1/alerts/silences", {"rule": "gpu_hot", "to": _today(), "reason": "a test"}
+
+
+def _today():
+    return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+
+
+def known_silence(server, _asker):
+    made = server.sign_in_admin().post("/api/v1/alerts/silences", silence(server, None)[1])
+    return f"/api/v1/alerts/silences/{made.json()['id']}", None
 
 
 def workload(server, _asker):
@@ -257,6 +271,9 @@ ASKING = Requests({
     ("GET", "/api/v1/units"): plain("/api/v1/units", month=MONTH, jobs="true"),
     ("GET", "/api/v1/forecast"): plain("/api/v1/forecast", by="team", days="7",
                                        today="2026-03-25"),
+    ("POST", "/api/v1/alerts/silences"): silence,
+    ("DELETE", "/api/v1/alerts/silences/{id}"): known_silence,
+    ("POST", "/api/v1/alerts/receivers/{name}/test"): posted("/api/v1/alerts/receivers/pager/test"),
     ("GET", "/api/v1/advice"): plain("/api/v1/advice", month=MONTH),
     ("POST", "/api/v1/advice/{id}/steps"): decided,
     ("GET", "/api/v1/coverage"): plain("/api/v1/coverage", month=MONTH, by="team"),

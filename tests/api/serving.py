@@ -47,6 +47,11 @@ budgets:
   - {name: nlp, filter: team=nlp, amount: 9000 USD, parent: everything, owner: ana}
   - {name: nlp-hours, filter: team=nlp, amount: 900 gpu_hours}
 """
+# A receiver that is told of nothing, and at whose address nothing may be reached.
+ALERTS = """alerts:
+  receivers: [{name: pager, url: "http://127.0.0.1:9/pager", owners: [nobody]}]
+"""
+CONFIG += ALERTS
 PRICES = "gpu_model,unit,price,currency\nNVIDIA-A100-SXM4-80GB,GPU-Hours,1.1,USD\n"
 EARLIER = CONFIG.replace("name: fair", "name: before").replace("even, dimension: team",
                                                                "proportional")

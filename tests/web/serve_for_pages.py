@@ -1,15 +1,19 @@
 """`pennyweight serve` for as long as a browser looks at it: the ledger and the people of tests/api.
 
-usage: serve_for_pages.py PENNYWEIGHT ROOT CACHE [full|empty|currencies]
+usage: serve_for_pages.py PENNYWEIGHT ROOT CACHE [full|empty|currencies|alerts]
 
 Prints one line of JSON, {"url", "folder", "people": {name: password}}, and ends when its input does.
 `full` is the ledger of tests/api/serving.py, with somebody of every role; `empty` is a first start; in
-`currencies` one node of `full` is billed in euros, and reports are in dollars.
+`currencies` one node of `full` is billed in euros, and reports are in dollars; in `alerts` two budgets of
+`full` are used up, one receiver hears of it, and another can't be reached.
 """
+import http.server
 import json
 import pathlib
+import socket
 import sys
 import tempfile
+import threading
 
 ROOT = pathlib.Path(sys.argv[2]).resolve()
 sys.path.insert(0, str(ROOT / "tests/api"))
@@ -23,11 +27,46 @@ def empty_folder():
     return folder
 
 
+ALERTS = """  - {name: trial, amount: 100 USD, period: project, from: 2026-03-01, to: 2199-12-31, owner: fin}
+  - {name: nlp-trial, filter: team=nlp, amount: 50 USD, period: project, from: 2026-03-01, to: 2199-12-31}
+alerts:
+  every: 1s
+  off: [budget_forecast, budget_probable, costs_missing, cost_anomaly]
+  allow_private: [127.0.0.1]
+  receivers:
+    - {name: hook, url: "http://127.0.0.1:HEARS/hook"}
+    - {name: nobody, url: "http://127.0.0.1:CLOSED/hook"}
+"""
+
+
+class Hook(http.server.BaseHTTPRequestHandler):
+    """A receiver that hears everything."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def alerting_server():
+    hook = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook)
+    threading.Thread(target=hook.serve_forever, daemon=True).start()
+    closed = socket.socket()  # bound, and never listened on
+    closed.bind(("127.0.0.1", 0))
+    alerting_server.closed = closed
+    return serving.Server(serving.CONFIG.removesuffix(serving.ALERTS) + ALERTS.replace("HEARS", str(hook.server_port))
+                          .replace("CLOSED", str(closed.getsockname()[1])))
+
+
 def main():
     what = sys.argv[4] if len(sys.argv) > 4 else "full"
     if what == "empty":
         serving.ledger_copy = empty_folder
-    server = two_currencies.server() if what == "currencies" else serving.Server()
+    made = {"currencies": two_currencies.server, "alerts": alerting_server}
+    server = made.get(what, serving.Server)()
     server.sign_in_admin()
     people = {"admin": serving.PASSWORD}
     if what != "empty":

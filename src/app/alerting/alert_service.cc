@@ -25,6 +25,10 @@ constexpr milliseconds kBackOffFirst{2'000};
 constexpr milliseconds kBackOffMax{3'600'000};
 // Days change once a day, so unusual ones are looked for this often.
 constexpr milliseconds kAnomaliesEvery{900'000};
+// What people put and what has ended is kept for so long, and so many of them.
+constexpr std::chrono::days kSilenceKept{30};
+constexpr std::size_t kSilencesMax = 200;
+constexpr std::size_t kEndedMax = 500;
 constexpr milliseconds kSilenceBack = std::chrono::hours(2);
 constexpr int kRecentDays = 3;
 constexpr int kDigestDaysMax = 8;
@@ -38,13 +42,8 @@ milliseconds back_off(std::uint32_t attempts) {
   return std::min(wait, kBackOffMax);
 }
 
-std::vector<AlertSilence> silences_of(const AlertConfig& config) {
-  std::vector<AlertSilence> silences;
-  for (const SilenceConfig& one : config.silences) {
-    silences.push_back({one.rule, one.scope, one.from, one.to});
-  }
-  return silences;
-}
+// What a test is delivered as.
+constexpr std::string_view kTestRule = "test";
 
 }  // namespace
 
@@ -310,11 +309,113 @@ void AlertService::evaluate(Instant now) {
   const AlertTiming timing{
       .hold = std::max(milliseconds(300'000), 3 * milliseconds(config_.alerts.every_ms)),
       .repeat = milliseconds(config_.alerts.repeat_ms)};
-  enqueue(step_alerts(state_.book, found.conditions, now, *day, silences_of(config_.alerts), timing,
-                      found.unknown),
+  std::erase_if(state_.silences, [&](const PutSilence& one) {
+    return one.what.to && *one.what.to + kSilenceKept < *day;
+  });
+  enqueue(step_alerts(state_.book, found.conditions, now, *day, silences(), timing, found.unknown),
           now);
+  keep_ended(before.book, now);
   // What is not on disk is not sent: it is found again at the next evaluation.
   if (!save()) state_ = before;
+}
+
+// Callers hold the mutex.
+std::vector<AlertSilence> AlertService::silences() const {
+  std::vector<AlertSilence> all;
+  for (const SilenceConfig& one : config_.alerts.silences) {
+    all.push_back({one.rule, one.scope, one.from, one.to});
+  }
+  for (const PutSilence& one : state_.silences) all.push_back(one.what);
+  return all;
+}
+
+// Those of which somebody was told or would have been. Callers hold the mutex.
+void AlertService::keep_ended(const AlertBook& before, Instant now) {
+  for (const auto& [key, alert] : before) {
+    if (state_.book.contains(key) || (!alert.told && !alert.is_silent)) continue;
+    state_.ended.push_back(alert);
+    state_.ended.back().ended = now;
+  }
+  while (state_.ended.size() > kEndedMax) state_.ended.pop_front();
+}
+
+AlertsNow AlertService::now() const {
+  AlertsNow now;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, alert] : state_.book) now.alerts.push_back(alert);
+  now.ended.assign(state_.ended.rbegin(), state_.ended.rend());
+  now.silences = state_.silences;
+  for (const ReceiverConfig& receiver : config_.alerts.receivers) {
+    ReceiverState one{.name = receiver.name};
+    for (const OutboxEntry& entry : state_.outbox) {
+      if (entry.receiver != receiver.name) continue;
+      ++one.waiting;
+      if (!entry.problem.empty()) one.problem = entry.problem;
+    }
+    for (const OutboxEntry& entry : state_.dead) {
+      if (entry.receiver == receiver.name) ++one.given_up;
+    }
+    now.receivers.push_back(std::move(one));
+  }
+  return now;
+}
+
+Result<void> AlertService::keep_silences(std::vector<PutSilence> before) {
+  const auto today = TRY(parse_date(local_date(clock_.now(), config_.policy.time_zone)));
+  const std::vector<AlertSilence> all = silences();
+  for (auto& [key, alert] : state_.book) {
+    const AlertCondition& condition = alert.condition;
+    alert.is_silent = condition.is_inhibited || is_silenced(condition, today, all);
+  }
+  if (save()) return {};
+  // Whether alerts are silent is set again at the next evaluation.
+  state_.silences = std::move(before);
+  return fail(ErrorCode::kIo, fmt::format("the silence can't be kept in {}", path_));
+}
+
+Result<void> AlertService::silence(const PutSilence& silence) {
+  const std::lock_guard lock(mutex_);
+  if (state_.silences.size() >= kSilencesMax) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("there are {} silences already; lift some of them", kSilencesMax));
+  }
+  std::vector<PutSilence> before = state_.silences;
+  state_.silences.push_back(silence);
+  return keep_silences(std::move(before));
+}
+
+Result<void> AlertService::lift(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  std::vector<PutSilence> before = state_.silences;
+  if (std::erase_if(state_.silences, [&](const PutSilence& one) { return one.id == id; }) == 0) {
+    return fail(ErrorCode::kNotFound, "there is no such silence, or it is lifted already");
+  }
+  return keep_silences(std::move(before));
+}
+
+Result<void> AlertService::test(const std::string& receiver, const std::string& sentence) {
+  const ReceiverConfig* to = find_receiver(receiver);
+  if (to == nullptr) {
+    return fail(ErrorCode::kNotFound, fmt::format("there is no receiver '{}'", receiver));
+  }
+  const Instant at = clock_.now();
+  Alert alert{.condition = {.rule = std::string(kTestRule),
+                            .scope = receiver,
+                            .subject = receiver,
+                            .summary = sentence},
+              .since = at,
+              .seen = at,
+              .told = at};
+  AlertNotification notification{alert.id() + "/firing", alert, true};
+  // Of its own: the one of the thread may be in use.
+  Delivery delivery(config_.alerts, config_.mail);
+  TRY(delivery.send(*to, {&notification, 1}, false, at));
+  // These two keep what fires until it is resolved.
+  if (to->kind != ReceiverKind::kAlertmanager && to->kind != ReceiverKind::kPagerDuty) return {};
+  notification.is_firing = false;
+  notification.alert.ended = at;
+  notification.id = alert.id() + "/resolved";
+  return delivery.send(*to, {&notification, 1}, false, at);
 }
 
 // Callers hold the mutex.

@@ -23,6 +23,7 @@
 #include "config/config.h"
 #include "core/billing_period.h"
 #include "core/clock.h"
+#include "insight/alerts/alert_desk.h"
 #include "insight/queries/budget_forecasts.h"
 #include "reporting/live/live_rows.h"
 #include "reporting/queries/costs.h"
@@ -46,12 +47,12 @@ struct AlertSources {
 Instant next_message(const ReceiverConfig& receiver, const AlertConfig& config,
                      const TimeZone& zone, Instant now);
 
-class AlertService {
+class AlertService : public AlertDesk {
  public:
   // All outlive it. `path`: of the state file.
   AlertService(const Config& config, AlertSources sources, Clock& clock, Log& log,
                std::string path);
-  ~AlertService();
+  ~AlertService() override;
   AlertService(const AlertService&) = delete;
   AlertService& operator=(const AlertService&) = delete;
 
@@ -62,8 +63,13 @@ class AlertService {
   // One evaluation and one round of deliveries, without the thread; for tests.
   void run_once();
 
-  // A copy of the state: for the API.
+  // A copy of the state.
   AlertState state() const;
+
+  AlertsNow now() const override;
+  Result<void> silence(const PutSilence& silence) override;
+  Result<void> lift(const std::string& id) override;
+  Result<void> test(const std::string& receiver, const std::string& sentence) override;
 
  private:
   void run();
@@ -84,6 +90,10 @@ class AlertService {
   void enqueue(std::span<const AlertNotification> notifications, Instant now);
   std::vector<OutboxEntry> take_due(Instant now);
   void settle(const OutboxEntry& entry, const std::string& problem, bool has_receiver, Instant now);
+  std::vector<AlertSilence> silences() const;
+  void keep_ended(const AlertBook& before, Instant now);
+  // Applies the silences to what holds now, and keeps them, or undoes the change.
+  Result<void> keep_silences(std::vector<PutSilence> before);
   bool save();
   const ReceiverConfig* find_receiver(const std::string& name) const;  // null: there is none
   // What goes on, was told and is for it.

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "app/context/paths.h"
+#include "core/date.h"
 #include "core/files/disk.h"
 #include "core/json_text.h"
 #include "core/try.h"
@@ -52,6 +53,19 @@ std::string entry_json(const OutboxEntry& entry) {
   return out + "}";
 }
 
+std::string silence_json(const PutSilence& silence) {
+  std::string out = "{";
+  add_text(out, "id", silence.id);
+  add_text(out, "rule", silence.what.rule);
+  add_text(out, "scope", silence.what.scope);
+  if (silence.what.from) add_text(out, "from", to_text(*silence.what.from));
+  if (silence.what.to) add_text(out, "to", to_text(*silence.what.to));
+  add_text(out, "reason", silence.reason);
+  add_text(out, "by", silence.by);
+  add_time(out, "at", silence.at);
+  return out + "}";
+}
+
 Result<std::string> text_of(const simdjson::dom::element& object, std::string_view name) {
   std::string_view text;
   if (object[name].get(text) != simdjson::SUCCESS) {
@@ -92,6 +106,27 @@ Result<Alert> read_alert(const simdjson::dom::element& object) {
   alert.ended = TRY(time_of(object, "ended"));
   alert.told = TRY(time_of(object, "told"));
   return alert;
+}
+
+Result<std::optional<Date>> date_of(const simdjson::dom::element& object, std::string_view name) {
+  std::string_view text;
+  if (object[name].get(text) != simdjson::SUCCESS) return std::nullopt;
+  const auto day = TRY(parse_date(text));
+  return day;
+}
+
+Result<PutSilence> read_silence(const simdjson::dom::element& object) {
+  PutSilence silence;
+  silence.id = TRY(text_of(object, "id"));
+  silence.what.rule = TRY(text_of(object, "rule"));
+  silence.what.scope = TRY(text_of(object, "scope"));
+  silence.what.from = TRY(date_of(object, "from"));
+  silence.what.to = TRY(date_of(object, "to"));
+  silence.reason = TRY(text_of(object, "reason"));
+  silence.by = TRY(text_of(object, "by"));
+  const auto at = TRY(time_of(object, "at"));
+  silence.at = at.value_or(Instant{});
+  return silence;
 }
 
 Result<std::deque<OutboxEntry>> read_entries(const simdjson::dom::element& root,
@@ -139,6 +174,14 @@ std::string to_json(const AlertState& state) {
   };
   add_list("outbox", state.outbox);
   add_list("dead", state.dead);
+  out += "],\n\"ended\": [";
+  for (std::size_t i = 0; i < state.ended.size(); ++i) {
+    out += (i == 0 ? "\n" : ",\n") + alert_json(state.ended[i]);
+  }
+  out += "],\n\"silences\": [";
+  for (std::size_t i = 0; i < state.silences.size(); ++i) {
+    out += (i == 0 ? "\n" : ",\n") + silence_json(state.silences[i]);
+  }
   return out + "]}\n";
 }
 
@@ -160,6 +203,19 @@ Result<AlertState> parse_alert_state(const std::string& text) {
   }
   state.outbox = TRY(read_entries(root, "outbox"));
   state.dead = TRY(read_entries(root, "dead"));
+  // Both are absent in the first versions of the file.
+  simdjson::dom::array ended;
+  if (root["ended"].get(ended) == simdjson::SUCCESS) {
+    for (const simdjson::dom::element& object : ended) {
+      state.ended.push_back(TRY(read_alert(object)));
+    }
+  }
+  simdjson::dom::array silences;
+  if (root["silences"].get(silences) == simdjson::SUCCESS) {
+    for (const simdjson::dom::element& object : silences) {
+      state.silences.push_back(TRY(read_silence(object)));
+    }
+  }
   return state;
 }
 

@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/instant.h"
 #include "insight/alerts/alert.h"
+#include "insight/alerts/alert_desk.h"
 
 namespace pennyweight {
 
@@ -28,6 +29,8 @@ struct AlertState {
   AlertBook book;
   std::deque<OutboxEntry> outbox;  // oldest first
   std::deque<OutboxEntry> dead;    // given up, newest last
+  std::deque<Alert> ended;         // newest last
+  std::vector<PutSilence> silences;
 };
 
 // The text of the file, and back. An Error says what is wrong with a file.

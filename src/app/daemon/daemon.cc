@@ -316,7 +316,8 @@ Result<void> Daemon::start_server() {
                     .audit_files = audit_log_files(config_),
                     .machine_clients = {.tokens = inputs_.tokens,
                                         .trust_loopback = config_.live.serve.trust_loopback},
-                    .budget_book = std::make_shared<BudgetBook>(budget_book_path(config_))});
+                    .budget_book = std::make_shared<BudgetBook>(budget_book_path(config_)),
+                    .alerts = [this]() -> AlertDesk* { return desk_.load(); }});
   audit_log_.emplace(
       [this](audit_log::Entry entry) { return append_entry(security_, std::move(entry), log_); });
   audit_log_->also_record([this](Instant now, bool all) -> Result<void> {
@@ -390,6 +391,7 @@ Result<void> scan_clusters(SharedLedger& ledger, const Config& config, const Int
 }  // namespace
 
 Result<void> Daemon::start_alerts() {
+  // A book that can't be read is told now rather than at each evaluation.
   std::ignore = TRY(services_->budget_book->budgets());
   const AlertSources sources{
       .summarise =
@@ -408,7 +410,9 @@ Result<void> Daemon::start_alerts() {
       .budgets = [this] { return services_->budget_book->with(config_.budgets); }};
   alerts_ =
       std::make_unique<AlertService>(config_, sources, clock_, log_, alert_state_path(config_));
-  return alerts_->start();
+  TRY(alerts_->start());
+  desk_ = alerts_.get();
+  return {};
 }
 
 void Daemon::run_until_stopped() {

@@ -2,6 +2,7 @@
 // API and its pages.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -80,7 +81,8 @@ class Daemon {
   std::unique_ptr<server::Server> http_;
   std::optional<api::Services> services_;
   std::optional<ServeAuditLog> audit_log_;
-  std::unique_ptr<AlertService> alerts_;  // null until it has started
+  std::unique_ptr<AlertService> alerts_;    // null until it has started
+  std::atomic<AlertDesk*> desk_ = nullptr;  // alerts_, as soon as it has started
 };
 
 }  // namespace pennyweight

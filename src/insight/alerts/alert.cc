@@ -10,18 +10,6 @@
 namespace pennyweight {
 namespace {
 
-bool is_silenced(const AlertCondition& condition, Date today,
-                 std::span<const AlertSilence> silences) {
-  return std::ranges::any_of(silences, [&](const AlertSilence& silence) {
-    if (!silence.rule.empty() && silence.rule != condition.rule) return false;
-    if (!silence.scope.empty() && silence.scope != condition.subject &&
-        silence.scope != condition.scope) {
-      return false;
-    }
-    return (!silence.from || today >= *silence.from) && (!silence.to || today <= *silence.to);
-  });
-}
-
 bool is_unknown(const AlertCondition& condition, std::span<const UnknownAlerts> unknown) {
   return std::ranges::any_of(unknown, [&](const UnknownAlerts& one) {
     return one.rule == condition.rule && (one.subject.empty() || one.subject == condition.subject);
@@ -42,6 +30,18 @@ std::string labels_json(const AlertCondition& condition) {
 }
 
 }  // namespace
+
+bool is_silenced(const AlertCondition& condition, Date today,
+                 std::span<const AlertSilence> silences) {
+  return std::ranges::any_of(silences, [&](const AlertSilence& silence) {
+    if (!silence.rule.empty() && silence.rule != condition.rule) return false;
+    if (!silence.scope.empty() && silence.scope != condition.subject &&
+        silence.scope != condition.scope) {
+      return false;
+    }
+    return (!silence.from || today >= *silence.from) && (!silence.to || today <= *silence.to);
+  });
+}
 
 std::string_view to_text(AlertSeverity severity) {
   return severity == AlertSeverity::kCritical ? "critical" : "warning";

@@ -65,6 +65,10 @@ struct AlertSilence {
   std::optional<Date> to;
 };
 
+// Whether one of them covers the condition on this day.
+bool is_silenced(const AlertCondition& condition, Date today,
+                 std::span<const AlertSilence> silences);
+
 // Alerts of which it can't be known now whether they go on, since their source did not answer.
 struct UnknownAlerts {
   std::string rule;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/try.h"
 
@@ -22,18 +23,31 @@ void add_range(Row& row, const std::optional<MoneyRange>& range) {
   row.push_back(range ? Cell{range->high} : Cell{});
 }
 
-std::vector<Column> range_columns() {
-  return {{"low_80", "80 % from", ColumnKind::kMoney},
-          {"high_80", "to", ColumnKind::kMoney},
-          {"low_95", "95 % from", ColumnKind::kMoney},
-          {"high_95", "to", ColumnKind::kMoney}};
+std::vector<Column> range_columns(const ForecastQuery& params) {
+  std::vector<Column> columns = {{"low_80", "80 % from", ColumnKind::kMoney},
+                                 {"high_80", "to", ColumnKind::kMoney},
+                                 {"low_95", "95 % from", ColumnKind::kMoney},
+                                 {"high_95", "to", ColumnKind::kMoney}};
+  if (params.half) {
+    const Column half[] = {{"low_50", "50 % from", ColumnKind::kMoney},
+                           {"high_50", "to", ColumnKind::kMoney}};
+    columns.insert(columns.begin(), std::begin(half), std::end(half));
+  }
+  return columns;
 }
 
-Row sum_row(const CostForecast& forecast, const std::string& key, int days) {
-  const auto steps = static_cast<std::size_t>(days);
+// `range_of` gives the range that holds so many percent.
+template <class RangeOf>
+void add_ranges(Row& row, const ForecastQuery& params, const RangeOf& range_of) {
+  if (params.half) add_range(row, range_of(50));
+  add_range(row, range_of(80));
+  add_range(row, range_of(95));
+}
+
+Row sum_row(const CostForecast& forecast, const std::string& key, const ForecastQuery& params) {
+  const auto steps = static_cast<std::size_t>(params.days);
   Row row{key, forecast.sum(steps)};
-  add_range(row, forecast.sum_range(steps, 80));
-  add_range(row, forecast.sum_range(steps, 95));
+  add_ranges(row, params, [&](int percent) { return forecast.sum_range(steps, percent); });
   row.emplace_back(std::string(forecasting::method_name(forecast.basis.method)));
   return row;
 }
@@ -42,22 +56,22 @@ Table sum_table(const ForecastResult& result, const ForecastQuery& params) {
   Table table;
   table.columns = {{key_title(params), key_title(params)},
                    {"forecast", "forecast", ColumnKind::kMoney}};
-  for (const Column& column : range_columns()) table.columns.push_back(column);
+  for (const Column& column : range_columns(params)) table.columns.push_back(column);
   table.columns.push_back({"method", "method"});
   for (const CostForecast& part : result.forecasts.parts) {
-    table.rows.push_back(sum_row(part, part.key, params.days));
+    table.rows.push_back(sum_row(part, part.key, params));
   }
   if (result.forecasts.parts.size() > 1) {
-    table.total = sum_row(result.forecasts.whole, "total", params.days);
+    table.total = sum_row(result.forecasts.whole, "total", params);
   }
   return table;
 }
 
-void add_day_rows(Table& table, const CostForecast& forecast, const std::string& key, Date first) {
+void add_day_rows(Table& table, const CostForecast& forecast, const ForecastQuery& params,
+                  Date first) {
   for (std::size_t h = 0; h < forecast.path.size(); ++h) {
-    Row row{to_text(first + std::chrono::days(h)), key, forecast.path[h]};
-    add_range(row, forecast.range(h, 80));
-    add_range(row, forecast.range(h, 95));
+    Row row{to_text(first + std::chrono::days(h)), forecast.key, forecast.path[h]};
+    add_ranges(row, params, [&](int percent) { return forecast.range(h, percent); });
     table.rows.push_back(std::move(row));
   }
 }
@@ -67,9 +81,9 @@ Table day_table(const ForecastResult& result, const ForecastQuery& params) {
   table.columns = {{"day", "day"},
                    {key_title(params), key_title(params)},
                    {"forecast", "forecast", ColumnKind::kMoney}};
-  for (const Column& column : range_columns()) table.columns.push_back(column);
+  for (const Column& column : range_columns(params)) table.columns.push_back(column);
   for (const CostForecast& part : result.forecasts.parts) {
-    add_day_rows(table, part, part.key, result.forecasts.first_day);
+    add_day_rows(table, part, params, result.forecasts.first_day);
   }
   return table;
 }
@@ -105,7 +119,7 @@ Table month_table(const ForecastResult& result, const ForecastQuery& params) {
                    {key_title(params), key_title(params)},
                    {"spent", "spent", ColumnKind::kMoney},
                    {"forecast", "forecast", ColumnKind::kMoney}};
-  for (const Column& column : range_columns()) table.columns.push_back(column);
+  for (const Column& column : range_columns(params)) table.columns.push_back(column);
   table.columns.push_back({"days", "days ahead", ColumnKind::kCount});
   const auto steps = static_cast<std::size_t>(params.days);
   for (std::size_t i = 0; i < result.forecasts.parts.size(); ++i) {
@@ -119,8 +133,8 @@ Table month_table(const ForecastResult& result, const ForecastQuery& params) {
       }
       const Money spent = spent_in_month(result, result.history.parts[i], month);
       Row row{month, part.key, spent, spent + part.sum(end) - part.sum(begin)};
-      add_range(row, sum_difference(part, begin, end, 80, spent));
-      add_range(row, sum_difference(part, begin, end, 95, spent));
+      add_ranges(row, params,
+                 [&](int percent) { return sum_difference(part, begin, end, percent, spent); });
       row.emplace_back(static_cast<std::uint64_t>(end - begin));
       table.rows.push_back(std::move(row));
       begin = end;

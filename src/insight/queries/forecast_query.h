@@ -17,6 +17,7 @@ struct ForecastQuery {
   int days = 30;              // ahead, 1 to kForecastDaysMax
   std::string step = "none";  // none, day, month
   std::vector<forecasting::KnownEvent> events = {};
+  bool half = false;  // with the range that holds 50 %, beside those of 80 and 95 %
 };
 
 struct ForecastResult {

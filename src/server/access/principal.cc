@@ -20,14 +20,14 @@ struct PermissionName {
   std::string_view name;
 };
 constexpr PermissionName kPermissionNames[] = {
-    {Permission::kReadCosts, "read_costs"},        {Permission::kReadLive, "read_live"},
-    {Permission::kReadFleet, "read_fleet"},        {Permission::kReadBills, "read_bills"},
-    {Permission::kReadInvoices, "read_invoices"},  {Permission::kReadRules, "read_rules"},
-    {Permission::kReadAudit, "read_audit"},        {Permission::kReadMetrics, "read_metrics"},
-    {Permission::kDecideAdvice, "decide_advice"},  {Permission::kIssueInvoices, "issue_invoices"},
-    {Permission::kClosePeriods, "close_periods"},  {Permission::kManageUsers, "manage_users"},
-    {Permission::kManageOwn, "manage_own"},        {Permission::kManageBudgets, "manage_budgets"},
-    {Permission::kSendTelemetry, "send_telemetry"}};
+    {Permission::kReadCosts, "read_costs"},       {Permission::kReadLive, "read_live"},
+    {Permission::kReadFleet, "read_fleet"},       {Permission::kReadBills, "read_bills"},
+    {Permission::kReadInvoices, "read_invoices"}, {Permission::kReadRules, "read_rules"},
+    {Permission::kReadAudit, "read_audit"},       {Permission::kReadMetrics, "read_metrics"},
+    {Permission::kDecideAdvice, "decide_advice"}, {Permission::kIssueInvoices, "issue_invoices"},
+    {Permission::kClosePeriods, "close_periods"}, {Permission::kManageUsers, "manage_users"},
+    {Permission::kManageOwn, "manage_own"},       {Permission::kManageBudgets, "manage_budgets"},
+    {Permission::kManageAlerts, "manage_alerts"}, {Permission::kSendTelemetry, "send_telemetry"}};
 static_assert(std::size(kPermissionNames) == std::size(kPermissions));
 
 bool viewer_may(Permission permission) {
@@ -47,6 +47,7 @@ bool viewer_may(Permission permission) {
     case Permission::kClosePeriods:
     case Permission::kManageUsers:
     case Permission::kManageBudgets:
+    case Permission::kManageAlerts:
     case Permission::kSendTelemetry:
       return false;
   }
@@ -61,12 +62,13 @@ bool team_lead_may(Permission permission) {
 bool finance_may(Permission permission) {
   return team_lead_may(permission) || permission == Permission::kReadBills ||
          permission == Permission::kIssueInvoices || permission == Permission::kClosePeriods ||
-         permission == Permission::kReadAudit;
+         permission == Permission::kReadAudit || permission == Permission::kManageAlerts;
 }
 
 bool operator_may(Permission permission) {
   return team_lead_may(permission) || permission == Permission::kReadBills ||
-         permission == Permission::kReadMetrics || permission == Permission::kSendTelemetry;
+         permission == Permission::kReadMetrics || permission == Permission::kManageAlerts ||
+         permission == Permission::kSendTelemetry;
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ enum class Permission {
   kManageUsers,    // users, roles, scopes, tokens of others
   kManageOwn,      // own password, second factor, tokens, saved views
   kManageBudgets,  // budgets in the own scope
+  kManageAlerts,   // silence alerts, and test receivers
   kSendTelemetry,  // remote_write and pushed expositions
 };
 inline constexpr Permission kPermissions[] = {
@@ -40,7 +41,8 @@ inline constexpr Permission kPermissions[] = {
     Permission::kReadBills,     Permission::kReadInvoices,  Permission::kReadRules,
     Permission::kReadAudit,     Permission::kReadMetrics,   Permission::kDecideAdvice,
     Permission::kIssueInvoices, Permission::kClosePeriods,  Permission::kManageUsers,
-    Permission::kManageOwn,     Permission::kManageBudgets, Permission::kSendTelemetry};
+    Permission::kManageOwn,     Permission::kManageBudgets, Permission::kManageAlerts,
+    Permission::kSendTelemetry};
 
 std::string_view to_text(Role role);  // "viewer", "team_lead", "finance", …
 std::optional<Role> parse_role(std::string_view text);

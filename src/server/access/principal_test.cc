@@ -24,14 +24,14 @@ TEST(Principal, RolesHaveThesePermissionsAndNoOthers) {
         kManageBudgets}},
       {Role::kFinance,
        {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kDecideAdvice,
-        kManageBudgets, kReadBills, kIssueInvoices, kClosePeriods, kReadAudit}},
+        kManageBudgets, kReadBills, kIssueInvoices, kClosePeriods, kReadAudit, kManageAlerts}},
       {Role::kOperator,
        {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kDecideAdvice,
-        kManageBudgets, kReadBills, kReadMetrics, kSendTelemetry}},
+        kManageBudgets, kReadBills, kReadMetrics, kSendTelemetry, kManageAlerts}},
       {Role::kAdmin, everything},
   };
   ASSERT_EQ(std::size(rows), std::size(kRoles));
-  EXPECT_EQ(everything.size(), 15u);
+  EXPECT_EQ(everything.size(), 16u);
   for (const Row& row : rows) {
     for (const Permission permission : kPermissions) {
       EXPECT_EQ(allows(row.role, permission), row.may.contains(permission))

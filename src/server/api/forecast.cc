@@ -38,6 +38,7 @@ Response get_forecast(const Services& services, const Request& request) {
   query.days =
       static_cast<int>(params.number("days", 1, kForecastDaysMax).value_or(kForecastDaysDefault));
   query.step = params.choice("step", {"none", "day", "month"});
+  query.half = params.boolean("half").value_or(false);
   query.costs.keys_max = params.number("top", 1, kForecastKeysMax).value_or(20);
   const auto today = params.date("today");
   const bool explains = params.boolean("explain").value_or(false);

@@ -149,6 +149,7 @@ bool is_denied_to_scoped(Permission permission) {
     case Permission::kClosePeriods:
     case Permission::kIssueInvoices:
     case Permission::kReadMetrics:
+    case Permission::kManageAlerts:
     case Permission::kSendTelemetry:
       return true;
     case Permission::kDecideAdvice:  // about what the scope shows

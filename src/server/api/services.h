@@ -15,6 +15,7 @@
 
 namespace pennyweight {
 struct Config;
+class AlertDesk;
 class Catalog;
 class BudgetBook;
 class ExchangeRates;
@@ -55,6 +56,8 @@ struct Services {
   MachineClients machine_clients = {};
   std::shared_ptr<FailedSignIns> failed_sign_ins = std::make_shared<FailedSignIns>();
   std::shared_ptr<BudgetBook> budget_book = {};  // null: budgets are configured only
+  // Null before alerts are evaluated; empty: they never are.
+  std::function<AlertDesk*()> alerts = {};
   std::shared_ptr<BudgetForecasts> budget_forecasts = std::make_shared<BudgetForecasts>();
 };
 

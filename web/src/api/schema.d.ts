@@ -106,6 +106,89 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Alerts that hold now, those that ended, silences and receivers.
+         * @description Users with a scope see the alerts of budgets in it and unusual days of its values, and neither
+         *     silences nor receivers.
+         */
+        get: operations["getAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/receivers/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test to a receiver.
+         * @description Sends a notification that says who tests, and waits for the receiver's answer. Alertmanager and
+         *     PagerDuty are told at once that it has ended.
+         */
+        post: operations["testReceiver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/silences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Silence alerts until a day.
+         * @description It takes effect at once. Silenced alerts go on and are listed; receivers are told when the silence
+         *     is over and they still hold.
+         */
+        post: operations["putSilence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/silences/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Lift a silence that somebody put.
+         * @description Those of the configuration are changed there.
+         */
+        delete: operations["liftSilence"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/anomalies": {
         parameters: {
             query?: never;
@@ -1386,6 +1469,64 @@ export interface components {
             /** @description verify: how that was worked out. */
             findings: string[];
         };
+        Alert: {
+            /** @example budget_spent */
+            rule: string;
+            /** @description With the rule it names the alert. */
+            scope: string;
+            /** @description What it is about: a budget, a team, a workload, a node. */
+            subject: string;
+            /** @enum {unknown} */
+            severity: "warning" | "critical";
+            /** @description May be empty. */
+            owner: string;
+            /** @description One sentence, with the figures. */
+            summary: string;
+            since: components["schemas"]["Instant"];
+            seen: components["schemas"]["Instant"];
+            /** @description When receivers were last told. */
+            told: components["schemas"]["Instant"] | null;
+            ended: components["schemas"]["Instant"] | null;
+            /** @description Nobody is told: it is silenced, or a graver alert says it already. */
+            is_silent: boolean;
+        };
+        AlertSilence: {
+            /** @description Null for those of the configuration. */
+            id: components["schemas"]["MaybeText"];
+            /** @description Null: any. */
+            rule: components["schemas"]["MaybeText"];
+            /** @description Null: any. */
+            scope: components["schemas"]["MaybeText"];
+            from: components["schemas"]["Date"] | null;
+            /** @description The last day. */
+            to: components["schemas"]["Date"] | null;
+            reason: string;
+            by: components["schemas"]["MaybeText"];
+            at: components["schemas"]["Instant"] | null;
+            is_active: boolean;
+        };
+        Alerts: {
+            /** @description False for a moment after the start. */
+            is_evaluated: boolean;
+            /** @description By rule and scope. */
+            alerts: components["schemas"]["Alert"][];
+            /** @description The last 500, the newest first. */
+            ended: components["schemas"]["Alert"][];
+            silences: components["schemas"]["AlertSilence"][];
+            receivers: {
+                name: string;
+                /** @enum {unknown} */
+                kind: "alertmanager" | "webhook" | "slack" | "teams" | "email" | "pagerduty";
+                /** @description Notifications to be sent, also those of the next digest. */
+                waiting: number;
+                /** @description Notifications that could not be delivered for a day. */
+                given_up: number;
+                /** @description Why the last attempt failed. */
+                problem: components["schemas"]["MaybeText"];
+            }[];
+            /** @description The names of all rules. */
+            rules: string[];
+        };
         /**
          * @description An amount of money with every digit.
          * @example 12.5
@@ -1699,7 +1840,7 @@ export interface components {
             }[];
         };
         /** @enum {unknown} */
-        Permission: "read_costs" | "read_live" | "read_fleet" | "read_bills" | "read_invoices" | "read_rules" | "read_audit" | "read_metrics" | "decide_advice" | "issue_invoices" | "close_periods" | "manage_users" | "manage_own" | "manage_budgets" | "send_telemetry";
+        Permission: "read_costs" | "read_live" | "read_fleet" | "read_bills" | "read_invoices" | "read_rules" | "read_audit" | "read_metrics" | "decide_advice" | "issue_invoices" | "close_periods" | "manage_users" | "manage_own" | "manage_budgets" | "manage_alerts" | "send_telemetry";
         PolicyComparison: {
             a: components["schemas"]["Digest"];
             b: components["schemas"]["Digest"];
@@ -2340,6 +2481,147 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alerts"];
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    testReceiver: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /** @description Of the receiver. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether it was delivered. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        receiver: string;
+                        is_delivered: boolean;
+                        /** @description Why it was not. */
+                        problem: components["schemas"]["MaybeText"];
+                    };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    putSilence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rule": "gpu_hot",
+                 *       "scope": "lab/gpu-07",
+                 *       "to": "2026-04-02",
+                 *       "reason": "The fan is replaced on Thursday"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The rule; by default */
+                    rule?: string;
+                    /** @description The subject or the whole scope of an alert; by default */
+                    scope?: string;
+                    /** @description The last day, at most 366 days ahead. */
+                    to: components["schemas"]["Date"];
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The silence. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertSilence"];
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    liftSilence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /** @description Of the silence. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is lifted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
             default: components["responses"]["OtherProblem"];
@@ -3169,6 +3451,8 @@ export interface operations {
                 top?: number;
                 /** @description Forecast as on this day; only days before it are known. By default, today. */
                 today?: string;
+                /** @description Adds the range that holds 50 %. */
+                half?: boolean;
                 /** @description Adds a table of the methods tried, their errors, and whether the ranges held. */
                 explain?: boolean;
                 /**

@@ -22,6 +22,9 @@ export type Row = Schemas["Row"];
 export type Cell = Row[string];
 export type ApiTable = Schemas["Table"];
 export type Tables = Schemas["Tables"];
+export type Alerts = Schemas["Alerts"];
+export type Alert = Schemas["Alert"];
+export type AlertSilence = Schemas["AlertSilence"];
 export type AdviceStep = Schemas["AdviceStep"];
 
 export type Dimension = Answer<"listDimensions">["data"][number];

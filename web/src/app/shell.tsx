@@ -7,6 +7,7 @@ import { Icon, Logo } from "../components/icons";
 import { Empty, ErrorBoundary, Skeleton } from "../components/states";
 import { GROUPS, mayOpen, pageAt, PAGES, type Page } from "../pages/registry";
 import { addMonths, words } from "../util/text";
+import { AlertsProvider, Bell, useAlerts } from "./alerts";
 import { BehindNote, CurrencyProvider, CurrencySwitch, Freshness, RatesNote, useCurrencies } from "./currency";
 import { Help } from "./help";
 import { useKeys } from "./keyboard";
@@ -188,6 +189,7 @@ export function Shell() {
   const months = useMonths();
   const { signOut, may } = useSession();
   const currencies = useCurrencies(may("read_costs") && months.ready ? months.month : null);
+  const alerts = useAlerts(may("read_costs"));
   const [dialog, setDialog] = useState<"" | "search" | "help">("");
   const [drawer, setDrawer] = useState(false);
   const menu = useRef<HTMLSpanElement>(null);
@@ -224,6 +226,7 @@ export function Shell() {
   return (
     <MonthProvider value={months}>
      <CurrencyProvider value={currencies}>
+     <AlertsProvider value={alerts}>
       <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
         Skip to content
       </a>
@@ -251,6 +254,7 @@ export function Shell() {
               <kbd>/</kbd>
             </button>
             {pageAt(path)?.timeless ? <span class="top-space" /> : <><CurrencySwitch /><MonthPicker /></>}
+            <Bell />
             <span class="top-help">
               <IconButton icon="help" label="Keyboard shortcuts" onClick={() => setDialog("help")} />
             </span>
@@ -266,6 +270,7 @@ export function Shell() {
       </div>
       <Palette open={dialog === "search"} onClose={() => setDialog("")} pages={pages} actions={actions} />
       <Help open={dialog === "help"} onClose={() => setDialog("")} pages={pages} />
+     </AlertsProvider>
      </CurrencyProvider>
     </MonthProvider>
   );

@@ -19,6 +19,8 @@ export interface Series {
   values: (string | null)[];
   dashed?: boolean;
   stack?: string;
+  band?: boolean; // of a line: the room between the one before and it is filled
+  legend?: string; // its name in the legend; "": none
 }
 
 export interface ChartProps {
@@ -90,15 +92,15 @@ function DataTable({ title, labels, series, tell }: Props & { tell: ChartProps["
 export function Legend({ series, onSeries }: { series: Series[]; onSeries?: (name: string) => void }) {
   return (
     <ul class="legend">
-      {series.map((one) => (
+      {series.filter((one) => one.legend !== "").map((one) => (
         <li key={one.name}>
-          <span class={`mark mark-${one.colour}${one.dashed ? " mark-dashed" : ""}`} aria-hidden="true" />
+          <span class={`mark mark-${one.colour}${one.dashed ? " mark-dashed" : ""}${one.band ? ` mark-band-${one.legend?.slice(0, 2)}` : ""}`} aria-hidden="true" />
           {onSeries ? (
             <button type="button" class="legend-name" onClick={() => onSeries(one.name)} title={one.name}>
               {one.name}
             </button>
           ) : (
-            <span class="legend-name" title={one.name}>{one.name}</span>
+            <span class="legend-name" title={one.name}>{one.legend ?? one.name}</span>
           )}
         </li>
       ))}

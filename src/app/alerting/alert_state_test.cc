@@ -1,0 +1,64 @@
+#include "app/alerting/alert_state.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+namespace pennyweight {
+namespace {
+
+const Instant kAt = *parse_instant("2026-03-04T10:00:00Z");
+
+AlertState full_state() {
+  const Alert alert{.condition = {.rule = "gpu_hot",
+                                  .scope = "lab/gpu-07",
+                                  .subject = "lab/gpu-07",
+                                  .severity = AlertSeverity::kCritical,
+                                  .summary = "96 °C \"and more\""},
+                    .since = kAt,
+                    .seen = kAt,
+                    .ended = kAt,
+                    .told = kAt,
+                    .is_silent = true};
+  AlertState state;
+  state.book.emplace(std::pair("gpu_hot", "lab/gpu-07"), alert);
+  state.ended = {alert, alert};
+  state.silences = {{.id = "0123456789abcdef",
+                     .what = {.rule = "gpu_hot",
+                              .scope = "lab/gpu-07",
+                              .from = *parse_date("2026-03-04"),
+                              .to = *parse_date("2026-03-09")},
+                     .reason = "The fan is \"replaced\"\n on Thursday",
+                     .by = "ana",
+                     .at = kAt}};
+  return state;
+}
+
+TEST(AlertState, IsReadAsItWasWritten) {
+  const std::string text = to_json(full_state());
+  const auto read = parse_alert_state(text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(to_json(*read), text);
+  ASSERT_EQ(read->silences.size(), 1u);
+  EXPECT_EQ(read->silences[0].what.to, parse_date("2026-03-09").value());
+  EXPECT_EQ(read->ended.size(), 2u);
+}
+
+TEST(AlertState, OfAnEarlierVersionHasNeitherSilencesNorWhatEnded) {
+  const auto read = parse_alert_state(R"({"alerts": [], "outbox": [], "dead": []})");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->silences.empty());
+  EXPECT_TRUE(read->ended.empty());
+}
+
+TEST(AlertState, WithABrokenSilenceIsRefused) {
+  std::string text = to_json(full_state());
+  const auto at = text.find("2026-03-09");
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, 10, "2026-02-30");
+  EXPECT_FALSE(parse_alert_state(text));
+}
+
+}  // namespace
+}  // namespace pennyweight
