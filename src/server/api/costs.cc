@@ -7,6 +7,7 @@
 #include "core/hash.h"
 #include "core/try.h"
 #include "server/api/cost_params.h"
+#include "server/api/downloads.h"
 #include "server/api/endpoints.h"
 #include "server/api/scoped_queries.h"
 #include "server/api/tables.h"
@@ -62,6 +63,11 @@ Response get_costs(const Services& services, const Request& request) {
   const std::string etag = plan->currency ? "" : queries.etag(request);
   if (client_has(request, etag)) return not_modified(etag);
 
+  Downloads::Turn turn;
+  if (format != AnswerFormat::kJson) {
+    turn = services.downloads->take(request);
+    if (!turn) return no_turn();
+  }
   const std::size_t rows_max = format == AnswerFormat::kJson ? kRowsMax : kStreamedRowsMax;
   const auto tables = query_costs(
       *plan,
@@ -84,7 +90,7 @@ Response get_costs(const Services& services, const Request& request) {
   if (format == AnswerFormat::kParquet && tables->empty()) {
     return not_found("no posting matches the filters and dates");
   }
-  return answer(*std::move(tables), format, etag);
+  return with_turn(answer(*std::move(tables), format, etag), std::move(turn));
 }
 
 }  // namespace pennyweight::api

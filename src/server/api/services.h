@@ -9,6 +9,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "insight/queries/budget_forecasts.h"
+#include "server/api/downloads.h"
 #include "server/api/failed_sign_ins.h"
 #include "server/api/machine_clients.h"
 #include "server/audit_log/audit_log.h"
@@ -55,6 +56,7 @@ struct Services {
   audit_log::LogFiles audit_files = {};  // for verifying the whole log
   MachineClients machine_clients = {};
   std::shared_ptr<FailedSignIns> failed_sign_ins = std::make_shared<FailedSignIns>();
+  std::shared_ptr<const Downloads> downloads = std::make_shared<const Downloads>();
   std::shared_ptr<BudgetBook> budget_book = {};  // null: budgets are configured only
   // Null before alerts are evaluated; empty: they never are.
   std::function<AlertDesk*()> alerts = {};

@@ -16,6 +16,7 @@
 #include "reporting/number_format.h"
 #include "reporting/unit_cost_jobs.h"
 #include "server/api/cost_params.h"
+#include "server/api/downloads.h"
 #include "server/api/endpoints.h"
 #include "server/api/scoped_queries.h"
 #include "server/api/tables.h"
@@ -416,6 +417,11 @@ Response get_workloads(const Services& services, const Request& request) {
     if (!shown) return refusal(shown.error());
     if (*shown) return page_of(queries, query, **shown, names, etag);
   }
+  Downloads::Turn turn;
+  if (format != AnswerFormat::kJson) {
+    turn = services.downloads->take(request);
+    if (!turn) return no_turn();
+  }
   const auto rows = queries.summarise(whole);
   if (!rows) return refusal(rows.error());
   if (rows->size() > kStreamedRowsMax) {
@@ -429,7 +435,7 @@ Response get_workloads(const Services& services, const Request& request) {
   for (const WorkloadSums& sums : all) currencies.insert(sums.effective.currency());
   std::vector<Table> tables;
   for (const Currency& currency : currencies) tables.push_back(table_of(all, names, currency));
-  return answer(std::move(tables), format, etag);
+  return with_turn(answer(std::move(tables), format, etag), std::move(turn));
 }
 
 Response get_workload(const Services& services, const Request& request) {
