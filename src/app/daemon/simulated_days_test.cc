@@ -136,48 +136,48 @@ TEST_F(SimulatedDays, APodThatVanishesBetweenTwoListsIsSaidWithItsMoney) {
 
 // The API alone is away: what telemetry saw of a pod meanwhile was written before the pod was gone.
 TEST_F(SimulatedDays, APodThatTelemetrySawWhileTheApiWasAwayCountsUntilThen) {
-  pods_ = {{"p1", 1, at("2026-03-04T20:00:00Z"), at("2026-03-04T20:40:10Z")}};
+  pods_ = {{"p1", 1, at("2026-03-04T20:00:00Z"), at("2026-03-04T20:20:10Z")}};
   start();
   const auto scrape_until = [&](Instant until) {
     while (clock_.now() < until) {
-      clock_.advance(seconds(30));
+      clock_.advance(minutes(1));
       scrape_cards({clock_.now() < pods_[0].end ? "p1" : "", ""});
       ledger_->cycle();
     }
   };
-  scrape_until(at("2026-03-04T20:20:00Z"));
+  scrape_until(at("2026-03-04T20:10:00Z"));
   api_->set_down(true, true);
-  scrape_until(at("2026-03-04T21:00:00Z"));
+  scrape_until(at("2026-03-04T20:35:00Z"));
   api_->set_down(false);
-  scrape_until(at("2026-03-04T21:20:00Z"));
+  run_until(at("2026-03-04T20:55:00Z"), minutes(5));
   run_until(at("2026-03-05T00:12:00Z"));
   // Until the scrape that no longer named it.
-  EXPECT_COST(settled().at("p1"), price(1, minutes(40) + seconds(30)));
+  EXPECT_COST(settled().at("p1"), price(1, minutes(21)));
   const auto rows = set_aside();
   ASSERT_THAT(rows, SizeIs(1));
-  EXPECT_THAT(rows[0].reason, HasSubstr("last seen at 2026-03-04T20:40:30Z"));
+  EXPECT_THAT(rows[0].reason, HasSubstr("last seen at 2026-03-04T20:21:00Z"));
 }
 
 // The telemetry of a run is not taken for that of the one before it under the same name.
 TEST_F(SimulatedDays, TelemetryOfTheNextRunOfANameExtendsNoneThatIsGone) {
-  pods_ = {{"set-0", 1, at("2026-03-04T20:00:00Z"), at("2026-03-04T20:25:00Z")},
-           {"set-0", 1, at("2026-03-04T20:50:00Z"), at("2026-03-04T23:00:00Z")}};
+  pods_ = {{"set-0", 1, at("2026-03-04T20:00:00Z"), at("2026-03-04T20:15:00Z")},
+           {"set-0", 1, at("2026-03-04T20:30:00Z"), at("2026-03-04T23:00:00Z")}};
   start();
   const auto scrape_until = [&](Instant until) {
     while (clock_.now() < until) {
-      clock_.advance(seconds(30));
+      clock_.advance(minutes(1));
       const bool runs = clock_.now() < pods_[0].end || pods_[1].begin <= clock_.now();
       scrape_cards({runs ? "set-0" : ""});
       ledger_->cycle();
     }
   };
-  scrape_until(at("2026-03-04T20:20:00Z"));
+  scrape_until(at("2026-03-04T20:10:00Z"));
   api_->set_down(true, true);
-  scrape_until(at("2026-03-04T21:00:00Z"));
+  scrape_until(at("2026-03-04T20:35:00Z"));
   api_->set_down(false);
-  scrape_until(at("2026-03-04T21:20:00Z"));
+  run_until(at("2026-03-04T20:55:00Z"), minutes(5));
   run_until(at("2026-03-05T00:12:00Z"));
-  EXPECT_COST(settled().at("set-0"), price(1, minutes(25) + hours(2) + minutes(10)));
+  EXPECT_COST(settled().at("set-0"), price(1, minutes(15) + hours(2) + minutes(30)));
 }
 
 }  // namespace

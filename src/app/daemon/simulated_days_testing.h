@@ -197,7 +197,7 @@ class SimulatedDays : public testing::Test {
     api_ = std::make_unique<SimulatedApi>(pods_, nodes_, ledger_->inventory(), clock_);
     state_metrics_ = std::make_unique<StateMetricsSource>(ledger_->inventory());
     auto engine = live::Engine::open(
-        {.folder = "",
+        {.folder = engine_folder_,
          .stream = {.classification = {.cluster = kSimulated}, .timing = {}, .limits = {}},
          .state = state_metrics_.get()},
         clock_);
@@ -229,22 +229,24 @@ class SimulatedDays : public testing::Test {
     }
   }
 
-  // A scrape of a DCGM exporter now: a line for each card that a pod holds, and each free one.
-  void scrape_cards(const std::vector<std::string>& pods) {
+  // A scrape of a node's DCGM exporter now: a line for each card, with the pod that holds it.
+  void scrape_cards(const std::vector<std::string>& pods, const std::string& node = "n1",
+                    const ClusterId& cluster = kSimulated) {
     std::string body;
     for (std::size_t i = 0; i < pods.size(); ++i) {
       body += fmt::format(
-          "DCGM_FI_DEV_GPU_UTIL{{gpu=\"{}\",UUID=\"GPU-n1-{}\",modelName=\"NVIDIA A100-SXM4-80GB\","
-          "Hostname=\"n1\"{}}} 50\n",
-          i, i,
+          "DCGM_FI_DEV_GPU_UTIL{{gpu=\"{1}\",UUID=\"GPU-{0}-{1}\","
+          "modelName=\"NVIDIA A100-SXM4-80GB\",Hostname=\"{0}\"{2}}} 50\n",
+          node, i,
           pods[i].empty() ? "" : ",namespace=\"team\",container=\"main\",pod=\"" + pods[i] + "\"");
     }
     const auto taken = engine_->ingest({.kind = live::IngestRequest::Kind::kExposition,
                                         .content_type = "text/plain; version=0.0.4",
                                         .body = body,
+                                        .cluster = cluster,
                                         .scraped_at = clock_.now(),
-                                        .target = {.labels = {{"instance", "n1"}, {"job", "gpu"}}},
-                                        .target_id = "gpu n1"});
+                                        .target = {.labels = {{"instance", node}, {"job", "gpu"}}},
+                                        .target_id = "gpu " + node});
     ASSERT_TRUE(taken) << taken.error().message;
   }
 
@@ -307,6 +309,7 @@ class SimulatedDays : public testing::Test {
   }
 
   std::filesystem::path folder_;
+  std::string engine_folder_;  // of the journal; empty: a kill loses samples
   Config config_ = default_config();
   RateCard card_;
   SimulatedClock clock_{*parse_instant("2026-03-04T20:00:00Z")};

@@ -57,7 +57,8 @@ class SimulatedSlurm : public LiveSource {
   bool is_ready() const override { return is_ready_; }
   std::map<std::string, std::uint64_t> counts() const override { return {}; }
   void set_down(bool down) { is_down_ = down; }
-  // Of the last poll that was answered, and of the first one since then without a failure between.
+  // Of the last poll that was answered up to now, and of the first one since then without a failure
+  // between.
   std::optional<Instant> answered_at() const { return answered_at_; }
   std::optional<Instant> answers_since() const { return answers_since_; }
 
@@ -67,10 +68,12 @@ class SimulatedSlurm : public LiveSource {
     is_down_ ? remove_answers() : write_answers();
     slurm::PollResult result = poller_.poll();
     EXPECT_EQ(result.failures.empty(), !is_down_);
+    // A long absence is read in several polls, one after the other.
+    if (!is_down_ && !result.is_caught_up) polled_at_.reset();
     if (is_down_) {
       answers_since_.reset();
-    } else {
-      answered_at_ = *polled_at_;
+    } else if (result.is_caught_up) {
+      answered_at_ = clock_.now();
       if (!answers_since_) answers_since_ = answered_at_;
     }
     is_ready_ = is_ready_ || (result.failures.empty() && result.is_caught_up);
