@@ -32,6 +32,11 @@ add_test(NAME bench/ingest
                  $<TARGET_FILE:bench_ingest_load> --tiny --pennyweight $<TARGET_FILE:pennyweight>
                  --sql-tool $<TARGET_FILE:sql_tool>)
 set_tests_properties(bench/ingest PROPERTIES TIMEOUT 300)
+# Beside VictoriaMetrics; skipped without it.
+add_test(NAME bench/real_rate
+         COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/real_rate.py --tiny
+                 --pennyweight $<TARGET_FILE:pennyweight> --sql-tool $<TARGET_FILE:sql_tool>)
+set_tests_properties(bench/real_rate PROPERTIES LABELS real TIMEOUT 300 SKIP_RETURN_CODE 77)
 add_executable(bench_serve_ledger ${PROJECT_SOURCE_DIR}/bench/serve_ledger.cc)
 target_link_libraries(bench_serve_ledger PRIVATE module_ledger_store_duckdb)
 add_executable(bench_serve_direct ${PROJECT_SOURCE_DIR}/bench/serve_direct.cc)

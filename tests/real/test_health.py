@@ -65,10 +65,27 @@ def check_metrics(server):
     ages = [value for (name, labels), value in own.items()
             if name == "pennyweight_source_age_seconds" and 'cluster="lab"' in labels]
     expect(len(ages) == 1 and 0 <= ages[0] < 30, f"the API was heard just now: {ages}")
+    check_workloads(server, own)
     _, text = harness.get(server.url + "/metrics")
     helps = [line for line in text.splitlines() if line.startswith("# HELP")]
     expect(len(helps) == len({line.split()[2] for line in helps}), "each family has one help")
     expect(not [line for line in helps if "Samples received" in line], f"help that helps: {helps}")
+
+
+def check_workloads(server, own):
+    """Workloads are there for those who ask, as many as they ask for, and the rest in one sum."""
+    name = "pennyweight_workload_cost_per_hour"
+    expect(not [key for key in own if key[0] == name], "nobody asked for workloads")
+    of_all = {}
+    for wanted, workload in ((1, "ml/train"), (5000, "ml/train")):
+        found = harness.metrics(f"{server.url}/metrics?workloads={wanted}")
+        of_all = {labels: value for (family, labels), value in found.items() if family == name}
+        expect(len(of_all) == 1 and sum(of_all.values()) == 2.2
+               and all(f'workload="{workload}' in labels for labels in of_all),
+               f"2 GPUs at 1.10: {of_all}")
+    for bad in ("5001", "-1", "all", "1e3", "1;2"):
+        status, text = harness.get(f"{server.url}/metrics?workloads={bad}")
+        expect(status == 400 and "0 to 5000" in text, f"{bad}: {status} {text}")
 
 
 def check_prices(server, place):

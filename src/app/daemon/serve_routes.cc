@@ -4,12 +4,18 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstddef>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
+#include <string>
+#include <system_error>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "app/context/version.h"
 #include "core/ascii.h"
@@ -36,6 +42,7 @@ constexpr std::chrono::seconds kMeasuredViewAge{90};
 // Teams of a cluster and a currency in /metrics; further ones are summed.
 constexpr std::size_t kTeamsShownMax = 50;
 constexpr std::size_t kNodesShownMax = 1000;
+constexpr std::size_t kWorkloadsShownMax = 5000;
 constexpr std::string_view kOthers = "(others)";
 constexpr std::string_view kUnallocatedTeam = "(unallocated)";
 
@@ -298,6 +305,43 @@ void add_months(std::span<const LiveRow> lines, MetricsText& metrics) {
   write_team_sums(sums, metrics);
 }
 
+// What runs, the most expensive workloads first, and the sum of the others of each cluster.
+void add_workloads(std::span<const LiveRow> lines, std::size_t shown_max, MetricsText& metrics) {
+  if (shown_max == 0) return;
+  std::vector<const LiveRow*> order;
+  for (const LiveRow& line : lines) {
+    if (line.runs && line.hour && !line.is_unallocated) order.push_back(&line);
+  }
+  std::ranges::stable_sort(order, [](const LiveRow* a, const LiveRow* b) {
+    return a->hour->ticks() > b->hour->ticks();
+  });
+  metrics.family("pennyweight_workload_cost_per_hour", "gauge",
+                 "Cost of an hour now of each workload that runs, as many as were asked for.");
+  TeamSums others;  // by the one name that they share
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const LiveRow& line = *order[i];
+    const std::string cluster = line.cluster.text(), currency = line.hour->currency().text();
+    if (i < shown_max) {
+      const LiveShare& share = line.share();
+      metrics.sample({{"cluster", cluster},
+                      {"workload", share.workload.text()},
+                      {"team", share.dimensions.find("team").value_or("")},
+                      {"currency", currency}},
+                     to_text(line.hour->amount()));
+      continue;
+    }
+    auto& sums = others[{cluster, currency}];
+    const auto [at, is_new] = sums.try_emplace(std::string(kOthers), *line.hour);
+    if (!is_new) at->second += *line.hour;
+  }
+  for (const auto& [key, sums] : others) {
+    for (const auto& [name, cost] : sums) {
+      metrics.sample({{"cluster", key.first}, {"workload", name}, {"currency", key.second}},
+                     to_text(cost.amount()));
+    }
+  }
+}
+
 void add_unpriced(const LiveView& view, MetricsText& metrics) {
   metrics.family("pennyweight_nodes_unpriced", "gauge",
                  "Nodes without a price: what runs there is shown without cost.");
@@ -317,7 +361,7 @@ void add_unpriced(const LiveView& view, MetricsText& metrics) {
   }
 }
 
-void add_ledger(const ServeRouteContext& context, MetricsText& metrics) {
+void add_ledger(const ServeRouteContext& context, std::size_t workloads, MetricsText& metrics) {
   metrics.family(
       "pennyweight_ledger_total", "counter",
       "Facts, imports and runs that serve wrote into the ledger, and what failed, by name.");
@@ -350,6 +394,7 @@ void add_ledger(const ServeRouteContext& context, MetricsText& metrics) {
   }
   add_teams(lines, metrics);
   add_months(lines, metrics);
+  add_workloads(lines, workloads, metrics);
   add_unpriced(*view, metrics);
 }
 
@@ -428,13 +473,30 @@ void add_process(MetricsText& metrics) {
   }
 }
 
-Response make_metrics(const ServeRouteContext& context) {
+// "?workloads=N": how many workloads get a series of their own; none unless it is asked for, since
+// their names come and go.
+std::optional<std::size_t> workloads_wanted(const Request& request) {
+  const std::string text = request.parameter("workloads");
+  if (text.empty()) return 0;
+  std::size_t wanted = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), wanted);
+  const bool is_number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+  if (!is_number || wanted > kWorkloadsShownMax) return {};
+  return wanted;
+}
+
+Response make_metrics(const ServeRouteContext& context, const Request& request) {
+  const auto workloads = workloads_wanted(request);
+  if (!workloads) {
+    return {.status = 400,
+            .body = fmt::format("workloads is a number from 0 to {}\n", kWorkloadsShownMax)};
+  }
   MetricsText metrics;
   metrics.family("pennyweight_build_info", "gauge", "The version that runs.");
   metrics.sample({{"version", kProgramVersion}}, 1);
   add_engine(context, metrics);
   add_sources(context, metrics);
-  add_ledger(context, metrics);
+  add_ledger(context, *workloads, metrics);
   add_work(context, metrics);
   add_server(context, metrics);
   add_connections(context, metrics);
@@ -491,7 +553,7 @@ std::vector<server::Route> serve_routes(const ServeRouteContext& context) {
            .takes_encoded_body = true},
           {.method = "GET",
            .path = "/metrics",
-           .handler = [context](const Request&) { return make_metrics(context); },
+           .handler = [context](const Request& request) { return make_metrics(context, request); },
            .permission = "read_metrics"},
           {.method = "GET",
            .path = "/healthz",
