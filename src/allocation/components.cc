@@ -146,7 +146,7 @@ ComponentSplit residual(const Charge& charge, const NodeShape& shape, const Cata
     return split;
   }
   ComponentSplit split = all_to_gpus(fmt::format(
-      "all of it to the GPUs: the rates of CPU and memory can't be compared with the price: {}",
+      "all of it to the GPUs: the rates of CPU and memory can't be compared with the price ({})",
       no_rate));
   split.rate_missing = std::move(no_rate);
   return split;

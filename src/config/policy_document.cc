@@ -422,7 +422,7 @@ class PolicyReader {
       const auto& [what, at] = lists[static_cast<std::size_t>(found.list)];
       if (found.rule >= at->size() || found.earlier >= at->size()) continue;  // of the defaults
       const YamlNode& rule = *(*at)[found.rule];
-      yaml_.warn(rule, fmt::format("this rule of {} never decides anything: the one in line {} "
+      yaml_.warn(rule, fmt::format("this rule of {} never applies: the one in line {} "
                                    "comes first and matches everything that it would",
                                    what, (*at)[found.earlier]->line));
     }

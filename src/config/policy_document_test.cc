@@ -154,7 +154,7 @@ TEST(PolicyDocument, RefusesWithPlaceAndReason) {
       {"spread: [{kind: overhead, how: keep, within: node}]",
        "p.yaml:2:46: how: keep moves nothing"},
       {"spread: [{kind: overhead, how: even, dimension: team, measure: {named: x}}]",
-       "p.yaml:2:64: a named measure goes with how: proportional"},
+       "p.yaml:2:64: a named measure needs how: proportional"},
       {"owners: [{when: []}]",
        "p.yaml:2:10: a rule of policy.owners needs set: {dimension: value}"},
       {"owners: [{set: {squad: a}}]", "p.yaml:2:17: policy.owners[].set names the dimension 'squa"},
@@ -225,7 +225,7 @@ TEST(PolicyDocument, WarnsOfWhatNeverDecides) {
     const char* want;
   } kCases[] = {
       {"sharing:\n- basis: max\n- {cluster: a, basis: usage}\n",
-       "p.yaml:4:3: warning: this rule of policy.sharing never decides anything: the one in line 3 "
+       "p.yaml:4:3: warning: this rule of policy.sharing never applies: the one in line 3 "
        "comes first and matches everything that it would"},
       {"node_splits:\n- {instance_type: \"p*\", split: residual}\n- {instance_type: p5, split: "
        "whole_node}\n",
@@ -235,7 +235,7 @@ TEST(PolicyDocument, WarnsOfWhatNeverDecides) {
       {"spread:\n- {kind: overhead, how: keep}\n- {kind: overhead, how: proportional}\n",
        "p.yaml:4:3: warning: this rule of policy.spread never"},
       {"owners:\n- set: {team: a}\n- {priority: 1, set: {team: b}}\n",
-       "p.yaml:3:3: warning: this rule of policy.owners never decides anything: the one in line 4"},
+       "p.yaml:3:3: warning: this rule of policy.owners never applies: the one in line 4"},
       {"overhead:\n- {label: a, in: [\"*-system\"]}\n",
        "p.yaml:3:19: warning: a '*' matches anything only at the end of a name; in '*-system'"},
   };

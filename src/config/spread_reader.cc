@@ -143,7 +143,7 @@ class SpreadRuleReader {
                                                 to_text(rule_.kind)));
     }
     if (rule_.measure == SpreadMeasure::kNamed && rule_.how != Spread::kProportional) {
-      return yaml_.refuse(*target_, "a named measure goes with how: proportional");
+      return yaml_.refuse(*target_, "a named measure needs how: proportional");
     }
     const std::string how(words::text(rule_.how));
     if (rule_.how == Spread::kKeep && target_ != nullptr) {

@@ -340,7 +340,7 @@ RejectedRow conflict_row(std::string_view file, std::uint64_t line, std::string_
           .line = line,
           .column = {},
           .reason = fmt::format("conflict: this {} is already known with other content ({}); the "
-                                "first version is kept, a correction must be a fact of its own",
+                                "first version is kept; a correction must be a fact of its own",
                                 fact, difference),
           .text = {}};
 }

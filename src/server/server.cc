@@ -264,11 +264,11 @@ struct Server::State final : ConnectionHandler {
     if (!head.field("authorization").empty()) return;
     const std::string_view host = without_port(head.field("host"));
     if (settings.is_known_host(host)) return;
-    call.rejection =
-        problem(421, "Misdirected request",
-                fmt::format("This server does not know itself as {}; if it should, add that name "
-                            "to serve.hosts.",
-                            host.empty() ? "a request without Host" : host));
+    call.rejection = problem(
+        421, "Misdirected request",
+        fmt::format("This server is not known by the name {}; if it should be, add the name "
+                    "to serve.hosts.",
+                    host.empty() ? "a request without Host" : host));
   }
 
   // ---- On a worker
@@ -392,7 +392,7 @@ struct Server::State final : ConnectionHandler {
       return route.handler(call.request);
     } catch (const std::bad_alloc&) {
       return problem(503, "Out of memory",
-                     "The server has no memory left for this request; send less at once.");
+                     "The server has no memory left for this request; send smaller requests.");
     } catch (const std::exception& error) {
       report_failure(route.path, error.what());
     } catch (...) {

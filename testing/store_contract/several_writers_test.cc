@@ -174,7 +174,7 @@ TEST_P(SeveralWriters, APartOfARunThatWasReplacedIsNotKept) {
   keep_run(*one_, run(), {posting({{1, 1}}, "b", costs(5))});
   const auto refused = session->commit();
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("make it again"));
+  EXPECT_THAT(refused.error().message, HasSubstr("start the run again"));
   EXPECT_EQ(must(one_->runs()).size(), 2u);
 }
 

@@ -168,7 +168,7 @@ def check_log(server, ana):
                for action, entry_of in actions), f"and her sign-in: {actions}")
     whole = subprocess.run([BINARY, "audit", "verify"], cwd=server.folder, capture_output=True,
                            text=True, timeout=60)
-    expect(whole.returncode == 0 and "is whole" in whole.stdout, f"it is whole: {whole}")
+    expect(whole.returncode == 0 and "is intact" in whole.stdout, f"it is whole: {whole}")
     log = server.log.read_text() + (server.folder / "pennyweight.duckdb.audit").read_text()
     for secret in seen | {SECRET}:
         expect(secret and secret not in log, f"a secret stands in a log: {secret}")

@@ -115,16 +115,16 @@ expect(actions == ["user.add"] * 4 + ["user.change"] * 3 + ["user.add", "token.a
 expect(all(entry["actor"].startswith("cli:") for entry in entries), entries)
 expect("finance" in str(entries[4]["before"]) and "team_lead" in str(entries[4]["after"]),
        entries[4])
-expect_run(["audit", "verify"], cwd, 0, ["is whole: 11 entries"])
+expect_run(["audit", "verify"], cwd, 0, ["is intact: 11 entries"])
 # What is cut off at its end is known to the accounts, also once more is appended.
 log_file = cwd / "pennyweight.duckdb.audit"
 log_file.write_text("".join(log.splitlines(keepends=True)[:-2]))
 expect_run(["audit", "verify"], cwd, 1, ["ends with number 9, and number 11 is known"])
-expect_run(["audit", "verify", "--trail", str(log_file)], cwd, 0, ["is whole: 9 entries"])
+expect_run(["audit", "verify", "--trail", str(log_file)], cwd, 0, ["is intact: 9 entries"])
 log_file.rename(cwd / "aside")
 expect_run(["audit", "verify"], cwd, 1, ["its entry number 11 is known"])
 log_file.write_text(log)
-expect_run(["audit", "verify"], cwd, 0, ["is whole: 11 entries"])
+expect_run(["audit", "verify"], cwd, 0, ["is intact: 11 entries"])
 (cwd / "aside").unlink()
 kept = b"".join(path.read_bytes() for path in cwd.rglob("*")
                 if path.is_file() and path.name != "password")

@@ -1,5 +1,5 @@
 """kill -9 at random moments while people change users, roles, tokens and months, over HTTP and with the
-verbs: no change exists without its line in the audit log, and the log is whole.
+verbs: no change exists without its line in the audit log, and the log is intact.
 
 AUDIT_KILL_ROUNDS=1000 AUDIT_KILL_SEED=7 for a long run; a failing round prints its seed.
 """
@@ -84,7 +84,7 @@ def lines_of(cwd):
 
 def check(cwd, seed):
     out, _ = expect_run(["audit", "verify"], cwd)
-    expect("is whole" in out, f"seed {seed}: {out}")
+    expect("is intact" in out, f"seed {seed}: {out}")
     lines = lines_of(cwd)
     closed = json.loads(expect_run(["close", "--format", "json"], cwd)[0] or "[]") \
         if any(line["action"].startswith("period.close") for line in lines) else []

@@ -140,7 +140,7 @@ def main():
         server.set_clock(130)
         status, text = wait_until("the API's silence is told", lambda: (
             lambda answer: answer[0] == 503 and answer)(harness.get(server.url + "/readyz")))
-        expect("kubernetes lab was last heard at" in text and "401" in text, f"why: {text}")
+        expect("kubernetes lab was last heard from at" in text and "401" in text, f"why: {text}")
         expect(harness.get(server.url + "/healthz")[0] == 200, "it lives")
         code, said = doctor(server)
         expect(code != 0 and any("kubernetes lab was last heard" in line for line in said),

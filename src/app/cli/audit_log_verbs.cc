@@ -88,8 +88,9 @@ void settle_what_was_killed(const AuditLogOptions& options, Context& context) {
 Result<ExitCode> report_marks(const audit_log::Verdict& verdict, const AuditLogOptions& options,
                               Context& context) {
   for (const audit_log::Entry& entry : verdict.adopted) {
-    context.console.say(fmt::format("{} were written before heads were kept; entry {} adopts them",
-                                    entry.subject, entry.number));
+    context.console.say(fmt::format(
+        "{} were written before the log's end was recorded separately; entry {} vouches for them",
+        entry.subject, entry.number));
   }
   for (const audit_log::Entry& entry : verdict.accepted) {
     context.console.warn(api::accepted_text(entry));
@@ -140,13 +141,13 @@ Result<ExitCode> run_audit_verify(const AuditLogOptions& options, Context& conte
     return std::unexpected(is_missing ? no_log(path) : verdict.error());
   }
   if (!verdict->whole) {
-    return fail(ErrorCode::kConflict, fmt::format("{} is not whole: line {}: {}", path,
+    return fail(ErrorCode::kConflict, fmt::format("{} is not intact: line {}: {}", path,
                                                   verdict->bad_line, verdict->reason));
   }
   if (verdict->head.number == 0) {
-    context.console.print(fmt::format("{} is whole: it is empty\n", path));
+    context.console.print(fmt::format("{} is intact: it is empty\n", path));
   } else {
-    context.console.print(fmt::format("{} is whole: {} entries, the last is {}:{}\n", path,
+    context.console.print(fmt::format("{} is intact: {} entries, the last is {}:{}\n", path,
                                       verdict->head.number, verdict->head.number,
                                       verdict->head.hash));
   }

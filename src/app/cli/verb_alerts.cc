@@ -43,7 +43,7 @@ Result<ExitCode> test_receiver(const std::string& name, Context& context) {
     TRY(delivery.send(*receiver, {&end, 1}, false, now));
   }
   TRY(record_audit_event(context, "alert.test", name, "", ""));
-  context.console.say(fmt::format("receiver '{}' took the test message", name));
+  context.console.say(fmt::format("receiver '{}' accepted the test message", name));
   return ExitCode::kDone;
 }
 
@@ -54,7 +54,7 @@ std::string_view state_text(const Alert& alert) {
 
 Table alert_table(const AlertState& state) {
   Table table;
-  table.title = "Alerts that go on";
+  table.title = "Current alerts";
   table.columns = {{"severity", "severity"}, {"rule", "rule"},   {"subject", "subject"},
                    {"owner", "owner"},       {"since", "since"}, {"state", "state"},
                    {"summary", "summary"}};

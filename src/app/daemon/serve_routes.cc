@@ -519,7 +519,8 @@ Response ready(const ServeRouteContext& context) {
     if (!source->is_ready()) {
       missing += fmt::format("{} has not reported everything yet{}\n", name, why);
     } else if (status.heard_at && now - *status.heard_at > kSourceSilentMax) {
-      missing += fmt::format("{} was last heard at {}{}\n", name, to_text(*status.heard_at), why);
+      missing +=
+          fmt::format("{} was last heard from at {}{}\n", name, to_text(*status.heard_at), why);
     }
   }
   // Answers are then right but slow, from the ledger: no reason to send people or telemetry away.

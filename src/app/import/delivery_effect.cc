@@ -286,9 +286,9 @@ void add_lost_resources(const DeliveredLines& covered, const DeliveredLines& del
   const bool is_sampled = before.is_sampled() || after.is_sampled() || currencies.size() > 1;
   effect.needs_confirm.push_back(
       is_sampled
-          ? fmt::format("it lacks resources that have about {} % of the cost in its place",
+          ? fmt::format("it lacks resources that make up about {} % of the cost that it replaces",
                         static_cast<std::uint64_t>(lost / ((whole + 99) / 100)))
-          : fmt::format("it lacks resources that cost {} {}, and they would lose their lines",
+          : fmt::format("it lacks resources that cost {} {}, and their lines would be removed",
                         to_text(Decimal::from_ticks(lost)), currencies.begin()->text()));
 }
 

@@ -36,7 +36,7 @@ std::vector<MigInstance> instances_of(csv::Cells& cells) {
       return {};
     }
     if (instances.size() == kInstancesMax) {
-      cells.refuse("mig", fmt::format("more than {} instances on one card", kInstancesMax));
+      cells.refuse("mig", fmt::format("more than {} instances on one GPU", kInstancesMax));
       return {};
     }
     if (uuid.size() > limits::kIdBytesMax || profile.size() > limits::kIdBytesMax) {

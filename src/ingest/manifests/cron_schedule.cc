@@ -125,7 +125,7 @@ std::vector<std::string_view> split_blanks(std::string_view text) {
 Result<std::uint64_t> runs_in_month(std::string_view schedule, int year, unsigned month) {
   const auto words = split_blanks(expand_macro(schedule));
   if (words.size() != std::size(kCronFields)) {
-    return fail(ErrorCode::kBadValue, fmt::format("'{}' is no cron schedule of five fields",
+    return fail(ErrorCode::kBadValue, fmt::format("'{}' is not a cron schedule of five fields",
                                                   printable_text(schedule, 120)));
   }
   std::vector<CronValues> fields;

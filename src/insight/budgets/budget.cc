@@ -159,7 +159,8 @@ Result<void> check_budget(const Budget& budget) {
   if (budget.period == BudgetPeriod::kProject && (!budget.from || !budget.to)) {
     return wrong("a project needs `from` and `to`");
   }
-  if (budget.period != BudgetPeriod::kProject && budget.to) return wrong("`to` is for projects");
+  if (budget.period != BudgetPeriod::kProject && budget.to)
+    return wrong("`to` is allowed only for a project");
   if (budget.from && budget.to && *budget.to < *budget.from)
     return wrong("it ends before it begins");
   if (budget.rolls_over && !budget.from) return wrong("roll-over needs `from`, where it begins");
@@ -281,12 +282,12 @@ std::map<std::string, std::string> check_hierarchy(std::span<const Budget> budge
     }
     const Money has = parent.amount_on(budget_days(parent, today).first);
     if (sum.ticks() <= has.ticks()) continue;
-    notes[name] =
-        fmt::format("its {} plan {} {}, {} more than it has",
-                    children.size() == 1 ? "part" : fmt::format("{} parts", children.size()),
-                    to_text(sum.amount()),
-                    parent.currency() == kGpuHourUnit ? "GPU-hours" : sum.currency().text(),
-                    to_text((sum - has).amount()));
+    notes[name] = fmt::format(
+        "its {} {} {}, {} more than its own amount",
+        children.size() == 1 ? "part comes to" : fmt::format("{} parts come to", children.size()),
+        to_text(sum.amount()),
+        parent.currency() == kGpuHourUnit ? "GPU-hours" : sum.currency().text(),
+        to_text((sum - has).amount()));
   }
   return notes;
 }

@@ -125,7 +125,7 @@ TEST(Budget, PartsThatPlanMoreThanTheWholeAreSaid) {
   lost.parent = "nowhere";
   const std::vector<Budget> all{whole, nlp, cv, lost};
   const auto notes = check_hierarchy(all, day("2026-04-01"));
-  EXPECT_EQ(notes.at("research"), "its 2 parts plan 1200 USD, 200 more than it has");
+  EXPECT_EQ(notes.at("research"), "its 2 parts come to 1200 USD, 200 more than its own amount");
   EXPECT_THAT(notes.at("lost"), HasSubstr("does not exist"));
   Budget a = monthly(1);
   a.name = "a";

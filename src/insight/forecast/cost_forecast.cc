@@ -35,10 +35,10 @@ Result<void> check_event(const KnownEvent& event, Currency currency) {
   };
   if (event.to && *event.to < event.from) return wrong("it ends before it begins");
   if (event.per_day.has_value() == event.percent.has_value()) {
-    return wrong("state either the amount per day that it adds or the percent that remain");
+    return wrong("state either the amount per day that it adds or the percent that remains");
   }
   if (event.percent && (*event.percent < 0 || *event.percent > 10'000)) {
-    return wrong("the percent that remain are 0 to 10,000");
+    return wrong("the percent that remains must be 0 to 10,000");
   }
   if (event.per_day && event.per_day->currency() != currency) {
     return wrong(fmt::format("its amount is in {}, the costs are in {}",

@@ -150,7 +150,7 @@ class GroupPricer {
     if (const GpuModel* model = find_gpu_model(name)) return model;
     return fail(
         ErrorCode::kNotFound,
-        fmt::format("'{}' is no GPU model that the tables know, or fits several; say which "
+        fmt::format("'{}' is not a known GPU model, or matches several; say which "
                     "one with --gpu-model {}=MODEL, such as {}=A100-SXM4-80GB",
                     printable_text(name, 80), printable_text(name, 80), printable_text(name, 80)));
   }

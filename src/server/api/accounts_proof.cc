@@ -159,12 +159,13 @@ std::string user_difference(const access::User& user, const LoggedUser* logged) 
 
 std::string token_difference(const access::Token& token, const LoggedToken* logged) {
   if (logged == nullptr) {
-    return fmt::format("token {} of {} is in the accounts, and no entry made it", token.id,
-                       token.user);
+    return fmt::format(
+        "token {} of {} is in the accounts, and no entry of the audit log created it", token.id,
+        token.user);
   }
   if (logged->user != token.user) {
-    return fmt::format("token {} belongs to {}, and was made for {}", token.id, token.user,
-                       logged->user);
+    return fmt::format("token {} belongs to {}, but the audit log says that it was created for {}",
+                       token.id, token.user, logged->user);
   }
   if (logged->revoked && !token.revoked) {
     return fmt::format("token {} of {} was revoked, and works again", token.id, token.user);

@@ -58,10 +58,11 @@ std::unexpected<Error> damaged(std::string_view what, std::string_view why) {
   return fail(ErrorCode::kBadFile, fmt::format("the body's {} is damaged: {}", what, why));
 }
 std::unexpected<Error> too_large(std::string_view what, std::size_t bytes_max) {
-  return fail(ErrorCode::kLimit,
-              fmt::format("the body's {} holds more than {} bytes; send less at once, or raise the "
-                          "limit",
-                          what, bytes_max));
+  return fail(
+      ErrorCode::kLimit,
+      fmt::format("the body's {} holds more than {} bytes; send smaller requests, or raise the "
+                  "limit",
+                  what, bytes_max));
 }
 
 // Ends its zlib stream when it is destroyed.

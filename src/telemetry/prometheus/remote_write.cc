@@ -142,12 +142,12 @@ Result<void> WriteRequestReader::read_sample(const char* at, const char* end) {
 Result<void> WriteRequestReader::add_series(Series& series) {
   if (series_.size() == limits_.series) {
     return fail(ErrorCode::kLimit, fmt::format("a remote write body holds more than {} series; "
-                                               "send less at once",
+                                               "send smaller requests",
                                                limits_.series));
   }
   if (too_many_samples_) {
     return fail(ErrorCode::kLimit, fmt::format("a remote write body holds more than {} samples; "
-                                               "send less at once",
+                                               "send smaller requests",
                                                limits_.samples));
   }
   series.samples = static_cast<std::uint32_t>(samples_.size()) - series.first_sample;
@@ -317,7 +317,7 @@ Result<void> WriteRequestReader::read_v2(std::string_view body) {
         messages_.size() > limits_.series) {
       return fail(ErrorCode::kLimit,
                   fmt::format("a remote write body holds more than {} series, or {} symbols for "
-                              "each; send less at once",
+                              "each; send smaller requests",
                               limits_.series, kSymbolsPerSeriesMax));
     }
   }

@@ -194,7 +194,7 @@ def moves(reader, server, place):
 
     moving = place / "back.duckdb.moving"
     kill_in_the_midst(reader, f"bash -c '{into}exec {back}'", moving.exists)
-    expect(not (place / "back.duckdb").exists(), "it has its name when it is whole")
+    expect(not (place / "back.duckdb").exists(), "it has its name when it is intact")
     said = reader.types(f"{into}{back} 2>&1", 300)
     expect("is now an exact copy of" in said, f"and back: {said[-400:]}")
     expect(list(place.glob("back*")) == [place / "back.duckdb"], "nothing is left beside it")
@@ -271,7 +271,7 @@ def to_the_cluster(reader, machine, mover, four):
     expect(not (machine.where / "ledger.duckdb").exists(), "no file is the ledger any more")
     machine.takes_in("what serve takes in comes to the cluster")
     audit = reader.types("pennyweight audit verify")
-    expect("is whole" in audit, f"the audit log goes on: {audit}")
+    expect("is intact" in audit, f"the audit log goes on: {audit}")
     expect(json.loads(reader.types("pennyweight user list --format json"))[0]["rows"],
            "the accounts are there")
 

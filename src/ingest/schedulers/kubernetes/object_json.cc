@@ -60,7 +60,7 @@ class Fields {
     if (!value) return {};
     std::string_view text;
     if (value->get(text) != simdjson::SUCCESS) {
-      refuse(path_text(path), "it is not a text");
+      refuse(path_text(path), "it is not a string");
       return {};
     }
     if (text.size() > bytes_max) {
@@ -122,7 +122,7 @@ class Fields {
     each_entry(from, path, [&](std::string_view key, element value) {
       std::string_view text;
       if (value.get(text) != simdjson::SUCCESS) {
-        return refuse(path_text(path), "one of its values is not a text");
+        return refuse(path_text(path), "one of its values is not a string");
       }
       if (is_plain_text(text)) found.emplace(std::string(key), std::string(text));
     });
@@ -199,7 +199,7 @@ Meta read_meta(Fields& fields, element json, std::string_view kind, std::string_
   fields.each_entry(json, {"metadata", "annotations"}, [&](std::string_view key, element value) {
     std::string_view text;
     if (value.get(text) != simdjson::SUCCESS) {
-      return fields.refuse("metadata/annotations", "one of its values is not a text");
+      return fields.refuse("metadata/annotations", "one of its values is not a string");
     }
     if (is_kept(key, text.size()) && is_plain_text(text)) {
       meta.annotations.emplace(std::string(key), std::string(text));

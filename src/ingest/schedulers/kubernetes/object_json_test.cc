@@ -129,7 +129,7 @@ TEST(KubernetesObject, RefusesWhatIsNotAsTheApiHasIt) {
   EXPECT_THAT(refusal(R"({"kind":"Pod","metadata":{"name":"p"}})"), HasSubstr("metadata/uid"));
   EXPECT_THAT(refusal(R"({"kind":"Pod","metadata":[]})"), HasSubstr("metadata/name"));
   EXPECT_THAT(refusal(R"({"kind":"Pod","metadata":{"name":1,"uid":"u"}})"),
-              HasSubstr("not a text"));
+              HasSubstr("not a string"));
   EXPECT_THAT(refusal(R"({"kind":"Pod","metadata":{"name":"p","uid":"u","labels":{"a":1}}})"),
               HasSubstr("metadata/labels"));
   EXPECT_THAT(refusal(R"({"kind":"Pod","metadata":{"name":"p","uid":"u"},

@@ -68,7 +68,7 @@ class Fields {
     const auto value = at(path);
     if (!value) return {};
     std::string_view text;
-    if (value->get(text) != simdjson::SUCCESS) refuse(path_text(path), "it is not a text");
+    if (value->get(text) != simdjson::SUCCESS) refuse(path_text(path), "it is not a string");
     return text;
   }
 
@@ -206,7 +206,7 @@ void add_tres(Fields& fields, element entry, Tres& tres) {
     return fields.refuse(where, "an entry has no type");
   }
   if (const auto there = find(entry, {"name"}); there && there->get(name) != simdjson::SUCCESS) {
-    return fields.refuse(where, "an entry's name is not a text");
+    return fields.refuse(where, "an entry's name is not a string");
   }
   const bool is_gres = type == "gres" && (name.starts_with("gpu") || name.starts_with("shard") ||
                                           name.starts_with("mps"));

@@ -164,7 +164,7 @@ TEST(SacctJson, BadJobsAreKeptAsideAndGoodOnesAreRead) {
       {job_with(R"("job_id":1.5,)"), "job_id", "not a whole number"},
       {job_with(R"("job_id":{"set":true},)"), "job_id", "without a number"},
       {job_with(R"("job_id":{"number":{"number":1}},)"), "job_id", "without a number"},
-      {job_with(R"("user":7,)"), "user", "not a text"},
+      {job_with(R"("user":7,)"), "user", "not a string"},
       {job_with(R"("user":"a\u0000b",)"), "User", "not UTF-8"},
       {job_with(R"("state":[7],)"), "state", "not a word"},
       {job_with(R"("state":["COMPLETED"],"time":{"start":1700000000},)"), "End", "no End"},
@@ -179,7 +179,8 @@ TEST(SacctJson, BadJobsAreKeptAsideAndGoodOnesAreRead) {
       {job_with(R"("array":[],)"), "array/job_id", "not an object"},
       {job_with(R"("tres":{"allocated":{}},)"), "tres/allocated", "not a list"},
       {job_with(R"("tres":{"allocated":[7]},)"), "tres/allocated", "no type"},
-      {job_with(R"("tres":{"allocated":[{"type":"gres","name":7}]},)"), "tres/allocated", "a text"},
+      {job_with(R"("tres":{"allocated":[{"type":"gres","name":7}]},)"), "tres/allocated",
+       "a string"},
       {job_with(R"("tres":{"allocated":[{"type":"gres","name":"gpu","count":-1}]},)"),
        "tres/allocated", "not a whole number"},
       {job_with(R"("tres":{"allocated":[{"type":"gres","name":"gpu","count":1},)"

@@ -125,9 +125,9 @@ Result<void> add_gres(Tres& tres, std::string_view name_and_type, std::uint64_t 
   std::string_view type;
   if (colon != std::string_view::npos) {
     type = name_and_type.substr(colon + 1);
-    if (type.empty()) return bad_tres(fmt::format("gres/{}: has no type behind its colon", name));
+    if (type.empty()) return bad_tres(fmt::format("gres/{}: has no type after the colon", name));
     if (!is_plain(type))
-      return bad_tres(fmt::format("the type of gres/{} has odd characters", name));
+      return bad_tres(fmt::format("the type of gres/{} has characters that are not allowed", name));
   }
   for (const Gres& there : tres.gres) {
     if (there.name == name && there.type == type) {

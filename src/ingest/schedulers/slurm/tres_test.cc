@@ -88,10 +88,10 @@ TEST(Tres, Refuses) {
       {"gres/gpu=99999999999999999999", "is not a whole number"},
       {"gres/gpu=4,gres/gpu=4", "gres/gpu appears twice"},
       {"gres/gpu:a100=4,gres/gpu:a100=2", "gres/gpu:a100 appears twice"},
-      {"gres/gpu:=4", "no type behind its colon"},
-      {"gres/gpu:a 100=4", "odd characters"},
-      {"gres/gpu:\xff=4", "odd characters"},
-      {"gres/mps:t4@78=3", "odd characters"},  // the name of a part of mps:t4
+      {"gres/gpu:=4", "no type after the colon"},
+      {"gres/gpu:a 100=4", "characters that are not allowed"},
+      {"gres/gpu:\xff=4", "characters that are not allowed"},
+      {"gres/mps:t4@78=3", "characters that are not allowed"},  // the name of a part of mps:t4
       {"cpu=1,cpu=2", "cpu appears twice"},
       {"mem=1G,mem=1G", "mem appears twice"},
       {"mem=lots", "not an amount of memory"},

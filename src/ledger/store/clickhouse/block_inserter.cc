@@ -64,7 +64,7 @@ Result<void> verify_row_count(ClickhouseDatabase& database, std::string_view tab
   if (held == rows) return {};
   return fail(ErrorCode::kStore,
               fmt::format("the table {} holds {} of the {} rows that were sent to it, so nothing "
-                          "was committed; do it again",
+                          "was committed; try again",
                           table, held, rows));
 }
 

@@ -240,8 +240,8 @@ Result<Topology> topology_of(const clickhouse::Address& address) {
   }
   if (std::ranges::adjacent_find(replicas, std::not_equal_to()) != replicas.end()) {
     return fail(ErrorCode::kConfig, "the shards of cluster \"" + address.cluster +
-                                        "\" have not as many replicas each, so that no quorum "
-                                        "is one for all of them");
+                                        "\" do not all have the same number of replicas, so no "
+                                        "one quorum fits them all");
   }
   std::uint64_t macros = 0;
   read = client.query(

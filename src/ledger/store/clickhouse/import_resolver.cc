@@ -20,7 +20,7 @@ std::string narrowed(std::string from, const std::string& condition) {
 
 std::unexpected<Error> rows_not_returned(const char* table) {
   return fail(ErrorCode::kStore, fmt::format("the table {} does not give back the rows that were "
-                                             "sent to it, so nothing was committed; do it again",
+                                             "sent to it, so nothing was committed; try again",
                                              table));
 }
 

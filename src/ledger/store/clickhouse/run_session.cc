@@ -247,7 +247,7 @@ Result<void> ClickhouseRun::must_be_there() {
   if (there != sums_) {
     return fail(ErrorCode::kStore,
                 fmt::format("the table postings holds {} of the {} rows that were sent to it{}, so "
-                            "nothing was committed; do it again",
+                            "nothing was committed; try again",
                             there.postings, sums_.postings,
                             there.postings == sums_.postings ? ", with other amounts" : ""));
   }
@@ -279,8 +279,9 @@ Result<Run> ClickhouseRun::write_and_commit() {
   const auto current = find_current(ledger);
   if (!current) return std::unexpected(current.error());
   if (kept_ && (!*current || (*current)->session != *kept_)) {
-    return fail(ErrorCode::kConflict,
-                "another run has replaced the one that this run keeps a part of; make it again");
+    return fail(
+        ErrorCode::kConflict,
+        "another run has replaced the one that this run keeps a part of; start the run again");
   }
   if (claim_) {
     TRY(check_clickhouse_claim(database_, ledger, *claim_, *current ? (*current)->run.number : 0));
