@@ -83,6 +83,9 @@ def measures():
     for name in ("n.csv", "g.csv", "h.csv", "u.csv", "p.prom"):
         expect_run(["import", "--cluster", "c", name], cwd)
     expect_run(["report", "--as", "measures"], cwd, code=2, has=["say of which days"])
+    for asked in (["usage"], ["report", "--as", "measures"]):
+        expect_run([*asked, "--from", "1970-01-01", "--to", "2026-03-31"], cwd, code=2,
+                   has=["more than 400 days"])
     for arguments in (["--by", "user"], ["--by", "node", "--every", "day"], []):
         got = rows(["--as", "measures", *arguments, "--month", "2026-03"], cwd)
         keys = [name for name in ("from", "user", "node") if name in got[0]]

@@ -20,6 +20,9 @@ namespace pennyweight {
 namespace {
 
 constexpr std::size_t kUsageRowsMax = 1'000'000;
+// Each is read by itself, so that nobody keeps the ledger from others with a question about all
+// time.
+constexpr std::size_t kUsageDaysMax = 400;
 constexpr std::uint64_t kPermille = 1000;
 // A counter of energy may be read a day apart, so what is before and after a day matters to it.
 constexpr auto kCounterReach = std::chrono::hours(24);
@@ -217,6 +220,13 @@ Result<Table> query_usage(Store& store, const UsageQuery& params, const Policy& 
                 "say of which days: a month, or a first day, and a last day if it is not today");
   }
   const auto range = Interval::of(*days.from, std::min(days.to.value_or(now), now));
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24) * (kUsageDaysMax + 1);
+  if (range && range->end() - range->begin() > kLongest) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("from {} to {} are more than {} days, the most whose telemetry is read "
+                            "at once; ask for fewer",
+                            to_text(range->begin()), to_text(range->end()), kUsageDaysMax));
+  }
   const auto nodes = TRY(store.nodes());
   const auto gpus = TRY(store.gpus());
   const auto overview = TRY(store.overview());

@@ -26,7 +26,8 @@ struct UsageQuery {
 // The dimensions beside those of the policy and "label:KEY".
 std::vector<std::string> usage_dimensions();
 
-// An Error of kBadValue names what can't be understood; kLimit: too many rows. One table; without
+// An Error of kBadValue names what can't be understood, or says that there are more than 400 days;
+// kLimit: too many rows. One table; without
 // rows where neither a GPU nor a holding is known. `now` ends the last day. It reads a local day at
 // a time, so memory depends on one day's telemetry and on the rows.
 Result<Table> query_usage(Store& store, const UsageQuery& params, const Policy& policy,

@@ -1194,7 +1194,8 @@ export interface paths {
         /**
          * How busy GPUs were, their memory and energy, as telemetry saw them.
          * @description Of devices where every dimension is a GPU's or its node's, else of those who held them. What was
-         *     not seen is not taken for idle: `seen_hours` says how much was. `month` or `from` must be there.
+         *     not seen is not taken for idle: `seen_hours` says how much was. `month` or `from` must be there, and
+         *     at most 400 days.
          */
         get: operations["getUsage"];
         put?: never;
