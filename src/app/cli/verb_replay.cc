@@ -33,6 +33,9 @@ struct ReplayOptions {
   std::vector<std::string> demand;
   std::vector<std::string> prices;
   bool any_model = false;
+  std::string spot;
+  std::uint32_t replaced_min = 5;
+  std::uint32_t checkpoint_min = 60;
   std::string calibrate_order = "fcfs";
   std::string calibrate_blocked = "skip";
   std::string calibrate_placement = "best-fit";
@@ -71,11 +74,50 @@ Result<NamedPercent> parse_percent(const std::string& text, std::string_view opt
       text));
 }
 
-// "-20", "+4", "-20:model=H100,pool=train".
+// "H100-SXM5-80GB=0.5%", "2%": a model, which may be empty, and percent up to 100 with up to four
+// decimals.
+Result<what_if::SpotChange> parse_spot(const std::string& text) {
+  constexpr std::size_t kDecimals = 4;
+  constexpr std::uint32_t kAll = 1'000'000;  // millionths
+  const std::size_t equals = text.rfind('=');
+  what_if::SpotChange change;
+  if (equals != std::string::npos) change.gpu_model = text.substr(0, equals);
+  std::string number = text.substr(equals == std::string::npos ? 0 : equals + 1);
+  const auto wrong = [&] {
+    return usage_error(fmt::format(
+        "--spot '{}': write MODEL=PERCENT% or PERCENT% for all nodes, the share of "
+        "them that is taken back each hour, such as H100-SXM5-80GB=0.5% (0.0001% to 100%)",
+        text));
+  };
+  if (!number.ends_with('%')) return wrong();
+  number.pop_back();
+  const std::size_t point = number.find('.');
+  std::string decimals = point == std::string::npos ? "" : number.substr(point + 1);
+  if (point != std::string::npos && (decimals.empty() || decimals.size() > kDecimals)) {
+    return wrong();
+  }
+  decimals.resize(kDecimals, '0');
+  const auto whole = parse_number<std::uint32_t>(std::string_view(number).substr(0, point));
+  const auto rest = parse_number<std::uint32_t>(decimals);
+  if (!whole || !rest || *whole > 100) return wrong();
+  change.reclaimed_per_hour = *whole * 10'000 + *rest;
+  if (change.reclaimed_per_hour == 0 || change.reclaimed_per_hour > kAll) {
+    return wrong();
+  }
+  if (!change.gpu_model.empty() && find_gpu_model(change.gpu_model) == nullptr) {
+    return usage_error(
+        fmt::format("--spot '{}': GPU model '{}' is unknown or fits several; write it in full, "
+                    "such as H100-SXM5-80GB",
+                    text, change.gpu_model));
+  }
+  return change;
+}
+
+// "-20", "+4", "-20:model=H100-SXM5-80GB,pool=train".
 Result<what_if::FleetChange> parse_nodes(const std::string& text) {
   const auto wrong = [&] {
-    return usage_error(
-        fmt::format("--nodes '{}': write +N or -N, and which: -20:model=H100,pool=train", text));
+    return usage_error(fmt::format(
+        "--nodes '{}': write +N or -N, and which: -20:model=H100-SXM5-80GB,pool=train", text));
   };
   what_if::FleetChange change;
   const std::size_t colon = text.find(':');
@@ -100,8 +142,10 @@ Result<what_if::FleetChange> parse_nodes(const std::string& text) {
     begin = end;
   }
   if (!change.gpu_model.empty() && find_gpu_model(change.gpu_model) == nullptr) {
-    return usage_error(fmt::format("--nodes '{}': GPU model '{}' is unknown or fits several models",
-                                   text, change.gpu_model));
+    return usage_error(
+        fmt::format("--nodes '{}': GPU model '{}' is unknown or fits several models; write it in "
+                    "full, such as H100-SXM5-80GB",
+                    text, change.gpu_model));
   }
   return change;
 }
@@ -163,11 +207,23 @@ Result<what_if::Scenario> parse_scenario(const ReplayOptions& options) {
     const NamedPercent share = TRY(parse_percent(text, "--price"));
     if (!share.name.empty() && find_gpu_model(share.name) == nullptr) {
       return usage_error(
-          fmt::format("--price '{}': GPU model '{}' is unknown or fits several", text, share.name));
+          fmt::format("--price '{}': GPU model '{}' is unknown or fits several; write it in full, "
+                      "such as H100-SXM5-80GB",
+                      text, share.name));
     }
     scenario.prices.push_back({share.name, share.percent});
   }
   scenario.any_model = options.any_model;
+  if (!options.spot.empty()) {
+    if (options.preempts) {
+      return usage_error(
+          "--spot can't be combined with --preempt: a replay interrupts for one reason only");
+    }
+    scenario.spot = TRY(parse_spot(options.spot));
+    scenario.spot.replaced_after_us = std::int64_t{options.replaced_min} * 60 * 1'000'000;
+    scenario.spot.checkpoint_every_us = std::int64_t{options.checkpoint_min} * 60 * 1'000'000;
+    scenario.spot.seed = options.seed;
+  }
   return scenario;
 }
 
@@ -197,6 +253,68 @@ GpuTime gpu_time(Int128 milli_gpu_us) {
   return GpuTime::of(static_cast<UInt128>(milli_gpu_us) * (CardShare::kUnitsPerCard / 1000) / 1000);
 }
 
+std::string gpu_hours_text(Int128 milli_gpu_us) {
+  return format_gpu_hours(gpu_time(milli_gpu_us), 2, Thousands::kSeparated);
+}
+
+// Hundredths of a percent as "97.35 %".
+std::string share_text(Int128 part, Int128 whole) {
+  if (whole == 0) return "-";
+  const auto hundredths = static_cast<std::int64_t>(part * 10'000 / whole);
+  return fmt::format("{}.{:02} %", hundredths / 100, hundredths % 100);
+}
+
+// How well the replay of what really ran gives what was, before anything is changed.
+Table calibration_table(const what_if::WhatIf& result, const std::string& title) {
+  Table table;
+  table.title = title + ", calibration";
+  table.columns = {{"figure", "", ColumnKind::kText},
+                   {"as_it_was", "as it was", ColumnKind::kText},
+                   {"replayed_as_it_was", "its replay", ColumnKind::kText},
+                   {"off_by", "off by", ColumnKind::kText}};
+  const Int128 off = result.was.held - result.calibrated.held;
+  table.rows.push_back({"GPU-hours held", gpu_hours_text(result.was.held),
+                        gpu_hours_text(result.calibrated.held),
+                        share_text(off < 0 ? -off : off, result.was.held)});
+  table.rows.push_back({"GPUs allocated", share_text(result.was.held, result.was.capacity),
+                        share_text(result.calibrated.held, result.calibrated.capacity), "-"});
+  const auto wait = [&](const std::string& name, std::int64_t replayed) {
+    table.rows.push_back({name, "0 s", duration(replayed), duration(replayed)});
+  };
+  wait("wait, p50", result.calibrated.wait_p50);
+  wait("wait, p95", result.calibrated.wait_p95);
+  table.notes.push_back(
+      "A job counts as submitted when it began to hold, so all waiting of the replay is its "
+      "error.");
+  return table;
+}
+
+Table team_table(const what_if::WhatIf& result, const std::string& by, const std::string& title) {
+  Table table;
+  table.title = fmt::format("{}, jobs by {}", title, by);
+  table.columns = {{by, by, ColumnKind::kText},
+                   {"jobs", "jobs", ColumnKind::kText},
+                   {"jobs_what_if", "what if", ColumnKind::kText},
+                   {"held", "GPU-hours held", ColumnKind::kText},
+                   {"held_what_if", "what if", ColumnKind::kText},
+                   {"mean_wait", "mean wait", ColumnKind::kText},
+                   {"mean_wait_what_if", "what if", ColumnKind::kText},
+                   {"wait_p95", "wait, p95", ColumnKind::kText},
+                   {"wait_p95_what_if", "what if", ColumnKind::kText}};
+  std::map<std::string, std::pair<what_if::TeamFigures, what_if::TeamFigures>> teams;
+  for (const auto& [team, figures] : result.teams_calibrated) teams[team].first = figures;
+  for (const auto& [team, figures] : result.teams_would_be) teams[team].second = figures;
+  for (const auto& [team, pair] : teams) {
+    const auto& [was, would_be] = pair;
+    table.rows.push_back(
+        {team.empty() ? "(none)" : team, std::to_string(was.jobs), std::to_string(would_be.jobs),
+         gpu_hours_text(was.held), gpu_hours_text(would_be.held), duration(was.wait_mean),
+         duration(would_be.wait_mean), duration(was.wait_p95), duration(would_be.wait_p95)});
+  }
+  table.notes.push_back("Each first column is the replay of what really ran.");
+  return table;
+}
+
 Table job_table(const what_if::WhatIf& result, const std::string& title) {
   Table table;
   table.title = title + ", jobs";
@@ -209,18 +327,22 @@ Table job_table(const what_if::WhatIf& result, const std::string& title) {
         {name, shown(result.was), shown(result.calibrated), shown(result.would_be)});
   };
   using what_if::JobFigures;
-  const auto hours = [](Int128 time) {
-    return format_gpu_hours(gpu_time(time), 2, Thousands::kSeparated);
-  };
   add("jobs", [](const JobFigures& each) { return std::to_string(each.jobs); });
   add("never start", [](const JobFigures& each) { return std::to_string(each.never_start); });
   add("mean wait", [](const JobFigures& each) { return duration(each.wait_mean); });
   add("wait, p50", [](const JobFigures& each) { return duration(each.wait_p50); });
   add("wait, p95", [](const JobFigures& each) { return duration(each.wait_p95); });
   add("wait, p99", [](const JobFigures& each) { return duration(each.wait_p99); });
-  add("GPU-hours held", [&](const JobFigures& each) { return hours(each.held); });
-  add("GPU-hours idle", [&](const JobFigures& each) { return hours(each.capacity - each.held); });
-  add("GPU-hours unfinished", [&](const JobFigures& each) { return hours(each.unfinished); });
+  add("GPU-hours held", [](const JobFigures& each) { return gpu_hours_text(each.held); });
+  add("GPU-hours of that done again",
+      [](const JobFigures& each) { return gpu_hours_text(each.lost); });
+  add("GPU-hours idle", [](const JobFigures& each) {
+    return gpu_hours_text(each.capacity - each.held - each.unavailable);
+  });
+  add("GPU-hours unavailable",
+      [](const JobFigures& each) { return gpu_hours_text(each.unavailable); });
+  add("GPU-hours unfinished",
+      [](const JobFigures& each) { return gpu_hours_text(each.unfinished); });
   add("GPUs allocated", [](const JobFigures& each) {
     return each.capacity == 0 ? std::string("-") : to_text(each.held * 100 / each.capacity) + " %";
   });
@@ -243,6 +365,10 @@ Table job_table(const what_if::WhatIf& result, const std::string& title) {
         fmt::format("{} {} fractions of more than one GPU in all, and {} whole GPUs in the replay.",
                     counted(result.rounded_up, "job"), result.rounded_up == 1 ? "holds" : "hold",
                     result.rounded_up == 1 ? "gets" : "get"));
+  }
+  if (result.would_be.unavailable > 0) {
+    table.notes.push_back(
+        "Nodes that are taken back are charged all the same: their bill says nothing of it.");
   }
   if (result.would_be.unfinished > 0) {
     table.notes.push_back(
@@ -352,9 +478,20 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
                             .cost = cost_named(options.cost),
                             .threads = resolve_threads(options.threads, context.config)}));
   const std::string title = fmt::format("{} of cluster {}", name, cluster.text());
-  print_tables({job_table(result, title)}, options.table, context);
-  print_tables(cost_tables(result, options.by, title + ", " + options.cost), options.table,
-               context);
+  std::vector<Table> tables = {calibration_table(result, title), job_table(result, title),
+                               team_table(result, options.by, title)};
+  const std::vector<Table> costs = cost_tables(result, options.by, title + ", " + options.cost);
+  if (options.table.format == "csv") {
+    // Tables with different columns: one header each, and an empty line between them.
+    for (const Table& table : tables) {
+      print_tables({table}, options.table, context);
+      context.console.print("\n");
+    }
+    print_tables(costs, options.table, context);
+    return ExitCode::kDone;
+  }
+  tables.insert(tables.end(), costs.begin(), costs.end());
+  print_tables(tables, options.table, context);
   return ExitCode::kDone;
 }
 
@@ -382,20 +519,38 @@ Verb declare_replay(CLI::App& app) {
                     "Jobs that come first interrupt others, which keep their progress");
   command
       ->add_option("--restart", options->restart_s,
-                   "Seconds that an interruption costs a job, with --preempt")
+                   "Seconds that an interruption costs a job, with --preempt or --spot")
       ->check(CLI::Range(0, 86'400))
       ->capture_default_str();
   command->add_option("--weight", options->weights, "TEAM=N for fair queues; 1 if not given");
   command->add_option("--depth", options->depth, "Jobs tried behind a blocked one at each event")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of --placement random")->capture_default_str();
-  command->add_option("--nodes", options->nodes,
-                      "-N or +N, and which: -20:model=H100,pool=train. An added node costs what "
-                      "the first one of its kind does");
+  command->add_option("--seed", options->seed, "Of --placement random and --spot")
+      ->capture_default_str();
+  command->add_option(
+      "--nodes", options->nodes,
+      "-N or +N, and which: -20:model=H100-SXM5-80GB,pool=train. An added node costs what "
+      "the first one of its kind does");
   command->add_option("--demand", options->demand, "TEAM=PERCENT%, or PERCENT% for all teams");
   command->add_option("--price", options->prices,
                       "MODEL=PERCENT% of the nodes' price, or PERCENT% for all nodes");
+  CLI::Option* spot = command->add_option(
+      "--spot", options->spot,
+      "MODEL=PERCENT% or PERCENT% of the nodes are taken back each hour; jobs go on "
+      "elsewhere from their last checkpoint. Give their price with --price");
+  command
+      ->add_option("--replaced-after", options->replaced_min,
+                   "Minutes until a node that was taken back is replaced")
+      ->needs(spot)
+      ->check(CLI::Range(0, 44'640))
+      ->capture_default_str();
+  command
+      ->add_option("--checkpoint", options->checkpoint_min,
+                   "Minutes of work between checkpoints; 0: none, a job begins anew")
+      ->needs(spot)
+      ->check(CLI::Range(0, 44'640))
+      ->capture_default_str();
   command->add_flag("--any-model", options->any_model,
                     "A job may run on any GPU model, at the speed it had");
   command

@@ -33,7 +33,7 @@ struct Job {
   // How long the scheduler believes that it runs: its time limit, or a prediction. 0: it knows
   // work_us.
   std::int64_t estimate_us = 0;
-  std::int64_t restart_us = 0;  // what an interruption costs it: see RestartCost
+  std::int64_t restart_us = 0;  // what an interruption costs it: see RestartCost and Spot
   std::int64_t priority = 0;    // higher goes first
   Request request;
 };

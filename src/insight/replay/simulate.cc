@@ -52,8 +52,10 @@ class Simulation {
     const Int128 capacity =
         static_cast<Int128>(replay_.capacity_milli_gpus) * static_cast<Int128>(replay_.end_us);
     // Held time is summed by job, idle time by the clock; neither is derived from the other.
-    CHECK(replay_.held_milli_gpu_us + replay_.idle_milli_gpu_us == capacity,
-          "GPU time of jobs and idle GPU time make up the capacity");
+    CHECK(
+        replay_.held_milli_gpu_us + replay_.idle_milli_gpu_us + replay_.unavailable_milli_gpu_us ==
+            capacity,
+        "GPU time of jobs, idle and unavailable GPU time make up the capacity");
     return std::move(replay_);
   }
 
@@ -65,6 +67,8 @@ class Simulation {
   void advance_to(std::int64_t to_us) {
     replay_.idle_milli_gpu_us +=
         static_cast<Int128>(cluster_.free_milli_gpus()) * static_cast<Int128>(to_us - now_us_);
+    replay_.unavailable_milli_gpu_us +=
+        static_cast<Int128>(unavailable_milli_) * static_cast<Int128>(to_us - now_us_);
     usage_.advance(to_us);
     now_us_ = to_us;
   }
@@ -77,7 +81,7 @@ class Simulation {
   }
 
   // The job no longer holds held_[job].
-  void record_stop(std::uint32_t job) {
+  void record_stop(std::uint32_t job, std::int64_t lost_us = 0) {
     const std::int64_t span = now_us_ - begun_us_[job];
     const auto milli_gpus = jobs_[job].request.milli_gpus();
     usage_.stop(usage_.team_of(job), milli_gpus);
@@ -85,7 +89,7 @@ class Simulation {
     replay_.held_milli_gpu_us += static_cast<Int128>(span) * static_cast<Int128>(milli_gpus);
     if (options_.keep_runs && span > 0) {
       replay_.runs.push_back(
-          {job, begun_us_[job], now_us_, std::min(span, restarts_us_[job]), held_[job]});
+          {job, begun_us_[job], now_us_, std::min(span, restarts_us_[job]), lost_us, held_[job]});
     }
   }
 
@@ -109,6 +113,7 @@ class Simulation {
   std::vector<std::uint32_t> arrivals_;
   std::size_t arrived_ = 0;
   std::int64_t now_us_ = 0;
+  std::uint64_t unavailable_milli_ = 0;  // of machines that were taken back, now
   bool has_requests_without_gpu_ =
       std::any_of(kinds_.kinds.begin(), kinds_.kinds.end(),
                   [](const RequestKind& kind) { return kind.request.milli_gpus() == 0; });
@@ -129,47 +134,134 @@ class Simulation {
   }
 };
 
-// A job that runs goes on to its end.
+// A job that runs goes on to its end, unless its machine is taken back.
 class RunToEnd : public Simulation {
  public:
   RunToEnd(std::span<const Job> jobs, std::span<const Machine> machines,
            const ReplayOptions& options)
       : Simulation(jobs, machines, options),
+        reclaims_(draw_reclaims(machines, options.spot)),
+        left_us_(jobs.size()),
+        expected_us_(jobs.size()),
         waiting_(jobs, policy_.order, usage_),
-        found_(kinds_.kinds.size()) {}
+        found_(kinds_.kinds.size()) {
+    for (std::size_t i = 0; i < jobs.size(); ++i) left_us_[i] = jobs[i].work_us;
+    held_.resize(jobs.size() + machines.size());
+  }
 
   Replay run() {
-    while (arrived_ < arrivals_.size() || !ends_.empty()) {
+    while (arrived_ < arrivals_.size() || !ends_.empty() || waiting_.size() > 0) {
       const std::int64_t next_end = ends_.empty() ? kNever : ends_.begin()->end_us;
-      advance_to(std::min(next_arrival_us(), next_end));
+      const std::int64_t next_return = returns_.empty() ? kNever : returns_.begin()->at_us;
+      const std::int64_t next =
+          std::min({next_arrival_us(), next_end, next_return, next_reclaim_us()});
+      CHECK(next != kNever, "a job that the empty cluster can hold runs in the end");
+      advance_to(next);
       while (!ends_.empty() && ends_.begin()->end_us == now_us_) {
         finish(ends_.begin()->job);
         ends_.erase(ends_.begin());
       }
+      while (!returns_.empty() && returns_.begin()->at_us == now_us_) return_machine();
+      for (; next_reclaim_us() == now_us_; ++reclaimed_) take_back(reclaims_[reclaimed_].machine);
       for (; next_arrival_us() == now_us_; ++arrived_) waiting_.add(arrivals_[arrived_]);
       start_jobs();
     }
-    CHECK(waiting_.size() == 0, "a job that the empty cluster can hold runs in the end");
     return take_result();
   }
 
  private:
+  std::int64_t next_reclaim_us() const {
+    return reclaimed_ < reclaims_.size() ? reclaims_[reclaimed_].at_us : kNever;
+  }
+
   void finish(std::uint32_t job) {
     record_end(job);
+    release(job);
+    // Whoever ends before or after its estimate changes when the first of the queue can start.
+    if (expected_us_[job] != now_us_) reserved_for_.reset();
+  }
+
+  void release(std::uint32_t job) {
     placement_.give_back(held_[job]);
     held_[job].clear();
-    const std::int64_t expected = begun_us_[job] + estimate_of(jobs_[job]);
-    expected_.erase({expected, job});
-    // Whoever ends before or after its estimate changes when the first of the queue can start.
-    if (expected != now_us_) reserved_for_.reset();
+    expected_.erase({expected_us_[job], job});
+    count_restart(job);
+  }
+
+  std::int64_t restarted_us(std::uint32_t job) const {
+    return std::min(now_us_ - begun_us_[job], restarts_us_[job]);
+  }
+  void count_restart(std::uint32_t job) {
+    replay_.restart_milli_gpu_us += static_cast<Int128>(restarted_us(job)) *
+                                    static_cast<Int128>(jobs_[job].request.milli_gpus());
   }
 
   void start(std::uint32_t job, Shares shares) {
     waiting_.remove(job);
     held_[job] = std::move(shares);
+    const bool resumes = replay_.jobs[job].first_start_us.has_value();
     record_start(job);
-    ends_.insert({now_us_ + jobs_[job].work_us, job});
-    expected_.insert({now_us_ + estimate_of(jobs_[job]), job});
+    restarts_us_[job] = resumes ? jobs_[job].restart_us : 0;
+    ends_.insert({now_us_ + restarts_us_[job] + left_us_[job], job});
+    const std::int64_t saved = jobs_[job].work_us - left_us_[job];
+    expected_us_[job] =
+        now_us_ + restarts_us_[job] + std::max<std::int64_t>(1, estimate_of(jobs_[job]) - saved);
+    expected_.insert({expected_us_[job], job});
+  }
+
+  void return_machine() {
+    const std::uint32_t machine = returns_.begin()->machine;
+    returns_.erase(returns_.begin());
+    const auto outage = static_cast<std::uint32_t>(jobs_.size()) + machine;
+    placement_.give_back(held_[outage]);
+    held_[outage].clear();
+    expected_.erase({now_us_, outage});
+    unavailable_milli_ -= std::uint64_t{kMilliPerGpu} * cluster_.machines()[machine].gpus;
+  }
+
+  // A machine that is away already can't be taken back again.
+  void take_back(std::uint32_t machine) {
+    const auto outage = static_cast<std::uint32_t>(jobs_.size()) + machine;
+    if (!held_[outage].empty()) return;
+    ++replay_.reclaims;
+    std::vector<ExpectedEnd> interrupted;
+    for (const ExpectedEnd& end : ends_) {
+      const Shares& shares = held_[end.job];
+      if (std::any_of(shares.begin(), shares.end(),
+                      [&](const Share& share) { return share.machine == machine; })) {
+        interrupted.push_back(end);
+      }
+    }
+    for (const ExpectedEnd& end : interrupted) {
+      ends_.erase(end);
+      interrupt(end.job);
+    }
+    reserved_for_.reset();
+    const std::int64_t away = options_.spot.replaced_after_us;
+    if (away == 0) return;
+    const Machine& whole = cluster_.machines()[machine];
+    const std::uint32_t all =
+        whole.gpus == kGpusPerMachineMax ? ~std::uint32_t{0} : (1u << whole.gpus) - 1;
+    held_[outage] = {Share{machine, all, kMilliPerGpu, whole.cpu_milli, whole.memory_mib}};
+    placement_.take(held_[outage]);
+    returns_.insert({now_us_ + away, machine});
+    replay_.outages.push_back({machine, now_us_, now_us_ + away});
+    expected_.insert({now_us_ + away, outage});
+    unavailable_milli_ += std::uint64_t{kMilliPerGpu} * whole.gpus;
+  }
+
+  void interrupt(std::uint32_t job) {
+    const std::int64_t done =
+        jobs_[job].work_us - left_us_[job] + now_us_ - begun_us_[job] - restarted_us(job);
+    const std::int64_t every = options_.spot.checkpoint_every_us;
+    const std::int64_t saved = every == 0 ? 0 : done / every * every;
+    replay_.lost_milli_gpu_us +=
+        static_cast<Int128>(done - saved) * static_cast<Int128>(jobs_[job].request.milli_gpus());
+    left_us_[job] = jobs_[job].work_us - saved;
+    record_stop(job, done - saved);
+    release(job);
+    ++replay_.jobs[job].interruptions;
+    waiting_.add(job);
   }
 
   void start_jobs() {
@@ -216,9 +308,15 @@ class RunToEnd : public Simulation {
     return reservation_ && reservation_->admits(shares, now_us_ + estimate_of(jobs_[job]));
   }
 
+  // Machines that were taken back hold themselves, in held_ behind the jobs.
+  std::vector<Reclaim> reclaims_;
+  std::size_t reclaimed_ = 0;
+  std::set<Reclaim> returns_;
+  std::vector<std::int64_t> left_us_;      // of each job's work, at its last checkpoint
+  std::vector<std::int64_t> expected_us_;  // end of each running job, as the scheduler believes
   WaitingQueue waiting_;
   std::set<ExpectedEnd> ends_;      // as they will be
-  std::set<ExpectedEnd> expected_;  // as the scheduler believes
+  std::set<ExpectedEnd> expected_;  // as the scheduler believes, returns of machines included
   std::optional<std::uint32_t> reserved_for_;
   std::optional<Reservation> reservation_;
   struct Found {
@@ -497,6 +595,8 @@ Replay simulate(std::span<const Job> jobs, std::span<const Machine> machines,
                 const ReplayOptions& options) {
   const Scheduling& policy = options.scheduling;
   CHECK(!policy.preempts || !is_fair(policy.order), "a fair queue interrupts nobody");
+  CHECK(!policy.preempts || options.spot.reclaimed_per_hour == 0,
+        "preemption and machines that are taken back are not replayed together");
   if (!policy.preempts) return RunToEnd(jobs, machines, options).run();
   return policy.restart_cost == RestartCost::kEveryEvent ? PlanAnew(jobs, machines, options).run()
                                                          : Preempt(jobs, machines, options).run();

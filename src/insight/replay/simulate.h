@@ -1,7 +1,9 @@
 // simulate(): replays jobs on machines under a scheduling policy, event by event.
 //
 // Deterministic: same input and seed, same result. Integers throughout: the GPU time of all jobs
-// plus idle GPU time is exactly capacity times duration, which simulate() checks.
+// plus idle and unavailable GPU time is exactly capacity times duration, which simulate() checks.
+// Events of one moment are handled in this order: jobs end, machines come back, machines are taken
+// back, jobs arrive; each in the order of the input.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include "core/int128.h"
 #include "insight/replay/job.h"
 #include "insight/replay/scheduling.h"
+#include "insight/replay/spot.h"
 
 namespace pennyweight::replay {
 
@@ -21,6 +24,7 @@ struct JobRun {
   std::int64_t begin_us;
   std::int64_t end_us;
   std::int64_t restart_us;  // from the beginning on, in which no work was done (kOnResume)
+  std::int64_t lost_us;     // up to the end: work that no checkpoint has saved
   Shares shares;
 };
 
@@ -32,20 +36,32 @@ struct JobResult {
   std::uint32_t interruptions = 0;
 };
 
+// A machine that was taken back, until another one is there.
+struct Outage {
+  std::uint32_t machine;
+  std::int64_t begin_us;
+  std::int64_t end_us;
+};
+
 struct Replay {
   std::vector<JobResult> jobs;  // as given
+  std::vector<Outage> outages;  // by begin; the last ones may end after the replay
   std::vector<JobRun> runs;     // by end, where keep_runs asks for them
   std::int64_t end_us = 0;      // of the last job; the replay lasts from 0 to here
   std::uint64_t capacity_milli_gpus = 0;
   // Thousandths of a GPU times microseconds, from 0 to end_us.
   Int128 held_milli_gpu_us = 0;
   Int128 idle_milli_gpu_us = 0;
+  Int128 unavailable_milli_gpu_us = 0;  // of machines that were taken back
   // Of what was held: what restarts cost, in which no work was done.
   Int128 restart_milli_gpu_us = 0;
+  Int128 lost_milli_gpu_us = 0;  // of what was held: work that had to be done again
+  std::uint64_t reclaims = 0;    // machines taken back
 };
 
 struct ReplayOptions {
-  Scheduling scheduling;
+  Scheduling scheduling = {};
+  Spot spot = {};  // REQUIRES: nothing is taken back where scheduling.preempts
   bool keep_runs = false;
 };
 

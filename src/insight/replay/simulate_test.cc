@@ -114,6 +114,37 @@ TEST(Simulate, AJobThatTheEmptyClusterCannotHoldNeverStarts) {
   EXPECT_EQ(starts_s(replay), (Starts{-1, 0, 0}));  // 6 = 4 + 2
 }
 
+TEST(Simulate, AMachineThatIsTakenBackCostsWhatNoCheckpointSaved) {
+  // One machine, taken back once within the first hour and away for 10 s. What the job did since
+  // its last checkpoint is lost; it goes on after a restart of 5 s.
+  std::vector<Job> jobs = {make_job(0, 7200, 4)};
+  jobs[0].restart_us = 5 * kSecond;
+  const auto machines = machines_of({4});
+  Spot spot{.reclaimed_per_hour = kReclaimParts,
+            .replaced_after_us = 10 * kSecond,
+            .checkpoint_every_us = 60 * kSecond,
+            .until_us = 3600 * kSecond,
+            .seed = 7};
+  const auto reclaims = draw_reclaims(machines, spot);
+  ASSERT_EQ(reclaims.size(), 1u);
+  const std::int64_t at = reclaims.front().at_us;
+  const std::int64_t lost = at % (60 * kSecond);
+  const Replay replay = simulate(jobs, machines, {.spot = spot, .keep_runs = true});
+  EXPECT_EQ(replay.jobs[0].end_us, 7200 * kSecond + lost + 10 * kSecond + 5 * kSecond);
+  EXPECT_EQ(replay.jobs[0].interruptions, 1u);
+  EXPECT_TRUE(replay.lost_milli_gpu_us == Int128{4000} * lost);
+  EXPECT_TRUE(replay.restart_milli_gpu_us == Int128{4000} * 5 * kSecond);
+  EXPECT_TRUE(replay.unavailable_milli_gpu_us == Int128{4000} * 10 * kSecond);
+  EXPECT_TRUE(replay.idle_milli_gpu_us == 0);
+  // Without checkpoints all of it is lost.
+  spot.checkpoint_every_us = 0;
+  EXPECT_EQ(simulate(jobs, machines, {.spot = spot}).jobs[0].end_us,
+            7200 * kSecond + at + 10 * kSecond + 5 * kSecond);
+  // Other models stay.
+  spot.models = 2;
+  EXPECT_EQ(simulate(jobs, machines, {.spot = spot}).jobs[0].end_us, 7200 * kSecond);
+}
+
 // Random worlds under every policy.
 class RandomWorlds : public testing::TestWithParam<std::uint64_t> {};
 
@@ -164,6 +195,18 @@ Scheduling make_policy(SeededRandom& random) {
   return policy;
 }
 
+Spot make_spot(SeededRandom& random) {
+  Spot spot;
+  if (random.below(2) == 0) return spot;
+  spot.reclaimed_per_hour = kReclaimParts;  // each machine once, within the hour
+  spot.models = random.below(4);
+  spot.replaced_after_us = static_cast<std::int64_t>(random.below(3)) * 7 * kSecond;
+  spot.checkpoint_every_us = static_cast<std::int64_t>(random.below(3)) * 4 * kSecond;
+  spot.until_us = 90 * kSecond + static_cast<std::int64_t>(random.below(2)) * 3600 * kSecond;
+  spot.seed = random.below(1000);
+  return spot;
+}
+
 // Nobody holds more than a machine has, at any moment.
 void check_capacity(const World& world, const Replay& replay) {
   struct Change {
@@ -194,15 +237,16 @@ TEST_P(RandomWorlds, KeepTheirPromises) {
   for (int i = 0; i < 40; ++i) {
     const World world = make_world(random);
     const Scheduling policy = make_policy(random);
-    const Replay replay =
-        simulate(world.jobs, world.machines, {.scheduling = policy, .keep_runs = true});
+    const Spot spot = policy.preempts ? Spot() : make_spot(random);
+    const Replay replay = simulate(world.jobs, world.machines,
+                                   {.scheduling = policy, .spot = spot, .keep_runs = true});
     check_capacity(world, replay);
     std::map<std::uint32_t, std::int64_t> held;
     std::map<std::uint32_t, std::int64_t> worked;
     Int128 milli_gpu_us = 0;
     for (const JobRun& run : replay.runs) {
       held[run.job] += run.end_us - run.begin_us;
-      worked[run.job] += run.end_us - run.begin_us - run.restart_us;
+      worked[run.job] += run.end_us - run.begin_us - run.restart_us - run.lost_us;
       std::uint64_t gpus = 0;
       for (const Share& share : run.shares) {
         gpus += static_cast<std::uint64_t>(std::popcount(share.gpu_mask)) * share.gpu_milli;
@@ -224,14 +268,14 @@ TEST_P(RandomWorlds, KeepTheirPromises) {
       }
       // All of the work, and nothing more unless it was interrupted or each event costs it.
       EXPECT_GE(result.held_us, world.jobs[job].work_us);
-      if (!policy.preempts ||
+      if ((!policy.preempts && result.interruptions == 0) ||
           (result.interruptions == 0 && policy.restart_cost == RestartCost::kOnResume)) {
         EXPECT_EQ(result.held_us, world.jobs[job].work_us);
       }
     }
     // The same again, to the microsecond.
-    const Replay again =
-        simulate(world.jobs, world.machines, {.scheduling = policy, .keep_runs = true});
+    const Replay again = simulate(world.jobs, world.machines,
+                                  {.scheduling = policy, .spot = spot, .keep_runs = true});
     EXPECT_EQ(starts_s(again), starts_s(replay));
     EXPECT_EQ(again.end_us, replay.end_us);
     EXPECT_TRUE(again.idle_milli_gpu_us == replay.idle_milli_gpu_us);

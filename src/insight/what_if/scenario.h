@@ -29,11 +29,21 @@ struct PriceChange {
   std::uint32_t percent = 100;
 };
 
+// Nodes with a GPU model (empty: all) as spot capacity, which the provider takes back.
+struct SpotChange {
+  std::string gpu_model = {};
+  std::uint32_t reclaimed_per_hour = 0;  // millionths: how likely each hour takes a node; 0: none
+  std::int64_t replaced_after_us = 0;
+  std::int64_t checkpoint_every_us = 0;  // 0: a job that loses its node begins anew
+  std::uint64_t seed = 1;
+};
+
 struct Scenario {
   replay::Scheduling scheduling;
   std::vector<FleetChange> fleet;
   std::vector<DemandChange> demand;
   std::vector<PriceChange> prices;
+  SpotChange spot;
   std::int64_t restart_us = 0;  // what an interruption costs a job
   bool any_model = false;       // a job may run on any GPU model, not only on that which it had
 };

@@ -39,6 +39,14 @@ class FleetChanger {
 
   Result<ScenarioFacts> make() {
     price_charges();
+    for (std::size_t i = 0; i < scenario_.prices.size(); ++i) {
+      if (used_prices_.contains(i)) continue;
+      const std::string& model = scenario_.prices[i].gpu_model;
+      return fail(ErrorCode::kConfig,
+                  fmt::format("no charge of cluster {} is for nodes{}, so their price changes "
+                              "nothing",
+                              month_.cluster.text(), model.empty() ? "" : " with " + model));
+    }
     for (std::size_t i = 0; i < month_.charges.size(); ++i) {
       const auto nodes = fleet_.nodes_of(month_.charges[i]);
       if (nodes.size() > 1) charged_together_.insert(nodes.begin(), nodes.end());
@@ -61,8 +69,10 @@ class FleetChanger {
       const auto nodes = fleet_.nodes_of(charge);
       if (nodes.empty()) continue;
       const NodeView& node = fleet_.nodes()[nodes.front()];
-      for (const PriceChange& change : scenario_.prices) {
+      for (std::size_t i = 0; i < scenario_.prices.size(); ++i) {
+        const PriceChange& change = scenario_.prices[i];
         if (!change.gpu_model.empty() && find_gpu_model(change.gpu_model) != node.model) continue;
+        used_prices_.insert(i);
         for (Money Costs::* cost :
              {&Costs::billed, &Costs::effective, &Costs::list, &Costs::contracted}) {
           charge.costs.*cost = percent_of(charge.costs.*cost, change.percent);
@@ -158,6 +168,7 @@ class FleetChanger {
   const ClusterMonth& month_;
   const Scenario& scenario_;
   FleetView fleet_;
+  std::set<std::size_t> used_prices_;
   std::set<std::uint32_t> charged_together_;
   std::map<std::uint32_t, std::vector<std::size_t>> charges_of_node_;
   std::set<std::uint32_t> removed_;

@@ -51,7 +51,16 @@ JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
     const auto gpus = static_cast<Int128>(world.jobs[run.job].request.milli_gpus());
     const std::int64_t span = until - run.begin_us;
     figures.held += gpus * static_cast<Int128>(span);
-    figures.unfinished -= gpus * static_cast<Int128>(span - std::min(span, run.restart_us));
+    // Nodes are taken back within the period only: a run beyond its end has lost nothing.
+    const std::int64_t lost = run.end_us <= end ? run.lost_us : 0;
+    figures.unfinished -= gpus * static_cast<Int128>(span - std::min(span, run.restart_us) - lost);
+    figures.lost += gpus * static_cast<Int128>(lost);
+  }
+  for (const replay::Outage& outage : replay.outages) {
+    const std::uint64_t milli =
+        std::uint64_t{replay::kMilliPerGpu} * world.machines[outage.machine].gpus;
+    figures.unavailable += static_cast<Int128>(milli) *
+                           static_cast<Int128>(std::min(outage.end_us, end) - outage.begin_us);
   }
   CHECK(figures.unfinished >= 0, "no more work is done than there was");
   std::sort(waits.begin(), waits.end());
@@ -62,6 +71,33 @@ JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
   figures.wait_p95 = quantile(waits, 950);
   figures.wait_p99 = quantile(waits, 990);
   return figures;
+}
+
+FiguresByTeam team_figures(const ReplayWorld& world, const replay::Replay& replay) {
+  const std::int64_t end = period_us(world.period);
+  FiguresByTeam teams;
+  std::map<std::string, std::vector<std::int64_t>> waits;
+  for (std::size_t i = 0; i < world.jobs.size(); ++i) {
+    const replay::Job& job = world.jobs[i];
+    ++teams[job.team].jobs;
+    const auto& start = replay.jobs[i].first_start_us;
+    if (start) waits[job.team].push_back(*start - job.submit_us);
+  }
+  for (const replay::JobRun& run : replay.runs) {
+    const std::int64_t until = std::min(run.end_us, end);
+    if (until <= run.begin_us) continue;
+    const replay::Job& job = world.jobs[run.job];
+    teams[job.team].held +=
+        static_cast<Int128>(job.request.milli_gpus()) * static_cast<Int128>(until - run.begin_us);
+  }
+  for (auto& [team, of_team] : waits) {
+    std::sort(of_team.begin(), of_team.end());
+    Int128 sum = 0;
+    for (const std::int64_t wait : of_team) sum += wait;
+    teams[team].wait_mean = static_cast<std::int64_t>(sum / static_cast<Int128>(of_team.size()));
+    teams[team].wait_p95 = quantile(of_team, 950);
+  }
+  return teams;
 }
 
 JobFigures figures_as_it_was(const ReplayWorld& world) {
@@ -147,16 +183,59 @@ class WhatIfRun {
     result.rounded_up = world.rounded_up;
     result.partly_there = world.partly_there;
     result.was = figures_as_it_was(world);
-    result.calibrated = figures_of(world, replay_of(world, input_.calibration));
+    const replay::Replay calibrated = replay_of(world, input_.calibration, {});
+    result.calibrated = figures_of(world, calibrated);
+    result.teams_calibrated = team_figures(world, calibrated);
+    TRY(check_teams(world));
     TRY(check_calibration(result));
     TRY(run_scenario(fleet, team_of, result));
     return result;
   }
 
  private:
-  static replay::Replay replay_of(const ReplayWorld& world, const replay::Scheduling& scheduling) {
+  static replay::Replay replay_of(const ReplayWorld& world, const replay::Scheduling& scheduling,
+                                  const replay::Spot& spot) {
     return replay::simulate(world.jobs, world.machines,
-                            {.scheduling = scheduling, .keep_runs = true});
+                            {.scheduling = scheduling, .spot = spot, .keep_runs = true});
+  }
+
+  Result<replay::Spot> spot_of(const ReplayWorld& world, const FleetView& fleet) const {
+    const SpotChange& change = input_.scenario.spot;
+    replay::Spot spot{.reclaimed_per_hour = change.reclaimed_per_hour,
+                      .models = 0,
+                      .replaced_after_us = change.replaced_after_us,
+                      .checkpoint_every_us = change.checkpoint_every_us,
+                      .until_us = period_us(world.period),
+                      .seed = change.seed};
+    if (change.gpu_model.empty() || change.reclaimed_per_hour == 0) return spot;
+    for (std::size_t i = 0; i < world.machines.size(); ++i) {
+      if (fleet.nodes()[world.node_of_machine[i]].model == find_gpu_model(change.gpu_model)) {
+        spot.models |= replay::ModelSet{1} << world.machines[i].model;
+      }
+    }
+    if (spot.models != 0) return spot;
+    return fail(ErrorCode::kConfig,
+                fmt::format("cluster {} has no node with {}, so none can be spot capacity",
+                            month_.cluster.text(), change.gpu_model));
+  }
+
+  // A change that reaches nobody is a mistake, not a change.
+  Result<void> check_teams(const ReplayWorld& world) const {
+    const auto check = [&](const std::string& team, std::string_view what) -> Result<void> {
+      if (team.empty()) return {};
+      const bool is_there = std::any_of(world.jobs.begin(), world.jobs.end(),
+                                        [&](const replay::Job& job) { return job.team == team; });
+      if (is_there) return {};
+      return fail(
+          ErrorCode::kConfig,
+          fmt::format("no job of {} in {} has the {} '{}', so {} changes nothing",
+                      month_.cluster.text(), input_.month, input_.team_dimension, team, what));
+    };
+    for (const DemandChange& change : input_.scenario.demand) TRY(check(change.team, "its demand"));
+    for (const auto& [team, weight] : input_.scenario.scheduling.team_weights) {
+      TRY(check(team, "its weight"));
+    }
+    return {};
   }
 
   Result<MethodCosts> costs_of(const ClusterMonth& month) const {
@@ -196,8 +275,10 @@ class WhatIfRun {
                                               input_.scenario.any_model));
     change_demand(world, input_.scenario);
     for (replay::Job& job : world.jobs) job.restart_us = input_.scenario.restart_us;
-    const replay::Replay replay = replay_of(world, input_.scenario.scheduling);
+    const replay::Spot spot = TRY(spot_of(world, fleet));
+    const replay::Replay replay = replay_of(world, input_.scenario.scheduling, spot);
     result.would_be = figures_of(world, replay);
+    result.teams_would_be = team_figures(world, replay);
     const std::vector<Holding> holdings = holdings_of(world, replay, month_.holdings);
     changed.holdings = holdings;
     result.cost_would_be = TRY(costs_of(changed));

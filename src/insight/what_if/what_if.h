@@ -5,6 +5,7 @@
 // does not exist, so both sides are divided by what was requested.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,7 +29,19 @@ struct JobFigures {
   Int128 capacity = 0;
   Int128 unfinished = 0;  // work that is left when the period ends, in jobs that were to run in it
   std::uint64_t interruptions = 0;
+  Int128 unavailable = 0;  // of nodes that were taken back
+  Int128 lost = 0;         // of `held`: work that had to be done again
 };
+
+// The same of one team; a job that never starts has no wait.
+struct TeamFigures {
+  std::uint64_t jobs = 0;
+  Int128 held = 0;
+  std::int64_t wait_mean = 0;
+  std::int64_t wait_p95 = 0;
+};
+// The jobs of nobody have an empty name.
+using FiguresByTeam = std::map<std::string, TeamFigures>;
 
 struct WhatIfInput {
   std::string month;
@@ -49,6 +62,8 @@ struct WhatIf {
   JobFigures was;         // by the ledger
   JobFigures calibrated;  // the replay of it
   JobFigures would_be;
+  FiguresByTeam teams_calibrated;
+  FiguresByTeam teams_would_be;
   MethodCosts cost_was{ClusterId(""), {}, {}};
   MethodCosts cost_would_be{ClusterId(""), {}, {}};
   std::uint64_t left_as_they_were = 0;  // holdings that no replay moves
