@@ -236,12 +236,14 @@ Int128 Placement::cost_of(std::uint32_t machine, const Request& request) const {
   const FreeMachine& free = cluster_.free_on(machine);
   switch (rule_) {
     case PlacementRule::kDotProduct: {
-      const auto cpu = static_cast<Int128>(cpu_max_) * static_cast<Int128>(cpu_max_);
-      const auto gpu = static_cast<Int128>(gpu_max_) * static_cast<Int128>(gpu_max_);
+      const auto share = [](std::uint64_t part, std::uint64_t all) {
+        return static_cast<Int128>(part) * kWhole / static_cast<Int128>(all);
+      };
       const Int128 product =
-          static_cast<Int128>(free.cpu_milli) * static_cast<Int128>(request.cpu_milli) * gpu +
-          static_cast<Int128>(free.gpu_milli) * static_cast<Int128>(request.milli_gpus()) * cpu;
-      return (kScores * product + 2 * cpu * gpu - 1) / (2 * cpu * gpu);
+          share(free.cpu_milli, cpu_max_) * share(request.cpu_milli, cpu_max_) +
+          share(free.gpu_milli, gpu_max_) * share(request.milli_gpus(), gpu_max_);
+      constexpr Int128 kMost = 2 * kWhole * kWhole;
+      return (kScores * product + kMost - 1) / kMost;
     }
     case PlacementRule::kGpuClustering:
       return clustering_cost(free, held_by_size_[machine], request);

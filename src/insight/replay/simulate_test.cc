@@ -145,6 +145,23 @@ TEST(Simulate, AMachineThatIsTakenBackCostsWhatNoCheckpointSaved) {
   EXPECT_EQ(simulate(jobs, machines, {.spot = spot}).jobs[0].end_us, 7200 * kSecond);
 }
 
+TEST(Simulate, EveryRulePlacesOnMachinesWhoseCpuIsNotKnown) {
+  // An unknown capacity limits nobody: it is 2^60 of everything.
+  std::vector<Machine> machines = machines_of({8, 8});
+  for (Machine& machine : machines) {
+    machine.cpu_milli = std::uint64_t{1} << 60;
+    machine.memory_mib = std::uint64_t{1} << 60;
+  }
+  std::vector<Job> jobs = {make_job(0, 10, 8), make_job(0, 10, 2), make_job(1, 10, 1)};
+  for (Job& job : jobs) job.request.cpu_milli = 16'000;
+  for (int rule = 0; rule < 8; ++rule) {
+    Scheduling scheduling;
+    scheduling.placement = static_cast<PlacementRule>(rule);
+    EXPECT_EQ(starts_s(simulate(jobs, machines, {.scheduling = scheduling})), (Starts{0, 0, 1}))
+        << to_text(scheduling.placement);
+  }
+}
+
 // Random worlds under every policy.
 class RandomWorlds : public testing::TestWithParam<std::uint64_t> {};
 
