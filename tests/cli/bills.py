@@ -295,6 +295,27 @@ def check(name, provider, bills, packings=()):
           f"{', '.join(sorted(types))}")
 
 
+def check_issuers():
+    """A bill in FOCUS has the issuer whose machines it is for, and one bill has one issuer."""
+    issuers = {"aws": "Amazon Web Services, Inc.", "azure": "Microsoft", "gcp": "Google Cloud",
+               "oci": "Oracle"}
+    cwd = folder()
+    arguments = ["generate", "bill", "--nodes", "nodes.csv", "--from", "2026-03-01", "--to",
+                 "2026-03-01", "--prices-as-of", "2026-08-15", "--out", "bill.csv"]
+    both = ""
+    for provider, issuer in issuers.items():
+        write_inventory(cwd / "nodes.csv", provider)
+        both = both or (cwd / "nodes.csv").read_text()
+        expect_run(arguments, cwd)
+        with open(cwd / "bill.csv", newline="", encoding="utf-8") as file:
+            found = {row["InvoiceIssuerName"] for row in csv.DictReader(file)}
+        expect(found == {issuer}, f"the bill of {provider} is from {found}")
+    with open(cwd / "nodes.csv", "a", encoding="utf-8") as file:
+        file.write(both.split("\n", 1)[1].replace("node-", "other-"))
+    expect_run(arguments, cwd, 2, ["aws and oci", "one bill has one issuer", "--provider"])
+    expect_run([*arguments, "--provider", "oci"], cwd)
+
+
 def check_focus():
     """A bill in FOCUS says itself what it comes to; no truth is written beside it."""
     cwd = folder()
@@ -333,5 +354,6 @@ check("gcp-csv", "gcp", [(["--as", "gcp-csv"], [])], ["three files"])
 check("gcp-json", "gcp", [(["--as", "gcp-json", "--hostile"], [])])
 check("gcp Parquet", "gcp", [(["--as", "gcp-json", "--parquet"], [])])
 check("oci", "oci", [(["--as", "oci"], [])], ["gzip"])
+check_issuers()
 check_focus()
 report("cli/bills")

@@ -10,7 +10,7 @@
 namespace pennyweight {
 namespace {
 
-constexpr std::string_view kUnnamed = "Unspecified";
+constexpr std::string_view kUnspecified = "Unspecified";
 
 // What the provider calls an account below the billing account (FOCUS, appendix "Grouping
 // constructs for resources or services").
@@ -51,36 +51,36 @@ void FocusDefaults::copy(FocusRow& row, std::string_view column,
 
 void FocusDefaults::name_parties(FocusRow& row) {
   copy(row, "ServiceProviderName", {"ProviderName", "PublisherName", "InvoiceIssuerName"},
-       kUnnamed);
+       kUnspecified);
   copy(row, "ProviderName", {"ServiceProviderName", "PublisherName", "InvoiceIssuerName"},
-       kUnnamed);
-  copy(row, "PublisherName", {"ProviderName", "ServiceProviderName"}, kUnnamed);
-  copy(row, "InvoiceIssuerName", {"ServiceProviderName", "ProviderName"}, kUnnamed);
-  copy(row, "BillingAccountId", {"SubAccountId"}, kUnnamed);
-  copy(row, "BillingAccountName", {"BillingAccountId"}, kUnnamed);
+       kUnspecified);
+  copy(row, "PublisherName", {"ProviderName", "ServiceProviderName"}, kUnspecified);
+  copy(row, "InvoiceIssuerName", {"ServiceProviderName", "ProviderName"}, kUnspecified);
+  copy(row, "BillingAccountId", {"SubAccountId"}, kUnspecified);
+  copy(row, "BillingAccountName", {"BillingAccountId"}, kUnspecified);
   put(row, "BillingAccountType", std::string("Billing Account"));
   if (!table_.is_null(row, "SubAccountId")) {
-    copy(row, "SubAccountName", {"SubAccountId"}, kUnnamed);
+    copy(row, "SubAccountName", {"SubAccountId"}, kUnspecified);
     const std::string_view provider = table_.has("ServiceProviderName")
                                           ? table_.text(row, "ServiceProviderName")
                                           : table_.text(row, "ProviderName");
     put(row, "SubAccountType", std::string(sub_account_type_of(provider)));
   }
-  if (!table_.is_null(row, "RegionId")) copy(row, "RegionName", {"RegionId"}, kUnnamed);
+  if (!table_.is_null(row, "RegionId")) copy(row, "RegionName", {"RegionId"}, kUnspecified);
 }
 
 void FocusDefaults::name_service(FocusRow& row) {
-  copy(row, "ServiceName", {"SkuMeter", "ServiceProviderName", "ProviderName"}, kUnnamed);
+  copy(row, "ServiceName", {"SkuMeter", "ServiceProviderName", "ProviderName"}, kUnspecified);
   put(row, "ServiceCategory", std::string("Other"));
   put(row, "ServiceSubcategory",
       "Other (" + std::string(table_.text(row, "ServiceCategory")) + ")");
-  if (!table_.is_null(row, "ResourceId")) copy(row, "ResourceType", {"ServiceName"}, kUnnamed);
+  if (!table_.is_null(row, "ResourceId")) copy(row, "ResourceType", {"ServiceName"}, kUnspecified);
 }
 
 void FocusDefaults::name_price(FocusRow& row, const RowKind& kind) {
   if (!kind.must_be_priced) return;
-  copy(row, "SkuId", {"SkuPriceId", "SkuMeter", "ServiceName"}, kUnnamed);
-  copy(row, "SkuPriceId", {"SkuId"}, kUnnamed);
+  copy(row, "SkuId", {"SkuPriceId", "SkuMeter", "ServiceName"}, kUnspecified);
+  copy(row, "SkuPriceId", {"SkuId"}, kUnspecified);
   put(row, "PricingCategory",
       std::string(table_.is_null(row, "CommitmentDiscountId") ? "Standard" : "Committed"));
   if (kind.is_usage && !kind.is_unused) {

@@ -10,7 +10,7 @@
 namespace pennyweight {
 namespace {
 
-constexpr std::string_view kUnits = "Units";
+constexpr std::string_view kUnitOfNone = "Units";
 
 UInt128 size_of(Decimal number) {
   return static_cast<UInt128>(number.is_negative() ? -number.ticks() : number.ticks());
@@ -85,9 +85,9 @@ UnitPrices starting_point(const Charge& charge, bool is_negative) {
     const bool consumed = charge.consumed_quantity && charge.consumed_quantity->ticks() != 0 &&
                           charge.charge_category == ChargeCategory::kUsage;
     prices.quantity = consumed ? *charge.consumed_quantity : Decimal::from_units(1);
-    prices.unit = consumed ? charge.consumed_unit : std::string(kUnits);
+    prices.unit = consumed ? charge.consumed_unit : std::string(kUnitOfNone);
   }
-  if (prices.unit.empty()) prices.unit = kUnits;
+  if (prices.unit.empty()) prices.unit = kUnitOfNone;
   if (costs && prices.quantity->is_negative() != is_negative) prices.quantity = -*prices.quantity;
   return prices;
 }
@@ -120,7 +120,7 @@ Result<FittedPrices> fit_prices(const Charge& charge) {
   }
   if (!fits) {
     const bool is_negative = list < 0 || contracted < 0;
-    prices = {Decimal::from_units(is_negative ? -1 : 1), std::string(kUnits), {}, {}};
+    prices = {Decimal::from_units(is_negative ? -1 : 1), std::string(kUnitOfNone), {}, {}};
     fit_both(prices, charge, false);
   }
   FittedPrices result{prices, {}};

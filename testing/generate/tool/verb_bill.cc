@@ -3,10 +3,13 @@
 #include "testing/generate/tool/verb_bill.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
+#include <set>
 #include <system_error>
 
+#include "allocation/pricing/catalog.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
 #include "app/import/importer.h"
@@ -32,7 +35,7 @@ struct GenerateArguments {
   std::string from;
   std::string to;
   std::string prices_as_of;
-  std::string provider = "aws";
+  std::string provider;  // empty: as the machines say
   std::string region;
   std::string as = "focus";
   std::string focus = "1.4";
@@ -58,7 +61,7 @@ Result<BillOptions> bill_options(const GenerateArguments& arguments) {
   options.first_day = *first;
   options.last_day = *last;
   options.granularity = arguments.hourly ? BillGranularity::kHourly : BillGranularity::kDaily;
-  options.provider = arguments.provider;
+  if (!arguments.provider.empty()) options.provider = arguments.provider;
   options.region = arguments.region;
   if (!arguments.prices_as_of.empty()) {
     const auto date = parse_day(arguments.prices_as_of);
@@ -151,6 +154,22 @@ Result<std::vector<Node>> nodes_of(const GenerateArguments& arguments, std::stri
       catalog);
 }
 
+// The provider whose instance types the machines are. One bill has one issuer.
+Result<std::string> provider_of(const std::vector<Node>& nodes, const Catalog& catalog,
+                                const std::string& otherwise) {
+  std::set<std::string> providers;
+  for (const Node& node : nodes) {
+    const InstanceType* type = catalog.find_instance_type(node.instance_type);
+    if (type != nullptr) providers.insert(type->provider);
+  }
+  if (providers.empty()) return otherwise;
+  if (providers.size() == 1) return *providers.begin();
+  return usage_error(
+      fmt::format("the machines are of {}, and one bill has one issuer: write an inventory and a "
+                  "bill for each, or say with --provider who bills all of them",
+                  fmt::join(providers, " and ")));
+}
+
 Result<void> write_text(const std::string& path, std::string_view text) {
   auto file = TRY(OutputFile::create(path));
   TRY(file.write(text));
@@ -199,10 +218,14 @@ Result<ExitCode> run_native(const GenerateArguments& arguments, bills::NativeFor
 }
 
 Result<ExitCode> run_focus(const GenerateArguments& arguments, Context& context) {
-  const auto options = TRY(bill_options(arguments));
+  auto options = TRY(bill_options(arguments));
   const auto catalog = TRY(load_catalog(context.config));
   const auto nodes = nodes_of(arguments, "", options, catalog, context);
   if (!nodes) return std::unexpected(nodes.error());
+  if (arguments.provider.empty()) {
+    auto provider = TRY(provider_of(*nodes, catalog, options.provider));
+    options.provider = std::move(provider);
+  }
   const auto totals = TRY(write_bill(*nodes, catalog, options, arguments));
   context.console.say(
       fmt::format("generated {} bill lines for {} nodes: billed {} {}",
@@ -257,7 +280,8 @@ Verb declare_bill(CLI::App& app) {
   bill->add_option("--to", options->to, "The last day, inclusive")->required();
   bill->add_option("--prices-as-of", options->prices_as_of,
                    "Take the prices of this day, for records older than the lists");
-  bill->add_option("--provider", options->provider, "Who bills")->capture_default_str();
+  bill->add_option("--provider", options->provider,
+                   "Who bills; default: whose instance types the machines are");
   bill->add_option("--region", options->region, "Of nodes that name none; else the cheapest");
   bill->add_option("--seed", options->seed, "Another seed, another bill")->capture_default_str();
   bill->add_flag("--hourly", options->hourly, "A line for each node and hour, not for each day");
