@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -381,6 +382,15 @@ class BillWriter {
 };
 
 }  // namespace
+
+std::set<std::string> providers_of(std::span<const Node> nodes, const Catalog& catalog) {
+  std::set<std::string> providers;
+  for (const Node& node : nodes) {
+    const InstanceType* type = catalog.find_instance_type(node.instance_type);
+    if (type != nullptr) providers.insert(type->provider);
+  }
+  return providers;
+}
 
 Result<BillTotals> generate_bill(std::span<const Node> nodes, const Catalog& catalog,
                                  const BillOptions& options, const BillSink& sink) {

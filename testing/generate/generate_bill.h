@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -65,6 +66,9 @@ struct BillTotals {
 
 // Receives the lines one by one; an error ends the bill. The charge is valid only during the call.
 using BillSink = std::function<Result<void>(const Charge&)>;
+
+// The clouds whose instance types the nodes are, as the catalog has them.
+std::set<std::string> providers_of(std::span<const Node> nodes, const Catalog& catalog);
 
 // Returns an error that says which node or option cannot be billed, and why.
 Result<BillTotals> generate_bill(std::span<const Node> nodes, const Catalog& catalog,

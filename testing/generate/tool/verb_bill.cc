@@ -9,7 +9,6 @@
 #include <set>
 #include <system_error>
 
-#include "allocation/pricing/catalog.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
 #include "app/import/importer.h"
@@ -157,11 +156,7 @@ Result<std::vector<Node>> nodes_of(const GenerateArguments& arguments, std::stri
 // The provider whose instance types the machines are. One bill has one issuer.
 Result<std::string> provider_of(const std::vector<Node>& nodes, const Catalog& catalog,
                                 const std::string& otherwise) {
-  std::set<std::string> providers;
-  for (const Node& node : nodes) {
-    const InstanceType* type = catalog.find_instance_type(node.instance_type);
-    if (type != nullptr) providers.insert(type->provider);
-  }
+  const std::set<std::string> providers = providers_of(nodes, catalog);
   if (providers.empty()) return otherwise;
   if (providers.size() == 1) return *providers.begin();
   return usage_error(
