@@ -56,7 +56,12 @@ class ConfigReader {
          {"budgets", [&](const YamlNode& at) { config_.budgets = read_budgets(yaml_, at); }},
          {"events", [&](const YamlNode& at) { config_.events = read_known_events(yaml_, at); }},
          {"guardrails",
-          [&](const YamlNode& at) { config_.guardrail_rules = read_guardrails(yaml_, at); }},
+          [&](const YamlNode& at) {
+            GuardrailConfig guardrails = read_guardrails(yaml_, at, path_reader());
+            config_.guardrail_rules = std::move(guardrails.rules);
+            config_.guardrail_pricing = std::move(guardrails.pricing);
+            config_.admission = std::move(guardrails.admission);
+          }},
          {"labels", [&](const YamlNode& at) { config_.labels = read_label_config(yaml_, at); }},
          {"prices", [&](const YamlNode& at) { prices(at); }},
          {"bills", [&](const YamlNode& at) { config_.bills = read_bill_configs(yaml_, at); }},

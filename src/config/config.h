@@ -72,6 +72,8 @@ struct Config {
   std::vector<forecasting::KnownEvent> events;
   // In their order; their amounts are in one currency.
   std::vector<guardrails::GuardrailRule> guardrail_rules;
+  guardrails::EstimateOptions guardrail_pricing;
+  AdmissionConfig admission;
   LiveConfig live;
   // The labels that every workload should carry.
   LabelPolicy labels = default_label_policy();

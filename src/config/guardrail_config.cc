@@ -6,7 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "allocation/pricing/catalog.h"
 #include "config/budget_config.h"
+#include "core/gpu/gpu_model.h"
 #include "core/limits.h"
 
 namespace pennyweight {
@@ -17,26 +19,133 @@ using guardrails::RuleConditions;
 
 constexpr std::size_t kGuardrailRulesMax = 1000;
 constexpr std::size_t kGuardrailListMax = 200;
+constexpr std::string_view kUnknownWords[] = {"deny", "allow"};
 constexpr std::int64_t kGuardrailRunMsMax = 8'640'000'000'000;  // 100,000 days
 
 class GuardrailReader {
  public:
-  explicit GuardrailReader(YamlReader& yaml) : yaml_(yaml) {}
+  GuardrailReader(YamlReader& yaml, const PathReader& path) : yaml_(yaml), path_(path) {}
 
-  std::vector<GuardrailRule> read(const YamlNode& node) {
-    std::vector<GuardrailRule> rules;
-    yaml_.mapping(node, "guardrails", {{"rules", [&](const YamlNode& list) {
-                                          yaml_.sequence(
-                                              list, "guardrails.rules", kGuardrailRulesMax,
-                                              [&](const YamlNode& item) { add_rule(item, rules); });
-                                        }}});
-    if (const auto currency = guardrails::rules_currency(rules); !currency) {
-      yaml_.refuse(node, currency.error().message);
-    }
-    return rules;
+  GuardrailConfig read(const YamlNode& node) {
+    GuardrailConfig config;
+    std::vector<GuardrailRule>& rules = config.rules;
+    yaml_.mapping(node, "guardrails",
+                  {{"rules",
+                    [&](const YamlNode& list) {
+                      yaml_.sequence(list, "guardrails.rules", kGuardrailRulesMax,
+                                     [&](const YamlNode& item) { add_rule(item, rules); });
+                    }},
+                   {"pricing", [&](const YamlNode& at) { pricing(at, config.pricing); }},
+                   {"admission", [&](const YamlNode& at) { admission(at, config.admission); }}});
+    const auto currency = guardrails::rules_currency(rules);
+    if (!currency) yaml_.refuse(node, currency.error().message);
+    if (currency && *currency) config.pricing.currency = **currency;
+    return config;
   }
 
  private:
+  void pricing(const YamlNode& node, guardrails::EstimateOptions& options) {
+    const std::string what = "guardrails.pricing";
+    yaml_.mapping(
+        node, what,
+        {{"provider", [&](const YamlNode& at) { text(at, what + ".provider", options.provider); }},
+         {"region", [&](const YamlNode& at) { text(at, what + ".region", options.region); }},
+         {"instance_type",
+          [&](const YamlNode& at) { text(at, what + ".instance_type", options.instance_type); }},
+         {"option",
+          [&](const YamlNode& at) {
+            const auto word = yaml_.text(at, what + ".option");
+            if (!word) return;
+            const auto option = parse_purchase_option(*word);
+            if (option) {
+              options.option = *option;
+            } else {
+              yaml_.refuse(at, what + ".option is on_demand, spot, committed_1y or committed_3y");
+            }
+          }},
+         {"gpu_models", [&](const YamlNode& at) { gpu_models(at, options); }}});
+  }
+
+  // Names as they are written in manifests, and what they mean; `default` is what names none.
+  void gpu_models(const YamlNode& node, guardrails::EstimateOptions& options) {
+    if (!yaml_.is(node, YamlNode::Kind::kMapping, "guardrails.pricing.gpu_models")) return;
+    if (node.entries.size() > kGuardrailListMax) {
+      return yaml_.refuse(node, fmt::format("guardrails.pricing.gpu_models has more than {} names",
+                                            kGuardrailListMax));
+    }
+    for (const YamlNode::Entry& entry : node.entries) {
+      auto model = yaml_.text(entry.value, "guardrails.pricing.gpu_models." + entry.key);
+      if (!model) continue;
+      if (find_gpu_model(*model) == nullptr) {
+        yaml_.refuse(entry.value, fmt::format("'{}' is no GPU model that the tables know, or fits "
+                                              "several, such as A100-SXM4-40GB and A100-SXM4-80GB",
+                                              *model));
+      }
+      options.gpu_models[entry.key == "default" ? "" : entry.key] = std::move(*model);
+    }
+  }
+
+  void admission(const YamlNode& node, AdmissionConfig& admission) {
+    const std::string what = "guardrails.admission";
+    yaml_.mapping(
+        node, what,
+        {{"listen",
+          [&](const YamlNode& at) {
+            const auto address = yaml_.text(at, what + ".listen");
+            if (!address) return;
+            ServeConfig parsed;
+            if (const auto set = set_listen_address(*address, parsed); !set) {
+              return yaml_.refuse(at, what + ".listen: " + set.error().message);
+            }
+            admission.host = parsed.host;
+            admission.port = parsed.port;
+          }},
+         {"cert_file",
+          [&](const YamlNode& at) { admission.tls_cert_file = path_(at, what + ".cert_file"); }},
+         {"key_file",
+          [&](const YamlNode& at) { admission.tls_key_file = path_(at, what + ".key_file"); }},
+         {"exempt_namespaces",
+          [&](const YamlNode& at) {
+            admission.exempt_namespaces = list(at, what + ".exempt_namespaces");
+          }},
+         {"controllers",
+          [&](const YamlNode& at) { admission.controllers = list(at, what + ".controllers"); }},
+         {"unknown", [&](const YamlNode& at) {
+            const auto which = yaml_.choice(at, what + ".unknown", kUnknownWords);
+            if (which) admission.admits_unknown = *which == 1;
+          }}});
+    if (admission.host.empty()) {
+      return yaml_.refuse(node, "guardrails.admission needs listen, such as 0.0.0.0:8443");
+    }
+    const bool is_local = admission.host.starts_with("127.") || admission.host == "::1" ||
+                          admission.host == "localhost";
+    const bool has_both = !admission.tls_cert_file.empty() && !admission.tls_key_file.empty();
+    const bool has_none = admission.tls_cert_file.empty() && admission.tls_key_file.empty();
+    if (!has_both && !(has_none && is_local)) {
+      yaml_.refuse(node,
+                   "guardrails.admission: give cert_file and key_file; the API server speaks to "
+                   "webhooks over TLS only");
+    }
+  }
+
+  void change(const YamlNode& node, guardrails::WorkloadChange& change) {
+    const std::string what = "guardrails.rules[].set";
+    yaml_.mapping(
+        node, what,
+        {{"label", [&](const YamlNode& at) { label_values(at, what + ".label", change.labels); }},
+         {"time_limit",
+          [&](const YamlNode& at) {
+            const auto ms = yaml_.duration(at, what + ".time_limit", 1000, kGuardrailRunMsMax);
+            if (!ms) return;
+            change.run_ms = static_cast<std::uint64_t>(*ms);
+            if (*ms % 1000 != 0) yaml_.refuse(at, what + ".time_limit is in whole seconds");
+          }},
+         {"priority_class",
+          [&](const YamlNode& at) { text(at, what + ".priority_class", change.priority_class); }},
+         {"toleration",
+          [&](const YamlNode& at) { change.tolerations = list(at, what + ".toleration"); }}});
+  }
+
   void add_rule(const YamlNode& node, std::vector<GuardrailRule>& rules) {
     if (!yaml_.is(node, YamlNode::Kind::kMapping, "an item of guardrails.rules")) return;
     const std::size_t before = yaml_.error_count();
@@ -61,6 +170,7 @@ class GuardrailReader {
           [&](const YamlNode& at) { text(at, "guardrails.rules[].reason", rule.reason); }},
          {"way_out",
           [&](const YamlNode& at) { text(at, "guardrails.rules[].way_out", rule.way_out); }},
+         {"set", [&](const YamlNode& at) { change(at, rule.change); }},
          {"exempt", [&](const YamlNode& at) { exemptions(at, rule); }}});
     if (yaml_.error_count() != before) return;
     if (rule.name.empty()) return yaml_.refuse(node, "a rule needs a name");
@@ -68,6 +178,15 @@ class GuardrailReader {
       return yaml_.refuse(node, fmt::format("rule '{}' has no condition and would apply to "
                                             "everything; state when, such as {{kind: \"*\"}}",
                                             rule.name));
+    }
+    const bool mutates = rule.effect == guardrails::RuleEffect::kMutate;
+    if (mutates == (rule.change == guardrails::WorkloadChange())) {
+      return yaml_.refuse(
+          node,
+          mutates ? fmt::format("rule '{}' changes nothing; state set, such as {{label: "
+                                "{{team: nlp}}}}",
+                                rule.name)
+                  : fmt::format("rule '{}' has set, which only the effect mutate does", rule.name));
     }
     if (std::ranges::any_of(rules, [&](const auto& other) { return other.name == rule.name; })) {
       return yaml_.refuse(node, fmt::format("two rules are called '{}'", rule.name));
@@ -143,13 +262,18 @@ class GuardrailReader {
 
   // A mapping from any label to a pattern of its value.
   void labels(const YamlNode& node, const std::string& what, RuleConditions& when) {
+    label_values(node, what, when.labels);
+  }
+
+  void label_values(const YamlNode& node, const std::string& what,
+                    std::vector<std::pair<std::string, std::string>>& into) {
     if (!yaml_.is(node, YamlNode::Kind::kMapping, what)) return;
     if (node.entries.size() > kGuardrailListMax) {
       return yaml_.refuse(node, fmt::format("{} has more than {} labels", what, kGuardrailListMax));
     }
     for (const YamlNode::Entry& entry : node.entries) {
       if (auto value = yaml_.text(entry.value, fmt::format("{}.{}", what, entry.key))) {
-        when.labels.emplace_back(entry.key, std::move(*value));
+        into.emplace_back(entry.key, std::move(*value));
       }
     }
   }
@@ -177,12 +301,13 @@ class GuardrailReader {
   }
 
   YamlReader& yaml_;
+  const PathReader& path_;
 };
 
 }  // namespace
 
-std::vector<guardrails::GuardrailRule> read_guardrails(YamlReader& reader, const YamlNode& node) {
-  return GuardrailReader(reader).read(node);
+GuardrailConfig read_guardrails(YamlReader& reader, const YamlNode& node, const PathReader& path) {
+  return GuardrailReader(reader, path).read(node);
 }
 
 ConfigKeys guardrail_config_keys() {
@@ -190,10 +315,19 @@ ConfigKeys guardrail_config_keys() {
       {"guardrails.rules[].name", "text", "", "What the rule is called. Required, and unique."},
       {"guardrails.rules[].mode", "audit, warn, enforce", "enforce",
        "How far it goes: it only records, only warns, or does what its effect says."},
-      {"guardrails.rules[].effect", "allow, warn, require_approval, deny", "deny",
+      {"guardrails.rules[].effect", "allow, warn, require_approval, deny, mutate", "deny",
        "What becomes of a workload to which it applies. After `allow` later rules don't count."},
       {"guardrails.rules[].reason", "text", "", "Why the rule is there, for who is stopped."},
       {"guardrails.rules[].way_out", "text", "", "What they can do instead."},
+      {"guardrails.rules[].set.label", "mapping", "",
+       "Of the effect `mutate`: labels that are added to the workload and its pods where they are "
+       "missing or empty."},
+      {"guardrails.rules[].set.time_limit", "duration", "",
+       "A time limit for a Job, a CronJob's runs, or a Pod that is a run, without one."},
+      {"guardrails.rules[].set.priority_class", "text", "",
+       "The priority class of pods that state none."},
+      {"guardrails.rules[].set.toleration", "text, list of texts", "",
+       "Keys of taints that the pods then tolerate, such as those of spot nodes."},
       {"guardrails.rules[].when.kind", "pattern, list of patterns", "",
        "Kinds such as `Deployment` or `Slurm job`. All stated conditions must hold."},
       {"guardrails.rules[].when.namespace", "pattern, list of patterns", "", "Namespaces."},
@@ -225,6 +359,30 @@ ConfigKeys guardrail_config_keys() {
        "To which workloads the rule does not apply, by the same conditions; without it, to all."},
       {"guardrails.rules[].exempt[].reason", "text", "", "Why. Required."},
       {"guardrails.rules[].exempt[].until", "date", "", "The last day. Required."},
+      {"guardrails.pricing.provider", "text", "",
+       "Only machines of this provider; for the webhook, `guard` and `estimate`. Their options "
+       "come first."},
+      {"guardrails.pricing.region", "text", "", "The region of what states none."},
+      {"guardrails.pricing.instance_type", "text", "", "The machine of what demands none."},
+      {"guardrails.pricing.option", "on_demand, spot, committed_1y, committed_3y", "on_demand",
+       "How machines are bought."},
+      {"guardrails.pricing.gpu_models", "mapping", "",
+       "What the names of GPUs in manifests mean, such as `a100: A100-SXM4-80GB`; `default` is for "
+       "requests that name none."},
+      {"guardrails.admission.listen", "address", "",
+       "Where `serve` answers admission reviews of Kubernetes, such as `0.0.0.0:8443`; without it, "
+       "nowhere."},
+      {"guardrails.admission.cert_file", "path", "",
+       "The webhook's certificate chain, PEM. Read again when it changes."},
+      {"guardrails.admission.key_file", "path", "", "Its private key, PEM."},
+      {"guardrails.admission.exempt_namespaces", "pattern, list of patterns",
+       "kube-system, kube-public, kube-node-lease, pennyweight",
+       "Everything there is admitted as it is."},
+      {"guardrails.admission.controllers", "pattern, list of patterns",
+       "system:kube-controller-manager, system:serviceaccount:kube-system:*-controller",
+       "Users that make pods for workloads which were judged as a whole; add those of operators."},
+      {"guardrails.admission.unknown", "deny, allow", "deny",
+       "What becomes of what no rule can judge."},
   };
 }
 

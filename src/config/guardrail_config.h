@@ -2,16 +2,41 @@
 // request.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "config/config_key.h"
+#include "config/live_config.h"
 #include "config/yaml_reader.h"
+#include "insight/guardrails/estimate.h"
 #include "insight/guardrails/rules.h"
 
 namespace pennyweight {
 
+// The admission webhook of `serve`.
+struct AdmissionConfig {
+  std::string host = {};  // empty: there is none
+  std::uint16_t port = 0;
+  std::string tls_cert_file = {};
+  std::string tls_key_file = {};
+  // Patterns; see guardrails::AdmissionPolicy.
+  std::vector<std::string> exempt_namespaces = {"kube-system", "kube-public", "kube-node-lease",
+                                                "pennyweight"};
+  std::vector<std::string> controllers = {"system:kube-controller-manager",
+                                          "system:serviceaccount:kube-system:*-controller"};
+  bool admits_unknown = false;
+};
+
+struct GuardrailConfig {
+  std::vector<guardrails::GuardrailRule> rules = {};
+  // How workloads are priced where nothing else is said; in the currency of the rules.
+  guardrails::EstimateOptions pricing = {};
+  AdmissionConfig admission = {};
+};
+
 // Names are unique, every rule has a condition and a reason, and all amounts are in one currency.
-std::vector<guardrails::GuardrailRule> read_guardrails(YamlReader& reader, const YamlNode& node);
+GuardrailConfig read_guardrails(YamlReader& reader, const YamlNode& node, const PathReader& path);
 
 ConfigKeys guardrail_config_keys();
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "config/config.h"
 
@@ -36,10 +38,50 @@ TEST(GuardrailConfig, ReadsARule) {
   EXPECT_EQ(rule.exemptions[0].reason, "launch");
 }
 
+TEST(GuardrailConfig, ReadsTheWebhookAndItsPricing) {
+  const auto config = parse_config(
+      "guardrails:\n"
+      "  pricing: {provider: aws, option: spot, gpu_models: {a100: A100-SXM4-80GB, default: "
+      "H100-SXM5-80GB}}\n"
+      "  admission: {listen: '0.0.0.0:8443', cert_file: c.pem, key_file: k.pem, unknown: allow, "
+      "controllers: a*}\n"
+      "  rules: [{name: a, effect: mutate, when: {kind: '*'}, set: {label: {a/b: c}, time_limit: "
+      "2h, toleration: spot}}, {name: b, when: {per_hour_above: 1 EUR}}]\n",
+      "p.yaml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->admission.port, 8443);
+  EXPECT_TRUE(config->admission.admits_unknown);
+  EXPECT_EQ(config->admission.controllers, std::vector<std::string>{"a*"});
+  EXPECT_EQ(config->guardrail_pricing.gpu_models.at(""), "H100-SXM5-80GB");
+  EXPECT_EQ(config->guardrail_pricing.option, PurchaseOption::kSpot);
+  EXPECT_EQ(config->guardrail_pricing.currency.text(), "EUR");
+  EXPECT_EQ(config->guardrail_rules[0].change.run_ms, 7'200'000U);
+}
+
+TEST(GuardrailConfig, RefusesAWebhookThatNobodyCanReach) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"admission: {unknown: deny}", "needs listen"},
+      {"admission: {listen: '0.0.0.0:8443'}", "TLS"},
+      {"admission: {listen: '127.0.0.1:1', cert_file: c.pem}", "key_file"},
+      {"admission: {listen: 8443}", "listen"},
+      {"admission: {listen: '127.0.0.1:1', unknown: maybe}", "deny"},
+      {"pricing: {gpu_models: {a: Voodoo2}}", "Voodoo2"},
+      {"pricing: {option: free}", "on_demand"}};
+  for (const auto& [text, says] : cases) {
+    const auto config = parse_config(std::string("guardrails:\n  ") + text + "\n", "p.yaml");
+    ASSERT_FALSE(config) << text;
+    EXPECT_NE(config.error().message.find(says), std::string::npos) << config.error().message;
+  }
+}
+
 TEST(GuardrailConfig, RefusesRulesThatSayTooLittleOrTooMuch) {
   const std::pair<const char*, const char*> cases[] = {
       {"  - {name: a}\n", "has no condition"},
       {"  - {when: {gpus_above: 1}}\n", "needs a name"},
+      {"  - {name: a, effect: mutate, when: {gpus_above: 1}}\n", "changes nothing"},
+      {"  - {name: a, when: {gpus_above: 1}, set: {priority_class: x}}\n", "only the effect"},
+      {"  - {name: a, effect: mutate, when: {gpus_above: 1}, set: {time_limit: 1500ms}}\n",
+       "whole seconds"},
       {"  - {name: a, when: {gpus_above: -1}}\n", "gpus_above"},
       {"  - {name: a, when: {gpu_above: 1}}\n", "gpus_above"},
       {"  - {name: a, effect: forbid, when: {gpus_above: 1}}\n", "deny"},

@@ -27,7 +27,7 @@ def expect(condition, what):
 def manifests():
     found = {}
     for path in sorted((root / "deploy/kubernetes").rglob("*.yaml")):
-        if path.name == "kustomization.yaml":
+        if path.name == "kustomization.yaml" or path.parent.name == "admission":
             continue
         for document in yaml.safe_load_all(path.read_text(encoding="utf-8")):
             kind = document["kind"]
@@ -132,11 +132,31 @@ def check_configs(program, all_of_them):
             expect(result.returncode == 0, f"{name}: {result.stderr}")
 
 
+def check_webhook(all_of_them):
+    """The webhooks lead to our service, spare our own namespace, and the pod would answer there."""
+    path = root / "deploy/kubernetes/admission/webhook.yaml"
+    found = {document["kind"]: document for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))}
+    service = found["Service"]
+    labels = all_of_them["StatefulSet"]["spec"]["template"]["metadata"]["labels"].items()
+    expect(service["spec"]["selector"].items() <= labels, "the webhook's service selects no pod of ours")
+    ours = all_of_them["Namespace"]["metadata"]["name"]
+    for kind, endpoint in (("ValidatingWebhookConfiguration", "/validate"), ("MutatingWebhookConfiguration", "/mutate")):
+        for hook in found[kind]["webhooks"]:
+            target = hook["clientConfig"]["service"]
+            expect((target["name"], target["namespace"], target["path"]) ==
+                   (service["metadata"]["name"], ours, endpoint), f"{kind} leads to {target}")
+            expect(target["port"] in {port["port"] for port in service["spec"]["ports"]}, f"{kind}: no such port")
+            spared = hook["namespaceSelector"]["matchExpressions"][0]
+            expect(spared["operator"] == "NotIn" and {ours, "kube-system"} <= set(spared["values"]), f"{kind} spares none")
+            expect(hook["sideEffects"] == "None" and hook["timeoutSeconds"] <= 10, f"{kind}: effects, or a long wait")
+
+
 def main():
     program = sys.argv[2] if len(sys.argv) > 2 else None
     all_of_them = manifests()
     check_names(all_of_them)
     check_pod(all_of_them)
+    check_webhook(all_of_them)
     check_role(all_of_them["ClusterRole"])
     check_unit(program)
     if program:

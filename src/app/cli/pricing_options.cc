@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "app/cli/manifest_paths.h"
@@ -37,41 +39,47 @@ void add_pricing_options(CLI::App& command, PricingOptions& pricing) {
       .add_option("--option", pricing.option,
                   "How machines are bought, where the files do "
                   "not demand spot")
-      ->check(CLI::IsMember({"on_demand", "spot", "committed_1y", "committed_3y"}))
-      ->capture_default_str();
+      ->check(CLI::IsMember({"on_demand", "spot", "committed_1y", "committed_3y"}));
   command.add_option("--gpu-model", pricing.gpu_models,
                      "The GPU of requests that state none; NAME=MODEL says what a name in the "
                      "files means; may be repeated");
-  command.add_option("--currency", pricing.currency, "Only prices in this currency")
-      ->capture_default_str();
+  command.add_option("--currency", pricing.currency,
+                     "Only prices in this currency; by default, "
+                     "that of the rules, or USD");
   command.add_option("--prices-as-of", pricing.prices_as_of,
                      "Prices in force then, such as 2026-07-31; by default, today");
   command.add_option("--hours", pricing.hours, "How long a run takes that states no limit");
 }
 
 Result<guardrails::EstimateOptions> read_pricing_options(const PricingOptions& arguments,
-                                                         Instant now) {
-  guardrails::EstimateOptions options{.provider = arguments.provider,
-                                      .region = arguments.region,
-                                      .instance_type = arguments.instance_type,
-                                      .at = now};
-  options.option = *parse_purchase_option(arguments.option);  // CLI11 has checked it
-  const auto currency = Currency::parse(arguments.currency);
-  if (!currency) return usage_error("--currency: " + currency.error().message);
-  options.currency = *currency;
+                                                         const Config& config, Instant now) {
+  guardrails::EstimateOptions options = config.guardrail_pricing;
+  options.at = now;
+  if (!arguments.provider.empty()) options.provider = arguments.provider;
+  if (!arguments.region.empty()) options.region = arguments.region;
+  if (!arguments.instance_type.empty()) options.instance_type = arguments.instance_type;
+  // CLI11 has checked it.
+  if (!arguments.option.empty()) options.option = *parse_purchase_option(arguments.option);
+  if (!arguments.currency.empty()) {
+    const auto currency = Currency::parse(arguments.currency);
+    if (!currency) return usage_error("--currency: " + currency.error().message);
+    options.currency = *currency;
+  }
   if (!arguments.prices_as_of.empty()) {
     const auto at = parse_instant(arguments.prices_as_of);
     if (!at) return usage_error("--prices-as-of: " + at.error().message);
     options.at = *at;
   }
+  std::set<std::string> given;
   for (const std::string& text : arguments.gpu_models) {
     const std::size_t equals = text.find('=');
     const bool has_name = equals != std::string::npos;
     const std::string name = has_name ? text.substr(0, equals) : "";
     const std::string model = has_name ? text.substr(equals + 1) : text;
-    if (!options.gpu_models.emplace(name, model).second) {
+    if (!given.insert(name).second) {
       return usage_error(fmt::format("--gpu-model: '{}' is given twice", name));
     }
+    options.gpu_models[name] = model;
   }
   const auto run_ms = TRY(read_hours(arguments.hours));
   options.run_ms = run_ms;

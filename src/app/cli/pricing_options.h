@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "allocation/pricing/catalog.h"
+#include "config/config.h"
 #include "core/error.h"
 #include "core/instant.h"
 #include "insight/guardrails/estimate.h"
@@ -16,18 +17,19 @@ struct PricingOptions {
   std::string provider;
   std::string region;
   std::string instance_type;
-  std::string option = "on_demand";
+  std::string option;
   std::vector<std::string> gpu_models;
-  std::string currency = "USD";
+  std::string currency;
   std::string prices_as_of;
   std::string hours;
 };
 
 void add_pricing_options(CLI::App& command, PricingOptions& options);
 
-// An error of wrong usage names the option.
+// What the options do not state is as guardrails.pricing of the configuration says. An error of
+// wrong usage names the option.
 Result<guardrails::EstimateOptions> read_pricing_options(const PricingOptions& options,
-                                                         Instant now);
+                                                         const Config& config, Instant now);
 
 // The estimate of the files and folders. An Error names the file, or the option that the price list
 // can't serve.

@@ -82,7 +82,8 @@ void print_estimate(const EstimateArguments& arguments, const guardrails::Estima
 }
 
 Result<ExitCode> run(const EstimateArguments& arguments, Context& context) {
-  const auto options = TRY(read_pricing_options(arguments.pricing, context.clock.now()));
+  const auto options =
+      TRY(read_pricing_options(arguments.pricing, context.config, context.clock.now()));
   const auto limits = TRY(read_limits(arguments, options.currency));
   std::error_code ignored;
   for (const std::string& base : arguments.base) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,26 @@ Result<Date> read_today(const std::string& text, Instant now) {
   return *day;
 }
 
+// The estimate of the workloads as the rules with the effect mutate leave them, which is what the
+// other rules judge at admission too.
+Result<guardrails::Estimate> estimate_changed(const guardrails::Estimate& arrived,
+                                              std::span<const GuardrailRule> rules,
+                                              const Catalog& catalog,
+                                              const guardrails::EstimateOptions& options,
+                                              Date today) {
+  manifests::ManifestReading reading{.unpriced = arrived.unpriced,
+                                     .without_cost = arrived.without_cost};
+  bool is_changed = false;
+  for (const guardrails::WorkloadEstimate& workload : arrived.workloads) {
+    const auto changes = guardrails::changes_of(workload, rules, arrived.currency, today);
+    reading.workloads.push_back(workload.workload);
+    guardrails::apply_changes(changes, reading.workloads.back());
+    is_changed = is_changed || !changes.empty();
+  }
+  if (!is_changed) return arrived;
+  return guardrails::estimate_workloads(reading, catalog, options);
+}
+
 std::string hit_names(const guardrails::Verdict& verdict) {
   std::string names;
   for (const guardrails::RuleHit& hit : verdict.hits) {
@@ -77,11 +98,14 @@ void add_hit_rows(const std::string& title, const guardrails::Verdict& verdict, 
 }
 
 Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
-  const auto options = TRY(read_pricing_options(arguments.pricing, context.clock.now()));
+  const auto options =
+      TRY(read_pricing_options(arguments.pricing, context.config, context.clock.now()));
   TRY(check_rules(context.config, options.currency));
   const Date today = TRY(read_today(arguments.today, context.clock.now()));
   const auto catalog = TRY(load_catalog(context.config));
-  const auto estimate = TRY(estimate_paths(arguments.paths, catalog, options));
+  const auto arrived = TRY(estimate_paths(arguments.paths, catalog, options));
+  const auto estimate =
+      TRY(estimate_changed(arrived, context.config.guardrail_rules, catalog, options, today));
   Table decisions;
   decisions.title = "Decisions";
   decisions.currency = estimate.currency;
@@ -131,11 +155,13 @@ Result<guardrails::Verdict> judge_case(const GuardCase& one, const Catalog& cata
                             reading.workloads.size(),
                             reading.unpriced.empty() ? "" : ": " + reading.unpriced[0].reason));
   }
-  const auto estimate = TRY(guardrails::estimate_workloads(reading, catalog, options));
   if (!one.today.empty()) {
     const Date stated = TRY(parse_date(one.today));
     today = stated;
   }
+  const auto arrived = TRY(guardrails::estimate_workloads(reading, catalog, options));
+  const auto estimate =
+      TRY(estimate_changed(arrived, config.guardrail_rules, catalog, options, today));
   return guardrails::judge_workload(estimate.workloads[0], config.guardrail_rules,
                                     estimate.currency, today);
 }
@@ -154,7 +180,8 @@ std::string mismatch(const GuardCase& one, const guardrails::Verdict& verdict) {
 }
 
 Result<ExitCode> run_test(const GuardArguments& arguments, Context& context) {
-  const auto options = TRY(read_pricing_options(arguments.pricing, context.clock.now()));
+  const auto options =
+      TRY(read_pricing_options(arguments.pricing, context.config, context.clock.now()));
   TRY(check_rules(context.config, options.currency));
   const Date today = TRY(read_today(arguments.today, context.clock.now()));
   const auto catalog = TRY(load_catalog(context.config));

@@ -252,7 +252,14 @@ Result<void> Daemon::open() {
   remove_access_of_others((std::filesystem::path(folder_) / kRollupFile).string());
   security_ = TRY(open_security_services(config_, clock_, log_));
   start_scraping();
+  TRY(start_admission());
   return start_server();
+}
+
+Result<void> Daemon::start_admission() {
+  if (config_.admission.host.empty()) return {};
+  admission_ = TRY(AdmissionService::start(config_, inputs_.catalog, clock_, log_));
+  return {};
 }
 
 Result<void> Daemon::open_sources() {
@@ -296,6 +303,7 @@ Result<void> Daemon::start_server() {
       .state_metrics = state_metrics_,
       .sources = sources_,
       .pool = pool_.get(),
+      .admission = admission_.get(),
       .clock = clock_,
       .route_counts =
           [this] { return http_ ? http_->counts() : std::vector<server::RouteCounts>(); },
@@ -438,6 +446,7 @@ void Daemon::run_until_stopped() {
     answering_.interrupt(kAnswersEndAfter);
     cycling_.interrupt(kCyclesEndAfter);
     http_->stop();
+    if (admission_) admission_->stop();
     if (alerts_) alerts_->stop();
     if (pool_) pool_->stop();
   }

@@ -13,6 +13,7 @@
 #include "allocation/pricing/rate_card.h"
 #include "app/alerting/alert_service.h"
 #include "app/context/log.h"
+#include "app/daemon/admission_service.h"
 #include "app/daemon/live_ledger.h"
 #include "app/daemon/live_source.h"
 #include "app/daemon/security_services.h"
@@ -57,6 +58,7 @@ class Daemon {
   void start_scraping();
   Result<void> start_server();
   Result<void> start_alerts();
+  Result<void> start_admission();
 
   // In the order in which they are made: each uses those before it.
   const Config& config_;
@@ -77,7 +79,8 @@ class Daemon {
   std::map<ClusterId, const KubernetesSource*> apis_;
   std::unique_ptr<rollup::Rollup> rollup_;
   SecurityServices security_;
-  std::unique_ptr<collect::ScrapePool> pool_;  // null: nothing is scraped
+  std::unique_ptr<collect::ScrapePool> pool_;    // null: nothing is scraped
+  std::unique_ptr<AdmissionService> admission_;  // null: not configured
   std::unique_ptr<server::Server> http_;
   std::optional<api::Services> services_;
   std::optional<ServeAuditLog> audit_log_;

@@ -500,6 +500,7 @@ Response make_metrics(const ServeRouteContext& context, const Request& request) 
   add_work(context, metrics);
   add_server(context, metrics);
   add_connections(context, metrics);
+  if (context.admission != nullptr) context.admission->add_metrics(metrics);
   add_process(metrics);
   return {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics.text()};
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/daemon/admission_service.h"
 #include "app/daemon/live_ledger.h"
 #include "app/daemon/live_source.h"
 #include "server/server.h"
@@ -20,7 +21,8 @@ struct ServeRouteContext {
   const LiveLedger& ledger;
   const StateMetricsSource& state_metrics;
   const std::vector<LiveSource*>& sources;
-  const collect::ScrapePool* pool;  // null: nothing is scraped
+  const collect::ScrapePool* pool;    // null: nothing is scraped
+  const AdmissionService* admission;  // null: not configured
   Clock& clock;
   // The counts of the server itself, once it runs.
   std::function<std::vector<server::RouteCounts>()> route_counts;

@@ -175,6 +175,7 @@ Decision decision_of(const RuleHit& hit) {
   Decision decision = Decision::kAllowed;
   switch (hit.effect) {
     case RuleEffect::kAllow:
+    case RuleEffect::kMutate:
       return Decision::kAllowed;
     case RuleEffect::kWarn:
       decision = Decision::kWarned;
@@ -228,6 +229,40 @@ Verdict judge_workload(const WorkloadEstimate& workload, std::span<const Guardra
     if (ends) break;
   }
   return verdict;
+}
+
+std::vector<WorkloadChange> changes_of(const WorkloadEstimate& workload,
+                                       std::span<const GuardrailRule> rules, Currency currency,
+                                       Date today) {
+  std::vector<WorkloadChange> changes;
+  const bool has_any = std::ranges::any_of(
+      rules, [](const GuardrailRule& rule) { return rule.effect == RuleEffect::kMutate; });
+  if (!has_any) return changes;
+  for (const RuleHit& hit : judge_workload(workload, rules, currency, today).hits) {
+    const bool counts = hit.effect == RuleEffect::kMutate && hit.mode == RuleMode::kEnforce &&
+                        hit.exempted_for.empty();
+    if (!counts) continue;
+    changes.push_back(std::ranges::find(rules, hit.rule, &GuardrailRule::name)->change);
+  }
+  return changes;
+}
+
+void apply_changes(std::span<const WorkloadChange> changes, manifests::WorkloadRequest& request) {
+  for (const WorkloadChange& change : changes) {
+    for (const auto& [key, value] : change.labels) {
+      std::string& label = request.labels[key];
+      if (label.empty()) label = value;
+    }
+    if (!change.run_ms || !takes_time_limit(request.kind, request.lifetime)) continue;
+    for (manifests::ReplicaGroup& group : request.groups) {
+      if (!group.replica_ms_max) group.replica_ms_max = *change.run_ms * group.replicas;
+    }
+  }
+}
+
+bool takes_time_limit(std::string_view kind, manifests::Lifetime lifetime) {
+  return kind == "Job" || kind == "CronJob" ||
+         (kind == "Pod" && lifetime == manifests::Lifetime::kRun);
 }
 
 Result<std::optional<Currency>> rules_currency(std::span<const GuardrailRule> rules) {

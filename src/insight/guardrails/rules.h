@@ -46,9 +46,19 @@ struct RuleConditions {
   bool operator==(const RuleConditions&) const = default;
 };
 
-enum class RuleEffect { kAllow, kWarn, kRequireApproval, kDeny };
+// kMutate stops nothing: it adds what its change says, where the workload does not state it.
+enum class RuleEffect { kAllow, kWarn, kRequireApproval, kDeny, kMutate };
 // How far a rule goes: audit only records, warn only warns, enforce does what it says.
 enum class RuleMode { kAudit, kWarn, kEnforce };
+
+// What a rule with the effect kMutate adds. What the workload states itself is left as it is.
+struct WorkloadChange {
+  std::vector<std::pair<std::string, std::string>> labels = {};  // that are missing or empty
+  std::optional<std::uint64_t> run_ms = {};  // the time limit of a run that has none; whole seconds
+  std::string priority_class = {};
+  std::vector<std::string> tolerations = {};  // keys of taints, whatever their value
+  bool operator==(const WorkloadChange&) const = default;
+};
 
 struct RuleExemption {
   RuleConditions when = {};
@@ -65,6 +75,7 @@ struct GuardrailRule {
   std::string reason = {};   // why the rule is there
   std::string way_out = {};  // what to do instead; may be empty
   std::vector<RuleExemption> exemptions = {};
+  WorkloadChange change = {};  // of the effect kMutate
   bool operator==(const GuardrailRule&) const = default;
 };
 
@@ -90,6 +101,18 @@ struct Verdict {
 Verdict judge_workload(const WorkloadEstimate& workload, std::span<const GuardrailRule> rules,
                        Currency currency, Date today);
 
+// The changes of the rules that apply, in their order; each is tried on the workload as it is
+// given. REQUIRES: as judge_workload().
+std::vector<WorkloadChange> changes_of(const WorkloadEstimate& workload,
+                                       std::span<const GuardrailRule> rules, Currency currency,
+                                       Date today);
+
+// Whether a change can limit the time of such a workload: a Job, a CronJob, a Pod that is a run.
+bool takes_time_limit(std::string_view kind, manifests::Lifetime lifetime);
+
+// The request as it is after the changes. Tolerations and priorities are no part of a request.
+void apply_changes(std::span<const WorkloadChange> changes, manifests::WorkloadRequest& request);
+
 // The currency of the rules' amounts, or nothing where they have none; an Error where they have
 // two.
 Result<std::optional<Currency>> rules_currency(std::span<const GuardrailRule> rules);
@@ -98,8 +121,8 @@ std::string_view to_text(RuleEffect effect);  // "require_approval"
 std::string_view to_text(RuleMode mode);      // "audit"
 std::string_view to_text(Decision decision);  // "needs_approval"
 std::optional<Decision> parse_decision(std::string_view text);
-inline constexpr std::string_view kRuleEffectWords[] = {"allow", "warn", "require_approval",
-                                                        "deny"};
+inline constexpr std::string_view kRuleEffectWords[] = {"allow", "warn", "require_approval", "deny",
+                                                        "mutate"};
 inline constexpr std::string_view kRuleModeWords[] = {"audit", "warn", "enforce"};
 inline constexpr std::string_view kDecisionWords[] = {"allowed", "warned", "needs_approval",
                                                       "denied"};

@@ -1,0 +1,54 @@
+// AdmissionService: the webhook of `serve`, which answers the admission reviews of Kubernetes.
+//
+// It has a listener of its own: reviews have no sign-in (the API server presents none), and what
+// reaches this port must reach nothing else. It answers from memory alone, so the ledger may be
+// busy. POST /validate and POST /mutate; GET /healthz.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+
+#include "allocation/pricing/catalog.h"
+#include "app/context/log.h"
+#include "config/config.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "insight/guardrails/admission.h"
+#include "server/metrics.h"
+#include "server/server.h"
+
+namespace pennyweight {
+
+class AdmissionService {
+ public:
+  // Listens when it returns. All arguments outlive it. REQUIRES: config.admission has an address.
+  static Result<std::unique_ptr<AdmissionService>> start(const Config& config,
+                                                         const Catalog& catalog, Clock& clock,
+                                                         Log& log);
+  AdmissionService(const Config& config, const Catalog& catalog, Clock& clock, Log& log);
+
+  void add_metrics(server::MetricsText& metrics) const;  // any thread
+  void stop();
+
+ private:
+  static constexpr std::size_t kEndpoints = 2;
+  static constexpr std::size_t kOutcomes = std::size(guardrails::kAdmissionOutcomeWords);
+
+  server::Response answer(const server::Request& request, guardrails::AdmissionEndpoint endpoint);
+
+  const Config& config_;
+  const Catalog& catalog_;
+  Clock& clock_;
+  Log& log_;
+  // Answers by endpoint and outcome, bodies that are no reviews, and the time spent on answers.
+  std::array<std::array<std::atomic<std::uint64_t>, kOutcomes>, kEndpoints> answers_ = {};
+  std::atomic<std::uint64_t> malformed_ = 0;
+  std::atomic<std::uint64_t> nanoseconds_ = 0;
+  std::unique_ptr<server::Server> http_;
+};
+
+}  // namespace pennyweight

@@ -1,0 +1,346 @@
+#include "insight/guardrails/admission.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "allocation/pricing/rate_card.h"
+#include "core/base_encoding.h"
+#include "core/int128.h"
+#include "core/json_text.h"
+#include "core/plain_text.h"
+#include "core/try.h"
+#include "core/whole_count.h"
+#include "ingest/manifests/document.h"
+#include "ingest/manifests/kubernetes_objects.h"
+#include "ingest/manifests/pod_places.h"
+#include "insight/guardrails/findings.h"
+#include "insight/guardrails/json_patch.h"
+
+namespace pennyweight::guardrails {
+namespace {
+
+using manifests::DocumentNode;
+using manifests::WorkloadRequest;
+
+constexpr std::size_t kUidBytesMax = 256;
+// Of all warnings of an answer; the API server cuts them at 4096.
+constexpr std::size_t kWarningsMax = 16;
+constexpr std::size_t kWarningBytesMax = 240;
+constexpr std::size_t kMessageBytesMax = 4000;
+// Kinds that are judged as a whole, and make pods or others of them.
+constexpr std::string_view kOwnerKinds[] = {
+    "Deployment", "ReplicaSet", "StatefulSet",     "ReplicationController",
+    "Job",        "CronJob",    "JobSet",          "LeaderWorkerSet",
+    "PyTorchJob", "TFJob",      "MPIJob",          "XGBoostJob",
+    "PaddleJob",  "JAXJob",     "TrainJob",        "RayCluster",
+    "RayJob",     "RayService", "InferenceService"};
+// Kinds whose pods are described by a template that may be changed later.
+constexpr std::string_view kChangeableKinds[] = {"Deployment", "StatefulSet", "CronJob",
+                                                 "LeaderWorkerSet"};
+
+bool is_same(const DocumentNode& one, const DocumentNode& other) {
+  const auto is_same_field = [](const DocumentNode::Field& a, const DocumentNode::Field& b) {
+    return a.key == b.key && is_same(a.value, b.value);
+  };
+  return one.kind == other.kind && one.scalar == other.scalar &&
+         std::ranges::equal(one.items, other.items, is_same) &&
+         std::ranges::equal(one.fields, other.fields, is_same_field);
+}
+
+// Takes a value out of a mapping, so that large objects are not copied.
+DocumentNode take(DocumentNode& mapping, std::string_view key) {
+  const auto at = std::ranges::find(mapping.fields, key, &DocumentNode::Field::key);
+  return at == mapping.fields.end() ? DocumentNode() : std::move(at->value);
+}
+
+bool fits_any_pattern(const std::vector<std::string>& patterns, std::string_view text) {
+  return std::ranges::any_of(
+      patterns, [&](const std::string& pattern) { return fits_pattern(pattern, text); });
+}
+
+std::string hit_text(const RuleHit& hit) {
+  std::string text = fmt::format("rule '{}'", hit.rule);
+  if (!hit.because.empty()) text += ": " + hit.because;
+  for (const std::string* more : {&hit.reason, &hit.way_out}) {
+    if (!more->empty()) text += "; " + *more;
+  }
+  return text;
+}
+
+// What a rule may look at, without the places in the text.
+WorkloadRequest without_lines(WorkloadRequest request) {
+  request.line = 0;
+  request.notes.clear();
+  for (manifests::ReplicaGroup& group : request.groups) group.line = 0;
+  return request;
+}
+
+// Whether `after` is `before`, or the same with fewer replicas.
+bool asks_for_no_more(const WorkloadRequest& before, const WorkloadRequest& after) {
+  WorkloadRequest old = without_lines(before);
+  WorkloadRequest fresh = without_lines(after);
+  if (old.groups.size() != fresh.groups.size()) return false;
+  for (std::size_t i = 0; i < old.groups.size(); ++i) {
+    manifests::ReplicaGroup& was = old.groups[i];
+    manifests::ReplicaGroup& is = fresh.groups[i];
+    const std::uint64_t most_before = was.replicas_max.value_or(was.replicas);
+    const std::uint64_t most_now = is.replicas_max.value_or(is.replicas);
+    if (is.replicas > was.replicas || most_now > most_before) return false;
+    // The time of all replicas follows from their number; one replica's may not grow.
+    if (was.replica_ms_max.has_value() != is.replica_ms_max.has_value()) return false;
+    // Of one replica: is_ms / is.replicas <= was_ms / was.replicas.
+    const bool is_longer = was.replica_ms_max && UInt128{*is.replica_ms_max} * was.replicas >
+                                                     UInt128{*was.replica_ms_max} * is.replicas;
+    if (is_longer) return false;
+    is.replicas = was.replicas;
+    is.replicas_max = was.replicas_max;
+    is.replica_ms_max = was.replica_ms_max;
+  }
+  return old == fresh;
+}
+
+class Review {
+ public:
+  Review(DocumentNode& request, AdmissionEndpoint endpoint, const AdmissionPolicy& policy,
+         Date today)
+      : request_(request),
+        endpoint_(endpoint),
+        policy_(policy),
+        today_(today),
+        uid_(request["uid"].scalar),
+        name_space_(request["namespace"].scalar) {
+    answer_.user = printable_text(request_.at("userInfo.username").scalar, 200);
+    answer_.workload =
+        printable_text(fmt::format("{} {}{}{}", request_.at("kind.kind").scalar, name_space_,
+                                   name_space_.empty() ? "" : "/", request_["name"].scalar),
+                       400);
+  }
+
+  AdmissionAnswer run() {
+    decide();
+    write();
+    return std::move(answer_);
+  }
+
+ private:
+  void decide() {
+    const std::string operation = request_["operation"].scalar;
+    if (operation == "DELETE" || operation == "CONNECT") return;
+    // The namespace of the request, which the API server has checked; an object may state another.
+    if (!name_space_.empty() && fits_any_pattern(policy_.exempt_namespaces, name_space_)) {
+      answer_.outcome = AdmissionOutcome::kExempt;
+      return;
+    }
+    const std::string part = request_["subResource"].scalar;
+    if (part == "status") return;  // what it asks for can't be changed there
+    object_ = take(request_, "object");
+    old_ = take(request_, "oldObject");
+    const bool is_update = operation == "UPDATE";
+    if (!is_update && operation != "CREATE") {
+      return not_judged(
+          fmt::format("the operation '{}' is not known", printable_text(operation, 40)));
+    }
+    if (part == "scale") return decide_scale();
+    if (is_update && object_["metadata"].has("deletionTimestamp")) return;  // it is going away
+    if (is_made_by_controller()) {
+      answer_.outcome = AdmissionOutcome::kExempt;
+      return;
+    }
+    if (!manifests::is_kubernetes_object(object_)) {
+      return not_judged("the review has no object with apiVersion and kind");
+    }
+    judge(is_update);
+  }
+
+  // Only the numbers are in a scale, so more of it can't be judged.
+  void decide_scale() {
+    const auto before = parse_count(old_.at("spec.replicas").scalar, manifests::kReplicasMax);
+    const auto after = parse_count(object_.at("spec.replicas").scalar, manifests::kReplicasMax);
+    // A count of 0 is left out by some clients.
+    const std::uint64_t most = before ? *before : 0;
+    if (!object_.at("spec.replicas") || (after && *after <= most)) return;
+    if (fits_any_pattern(policy_.controllers, request_.at("userInfo.username").scalar)) {
+      answer_.outcome = AdmissionOutcome::kExempt;
+      return;
+    }
+    not_judged("a scale does not say what is scaled; change spec.replicas of the workload itself");
+  }
+
+  // Pods of a workload that was judged as a whole. Who makes them is told by the API server, and
+  // can't be claimed; what owns them can.
+  bool is_made_by_controller() const {
+    if (!fits_any_pattern(policy_.controllers, request_.at("userInfo.username").scalar)) {
+      return false;
+    }
+    return std::ranges::any_of(
+        object_.at("metadata.ownerReferences").items, [](const DocumentNode& owner) {
+          return owner["controller"].scalar == "true" &&
+                 std::ranges::find(kOwnerKinds, owner["kind"].scalar) != std::end(kOwnerKinds);
+        });
+  }
+
+  Result<Estimate> estimate(DocumentNode object) const {
+    const manifests::SourcedDocument document{.file = "", .node = std::move(object)};
+    manifests::ManifestReading reading = manifests::read_kubernetes_objects({&document, 1});
+    for (WorkloadRequest& workload : reading.workloads) workload.name_space = name_space_;
+    return estimate_workloads(reading, policy_.catalog, policy_.pricing);
+  }
+
+  void judge(bool is_update) {
+    const auto now = estimate(object_);
+    if (!now) return not_judged(now.error().message);
+    if (!now->unpriced.empty()) return not_judged(now->unpriced[0].reason);
+    if (now->workloads.empty()) return;  // it starts nothing
+    if (now->workloads.size() > 1) return not_judged("it is a list of objects");
+    const WorkloadEstimate& workload = now->workloads[0];
+    answer_.workload = printable_text(workload_title(workload.workload), 400);
+    if (endpoint_ == AdmissionEndpoint::kMutate) return change(workload, is_update);
+    if (is_update && has_not_grown(workload.workload)) return;
+    decide_by(judge_workload(workload, policy_.rules, now->currency, today_));
+  }
+
+  // Work that was admitted under former rules must be able to end, to shrink, and to carry on.
+  bool has_not_grown(const WorkloadRequest& now) const {
+    if (!manifests::is_kubernetes_object(old_)) return false;
+    const auto before = estimate(old_);
+    return before && before->workloads.size() == 1 &&
+           asks_for_no_more(before->workloads[0].workload, now);
+  }
+
+  void decide_by(const Verdict& verdict) {
+    std::string applied;
+    for (const RuleHit& hit : verdict.hits) {
+      applied += applied.empty() ? "" : ", ";
+      applied += hit.rule;
+      const bool counts = hit.exempted_for.empty() && hit.mode != RuleMode::kAudit;
+      if (!counts || hit.effect == RuleEffect::kAllow || hit.effect == RuleEffect::kMutate) {
+        continue;
+      }
+      const bool stops = hit.effect != RuleEffect::kWarn && hit.mode == RuleMode::kEnforce;
+      if (!stops) {
+        warn(hit_text(hit));
+        continue;
+      }
+      answer_.message += answer_.message.empty() ? "" : " | ";
+      answer_.message += hit_text(hit);
+      if (hit.effect == RuleEffect::kRequireApproval) answer_.message += "; it needs an approval";
+    }
+    annotations_.emplace_back("decision", std::string(to_text(verdict.decision)));
+    if (!applied.empty()) annotations_.emplace_back("rules", printable_text(applied, 1000));
+    answer_.is_allowed = verdict.decision < Decision::kNeedsApproval;
+    if (!answer_.is_allowed) {
+      answer_.outcome = AdmissionOutcome::kRefused;
+    } else if (verdict.decision == Decision::kWarned) {
+      answer_.outcome = AdmissionOutcome::kWarned;
+    }
+  }
+
+  void change(const WorkloadEstimate& workload, bool is_update) {
+    // The pods of most kinds can't be changed once they are made, and a changed template would
+    // start all pods anew; so an update is changed only where it changes the template itself.
+    if (is_update && !changes_template()) return;
+    const auto changes = changes_of(workload, policy_.rules, policy_.pricing.currency, today_);
+    if (changes.empty()) return;
+    const std::string patch = json_patch(object_, workload.workload.lifetime, changes);
+    if (patch == "[]") return;
+    patch_ = to_base64(patch);
+    answer_.outcome = AdmissionOutcome::kChanged;
+  }
+
+  bool changes_template() const {
+    if (std::ranges::find(kChangeableKinds, object_["kind"].scalar) == std::end(kChangeableKinds)) {
+      return false;
+    }
+    const auto now = manifests::find_pod_places(object_);
+    const auto before = manifests::find_pod_places(old_);
+    return !std::ranges::equal(now, before, [](const auto& one, const auto& other) {
+      return one.pointer == other.pointer && is_same(*one.node, *other.node);
+    });
+  }
+
+  void not_judged(const std::string& why) {
+    answer_.outcome = AdmissionOutcome::kUnknown;
+    annotations_.emplace_back("decision", "unknown");
+    // The mutating webhook refuses nothing: the validating one sees the same object after it.
+    if (endpoint_ == AdmissionEndpoint::kMutate) return;
+    answer_.message = "no rule can judge it: " + why;
+    answer_.is_allowed = policy_.admits_unknown;
+    if (answer_.is_allowed) warn(answer_.message);
+  }
+
+  void warn(const std::string& text) {
+    if (warnings_.size() < kWarningsMax) {
+      warnings_.push_back(printable_text("pennyweight: " + text, kWarningBytesMax));
+    }
+  }
+
+  void write() {
+    std::string out = R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":)";
+    out += fmt::format(R"({{"uid":{},"allowed":{})", json_string(uid_), answer_.is_allowed);
+    if (!answer_.is_allowed) {
+      answer_.message = printable_text(answer_.message, kMessageBytesMax);
+      out += fmt::format(R"(,"status":{{"code":403,"reason":"Forbidden","message":{}}})",
+                         json_string("pennyweight: " + answer_.message));
+    }
+    if (!warnings_.empty()) {
+      out += R"(,"warnings":[)";
+      for (const std::string& warning : warnings_) {
+        out += (out.ends_with('[') ? "" : ",") + json_string(warning);
+      }
+      out += "]";
+    }
+    if (!annotations_.empty()) {
+      out += R"(,"auditAnnotations":{)";
+      for (const auto& [key, value] : annotations_) {
+        out += fmt::format("{}{}:{}", out.ends_with('{') ? "" : ",", json_string(key),
+                           json_string(value));
+      }
+      out += "}";
+    }
+    if (!patch_.empty()) {
+      out += fmt::format(R"(,"patchType":"JSONPatch","patch":{})", json_string(patch_));
+    }
+    answer_.body = out + "}}\n";
+  }
+
+  DocumentNode& request_;
+  const AdmissionEndpoint endpoint_;
+  const AdmissionPolicy& policy_;
+  const Date today_;
+  const std::string uid_;
+  const std::string name_space_;
+  DocumentNode object_;
+  DocumentNode old_;
+  std::vector<std::string> warnings_;
+  std::vector<std::pair<std::string, std::string>> annotations_;
+  std::string patch_;
+  AdmissionAnswer answer_;
+};
+
+}  // namespace
+
+Result<AdmissionAnswer> answer_review(std::string_view body, AdmissionEndpoint endpoint,
+                                      const AdmissionPolicy& policy, Date today) {
+  auto documents = TRY(manifests::parse_json_documents(body, "review"));
+  if (documents.size() != 1) {
+    return fail(ErrorCode::kBadFile, "the body is not one AdmissionReview");
+  }
+  DocumentNode& review = documents[0];
+  if (review["kind"].scalar != "AdmissionReview" ||
+      review["apiVersion"].scalar != "admission.k8s.io/v1") {
+    return fail(ErrorCode::kBadFile,
+                "the body is no AdmissionReview of admission.k8s.io/v1; set "
+                "admissionReviewVersions: [v1]");
+  }
+  const auto at = std::ranges::find(review.fields, "request", &DocumentNode::Field::key);
+  const std::string uid = at == review.fields.end() ? std::string() : at->value["uid"].scalar;
+  if (uid.empty() || uid.size() > kUidBytesMax) {
+    return fail(ErrorCode::kBadFile, "the review has no request with a uid");
+  }
+  return Review(at->value, endpoint, policy, today).run();
+}
+
+}  // namespace pennyweight::guardrails

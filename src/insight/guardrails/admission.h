@@ -1,0 +1,57 @@
+// Answers the admission reviews of Kubernetes (admission.k8s.io/v1): whether a workload is admitted
+// by the rules, and what they add to it.
+//
+// https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
+//
+// A review comes from whoever reaches the webhook, so reading it is bounded as any manifest is.
+// What can't be judged (a kind that is not known, a scale, an object that can't be read) is
+// admitted or refused as the policy says, never by accident. Pure: the day for exemptions is given.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allocation/pricing/catalog.h"
+#include "core/date.h"
+#include "core/error.h"
+#include "insight/guardrails/estimate.h"
+#include "insight/guardrails/rules.h"
+
+namespace pennyweight::guardrails {
+
+inline constexpr std::size_t kReviewBytesMax = 8U << 20U;
+
+struct AdmissionPolicy {
+  std::span<const GuardrailRule> rules;
+  const Catalog& catalog;
+  EstimateOptions pricing = {};
+  // Patterns. Everything in these namespaces is admitted, and nothing there is changed.
+  std::vector<std::string> exempt_namespaces = {};
+  // Patterns of users that make pods for workloads which were judged as a whole.
+  std::vector<std::string> controllers = {};
+  bool admits_unknown = false;  // what can't be judged
+};
+
+enum class AdmissionEndpoint { kValidate, kMutate };
+
+enum class AdmissionOutcome { kAdmitted, kExempt, kWarned, kRefused, kChanged, kUnknown };
+inline constexpr std::string_view kAdmissionOutcomeWords[] = {"admitted", "exempt",  "warned",
+                                                              "refused",  "changed", "unknown"};
+
+struct AdmissionAnswer {
+  std::string body;  // an AdmissionReview with its response, JSON
+  AdmissionOutcome outcome = AdmissionOutcome::kAdmitted;
+  bool is_allowed = true;
+  std::string workload;  // "Job ml/train"; plain text
+  std::string user;
+  std::string message;  // why it is refused or unknown
+};
+
+// An Error for a body that is no AdmissionReview: there is then nothing to answer it with, and the
+// API server does what its failurePolicy says. Thread-safe.
+Result<AdmissionAnswer> answer_review(std::string_view body, AdmissionEndpoint endpoint,
+                                      const AdmissionPolicy& policy, Date today);
+
+}  // namespace pennyweight::guardrails

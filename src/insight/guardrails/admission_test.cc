@@ -1,0 +1,209 @@
+#include "insight/guardrails/admission.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace pennyweight::guardrails {
+namespace {
+
+constexpr Date kAdmissionDay = std::chrono::sys_days(std::chrono::year(2026) / 11 / 1);
+constexpr std::string_view kAdmissionPrices =
+    "provider,region,instance_type,option,from,per_hour,currency,gpu_model,gpu_count,vcpu,memory_"
+    "gib\n"
+    "test,,box,on_demand,2026-01-01,40,USD,H100-SXM5-80GB,8,100,1000\n"
+    "test,,(cpu),on_demand,2026-01-01,0.04,USD,,,,\n"
+    "test,,(memory_gib),on_demand,2026-01-01,0.004,USD,,,,\n";
+
+std::vector<GuardrailRule> admission_rules() {
+  return {{.name = "add team",
+           .effect = RuleEffect::kMutate,
+           .when = {.namespaces = {"nlp"}},
+           .change = {.labels = {{"team", "nlp"}},
+                      .run_ms = 7'200'000,
+                      .priority_class = "low",
+                      .tolerations = {"spot"}}},
+          {.name = "owner",
+           .when = {.labels_missing = {"team"}},
+           .reason = "who pays must be known",
+           .way_out = "add the label team"},
+          {.name = "big", .effect = RuleEffect::kRequireApproval, .when = {.gpus_above = 8}},
+          {.name = "dear",
+           .mode = RuleMode::kWarn,
+           .when = {.per_hour_above = Money::from_units(20, kUsd)}},
+          {.name = "watch", .mode = RuleMode::kAudit, .when = {.kinds = {"*"}}}};
+}
+
+AdmissionAnswer ask_webhook(const std::string& request, AdmissionEndpoint endpoint = {},
+                            bool admits_unknown = false) {
+  static const auto catalog = Catalog::built_in().overridden_by(kAdmissionPrices, "prices.csv");
+  EXPECT_TRUE(catalog) << catalog.error().message;
+  const auto rules = admission_rules();
+  const AdmissionPolicy policy{.rules = rules,
+                               .catalog = *catalog,
+                               .pricing = {.provider = "test",
+                                           .gpu_models = {{"", "H100-SXM5-80GB"}},
+                                           .at = parse_instant("2026-11-01").value()},
+                               .exempt_namespaces = {"kube-system"},
+                               .controllers = {"system:serviceaccount:kube-system:*-controller"},
+                               .admits_unknown = admits_unknown};
+  const auto answer = answer_review(
+      R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":)" + request + "}",
+      endpoint, policy, kAdmissionDay);
+  EXPECT_TRUE(answer) << answer.error().message;
+  return answer ? *answer : AdmissionAnswer();
+}
+
+std::string pod_spec(int gpus) {
+  return fmt::format(
+      R"({{"restartPolicy":"Never","containers":[{{"name":"c","resources":{{"limits":{{"nvidia.com/gpu":"{}","cpu":"1","memory":"1Gi"}}}}}}]}})",
+      gpus);
+}
+
+std::string pod(int gpus, const std::string& labels = R"({"team":"nlp"})",
+                const std::string& more = "") {
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"p"{},"labels":{}}},"spec":{}}})",
+      more, labels, pod_spec(gpus));
+}
+
+std::string job(int gpus, int parallelism, const std::string& metadata = R"({"name":"j"})") {
+  return fmt::format(
+      R"({{"apiVersion":"batch/v1","kind":"Job","metadata":{},"spec":{{"parallelism":{},"template":{{"metadata":{{"labels":{{"team":"nlp"}}}},"spec":{}}}}}}})",
+      metadata, parallelism, pod_spec(gpus));
+}
+
+std::string request(const std::string& object, const std::string& more = "",
+                    const std::string& operation = "CREATE", const std::string& user = "ana",
+                    const std::string& name_space = "ml") {
+  return fmt::format(
+      R"({{"uid":"u-1","kind":{{"kind":"X"}},"operation":"{}","namespace":"{}","name":"n","userInfo":{{"username":"{}"}},"object":{}{}}})",
+      operation, name_space, user, object, more);
+}
+
+std::string old_object(const std::string& object) { return ",\"oldObject\":" + object; }
+
+TEST(Admission, JudgesWhatIsCreated) {
+  struct Case {
+    const char* name;
+    std::string request;
+    bool is_allowed;
+    AdmissionOutcome outcome;
+    const char* says;
+  };
+  const std::string owner = R"(,"ownerReferences":[{"kind":"Job","name":"j","controller":true}])";
+  const std::string kController = "system:serviceaccount:kube-system:job-controller";
+  const Case cases[] = {
+      {"small", request(pod(1)), true, AdmissionOutcome::kAdmitted, ""},
+      {"no owner", request(pod(1, "{}")), false, AdmissionOutcome::kRefused, "add the label team"},
+      {"big", request(job(8, 2)), false, AdmissionOutcome::kRefused, "16 GPUs are more than 8"},
+      {"dear", request(pod(8)), true, AdmissionOutcome::kWarned, ""},
+      {"exempt", request(pod(1, "{}"), "", "CREATE", "ana", "kube-system"), true,
+       AdmissionOutcome::kExempt, ""},
+      {"its own namespace is not asked", request(pod(1, "{}", R"(,"namespace":"kube-system")")),
+       false, AdmissionOutcome::kRefused, "add the label"},
+      {"pods of a judged job", request(pod(1, "{}", owner), "", "CREATE", kController), true,
+       AdmissionOutcome::kExempt, ""},
+      {"anybody can claim an owner", request(pod(1, "{}", owner)), false,
+       AdmissionOutcome::kRefused, "add the label"},
+      {"a controller without an owner", request(pod(1, "{}"), "", "CREATE", kController), false,
+       AdmissionOutcome::kRefused, "add the label"},
+      {"deleted", request("null", "", "DELETE"), true, AdmissionOutcome::kAdmitted, ""},
+      {"nothing to judge", request("null"), false, AdmissionOutcome::kUnknown, "no object"},
+      {"a new operation", request(pod(1), "", "PATCH"), false, AdmissionOutcome::kUnknown, "PATCH"},
+      {"unknown kind",
+       request(R"({"apiVersion":"x.io/v1","kind":"Robot","metadata":{"name":"r"}})"), false,
+       AdmissionOutcome::kUnknown, "not known"},
+      {"no cost", request(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"r"}})"),
+       true, AdmissionOutcome::kAdmitted, ""},
+      {"unreadable", request(job(1, -1)), false, AdmissionOutcome::kUnknown, "parallelism"},
+      {"a list",
+       request(R"({"apiVersion":"v1","kind":"List","items":[)" + pod(1) + "," + pod(1) + "]}"),
+       false, AdmissionOutcome::kUnknown, "list"},
+      {"status", request(pod(1, "{}"), R"(,"subResource":"status")", "UPDATE"), true,
+       AdmissionOutcome::kAdmitted, ""},
+  };
+  for (const Case& one : cases) {
+    const AdmissionAnswer answer = ask_webhook(one.request);
+    EXPECT_EQ(answer.is_allowed, one.is_allowed) << one.name << ": " << answer.body;
+    EXPECT_EQ(answer.outcome, one.outcome) << one.name << ": " << answer.body;
+    EXPECT_NE(answer.message.find(one.says), std::string::npos) << one.name << answer.message;
+  }
+}
+
+TEST(Admission, AnUpdateThatAsksForNoMoreIsAdmitted) {
+  const auto allowed = [](const std::string& object, const std::string& old) {
+    return ask_webhook(request(object, old_object(old), "UPDATE")).is_allowed;
+  };
+  const std::string finalized = R"({"name":"j","finalizers":["a/b"]})";
+  EXPECT_TRUE(allowed(job(8, 4), job(8, 4, finalized)));  // only the finalizer went
+  EXPECT_TRUE(allowed(job(8, 3), job(8, 4)));             // smaller, though still too large
+  EXPECT_FALSE(allowed(job(8, 5), job(8, 4)));
+  EXPECT_FALSE(allowed(job(16, 2), job(8, 4)));
+  EXPECT_TRUE(allowed(job(1, 1), job(8, 4)));
+  EXPECT_TRUE(allowed(pod(9, "{}", R"(,"deletionTimestamp":"2026-11-01T00:00:00Z")"), pod(1)));
+  EXPECT_FALSE(allowed(job(8, 4), "null"));
+  EXPECT_FALSE(allowed(pod(1, R"({"team":""})"), pod(1)));  // the label was taken off
+}
+
+TEST(Admission, MoreOfAScaleCannotBeJudged) {
+  const auto scale = [](int before, int after, const std::string& user = "ana") {
+    const auto object = [](int replicas) {
+      return fmt::format(
+          R"({{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{{"name":"d"}},"spec":{{"replicas":{}}}}})",
+          replicas);
+    };
+    return ask_webhook(request(
+        object(after), old_object(object(before)) + R"(,"subResource":"scale")", "UPDATE", user));
+  };
+  EXPECT_TRUE(scale(4, 2).is_allowed);
+  EXPECT_TRUE(scale(4, 4).is_allowed);
+  EXPECT_FALSE(scale(4, 5).is_allowed);
+  EXPECT_TRUE(scale(4, 5, "system:serviceaccount:kube-system:x-controller").is_allowed);
+}
+
+TEST(Admission, OpenOrClosedByChoice) {
+  const std::string robot =
+      request(R"({"apiVersion":"x.io/v1","kind":"Robot","metadata":{"name":"r"}})");
+  EXPECT_FALSE(ask_webhook(robot).is_allowed);
+  const AdmissionAnswer open = ask_webhook(robot, AdmissionEndpoint::kValidate, true);
+  EXPECT_TRUE(open.is_allowed);
+  EXPECT_NE(open.body.find("\"warnings\""), std::string::npos) << open.body;
+}
+
+TEST(Admission, WhatIsNoReviewIsAnError) {
+  const Catalog catalog = Catalog::built_in();
+  const AdmissionPolicy policy{.rules = {}, .catalog = catalog};
+  for (
+      const char* body :
+      {"", "[]", "{", R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"})",
+       R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{}})",
+       R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1beta1","request":{"uid":"a"}})",
+       R"({"kind":"Pod","apiVersion":"v1","request":{"uid":"a"}})",
+       R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"a","uid":"b"}})"}) {
+    EXPECT_FALSE(answer_review(body, AdmissionEndpoint::kValidate, policy, kAdmissionDay)) << body;
+  }
+  const std::string deep =
+      R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"a","object":)" +
+      std::string(1000, '[') + std::string(1000, ']') + "}}";
+  EXPECT_FALSE(answer_review(deep, AdmissionEndpoint::kValidate, policy, kAdmissionDay));
+}
+
+TEST(Admission, OnlyTheMutatingEndpointChanges) {
+  const std::string bare = request(pod(1, "{}"), "", "CREATE", "ana", "nlp");
+  EXPECT_EQ(ask_webhook(bare).outcome, AdmissionOutcome::kRefused);
+  const AdmissionAnswer changed = ask_webhook(bare, AdmissionEndpoint::kMutate);
+  EXPECT_TRUE(changed.is_allowed);
+  EXPECT_EQ(changed.outcome, AdmissionOutcome::kChanged);
+  EXPECT_NE(changed.body.find("\"patchType\":\"JSONPatch\""), std::string::npos);
+  // A template that stays as it is is left alone, so that no pod is started anew.
+  const std::string update =
+      request(pod(1, "{}"), old_object(pod(1, "{}")), "UPDATE", "ana", "nlp");
+  EXPECT_EQ(ask_webhook(update, AdmissionEndpoint::kMutate).outcome, AdmissionOutcome::kAdmitted);
+}
+
+}  // namespace
+}  // namespace pennyweight::guardrails
