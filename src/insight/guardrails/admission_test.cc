@@ -37,7 +37,7 @@ std::vector<GuardrailRule> admission_rules() {
           {.name = "watch", .mode = RuleMode::kAudit, .when = {.kinds = {"*"}}}};
 }
 
-AdmissionAnswer ask_webhook(const std::string& request, AdmissionEndpoint endpoint = {},
+AdmissionAnswer ask_webhook(const std::string& asked, AdmissionEndpoint endpoint = {},
                             bool admits_unknown = false) {
   static const auto catalog = Catalog::built_in().overridden_by(kAdmissionPrices, "prices.csv");
   EXPECT_TRUE(catalog) << catalog.error().message;
@@ -51,7 +51,7 @@ AdmissionAnswer ask_webhook(const std::string& request, AdmissionEndpoint endpoi
                                .controllers = {"system:serviceaccount:kube-system:*-controller"},
                                .admits_unknown = admits_unknown};
   const auto answer = answer_review(
-      R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":)" + request + "}",
+      R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":)" + asked + "}",
       endpoint, policy, kAdmissionDay);
   EXPECT_TRUE(answer) << answer.error().message;
   return answer ? *answer : AdmissionAnswer();
