@@ -177,18 +177,19 @@ TEST(Admission, OpenOrClosedByChoice) {
 TEST(Admission, WhatIsNoReviewIsAnError) {
   const Catalog catalog = Catalog::built_in();
   const AdmissionPolicy policy{.rules = {}, .catalog = catalog};
-  for (
-      const char* body :
-      {"", "[]", "{", R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"})",
-       R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{}})",
-       R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1beta1","request":{"uid":"a"}})",
-       R"({"kind":"Pod","apiVersion":"v1","request":{"uid":"a"}})",
-       R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"a","uid":"b"}})"}) {
+  for (const char* body :
+       {"", "[]", "{", R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"})",
+        R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{}})",
+        R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1beta1",)"
+        R"("request":{"uid":"a"}})",
+        R"({"kind":"Pod","apiVersion":"v1","request":{"uid":"a"}})",
+        R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1",)"
+        R"("request":{"uid":"a","uid":"b"}})"}) {
     EXPECT_FALSE(answer_review(body, AdmissionEndpoint::kValidate, policy, kAdmissionDay)) << body;
   }
-  const std::string deep =
-      R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"a","object":)" +
-      std::string(1000, '[') + std::string(1000, ']') + "}}";
+  const std::string deep = R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1",)"
+                           R"("request":{"uid":"a","object":)" +
+                           std::string(1000, '[') + std::string(1000, ']') + "}}";
   EXPECT_FALSE(answer_review(deep, AdmissionEndpoint::kValidate, policy, kAdmissionDay));
 }
 
