@@ -59,7 +59,8 @@ AdmissionAnswer ask_webhook(const std::string& asked, AdmissionEndpoint endpoint
 
 std::string pod_spec(int gpus) {
   return fmt::format(
-      R"({{"restartPolicy":"Never","containers":[{{"name":"c","resources":{{"limits":{{"nvidia.com/gpu":"{}","cpu":"1","memory":"1Gi"}}}}}}]}})",
+      R"({{"restartPolicy":"Never","containers":[{{"name":"c",)"
+      R"("resources":{{"limits":{{"nvidia.com/gpu":"{}","cpu":"1","memory":"1Gi"}}}}}}]}})",
       gpus);
 }
 
@@ -72,7 +73,8 @@ std::string pod(int gpus, const std::string& labels = R"({"team":"nlp"})",
 
 std::string job(int gpus, int parallelism, const std::string& metadata = R"({"name":"j"})") {
   return fmt::format(
-      R"({{"apiVersion":"batch/v1","kind":"Job","metadata":{},"spec":{{"parallelism":{},"template":{{"metadata":{{"labels":{{"team":"nlp"}}}},"spec":{}}}}}}})",
+      R"({{"apiVersion":"batch/v1","kind":"Job","metadata":{},)"
+      R"("spec":{{"parallelism":{},"template":{{"metadata":{{"labels":{{"team":"nlp"}}}},"spec":{}}}}}}})",
       metadata, parallelism, pod_spec(gpus));
 }
 
@@ -80,7 +82,8 @@ std::string request(const std::string& object, const std::string& more = "",
                     const std::string& operation = "CREATE", const std::string& user = "ana",
                     const std::string& name_space = "ml") {
   return fmt::format(
-      R"({{"uid":"u-1","kind":{{"kind":"X"}},"operation":"{}","namespace":"{}","name":"n","userInfo":{{"username":"{}"}},"object":{}{}}})",
+      R"({{"uid":"u-1","kind":{{"kind":"X"}},"operation":"{}",)"
+      R"("namespace":"{}","name":"n","userInfo":{{"username":"{}"}},"object":{}{}}})",
       operation, name_space, user, object, more);
 }
 
@@ -152,9 +155,9 @@ TEST(Admission, AnUpdateThatAsksForNoMoreIsAdmitted) {
 TEST(Admission, MoreOfAScaleCannotBeJudged) {
   const auto scale = [](int before, int after, const std::string& user = "ana") {
     const auto object = [](int replicas) {
-      return fmt::format(
-          R"({{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{{"name":"d"}},"spec":{{"replicas":{}}}}})",
-          replicas);
+      return fmt::format(R"({{"apiVersion":"autoscaling/v1","kind":"Scale",)"
+                         R"("metadata":{{"name":"d"}},"spec":{{"replicas":{}}}}})",
+                         replicas);
     };
     return ask_webhook(request(
         object(after), old_object(object(before)) + R"(,"subResource":"scale")", "UPDATE", user));
