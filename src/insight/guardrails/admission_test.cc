@@ -72,10 +72,10 @@ std::string pod(int gpus, const std::string& labels = R"({"team":"nlp"})",
 }
 
 std::string job(int gpus, int parallelism, const std::string& metadata = R"({"name":"j"})") {
-  return fmt::format(
-      R"({{"apiVersion":"batch/v1","kind":"Job","metadata":{},)"
-      R"("spec":{{"parallelism":{},"template":{{"metadata":{{"labels":{{"team":"nlp"}}}},"spec":{}}}}}}})",
-      metadata, parallelism, pod_spec(gpus));
+  return fmt::format(R"({{"apiVersion":"batch/v1","kind":"Job","metadata":{},)"
+                     R"("spec":{{"parallelism":{},"template":{{)"
+                     R"("metadata":{{"labels":{{"team":"nlp"}}}},"spec":{}}}}}}})",
+                     metadata, parallelism, pod_spec(gpus));
 }
 
 std::string request(const std::string& object, const std::string& more = "",
