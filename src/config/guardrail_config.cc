@@ -77,7 +77,7 @@ class GuardrailReader {
       auto model = yaml_.text(entry.value, "guardrails.pricing.gpu_models." + entry.key);
       if (!model) continue;
       if (find_gpu_model(*model) == nullptr) {
-        yaml_.refuse(entry.value, fmt::format("'{}' is no GPU model that the tables know, or fits "
+        yaml_.refuse(entry.value, fmt::format("'{}' is not a known GPU model, or matches "
                                               "several, such as A100-SXM4-40GB and A100-SXM4-80GB",
                                               *model));
       }

@@ -23,7 +23,7 @@
 #include "config/config.h"
 #include "core/billing_period.h"
 #include "core/clock.h"
-#include "insight/alerts/alert_desk.h"
+#include "insight/alerts/running_alerts.h"
 #include "insight/queries/budget_forecasts.h"
 #include "reporting/live/live_rows.h"
 #include "reporting/queries/costs.h"
@@ -47,7 +47,7 @@ struct AlertSources {
 Instant next_message(const ReceiverConfig& receiver, const AlertConfig& config,
                      const TimeZone& zone, Instant now);
 
-class AlertService : public AlertDesk {
+class AlertService : public RunningAlerts {
  public:
   // All outlive it. `path`: of the state file.
   AlertService(const Config& config, AlertSources sources, Clock& clock, Log& log,

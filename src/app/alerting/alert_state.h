@@ -13,7 +13,7 @@
 #include "core/error.h"
 #include "core/instant.h"
 #include "insight/alerts/alert.h"
-#include "insight/alerts/alert_desk.h"
+#include "insight/alerts/running_alerts.h"
 
 namespace pennyweight {
 

@@ -325,7 +325,7 @@ Result<void> Daemon::start_server() {
                     .machine_clients = {.tokens = inputs_.tokens,
                                         .trust_loopback = config_.live.serve.trust_loopback},
                     .budget_book = std::make_shared<BudgetBook>(budget_book_path(config_)),
-                    .alerts = [this]() -> AlertDesk* { return desk_.load(); }});
+                    .alerts = [this]() -> RunningAlerts* { return running_alerts_.load(); }});
   audit_log_.emplace(
       [this](audit_log::Entry entry) { return append_entry(security_, std::move(entry), log_); });
   audit_log_->also_record([this](Instant now, bool all) -> Result<void> {
@@ -419,7 +419,7 @@ Result<void> Daemon::start_alerts() {
   alerts_ =
       std::make_unique<AlertService>(config_, sources, clock_, log_, alert_state_path(config_));
   TRY(alerts_->start());
-  desk_ = alerts_.get();
+  running_alerts_ = alerts_.get();
   return {};
 }
 

@@ -84,8 +84,8 @@ class Daemon {
   std::unique_ptr<server::Server> http_;
   std::optional<api::Services> services_;
   std::optional<ServeAuditLog> audit_log_;
-  std::unique_ptr<AlertService> alerts_;    // null until it has started
-  std::atomic<AlertDesk*> desk_ = nullptr;  // alerts_, as soon as it has started
+  std::unique_ptr<AlertService> alerts_;                  // null until it has started
+  std::atomic<RunningAlerts*> running_alerts_ = nullptr;  // alerts_, as soon as it has started
 };
 
 }  // namespace pennyweight

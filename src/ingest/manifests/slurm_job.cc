@@ -218,8 +218,8 @@ class SlurmJobReader {
     if (!nodes.empty()) {
       const auto least = pennyweight::parse_count(nodes.substr(0, nodes.find('-')), kReplicasMax);
       if (!least || *least == 0) {
-        return fail(ErrorCode::kBadValue,
-                    fmt::format("--nodes: '{}' is no number of nodes", printable_text(nodes, 60)));
+        return fail(ErrorCode::kBadValue, fmt::format("--nodes: '{}' is not a number of nodes",
+                                                      printable_text(nodes, 60)));
       }
       nodes_ = *least;
     }

@@ -411,7 +411,7 @@ Result<void> check_options(const Catalog& catalog, const EstimateOptions& option
   for (const auto& [name, model] : options.gpu_models) {
     if (find_gpu_model(model) != nullptr) continue;
     return fail(ErrorCode::kBadValue,
-                fmt::format("--gpu-model: '{}' is no GPU model that the tables know, or fits "
+                fmt::format("--gpu-model: '{}' is not a known GPU model, or matches "
                             "several, such as A100-SXM4-40GB and A100-SXM4-80GB",
                             printable_text(model, 80)));
   }

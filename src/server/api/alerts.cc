@@ -19,7 +19,7 @@
 #include "core/date.h"
 #include "core/plain_text.h"
 #include "insight/alerts/alert.h"
-#include "insight/alerts/alert_desk.h"
+#include "insight/alerts/running_alerts.h"
 #include "insight/budgets/budget.h"
 #include "server/api/answers.h"
 #include "server/api/audit_log.h"
@@ -160,11 +160,11 @@ void write_receivers(JsonWriter& out, const AlertConfig& config, const AlertsNow
   out.end_list();
 }
 
-AlertDesk* desk_of(const Services& services) {
+RunningAlerts* running_alerts_of(const Services& services) {
   return services.alerts ? services.alerts() : nullptr;
 }
 
-Response no_desk() {
+Response no_running_alerts() {
   return problem(503, "Service unavailable", "Alerts are not evaluated yet; try again.");
 }
 
@@ -188,12 +188,12 @@ Response get_alerts(const Services& services, const Request& request) {
   if (!budgets) return refusal(budgets.error());
   const auto today = local_today(services);
   if (!today) return refusal(today.error());
-  const AlertDesk* desk = desk_of(services);
-  const AlertsNow now = desk == nullptr ? AlertsNow{} : desk->now();
+  const RunningAlerts* running = running_alerts_of(services);
+  const AlertsNow now = running == nullptr ? AlertsNow{} : running->now();
   const AlertConfig& config = services.config.alerts;
   const VisibleAlerts visible(who, *std::move(budgets), config.anomalies_by);
   JsonWriter out;
-  out.begin_object().field("is_evaluated", desk != nullptr);
+  out.begin_object().field("is_evaluated", running != nullptr);
   write_alerts(out, "alerts", now.alerts, visible);
   write_alerts(out, "ended", now.ended, visible);
   write_silences(out, who.is_scoped() ? AlertConfig{} : config, who.is_scoped() ? AlertsNow{} : now,
@@ -240,8 +240,8 @@ Response put_silence(const Services& services, const Request& request) {
   if (auto problem = params.problem()) return *std::move(problem);
   if (auto problem = body.problem()) return *std::move(problem);
   silence.what.to = *until;
-  AlertDesk* desk = desk_of(services);
-  if (desk == nullptr) return no_desk();
+  RunningAlerts* running = running_alerts_of(services);
+  if (running == nullptr) return no_running_alerts();
   const auto random = random_bytes(kSilenceIdBytes);
   if (!random) return refusal(random.error());
   silence.id = to_hex(*random);
@@ -252,7 +252,7 @@ Response put_silence(const Services& services, const Request& request) {
       !intent) {
     return refusal(intent.error());
   }
-  if (const auto put = desk->silence(silence); !put) {
+  if (const auto put = running->silence(silence); !put) {
     record_failure(services.audit_log, author_of(request), kAction, subject, put.error());
     return refusal(put.error());
   }
@@ -264,12 +264,12 @@ Response put_silence(const Services& services, const Request& request) {
 Response lift_silence(const Services& services, const Request& request) {
   QueryParams params(request);
   if (auto problem = params.problem()) return *std::move(problem);
-  AlertDesk* desk = desk_of(services);
-  if (desk == nullptr) return no_desk();
+  RunningAlerts* running = running_alerts_of(services);
+  if (running == nullptr) return no_running_alerts();
   const auto today = local_today(services);
   if (!today) return refusal(today.error());
   const std::string id(request.param("id"));
-  const AlertsNow now = desk->now();
+  const AlertsNow now = running->now();
   const auto found = std::ranges::find(now.silences, id, &PutSilence::id);
   if (found == now.silences.end()) {
     return not_found("there is no such silence, or it is lifted already");
@@ -281,7 +281,7 @@ Response lift_silence(const Services& services, const Request& request) {
       !intent) {
     return refusal(intent.error());
   }
-  if (const auto lifted = desk->lift(id); !lifted) {
+  if (const auto lifted = running->lift(id); !lifted) {
     record_failure(services.audit_log, author_of(request), kAction, subject, lifted.error());
     return refusal(lifted.error());
   }
@@ -295,8 +295,8 @@ Response test_receiver(const Services& services, const Request& request) {
   JsonBody body(request);
   if (auto problem = params.problem()) return *std::move(problem);
   if (auto problem = body.problem()) return *std::move(problem);
-  AlertDesk* desk = desk_of(services);
-  if (desk == nullptr) return no_desk();
+  RunningAlerts* running = running_alerts_of(services);
+  if (running == nullptr) return no_running_alerts();
   const std::string name(request.param("name"));
   const auto& receivers = services.config.alerts.receivers;
   if (std::ranges::find(receivers, name, &ReceiverConfig::name) == receivers.end()) {
@@ -305,7 +305,7 @@ Response test_receiver(const Services& services, const Request& request) {
   const std::string actor = actor_name(principal_of(request));
   const auto recorded = append(services, request, "alert.test", "receiver " + name, "", "");
   if (!recorded) return refusal(recorded.error());
-  const auto sent = desk->test(
+  const auto sent = running->test(
       name, fmt::format("A test by {}: nothing is wrong, and nothing is to be done.", actor));
   // What did not arrive is the answer, and no failure of this server.
   JsonWriter out;

@@ -64,7 +64,7 @@ class ScopedQueriesTest : public testing::Test {
  protected:
   void SetUp() override {
     const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(testing::TempDir()) / (std::string("desk_") + info->name());
+    folder_ = std::filesystem::path(testing::TempDir()) / (std::string("scoped_") + info->name());
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     accounts_ = *access::Accounts::open({.path = (folder_ / "accounts").string()}, clock_);

@@ -16,7 +16,7 @@
 
 namespace pennyweight {
 struct Config;
-class AlertDesk;
+class RunningAlerts;
 class Catalog;
 class BudgetBook;
 class ExchangeRates;
@@ -59,7 +59,7 @@ struct Services {
   std::shared_ptr<const Downloads> downloads = std::make_shared<const Downloads>();
   std::shared_ptr<BudgetBook> budget_book = {};  // null: budgets are configured only
   // Null before alerts are evaluated; empty: they never are.
-  std::function<AlertDesk*()> alerts = {};
+  std::function<RunningAlerts*()> alerts = {};
   std::shared_ptr<BudgetForecasts> budget_forecasts = std::make_shared<BudgetForecasts>();
 };
 

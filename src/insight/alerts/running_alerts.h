@@ -1,4 +1,4 @@
-// AlertDesk: what people see of the alerts of a running `serve`, and what they do about them.
+// RunningAlerts: what people see of the alerts of a running `serve`, and what they do about them.
 #pragma once
 
 #include <cstdint>
@@ -38,12 +38,12 @@ struct AlertsNow {
 };
 
 // All functions may be called by any thread.
-class AlertDesk {
+class RunningAlerts {
  public:
-  AlertDesk() = default;
-  AlertDesk(const AlertDesk&) = delete;
-  AlertDesk& operator=(const AlertDesk&) = delete;
-  virtual ~AlertDesk() = default;
+  RunningAlerts() = default;
+  RunningAlerts(const RunningAlerts&) = delete;
+  RunningAlerts& operator=(const RunningAlerts&) = delete;
+  virtual ~RunningAlerts() = default;
 
   virtual AlertsNow now() const = 0;
   // Takes effect at once. kConflict: there are too many already; kIo: it can't be kept.
