@@ -44,9 +44,9 @@ Result<void> check_words(const AdviceQuery& query) {
                 fmt::format("'{}' is not an effort; use low, medium or high", query.effort));
   }
   if (!query.sure.empty() && !advising::parse_sureness(query.sure)) {
-    return fail(
-        ErrorCode::kBadValue,
-        fmt::format("'{}' is not a level of confidence; use low, medium or high", query.sure));
+    return fail(ErrorCode::kBadValue,
+                fmt::format("sure: '{}' is not a level of confidence; use low, medium or high",
+                            query.sure));
   }
   return {};
 }
