@@ -73,9 +73,9 @@ class ConditionCheck {
   const std::string& because() const { return because_; }
 
  private:
-  void add(std::string text) {
+  void add(std::string_view text) {
     if (!because_.empty()) because_ += "; ";
-    because_ += std::move(text);
+    because_ += text;
   }
 
   bool misses_label(const RuleConditions& when) {
