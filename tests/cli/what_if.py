@@ -76,6 +76,7 @@ for options, code, text in [
         (["--spot", "1.00001%"], 2, "--spot '1.00001%'"),
         (["--spot", "1%", "--preempt", "--scheduler", "srtf"], 2, "can't be combined"),
         (["--checkpoint", "5"], 2, "--spot"),
+        (["--restart", "60"], 2, "--preempt or --spot"),
         (["--nodes=-100000"], 2, "can't be removed")]:
     expect_run([*REPLAY, *options], cwd, code=code, has=[text])
 csv_text, _ = expect_run([*REPLAY, "--format", "csv"], cwd)

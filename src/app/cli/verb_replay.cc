@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
 
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
@@ -18,6 +19,9 @@
 namespace pennyweight {
 namespace {
 
+// What an interruption costs a job if nobody says otherwise.
+constexpr std::uint32_t kRestartSeconds = 300;
+
 struct ReplayOptions {
   std::string month;
   std::string cluster;
@@ -25,7 +29,7 @@ struct ReplayOptions {
   std::string blocked = "backfill";
   std::string placement = "best-fit";
   bool preempts = false;
-  std::uint32_t restart_s = 300;
+  std::optional<std::uint32_t> restart_s;
   std::uint32_t depth = 500;
   std::uint64_t seed = 1;
   std::vector<std::string> weights;
@@ -186,7 +190,10 @@ Result<what_if::Scenario> parse_scenario(const ReplayOptions& options) {
   scenario.scheduling.preempts = options.preempts;
   scenario.scheduling.depth = options.depth;
   scenario.scheduling.seed = options.seed;
-  scenario.restart_us = std::int64_t{options.restart_s} * 1'000'000;
+  if (options.restart_s && !options.preempts && options.spot.empty()) {
+    return usage_error("--restart is what an interruption costs; give --preempt or --spot too");
+  }
+  scenario.restart_us = std::int64_t{options.restart_s.value_or(kRestartSeconds)} * 1'000'000;
   for (const std::string& text : options.weights) {
     const std::size_t equals = text.rfind('=');
     const auto weight =
@@ -519,9 +526,10 @@ Verb declare_replay(CLI::App& app) {
                     "Jobs that come first interrupt others, which keep their progress");
   command
       ->add_option("--restart", options->restart_s,
-                   "Seconds that an interruption costs a job, with --preempt or --spot")
-      ->check(CLI::Range(0, 86'400))
-      ->capture_default_str();
+                   fmt::format("Seconds that an interruption costs a job, with --preempt or "
+                               "--spot; {} if not given",
+                               kRestartSeconds))
+      ->check(CLI::Range(0, 86'400));
   command->add_option("--weight", options->weights, "TEAM=N for fair queues; 1 if not given");
   command->add_option("--depth", options->depth, "Jobs tried behind a blocked one at each event")
       ->check(CLI::Range(1, 1'000'000))
