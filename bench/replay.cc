@@ -94,6 +94,13 @@ void measure(std::size_t count, const Options& options) {
   const auto p95 = waits.begin() + static_cast<std::ptrdiff_t>(waits.size() * 95 / 100);
   std::nth_element(waits.begin(), p95, waits.end());
   const auto capacity = static_cast<Int128>(replay.capacity_milli_gpus) * replay.end_us;
+  Int128 asked = 0;
+  for (const Job& job : jobs) {
+    asked += static_cast<Int128>(job.request.milli_gpus()) * job.work_us;
+  }
+  CHECK(replay.held_milli_gpu_us - replay.restart_milli_gpu_us == asked, "all work is done once");
+  CHECK(replay.held_milli_gpu_us + replay.idle_milli_gpu_us == capacity,
+        "what nobody holds is idle");
   fmt::print("{} jobs on {} GPUs: {:.2f} s, {:.0f} jobs/s, peak {} MiB, {} % held, p95 wait {} s\n",
              count, options.gpus, taken.count(), static_cast<double>(count) / taken.count(),
              peak_mib(), static_cast<int>(replay.held_milli_gpu_us * 100 / capacity),

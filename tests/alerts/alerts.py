@@ -7,19 +7,16 @@ import hmac
 import http.server
 import json
 import os
-import pathlib
 import random
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
-from steps import BINARY, expect, failures, run, wait_for
+from steps import BINARY, billed_folder, expect, failures, run, wait_for
 
-DATA = pathlib.Path(sys.argv[2]).resolve() / "tests" / "data" / "cli"
 SECRET = b"a shared secret"
 KILLS = int(os.environ.get("PENNYWEIGHT_KILLS", "3"))
 received = []  # (id, is_retry, status, rule, scope)
@@ -47,13 +44,9 @@ def hooks():
 
 
 def main():
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="pennyweight-alerts-"))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     port = server.server_address[1]
-    for name in ("nodes.csv", "jobs.txt"):
-        shutil.copy(DATA / name, folder / name)
-    (folder / "secret").write_bytes(SECRET + b"\n")
     period = "period: project, from: 2026-03-01, to: 2199-12-31"
     budgets = "".join(f"  - {{name: b{i}, amount: {i} USD, {period}}}\n" for i in range(1, 6))
     config = f"""
@@ -70,12 +63,7 @@ alerts:
     - {{name: manager, kind: alertmanager, url: "http://127.0.0.1:{port}"}}
     - {{name: inside, url: "http://localhost:{port}/never"}}
 """
-    (folder / "pennyweight.yaml").write_text(config)
-    run(["generate", "bill", "--nodes", "nodes.csv", "--from", "2026-03-01", "--to", "2026-03-05",
-         "--prices-as-of", "2026-07-20", "--out", "bill.csv"], folder)
-    run(["import", "--cluster", "lab", "nodes.csv", "jobs.txt"], folder)
-    run(["import", "--cluster", "lab", "bill.csv"], folder)
-    run(["allocate"], folder)
+    folder = billed_folder("alerts", config, {"secret": SECRET.decode() + "\n"})
     log = open(folder / "serve.log", "ab")
 
     def serve():

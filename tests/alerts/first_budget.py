@@ -2,15 +2,12 @@
 
 usage: first_budget.py PENNYWEIGHT ROOT
 """
-import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 
-from steps import BINARY, expect, failures, run, wait_for
+from steps import BINARY, billed_folder, expect, failures, run, wait_for
 
-DATA = pathlib.Path(sys.argv[2]).resolve() / "tests" / "data" / "cli"
 CONFIG = """
 clusters: [{name: lab, kind: slurm, time_zone: UTC}]
 alerts: {every: 1s, off: [budget_forecast, budget_probable, costs_missing, cost_anomaly]}
@@ -18,15 +15,7 @@ alerts: {every: 1s, off: [budget_forecast, budget_probable, costs_missing, cost_
 
 
 def main():
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="pennyweight-first-budget-"))
-    for name in ("nodes.csv", "jobs.txt"):
-        shutil.copy(DATA / name, folder / name)
-    (folder / "pennyweight.yaml").write_text(CONFIG)
-    run(["generate", "bill", "--nodes", "nodes.csv", "--from", "2026-03-01", "--to", "2026-03-05",
-         "--prices-as-of", "2026-07-20", "--out", "bill.csv"], folder)
-    run(["import", "--cluster", "lab", "nodes.csv", "jobs.txt"], folder)
-    run(["import", "--cluster", "lab", "bill.csv"], folder)
-    run(["allocate"], folder)
+    folder = billed_folder("first-budget", CONFIG)
 
     def alerts():
         return subprocess.run([BINARY, "alerts"], cwd=folder, capture_output=True, text=True, timeout=60).stdout
@@ -45,6 +34,8 @@ def main():
     finally:
         serve.terminate()
         expect(serve.wait(timeout=60) == 0, "serve ends well")
+    if not failures:
+        shutil.rmtree(folder)
     print("alerts/first_budget:", "ok" if not failures else f"{len(failures)} failed")
     return 1 if failures else 0
 

@@ -9,11 +9,9 @@ import email.policy
 import http.server
 import json
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
@@ -28,9 +26,8 @@ except ImportError:
     print("alerts/people: skipped, without python3-aiosmtpd")
     sys.exit(SKIPPED)
 
-from steps import BINARY, expect, failures, run, wait_for
+from steps import BINARY, billed_folder, expect, failures, run, wait_for
 
-DATA = pathlib.Path(sys.argv[2]).resolve() / "tests" / "data" / "cli"
 mails, events = [], []
 refusals = [2]  # so many mails are refused for a while first
 
@@ -76,16 +73,12 @@ def to(address):
 
 
 def main():
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="pennyweight-people-"))
     pager = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pager)
     threading.Thread(target=pager.serve_forever, daemon=True).start()
-    for name in ("nodes.csv", "jobs.txt"):
-        shutil.copy(DATA / name, folder / name)
-    (folder / "pager.key").write_text("a routing key\n")
     period = "period: project, from: 2026-03-01, to: 2199-12-31"
     # A digest that is hours away from now, whatever hour it is.
     hour = (time.gmtime().tm_hour + 12) % 24
-    (folder / "pennyweight.yaml").write_text(f"""
+    config = f"""
 clusters: [{{name: lab, kind: slurm, time_zone: UTC}}]
 time_zone: UTC
 mail: {{server: "smtp://127.0.0.1:{smtp_port()}", from: alerts@example.com, allow_plain: true}}
@@ -103,12 +96,8 @@ alerts:
     - {{name: eve, kind: email, to: [eve@example.com], owners: [eve]}}
     - {{name: daily, kind: email, to: [daily@example.com], digest: day}}
     - {{name: pager, kind: pagerduty, secret_file: pager.key, url: "http://127.0.0.1:{pager.server_address[1]}/v2/enqueue"}}
-""")
-    run(["generate", "bill", "--nodes", "nodes.csv", "--from", "2026-03-01", "--to", "2026-03-05",
-         "--prices-as-of", "2026-07-20", "--out", "bill.csv"], folder)
-    run(["import", "--cluster", "lab", "nodes.csv", "jobs.txt"], folder)
-    run(["import", "--cluster", "lab", "bill.csv"], folder)
-    run(["allocate"], folder)
+"""
+    folder = billed_folder("people", config, {"pager.key": "a routing key\n"})
     log = open(folder / "serve.log", "ab")
 
     def serve():

@@ -300,11 +300,16 @@ bool AlertService::has_purpose() {
 }
 
 void AlertService::evaluate(Instant now) {
-  if (!has_purpose()) return;
+  if (!has_purpose()) {
+    const std::lock_guard lock(mutex_);
+    is_evaluated_ = false;
+    return;
+  }
   const auto day = parse_date(local_date(now, config_.policy.time_zone));
   if (!day) return;
   const Findings found = find(*day);
   const std::lock_guard lock(mutex_);
+  is_evaluated_ = true;
   const AlertState before = state_;
   const AlertTiming timing{
       .hold = std::max(milliseconds(300'000), 3 * milliseconds(config_.alerts.every_ms)),
@@ -342,6 +347,7 @@ void AlertService::keep_ended(const AlertBook& before, Instant now) {
 AlertsNow AlertService::now() const {
   AlertsNow now;
   const std::lock_guard lock(mutex_);
+  now.is_evaluated = is_evaluated_;
   for (const auto& [key, alert] : state_.book) now.alerts.push_back(alert);
   now.ended.assign(state_.ended.rbegin(), state_.ended.rend());
   now.silences = state_.silences;

@@ -110,8 +110,9 @@ class AlertService : public RunningAlerts {
   LastTelemetry last_telemetry_;   // of the thread
   Findings days_;                  // of the last look at all days
   std::optional<Instant> looked_;  // when that was
-  mutable std::mutex mutex_;       // guards state_ and stopping_
+  mutable std::mutex mutex_;       // guards state_, is_evaluated_ and stopping_
   AlertState state_;
+  bool is_evaluated_ = false;
   bool stopping_ = false;
   std::condition_variable changed_;
   std::thread thread_;  // last: it uses the others from its first moment

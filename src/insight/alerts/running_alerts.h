@@ -31,6 +31,8 @@ struct ReceiverState {
 };
 
 struct AlertsNow {
+  bool is_evaluated =
+      false;  // false before the first evaluation, and without budgets and receivers
   std::vector<Alert> alerts;  // that hold, by rule and scope
   std::vector<Alert> ended;   // the newest first; the last 500
   std::vector<PutSilence> silences;

@@ -264,6 +264,7 @@ void join_usage(Table& table, const Table& usage, std::size_t keys) {
   }
   std::ranges::stable_sort(table.rows, {}, key_of);
   if (table.total && usage.total) append(*table.total, *usage.total);
+  if (table.total) table.total->resize(table.columns.size());
   table.notes.insert(table.notes.end(), usage.notes.begin(), usage.notes.end());
 }
 

@@ -193,7 +193,7 @@ Response get_alerts(const Services& services, const Request& request) {
   const AlertConfig& config = services.config.alerts;
   const VisibleAlerts visible(who, *std::move(budgets), config.anomalies_by);
   JsonWriter out;
-  out.begin_object().field("is_evaluated", running != nullptr);
+  out.begin_object().field("is_evaluated", now.is_evaluated);
   write_alerts(out, "alerts", now.alerts, visible);
   write_alerts(out, "ended", now.ended, visible);
   write_silences(out, who.is_scoped() ? AlertConfig{} : config, who.is_scoped() ? AlertsNow{} : now,

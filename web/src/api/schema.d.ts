@@ -1507,7 +1507,7 @@ export interface components {
             is_active: boolean;
         };
         Alerts: {
-            /** @description False for a moment after the start. */
+            /** @description False just after the start, and while there is neither a budget nor a receiver: then nothing is known of what would be an alert. */
             is_evaluated: boolean;
             /** @description By rule and scope. */
             alerts: components["schemas"]["Alert"][];

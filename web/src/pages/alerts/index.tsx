@@ -100,16 +100,17 @@ function Shown({ alerts, reload }: { alerts: Alerts; reload: () => void }) {
   const note = loud === alerts.alerts.length ? plural(loud, "alert") : `${plural(loud, "alert")}, ${alerts.alerts.length - loud} more silent`;
   return (
     <>
-      {!alerts.is_evaluated && <Note>Alerts are not evaluated yet: the server has just started.</Note>}
-      {alerts.alerts.length === 0 ? (
+      {!alerts.is_evaluated && <Note>Alerts are not evaluated: the server has just started, or there is neither a budget nor a receiver. Set a budget, or configure a receiver.</Note>}
+      {alerts.alerts.length > 0 && (
+        <Firing alerts={alerts.alerts} note={note}
+          onSilence={mayManage ? (one) => silence({ rule: one.rule, scope: one.scope }) : undefined} />
+      )}
+      {alerts.is_evaluated && alerts.alerts.length === 0 && (
         <Card>
           <Empty icon="bell" title="Nothing to tell">
             No budget is in danger, no day was unusual, and no device complains. Budgets and receivers are configured under budgets and alerts.
           </Empty>
         </Card>
-      ) : (
-        <Firing alerts={alerts.alerts} note={note}
-          onSilence={mayManage ? (one) => silence({ rule: one.rule, scope: one.scope }) : undefined} />
       )}
       {alerts.silences.length > 0 && <Silences silences={alerts.silences} onLift={mayManage ? lift : undefined} />}
       {(user?.scope.length ?? 0) === 0 && <Receivers receivers={alerts.receivers} mayTest={mayManage} />}
