@@ -99,7 +99,7 @@ class Resolver {
     for (const GpuId& id : on.gpus) {
       bool found = false;
       for (const std::uint32_t card_index : fleet_.cards_named(id)) {
-        const Fleet::Card& card = fleet_.cards()[card_index];
+        const Fleet::InstalledGpu& card = fleet_.cards()[card_index];
         if (!card.present || !requested.during().overlap(*card.present)) continue;
         found |= on_card(requested, id, card_index, first);
       }
@@ -118,7 +118,7 @@ class Resolver {
 
   bool on_card(const RequestedHolding& requested, const GpuId& held, std::uint32_t card_index,
                bool first) {
-    const Fleet::Card& card = fleet_.cards()[card_index];
+    const Fleet::InstalledGpu& card = fleet_.cards()[card_index];
     const GpuId& id = Fleet::seat_name(card, held);
     bool placed = false;
     for (const std::uint32_t machine_index : fleet_.machines_named(card.gpu->node)) {
@@ -153,7 +153,7 @@ class Resolver {
 
   static bool is_profile(const Device& device) { return std::holds_alternative<MigSlice>(device); }
 
-  std::string model_of(const Fleet::Card& card, const Fleet::Machine& machine) const {
+  std::string model_of(const Fleet::InstalledGpu& card, const Fleet::Machine& machine) const {
     return card.gpu->model.empty() ? machine.shape.gpu_model : card.gpu->model;
   }
 
@@ -167,7 +167,7 @@ class Resolver {
 
   // Of an instance: all of it, unless the instance itself is shared.
   std::optional<CardFraction> share_in_seat(const RequestedHolding& requested,
-                                            const Fleet::Card& card,
+                                            const Fleet::InstalledGpu& card,
                                             const Fleet::Machine& machine) {
     const Device& device = requested.holding->device;
     if (is_profile(device)) return CardFraction{CardShare::whole(), CardShare::whole()};

@@ -13,18 +13,18 @@ struct Change {
   Instant at;
   enum class What { kCapacity, kStarts, kStops } what;
   std::uint64_t units;  // kCapacity: the new capacity
-  std::size_t claim;    // kStarts, kStops
+  std::size_t request;  // kStarts, kStops
 };
 
-std::vector<Change> changes_of(const Steps& capacity, std::span<const Claim> claims) {
+std::vector<Change> changes_of(const Steps& capacity, std::span<const CapacityRequest> requests) {
   std::vector<Change> changes;
-  changes.reserve(capacity.size() + 2 * claims.size());
+  changes.reserve(capacity.size() + 2 * requests.size());
   for (const Step& step : capacity) {
     changes.push_back({step.at, Change::What::kCapacity, step.units, 0});
   }
-  for (std::size_t i = 0; i < claims.size(); ++i) {
-    changes.push_back({claims[i].during.begin(), Change::What::kStarts, 0, i});
-    changes.push_back({claims[i].during.end(), Change::What::kStops, 0, i});
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    changes.push_back({requests[i].during.begin(), Change::What::kStarts, 0, i});
+    changes.push_back({requests[i].during.end(), Change::What::kStops, 0, i});
   }
   std::sort(changes.begin(), changes.end(),
             [](const Change& a, const Change& b) { return a.at < b.at; });
@@ -34,21 +34,21 @@ std::vector<Change> changes_of(const Steps& capacity, std::span<const Claim> cla
 }  // namespace
 
 CapacityDivision divide_capacity(const Interval& interval, const Steps& capacity,
-                                 std::span<const Claim> claims) {
+                                 std::span<const CapacityRequest> requests) {
   CHECK(!capacity.empty() && capacity.front().at == interval.begin(),
         "the capacity is known from the begin");
   CapacityDivision out;
-  out.given.assign(claims.size(), 0);
-  if (claims.empty()) {
+  out.given.assign(requests.size(), 0);
+  if (requests.empty()) {
     out.residual = capacity;
     return out;
   }
-  // Without oversubscription every claim gets what it requests. So each is given its whole demand
+  // Without oversubscription every request gets what it requests. So each is given its whole demand
   // first; where more is requested than there is, that interval is taken back and divided.
-  for (std::size_t i = 0; i < claims.size(); ++i) {
-    out.given[i] = UInt128{claims[i].units} * claims[i].during.length_ms();
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    out.given[i] = UInt128{requests[i].units} * requests[i].during.length_ms();
   }
-  const auto changes = changes_of(capacity, claims);
+  const auto changes = changes_of(capacity, requests);
   std::set<std::size_t> active;
   UInt128 demand = 0;
   std::uint64_t available = 0;
@@ -62,12 +62,12 @@ CapacityDivision divide_capacity(const Interval& interval, const Steps& capacity
           available = change.units;
           break;
         case Change::What::kStarts:
-          demand += claims[change.claim].units;
-          active.insert(change.claim);
+          demand += requests[change.request].units;
+          active.insert(change.request);
           break;
         case Change::What::kStops:
-          demand -= claims[change.claim].units;
-          active.erase(change.claim);
+          demand -= requests[change.request].units;
+          active.erase(change.request);
           break;
       }
     }
@@ -80,13 +80,13 @@ CapacityDivision divide_capacity(const Interval& interval, const Steps& capacity
     append_step(out.residual, at, 0);
     const auto length_ms = static_cast<std::uint64_t>((until - at).count());
     demands.clear();
-    for (const std::size_t claim : active) demands.push_back(claims[claim].units);
+    for (const std::size_t request : active) demands.push_back(requests[request].units);
     const auto shares = split_units(UInt128{available} * length_ms, demands);
     std::size_t party = 0;
-    for (const std::size_t claim : active) {
-      out.given[claim] -= UInt128{claims[claim].units} * length_ms;
-      out.given[claim] += shares[party];
-      out.scaled.push_back({claim, Interval(at, until), shares[party++]});
+    for (const std::size_t request : active) {
+      out.given[request] -= UInt128{requests[request].units} * length_ms;
+      out.given[request] += shares[party];
+      out.scaled.push_back({request, Interval(at, until), shares[party++]});
     }
   }
   return out;

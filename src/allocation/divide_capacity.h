@@ -1,8 +1,9 @@
-// divide_capacity(): divides a capacity that changes over time among several claims.
+// divide_capacity(): divides a capacity that changes over time among several requests.
 //
-// At each instant a claim gets what it requests. Where claims together request more than there is,
-// the capacity is divided among them in proportion, by largest remainder. What nobody requests is
-// the residual. All amounts are whole units times milliseconds: exact, and the same in any order.
+// At each instant a request gets what it requests. Where requests together request more than there
+// is, the capacity is divided among them in proportion, by largest remainder. What nobody requests
+// is the residual. All amounts are whole units times milliseconds: exact, and the same in any
+// order.
 #pragma once
 
 #include <cstdint>
@@ -44,28 +45,28 @@ class StepCursor {
   std::size_t next_ = 0;
 };
 
-struct Claim {
+struct CapacityRequest {
   Interval during;  // within the divided interval
   std::uint64_t units;
 };
 
-// A time in which more was requested than there was, and what a claim was given in it.
-struct ScaledStretch {
-  std::size_t claim;
+// A time in which more was requested than there was, and what a request was given in it.
+struct ScaledRequest {
+  std::size_t request;
   Interval during;
   UInt128 amount;  // unit-milliseconds
 };
 
 struct CapacityDivision {
-  std::vector<UInt128> given;  // unit-milliseconds of each claim
+  std::vector<UInt128> given;  // unit-milliseconds of each request
   Steps residual;
-  std::vector<ScaledStretch> scaled = {};  // by begin, then claim
+  std::vector<ScaledRequest> scaled = {};  // by begin, then request
 };
 
-// REQUIRES: capacity covers `interval`; claims lie within it.
+// REQUIRES: capacity covers `interval`; requests lie within it.
 // ENSURES:  sum(given) + integral(residual) == integral(capacity).
 CapacityDivision divide_capacity(const Interval& interval, const Steps& capacity,
-                                 std::span<const Claim> claims);
+                                 std::span<const CapacityRequest> requests);
 
 // Unit-milliseconds of a quantity over its interval.
 UInt128 integral(const Interval& interval, const Steps& steps);

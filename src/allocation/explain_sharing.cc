@@ -346,7 +346,7 @@ class SharingExplainer {
 
   void explain_layouts(Facts& facts, const Fleet::Machine& machine) const {
     for (const std::uint32_t c : machine.cards) {
-      const Fleet::Card& card = fleet_.cards()[c];
+      const Fleet::InstalledGpu& card = fleet_.cards()[c];
       if (!card.is_cut || !card.present || !card.present->overlap(segment_)) continue;
       std::string layout;
       for (const MigInstance& instance : card.gpu->mig_instances) {

@@ -108,7 +108,7 @@ void Fleet::add_cards(std::span<const Gpu> gpus) {
 }
 
 void Fleet::add_seats(std::uint32_t index) {
-  Card& card = cards_[index];
+  InstalledGpu& card = cards_[index];
   card.first_seat = static_cast<std::uint32_t>(seats_.size());
   card.seats = 1;
   const auto whole_card = [&] {
@@ -180,7 +180,7 @@ void Fleet::add_outages(std::span<const Outage> outages) {
   }
 }
 
-std::span<const Fleet::Seat> Fleet::seats_of(const Card& card) const {
+std::span<const Fleet::Seat> Fleet::seats_of(const InstalledGpu& card) const {
   return std::span(seats_).subspan(card.first_seat, card.seats);
 }
 
@@ -196,7 +196,7 @@ std::span<const std::uint32_t> Fleet::cards_named(const GpuId& id) const {
   return found->second;
 }
 
-const GpuId& Fleet::seat_name(const Card& card, const GpuId& id) {
+const GpuId& Fleet::seat_name(const InstalledGpu& card, const GpuId& id) {
   for (const auto& [name, instance] : card.aliases) {
     if (name == id) return instance;
   }

@@ -66,7 +66,7 @@ class Fleet {
     std::uint64_t card_units() const { return shape.card_share.units(); }
     AxisUnits capacity() const;
   };
-  struct Card {
+  struct InstalledGpu {
     const Gpu* gpu;
     std::optional<Interval> present;
     GpuUnits units{};     // of the GPU as the machine has it
@@ -86,16 +86,16 @@ class Fleet {
   };
 
   const std::vector<Machine>& machines() const { return machines_; }
-  const std::vector<Card>& cards() const { return cards_; }
+  const std::vector<InstalledGpu>& cards() const { return cards_; }
   const std::vector<Seat>& seats() const { return seats_; }
   const std::vector<NodeGroup>& node_groups() const { return node_groups_; }
-  std::span<const Seat> seats_of(const Card& card) const;
+  std::span<const Seat> seats_of(const InstalledGpu& card) const;
 
   // The machines of a node name, by their begin, and the cards of a GPU UUID or MIG instance id.
   std::span<const std::uint32_t> machines_named(const NodeId& name) const;
   std::span<const std::uint32_t> cards_named(const GpuId& id) const;
   // The name that the card's seat has: its own, or the one that `id` is another name of.
-  static const GpuId& seat_name(const Card& card, const GpuId& id);
+  static const GpuId& seat_name(const InstalledGpu& card, const GpuId& id);
   // MIG layouts that do not fit on their GPU, or on a model without MIG: the problem, and the
   // number of GPUs. Such a GPU is one seat, shared by all who name it.
   const std::map<std::string, std::uint64_t>& problems() const { return problems_; }
@@ -109,7 +109,7 @@ class Fleet {
   void count_cards(Machine& machine) const;
 
   std::vector<Machine> machines_;
-  std::vector<Card> cards_;
+  std::vector<InstalledGpu> cards_;
   std::vector<Seat> seats_;
   std::vector<NodeGroup> node_groups_;
   // For lookup only, never iterated; the keys belong to the facts.

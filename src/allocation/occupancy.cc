@@ -30,7 +30,7 @@ std::vector<std::uint32_t> seats_by_telemetry(const Demand& demand, const Worklo
   std::vector<std::uint32_t> seats;
   for (const auto& [who, device] : seen.placed(workload)) {
     for (const std::uint32_t c : fleet.cards_named(device)) {
-      const Fleet::Card& card = fleet.cards()[c];
+      const Fleet::InstalledGpu& card = fleet.cards()[c];
       if (card.gpu->node != fleet.machines()[demand.machine].node->name) continue;
       if (!card.present || card.present->overlap(during) != during) continue;
       for (std::uint32_t s = card.first_seat; s < card.first_seat + card.seats; ++s) {
@@ -98,7 +98,7 @@ class MachineSharing {
   void take(std::size_t axis, std::span<const PlacedDemand> placed, std::size_t first,
             Steps& left) {
     if (placed.empty()) return;
-    std::vector<Claim> claims;
+    std::vector<CapacityRequest> claims;
     claims.reserve(placed.size());
     for (const PlacedDemand& each : placed) claims.push_back({each.during, each.units[axis]});
     auto shared = divide_capacity(segment_, left, claims);
@@ -181,7 +181,7 @@ class MachineSharing {
   // What is requested of a seat, at no instant more than it has.
   void add_requests_of_seat(const Interval& there, std::uint64_t compute,
                             std::span<const SeatClaim> claims) {
-    std::vector<Claim> requests;
+    std::vector<CapacityRequest> requests;
     std::uint64_t at_most = 0;
     for (const SeatClaim& each : claims) {
       requests.push_back({each.during, each.requested[kCompute]});
@@ -201,7 +201,7 @@ class MachineSharing {
   // not charged for may be requested of the machine again.
   void count_requested(std::uint64_t compute) {
     UInt128 all = 0, at_most = 0;
-    for (const Claim& each : requests_) {
+    for (const CapacityRequest& each : requests_) {
       all += UInt128{each.units} * each.during.length_ms();
       at_most += each.units;
     }
@@ -218,7 +218,7 @@ class MachineSharing {
                   std::array<UInt128, kGpuAxes>& rest,
                   std::array<std::vector<Steps>, kGpuAxes>& more,
                   std::array<std::vector<Steps>, kGpuAxes>& less) {
-    const Fleet::Card& card = fleet_.cards()[index];
+    const Fleet::InstalledGpu& card = fleet_.cards()[index];
     const auto there = card.present ? card.present->overlap(present_) : std::nullopt;
     if (!there) {
       CHECK(placed.empty(), "nobody is on a card that is not there");
@@ -309,9 +309,9 @@ class MachineSharing {
   bool pool_takes_;
   bool with_steps_ = false;
   Interval present_{segment_};
-  std::vector<Interval> outages_;    // of the machine
-  std::vector<Interval> exhausted_;  // when all of its CPU or memory was held
-  std::vector<Claim> requests_;      // of compute, at no instant more of a seat than it has
+  std::vector<Interval> outages_;          // of the machine
+  std::vector<Interval> exhausted_;        // when all of its CPU or memory was held
+  std::vector<CapacityRequest> requests_;  // of compute, at no instant more of a seat than it has
   MachineOccupancy out_;
 };
 

@@ -65,7 +65,7 @@ struct MachineOccupancy {
 };
 
 // What a holder in a pool was given on one axis over a time in which that did not change.
-struct PoolStretch {
+struct PoolShareInterval {
   std::uint32_t selector;
   Interval during;
   UInt128 amount;  // units times milliseconds, in all node groups of the selector
@@ -85,7 +85,7 @@ struct PoolHolder {
   std::uint32_t holding;
   Interval during;
   AxisAmounts given{};
-  std::array<std::vector<PoolStretch>, kAxes> stretches;
+  std::array<std::vector<PoolShareInterval>, kAxes> stretches;
   std::vector<PoolRequest> requested;
 };
 

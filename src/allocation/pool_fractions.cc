@@ -235,14 +235,14 @@ std::vector<UInt128> PoolFractions::given(std::size_t axis, std::span<const Pool
     return amounts;
   }
   for (std::size_t i = 0; i < holders.size(); ++i) {
-    for (const PoolStretch& stretch : holders[i].stretches[axis]) {
+    for (const PoolShareInterval& stretch : holders[i].stretches[axis]) {
       amounts[i] += fraction(axis, stretch.selector).part_of(stretch);
     }
   }
   return amounts;
 }
 
-UInt128 PoolFractions::Cumulated::part_of(const PoolStretch& stretch) const {
+UInt128 PoolFractions::Cumulated::part_of(const PoolShareInterval& stretch) const {
   if (constant) {
     const auto& [here, whole] = *constant;
     return whole == 0 ? 0 : multiply_divide(stretch.amount, here, whole).quotient;

@@ -86,7 +86,7 @@ class PoolFractions {
 
     void add(Instant begin, UInt128 level, std::uint64_t length_ms);
     UInt128 integral(const Interval& during) const;
-    UInt128 part_of(const PoolStretch& stretch) const;
+    UInt128 part_of(const PoolShareInterval& stretch) const;
   };
   // A time in which nothing changes: the sums before and after each run, and of all machines.
   struct Moment {

@@ -53,7 +53,7 @@ class PoolSharing {
   }
 
  private:
-  using Placed = std::vector<const PlacedDemand*>;
+  using PlacedDemands = std::vector<const PlacedDemand*>;
 
   Steps left_to_pool(std::size_t node_group, std::size_t axis) const {
     std::vector<const Steps*> machines;
@@ -65,8 +65,8 @@ class PoolSharing {
 
   // The GPU time of a holder is told as it requested it, on the machines that were free; where none
   // was, on all that were there.
-  void add_requests(std::uint32_t selector, const Placed& placed, const std::vector<Steps>& left,
-                    const std::vector<Steps>& free) {
+  void add_requests(std::uint32_t selector, const PlacedDemands& placed,
+                    const std::vector<Steps>& left, const std::vector<Steps>& free) {
     const Selector& node_groups = selectors_[selector];
     for (const PlacedDemand* each : placed) {
       for (const std::uint32_t l : node_groups) {
@@ -100,13 +100,13 @@ class PoolSharing {
     }
   }
 
-  void share_selector(std::size_t axis, std::uint32_t selector, const Placed& placed,
+  void share_selector(std::size_t axis, std::uint32_t selector, const PlacedDemands& placed,
                       std::vector<Steps>& free) {
     const Selector& node_groups = selectors_[selector];
     std::vector<const Steps*> all;
     for (const std::uint32_t node_group : node_groups) all.push_back(&free[node_group]);
     const Steps capacity = sum_steps(all);
-    std::vector<Claim> claims;
+    std::vector<CapacityRequest> claims;
     for (const PlacedDemand* each : placed) claims.push_back({each->during, each->units[axis]});
     const CapacityDivision shared = divide_capacity(out_.segment, capacity, claims);
     const auto stretches = stretches_of(selector, claims, shared);
@@ -125,21 +125,23 @@ class PoolSharing {
   }
 
   // By claim: what it was given, cut where that changes.
-  static std::vector<std::vector<PoolStretch>> stretches_of(std::uint32_t selector,
-                                                            std::span<const Claim> claims,
-                                                            const CapacityDivision& shared) {
-    std::vector<std::vector<PoolStretch>> out(claims.size());
+  static std::vector<std::vector<PoolShareInterval>> stretches_of(
+      std::uint32_t selector, std::span<const CapacityRequest> claims,
+      const CapacityDivision& shared) {
+    std::vector<std::vector<PoolShareInterval>> out(claims.size());
     std::vector<Instant> done;
-    for (const Claim& claim : claims) done.push_back(claim.during.begin());
+    for (const CapacityRequest& claim : claims) done.push_back(claim.during.begin());
     const auto as_requested = [&](std::size_t claim, Instant until) {
       const auto during = Interval::of(done[claim], until);
       if (!during || claims[claim].units == 0) return;
       out[claim].push_back({selector, *during, UInt128{claims[claim].units} * during->length_ms()});
     };
-    for (const ScaledStretch& scaled : shared.scaled) {
-      as_requested(scaled.claim, scaled.during.begin());
-      if (scaled.amount > 0) out[scaled.claim].push_back({selector, scaled.during, scaled.amount});
-      done[scaled.claim] = scaled.during.end();
+    for (const ScaledRequest& scaled : shared.scaled) {
+      as_requested(scaled.request, scaled.during.begin());
+      if (scaled.amount > 0) {
+        out[scaled.request].push_back({selector, scaled.during, scaled.amount});
+      }
+      done[scaled.request] = scaled.during.end();
     }
     for (std::size_t i = 0; i < claims.size(); ++i) as_requested(i, claims[i].during.end());
     return out;
@@ -149,7 +151,7 @@ class PoolSharing {
 
   // What each claim was given in each node group: at every instant in proportion to what is free.
   GroupAmounts over_groups(const std::vector<Steps>& levels, const Steps& capacity,
-                           const std::vector<std::vector<PoolStretch>>& stretches) const {
+                           const std::vector<std::vector<PoolShareInterval>>& stretches) const {
     std::vector<Instant> instants = {out_.segment.end()};
     for (const Steps& steps : levels) {
       for (const Step& step : steps) instants.push_back(step.at);
@@ -182,7 +184,7 @@ class PoolSharing {
     GroupAmounts amounts(levels.size(), std::vector<UInt128>(stretches.size()));
     for (std::size_t l = 0; l < levels.size(); ++l) {
       for (std::size_t claim = 0; claim < stretches.size(); ++claim) {
-        for (const PoolStretch& stretch : stretches[claim]) {
+        for (const PoolShareInterval& stretch : stretches[claim]) {
           const UInt128 fraction =
               integral_to(l, stretch.during.end()) - integral_to(l, stretch.during.begin());
           amounts[l][claim] += multiply_divide(fraction, stretch.amount,
@@ -244,9 +246,9 @@ class PoolSharing {
     return *at;
   }
 
-  void give(std::uint32_t node_group, std::size_t axis, const Placed& placed,
+  void give(std::uint32_t node_group, std::size_t axis, const PlacedDemands& placed,
             const std::vector<UInt128>& amounts,
-            const std::vector<std::vector<PoolStretch>>& stretches) {
+            const std::vector<std::vector<PoolShareInterval>>& stretches) {
     for (std::size_t i = 0; i < placed.size(); ++i) {
       if (amounts[i] == 0) continue;
       PoolHolder& to = holder(node_group, *placed[i]);
@@ -260,7 +262,7 @@ class PoolSharing {
   Occupancy& out_;
   const Fleet& fleet_;
   std::span<const Selector> selectors_;
-  std::map<std::uint32_t, Placed> by_selector_;
+  std::map<std::uint32_t, PlacedDemands> by_selector_;
 };
 
 }  // namespace

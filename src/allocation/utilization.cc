@@ -102,9 +102,9 @@ class InstantRows {
   bool one_memory_ = true;
 };
 
-class Weaver {
+class UtilizationBuilder {
  public:
-  Weaver(const Interval& during, std::uint64_t hold_ms, ObservedUtilization& usage)
+  UtilizationBuilder(const Interval& during, std::uint64_t hold_ms, ObservedUtilization& usage)
       : hold_(hold_ms), end_(hold_ms + during.length_ms()), usage_(usage) {}
 
   // REQUIRES: all of one device, in the order of SampledDevices.
@@ -257,12 +257,12 @@ ObservedUtilization to_intervals(std::span<const Usage> usages, std::span<const 
                             .copies = 0,
                             .placed = {}};
   usage.series.reserve(devices.series.size());
-  Weaver weaver(during, rules.hold_ms(), usage);
+  UtilizationBuilder builder(during, rules.hold_ms(), usage);
   const std::span series(devices.series);
   for (std::size_t i = 0; i < series.size();) {
     std::size_t end = i + 1;
     while (end < series.size() && series[end].device == series[i].device) ++end;
-    weaver.device(series.subspan(i, end - i));
+    builder.device(series.subspan(i, end - i));
     i = end;
   }
   std::ranges::sort(usage.placed);

@@ -144,23 +144,24 @@ void BillLines::set_commitment(BillLine& line, const Commitment& commitment) con
 
 BillLine BillLines::node_line(const PlannedNode& planned, const InstanceType* type,
                               const HourlyPrices& prices) const {
-  struct Words {
+  struct TermText {
     std::string_view option;
     std::string_view text;
     PricingCategory category;
   };
-  constexpr Words kWords[] = {{"on_demand", "on-demand", PricingCategory::kStandard},
-                              {"spot", "spot", PricingCategory::kDynamic},
-                              {"committed", "reserved", PricingCategory::kCommitted}};
-  const Words& words = kWords[static_cast<std::size_t>(planned.term)];
+  constexpr TermText kTermTexts[] = {{"on_demand", "on-demand", PricingCategory::kStandard},
+                                     {"spot", "spot", PricingCategory::kDynamic},
+                                     {"committed", "reserved", PricingCategory::kCommitted}};
+  const TermText& term_text = kTermTexts[static_cast<std::size_t>(planned.term)];
   const Node& node = *planned.node;
   BillLine line = begin_line(
-      compute_product(options_, "Compute " + node.instance_type, node.instance_type, words.option),
+      compute_product(options_, "Compute " + node.instance_type, node.instance_type,
+                      term_text.option),
       ChargeCategory::kUsage, planned.present, node.cluster.text(), prices.region,
-      fmt::format("{} {} of node {}", words.text, node.instance_type, node.name.text()),
+      fmt::format("{} {} of node {}", term_text.text, node.instance_type, node.name.text()),
       prices.source);
   Charge& charge = line.charge;
-  charge.pricing_category = words.category;
+  charge.pricing_category = term_text.category;
   charge.consumed_unit = "Hours";
   charge.resource_id = planned.resource_id;
   if (planned.resource_id != node.name.text()) charge.resource_name = node.name.text();

@@ -152,7 +152,7 @@ void expect_owners(Rollup& rollup, Store& store, const SummaryQuery& query,
   };
   for (const SummaryRow& row : all) add_to(whole, row);
   for (const SummaryRow& row : found->rows) add_to(shown, row);
-  for (const TopOwners::Others& others : found->others) add_to(shown, others.sum);
+  for (const TopOwners::Remainder& others : found->others) add_to(shown, others.sum);
   EXPECT_EQ(shown, whole) << fingerprint(query, asked);
 }
 

@@ -9,7 +9,7 @@ namespace pennyweight {
 namespace {
 
 using List = UnreachableRule::List;
-using Found = std::vector<UnreachableRule>;
+using Unreachable = std::vector<UnreachableRule>;
 
 LabelMatch in(std::string key, std::vector<std::string> values) {
   return {std::move(key), LabelMatch::Op::kIn, std::move(values)};
@@ -26,14 +26,14 @@ SharingRule sharing(std::string cluster, std::vector<LabelMatch> workload, bool 
 TEST(Unreachable, SharingRulesDecideBasisAndWeightsEach) {
   Policy policy;
   policy.sharing = {sharing("", {}, true, false), sharing("a", {}, true, false)};
-  EXPECT_EQ(unreachable_rules(policy), (Found{{List::kSharing, 1, 0}}));
+  EXPECT_EQ(unreachable_rules(policy), (Unreachable{{List::kSharing, 1, 0}}));
   policy.sharing[1] = sharing("a", {}, true, true);
-  EXPECT_EQ(unreachable_rules(policy), Found{}) << "its weights are nobody else's";
+  EXPECT_EQ(unreachable_rules(policy), Unreachable{}) << "its weights are nobody else's";
   policy.sharing = {sharing("lab*", {in("tier", {"gold"})}, true, true),
                     sharing("lab", {in("tier", {"gold"}), in("env", {"prod"})}, true, false)};
-  EXPECT_EQ(unreachable_rules(policy), (Found{{List::kSharing, 1, 0}}));
+  EXPECT_EQ(unreachable_rules(policy), (Unreachable{{List::kSharing, 1, 0}}));
   std::swap(policy.sharing[0], policy.sharing[1]);
-  EXPECT_EQ(unreachable_rules(policy), Found{}) << "the narrow one comes first";
+  EXPECT_EQ(unreachable_rules(policy), Unreachable{}) << "the narrow one comes first";
 }
 
 TEST(Unreachable, PatternsOfInstanceTypes) {
@@ -44,21 +44,22 @@ TEST(Unreachable, PatternsOfInstanceTypes) {
     }
     return unreachable_rules(policy);
   };
-  EXPECT_EQ(types({"p5.*", "p5.48xlarge"}), (Found{{List::kNodeSplits, 1, 0}}));
-  EXPECT_EQ(types({"p*", "p5.*"}), (Found{{List::kNodeSplits, 1, 0}}));
-  EXPECT_EQ(types({"p5.48xlarge", "p5.*"}), Found{});
-  EXPECT_EQ(types({"", "p5.*", ""}), (Found{{List::kNodeSplits, 1, 0}, {List::kNodeSplits, 2, 0}}));
-  EXPECT_EQ(types({"p5.*", ""}), Found{});
+  EXPECT_EQ(types({"p5.*", "p5.48xlarge"}), (Unreachable{{List::kNodeSplits, 1, 0}}));
+  EXPECT_EQ(types({"p*", "p5.*"}), (Unreachable{{List::kNodeSplits, 1, 0}}));
+  EXPECT_EQ(types({"p5.48xlarge", "p5.*"}), Unreachable{});
+  EXPECT_EQ(types({"", "p5.*", ""}),
+            (Unreachable{{List::kNodeSplits, 1, 0}, {List::kNodeSplits, 2, 0}}));
+  EXPECT_EQ(types({"p5.*", ""}), Unreachable{});
 }
 
 TEST(Unreachable, OverheadOfTheSameLabel) {
   Policy policy;
   policy.overhead = {in("namespace", {"kube-*", "gpu"}), in("namespace", {"kube-system"})};
-  EXPECT_EQ(unreachable_rules(policy), (Found{{List::kOverhead, 1, 0}}));
+  EXPECT_EQ(unreachable_rules(policy), (Unreachable{{List::kOverhead, 1, 0}}));
   policy.overhead[1] = in("namespace", {"kube-system", "mine"});
-  EXPECT_EQ(unreachable_rules(policy), Found{});
+  EXPECT_EQ(unreachable_rules(policy), Unreachable{});
   policy.overhead = {{"a", LabelMatch::Op::kExists, {}}, in("a", {"x"}), in("b", {"x"})};
-  EXPECT_EQ(unreachable_rules(policy), (Found{{List::kOverhead, 1, 0}}));
+  EXPECT_EQ(unreachable_rules(policy), (Unreachable{{List::kOverhead, 1, 0}}));
 }
 
 TEST(Unreachable, SpreadRulesOfOneKind) {
@@ -68,12 +69,12 @@ TEST(Unreachable, SpreadRulesOfOneKind) {
   SpreadRule tax = any;
   tax.charge_category = "Tax";
   policy.spread = {any, tax};
-  EXPECT_EQ(unreachable_rules(policy), (Found{{List::kSpread, 1, 0}}));
+  EXPECT_EQ(unreachable_rules(policy), (Unreachable{{List::kSpread, 1, 0}}));
   policy.spread = {tax, any};
-  EXPECT_EQ(unreachable_rules(policy), Found{});
+  EXPECT_EQ(unreachable_rules(policy), Unreachable{});
   policy.spread[1].kind = PostingKind::kOverhead;
   policy.spread[0].charge_category = "";
-  EXPECT_EQ(unreachable_rules(policy), Found{}) << "another kind";
+  EXPECT_EQ(unreachable_rules(policy), Unreachable{}) << "another kind";
 }
 
 TEST(Unreachable, OwnersGoByPriority) {
@@ -81,14 +82,14 @@ TEST(Unreachable, OwnersGoByPriority) {
   const OwnerRule all = {0, {}, {{"team", "a"}}};
   const OwnerRule some = {0, {in("namespace", {"x"})}, {{"team", "b"}}};
   policy.owners = {all, some};
-  EXPECT_EQ(unreachable_rules(policy), (Found{{List::kOwners, 1, 0}}));
+  EXPECT_EQ(unreachable_rules(policy), (Unreachable{{List::kOwners, 1, 0}}));
   policy.owners[1].priority = 1;
-  EXPECT_EQ(unreachable_rules(policy), Found{}) << "a higher priority comes first";
+  EXPECT_EQ(unreachable_rules(policy), Unreachable{}) << "a higher priority comes first";
   policy.owners = {some, all};
   policy.owners[1].priority = 7;
-  EXPECT_EQ(unreachable_rules(policy), (Found{{List::kOwners, 0, 1}}));
+  EXPECT_EQ(unreachable_rules(policy), (Unreachable{{List::kOwners, 0, 1}}));
   policy.owners[0].set.emplace_back("client", "c");
-  EXPECT_EQ(unreachable_rules(policy), Found{}) << "the client is set by nobody else";
+  EXPECT_EQ(unreachable_rules(policy), Unreachable{}) << "the client is set by nobody else";
 }
 
 }  // namespace

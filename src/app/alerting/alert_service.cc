@@ -79,7 +79,7 @@ AlertService::~AlertService() { stop(); }
 Result<void> AlertService::start() {
   state_ = TRY(load_alert_state(path_));
   // What went on when `serve` ended may go on; what it knows now is not enough to say it does not.
-  for (auto& [key, alert] : state_.book) alert.seen = clock_.now();
+  for (auto& [key, alert] : state_.book) alert.last_true = clock_.now();
   thread_ = std::thread([this] { run(); });
   return {};
 }
@@ -337,7 +337,7 @@ std::vector<AlertSilence> AlertService::silences() const {
 // Those of which somebody was told or would have been. Callers hold the mutex.
 void AlertService::keep_ended(const AlertBook& before, Instant now) {
   for (const auto& [key, alert] : before) {
-    if (state_.book.contains(key) || (!alert.told && !alert.is_silent)) continue;
+    if (state_.book.contains(key) || (!alert.notified && !alert.is_silent)) continue;
     state_.ended.push_back(alert);
     state_.ended.back().ended = now;
   }
@@ -410,8 +410,8 @@ Result<void> AlertService::test(const std::string& receiver, const std::string& 
                             .subject = receiver,
                             .summary = sentence},
               .since = at,
-              .seen = at,
-              .told = at};
+              .last_true = at,
+              .notified = at};
   AlertNotification notification{alert.id() + "/firing", alert, true};
   // Of its own: the one of the thread may be in use.
   Delivery delivery(config_.alerts, config_.mail);
@@ -524,7 +524,7 @@ std::vector<Alert> AlertService::firing_for(const ReceiverConfig& receiver) cons
   const std::lock_guard lock(mutex_);
   std::vector<Alert> firing;
   for (const auto& [key, alert] : state_.book) {
-    if (!alert.told || alert.is_silent || !hears_of(receiver, alert.condition)) continue;
+    if (!alert.notified || alert.is_silent || !hears_of(receiver, alert.condition)) continue;
     firing.push_back(alert);
   }
   return firing;

@@ -36,9 +36,9 @@ std::string alert_json(const Alert& alert) {
   out += fmt::format(", \"wait_ms\": {}, \"is_silent\": {}", alert.condition.wait.count(),
                      alert.is_silent);
   add_time(out, "since", alert.since);
-  add_time(out, "seen", alert.seen);
+  add_time(out, "seen", alert.last_true);
   add_time(out, "ended", alert.ended);
-  add_time(out, "told", alert.told);
+  add_time(out, "told", alert.notified);
   return out + "}";
 }
 
@@ -102,9 +102,9 @@ Result<Alert> read_alert(const simdjson::dom::element& object) {
   const auto seen = TRY(time_of(object, "seen"));
   if (!since || !seen) return fail(ErrorCode::kBadFile, "an alert has no time");
   alert.since = *since;
-  alert.seen = *seen;
+  alert.last_true = *seen;
   alert.ended = TRY(time_of(object, "ended"));
-  alert.told = TRY(time_of(object, "told"));
+  alert.notified = TRY(time_of(object, "told"));
   return alert;
 }
 

@@ -17,9 +17,9 @@ AlertState full_state() {
                                   .severity = AlertSeverity::kCritical,
                                   .summary = "96 °C \"and more\""},
                     .since = kAt,
-                    .seen = kAt,
+                    .last_true = kAt,
                     .ended = kAt,
-                    .told = kAt,
+                    .notified = kAt,
                     .is_silent = true};
   AlertState state;
   state.book.emplace(std::pair("gpu_hot", "lab/gpu-07"), alert);

@@ -25,14 +25,14 @@ struct DecisionVerbs {
 
 namespace {
 
-struct Words {
+struct DecisionText {
   AdviceAction action;
   const char* name;
   const char* help;
   const char* day_option;  // null: none
   const char* day_help;
 };
-constexpr std::array<Words, 5> kDecisions = {{
+constexpr std::array<DecisionText, 5> kDecisions = {{
     {AdviceAction::kAccept, "accept", "Say that it will be followed", nullptr, nullptr},
     {AdviceAction::kDismiss, "dismiss", "Say why it will not be followed; it is no longer shown",
      "--until", "The day on which it is shown again, such as 2026-12-31; by default, never"},
@@ -99,7 +99,7 @@ Result<ExitCode> decide(const DecisionVerbs& verbs, AdviceAction action, const O
 
 std::shared_ptr<DecisionVerbs> declare_advise_decisions(CLI::App& advise) {
   const auto verbs = std::make_shared<DecisionVerbs>();
-  for (const Words& words : kDecisions) {
+  for (const DecisionText& words : kDecisions) {
     CLI::App* command = advise.add_subcommand(words.name, words.help);
     command->add_option("id", verbs->id, "Its id, or how it begins")->required();
     command->add_option("--by", verbs->by, "Who decides; by default, who runs the command");

@@ -32,7 +32,7 @@ Result<ExitCode> test_receiver(const std::string& name, Context& context) {
                             .subject = "test",
                             .summary = "A test of pennyweight: nothing is wrong"},
               .since = now,
-              .seen = now};
+              .last_true = now};
   const AlertNotification notification{.id = alert.id() + "/firing", .alert = alert};
   Delivery delivery(context.config.alerts, context.config.mail);
   TRY(delivery.send(*receiver, {&notification, 1}, false, now));
@@ -49,7 +49,7 @@ Result<ExitCode> test_receiver(const std::string& name, Context& context) {
 
 std::string_view state_text(const Alert& alert) {
   if (alert.is_silent) return "silent";
-  return alert.told ? "firing" : "pending";
+  return alert.notified ? "firing" : "pending";
 }
 
 Table alert_table(const AlertState& state) {

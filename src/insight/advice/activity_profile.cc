@@ -238,11 +238,11 @@ void ActivityProfiles::add_gpu(std::span<const Usage> usages) {
   };
   const auto named = of_gpu_.find(gpu);
   const auto on_node = of_node_.find(*node);
-  const auto holder_at = [&](const Usage& usage) -> std::optional<Tenure> {
-    std::optional<Tenure> only;
+  const auto holder_at = [&](const Usage& usage) -> std::optional<HoldingPeriod> {
+    std::optional<HoldingPeriod> only;
     std::size_t count = 0;
     if (named != of_gpu_.end()) {
-      for (const Tenure& each : named->second) {
+      for (const HoldingPeriod& each : named->second) {
         if (!each.held.contains(usage.at)) continue;
         only = each;
         ++count;
@@ -250,8 +250,8 @@ void ActivityProfiles::add_gpu(std::span<const Usage> usages) {
     }
     if (count > 0) return count == 1 && is_whole(only->holding) ? only : std::nullopt;
     if (on_node == of_node_.end()) return std::nullopt;
-    std::optional<Tenure> by_name;
-    for (const Tenure& each : on_node->second) {
+    std::optional<HoldingPeriod> by_name;
+    for (const HoldingPeriod& each : on_node->second) {
       if (!each.held.contains(usage.at)) continue;
       only = each;
       ++count;

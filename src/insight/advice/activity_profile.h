@@ -120,7 +120,7 @@ class ActivityProfiles {
   std::uint64_t impossible() const { return impossible_; }
 
  private:
-  struct Tenure {
+  struct HoldingPeriod {
     Interval held;
     std::uint32_t holding;
   };
@@ -136,9 +136,9 @@ class ActivityProfiles {
   Interval period_;
   std::vector<Labels> owners_;      // by holding
   std::vector<std::string> works_;  // by holding
-  std::map<GpuId, std::vector<Tenure>> of_gpu_;
-  std::map<std::uint32_t, std::vector<Tenure>> of_node_;  // that hold all GPUs of the node
-  std::map<std::uint32_t, std::uint64_t> observed_;       // by holding
+  std::map<GpuId, std::vector<HoldingPeriod>> of_gpu_;
+  std::map<std::uint32_t, std::vector<HoldingPeriod>> of_node_;  // that hold all GPUs of the node
+  std::map<std::uint32_t, std::uint64_t> observed_;              // by holding
   std::map<std::pair<std::string, std::string>, ActivityProfile> profiles_;
   std::vector<IdleStretch> idle_;
   std::uint64_t samples_ = 0;

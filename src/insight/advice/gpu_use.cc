@@ -79,9 +79,9 @@ GpuUses::GpuUses(const ClusterMonth& month, const FleetView& fleet, const UsageR
 }
 
 std::string GpuUses::work_at(const Usage& usage, std::uint32_t node) const {
-  const Tenure* only = nullptr;
-  const auto find = [&](const std::vector<Tenure>& tenures) {
-    for (const Tenure& each : tenures) {
+  const HoldingPeriod* only = nullptr;
+  const auto find = [&](const std::vector<HoldingPeriod>& periods) {
+    for (const HoldingPeriod& each : periods) {
       if (!each.held.contains(usage.at)) continue;
       if (!usage.workload.empty() && month_.holdings[each.holding].workload != usage.workload) {
         continue;

@@ -47,7 +47,7 @@ class GpuUses {
   std::uint64_t impossible() const { return impossible_; }
 
  private:
-  struct Tenure {
+  struct HoldingPeriod {
     Interval held;
     std::uint32_t holding;
   };
@@ -59,8 +59,8 @@ class GpuUses {
   const FleetView& fleet_;
   const UsageRules& rules_;
   Interval period_;
-  std::map<GpuId, std::vector<Tenure>> of_gpu_;
-  std::map<std::uint32_t, std::vector<Tenure>> of_node_;
+  std::map<GpuId, std::vector<HoldingPeriod>> of_gpu_;
+  std::map<std::uint32_t, std::vector<HoldingPeriod>> of_node_;
   std::map<std::tuple<std::uint32_t, std::string, std::string>, GpuUse> uses_;
   std::uint64_t impossible_ = 0;
 };

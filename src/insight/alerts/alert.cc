@@ -71,8 +71,8 @@ std::vector<AlertNotification> step_alerts(AlertBook& book,
     Alert& alert = place->second;
     if (is_new) alert.since = now;
     // The clock may have gone back. Once somebody was told, the beginning is part of the id.
-    if (!alert.told) alert.since = std::min(alert.since, now);
-    alert.seen = now;
+    if (!alert.notified) alert.since = std::min(alert.since, now);
+    alert.last_true = now;
     alert.condition = condition;
   }
   // The critical ones first, so that a storm of warnings does not keep them waiting.
@@ -87,12 +87,12 @@ std::vector<AlertNotification> step_alerts(AlertBook& book,
     const bool is_full = out.size() >= timing.notifications_max;
     const bool holds = held.contains(at->first);
     if (!holds && is_unknown(alert.condition, unknown)) {
-      alert.seen = now;
+      alert.last_true = now;
       continue;
     }
-    if (!holds && (now - alert.seen >= timing.hold || now < alert.seen)) {
-      if (alert.told && is_full) continue;
-      if (alert.told) {
+    if (!holds && (now - alert.last_true >= timing.hold || now < alert.last_true)) {
+      if (alert.notified && is_full) continue;
+      if (alert.notified) {
         alert.ended = now;
         out.push_back({alert.id() + "/resolved", alert, false});
       }
@@ -101,12 +101,13 @@ std::vector<AlertNotification> step_alerts(AlertBook& book,
     }
     alert.is_silent = alert.condition.is_inhibited || is_silenced(alert.condition, today, silences);
     if (!holds || alert.is_silent || is_full) continue;
-    if (!alert.told && now - alert.since < alert.condition.wait) continue;
-    const bool is_due = !alert.told || (alert.condition.is_repeated &&
-                                        (now - *alert.told >= timing.repeat || now < *alert.told));
+    if (!alert.notified && now - alert.since < alert.condition.wait) continue;
+    const bool is_due =
+        !alert.notified || (alert.condition.is_repeated &&
+                            (now - *alert.notified >= timing.repeat || now < *alert.notified));
     if (!is_due) continue;
-    const bool is_first = !alert.told;
-    alert.told = now;
+    const bool is_first = !alert.notified;
+    alert.notified = now;
     out.push_back({is_first ? alert.id() + "/firing"
                             : fmt::format("{}/firing/{}", alert.id(), pennyweight::to_text(now)),
                    alert, true});

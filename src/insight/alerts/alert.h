@@ -42,11 +42,11 @@ struct AlertCondition {
 
 struct Alert {
   AlertCondition condition;
-  Instant since = {};                 // when the condition was first seen
-  Instant seen = {};                  // when it was last seen
-  std::optional<Instant> ended = {};  // it has ended, and receivers are told so
-  std::optional<Instant> told = {};   // when a notification was last made
-  bool is_silent = false;             // now under a silence, or inhibited: nobody is told
+  Instant since = {};                    // when the condition was first seen
+  Instant last_true = {};                // when it was last true
+  std::optional<Instant> ended = {};     // it has ended, and receivers are told so
+  std::optional<Instant> notified = {};  // when a notification was last made
+  bool is_silent = false;                // now under a silence, or inhibited: nobody is told
 
   // Of this occurrence: the same for every notification of it, wherever the clock jumps.
   std::string id() const;

@@ -20,7 +20,7 @@ AlertNotification told(std::string summary, AlertSeverity severity, bool is_firi
                             .owner = "ana",
                             .summary = summary},
               .since = kSince,
-              .seen = kSince};
+              .last_true = kSince};
   if (!is_firing) alert.ended = kSince + std::chrono::hours(1);
   return {alert.id() + (is_firing ? "/firing" : "/resolved"), alert, is_firing};
 }

@@ -137,7 +137,7 @@ TEST(Alerts, WhatNoConditionSaysDoesNotBegin) {
   step(book, {half}, kBegin);
   for (auto& [key, alert] : book) {
     alert.condition.is_inhibited = false;  // it is not kept
-    alert.seen = kBegin + minutes(1);
+    alert.last_true = kBegin + minutes(1);
   }
   EXPECT_TRUE(step(book, {}, kBegin + minutes(1)).empty());
 }

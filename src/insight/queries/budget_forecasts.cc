@@ -39,13 +39,13 @@ Result<forecasting::CostForecast> BudgetForecasts::forecast(
   const Hash128 hash = hash_of_request(request);
   {
     const std::lock_guard lock(mutex_);
-    const auto known = kept_.find(name);
-    if (known != kept_.end() && known->second.request == hash) return known->second.forecast;
+    const auto known = forecasts_.find(name);
+    if (known != forecasts_.end() && known->second.request == hash) return known->second.forecast;
   }
   forecasting::CostForecasts made = TRY(forecasting::forecast_costs(request));
   const std::lock_guard lock(mutex_);
-  if (kept_.size() >= kKeptMax && !kept_.contains(name)) kept_.clear();
-  kept_.insert_or_assign(name, Kept{hash, made.whole});
+  if (forecasts_.size() >= kCachedMax && !forecasts_.contains(name)) forecasts_.clear();
+  forecasts_.insert_or_assign(name, CachedForecast{hash, made.whole});
   return std::move(made.whole);
 }
 
@@ -60,8 +60,8 @@ std::optional<BudgetFacts> BudgetForecasts::facts(const Budget& budget, const Fa
 
 void BudgetForecasts::keep(const Budget& budget, const FactsMoment& moment, BudgetFacts facts) {
   const std::lock_guard lock(mutex_);
-  if (facts_.size() >= kKeptMax && !facts_.contains(budget.name)) facts_.clear();
-  facts_.insert_or_assign(budget.name, KeptFacts{budget, moment, std::move(facts)});
+  if (facts_.size() >= kCachedMax && !facts_.contains(budget.name)) facts_.clear();
+  facts_.insert_or_assign(budget.name, CachedFacts{budget, moment, std::move(facts)});
 }
 
 }  // namespace pennyweight

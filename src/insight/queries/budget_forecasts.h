@@ -48,19 +48,19 @@ class BudgetForecasts {
   void keep(const Budget& budget, const FactsMoment& moment, BudgetFacts facts);
 
  private:
-  static constexpr std::size_t kKeptMax = 20'000;
-  struct Kept {
+  static constexpr std::size_t kCachedMax = 20'000;
+  struct CachedForecast {
     Hash128 request;
     forecasting::CostForecast forecast;
   };
-  struct KeptFacts {
+  struct CachedFacts {
     Budget budget;
     FactsMoment moment;
     BudgetFacts facts;
   };
-  std::mutex mutex_;  // guards kept_ and facts_
-  std::map<std::string, Kept> kept_;
-  std::map<std::string, KeptFacts> facts_;
+  std::mutex mutex_;  // guards forecasts_ and facts_
+  std::map<std::string, CachedForecast> forecasts_;
+  std::map<std::string, CachedFacts> facts_;
 };
 
 }  // namespace pennyweight

@@ -144,7 +144,7 @@ class RunToEnd : public Simulation {
         left_us_(jobs.size()),
         expected_us_(jobs.size()),
         waiting_(jobs, policy_.order, usage_),
-        found_(kinds_.kinds.size()) {
+        cached_(kinds_.kinds.size()) {
     for (std::size_t i = 0; i < jobs.size(); ++i) left_us_[i] = jobs[i].work_us;
     held_.resize(jobs.size() + machines.size());
   }
@@ -292,10 +292,10 @@ class RunToEnd : public Simulation {
   // What the job would get. Jobs of a kind get the same until one takes something, and until the
   // next event jobs only take: what has failed once fails again.
   const std::optional<Shares>& find(std::uint32_t job) {
-    Found& found = found_[kinds_.kind_of_job[job]];
-    const bool is_known = found.shares ? found.state == state_ : found.visit == visit_;
-    if (!is_known) found = {visit_, state_, placement_.find(jobs_[job].request)};
-    return found.shares;
+    CachedShares& cached = cached_[kinds_.kind_of_job[job]];
+    const bool is_known = cached.shares ? cached.state == state_ : cached.visit == visit_;
+    if (!is_known) cached = {visit_, state_, placement_.find(jobs_[job].request)};
+    return cached.shares;
   }
 
   // REQUIRES: shares are free.
@@ -319,14 +319,14 @@ class RunToEnd : public Simulation {
   std::set<ExpectedEnd> expected_;  // as the scheduler believes, returns of machines included
   std::optional<std::uint32_t> reserved_for_;
   std::optional<Reservation> reservation_;
-  struct Found {
+  struct CachedShares {
     std::uint64_t visit = 0;
     std::uint64_t state = 0;
     std::optional<Shares> shares = {};
   };
-  std::uint64_t visit_ = 0;   // of the queue
-  std::uint64_t state_ = 0;   // of what is free
-  std::vector<Found> found_;  // of each kind of request
+  std::uint64_t visit_ = 0;           // of the queue
+  std::uint64_t state_ = 0;           // of what is free
+  std::vector<CachedShares> cached_;  // of each kind of request
 };
 
 // A job that comes first in the queue and doesn't fit interrupts jobs that come after it, the last

@@ -113,13 +113,14 @@ void EstimateComparison::add(std::span<const Charge> charges) {
     if (found.positions.empty()) {
       // Without a type it may be anything: a disk, an address, a discount on all.
       if (charge.instance_type.empty()) continue;
-      Stray& stray = stray_
-                         .try_emplace({currency, charge.instance_type, charge.region_id},
-                                      Stray{.effective = none, .unused = none, .billed_ms = 0})
-                         .first->second;
-      stray.effective += charge.costs.effective;
-      if (is_unused(charge)) stray.unused += charge.costs.effective;
-      stray.billed_ms += billed_ms(charge).value_or(0);
+      UnmatchedCost& unmatched =
+          unmatched_
+              .try_emplace({currency, charge.instance_type, charge.region_id},
+                           UnmatchedCost{.effective = none, .unused = none, .billed_ms = 0})
+              .first->second;
+      unmatched.effective += charge.costs.effective;
+      if (is_unused(charge)) unmatched.unused += charge.costs.effective;
+      unmatched.billed_ms += billed_ms(charge).value_or(0);
       continue;
     }
     const Node& node = index_.node(found.positions.front());
@@ -222,14 +223,14 @@ std::vector<EstimateComparisonRow> EstimateComparison::nodes() const {
     row.note = "not there in the month";
     rows.push_back(std::move(row));
   }
-  for (const auto& [key, stray] : stray_) {
+  for (const auto& [key, unmatched] : unmatched_) {
     EstimateComparisonRow row = empty_row(std::get<0>(key));
     row.instance_type = std::get<1>(key);
     row.region = std::get<2>(key);
-    row.bill = stray.effective;
-    row.commitment = stray.unused;
+    row.bill = unmatched.effective;
+    row.commitment = unmatched.unused;
     row.missing = row.bill - row.commitment;
-    row.billed_ms = stray.billed_ms;
+    row.billed_ms = unmatched.billed_ms;
     row.note = row.missing.is_zero() ? "unused commitment" : "no node";
     if (row.bill.is_zero()) continue;  // of lines that take one another back, or are not amortised
     rows.push_back(std::move(row));

@@ -76,7 +76,7 @@ class EstimateComparison {
     std::map<Interval, std::uint64_t> hours_ms;  // by charge period
   };
   using Machine = std::pair<ClusterId, NodeId>;
-  struct Stray {
+  struct UnmatchedCost {
     Money effective;
     Money unused;  // of it, commitments that nothing used
     std::uint64_t billed_ms = 0;
@@ -85,7 +85,8 @@ class EstimateComparison {
   EstimateInput input_;
   NodeIndex index_;
   std::map<std::pair<Machine, Currency>, Billed> billed_;
-  std::map<std::tuple<Currency, std::string, std::string>, Stray> stray_;  // by type and region
+  std::map<std::tuple<Currency, std::string, std::string>, UnmatchedCost>
+      unmatched_;  // by type and region
 };
 
 // The same by instance type and region.

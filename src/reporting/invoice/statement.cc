@@ -250,17 +250,17 @@ class StatementBuilder {
     place.key += "," + keys.gpu_model + "," + keys.tier;
   }
 
-  using Placed = std::pair<LinePosition, DraftLine>;
+  using PlacedLine = std::pair<LinePosition, DraftLine>;
 
-  Placed placed(const RowKeys& row, int order, std::string section, std::string title,
-                DraftLine draft) const {
+  PlacedLine placed(const RowKeys& row, int order, std::string section, std::string title,
+                    DraftLine draft) const {
     LinePosition place{
         order, std::move(section), std::move(title), row.service, row.instance_type, row.pricing, 0,
         ""};
     return {std::move(place), std::move(draft)};
   }
 
-  Placed place_owned(const RowKeys& row) const {
+  PlacedLine place_owned(const RowKeys& row) const {
     Money none = Money::zero(kUsd);
     if (is_earlier_month(row, options_)) {
       const bool held = is_gpu_cost(row) && row.category == "Usage";
@@ -320,7 +320,7 @@ class StatementBuilder {
     return {place, draft};
   }
 
-  Placed place_transfer(const RowKeys& row) const {
+  PlacedLine place_transfer(const RowKeys& row) const {
     const bool is_correction = row.kind == "used";
     const bool is_idle = row.kind != "shared" && row.kind != "overhead";
     const auto method = options_.methods.find(row.kind);
@@ -352,7 +352,7 @@ class StatementBuilder {
   }
 
   // A bucket's cost, or a transfer out of it.
-  Placed place_unowned(const RowKeys& row) const {
+  PlacedLine place_unowned(const RowKeys& row) const {
     const bool is_idle = row.kind != "shared" && row.kind != "overhead";
     const std::string month =
         is_earlier_month(row, options_) ? " (bill of " + row.billing_month + ")" : "";

@@ -65,7 +65,7 @@ std::optional<std::uint64_t> UsageMeasures::p95_permille() const {
 }
 
 // A GPU of a node in a time in which the node does not change.
-struct UsageReport::Card {
+struct UsageReport::ReportedGpu {
   GpuId uuid;  // empty: one that nothing names
   NodeId node_name;
   const Node* node = nullptr;  // null: no inventory has it
@@ -147,7 +147,7 @@ void UsageReport::add(const std::string& bucket, const std::vector<std::string>&
 
 // The values of a row, if the filters let it pass. Without a holder, nobody holds the card.
 std::optional<std::vector<std::string>> UsageReport::keys_of(const Holder* holder,
-                                                             const Card& card) const {
+                                                             const ReportedGpu& card) const {
   const auto value_of = [&](const std::string& dimension) -> std::string {
     if (dimension == "gpu") return card.uuid.text().empty() ? kNoValue : card.uuid.text();
     std::optional<std::string> value;
@@ -203,7 +203,7 @@ void UsageReport::add_utilization(const DayView& view, const Interval& time,
   }
 }
 
-void UsageReport::add_devices(const DayView& view, const Card& card) {
+void UsageReport::add_devices(const DayView& view, const ReportedGpu& card) {
   const auto card_keys = keys_of(nullptr, card);
   if (!card_keys) return;
   const auto instance_at = std::ranges::find(options_.by, "instance");
@@ -274,7 +274,8 @@ void UsageReport::add_devices(const DayView& view, const Card& card) {
   }
 }
 
-void UsageReport::add_holders(const DayView& view, const Card& card, std::vector<Entry> entries) {
+void UsageReport::add_holders(const DayView& view, const ReportedGpu& card,
+                              std::vector<Entry> entries) {
   std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
     const Holding &left = *a.holder->holding, &right = *b.holder->holding;
     return std::tie(left.workload, left.attempt, a.time) <
@@ -350,7 +351,7 @@ void UsageReport::add_held(const DayView& view, const Holder& holder) {
   const Holding& holding = *holder.holding;
   const auto time = overlap(holding.held, view.day.during);
   if (!time) return;
-  const auto give = [&](const Card& card, std::uint64_t devices, const std::string& model,
+  const auto give = [&](const ReportedGpu& card, std::uint64_t devices, const std::string& model,
                         const std::string& profile) {
     const bool is_plain = std::holds_alternative<WholeGpu>(holding.device);
     const Device device = is_plain && !profile.empty() ? Device(MigSlice{profile}) : holding.device;
@@ -367,10 +368,10 @@ void UsageReport::add_held(const DayView& view, const Holder& holder) {
     });
   };
   const auto card_on = [&](const GpuId& uuid, const NodeId& node) {
-    return Card{.uuid = uuid,
-                .node_name = node,
-                .node = values_.node_at(holding.cluster, node, holding.held.begin()),
-                .present = *time};
+    return ReportedGpu{.uuid = uuid,
+                       .node_name = node,
+                       .node = values_.node_at(holding.cluster, node, holding.held.begin()),
+                       .present = *time};
   };
   if (const auto* on = std::get_if<OnNodes>(&holding.placement)) {
     for (const auto& part : on->parts) {
@@ -389,7 +390,7 @@ void UsageReport::add_held(const DayView& view, const Holder& holder) {
            profile == view.profiles.end() ? "" : profile->second);
     }
   } else if (const auto* pool = std::get_if<InPool>(&holding.placement)) {
-    const Card somewhere{
+    const ReportedGpu somewhere{
         .uuid = GpuId(""), .node_name = NodeId(""), .node = nullptr, .present = *time};
     if (pool->devices > 0 && keys_of(&holder, somewhere)) ++without_gpu_;
     give(somewhere, pool->devices, "", "");
@@ -444,7 +445,7 @@ void UsageReport::add_day(const ObservedDay& day, std::span<const Holding> holdi
   // The cards of each node, and of each of its facts.
   std::map<NodeId, std::vector<GpuId>> on_node;
   for (const auto& [uuid, node] : view.nodes) on_node[node].push_back(uuid);
-  std::vector<Card> cards;
+  std::vector<ReportedGpu> cards;
   std::map<NodeId, std::vector<std::pair<std::size_t, std::size_t>>> pieces;  // of `cards`
   const auto add_cards = [&](const NodeId& name, const Node* node, const Interval& present,
                              const std::vector<GpuId>& known, std::size_t count) {
@@ -484,7 +485,7 @@ void UsageReport::add_day(const ObservedDay& day, std::span<const Holding> holdi
     if (!pieces.contains(name)) add_cards(name, nullptr, day.during, known, known.size());
   }
   if (!is_of_holders_) {
-    for (const Card& card : cards) add_devices(view, card);
+    for (const ReportedGpu& card : cards) add_devices(view, card);
     return;
   }
 
@@ -506,7 +507,7 @@ void UsageReport::add_day(const ObservedDay& day, std::span<const Holding> holdi
     // A device of it on the card, or n of the card's G-th part.
     const auto put = [&](std::size_t at, const std::string& device, std::uint64_t n,
                          std::uint64_t of) {
-      const Card& card = cards[at];
+      const ReportedGpu& card = cards[at];
       const auto time =
           overlap(overlap(holding.held, day.during).value_or(card.present), card.present);
       if (!time || !overlap(holding.held, day.during)) return;

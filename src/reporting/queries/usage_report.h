@@ -89,18 +89,19 @@ class UsageReport {
   std::uint64_t without_gpu() const { return without_gpu_; }
 
  private:
-  struct Card;
+  struct ReportedGpu;
   struct Holder;
   struct Entry;
   struct DayView;
 
-  void add_devices(const DayView& view, const Card& card);
-  void add_holders(const DayView& view, const Card& card, std::vector<Entry> entries);
+  void add_devices(const DayView& view, const ReportedGpu& card);
+  void add_holders(const DayView& view, const ReportedGpu& card, std::vector<Entry> entries);
   void add_held(const DayView& view, const Holder& holder);
   void add_utilization(const DayView& view, const Interval& time, const std::string& device,
                        const std::string& workload, std::uint64_t share,
                        const std::vector<std::string>& keys);
-  std::optional<std::vector<std::string>> keys_of(const Holder* holder, const Card& card) const;
+  std::optional<std::vector<std::string>> keys_of(const Holder* holder,
+                                                  const ReportedGpu& card) const;
   void each_bucket(const Interval& time,
                    const std::function<void(const std::string&, const Interval&)>& take) const;
   void add(const std::string& bucket, const std::vector<std::string>& keys,

@@ -20,7 +20,7 @@ std::uint64_t bytes_of(const RollupAnswer& found) {
   struct Bytes {
     std::uint64_t operator()(const std::vector<SummaryRow>& rows) const { return bytes_of(rows); }
     std::uint64_t operator()(const TopOwners& owners) const {
-      return bytes_of(owners.rows) + owners.others.size() * sizeof(TopOwners::Others);
+      return bytes_of(owners.rows) + owners.others.size() * sizeof(TopOwners::Remainder);
     }
     std::uint64_t operator()(const RowPage& page) const { return bytes_of(page.rows); }
   };

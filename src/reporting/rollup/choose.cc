@@ -65,8 +65,8 @@ struct OwnerGroup {
 using OwnerGroupKey = std::pair<std::uint64_t, Number>;  // bucket, and the text of the currency
 
 // REQUIRES: there are more owners than are chosen.
-TopOwners::Others others_of(const Fold& fold, const OwnerGroup& part,
-                            const std::vector<bool>& is_chosen) {
+TopOwners::Remainder others_of(const Fold& fold, const OwnerGroup& part,
+                               const std::vector<bool>& is_chosen) {
   Fold::Amounts sums{};
   std::uint64_t count = 0;
   for (const Candidate& owner : part.owners) {
@@ -129,10 +129,11 @@ Result<TopOwners> choose_owners(const Fold& fold, const OwnersRequest& asked,
       owners.others.push_back(others_of(fold, part, is_chosen));
     }
   }
-  std::ranges::sort(owners.others, [](const TopOwners::Others& a, const TopOwners::Others& b) {
-    if (a.sum.bucket != b.sum.bucket) return a.sum.bucket < b.sum.bucket;
-    return a.sum.costs.currency() < b.sum.costs.currency();
-  });
+  std::ranges::sort(owners.others,
+                    [](const TopOwners::Remainder& a, const TopOwners::Remainder& b) {
+                      if (a.sum.bucket != b.sum.bucket) return a.sum.bucket < b.sum.bucket;
+                      return a.sum.costs.currency() < b.sum.costs.currency();
+                    });
   return owners;
 }
 

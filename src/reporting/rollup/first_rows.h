@@ -29,11 +29,11 @@ struct TopOwners {
   // postings are 0.
   std::vector<SummaryRow> rows;
   // The sum of the owners that are not in `rows`, by bucket and currency. Its keys are empty.
-  struct Others {
+  struct Remainder {
     SummaryRow sum;
     std::uint64_t count = 0;
   };
-  std::vector<Others> others;
+  std::vector<Remainder> others;
 };
 
 // Asks for a page of rows of any currency. Equal rows are sorted by key, then by currency.

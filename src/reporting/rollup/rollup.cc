@@ -48,7 +48,7 @@ bool is_damage(const Error& error) {
 }
 
 // An open file: as many connections as may read at once, and one that writes.
-struct Opened {
+struct OpenConnections {
   Database database;
   Connection writer;
   std::vector<Connection> readers;
@@ -87,14 +87,14 @@ class DuckdbRollup : public Rollup {
     }
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
-    Connection& connection() { return of_.opened_->readers[number_]; }
+    Connection& connection() { return of_.connections_->readers[number_]; }
 
    private:
     DuckdbRollup& of_;
     std::size_t number_ = 0;
   };
 
-  Result<Opened> open_database() const;
+  Result<OpenConnections> open_database() const;
   Result<void> begin_anew(const char* ending);
   void publish(std::shared_ptr<const RollupState> state);
   std::shared_ptr<const RollupState> current() const;
@@ -109,9 +109,10 @@ class DuckdbRollup : public Rollup {
   Result<bool> copy_changes(Store& store);
 
   const Options options_;
-  std::mutex refresh_mutex_;        // one refresh at a time
-  std::shared_mutex opened_mutex_;  // guards opened_: held by all who read, alone to begin anew
-  std::optional<Opened> opened_;
+  std::mutex refresh_mutex_;  // one refresh at a time
+  std::shared_mutex
+      connections_mutex_;  // guards connections_: held by all who read, alone to begin anew
+  std::optional<OpenConnections> connections_;
   std::mutex readers_mutex_;  // guards free_readers_
   std::condition_variable reader_is_free_;
   std::vector<std::size_t> free_readers_;
@@ -132,7 +133,7 @@ std::uint64_t first_version(const fs::path& path) {
       std::max<std::int64_t>(1, std::chrono::floor<std::chrono::milliseconds>(since).count()));
 }
 
-Result<Opened> DuckdbRollup::open_database() const {
+Result<OpenConnections> DuckdbRollup::open_database() const {
   Database database = TRY(Database::open({.path = options_.path,
                                           .memory_bytes_max = options_.memory_bytes_max,
                                           .threads = options_.threads,
@@ -144,13 +145,13 @@ Result<Opened> DuckdbRollup::open_database() const {
     Connection reader = TRY(database.connect());
     readers.push_back(std::move(reader));
   }
-  return Opened{std::move(database), std::move(writer), std::move(readers)};
+  return OpenConnections{std::move(database), std::move(writer), std::move(readers)};
 }
 
 // REQUIRES: nobody reads.
 Result<void> DuckdbRollup::begin_anew(const char* ending) {
   const std::uint64_t version = version_;
-  opened_.reset();
+  connections_.reset();
   std::error_code code;
   const fs::path path(options_.path);
   if (ending == nullptr) {
@@ -160,12 +161,12 @@ Result<void> DuckdbRollup::begin_anew(const char* ending) {
   }
   if (code) return fail(ErrorCode::kIo, "cannot put the old file away: " + code.message());
   fs::remove(options_.path + ".wal", code);
-  Opened opened = TRY(open_database());
+  OpenConnections connections = TRY(open_database());
   const std::uint64_t first = std::max(first_version(path), version + 1);
-  TRY(make_tables(opened.writer, first));
-  auto state = load_state(opened.writer);
+  TRY(make_tables(connections.writer, first));
+  auto state = load_state(connections.writer);
   if (!state) return std::unexpected(std::move(state.error()));
-  opened_ = std::move(opened);
+  connections_ = std::move(connections);
   publish(std::make_shared<const RollupState>(std::move(*state)));
   return {};
 }
@@ -175,22 +176,23 @@ Result<void> DuckdbRollup::open_file() {
   std::error_code code;
   const bool is_there = fs::exists(options_.path, code) && fs::file_size(options_.path, code) > 0;
   if (!is_there) return begin_anew(nullptr);
-  Result<Opened> opened = open_database();
-  if (!opened) {
-    if (duckdb::is_locked_by_another(opened.error())) return std::unexpected(opened.error());
+  Result<OpenConnections> connections = open_database();
+  if (!connections) {
+    if (duckdb::is_locked_by_another(connections.error()))
+      return std::unexpected(connections.error());
     return begin_anew(".set-aside");
   }
-  const Result<bool> ours = has_our_tables(opened->writer);
+  const Result<bool> ours = has_our_tables(connections->writer);
   if (!ours || !*ours) {
-    opened = fail(ErrorCode::kBadFile, "closed before its file is moved");
+    connections = fail(ErrorCode::kBadFile, "closed before its file is moved");
     return begin_anew(".set-aside");
   }
-  auto state = load_state(opened->writer);
+  auto state = load_state(connections->writer);
   if (!state) {
-    opened = fail(ErrorCode::kBadFile, "closed before its file is removed");
+    connections = fail(ErrorCode::kBadFile, "closed before its file is removed");
     return begin_anew(nullptr);
   }
-  opened_ = std::move(*opened);
+  connections_ = std::move(*connections);
   publish(std::make_shared<const RollupState>(std::move(*state)));
   return {};
 }
@@ -209,12 +211,12 @@ std::shared_ptr<const RollupState> DuckdbRollup::current() const {
 Result<bool> DuckdbRollup::refresh(Store& store) {
   const std::lock_guard one(refresh_mutex_);
   if (damaged_) {
-    const std::unique_lock alone(opened_mutex_);
+    const std::unique_lock alone(connections_mutex_);
     TRY(begin_anew(".set-aside"));
     damaged_ = false;
   }
-  const std::shared_lock lock(opened_mutex_);
-  if (!opened_) return fail(ErrorCode::kStore, "the rollup has no file");
+  const std::shared_lock lock(connections_mutex_);
+  if (!connections_) return fail(ErrorCode::kStore, "the rollup has no file");
   Result<bool> changed = copy_changes(store);
   if (changed) return changed;
   if (is_damage(changed.error())) damaged_ = true;
@@ -231,7 +233,7 @@ Result<bool> DuckdbRollup::copy_changes(Store& store) {
   bool changed = false;
   const auto change = [&](const auto& write) -> Result<void> {
     auto next = std::make_shared<RollupState>(*current());
-    ScopeWriter writer(opened_->writer, *next);
+    ScopeWriter writer(connections_->writer, *next);
     TRY(write(writer));
     publish(std::move(next));
     changed = true;
@@ -273,8 +275,8 @@ Result<std::shared_ptr<const RollupState>> DuckdbRollup::state_of(Connection& co
 Result<std::optional<RollupAnswer>> DuckdbRollup::find(const std::string& asked, const Ask& ask) {
   if (damaged_) return std::nullopt;
   if (const CachedAnswer known = cache_.find(asked, version_)) return *known;
-  const std::shared_lock lock(opened_mutex_);
-  if (!opened_) return std::nullopt;
+  const std::shared_lock lock(connections_mutex_);
+  if (!connections_) return std::nullopt;
   Reader reader(*this);
   // Somebody else may have asked the same meanwhile.
   if (const CachedAnswer known = cache_.find(asked, version_)) return *known;
@@ -443,8 +445,8 @@ Result<std::optional<RowPage>> Rollup::page(const SummaryQuery&, const PageReque
 
 Result<std::unique_ptr<Rollup>> Rollup::open(const Options& options) {
   auto rollup = std::make_unique<DuckdbRollup>(options);
-  if (Result<void> opened = rollup->open_file(); !opened) {
-    return std::unexpected(opened.error().during("cannot open the rollup " + options.path));
+  if (Result<void> connections = rollup->open_file(); !connections) {
+    return std::unexpected(connections.error().during("cannot open the rollup " + options.path));
   }
   return rollup;
 }

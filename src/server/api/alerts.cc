@@ -82,8 +82,8 @@ void write_alerts(JsonWriter& out, std::string_view name, const std::vector<Aler
         .field("owner", condition.owner)
         .field("summary", condition.summary)
         .field("since", alert.since)
-        .field("seen", alert.seen)
-        .field("told", alert.told)
+        .field("seen", alert.last_true)
+        .field("told", alert.notified)
         .field("ended", alert.ended)
         .field("is_silent", alert.is_silent)
         .end_object();

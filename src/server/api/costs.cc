@@ -41,7 +41,7 @@ Result<std::optional<TopOwners>> first_owners(const ScopedQueries& queries,
   if (!from_rollup) return std::unexpected(from_rollup.error());
   if (!*from_rollup) return std::nullopt;
   TopOwners first{std::move((*from_rollup)->rows), {}};
-  for (rollup::TopOwners::Others& others : (*from_rollup)->others) {
+  for (rollup::TopOwners::Remainder& others : (*from_rollup)->others) {
     first.others.push_back({std::move(others.sum), others.count});
   }
   return first;

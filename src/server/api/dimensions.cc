@@ -55,11 +55,11 @@ Response get_search(const Services& services, const Request& request) {
   for (const std::string_view name : kSearchedDimensions) {
     if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
   }
-  struct Found {
+  struct Match {
     std::string dimension;
     rollup::Rollup::Value value;
   };
-  std::vector<Found> all;
+  std::vector<Match> all;
   for (const std::string& name : names) {
     auto values = queries.values_of(query, name, "", kSearchedValuesMax);
     if (!values) return refusal(values.error());
@@ -71,7 +71,7 @@ Response get_search(const Services& services, const Request& request) {
       all.push_back({name, std::move(value)});
     }
   }
-  return list(all, std::nullopt, [](JsonWriter& out, const Found& found) {
+  return list(all, std::nullopt, [](JsonWriter& out, const Match& found) {
     out.begin_object()
         .field("dimension", found.dimension)
         .field("value", found.value.value)

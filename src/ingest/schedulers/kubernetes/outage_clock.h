@@ -31,15 +31,15 @@ class OutageClock {
   void report(const ClusterId& cluster, const NodeId& node, Instant now, std::vector<Outage>& into);
 
  private:
-  struct Spell {
+  struct OpenOutage {
     std::string reason;
     Instant begin;
     Instant reported;            // up to here
     std::optional<Instant> end;  // nothing: it lasts
   };
-  void end_spell(Instant end);
+  void end_outage(Instant end);
 
-  std::vector<Spell> spells_;  // the last one may last
+  std::vector<OpenOutage> outages_;  // the last one may last
 };
 
 }  // namespace pennyweight::kubernetes

@@ -109,7 +109,7 @@ Result<void> CommitLog::catch_up() {
 // Reads what view_ does not have yet; on success view_ matches the rows. A log of several years has
 // many turns, of which only the last ones matter here: for the others, the seals alone say what
 // counts.
-Result<CommitLog::LogReading> CommitLog::look() {
+Result<CommitLog::LogReading> CommitLog::read_log() {
   if (!caught_up_) {
     TRY(catch_up());
   }
@@ -192,7 +192,7 @@ Result<bool> CommitLog::take_next(const LogReading& seen) {
   if (const Result<void> claimed = append(row(RowKind::kClaim, turn)); !claimed) {
     return failed(claimed.error());
   }
-  const Result<LogReading> read = look();
+  const Result<LogReading> read = read_log();
   if (!read) return failed(read.error());
   // Of two writers that claim the same turn, at least one sees the other. If both do, neither gets
   // it.
@@ -216,7 +216,7 @@ Result<bool> CommitLog::take_next(const LogReading& seen) {
   open.prefix = std::to_string(unsealed != nullptr ? unsealed->turn : view_.end().turn);
   if (const Result<void> opened = append(open); !opened) return failed(opened.error());
   opened_ = turn;  // it was written before the next read begins
-  const Result<LogReading> confirmed = look();
+  const Result<LogReading> confirmed = read_log();
   if (!confirmed) return failed(confirmed.error());
   if (confirmed->at.highest_turn != turn) {
     give_back(turn);
@@ -235,14 +235,15 @@ Result<bool> CommitLog::take_next(const LogReading& seen) {
 }
 
 // The fate of an entry after a later turn of another writer was opened.
-CommitLog::Fate CommitLog::fate(const LogReading& seen, const LogRow& entry) {
+CommitLog::EntryStatus CommitLog::status_of(const LogReading& seen, const LogRow& entry) {
   if (view_.entries.size() >= entry.position) {
-    return is_of(view_.entries[entry.position - 1], entry) ? Fate::kCounts : Fate::kVoid;
+    return is_of(view_.entries[entry.position - 1], entry) ? EntryStatus::kCounts
+                                                           : EntryStatus::kVoid;
   }
-  if (!seen.decided || seen.at.open->turn <= entry.turn) return Fate::kUnknown;
-  if (!is_same_entry(seen.at.unsealed, entry)) return Fate::kVoid;
+  if (!seen.decided || seen.at.open->turn <= entry.turn) return EntryStatus::kUnknown;
+  if (!is_same_entry(seen.at.unsealed, entry)) return EntryStatus::kVoid;
   // It counts permanently; only its own writer needs to say so, by sealing it.
-  return seal(*seen.at.unsealed) ? Fate::kCounts : Fate::kUnknown;
+  return seal(*seen.at.unsealed) ? EntryStatus::kCounts : EntryStatus::kUnknown;
 }
 
 // Waits until this writer has a turn, or until the fate of `doubt` is known without one.
@@ -251,11 +252,11 @@ Result<void> CommitLog::take(const LogRow* doubt) {
   for (;;) {
     Error why{ErrorCode::kStore, "another writer has the turn"};
     bool failed = false;
-    const Result<LogReading> seen = look();
+    const Result<LogReading> seen = read_log();
     if (!seen) {
       why = seen.error();
       failed = true;
-    } else if (doubt != nullptr && fate(*seen, *doubt) != Fate::kUnknown) {
+    } else if (doubt != nullptr && status_of(*seen, *doubt) != EntryStatus::kUnknown) {
       return {};
     } else if (!busy(*seen)) {
       const Result<bool> taken = take_next(*seen);
@@ -289,7 +290,7 @@ Result<void> CommitLog::alive() {
   LogRow said = row(RowKind::kAlive, turn_);
   said.position = ++alive_said_;
   TRY(append(said));
-  const Result<LogReading> seen = look();
+  const Result<LogReading> seen = read_log();
   if (!seen) return std::unexpected(seen.error());
   if (seen->at.highest_turn == turn_) return {};
   turn_ = 0;
@@ -341,7 +342,7 @@ Result<Entry> CommitLog::commit(std::uint64_t session, const std::string& what) 
       there = written.has_value();
       if (!written) why = written.error();
     }
-    const Result<LogReading> seen = look();
+    const Result<LogReading> seen = read_log();
     if (!seen) why = seen.error();
     if (seen) {
       if (view_.entries.size() >= entry.position) {

@@ -87,14 +87,14 @@ class CommitLog {
  private:
   struct LogReading;  // the analysis of one read
   struct Pause;       // exponential back-off, until patience is over
-  enum class Fate { kCounts, kVoid, kUnknown };
+  enum class EntryStatus { kCounts, kVoid, kUnknown };
 
   Result<void> catch_up();
-  Result<LogReading> look();
+  Result<LogReading> read_log();
   bool busy(const LogReading& seen);
   Result<bool> take_next(const LogReading& seen);
   Result<void> take(const LogRow* doubt);
-  Fate fate(const LogReading& seen, const LogRow& entry);
+  EntryStatus status_of(const LogReading& seen, const LogRow& entry);
   Result<Entry> resolve_doubt(const LogRow& entry);
   Result<void> seal(const LogRow& entry);
   Result<void> append(const LogRow& row);
