@@ -1,6 +1,7 @@
 // What the tests of the dashboard share: a server, a browser, pages that are watched.
 //
 //   PENNYWEIGHT   the program; without it the stand-in web/dev/mock.mjs answers
+//   PAGES         "source": the pages of this tree in front of the program, so that a change needs no build of it
 //   CACHE         a folder in which the ledger is made once for all tests
 //   CHROMIUM      the browser; without one a test ends with 77, skipped
 import {spawn} from 'node:child_process';
@@ -48,8 +49,22 @@ async function free_port() {
   return port;
 }
 
-// {url, people, stop}. `what` is full or empty.
+// The pages of this tree in front of the program at `url`.
+async function pages_before(url) {
+  const pages = spawn(process.execPath, [path.join(root, 'web/dev/mock.mjs'), '--port', '0', '--api', url], {stdio: ['ignore', 'pipe', 'inherit']});
+  for await (const line of readline.createInterface({input: pages.stdout})) return {url: line.trim(), end: () => pages.kill()};
+  throw new Error('the pages ended before they began');
+}
+
+// {url, people, stop}. `what` is one of serve_for_pages.py.
 export async function serve(what = 'full') {
+  const server = await serve_program(what);
+  if (!program || process.env.PAGES !== 'source') return server;
+  const pages = await pages_before(server.url);
+  return {...server, url: pages.url, stop: () => (pages.end(), server.stop())};
+}
+
+async function serve_program(what) {
   let command;
   if (program) {
     const cache = process.env.CACHE || path.join(os.tmpdir(), `pennyweight-web-${process.getuid()}`);

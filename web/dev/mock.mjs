@@ -1,11 +1,12 @@
 // A stand-in for the API, to look at pages without the program.
 //
 //   node web/dev/mock.mjs --port 8123 [--scenario demo|empty|huge|error|scoped]
+//   node web/dev/mock.mjs --port 8123 --api http://127.0.0.1:8080    the pages of this tree, the API of a running program
 //
 // It serves the bundle, built anew when a source has changed, with the same headers as the program.
 // Sign in as ana with any password; as "totp" a code is asked for (any six digits), as "new" the
 // password must be changed, and the password "wrong" is wrong. A cookie scenario=NAME overrides.
-import { createServer } from "node:http";
+import { createServer, request as ask } from "node:http";
 import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,6 +22,7 @@ const option = (name, otherwise) => {
 };
 const PORT = Number(option("port", "8123"));
 const SCENARIO = option("scenario", "demo");
+const API = option("api", null);
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 const worlds = { demo: makePostings(), huge: makePostings({ teams: 42 }), empty: [] };
@@ -165,7 +167,21 @@ async function answerApi(request, response, url) {
   response.end(answer.body === undefined ? "" : JSON.stringify(answer.body));
 }
 
+// To the running program, as if the browser had asked it.
+function forward(request, response) {
+  const { host } = new URL(API);
+  const headers = { ...request.headers, host, ...(request.headers.origin ? { origin: API } : {}) };
+  const asked = ask(new URL(request.url, API), { method: request.method, headers }, (answer) => {
+    response.writeHead(answer.statusCode, answer.headers);
+    answer.pipe(response);
+  });
+  asked.on("error", () => response.destroy());
+  response.on("close", () => asked.destroy());
+  request.pipe(asked);
+}
+
 createServer((request, response) => {
+  if (API && request.url.startsWith("/api/")) return forward(request, response);
   void (async () => {
     const url = new URL(request.url, "http://localhost");
     response.setHeader("Content-Security-Policy", CSP);

@@ -1,5 +1,5 @@
 // The address of an explanation: what the figure was asked with, so that the same amount is explained.
-import { href, type Changes } from "../../app/router";
+import { href, withQuery, type Changes } from "../../app/router";
 import { keyOf } from "../../util/filter";
 
 export interface Explained {
@@ -37,4 +37,23 @@ export function readExplained(query: URLSearchParams, month: string): Record<str
   const isRange = read["from"] !== null || read["to"] !== null;
   if (isRow && read["by"] === null) read["by"] = "month"; // all of the month
   return { ...read, filter: isRow ? query.getAll("filter") : [], month: isRow && !isRange ? month : null };
+}
+
+// The same, with only the postings that the reader has narrowed it to: "within=kind=used". A bill line's are
+// those of the row with its id. A bucket can't be narrowed.
+export function readNarrowed(query: URLSearchParams, month: string): Record<string, string | string[] | null> {
+  const read = readExplained(query, month);
+  const within = query.getAll("within");
+  const charge = query.get("charge");
+  if (charge) return { ...read, charge: null, by: "charge", key: charge, filter: within };
+  return { ...read, filter: [...query.getAll("filter"), ...within] };
+}
+
+// This explanation, narrowed further, or to nothing else: a part, a node, a workload.
+export function narrowed(within: string[]): string {
+  return withQuery({ within, posting: null, offset: null });
+}
+
+export function isNarrowed(query: URLSearchParams): boolean {
+  return query.has("within") && !query.has("bucket");
 }

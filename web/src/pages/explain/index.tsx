@@ -5,14 +5,14 @@ import type { Explanation as Answer } from "../../api/types";
 import { useMonth } from "../../app/month";
 import { useRoute } from "../../app/router";
 import { toast } from "../../app/toasts";
-import { Card, PageHead } from "../../components/card";
+import { PageHead } from "../../components/card";
 import { Button } from "../../components/controls";
-import { Money } from "../../components/money";
 import { Empty, ErrorNote, Loaded, Note, Skeleton } from "../../components/states";
 import { parseFilter, splitKey } from "../../util/filter";
-import { dayShort, monthName, plural, shownKey, shownWorkload, words } from "../../util/text";
-import { readExplained } from "./address";
+import { dayShort, monthName, shownKey, shownWorkload, words } from "../../util/text";
+import { isNarrowed, readExplained, readNarrowed } from "./address";
 import { asText } from "./as_text";
+import { Equation } from "./equation";
 import { Parts } from "./parts";
 import { PAGE, Postings } from "./postings";
 import { HowItComesAbout } from "./steps";
@@ -43,10 +43,16 @@ function leadOf(query: URLSearchParams, month: string): string {
 export default function ExplanationPage() {
   const { query } = useRoute();
   const { month } = useMonth();
-  const answer = useQuery<Answer>("/explain", { top: PAGE, ...readExplained(query, month) });
+  const isPart = isNarrowed(query);
+  // The figure as a whole; and of its postings all, or those that the reader has narrowed it to.
+  const whole = readExplained(query, month);
+  const answer = useQuery<Answer>("/explain", isPart ? { top: 1, ...whole, posting: null, offset: null } : { top: PAGE, ...whole });
+  const part = useQuery<Answer>(isPart ? "/explain" : null, { top: PAGE, ...readNarrowed(query, month) });
+  const listed = isPart ? part : answer;
+  const canNarrow = !query.has("bucket");
   const title = titleOf(query, answer.data);
   const copy = async (data: Answer) => {
-    await navigator.clipboard.writeText(asText(title, data, location.href));
+    await navigator.clipboard.writeText(asText(title, data, listed.data ?? data, location.href));
     toast("Explanation copied");
   };
   return (
@@ -66,20 +72,19 @@ export default function ExplanationPage() {
         <Loaded query={answer} skeleton={<Skeleton lines={8} />}>
           {(data) => (
             <div class="stack">
-              <Card>
-                <p class="why-total">
-                  {data.total.map((one, i) => (
-                    <span key={one.currency}>{i > 0 && " + "}<Money amount={one.amount} currency={one.currency} /></span>
-                  ))}
-                  <small class="muted"> is the sum of {plural(data.postings_total, "posting")}: parts of bill lines, and what rules moved.</small>
-                </p>
-              </Card>
+              <Equation answer={data} canNarrow={canNarrow} />
               {data.warnings.map((warning) => (
                 <Note key={warning} tone="warn">{warning}</Note>
               ))}
-              <Parts answer={data} />
-              <Postings answer={data} />
-              <HowItComesAbout answer={data} isCharge={query.has("charge")} />
+              <Parts answer={data} canNarrow={canNarrow} />
+              <Loaded query={listed} skeleton={<Skeleton lines={8} />}>
+                {(some) => (
+                  <div class="stack">
+                    <Postings answer={some} />
+                    <HowItComesAbout answer={some} isCharge={query.has("charge")} />
+                  </div>
+                )}
+              </Loaded>
             </div>
           )}
         </Loaded>

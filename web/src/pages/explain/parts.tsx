@@ -6,6 +6,7 @@ import { Money, Quantity } from "../../components/money";
 import { Table, type Column } from "../../components/table";
 import { add, fromTicks, isZero, number, percent, ticks } from "../../util/money";
 import { monthName, words } from "../../util/text";
+import { narrowed } from "./address";
 
 type Part = Explanation["parts"][number];
 type Month = Explanation["months"][number];
@@ -17,12 +18,19 @@ export function partName(part: Pick<Part, "kind" | "component">): string {
   return `${KINDS[part.kind] ?? words(part.kind)}: ${(COMPONENTS[part.component] ?? part.component).toLocaleLowerCase("en").replace("gpus", "GPUs").replace("cpus", "CPUs")}`;
 }
 
+// The filters that select the postings of some parts of the answer, which have one currency.
+export function filtersOf(parts: readonly Part[], answer: Explanation): string[] {
+  const all = (name: "kind" | "component" | "currency") => `${name}=${[...new Set(parts.map((part) => part[name]))].join(",")}`;
+  const isOne = answer.parts.every((part) => part.currency === parts[0]?.currency);
+  return [all("kind"), all("component"), ...(isOne ? [] : [all("currency")])];
+}
+
 // Cost per GPU-hour, four digits; null without hours.
 export function perHour(part: Part): string | null {
   return isZero(part.gpu_hours) ? null : percent(part.amount, fromTicks(ticks(part.gpu_hours) * 100n), 4);
 }
 
-export function Parts({ answer }: { answer: Explanation }) {
+export function Parts({ answer, canNarrow }: { answer: Explanation; canNarrow: boolean }) {
   const currencies = [...new Set(answer.parts.map((part) => part.currency))];
   const converted = answer.months.filter((month) => month.currency !== month.shown_currency);
   return (
@@ -31,7 +39,8 @@ export function Parts({ answer }: { answer: Explanation }) {
         const parts = answer.parts.filter((part) => part.currency === currency);
         const total = add(...parts.map((part) => part.amount));
         const columns: Column<Part>[] = [
-          { key: "part", title: "Part", wide: true, value: partName, cell: (part) => <span class="cut">{partName(part)}</span>, total: "Total" },
+          { key: "part", title: "Part", wide: true, value: partName, total: "Total",
+            cell: (part) => (canNarrow ? <a class="cut" href={narrowed(filtersOf([part], answer))} title={`The postings of ${partName(part)}`}>{partName(part)}</a> : <span class="cut">{partName(part)}</span>) },
           { key: "hours", title: "GPU-hours", numeric: true, value: (part) => part.gpu_hours,
             cell: (part) => (isZero(part.gpu_hours) ? <span class="nothing">–</span> : <Quantity value={part.gpu_hours} exactly={part.gpu_hours_exact} />) },
           { key: "rate", title: `${currency} per GPU-hour`, numeric: true, hideOnPhone: true, value: perHour,
