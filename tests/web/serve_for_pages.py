@@ -1,11 +1,12 @@
 """`pennyweight serve` for as long as a browser looks at it: the ledger and the people of tests/api.
 
-usage: serve_for_pages.py PENNYWEIGHT ROOT CACHE [full|empty|currencies|alerts]
+usage: serve_for_pages.py PENNYWEIGHT ROOT CACHE [full|empty|currencies|alerts|running]
 
 Prints one line of JSON, {"url", "folder", "people": {name: password}}, and ends when its input does.
 `full` is the ledger of tests/api/serving.py, with somebody of every role; `empty` is a first start; in
 `currencies` one node of `full` is billed in euros, and reports are in dollars; in `alerts` two budgets of
-`full` are used up, one receiver hears of it, and another can't be reached.
+`full` are used up, one receiver hears of it, and another can't be reached; in `running` invoices have VAT, and
+the month that still runs has a bill.
 """
 import http.server
 import json
@@ -18,6 +19,7 @@ import threading
 ROOT = pathlib.Path(sys.argv[2]).resolve()
 sys.path.insert(0, str(ROOT / "tests/api"))
 import serving  # reads sys.argv  # noqa: E402
+import running_month  # noqa: E402
 import two_currencies  # noqa: E402
 
 
@@ -65,7 +67,7 @@ def main():
     what = sys.argv[4] if len(sys.argv) > 4 else "full"
     if what == "empty":
         serving.ledger_copy = empty_folder
-    made = {"currencies": two_currencies.server, "alerts": alerting_server}
+    made = {"currencies": two_currencies.server, "alerts": alerting_server, "running": running_month.server}
     server = made.get(what, serving.Server)()
     server.sign_in_admin()
     people = {"admin": serving.PASSWORD}

@@ -8,10 +8,10 @@ import { useSession } from "../../app/session";
 import { Card, PageHead } from "../../components/card";
 import { Badge, Button, LinkButton, Segments, Tabs } from "../../components/controls";
 import { Money } from "../../components/money";
-import { Empty, ErrorNote, Skeleton } from "../../components/states";
+import { Empty, ErrorNote, Note, Skeleton } from "../../components/states";
 import { Table, type Column } from "../../components/table";
 import { instant, monthName } from "../../util/text";
-import { Paper } from "./paper";
+import { Paper, type InvoiceView } from "./paper";
 import { PreviewTab } from "./preview";
 import type { InvoiceLine } from "./types";
 
@@ -66,17 +66,25 @@ function Issued({ month, round }: { month: string; round: number }) {
 }
 
 function One({ number }: { number: string }) {
-  const file = (format: string) => address(`/invoices/${encodeURIComponent(number)}`, { format });
+  const { query } = useRoute();
+  const { may } = useSession();
+  const view: InvoiceView = may("issue_invoices") && query.get("view") === "books" ? "books" : "client";
+  const file = (format: string) => address(`/invoices/${encodeURIComponent(number)}`, { format, view: view === "books" ? view : null });
   return (
     <div class="stack">
       <PageHead title={number} lead={<a href="/invoices">All invoices</a>}>
+        {may("issue_invoices") && (
+          <Segments label="View" chosen={view} onChoose={(to) => setQuery({ view: to === "books" ? to : null })}
+            options={[{ key: "client", title: "Customer's" }, { key: "books", title: "Books'" }]} />
+        )}
         <Button icon="invoices" onClick={() => print()}>Print</Button>
         <LinkButton href={file("pdf")} icon="download" download={`${number}.pdf`} tone="quiet">PDF</LinkButton>
         <LinkButton href={file("html")} icon="download" download={`${number}.html`} tone="quiet">HTML</LinkButton>
         <LinkButton href={file("csv")} icon="download" download={`${number}.csv`} tone="quiet">CSV</LinkButton>
         <LinkButton href={file("json")} icon="download" download={`${number}.json`} tone="quiet">JSON</LinkButton>
       </PageHead>
-      <Paper number={number} />
+      {view === "books" && <Note tone="warn">This view says what all customers of the month are charged. It is not for customers.</Note>}
+      <Paper number={number} view={view} />
     </div>
   );
 }

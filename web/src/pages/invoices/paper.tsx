@@ -48,8 +48,8 @@ function show(host: HTMLElement, html: string): void {
   root.replaceChildren(box);
 }
 
-async function fetchPage(number: string, signal: AbortSignal): Promise<string> {
-  const response = await fetch(address(`/invoices/${encodeURIComponent(number)}`, { format: "html" }), { signal });
+async function fetchPage(number: string, view: InvoiceView, signal: AbortSignal): Promise<string> {
+  const response = await fetch(address(`/invoices/${encodeURIComponent(number)}`, { format: "html", view: view === "books" ? view : null }), { signal });
   if (response.ok) return response.text();
   throw new ApiError(response.status, {
     title: response.statusText,
@@ -58,7 +58,10 @@ async function fetchPage(number: string, signal: AbortSignal): Promise<string> {
   });
 }
 
-export function Paper({ number }: { number: string }) {
+// The books' view has the month's reconciliation, which is not for customers.
+export type InvoiceView = "client" | "books";
+
+export function Paper({ number, view }: { number: string; view: InvoiceView }) {
   const host = useRef<HTMLDivElement>(null);
   const [error, setError] = useState<ApiError>();
   const [ready, setReady] = useState(false);
@@ -66,7 +69,7 @@ export function Paper({ number }: { number: string }) {
     const abort = new AbortController();
     setReady(false);
     setError(undefined);
-    fetchPage(number, abort.signal)
+    fetchPage(number, view, abort.signal)
       .then((html) => {
         if (host.current) show(host.current, html);
         setReady(true);
@@ -75,7 +78,7 @@ export function Paper({ number }: { number: string }) {
         if (!abort.signal.aborted && problem instanceof ApiError) setError(problem);
       });
     return () => abort.abort();
-  }, [number]);
+  }, [number, view]);
   return (
     <>
       {error && <ErrorNote error={error} />}

@@ -14,18 +14,24 @@ export function ClusterFigures({ now }: { now: LiveNow }) {
     <>
       {currencies.map((currency) => {
         const mine = now.clusters.filter((one) => one.currency === currency);
-        const sum = (name: "cost_per_hour" | "held_per_hour" | "held_idle_per_hour" | "unallocated_per_hour") =>
-          mine.some((one) => one[name] !== null) ? add(...mine.map((one) => one[name])) : null;
-        const whole = sum("cost_per_hour");
-        const part = (amount: string | null) => (amount === null ? "no known price" : `${percent(amount, whole) ?? "0"}% of it`);
         const unwatched = mine.filter((one) => !one.watched);
-        const [all, held, busy] = [gpus(mine, "gpus"), gpus(mine, "gpus_held"), gpus(mine, "gpus_busy")];
+        const sum = (name: "cost_per_hour" | "held_per_hour" | "held_idle_per_hour" | "unallocated_per_hour", of = mine) =>
+          of.some((one) => one[name] !== null) ? add(...of.map((one) => one[name])) : null;
+        const whole = sum("cost_per_hour");
+        // What is held, idle or free is known only where a source reports it.
+        const seen = mine.filter((one) => one.watched);
+        const figure = (label: string, mark: string, name: "held_per_hour" | "held_idle_per_hour" | "unallocated_per_hour") => {
+          const amount = sum(name, seen);
+          const sub = seen.length === 0 ? "not known" : amount === null ? "no known price" : `${percent(amount, sum("cost_per_hour", seen)) ?? "0"}% ${unwatched.length > 0 ? "of what is watched" : "of it"}`;
+          return <Figure label={label} mark={mark} value={seen.length === 0 ? <span class="nothing">–</span> : <Money amount={amount} currency={currency} />} sub={sub} />;
+        };
+        const [all, held, busy] = [gpus(mine, "gpus"), gpus(seen, "gpus_held"), gpus(seen, "gpus_busy")];
         return (
           <Grid of="figures" key={currency}>
             <Figure label="Cost per hour" value={<Money amount={whole} currency={currency} />} sub={mine.map((one) => one.cluster).join(", ")} />
-            <Figure label="Held" mark="used" value={<Money amount={sum("held_per_hour")} currency={currency} />} sub={part(sum("held_per_hour"))} />
-            <Figure label="Idle" mark="idle" value={<Money amount={sum("held_idle_per_hour")} currency={currency} />} sub={part(sum("held_idle_per_hour"))} />
-            <Figure label="Unallocated" mark="unallocated" value={<Money amount={sum("unallocated_per_hour")} currency={currency} />} sub={part(sum("unallocated_per_hour"))} />
+            {figure("Held", "used", "held_per_hour")}
+            {figure("Idle", "idle", "held_idle_per_hour")}
+            {figure("Unallocated", "unallocated", "unallocated_per_hour")}
             <Figure label="GPUs held" value={<><span class="num">{unwatched.length === mine.length ? "–" : number(held, 0)}</span><span class="unit"> of {number(all, 0)}</span></>} sub={unwatched.length > 0 ? `no source reports what runs on ${unwatched.map((one) => one.cluster).join(", ")}` : `their use is that of ${number(busy, 1)} GPUs`} />
           </Grid>
         );

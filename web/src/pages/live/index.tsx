@@ -37,6 +37,12 @@ function matches(row: Row, text: string): boolean {
   return Object.values(row).some((value) => typeof value === "string" && value.toLowerCase().includes(text));
 }
 
+// Where no source reports what runs, no GPU is known to be free.
+function withoutNobody(table: Data): Data {
+  const { total: _, ...rest } = table;
+  return { ...rest, rows: table.rows.filter((row) => !String(row["workload"]).startsWith("(")) };
+}
+
 function useOwners(): string[] {
   const dimensions = useQuery<List<Dimension>>("/dimensions");
   return dimensions.data?.data.filter((one) => one.kind === "policy").map((one) => one.name) ?? [];
@@ -86,11 +92,12 @@ export default function Live() {
   }, [now?.at]);
   const tables = useSteady(live.data, `${sort} ${shown.join()} ${round}`);
   const at = now ?? first.data;
+  const isBlind = (at?.clusters.length ?? 0) > 0 && (at?.clusters ?? []).every((one) => !one.watched);
 
   return (
     <>
       <PageHead title="Live" lead={at?.at ? `What runs, as of ${instant(at.at)}.` : "What runs now."}>
-        {at && at.clusters.length > 0 && at.clusters.every((one) => !one.watched)
+        {isBlind
           ? <Badge tone="warn" title="No source reports what runs: the figures are of imports">not watched</Badge>
           : <Badge tone={connected ? "good" : "warn"}>{connected ? "live" : "reconnecting"}</Badge>}
       </PageHead>
@@ -121,8 +128,8 @@ export default function Live() {
             <Skeleton lines={8} />
           ) : (
             tables.map((table) => (
-              <Running key={table.currency} table={{ ...table, rows: text ? table.rows.filter((row) => matches(row, text)) : table.rows }}
-                by={shown} isFiltered={text !== ""} />
+              <Running key={table.currency} table={isBlind ? withoutNobody(table) : { ...table, rows: text ? table.rows.filter((row) => matches(row, text)) : table.rows }}
+                by={shown} isFiltered={text !== ""} isBlind={isBlind} />
             ))
           )}
         </Card>

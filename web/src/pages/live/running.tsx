@@ -35,7 +35,7 @@ function Busy({ value }: { value: string }) {
   );
 }
 
-export function Running({ table, by, isFiltered }: { table: Data; by: string[]; isFiltered: boolean }) {
+export function Running({ table, by, isFiltered, isBlind }: { table: Data; by: string[]; isFiltered: boolean; isBlind: boolean }) {
   const { currency = "" } = table;
   const has = (name: string) => table.columns.some((column) => column.name === name);
   const columns = useMemo(() => {
@@ -46,7 +46,7 @@ export function Running({ table, by, isFiltered }: { table: Data; by: string[]; 
       hideOnPhone: hide,
       value: (row) => row[name],
       cell: (row) => <Money amount={text(row, name)} unit={currency} />,
-      total: isAmount(table.total?.[name]) ? <Money amount={table.total?.[name] as string} unit={currency} /> : "",
+      ...(table.total ? { total: isAmount(table.total[name]) ? <Money amount={table.total[name] as string} unit={currency} /> : "" } : {}),
     });
     const plain = (name: string, title: string, hide = false): Column<Row> => ({
       key: name,
@@ -56,11 +56,11 @@ export function Running({ table, by, isFiltered }: { table: Data; by: string[]; 
       cell: (row) => <span class="cut" title={text(row, name)}>{text(row, name) || <span class="nothing">–</span>}</span>,
     });
     const all: Column<Row>[] = [
-      { key: "workload", title: "Workload", wide: true, value: (row) => text(row, "workload"), cell: (row) => <Workload row={row} />, total: "Total" },
+      { key: "workload", title: "Workload", wide: true, value: (row) => text(row, "workload"), cell: (row) => <Workload row={row} />, ...(table.total ? { total: "Total" } : {}) },
       ...by.filter(has).map((name, i) => plain(name, words(name), i > 0)),
       ...(has("cluster") ? [plain("cluster", "Cluster", true)] : []),
       plain("nodes", "Nodes", true),
-      { key: "gpus", title: "GPUs", numeric: true, hideOnPhone: true, value: (row) => row["gpus"], cell: (row) => <Quantity value={text(row, "gpus")} digits={text(row, "gpus").includes(".") ? 2 : 0} />, total: <Quantity value={table.total ? text(table.total, "gpus") : ""} digits={0} /> },
+      { key: "gpus", title: "GPUs", numeric: true, hideOnPhone: true, value: (row) => row["gpus"], cell: (row) => <Quantity value={text(row, "gpus")} digits={text(row, "gpus").includes(".") ? 2 : 0} />, ...(table.total ? { total: <Quantity value={text(table.total, "gpus")} digits={0} /> } : {}) },
       money("cost_per_hour", "Per hour"),
       { key: "busy", title: "Busy", numeric: true, value: (row) => row["busy"], cell: (row) => (text(row, "workload").startsWith("(") ? "" : <Busy value={text(row, "busy")} />) },
       money("idle_per_hour", "Idle", true),
@@ -75,7 +75,7 @@ export function Running({ table, by, isFiltered }: { table: Data; by: string[]; 
     <>
       <Table caption="What runs now" columns={columns} rows={table.rows} rowKey={(row) => `${text(row, "cluster")}/${text(row, "workload")}`}
         csv={address("/live", { by: by.join(","), format: "sheet" })}
-        empty={<Empty icon="live" title={isFiltered ? "No running workload matches" : "Nothing runs"} />} />
+        empty={<Empty icon="live" title={isFiltered ? "No running workload matches" : isBlind ? "What runs is not known" : "Nothing runs"} />} />
       {notes.length > 0 && (
         <ul class="table-notes">
           {notes.map((note) => <li key={note}>{note}</li>)}
