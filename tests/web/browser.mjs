@@ -32,6 +32,8 @@ if (!fs.existsSync(executable)) {
 const registry = fs.readFileSync(path.join(root, 'web/src/pages/registry.ts'), 'utf8');
 export const PAGES = [
   ...[...registry.matchAll(/\{ path: "([^"]+)", title: "([^"]+)"/g)].map(([, address, title]) => [address, title]),
+  ['/home?view=runs', 'Home'], ['/home?view=team', 'Home'], ['/home?view=fleet', 'Home'], ['/home?view=clients', 'Home'], ['/home?view=start', 'Home'],
+  ['/activity?as=usage&by=node', 'Activity'],
   ['/fleet?view=list', 'Fleet'],
   ['/bills?tab=imports', 'Bills'], ['/bills?tab=restatements', 'Bills'],
   ['/bills?tab=runs', 'Bills'], ['/bills?tab=periods', 'Bills'],

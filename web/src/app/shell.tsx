@@ -34,7 +34,7 @@ function Navigation({ pages, path, onGo }: { pages: Page[]; path: string; onGo: 
         if (mine.length === 0) return null;
         return (
           <div key={group} class="nav-group">
-            <h2>{group}</h2>
+            {group === "Home" ? <h2 class="sr-only">{group}</h2> : <h2>{group}</h2>}
             <ul>
               {mine.map((page) => (
                 <li key={page.path}>
@@ -232,7 +232,7 @@ export function Shell() {
       </a>
       <div class={drawer ? "shell drawer-open" : "shell"} onKeyDown={(event) => drawer && event.key === "Escape" && closeDrawer()}>
         <aside class="side" id="side">
-          <a class="brand" href="/" onClick={() => setDrawer(false)}>
+          <a class="brand" href="/home" onClick={() => setDrawer(false)}>
             <Logo />
             pennyweight
           </a>

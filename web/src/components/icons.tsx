@@ -1,5 +1,6 @@
 // Icons: strokes on a grid of 24, in the colour and size of the text around them.
 const PATHS = {
+  home: "M3 11l9-7 9 7M6 9v11h12V9M10 20v-6h4v6",
   overview: "M4 13h6V4H4zM14 20h6V4h-6zM4 20h6v-3H4z",
   explore: "M4 20V10M10 20V4M16 20v-8M22 20H2",
   live: "M3 12h4l3-8 4 16 3-8h4",

@@ -5,7 +5,7 @@ import type { Permission } from "../api/types";
 import type { IconName } from "../components/icons";
 
 // In the order of the menu.
-export const GROUPS = ["Spend", "Plan", "Now", "Save", "Books", "Rules"] as const;
+export const GROUPS = ["Home", "Spend", "Plan", "Now", "Save", "Books", "Rules"] as const;
 export type Group = (typeof GROUPS)[number];
 
 export interface Page {
@@ -22,6 +22,8 @@ export interface Page {
 }
 
 export const PAGES: Page[] = [
+  { path: "/home", title: "Home", icon: "home", group: "Home", key: "h", needs: "read_costs",
+    load: () => import("./home/index") },
   { path: "/", title: "Overview", icon: "overview", group: "Spend", key: "o", needs: "read_costs",
     load: () => import("./overview/index") },
   { path: "/explore", title: "Explore", icon: "explore", group: "Spend", key: "e", needs: "read_costs",
@@ -30,6 +32,8 @@ export const PAGES: Page[] = [
     load: () => import("./compare/index") },
   { path: "/workload", title: "Workloads", icon: "workload", group: "Spend", key: "w", needs: "read_costs",
     load: () => import("./workload/index") },
+  { path: "/activity", title: "Activity", icon: "live", group: "Spend", key: "v", needs: "read_costs",
+    load: () => import("./activity/index") },
   { path: "/explain", title: "Why", icon: "help", group: "", needs: "read_costs", hidden: true,
     load: () => import("./explain/index") },
   { path: "/coverage", title: "Coverage", icon: "coverage", group: "Spend", key: "c", needs: "read_costs",

@@ -4,8 +4,9 @@ import { useEvent } from "../../api/events";
 import { useQuery } from "../../api/hooks";
 import type { Dimension, List, Tables } from "../../api/types";
 import { useMonth } from "../../app/month";
-import { useRoute } from "../../app/router";
+import { href, useRoute } from "../../app/router";
 import { Card, PageHead } from "../../components/card";
+import { LinkButton } from "../../components/controls";
 import { Empty, Loaded, Skeleton } from "../../components/states";
 import { dayShort, monthName, plural } from "../../util/text";
 import { CostChart } from "./cost_chart";
@@ -13,7 +14,7 @@ import { CostTable } from "./cost_table";
 import { Controls } from "./controls";
 import { Exports } from "./exports";
 import { Filters } from "./filters";
-import { parameters, readQuestion, type Question } from "./state";
+import { filterText, parameters, readQuestion, type Question } from "./state";
 import { Views } from "./views";
 
 const ROWS_MOST = 2000; // in the table, plus one for the rest; an export has all
@@ -24,6 +25,13 @@ function when({ from, to, month, asOf }: Question): string {
   const range =
     from && from === to ? day(from) : from && to ? `${day(from)} to ${day(to)}` : from ? `from ${day(from)}` : to ? `up to ${day(to)}` : monthName(month);
   return asOf ? `${range}, as it was known on ${day(asOf)}` : range;
+}
+
+// The same owners' jobs, hours and use. What only bills have, such as a service, has no activity.
+function activityAddress({ by, filters, month, from, to }: Question, all: Dimension[]): string {
+  const has = (name: string) => ["cluster", "node", "workload"].includes(name) || all.some((one) => one.name === name && one.kind === "policy");
+  const first = by.find(has);
+  return href("/activity", { by: first ?? null, filter: filters.filter((one) => has(one.dimension)).map(filterText), ...(from || to ? { from, to } : { month }) });
 }
 
 export default function Explore() {
@@ -40,6 +48,7 @@ export default function Explore() {
   return (
     <>
       <PageHead title="Explore" lead={`${when(question)}${rows === undefined ? "" : `, ${plural(rows, "row")}`}.`}>
+        <LinkButton icon="live" tone="quiet" href={activityAddress(question, all)}>Activity</LinkButton>
         <Views />
         <Exports question={question} />
       </PageHead>

@@ -1,0 +1,53 @@
+// Home: what each role looks at first, on one page: the own runs, the team, the month's books, the fleet, the
+// clients. The first view is that of the user's role; the choice is part of the address.
+import type { ComponentType } from "preact";
+import type { Permission, RoleName } from "../../api/types";
+import { setQuery, useRoute } from "../../app/router";
+import { useSession } from "../../app/session";
+import { PageHead } from "../../components/card";
+import { Tabs } from "../../components/controls";
+import { Empty } from "../../components/states";
+import { Clients } from "./clients";
+import { Finance } from "./finance";
+import { FleetHealth } from "./fleet_health";
+import { MyRuns } from "./my_runs";
+import { MyTeam } from "./my_team";
+import { Start } from "./start";
+
+interface View {
+  key: string;
+  title: string;
+  lead: string;
+  needs: Permission;
+  unscopedOnly?: boolean;
+  Body: ComponentType;
+}
+
+const VIEWS: View[] = [
+  { key: "runs", title: "My runs", lead: "What one person's jobs cost, and how much of it was used.", needs: "read_costs", Body: MyRuns },
+  { key: "team", title: "My team", lead: "A team's cost against the same days of the month before, and who and what it comes from.", needs: "read_costs", Body: MyTeam },
+  { key: "finance", title: "Finance", lead: "What is open before the month can be closed, and what changed.", needs: "read_bills", unscopedOnly: true, Body: Finance },
+  { key: "fleet", title: "Fleet health", lead: "What becomes of the money for GPUs, day by day, and who holds GPUs without using them.", needs: "read_fleet", Body: FleetHealth },
+  { key: "clients", title: "My clients", lead: "Cost, revenue and margin of each client, and its invoices.", needs: "issue_invoices", unscopedOnly: true, Body: Clients },
+  { key: "start", title: "Getting started", lead: "What the ledger has, and what it still needs.", needs: "read_bills", unscopedOnly: true, Body: Start },
+];
+
+const FIRST: Record<RoleName, string> = { viewer: "runs", team_lead: "team", finance: "finance", operator: "fleet", admin: "finance" };
+
+export default function Home() {
+  const { query } = useRoute();
+  const { user, may } = useSession();
+  const isScoped = (user?.scope.length ?? 0) > 0;
+  const mine = VIEWS.filter((view) => may(view.needs) && !(view.unscopedOnly && isScoped));
+  const usual = mine.find((view) => view.key === FIRST[user?.role ?? "viewer"]) ?? mine[0];
+  const chosen = mine.find((view) => view.key === query.get("view")) ?? usual;
+  if (!chosen) return <Empty icon="key" title="Nothing to see with your role" />;
+  return (
+    <div class="stack">
+      <PageHead title="Home" lead={chosen.lead} />
+      <Tabs label="Home" tabs={mine.map(({ key, title }) => ({ key, title }))} chosen={chosen.key}
+        onChoose={(key) => setQuery({ view: key === usual?.key ? null : key, of: null })} />
+      <chosen.Body />
+    </div>
+  );
+}
