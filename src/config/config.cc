@@ -57,10 +57,8 @@ class ConfigReader {
          {"events", [&](const YamlNode& at) { config_.events = read_known_events(yaml_, at); }},
          {"guardrails",
           [&](const YamlNode& at) {
-            GuardrailConfig guardrails = read_guardrails(yaml_, at, path_reader());
-            config_.guardrail_rules = std::move(guardrails.rules);
-            config_.guardrail_pricing = std::move(guardrails.pricing);
-            config_.admission = std::move(guardrails.admission);
+            config_.guardrails =
+                std::make_shared<const GuardrailConfig>(read_guardrails(yaml_, at, path_reader()));
           }},
          {"labels", [&](const YamlNode& at) { config_.labels = read_label_config(yaml_, at); }},
          {"prices", [&](const YamlNode& at) { prices(at); }},

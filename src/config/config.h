@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,7 +18,6 @@
 #include "config/bill_config.h"
 #include "config/budget_config.h"
 #include "config/config_key.h"
-#include "config/guardrail_config.h"
 #include "config/invoice_config.h"
 #include "config/label_config.h"
 #include "config/live_config.h"
@@ -40,6 +40,10 @@ struct ClusterConfig {
   std::optional<Instant> origin;         // second 0 of a trace that counts from its own start
   bool partitions_are_pools = false;     // of Slurm: jobs without nodes ran in their partition
 };
+
+// Of config/guardrail_config.h, which few need.
+struct GuardrailConfig;
+std::shared_ptr<const GuardrailConfig> default_guardrails();
 
 struct Config {
   std::string source;  // the file it was read from; empty: all defaults
@@ -70,10 +74,7 @@ struct Config {
   AlertConfig alerts;
   std::vector<Budget> budgets;
   std::vector<forecasting::KnownEvent> events;
-  // In their order; their amounts are in one currency.
-  std::vector<guardrails::GuardrailRule> guardrail_rules;
-  guardrails::EstimateOptions guardrail_pricing;
-  AdmissionConfig admission;
+  std::shared_ptr<const GuardrailConfig> guardrails = default_guardrails();  // never null
   LiveConfig live;
   // The labels that every workload should carry.
   LabelPolicy labels = default_label_policy();

@@ -8,6 +8,7 @@
 
 #include "allocation/pricing/catalog.h"
 #include "config/budget_config.h"
+#include "config/config.h"
 #include "core/gpu/gpu_model.h"
 #include "core/limits.h"
 
@@ -20,6 +21,8 @@ using guardrails::RuleConditions;
 constexpr std::size_t kGuardrailRulesMax = 1000;
 constexpr std::size_t kGuardrailListMax = 200;
 constexpr std::string_view kUnknownWords[] = {"deny", "allow"};
+constexpr std::string_view kUsesWords[] = {"once", "until_end"};
+constexpr std::int64_t kApprovalMsMax = 366 * 86'400'000LL;
 constexpr std::int64_t kGuardrailRunMsMax = 8'640'000'000'000;  // 100,000 days
 
 class GuardrailReader {
@@ -36,10 +39,17 @@ class GuardrailReader {
                                      [&](const YamlNode& item) { add_rule(item, rules); });
                     }},
                    {"pricing", [&](const YamlNode& at) { pricing(at, config.pricing); }},
-                   {"admission", [&](const YamlNode& at) { admission(at, config.admission); }}});
+                   {"admission", [&](const YamlNode& at) { admission(at, config.admission); }},
+                   {"approvals", [&](const YamlNode& at) { approvals(at, config.approvals); }},
+                   {"clients", [&](const YamlNode& at) {
+                      yaml_.sequence(
+                          at, "guardrails.clients", kGuardrailListMax,
+                          [&](const YamlNode& item) { add_client(item, config.clients); });
+                    }}});
     const auto currency = guardrails::rules_currency(rules);
     if (!currency) yaml_.refuse(node, currency.error().message);
     if (currency && *currency) config.pricing.currency = **currency;
+    check_currency(node, config);
     return config;
   }
 
@@ -125,6 +135,82 @@ class GuardrailReader {
       yaml_.refuse(node,
                    "guardrails.admission: give cert_file and key_file; the API server speaks to "
                    "webhooks over TLS only");
+    }
+  }
+
+  void approvals(const YamlNode& node, guardrails::ApprovalTerms& terms) {
+    const std::string what = "guardrails.approvals";
+    const auto days = [&](const YamlNode& at, const std::string& key, std::int64_t& target) {
+      const auto ms = yaml_.duration(at, what + key, 60'000, kApprovalMsMax);
+      if (ms) target = *ms;
+    };
+    yaml_.mapping(
+        node, what,
+        {{"expires_after",
+          [&](const YamlNode& at) { days(at, ".expires_after", terms.pending_ms); }},
+         {"valid_for", [&](const YamlNode& at) { days(at, ".valid_for", terms.valid_ms); }},
+         {"uses",
+          [&](const YamlNode& at) {
+            const auto which = yaml_.choice(at, what + ".uses", kUsesWords);
+            if (which) terms.is_once = *which == 0;
+          }},
+         {"two_persons_above",
+          [&](const YamlNode& at) {
+            terms.two_persons_above = money(at, what + ".two_persons_above");
+          }},
+         {"approvers", [&](const YamlNode& at) {
+            yaml_.sequence(at, what + ".approvers", kGuardrailListMax,
+                           [&](const YamlNode& item) { add_approver(item, terms); });
+          }}});
+  }
+
+  void add_approver(const YamlNode& node, guardrails::ApprovalTerms& terms) {
+    const std::string what = "guardrails.approvals.approvers[]";
+    guardrails::ApproverLimit limit;
+    yaml_.mapping(
+        node, what,
+        {{"who", [&](const YamlNode& at) { text(at, what + ".who", limit.who); }},
+         {"up_to", [&](const YamlNode& at) { limit.up_to = money(at, what + ".up_to"); }}});
+    if (limit.who.empty()) return yaml_.refuse(node, what + " needs who: a name, or a pattern");
+    terms.approvers.push_back(std::move(limit));
+  }
+
+  void add_client(const YamlNode& node, std::vector<guardrails::ClientTerms>& clients) {
+    const std::string what = "guardrails.clients[]";
+    guardrails::ClientTerms terms;
+    const std::size_t before = yaml_.error_count();
+    yaml_.mapping(
+        node, what,
+        {{"name", [&](const YamlNode& at) { text(at, what + ".name", terms.name); }},
+         {"dimension", [&](const YamlNode& at) { text(at, what + ".dimension", terms.dimension); }},
+         {"value", [&](const YamlNode& at) { terms.values = list(at, what + ".value"); }},
+         {"regions", [&](const YamlNode& at) { terms.regions = list(at, what + ".regions"); }},
+         {"accounts", [&](const YamlNode& at) { terms.accounts = list(at, what + ".accounts"); }},
+         {"node_pools",
+          [&](const YamlNode& at) { terms.node_pools = list(at, what + ".node_pools"); }},
+         {"dedicated_nodes", [&](const YamlNode& at) {
+            if (const auto yes = yaml_.yes_or_no(at, what + ".dedicated_nodes")) {
+              terms.dedicated_nodes = *yes;
+            }
+          }}});
+    if (yaml_.error_count() != before) return;
+    if (terms.name.empty()) return yaml_.refuse(node, "a client needs a name");
+    if (std::ranges::any_of(clients, [&](const auto& other) { return other.name == terms.name; })) {
+      return yaml_.refuse(node, fmt::format("two clients are called '{}'", terms.name));
+    }
+    clients.push_back(std::move(terms));
+  }
+
+  // An amount in another currency would never be compared with a cost.
+  void check_currency(const YamlNode& node, const GuardrailConfig& config) {
+    std::vector<std::optional<Money>> amounts = {config.approvals.two_persons_above};
+    for (const auto& approver : config.approvals.approvers) amounts.push_back(approver.up_to);
+    for (const std::optional<Money>& amount : amounts) {
+      if (!amount || amount->currency() == config.pricing.currency) continue;
+      return yaml_.refuse(node,
+                          fmt::format("guardrails.approvals has an amount in {}, and "
+                                      "workloads are priced in {}",
+                                      amount->currency().text(), config.pricing.currency.text()));
     }
   }
 
@@ -306,6 +392,10 @@ class GuardrailReader {
 
 }  // namespace
 
+std::shared_ptr<const GuardrailConfig> default_guardrails() {
+  return std::make_shared<const GuardrailConfig>();
+}
+
 GuardrailConfig read_guardrails(YamlReader& reader, const YamlNode& node, const PathReader& path) {
   return GuardrailReader(reader, path).read(node);
 }
@@ -383,6 +473,33 @@ ConfigKeys guardrail_config_keys() {
        "Users that make pods for workloads which were judged as a whole; add those of operators."},
       {"guardrails.admission.unknown", "deny, allow", "deny",
        "What becomes of what no rule can judge."},
+      {"guardrails.clients[].name", "text", "",
+       "A client whose work `compliance` checks. Required, and unique."},
+      {"guardrails.clients[].dimension", "text", "client",
+       "The dimension whose value says that work is theirs."},
+      {"guardrails.clients[].value", "text, list of texts", "",
+       "Its values; without them, the name."},
+      {"guardrails.clients[].regions", "pattern, list of patterns", "",
+       "Where their work may run. A region that nobody recorded is a finding, too."},
+      {"guardrails.clients[].accounts", "pattern, list of patterns", "",
+       "Accounts of the provider (SubAccountId) that may be charged for it."},
+      {"guardrails.clients[].node_pools", "pattern, list of patterns", "",
+       "Node pools that it may run in."},
+      {"guardrails.clients[].dedicated_nodes", "true, false", "false",
+       "Nobody else runs on a node while they do."},
+      {"guardrails.approvals.expires_after", "duration", "168h",
+       "A request on which nobody has decided ends then."},
+      {"guardrails.approvals.valid_for", "duration", "168h",
+       "How long an approval may hold; so long where the approver states nothing."},
+      {"guardrails.approvals.uses", "once, until_end", "once",
+       "How often an approval may be used, where the approver states nothing."},
+      {"guardrails.approvals.two_persons_above", "amount", "",
+       "Above it two persons approve, and where the cost is not known. Without it one suffices."},
+      {"guardrails.approvals.approvers[].who", "pattern", "",
+       "Names of users who may approve; on the command line `cli:NAME`. Without approvers, all "
+       "with the permission `approve`."},
+      {"guardrails.approvals.approvers[].up_to", "amount", "",
+       "The most that a run, or a month, may cost; without it any amount, and what is not priced."},
   };
 }
 

@@ -9,6 +9,8 @@
 #include "config/config_key.h"
 #include "config/live_config.h"
 #include "config/yaml_reader.h"
+#include "insight/guardrails/approval.h"
+#include "insight/guardrails/client_terms.h"
 #include "insight/guardrails/estimate.h"
 #include "insight/guardrails/rules.h"
 
@@ -33,6 +35,8 @@ struct GuardrailConfig {
   // How workloads are priced where nothing else is said; in the currency of the rules.
   guardrails::EstimateOptions pricing = {};
   AdmissionConfig admission = {};
+  guardrails::ApprovalTerms approvals = {};
+  std::vector<guardrails::ClientTerms> clients = {};
 };
 
 // Names are unique, every rule has a condition and a reason, and all amounts are in one currency.

@@ -26,8 +26,8 @@ TEST(GuardrailConfig, ReadsARule) {
       "    exempt: [{when: {name: llm}, reason: launch, until: 2026-12-31}]\n",
       "p.yaml");
   ASSERT_TRUE(config) << config.error().message;
-  ASSERT_EQ(config->guardrail_rules.size(), 1U);
-  const guardrails::GuardrailRule& rule = config->guardrail_rules[0];
+  ASSERT_EQ(config->guardrails->rules.size(), 1U);
+  const guardrails::GuardrailRule& rule = config->guardrails->rules[0];
   EXPECT_EQ(rule.mode, guardrails::RuleMode::kWarn);
   EXPECT_EQ(rule.effect, guardrails::RuleEffect::kRequireApproval);
   EXPECT_EQ(rule.when.kinds.size(), 2U);
@@ -49,13 +49,13 @@ TEST(GuardrailConfig, ReadsTheWebhookAndItsPricing) {
       "2h, toleration: spot}}, {name: b, when: {per_hour_above: 1 EUR}}]\n",
       "p.yaml");
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(config->admission.port, 8443);
-  EXPECT_TRUE(config->admission.admits_unknown);
-  EXPECT_EQ(config->admission.controllers, std::vector<std::string>{"a*"});
-  EXPECT_EQ(config->guardrail_pricing.gpu_models.at(""), "H100-SXM5-80GB");
-  EXPECT_EQ(config->guardrail_pricing.option, PurchaseOption::kSpot);
-  EXPECT_EQ(config->guardrail_pricing.currency.text(), "EUR");
-  EXPECT_EQ(config->guardrail_rules[0].change.run_ms, 7'200'000U);
+  EXPECT_EQ(config->guardrails->admission.port, 8443);
+  EXPECT_TRUE(config->guardrails->admission.admits_unknown);
+  EXPECT_EQ(config->guardrails->admission.controllers, std::vector<std::string>{"a*"});
+  EXPECT_EQ(config->guardrails->pricing.gpu_models.at(""), "H100-SXM5-80GB");
+  EXPECT_EQ(config->guardrails->pricing.option, PurchaseOption::kSpot);
+  EXPECT_EQ(config->guardrails->pricing.currency.text(), "EUR");
+  EXPECT_EQ(config->guardrails->rules[0].change.run_ms, 7'200'000U);
 }
 
 TEST(GuardrailConfig, RefusesAWebhookThatNobodyCanReach) {

@@ -85,6 +85,29 @@ def silence(_server, _asker):
     return "/api/v1/alerts/silences", {"rule": "gpu_hot", "to": _today(), "reason": "a test"}
 
 
+def asked(server, _asker):
+    name = f"run-{next(_numbers)}"
+    manifest = ("apiVersion: batch/v1\nkind: Job\n"
+                f"metadata: {{name: {name}, namespace: ml, labels: {{team: nlp}}}}\n"
+                "spec: {activeDeadlineSeconds: 3600, template: {spec: {containers: [{name: c, "
+                "resources: {limits: {nvidia.com/gpu: 8}}}]}}}\n")
+    return "/api/v1/approvals", {"manifest": manifest, "reason": "the yearly run"}
+
+
+def known_approval(server, _asker):
+    """Asked for by somebody who asks for nothing else here, since nobody approves their own."""
+    if not hasattr(server, "requester"):
+        server.requester = server.add_person("viewer", ())
+    path, body = asked(server, None)
+    made = server.requester.post(path, body)
+    assert made.status == 200, made
+    return f"{path}/{made.json()['data'][0]['approval']}", None
+
+
+def approval_decision(server, asker):
+    return f"{known_approval(server, asker)[0]}/decisions", {"decision": "approve", "note": "once"}
+
+
 def _today():
     return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
 
@@ -274,6 +297,11 @@ ASKING = Requests({
     ("POST", "/api/v1/alerts/silences"): silence,
     ("DELETE", "/api/v1/alerts/silences/{id}"): known_silence,
     ("POST", "/api/v1/alerts/receivers/{name}/test"): posted("/api/v1/alerts/receivers/pager/test"),
+    ("POST", "/api/v1/approvals"): asked,
+    ("GET", "/api/v1/approvals/{id}"): known_approval,
+    ("POST", "/api/v1/approvals/{id}/decisions"): approval_decision,
+    ("GET", "/api/v1/guardrails/replay"): plain("/api/v1/guardrails/replay", month=MONTH),
+    ("GET", "/api/v1/compliance"): plain("/api/v1/compliance", month=MONTH),
     ("GET", "/api/v1/advice"): plain("/api/v1/advice", month=MONTH),
     ("POST", "/api/v1/advice/{id}/steps"): decided,
     ("GET", "/api/v1/coverage"): plain("/api/v1/coverage", month=MONTH, by="team"),

@@ -47,11 +47,17 @@ budgets:
   - {name: nlp, filter: team=nlp, amount: 9000 USD, parent: everything, owner: ana}
   - {name: nlp-hours, filter: team=nlp, amount: 900 gpu_hours}
 """
+# What takes an approval.
+GUARDRAILS = """guardrails:
+  pricing: {gpu_models: {default: A100-SXM4-80GB}}
+  clients: [{name: nlp, dimension: team, regions: [us-east-1], dedicated_nodes: true}]
+  rules: [{name: big, effect: require_approval, when: {gpus_above: 4}}]
+"""
 # A receiver that is told of nothing, and at whose address nothing may be reached.
 ALERTS = """alerts:
   receivers: [{name: pager, url: "http://127.0.0.1:9/pager", owners: [nobody]}]
 """
-CONFIG += ALERTS
+CONFIG += ALERTS + GUARDRAILS
 PRICES = "gpu_model,unit,price,currency\nNVIDIA-A100-SXM4-80GB,GPU-Hours,1.1,USD\n"
 EARLIER = CONFIG.replace("name: fair", "name: before").replace("even, dimension: team",
                                                                "proportional")

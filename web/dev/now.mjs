@@ -75,3 +75,17 @@ export function fleet(postings, query) {
   }
   return { at: postings.length ? "2026-03-19T20:15:00Z" : null, clusters: postings.length ? ["lab", "prod"].map((cluster) => ({ cluster, watched: true, last_held: "2026-03-19" })) : [], nodes: postings.length ? nodes : [], next: null };
 }
+
+export function approval() {
+  return {
+    state: "pending", needed: 2,
+    request: {
+      id: "ap-5d8f0c1e2b7a9436", at: new Date(Date.now() - 7_200_000).toISOString(), by: "kubernetes:bo", source: "admission",
+      workload: "Job ml/pretrain", content: "c0ffee".repeat(10) + "c0ff", rules: ["large runs"], because: "2,058.80 USD a run is more than 2,000.00 USD",
+      reason: "the yearly run", namespace: "ml", labels: { team: "nlp" }, cost: "2058.8 USD", cost_of: "run",
+      alternatives: ["4 x aws p4d.24xlarge (another GPU): 12.40 USD less an hour"],
+    },
+    decisions: [{ at: new Date(Date.now() - 3_600_000).toISOString(), by: "cy", approves: true, note: "in the plan", until: new Date(Date.now() + 86_400_000).toISOString(), is_once: true }],
+    uses: [],
+  };
+}

@@ -9,6 +9,7 @@
 
 #include "app/cli/manifest_paths.h"
 #include "app/context/context.h"
+#include "config/guardrail_config.h"
 #include "core/try.h"
 #include "ingest/manifests/manifest_files.h"
 
@@ -53,7 +54,7 @@ void add_pricing_options(CLI::App& command, PricingOptions& pricing) {
 
 Result<guardrails::EstimateOptions> read_pricing_options(const PricingOptions& arguments,
                                                          const Config& config, Instant now) {
-  guardrails::EstimateOptions options = config.guardrail_pricing;
+  guardrails::EstimateOptions options = config.guardrails->pricing;
   options.at = now;
   if (!arguments.provider.empty()) options.provider = arguments.provider;
   if (!arguments.region.empty()) options.region = arguments.region;

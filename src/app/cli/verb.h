@@ -56,6 +56,8 @@ Verb declare_alerts(CLI::App& app);
 Verb declare_advise(CLI::App& app);
 Verb declare_estimate(CLI::App& app);
 Verb declare_guard(CLI::App& app);
+Verb declare_approvals(CLI::App& app);
+Verb declare_compliance(CLI::App& app);
 
 // The examples of a verb's --help: its section of docs/guide/cli-examples.txt, which
 // tests/cli/examples.py runs.

@@ -9,18 +9,22 @@
 #include <utility>
 #include <vector>
 
+#include "app/cli/guard_approvals.h"
 #include "app/cli/guard_cases.h"
 #include "app/cli/pricing_options.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
+#include "config/guardrail_config.h"
 #include "core/files/file.h"
 #include "core/limits.h"
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "ingest/manifests/manifest_files.h"
+#include "insight/guardrails/changed_estimate.h"
 #include "insight/guardrails/findings.h"
 #include "insight/guardrails/rules.h"
+#include "insight/queries/guard_replay.h"
 
 namespace pennyweight {
 namespace {
@@ -28,19 +32,28 @@ namespace {
 using guardrails::Decision;
 using guardrails::GuardrailRule;
 
+struct GuardReplayArguments {
+  std::string rules;  // a file of its own; empty: the configuration
+  std::string month;
+  std::string cluster;
+  std::string by = "team";
+  TableOptions table;
+};
+
 struct GuardArguments {
   std::vector<std::string> paths;
   PricingOptions pricing;
   std::string today;
+  GuardApprovalOptions approvals;
   TableOptions table;
 };
 
 // What the verbs check before they price anything.
 Result<void> check_rules(const Config& config, Currency currency) {
-  if (config.guardrail_rules.empty()) {
+  if (config.guardrails->rules.empty()) {
     return usage_error("the configuration has no rules; state them in guardrails.rules");
   }
-  const auto in = TRY(guardrails::rules_currency(config.guardrail_rules));
+  const auto in = TRY(guardrails::rules_currency(config.guardrails->rules));
   if (!in || *in == currency) return {};
   return usage_error(
       fmt::format("the amounts of the rules are in {}; price in it too: --currency {}", in->text(),
@@ -52,26 +65,6 @@ Result<Date> read_today(const std::string& text, Instant now) {
   const auto day = parse_date(text);
   if (!day) return usage_error("--today: " + day.error().message);
   return *day;
-}
-
-// The estimate of the workloads as the rules with the effect mutate leave them, which is what the
-// other rules judge at admission too.
-Result<guardrails::Estimate> estimate_changed(const guardrails::Estimate& arrived,
-                                              std::span<const GuardrailRule> rules,
-                                              const Catalog& catalog,
-                                              const guardrails::EstimateOptions& options,
-                                              Date today) {
-  manifests::ManifestReading reading{.unpriced = arrived.unpriced,
-                                     .without_cost = arrived.without_cost};
-  bool is_changed = false;
-  for (const guardrails::WorkloadEstimate& workload : arrived.workloads) {
-    const auto changes = guardrails::changes_of(workload, rules, arrived.currency, today);
-    reading.workloads.push_back(workload.workload);
-    guardrails::apply_changes(changes, reading.workloads.back());
-    is_changed = is_changed || !changes.empty();
-  }
-  if (!is_changed) return arrived;
-  return guardrails::estimate_workloads(reading, catalog, options);
 }
 
 std::string hit_names(const guardrails::Verdict& verdict) {
@@ -104,8 +97,8 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
   const Date today = TRY(read_today(arguments.today, context.clock.now()));
   const auto catalog = TRY(load_catalog(context.config));
   const auto arrived = TRY(estimate_paths(arguments.paths, catalog, options));
-  const auto estimate =
-      TRY(estimate_changed(arrived, context.config.guardrail_rules, catalog, options, today));
+  const auto estimate = TRY(guardrails::estimate_changed(arrived, context.config.guardrails->rules,
+                                                         catalog, options, today));
   Table decisions;
   decisions.title = "Decisions";
   decisions.currency = estimate.currency;
@@ -119,16 +112,30 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
                   {"rule", "rule", ColumnKind::kText},
                   {"effect", "effect", ColumnKind::kText},
                   {"why", "why", ColumnKind::kId}};
+  Table approvals;
+  approvals.title = "Approvals";
+  approvals.columns = {{"workload", "workload", ColumnKind::kText},
+                       {"approval", "approval", ColumnKind::kId}};
   Decision strictest = Decision::kAllowed;
   for (const guardrails::WorkloadEstimate& workload : estimate.workloads) {
-    const auto verdict = guardrails::judge_workload(workload, context.config.guardrail_rules,
+    const auto verdict = guardrails::judge_workload(workload, context.config.guardrails->rules,
                                                     estimate.currency, today);
     const std::string title = guardrails::workload_title(workload.workload);
     const auto totals = guardrails::totals_of(workload, estimate.currency);
-    decisions.rows.push_back(
-        {title, std::string(to_text(verdict.decision)), totals.per_hour, totals.not_priced});
+    Decision decision = verdict.decision;
+    std::string shown(to_text(decision));
+    if (decision == Decision::kNeedsApproval) {
+      const auto settled =
+          TRY(settle_approval(workload, verdict, estimate.currency, arguments.approvals, context));
+      if (settled.is_approved) {
+        decision = Decision::kAllowed;
+        shown = "approved";
+      }
+      if (!settled.what.empty()) approvals.rows.push_back({title, settled.what});
+    }
+    decisions.rows.push_back({title, shown, totals.per_hour, totals.not_priced});
     add_hit_rows(title, verdict, hits);
-    strictest = std::max(strictest, verdict.decision);
+    strictest = std::max(strictest, decision);
   }
   // What is not understood at all no rule can judge, so it does not pass.
   for (const manifests::UnpricedObject& object : estimate.unpriced) {
@@ -138,6 +145,9 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
   }
   std::vector<Table> tables = {std::move(decisions)};
   if (!hits.rows.empty() && arguments.table.format != "csv") tables.push_back(std::move(hits));
+  if (!approvals.rows.empty() && arguments.table.format != "csv") {
+    tables.push_back(std::move(approvals));
+  }
   print_tables(tables, arguments.table, context);
   const bool passes = strictest < Decision::kNeedsApproval && estimate.unpriced.empty();
   return passes ? ExitCode::kDone : ExitCode::kCheckFailed;
@@ -161,8 +171,8 @@ Result<guardrails::Verdict> judge_case(const GuardCase& one, const Catalog& cata
   }
   const auto arrived = TRY(guardrails::estimate_workloads(reading, catalog, options));
   const auto estimate =
-      TRY(estimate_changed(arrived, config.guardrail_rules, catalog, options, today));
-  return guardrails::judge_workload(estimate.workloads[0], config.guardrail_rules,
+      TRY(guardrails::estimate_changed(arrived, config.guardrails->rules, catalog, options, today));
+  return guardrails::judge_workload(estimate.workloads[0], config.guardrails->rules,
                                     estimate.currency, today);
 }
 
@@ -203,6 +213,40 @@ Result<ExitCode> run_test(const GuardArguments& arguments, Context& context) {
   return failed == 0 ? ExitCode::kDone : ExitCode::kCheckFailed;
 }
 
+// The rules of another file, so that several sets can be tried on one ledger.
+Result<std::shared_ptr<const GuardrailConfig>> replayed_rules(const std::string& file,
+                                                              const Config& config) {
+  if (file.empty()) return config.guardrails;
+  const std::string text = TRY(read_file(file, limits::kConfigBytesMax));
+  const auto other = parse_config(text, file);
+  if (!other) return as_usage_error(other.error());
+  return other->guardrails;
+}
+
+Result<ExitCode> run_replay(const GuardReplayArguments& arguments, Context& context) {
+  const auto guardrails = TRY(replayed_rules(arguments.rules, context.config));
+  if (guardrails->rules.empty()) {
+    return usage_error("there are no rules; state them in guardrails.rules");
+  }
+  const auto store = TRY(open_ledger(context.config));
+  const std::string month = TRY(choose_month(arguments.month, *store));
+  GuardReplayQuery query{.month = month,
+                         .cluster = arguments.cluster,
+                         .rules = guardrails->rules,
+                         .currency = guardrails->pricing.currency,
+                         .by = arguments.by};
+  for (const ClusterConfig& cluster : context.config.clusters) {
+    if (cluster.kind == ClusterKind::kSlurm) query.slurm_clusters.push_back(cluster.name);
+  }
+  const auto replay = replay_guardrails(query, context.config.policy, *store);
+  if (!replay) return as_usage_error(replay.error());
+  auto tables = guard_replay_tables(*replay);
+  // Rows of one file have one header.
+  if (arguments.table.format == "csv") tables.resize(1);
+  print_tables(tables, arguments.table, context);
+  return ExitCode::kDone;
+}
+
 void add_guard_options(CLI::App& command, GuardArguments& arguments, const char* files) {
   command.add_option("FILE", arguments.paths, files)->required();
   add_pricing_options(command, arguments.pricing);
@@ -219,12 +263,24 @@ Verb declare_guard(CLI::App& app) {
   CLI::App* check = command->add_subcommand(
       "check", "Judge manifests, job scripts and plans; exit code 1 where one is stopped");
   add_guard_options(*check, *arguments, "Files, folders, or - for standard input");
+  add_guard_approval_options(*check, arguments->approvals);
   add_table_options(*check, arguments->table);
   CLI::App* test =
       command->add_subcommand("test", "Try the rules on cases; exit code 1 where one fails");
   add_guard_options(*test, *arguments, "Files of cases");
+  const auto replayed = std::make_shared<GuardReplayArguments>();
+  CLI::App* replay = command->add_subcommand(
+      "replay", "Judge a past month of the ledger: who would have been stopped, and what it cost");
+  add_booked_month_option(*replay, replayed->month);
+  replay->add_option("--cluster", replayed->cluster, "Only this one");
+  replay->add_option("--rules", replayed->rules,
+                     "The rules of another configuration file; by default, of this one");
+  replay->add_option("--by", replayed->by, "The dimension of who is told of")
+      ->capture_default_str();
+  add_table_options(*replay, replayed->table);
   command->footer(examples_footer("guard"));
-  return {command, [arguments, check](Context& context) {
+  return {command, [=](Context& context) {
+            if (replay->parsed()) return run_replay(*replayed, context);
             return check->parsed() ? run_check(*arguments, context) : run_test(*arguments, context);
           }};
 }

@@ -20,6 +20,14 @@ std::string budget_book_path(const Config& config) {
   return (std::filesystem::path(live_folder(config)) / "budgets.jsonl").string();
 }
 
+std::string approval_book_path(const Config& config) {
+  return (std::filesystem::path(live_folder(config)) / "approvals.jsonl").string();
+}
+
+std::string approval_key_path(const Config& config) {
+  return (std::filesystem::path(live_folder(config)) / "approvals.key").string();
+}
+
 std::string audit_log_path(const Config& config) { return config.store_path + ".audit"; }
 
 }  // namespace pennyweight

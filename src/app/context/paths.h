@@ -15,6 +15,9 @@ std::string machine_token_path(const Config& config);
 std::string accounts_path(const Config& config);
 // The budgets that people set, and their versions.
 std::string budget_book_path(const Config& config);
+// Requests for approvals and what was decided, and the key of their tokens.
+std::string approval_book_path(const Config& config);
+std::string approval_key_path(const Config& config);
 // The audit log: "<store.path>.audit".
 std::string audit_log_path(const Config& config);
 

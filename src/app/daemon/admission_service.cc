@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "config/guardrail_config.h"
 #include "core/plain_text.h"
 #include "core/try.h"
 
@@ -22,17 +23,18 @@ constexpr std::size_t kShownBytesMax = 2000;
 
 }  // namespace
 
-AdmissionService::AdmissionService(const Config& config, const Catalog& catalog, Clock& clock,
-                                   Log& log)
-    : config_(config), catalog_(catalog), clock_(clock), log_(log) {}
+AdmissionService::AdmissionService(const Config& config, const Catalog& catalog,
+                                   guardrails::ApprovalDesk& approvals, Clock& clock, Log& log)
+    : config_(config), catalog_(catalog), approvals_(approvals), clock_(clock), log_(log) {}
 
 Result<std::unique_ptr<AdmissionService>> AdmissionService::start(const Config& config,
                                                                   const Catalog& catalog,
+                                                                  guardrails::ApprovalDesk& desk,
                                                                   Clock& clock, Log& log) {
-  auto service = std::make_unique<AdmissionService>(config, catalog, clock, log);
+  auto service = std::make_unique<AdmissionService>(config, catalog, desk, clock, log);
   AdmissionService* const self = service.get();
   // A mistake in the pricing options shows now, and not as every review that can't be judged.
-  std::ignore = TRY(guardrails::estimate_workloads({}, catalog, config.guardrail_pricing));
+  std::ignore = TRY(guardrails::estimate_workloads({}, catalog, config.guardrails->pricing));
   const auto route = [self](std::string path, AdmissionEndpoint endpoint) {
     return server::Route{
         .method = "POST",
@@ -42,7 +44,7 @@ Result<std::unique_ptr<AdmissionService>> AdmissionService::start(const Config& 
                        const server::Request& request) { return self->answer(request, endpoint); },
         .body_bytes_max = guardrails::kReviewBytesMax};
   };
-  const AdmissionConfig& admission = config.admission;
+  const AdmissionConfig& admission = config.guardrails->admission;
   service->http_ = TRY(server::Server::start(
       {.host = admission.host,
        .port = admission.port,
@@ -61,7 +63,7 @@ Result<std::unique_ptr<AdmissionService>> AdmissionService::start(const Config& 
         .handler = [](const server::Request&) { return server::Response{.body = "ok\n"}; },
         .is_health = true}}));
   log.info("admission", {{"address", fmt::format("{}:{}", admission.host, service->http_->port())},
-                         {"rules", std::uint64_t{config.guardrail_rules.size()}},
+                         {"rules", std::uint64_t{config.guardrails->rules.size()}},
                          {"unknown", std::string(admission.admits_unknown ? "allow" : "deny")}});
   return service;
 }
@@ -70,12 +72,14 @@ server::Response AdmissionService::answer(const server::Request& request,
                                           AdmissionEndpoint endpoint) {
   const auto begin = std::chrono::steady_clock::now();
   const Instant now = clock_.now();
-  guardrails::AdmissionPolicy policy{.rules = config_.guardrail_rules,
-                                     .catalog = catalog_,
-                                     .pricing = config_.guardrail_pricing,
-                                     .exempt_namespaces = config_.admission.exempt_namespaces,
-                                     .controllers = config_.admission.controllers,
-                                     .admits_unknown = config_.admission.admits_unknown};
+  guardrails::AdmissionPolicy policy{
+      .rules = config_.guardrails->rules,
+      .catalog = catalog_,
+      .pricing = config_.guardrails->pricing,
+      .exempt_namespaces = config_.guardrails->admission.exempt_namespaces,
+      .controllers = config_.guardrails->admission.controllers,
+      .admits_unknown = config_.guardrails->admission.admits_unknown,
+      .approvals = &approvals_};
   policy.pricing.at = now;
   const auto answered = guardrails::answer_review(request.body, endpoint, policy,
                                                   std::chrono::floor<std::chrono::days>(now));

@@ -1,8 +1,9 @@
 // AdmissionService: the webhook of `serve`, which answers the admission reviews of Kubernetes.
 //
 // It has a listener of its own: reviews have no sign-in (the API server presents none), and what
-// reaches this port must reach nothing else. It answers from memory alone, so the ledger may be
-// busy. POST /validate and POST /mutate; GET /healthz.
+// reaches this port must reach nothing else. It never opens the ledger, so that may be busy; only
+// approvals are read and written, where a rule asks for one. POST /validate and POST /mutate; GET
+// /healthz.
 #pragma once
 
 #include <array>
@@ -25,11 +26,14 @@ namespace pennyweight {
 
 class AdmissionService {
  public:
-  // Listens when it returns. All arguments outlive it. REQUIRES: config.admission has an address.
+  // Listens when it returns. All arguments outlive it. REQUIRES: guardrails.admission has an
+  // address.
   static Result<std::unique_ptr<AdmissionService>> start(const Config& config,
-                                                         const Catalog& catalog, Clock& clock,
-                                                         Log& log);
-  AdmissionService(const Config& config, const Catalog& catalog, Clock& clock, Log& log);
+                                                         const Catalog& catalog,
+                                                         guardrails::ApprovalDesk& approvals,
+                                                         Clock& clock, Log& log);
+  AdmissionService(const Config& config, const Catalog& catalog,
+                   guardrails::ApprovalDesk& approvals, Clock& clock, Log& log);
 
   void add_metrics(server::MetricsText& metrics) const;  // any thread
   void stop();
@@ -42,6 +46,7 @@ class AdmissionService {
 
   const Config& config_;
   const Catalog& catalog_;
+  guardrails::ApprovalDesk& approvals_;
   Clock& clock_;
   Log& log_;
   // Answers by endpoint and outcome, bodies that are no reviews, and the time spent on answers.

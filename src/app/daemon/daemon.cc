@@ -23,6 +23,7 @@
 #include "app/daemon/pull_thread.h"
 #include "app/daemon/scrape_jobs.h"
 #include "app/daemon/service_manager.h"
+#include "config/guardrail_config.h"
 #include "core/base_encoding.h"
 #include "core/crypto/secret.h"
 #include "core/files/file.h"
@@ -257,8 +258,16 @@ Result<void> Daemon::open() {
 }
 
 Result<void> Daemon::start_admission() {
-  if (config_.admission.host.empty()) return {};
-  admission_ = TRY(AdmissionService::start(config_, inputs_.catalog, clock_, log_));
+  approvals_ = std::make_shared<ApprovalBook>(
+      approval_book_path(config_), approval_key_path(config_), config_.guardrails->approvals);
+  // A book that can't be read is told now rather than at each review.
+  std::ignore = TRY(approvals_->approvals());
+  approval_desk_ = std::make_unique<BookedApprovals>(
+      *approvals_, clock_,
+      [this](audit_log::Entry entry) { return append_entry(security_, std::move(entry), log_); });
+  if (config_.guardrails->admission.host.empty()) return {};
+  admission_ =
+      TRY(AdmissionService::start(config_, inputs_.catalog, *approval_desk_, clock_, log_));
   return {};
 }
 
@@ -325,6 +334,7 @@ Result<void> Daemon::start_server() {
                     .machine_clients = {.tokens = inputs_.tokens,
                                         .trust_loopback = config_.live.serve.trust_loopback},
                     .budget_book = std::make_shared<BudgetBook>(budget_book_path(config_)),
+                    .approval_book = approvals_,
                     .alerts = [this]() -> RunningAlerts* { return running_alerts_.load(); }});
   audit_log_.emplace(
       [this](audit_log::Entry entry) { return append_entry(security_, std::move(entry), log_); });

@@ -14,6 +14,7 @@
 #include "app/alerting/alert_service.h"
 #include "app/context/log.h"
 #include "app/daemon/admission_service.h"
+#include "app/daemon/approval_desk.h"
 #include "app/daemon/live_ledger.h"
 #include "app/daemon/live_source.h"
 #include "app/daemon/security_services.h"
@@ -79,7 +80,9 @@ class Daemon {
   std::map<ClusterId, const KubernetesSource*> apis_;
   std::unique_ptr<rollup::Rollup> rollup_;
   SecurityServices security_;
-  std::unique_ptr<collect::ScrapePool> pool_;    // null: nothing is scraped
+  std::unique_ptr<collect::ScrapePool> pool_;  // null: nothing is scraped
+  std::shared_ptr<ApprovalBook> approvals_;
+  std::unique_ptr<BookedApprovals> approval_desk_;
   std::unique_ptr<AdmissionService> admission_;  // null: not configured
   std::unique_ptr<server::Server> http_;
   std::optional<api::Services> services_;

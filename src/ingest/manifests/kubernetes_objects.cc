@@ -128,6 +128,7 @@ class ObjectReader {
     if (workload_.name.empty()) workload_.name = object_.at("metadata.generateName").scalar;
     workload_.line = object_.line;
     workload_.labels = read_texts(object_.at("metadata.labels"));
+    workload_.approval = object_.at("metadata.annotations")[kApprovalAnnotation].scalar;
     const bool is_known = TRY(read_kind());
     if (!is_known) return std::nullopt;
     if (spec_["suspend"].scalar == "true") {

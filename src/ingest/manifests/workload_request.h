@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/gpu/resource_name.h"
@@ -16,6 +17,8 @@ namespace pennyweight::manifests {
 
 // Above these a request is refused as a mistake, so that products of them stay within 64 bits.
 inline constexpr std::uint64_t kReplicasMax = 1'000'000;
+// The annotation in which a Kubernetes object carries the token of its approval.
+inline constexpr std::string_view kApprovalAnnotation = "pennyweight.io/approval";
 inline constexpr std::uint64_t kRunMsMax = 8'640'000'000'000;  // 100,000 days
 
 // So many whole GPUs of any model.
@@ -74,6 +77,7 @@ struct WorkloadRequest {
   std::string schedule = {};  // of a kScheduled one: "0 3 * * *"
   std::vector<ReplicaGroup> groups = {};
   std::vector<std::string> notes = {};
+  std::string approval = {};  // the token of an approval that its annotation carries
   bool operator==(const WorkloadRequest&) const = default;
 };
 

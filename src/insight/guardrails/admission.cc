@@ -74,6 +74,7 @@ std::string hit_text(const RuleHit& hit) {
 WorkloadRequest without_lines(WorkloadRequest request) {
   request.line = 0;
   request.notes.clear();
+  request.approval.clear();
   for (manifests::ReplicaGroup& group : request.groups) group.line = 0;
   return request;
 }
@@ -199,7 +200,9 @@ class Review {
     answer_.workload = printable_text(workload_title(workload.workload), 400);
     if (endpoint_ == AdmissionEndpoint::kMutate) return change(workload, is_update);
     if (is_update && has_not_grown(workload.workload)) return;
-    decide_by(judge_workload(workload, policy_.rules, now->currency, today_));
+    const Verdict verdict = judge_workload(workload, policy_.rules, now->currency, today_);
+    decide_by(verdict);
+    if (verdict.decision == Decision::kNeedsApproval) ask_approvals(workload, verdict);
   }
 
   // Work that was admitted under former rules must be able to end, to shrink, and to carry on.
@@ -236,6 +239,40 @@ class Review {
     } else if (verdict.decision == Decision::kWarned) {
       answer_.outcome = AdmissionOutcome::kWarned;
     }
+  }
+
+  // Admits what an approval covers. Otherwise a request is filed, so that somebody can decide.
+  void ask_approvals(const WorkloadEstimate& judged, const Verdict& verdict) {
+    if (policy_.approvals == nullptr) return;
+    WorkloadEstimate workload = judged;
+    // The API server makes the name anew for each object; the approval is for what was written.
+    const std::string& prefix = object_.at("metadata.generateName").scalar;
+    if (!prefix.empty()) workload.workload.name = prefix;
+    const Currency currency = policy_.pricing.currency;
+    const bool is_dry = request_["dryRun"].scalar == "true";
+    const std::string by = "kubernetes:" + answer_.user;
+    if (!workload.workload.approval.empty()) {
+      const auto redeemed = policy_.approvals->redeem(
+          workload.workload.approval, claim_of(workload, verdict, currency), by, is_dry);
+      if (redeemed) {
+        annotations_.emplace_back("approval", *redeemed);
+        answer_.is_allowed = true;
+        answer_.outcome = AdmissionOutcome::kAdmitted;
+        answer_.message.clear();
+        return;
+      }
+      answer_.message += "; its approval does not hold: " + redeemed.error().message;
+    }
+    if (is_dry) return;
+    ApprovalRequest request = request_of(workload, verdict, currency);
+    request.by = by;
+    request.source = "admission";
+    const auto filed = policy_.approvals->file(std::move(request));
+    answer_.message += filed ? fmt::format(
+                                   "; {} asks for it: once it is approved, put its token "
+                                   "into the annotation {}",
+                                   *filed, manifests::kApprovalAnnotation)
+                             : "; and it can't be asked for: " + filed.error().message;
   }
 
   void change(const WorkloadEstimate& workload, bool is_update) {

@@ -16,12 +16,24 @@
 #include "allocation/pricing/catalog.h"
 #include "core/date.h"
 #include "core/error.h"
+#include "insight/guardrails/approval.h"
 #include "insight/guardrails/estimate.h"
 #include "insight/guardrails/rules.h"
 
 namespace pennyweight::guardrails {
 
 inline constexpr std::size_t kReviewBytesMax = 8U << 20U;
+
+// What admission asks of the approvals that people gave. Any thread may call it.
+class ApprovalDesk {
+ public:
+  virtual ~ApprovalDesk() = default;
+  // Uses an approval, or only looks whether it could: its id. An Error says why it does not hold.
+  virtual Result<std::string> redeem(std::string_view token, const ApprovalClaim& claim,
+                                     const std::string& by, bool only_looks) = 0;
+  // Files a request and returns its id.
+  virtual Result<std::string> file(ApprovalRequest request) = 0;
+};
 
 struct AdmissionPolicy {
   std::span<const GuardrailRule> rules;
@@ -31,7 +43,8 @@ struct AdmissionPolicy {
   std::vector<std::string> exempt_namespaces = {};
   // Patterns of users that make pods for workloads which were judged as a whole.
   std::vector<std::string> controllers = {};
-  bool admits_unknown = false;  // what can't be judged
+  bool admits_unknown = false;        // what can't be judged
+  ApprovalDesk* approvals = nullptr;  // null: what needs an approval is refused
 };
 
 enum class AdmissionEndpoint { kValidate, kMutate };

@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace pennyweight::guardrails {
@@ -37,8 +39,30 @@ std::vector<GuardrailRule> admission_rules() {
           {.name = "watch", .mode = RuleMode::kAudit, .when = {.kinds = {"*"}}}};
 }
 
+// Knows one token; what it is asked for is kept.
+class TestDesk : public ApprovalDesk {
+ public:
+  Result<std::string> redeem(std::string_view token, const ApprovalClaim& claim,
+                             const std::string& by, bool only_looks) override {
+    if (token != "right") return fail(ErrorCode::kBadValue, "this is no token");
+    claims.push_back(claim);
+    users.push_back(by + (only_looks ? " looks" : ""));
+    return "ap-1";
+  }
+  Result<std::string> file(ApprovalRequest request) override {
+    if (is_full) return fail(ErrorCode::kLimit, "too many wait");
+    filed.push_back(std::move(request));
+    return "ap-2";
+  }
+
+  std::vector<ApprovalClaim> claims;
+  std::vector<std::string> users;
+  std::vector<ApprovalRequest> filed;
+  bool is_full = false;
+};
+
 AdmissionAnswer ask_webhook(const std::string& asked, AdmissionEndpoint endpoint = {},
-                            bool admits_unknown = false) {
+                            bool admits_unknown = false, ApprovalDesk* desk = nullptr) {
   static const auto catalog = Catalog::built_in().overridden_by(kAdmissionPrices, "prices.csv");
   EXPECT_TRUE(catalog) << catalog.error().message;
   const auto rules = admission_rules();
@@ -49,7 +73,8 @@ AdmissionAnswer ask_webhook(const std::string& asked, AdmissionEndpoint endpoint
                                            .at = parse_instant("2026-11-01").value()},
                                .exempt_namespaces = {"kube-system"},
                                .controllers = {"system:serviceaccount:kube-system:*-controller"},
-                               .admits_unknown = admits_unknown};
+                               .admits_unknown = admits_unknown,
+                               .approvals = desk};
   const auto answer = answer_review(
       R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":)" + asked + "}",
       endpoint, policy, kAdmissionDay);
@@ -166,6 +191,50 @@ TEST(Admission, MoreOfAScaleCannotBeJudged) {
   EXPECT_TRUE(scale(4, 4).is_allowed);
   EXPECT_FALSE(scale(4, 5).is_allowed);
   EXPECT_TRUE(scale(4, 5, "system:serviceaccount:kube-system:x-controller").is_allowed);
+}
+
+TEST(Admission, WhatNeedsAnApprovalIsAskedForAndAdmittedWithItsToken) {
+  TestDesk desk;
+  const auto ask = [&](const std::string& object, const std::string& more = "",
+                       AdmissionEndpoint endpoint = {}) {
+    return ask_webhook(request(object, more), endpoint, false, &desk);
+  };
+  const auto carrying = [](const std::string& token, const std::string& more = "") {
+    return R"({"name":"j","annotations":{"pennyweight.io/approval":")" + token + "\"}" + more + "}";
+  };
+  const AdmissionAnswer refused = ask(job(8, 2));
+  EXPECT_FALSE(refused.is_allowed);
+  EXPECT_NE(refused.message.find("ap-2 asks for it"), std::string::npos) << refused.message;
+  ASSERT_EQ(desk.filed.size(), 1U);
+  EXPECT_EQ(desk.filed[0].by, "kubernetes:ana");
+  EXPECT_EQ(desk.filed[0].workload, "Job ml/j");
+  EXPECT_EQ(desk.filed[0].rules, std::vector<std::string>{"big"});
+  EXPECT_FALSE(desk.filed[0].cost);  // nothing limits its time
+
+  const AdmissionAnswer admitted = ask(job(8, 2, carrying("right")));
+  EXPECT_TRUE(admitted.is_allowed) << admitted.message;
+  EXPECT_NE(admitted.body.find(R"("approval":"ap-1")"), std::string::npos) << admitted.body;
+  EXPECT_EQ(desk.users, std::vector<std::string>{"kubernetes:ana"});
+  // The annotation is no part of what was approved.
+  EXPECT_EQ(desk.claims[0].content, desk.filed[0].content);
+
+  EXPECT_FALSE(ask(job(8, 2, carrying("wrong"))).is_allowed);
+  EXPECT_EQ(desk.filed.size(), 2U);
+  EXPECT_TRUE(ask(job(8, 2, carrying("right")), R"(,"dryRun":true)").is_allowed);
+  EXPECT_EQ(desk.users.back(), "kubernetes:ana looks");
+  EXPECT_FALSE(ask(job(8, 2), R"(,"dryRun":true)").is_allowed);
+  EXPECT_FALSE(ask(job(8, 2), "", AdmissionEndpoint::kMutate).body.contains("ap-"));
+  EXPECT_EQ(desk.filed.size(), 2U);
+  // What a rule denies no approval lifts, and nothing is used up for it.
+  EXPECT_FALSE(
+      ask(pod(9, "{}", R"(,"annotations":{"pennyweight.io/approval":"right"})")).is_allowed);
+  EXPECT_EQ(desk.users.size(), 2U);
+  // The name that the API server generates is not what was written.
+  std::ignore = ask(job(8, 2, R"({"name":"j-x7k2p","generateName":"j-"})"));
+  std::ignore = ask(job(8, 2, R"({"name":"j-94bqz","generateName":"j-"})"));
+  EXPECT_EQ(desk.filed[2].content, desk.filed[3].content);
+  desk.is_full = true;
+  EXPECT_NE(ask(job(8, 2)).message.find("too many wait"), std::string::npos);
 }
 
 TEST(Admission, OpenOrClosedByChoice) {

@@ -34,6 +34,7 @@ enum class Permission {
   kManageOwn,      // own password, second factor, tokens, saved views
   kManageBudgets,  // budgets in the own scope
   kManageAlerts,   // silence alerts, and test receivers
+  kApprove,        // approve or refuse workloads that a guardrail stops, in the own scope
   kSendTelemetry,  // remote_write and pushed expositions
 };
 inline constexpr Permission kPermissions[] = {
@@ -42,7 +43,7 @@ inline constexpr Permission kPermissions[] = {
     Permission::kReadAudit,     Permission::kReadMetrics,   Permission::kDecideAdvice,
     Permission::kIssueInvoices, Permission::kClosePeriods,  Permission::kManageUsers,
     Permission::kManageOwn,     Permission::kManageBudgets, Permission::kManageAlerts,
-    Permission::kSendTelemetry};
+    Permission::kApprove,       Permission::kSendTelemetry};
 
 std::string_view to_text(Role role);  // "viewer", "team_lead", "finance", …
 std::optional<Role> parse_role(std::string_view text);

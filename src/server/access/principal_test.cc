@@ -21,17 +21,18 @@ TEST(Principal, RolesHaveThesePermissionsAndNoOthers) {
       {Role::kViewer, {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn}},
       {Role::kTeamLead,
        {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kDecideAdvice,
-        kManageBudgets}},
+        kManageBudgets, kApprove}},
       {Role::kFinance,
        {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kDecideAdvice,
-        kManageBudgets, kReadBills, kIssueInvoices, kClosePeriods, kReadAudit, kManageAlerts}},
+        kManageBudgets, kReadBills, kIssueInvoices, kClosePeriods, kReadAudit, kManageAlerts,
+        kApprove}},
       {Role::kOperator,
        {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kDecideAdvice,
         kManageBudgets, kReadBills, kReadMetrics, kSendTelemetry, kManageAlerts}},
       {Role::kAdmin, everything},
   };
   ASSERT_EQ(std::size(rows), std::size(kRoles));
-  EXPECT_EQ(everything.size(), 16u);
+  EXPECT_EQ(everything.size(), 17u);
   for (const Row& row : rows) {
     for (const Permission permission : kPermissions) {
       EXPECT_EQ(allows(row.role, permission), row.may.contains(permission))

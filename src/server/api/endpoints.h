@@ -84,6 +84,15 @@ server::Response make_recovery_codes(const Services&, const server::Request&);
 server::Response begin_openid(const Services&, const server::Request&);
 server::Response finish_openid(const Services&, const server::Request&);
 
+// Workloads that a guardrail stops until they are approved.
+server::Response get_approvals(const Services&, const server::Request&);
+server::Response get_approval(const Services&, const server::Request&);
+server::Response request_approvals(const Services&, const server::Request&);
+server::Response decide_approval(const Services&, const server::Request&);
+// A month held to the rules, and to the terms of clients.
+server::Response get_guard_replay(const Services&, const server::Request&);
+server::Response get_compliance(const Services&, const server::Request&);
+
 // Users, roles, tokens, saved views.
 server::Response get_users(const Services&, const server::Request&);
 server::Response add_user(const Services&, const server::Request&);

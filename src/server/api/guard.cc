@@ -152,6 +152,7 @@ bool is_denied_to_scoped(Permission permission) {
     case Permission::kManageAlerts:
     case Permission::kSendTelemetry:
       return true;
+    case Permission::kApprove:       // requests of the own scope
     case Permission::kDecideAdvice:  // about what the scope shows
     case Permission::kReadCosts:
     case Permission::kReadLive:

@@ -44,7 +44,7 @@ TEST_F(PeopleEndpointsTest, ReportTheSignedInUserAndTheWaysToSignIn) {
   // The role has read_rules, but it is denied to users with a scope.
   EXPECT_EQ(text_in(in.body, "/permissions"),
             R"(["read_costs","read_live","read_fleet","read_invoices","decide_advice",)"
-            R"("manage_own","manage_budgets"])");
+            R"("manage_own","manage_budgets","approve"])");
   EXPECT_EQ(text_in(in.body, "/must_change_password"), "false");
   EXPECT_EQ(last_entry().action, "sign_in");
   EXPECT_EQ(last_entry().actor, "tea");

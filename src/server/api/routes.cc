@@ -61,6 +61,13 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/advice/progress", "read_costs", get_advice_progress},
     {"POST", "/advice/{id}/steps", "decide_advice", post_advice_step},
 
+    {"GET", "/approvals", "read_costs", get_approvals},
+    {"POST", "/approvals", "manage_own", request_approvals},
+    {"GET", "/approvals/{id}", "read_costs", get_approval},
+    {"POST", "/approvals/{id}/decisions", "approve", decide_approval, false, kFresh},
+    {"GET", "/guardrails/replay", "read_rules", get_guard_replay},
+    {"GET", "/compliance", "read_rules", get_compliance},
+
     {"GET", "/live", "read_live", get_live},
     {"GET", "/live/now", "read_live", get_live_now},
     {"GET", "/top", "read_live", get_top},

@@ -18,6 +18,7 @@ namespace pennyweight {
 struct Config;
 class RunningAlerts;
 class Catalog;
+class ApprovalBook;
 class BudgetBook;
 class ExchangeRates;
 struct LiveView;
@@ -57,7 +58,8 @@ struct Services {
   MachineClients machine_clients = {};
   std::shared_ptr<FailedSignIns> failed_sign_ins = std::make_shared<FailedSignIns>();
   std::shared_ptr<const Downloads> downloads = std::make_shared<const Downloads>();
-  std::shared_ptr<BudgetBook> budget_book = {};  // null: budgets are configured only
+  std::shared_ptr<BudgetBook> budget_book = {};      // null: budgets are configured only
+  std::shared_ptr<ApprovalBook> approval_book = {};  // null: there are no approvals
   // Null before alerts are evaluated; empty: they never are.
   std::function<RunningAlerts*()> alerts = {};
   std::shared_ptr<BudgetForecasts> budget_forecasts = std::make_shared<BudgetForecasts>();

@@ -211,6 +211,69 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Requests for what a guardrail stops, the newest first.
+         * @description Users with a scope see their own requests, and those of workloads whose labels lie in it.
+         */
+        get: operations["listApprovals"];
+        put?: never;
+        /**
+         * Ask for approvals of what a manifest starts.
+         * @description The workloads of a manifest, job script or plan are priced and judged by the rules. For each that
+         *     needs an approval a request is filed, or the one that is open is returned.
+         */
+        post: operations["requestApprovals"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A request, the budgets after it, and its token once it is approved. */
+        get: operations["getApproval"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{id}/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve or refuse a request.
+         * @description Nobody approves their own request, and above guardrails.approvals.two_persons_above it takes two
+         *     persons. A refusal also takes an approval back.
+         */
+        post: operations["decideApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit": {
         parameters: {
             query?: never;
@@ -324,6 +387,27 @@ export interface paths {
         };
         /** Who set a budget, when, and to what. */
         get: operations["listBudgetVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/compliance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where work of clients ran that may not run there, or beside others.
+         * @description The charges and facts of a month, held to guardrails.clients: regions, accounts, node pools,
+         *     dedicated nodes, and GPUs shared with others without MIG.
+         */
+        get: operations["getCompliance"];
         put?: never;
         post?: never;
         delete?: never;
@@ -507,6 +591,27 @@ export interface paths {
          *     days; ranges that did not hold then are null. No table if nothing was spent.
          */
         get: operations["getForecast"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/guardrails/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the rules would have decided in a month.
+         * @description Workloads of the ledger, judged by what is known of them: who would have been stopped, asked or
+         *     warned, and what that work cost. A run is judged by the time that it took.
+         */
+        get: operations["replayGuardrails"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1533,6 +1638,108 @@ export interface components {
          * @example 12.5
          */
         Amount: string;
+        /** @description A request for a workload that a guardrail stops, and what was decided about it. */
+        Approval: {
+            /** @enum {unknown} */
+            state: "pending" | "approved" | "refused" | "expired" | "used";
+            /** @description How many persons have to approve it. */
+            needed: number;
+            request: {
+                id: string;
+                /** Format: date-time */
+                at: string;
+                by: string;
+                /** @enum {unknown} */
+                source: "admission" | "cli" | "api";
+                workload: string;
+                /** @description The SHA-256 of what rules judge. */
+                content: string;
+                rules: string[];
+                /** @description What of the workload met the rules. */
+                because: string;
+                reason: string;
+                namespace: string;
+                labels: {
+                    [key: string]: string;
+                };
+                /** @description "500 USD"; null: not known. */
+                cost: components["schemas"]["MaybeText"];
+                /** @enum {unknown} */
+                cost_of: "run" | "month";
+                alternatives: string[];
+            };
+            decisions: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+                approves: boolean;
+                note: string;
+                /** @description When the approval ends. */
+                until: components["schemas"]["MaybeText"];
+                is_once: boolean;
+            }[];
+            uses: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+            }[];
+        };
+        ApprovalDetail: {
+            /** @enum {unknown} */
+            state: "pending" | "approved" | "refused" | "expired" | "used";
+            /** @description How many persons have to approve it. */
+            needed: number;
+            request: {
+                id: string;
+                /** Format: date-time */
+                at: string;
+                by: string;
+                /** @enum {unknown} */
+                source: "admission" | "cli" | "api";
+                workload: string;
+                /** @description The SHA-256 of what rules judge. */
+                content: string;
+                rules: string[];
+                /** @description What of the workload met the rules. */
+                because: string;
+                reason: string;
+                namespace: string;
+                labels: {
+                    [key: string]: string;
+                };
+                /** @description "500 USD"; null: not known. */
+                cost: components["schemas"]["MaybeText"];
+                /** @enum {unknown} */
+                cost_of: "run" | "month";
+                alternatives: string[];
+            };
+            decisions: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+                approves: boolean;
+                note: string;
+                /** @description When the approval ends. */
+                until: components["schemas"]["MaybeText"];
+                is_once: boolean;
+            }[];
+            uses: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+            }[];
+            /** @description Of an approved one, for who asked for it and who may approve. */
+            token: components["schemas"]["MaybeText"];
+            /** @description What the budgets of its scope have left, and would have after it. */
+            budgets: {
+                name: string;
+                owner: string;
+                /** @description Of the period of today. */
+                amount: string;
+                left: string;
+                after: string;
+            }[];
+        };
         AuditEntry: {
             number: number;
             at: components["schemas"]["Instant"];
@@ -1841,7 +2048,7 @@ export interface components {
             }[];
         };
         /** @enum {unknown} */
-        Permission: "read_costs" | "read_live" | "read_fleet" | "read_bills" | "read_invoices" | "read_rules" | "read_audit" | "read_metrics" | "decide_advice" | "issue_invoices" | "close_periods" | "manage_users" | "manage_own" | "manage_budgets" | "manage_alerts" | "send_telemetry";
+        Permission: "read_costs" | "read_live" | "read_fleet" | "read_bills" | "read_invoices" | "read_rules" | "read_audit" | "read_metrics" | "decide_advice" | "issue_invoices" | "close_periods" | "manage_users" | "manage_own" | "manage_budgets" | "manage_alerts" | "approve" | "send_telemetry";
         PolicyComparison: {
             a: components["schemas"]["Digest"];
             b: components["schemas"]["Digest"];
@@ -2691,6 +2898,179 @@ export interface operations {
             default: components["responses"]["OtherProblem"];
         };
     };
+    listApprovals: {
+        parameters: {
+            query?: {
+                /** @description Only those in this state. */
+                state?: "all" | "pending" | "approved" | "refused" | "expired" | "used";
+                /** @description The maximum number of entries. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Approval"][];
+                        next: components["schemas"]["Next"];
+                    };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    requestApprovals: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "manifest": "srun --gpus=16 --time=1:00:00 train",
+                 *       "reason": "The yearly run"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Its text. */
+                    manifest: string;
+                    /** @description Why it is needed. */
+                    reason: string;
+                    /** @description Of what states none. */
+                    namespace?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What the rules decide, in the order of the manifest. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            workload: string;
+                            /** @enum {unknown} */
+                            decision: "allowed" | "warned" | "needs_approval" | "denied";
+                            /** @description The id of the request. */
+                            approval: components["schemas"]["MaybeText"];
+                        }[];
+                        next: components["schemas"]["Next"];
+                    };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of the request. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalDetail"];
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    decideApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /** @description Of the request. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "decision": "approve",
+                 *       "note": "As agreed in the quarter's plan"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {unknown} */
+                    decision: "approve" | "refuse";
+                    /** @description Why; required of a refusal. */
+                    note?: string;
+                    /**
+                     * Format: date-time
+                     * @description When it ends; by default, after guardrails.approvals.valid_for.
+                     */
+                    until?: string;
+                    /** @description It may be used once, or until its end. */
+                    is_once?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalDetail"];
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
     listAudit: {
         parameters: {
             query?: {
@@ -2939,6 +3319,40 @@ export interface operations {
                         data: components["schemas"]["BudgetVersion"][];
                         next: components["schemas"]["Next"];
                     };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getCompliance: {
+        parameters: {
+            query: {
+                /**
+                 * @description Of the bill.
+                 * @example 2026-03
+                 */
+                month: components["schemas"]["Month"];
+                /** @description One of them; by default */
+                client?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description For each currency the clients, then the findings. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
                 };
             };
             401: components["responses"]["NotSignedIn"];
@@ -3483,6 +3897,42 @@ export interface operations {
             };
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    replayGuardrails: {
+        parameters: {
+            query: {
+                /**
+                 * @description Of the bill.
+                 * @example 2026-03
+                 */
+                month: components["schemas"]["Month"];
+                /** @description Only this one. */
+                cluster?: string;
+                /** @description The dimension of who is told of; by default */
+                by?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By decision, by rule, and by who met one. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
             default: components["responses"]["OtherProblem"];

@@ -25,6 +25,8 @@ export type Tables = Schemas["Tables"];
 export type Alerts = Schemas["Alerts"];
 export type Alert = Schemas["Alert"];
 export type AlertSilence = Schemas["AlertSilence"];
+export type Approval = Schemas["Approval"];
+export type ApprovalDetail = Schemas["ApprovalDetail"];
 export type AdviceStep = Schemas["AdviceStep"];
 
 export type Dimension = Answer<"listDimensions">["data"][number];

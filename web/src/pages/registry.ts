@@ -54,6 +54,8 @@ export const PAGES: Page[] = [
     load: () => import("./bills/index") },
   { path: "/invoices", title: "Invoices", icon: "invoices", group: "Books", key: "i", needs: "read_invoices",
     load: () => import("./invoices/index") },
+  { path: "/approvals", title: "Approvals", icon: "check", group: "Rules", key: "y", needs: "read_costs", timeless: true,
+    load: () => import("./approvals/index") },
   { path: "/policies", title: "Policies", icon: "policies", group: "Rules", key: "p", needs: "read_rules", unscopedOnly: true, timeless: true,
     load: () => import("./policies/index") },
   { path: "/admin", title: "Admin", icon: "admin", group: "Rules", key: "a", needs: "read_audit", timeless: true,

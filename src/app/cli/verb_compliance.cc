@@ -1,0 +1,56 @@
+// compliance: whether the work of clients ran only where, and beside whom, it may.
+#include <memory>
+#include <string>
+
+#include "app/cli/shared_options.h"
+#include "app/cli/verb.h"
+#include "config/guardrail_config.h"
+#include "core/try.h"
+#include "insight/queries/compliance_query.h"
+
+namespace pennyweight {
+namespace {
+
+struct ComplianceArguments {
+  std::string client;
+  std::string month;
+  bool checks = false;
+  TableOptions table;
+};
+
+Result<ExitCode> run_compliance(const ComplianceArguments& arguments, Context& context) {
+  const auto& clients = context.config.guardrails->clients;
+  if (clients.empty()) {
+    return usage_error("the configuration has no clients; state them in guardrails.clients");
+  }
+  const auto store = TRY(open_ledger(context.config));
+  const std::string month = TRY(choose_month(arguments.month, *store));
+  const auto found =
+      query_compliance({.month = month, .client = arguments.client, .clients = clients},
+                       context.config.policy, *store);
+  if (!found) return as_usage_error(found.error());
+  if (found->clients.empty()) context.console.say("no client was charged for work in " + month);
+  auto tables = compliance_tables(*found);
+  // Rows of one file have one header, so the findings are what a program gets.
+  if (arguments.table.format == "csv") {
+    std::erase_if(tables, [](const Table& table) { return table.title != kFindingsTitle; });
+  }
+  print_tables(tables, arguments.table, context);
+  return arguments.checks && !found->findings.empty() ? ExitCode::kCheckFailed : ExitCode::kDone;
+}
+
+}  // namespace
+
+Verb declare_compliance(CLI::App& app) {
+  const auto arguments = std::make_shared<ComplianceArguments>();
+  CLI::App* command = app.add_subcommand(
+      "compliance", "Show where work of clients ran that may not run there, or beside others");
+  command->add_option("client", arguments->client, "One of guardrails.clients; default: all");
+  add_booked_month_option(*command, arguments->month);
+  command->add_flag("--check", arguments->checks, "Exit with 1 if there is a finding");
+  add_table_options(*command, arguments->table);
+  command->footer(examples_footer("compliance"));
+  return {command, [arguments](Context& context) { return run_compliance(*arguments, context); }};
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,316 @@
+#include "insight/guardrails/approval.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "allocation/pricing/rate_card.h"
+#include "core/ascii.h"
+#include "core/base_encoding.h"
+#include "core/crypto/sha256.h"
+#include "core/json_text.h"
+#include "core/plain_text.h"
+#include "insight/guardrails/findings.h"
+#include "reporting/minor_unit.h"
+
+namespace pennyweight::guardrails {
+namespace {
+
+constexpr std::size_t kAlternativesMax = 3;
+constexpr std::size_t kShownTextMax = 1000;
+constexpr std::size_t kNoteBytesMax = 1000;
+// What controllers add to an object and make anew for each.
+constexpr std::string_view kGeneratedLabels[] = {
+    "controller-uid", "job-name", "batch.kubernetes.io/controller-uid",
+    "batch.kubernetes.io/job-name", "pod-template-hash"};
+
+std::string shown_amount(Money amount) {
+  return fmt::format("{} {}", format_minor(amount), amount.currency().text());
+}
+
+// The part of a name that is the person's.
+std::string person_part(std::string_view name) {
+  std::string_view part = name.substr(0, name.find('@'));
+  part.remove_prefix(part.find_last_of(":/#") + 1);  // npos + 1 is 0
+  return ascii::lower_case(part.empty() ? name : part);
+}
+
+std::size_t approving_count(const Approval& approval) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(approval.decisions, &ApprovalDecision::approves));
+}
+
+// A line "key=value", with the value as a JSON string, so that no value can look like two lines.
+class ContentText {
+ public:
+  void add(std::string_view key, std::string_view value) {
+    text_ += fmt::format("{}={}\n", key, json_string(value));
+  }
+  void add(std::string_view key, std::uint64_t value) {
+    text_ += fmt::format("{}={}\n", key, value);
+  }
+  template <class T>
+  void add(std::string_view key, const std::optional<T>& value) {
+    if (value) add(key, std::uint64_t{*value});
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_ = "pennyweight workload 1\n";
+};
+
+void add_device(const RequestedDevice& device, ContentText& out) {
+  out.add("device", static_cast<std::uint64_t>(device.kind));
+  out.add("count", device.count);
+  out.add("mig", device.mig_profile);
+  out.add("cores", device.cores_percent);
+  out.add("memory", device.memory_bytes);
+  out.add("memory_percent", device.memory_percent);
+  out.add("compute_share", device.compute.units());
+  out.add("memory_share", device.memory.units());
+}
+
+void add_group(const manifests::ReplicaGroup& group, ContentText& out) {
+  out.add("group", group.name);
+  out.add("replicas", group.replicas);
+  out.add("replicas_max", group.replicas_max);
+  out.add("cpu", group.cpu_milli);
+  out.add("memory", group.memory_bytes);
+  for (const RequestedDevice& device : group.gpus) add_device(device, out);
+  out.add("provider", group.place.provider);
+  out.add("gpu_model", group.place.gpu_model);
+  out.add("instance_type", group.place.instance_type);
+  out.add("region", group.place.region);
+  out.add("spot", std::uint64_t{group.place.is_spot});
+  out.add("whole_machines", std::uint64_t{group.takes_whole_machines});
+  out.add("spans_machines", std::uint64_t{group.may_span_machines});
+  out.add("replica_ms", group.replica_ms_max);
+  out.add("problem", group.problem);
+}
+
+struct JudgedCost {
+  std::optional<Money> amount;  // absent: not known
+  std::string_view of;
+};
+
+// By what approvers decide: the most that a run costs, or a month of a service or schedule.
+JudgedCost judged_cost(const WorkloadEstimate& workload, Currency currency) {
+  const EstimateTotals totals = totals_of(workload, currency);
+  const bool is_run = workload.workload.lifetime == manifests::Lifetime::kRun;
+  const std::string_view of = is_run ? "run" : "month";
+  if (totals.not_priced > 0 || totals.without_length > 0) return {std::nullopt, of};
+  return {is_run ? totals.per_run_max : totals.per_month_max, of};
+}
+
+Result<void> check_approver_limit(const ApprovalRequest& request, const std::string& who,
+                                  const ApprovalTerms& terms) {
+  if (terms.approvers.empty()) return {};
+  std::optional<Money> most;
+  for (const ApproverLimit& limit : terms.approvers) {
+    if (!fits_pattern(limit.who, who)) continue;
+    if (!limit.up_to) return {};
+    const bool covers = request.cost && request.cost->currency() == limit.up_to->currency() &&
+                        request.cost->ticks() <= limit.up_to->ticks();
+    if (covers) return {};
+    if (!most || most->ticks() < limit.up_to->ticks()) most = limit.up_to;
+  }
+  if (!most) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("'{}' is not among guardrails.approvals.approvers", who));
+  }
+  return fail(ErrorCode::kBadValue,
+              fmt::format("'{}' may approve up to {}, and this {}", who, shown_amount(*most),
+                          request.cost ? fmt::format("costs {} a {}", shown_amount(*request.cost),
+                                                     request.cost_of)
+                                       : std::string("has no known cost")));
+}
+
+std::unexpected<Error> refuse_state(const Approval& approval, ApprovalState state) {
+  std::string what = fmt::format("{} is {}", approval.request.id, to_text(state));
+  if (state == ApprovalState::kUsed && !approval.uses.empty()) {
+    what = fmt::format("{} was used at {} by {}", approval.request.id,
+                       pennyweight::to_text(approval.uses.front().at), approval.uses.front().by);
+  }
+  if (state == ApprovalState::kRefused && !approval.decisions.empty()) {
+    what = fmt::format("{} was refused by {}", approval.request.id, approval.decisions.back().by);
+  }
+  const bool waits = state == ApprovalState::kPending;
+  return fail(ErrorCode::kBadValue, what + (waits ? "; wait for the decision" : "; ask again"));
+}
+
+}  // namespace
+
+std::string_view to_text(ApprovalState state) {
+  return kApprovalStateWords[static_cast<std::size_t>(state)];
+}
+
+std::size_t approvers_needed(const ApprovalRequest& request, const ApprovalTerms& terms) {
+  if (!terms.two_persons_above) return 1;
+  const bool is_below = request.cost &&
+                        request.cost->currency() == terms.two_persons_above->currency() &&
+                        request.cost->ticks() <= terms.two_persons_above->ticks();
+  return is_below ? 1 : 2;
+}
+
+std::optional<Instant> end_of(const Approval& approval) {
+  std::optional<Instant> end;
+  for (const ApprovalDecision& decision : approval.decisions) {
+    if (decision.approves && (!end || decision.until < *end)) end = decision.until;
+  }
+  return end;
+}
+
+bool is_once(const Approval& approval) {
+  return std::ranges::any_of(approval.decisions, [](const ApprovalDecision& decision) {
+    return decision.approves && decision.is_once;
+  });
+}
+
+ApprovalState state_of(const Approval& approval, const ApprovalTerms& terms, Instant now) {
+  const bool is_refused = !std::ranges::all_of(approval.decisions, &ApprovalDecision::approves);
+  if (is_refused) return ApprovalState::kRefused;
+  if (approving_count(approval) < approvers_needed(approval.request, terms)) {
+    const bool is_late = now >= approval.request.at + std::chrono::milliseconds(terms.pending_ms);
+    return is_late ? ApprovalState::kExpired : ApprovalState::kPending;
+  }
+  if (is_once(approval) && !approval.uses.empty()) return ApprovalState::kUsed;
+  return now >= *end_of(approval) ? ApprovalState::kExpired : ApprovalState::kApproved;
+}
+
+bool is_same_person(std::string_view one, std::string_view other) {
+  return person_part(one) == person_part(other);
+}
+
+Result<ApprovalDecision> decide(const Approval& approval, const DecisionWish& wish,
+                                const ApprovalTerms& terms, Instant now) {
+  const ApprovalState state = state_of(approval, terms, now);
+  const bool takes_back = !wish.approves && state == ApprovalState::kApproved;
+  if (state != ApprovalState::kPending && !takes_back) {
+    return fail(ErrorCode::kConflict, fmt::format("{} is {}; there is nothing to decide",
+                                                  approval.request.id, to_text(state)));
+  }
+  if (wish.note.size() > kNoteBytesMax || printable_text(wish.note, kNoteBytesMax) != wish.note) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("the note is plain text of at most {} bytes", kNoteBytesMax));
+  }
+  ApprovalDecision decision{
+      .at = now, .by = wish.by, .approves = wish.approves, .note = wish.note, .until = now};
+  if (!wish.approves) {
+    if (wish.note.empty()) return fail(ErrorCode::kBadValue, "a refusal needs a note: why");
+    return decision;
+  }
+  if (is_same_person(wish.by, approval.request.by)) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("{} asked for it, and nobody approves their own request; let another "
+                            "person decide",
+                            approval.request.by));
+  }
+  for (const ApprovalDecision& other : approval.decisions) {
+    if (!is_same_person(other.by, wish.by)) continue;
+    return fail(ErrorCode::kBadValue,
+                fmt::format("{} has approved it already, and it takes two persons", other.by));
+  }
+  if (auto limit = check_approver_limit(approval.request, wish.by, terms); !limit) {
+    return std::unexpected(limit.error());
+  }
+  const Instant latest = now + std::chrono::milliseconds(terms.valid_ms);
+  decision.until = wish.until.value_or(latest);
+  if (decision.until <= now || decision.until > latest) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("it may end until {}, and after now", pennyweight::to_text(latest)));
+  }
+  decision.is_once = wish.is_once.value_or(terms.is_once);
+  return decision;
+}
+
+Result<void> check_claim(const Approval& approval, const ApprovalClaim& claim,
+                         const ApprovalTerms& terms, Instant now) {
+  const ApprovalRequest& request = approval.request;
+  const ApprovalState state = state_of(approval, terms, now);
+  if (state != ApprovalState::kApproved) return refuse_state(approval, state);
+  if (request.content != claim.content) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("{} is for {} as it was then, and this is another or was changed; ask "
+                            "again",
+                            request.id, request.workload));
+  }
+  for (const std::string& rule : claim.rules) {
+    if (std::ranges::find(request.rules, rule) != request.rules.end()) continue;
+    return fail(ErrorCode::kBadValue, fmt::format("{} does not cover rule '{}'; ask again",
+                                                  request.id, printable_text(rule, 200)));
+  }
+  if (!request.cost) return {};
+  const bool is_covered = claim.cost && claim.cost->currency() == request.cost->currency() &&
+                          claim.cost->ticks() <= request.cost->ticks();
+  if (is_covered) return {};
+  return fail(
+      ErrorCode::kBadValue,
+      fmt::format("{} is for {} a {}, and it now costs {}; ask again", request.id,
+                  shown_amount(*request.cost), request.cost_of,
+                  claim.cost ? shown_amount(*claim.cost) : std::string("an unknown amount")));
+}
+
+std::string content_hash(const manifests::WorkloadRequest& workload) {
+  ContentText out;
+  out.add("kind", workload.kind);
+  out.add("namespace", workload.name_space);
+  out.add("name", workload.name);
+  for (const auto& [key, value] : workload.labels) {
+    if (std::ranges::find(kGeneratedLabels, key) != std::end(kGeneratedLabels)) continue;
+    out.add("label", key);
+    out.add("value", value);
+  }
+  out.add("lifetime", static_cast<std::uint64_t>(workload.lifetime));
+  out.add("schedule", workload.schedule);
+  for (const manifests::ReplicaGroup& group : workload.groups) add_group(group, out);
+  return to_hex(sha256(out.text()));
+}
+
+std::vector<std::string> rules_to_lift(const Verdict& verdict) {
+  std::vector<std::string> rules;
+  for (const RuleHit& hit : verdict.hits) {
+    const bool waits = hit.effect == RuleEffect::kRequireApproval &&
+                       hit.mode == RuleMode::kEnforce && hit.exempted_for.empty();
+    if (waits) rules.push_back(hit.rule);
+  }
+  return rules;
+}
+
+ApprovalClaim claim_of(const WorkloadEstimate& workload, const Verdict& verdict,
+                       Currency currency) {
+  return {.content = content_hash(workload.workload),
+          .rules = rules_to_lift(verdict),
+          .cost = judged_cost(workload, currency).amount};
+}
+
+ApprovalRequest request_of(const WorkloadEstimate& workload, const Verdict& verdict,
+                           Currency currency) {
+  const JudgedCost cost = judged_cost(workload, currency);
+  ApprovalRequest request{.workload = workload_title(workload.workload),
+                          .content = content_hash(workload.workload),
+                          .rules = rules_to_lift(verdict),
+                          .name_space = workload.workload.name_space,
+                          .labels = workload.workload.labels,
+                          .cost = cost.amount,
+                          .cost_of = std::string(cost.of)};
+  for (const RuleHit& hit : verdict.hits) {
+    if (std::ranges::find(request.rules, hit.rule) == request.rules.end()) continue;
+    if (!request.because.empty()) request.because += "; ";
+    request.because += hit.because;
+  }
+  request.because = printable_text(request.because, kShownTextMax);
+  for (const GroupEstimate& group : workload.groups) {
+    for (const Alternative& other : group.alternatives) {
+      if (request.alternatives.size() == kAlternativesMax) break;
+      request.alternatives.push_back(printable_text(
+          fmt::format("{} x {} {}{}: {} less an hour", other.machines, other.machine.provider,
+                      other.machine.instance_type, other.is_other_gpu ? " (another GPU)" : "",
+                      shown_amount(other.saving_per_hour)),
+          kShownTextMax));
+    }
+  }
+  return request;
+}
+
+}  // namespace pennyweight::guardrails

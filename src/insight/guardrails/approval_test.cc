@@ -1,0 +1,261 @@
+#include "insight/guardrails/approval.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+namespace pennyweight::guardrails {
+namespace {
+
+using std::chrono::hours;
+using testing::HasSubstr;
+
+constexpr Instant kAsked = from_unix_seconds(1'790'000'000);
+
+Money usd(std::int64_t units) { return Money::from_units(units, kUsd); }
+
+Approval asked_approval() {
+  return {.request = {.id = "ap-1",
+                      .at = kAsked,
+                      .by = "ana",
+                      .source = "cli",
+                      .workload = "Job ml/train",
+                      .content = "c0ffee",
+                      .rules = {"big", "dear"},
+                      .cost = usd(500),
+                      .cost_of = "run"}};
+}
+
+ApprovalDecision approved_by(const std::string& who, Instant until = kAsked + hours(48)) {
+  return {.at = kAsked + hours(1), .by = who, .approves = true, .note = "", .until = until};
+}
+
+TEST(Approval, WhoMayDecideOnWhat) {
+  struct Case {
+    const char* name;
+    std::function<void(Approval&, ApprovalTerms&, DecisionWish&, Instant&)> set;
+    const char* refusal;  // empty: it is recorded
+  };
+  const Case cases[] = {
+      {"another person", [](auto&, auto&, auto&, auto&) {}, ""},
+      {"their own", [](auto&, auto&, auto& wish, auto&) { wish.by = "ana"; }, "their own request"},
+      {"their own, by another way in", [](auto&, auto&, auto& wish, auto&) { wish.by = "cli:ana"; },
+       "their own request"},
+      {"their own, by mail address",
+       [](auto&, auto&, auto& wish, auto&) { wish.by = "Ana@example.org"; }, "their own request"},
+      {"asked through Kubernetes",
+       [](auto& approval, auto&, auto& wish, auto&) {
+         approval.request.by = "kubernetes:oidc:bo@example.org";
+         wish.by = "bo";
+       },
+       "their own request"},
+      {"too late", [](auto&, auto&, auto&, auto& now) { now = kAsked + hours(7 * 24); }, "expired"},
+      {"just in time",
+       [](auto&, auto&, auto&, auto& now) {
+         now = kAsked + hours(7 * 24) - std::chrono::milliseconds(1);
+       },
+       ""},
+      {"for too long",
+       [](auto&, auto&, auto& wish, auto&) { wish.until = kAsked + hours(1 + 7 * 24 + 1); },
+       "it may end until"},
+      {"until before now", [](auto&, auto&, auto& wish, auto&) { wish.until = kAsked; },
+       "it may end until"},
+      {"below the approver's limit",
+       [](auto&, auto& terms, auto&, auto&) { terms.approvers = {{"bo", usd(500)}}; }, ""},
+      {"above the approver's limit",
+       [](auto&, auto& terms, auto&, auto&) { terms.approvers = {{"bo", usd(499)}}; },
+       "'bo' may approve up to 499.00 USD, and this costs 500.00 USD a run"},
+      {"no approver", [](auto&, auto& terms, auto&, auto&) { terms.approvers = {{"cy", {}}}; },
+       "not among"},
+      {"a cost that is not known",
+       [](auto& approval, auto& terms, auto&, auto&) {
+         approval.request.cost.reset();
+         terms.approvers = {{"bo", usd(1'000'000)}};
+       },
+       "no known cost"},
+      {"by whoever may approve any cost",
+       [](auto& approval, auto& terms, auto&, auto&) {
+         approval.request.cost.reset();
+         terms.approvers = {{"b*", {}}};
+       },
+       ""},
+      {"twice by one",
+       [](auto& approval, auto& terms, auto&, auto&) {
+         approval.decisions = {approved_by("bo")};
+         terms.two_persons_above = usd(499);
+       },
+       "it takes two persons"},
+      {"when it is approved",
+       [](auto& approval, auto&, auto&, auto&) { approval.decisions = {approved_by("cy")}; },
+       "there is nothing to decide"},
+      {"when it is refused",
+       [](auto& approval, auto&, auto&, auto&) {
+         approval.decisions = {{.at = kAsked, .by = "cy", .approves = false, .note = "no"}};
+       },
+       "there is nothing to decide"},
+      {"a refusal without a reason", [](auto&, auto&, auto& wish, auto&) { wish.approves = false; },
+       "needs a note"},
+      {"their own, taken back",
+       [](auto&, auto&, auto& wish, auto&) { wish = {.by = "ana", .note = "not needed"}; }, ""},
+      {"taken back after it was approved",
+       [](auto& approval, auto&, auto& wish, auto&) {
+         approval.decisions = {approved_by("cy")};
+         wish = {.by = "bo", .note = "a mistake"};
+       },
+       ""},
+      {"a note with control characters",
+       [](auto&, auto&, auto& wish, auto&) { wish.note = std::string("a\0b", 3); }, "plain text"},
+  };
+  for (const Case& one : cases) {
+    Approval approval = asked_approval();
+    ApprovalTerms terms;
+    DecisionWish wish{.by = "bo", .approves = true};
+    Instant now = kAsked + hours(1);
+    one.set(approval, terms, wish, now);
+    const auto decision = decide(approval, wish, terms, now);
+    if (std::string_view(one.refusal).empty()) {
+      EXPECT_TRUE(decision) << one.name << ": " << decision.error().message;
+    } else {
+      ASSERT_FALSE(decision) << one.name;
+      EXPECT_THAT(decision.error().message, HasSubstr(one.refusal)) << one.name;
+    }
+  }
+}
+
+TEST(Approval, CoversWhatWasAskedForAndNothingElse) {
+  struct Case {
+    const char* name;
+    std::function<void(Approval&, ApprovalTerms&, ApprovalClaim&, Instant&)> set;
+    const char* refusal;
+  };
+  const Case cases[] = {
+      {"as asked", [](auto&, auto&, auto&, auto&) {}, ""},
+      {"cheaper", [](auto&, auto&, auto& claim, auto&) { claim.cost = usd(499); }, ""},
+      {"dearer by now",
+       [](auto&, auto&, auto& claim, auto&) {
+         claim.cost = Money::from_ticks(usd(500).ticks() + 1, kUsd);
+       },
+       "it now costs"},
+      {"no price by now", [](auto&, auto&, auto& claim, auto&) { claim.cost.reset(); },
+       "an unknown amount"},
+      {"another currency",
+       [](auto&, auto&, auto& claim, auto&) { claim.cost = Money::from_units(1, kEur); },
+       "it now costs"},
+      {"changed content", [](auto&, auto&, auto& claim, auto&) { claim.content = "c0ffed"; },
+       "was changed"},
+      {"fewer rules", [](auto&, auto&, auto& claim, auto&) { claim.rules = {"dear"}; }, ""},
+      {"another rule", [](auto&, auto&, auto& claim, auto&) { claim.rules = {"big", "new"}; },
+       "does not cover rule 'new'"},
+      {"at its end", [](auto&, auto&, auto&, auto& now) { now = kAsked + hours(48); }, "expired"},
+      {"just before its end",
+       [](auto&, auto&, auto&, auto& now) {
+         now = kAsked + hours(48) - std::chrono::milliseconds(1);
+       },
+       ""},
+      {"replayed",
+       [](auto& approval, auto&, auto&, auto&) {
+         approval.uses = {{kAsked + hours(2), "kubernetes:ana"}};
+       },
+       "was used at"},
+      {"used before, and good until its end",
+       [](auto& approval, auto&, auto&, auto&) {
+         approval.uses = {{kAsked + hours(2), "kubernetes:ana"}};
+         approval.decisions[0].is_once = false;
+       },
+       ""},
+      {"nobody decided", [](auto& approval, auto&, auto&, auto&) { approval.decisions.clear(); },
+       "pending; wait"},
+      {"one of two", [](auto&, auto& terms, auto&, auto&) { terms.two_persons_above = usd(499); },
+       "pending; wait"},
+      {"one suffices at the amount itself",
+       [](auto&, auto& terms, auto&, auto&) { terms.two_persons_above = usd(500); }, ""},
+      {"the earlier end of two",
+       [](auto& approval, auto& terms, auto&, auto& now) {
+         terms.two_persons_above = usd(1);
+         approval.decisions.push_back(approved_by("cy", kAsked + hours(3)));
+         now = kAsked + hours(3);
+       },
+       "expired"},
+      {"taken back",
+       [](auto& approval, auto&, auto&, auto&) {
+         approval.decisions.push_back({.at = kAsked, .by = "cy", .approves = false, .note = "no"});
+       },
+       "refused by cy"},
+  };
+  for (const Case& one : cases) {
+    Approval approval = asked_approval();
+    approval.decisions = {approved_by("bo")};
+    ApprovalTerms terms;
+    ApprovalClaim claim{.content = "c0ffee", .rules = {"big", "dear"}, .cost = usd(500)};
+    Instant now = kAsked + hours(2);
+    one.set(approval, terms, claim, now);
+    const auto covered = check_claim(approval, claim, terms, now);
+    if (std::string_view(one.refusal).empty()) {
+      EXPECT_TRUE(covered) << one.name << ": " << covered.error().message;
+    } else {
+      ASSERT_FALSE(covered) << one.name;
+      EXPECT_THAT(covered.error().message, HasSubstr(one.refusal)) << one.name;
+    }
+  }
+}
+
+// Whatever a rule can look at is in the hash; where it stands in a file is not.
+TEST(Approval, EveryChangeOfTheContentShows) {
+  using manifests::WorkloadRequest;
+  WorkloadRequest base{.file = "a.yaml", .line = 3, .kind = "Job", .name_space = "ml", .name = "t"};
+  base.labels = {{"team", "nlp"}};
+  base.groups = {{.name = "w", .gpus = {manifests::whole_gpus(8)}}};
+  const std::string before = content_hash(base);
+  const std::function<void(WorkloadRequest&)> changes[] = {
+      [](auto& w) { w.kind = "Pod"; },
+      [](auto& w) { w.name_space = "cv"; },
+      [](auto& w) { w.name = "u"; },
+      [](auto& w) { w.labels["team"] = "cv"; },
+      [](auto& w) { w.labels = {{"team", "nl"}, {"p", ""}}; },
+      [](auto& w) { w.labels.clear(); },
+      [](auto& w) { w.lifetime = manifests::Lifetime::kRun; },
+      [](auto& w) { w.schedule = "0 3 * * *"; },
+      [](auto& w) { w.groups.push_back(w.groups[0]); },
+      [](auto& w) { w.groups[0].name = "x"; },
+      [](auto& w) { w.groups[0].replicas = 2; },
+      [](auto& w) { w.groups[0].replicas_max = 1; },
+      [](auto& w) { w.groups[0].cpu_milli = 1; },
+      [](auto& w) { w.groups[0].memory_bytes = 1; },
+      [](auto& w) { w.groups[0].gpus[0].count = 9; },
+      [](auto& w) { w.groups[0].gpus[0].mig_profile = "1g.5gb"; },
+      [](auto& w) { w.groups[0].gpus[0].cores_percent = 5; },
+      [](auto& w) { w.groups[0].gpus[0].memory_bytes = 5; },
+      [](auto& w) { w.groups[0].gpus[0].memory_percent = 5; },
+      [](auto& w) { w.groups[0].gpus[0].compute = CardShare::whole(); },
+      [](auto& w) { w.groups[0].gpus[0].memory = CardShare::whole(); },
+      [](auto& w) { w.groups[0].place.region = "eu-central-1"; },
+      [](auto& w) { w.groups[0].place.provider = "aws"; },
+      [](auto& w) { w.groups[0].place.gpu_model = "h100"; },
+      [](auto& w) { w.groups[0].place.instance_type = "p5"; },
+      [](auto& w) { w.groups[0].place.is_spot = true; },
+      [](auto& w) { w.groups[0].takes_whole_machines = true; },
+      [](auto& w) { w.groups[0].may_span_machines = true; },
+      [](auto& w) { w.groups[0].replica_ms_max = 0; },
+      [](auto& w) { w.groups[0].problem = "?"; },
+  };
+  std::size_t number = 0;
+  for (const auto& change : changes) {
+    WorkloadRequest other = base;
+    change(other);
+    EXPECT_NE(content_hash(other), before) << "change " << number;
+    ++number;
+  }
+  WorkloadRequest same = base;
+  same.file = "b.yaml";
+  same.line = 7;
+  same.groups[0].line = 9;
+  same.notes = {"suspended"};
+  same.approval = "ap-1.x";
+  same.labels["batch.kubernetes.io/controller-uid"] = "8f14";
+  EXPECT_EQ(content_hash(same), before);
+}
+
+}  // namespace
+}  // namespace pennyweight::guardrails

@@ -1,0 +1,63 @@
+// Whether the work of clients ran only where and beside whom it may: residency and isolation, from
+// the charges and facts of a month.
+//
+// A finding has its evidence and the money that was charged for it. What nobody recorded is no
+// finding and no clean bill: workloads that no fact places on a node are counted.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allocation/policy/policy.h"
+#include "core/error.h"
+#include "core/money.h"
+#include "insight/guardrails/client_terms.h"
+#include "ledger/store.h"
+#include "reporting/table.h"
+
+namespace pennyweight {
+
+struct ComplianceQuery {
+  std::string month;        // "2026-03", of the bill
+  std::string client = {};  // empty: all
+  std::span<const guardrails::ClientTerms> clients;
+};
+
+enum class ComplianceRule { kRegion, kAccount, kNodePool, kDedicatedNode, kSharedGpu };
+std::string_view to_text(ComplianceRule rule);  // "region"
+
+struct ComplianceFinding {
+  std::string client;
+  ComplianceRule rule = ComplianceRule::kRegion;
+  std::string where;     // the region, account, pool, node or GPU
+  std::string evidence;  // a workload, and when or beside what
+  std::uint64_t workloads = 0;
+  Money cost = Money::zero(kUsd);
+};
+
+struct ClientCompliance {
+  std::string client;
+  Money charged = Money::zero(kUsd);  // for work on nodes
+  std::uint64_t workloads = 0;
+  std::uint64_t not_placed = 0;  // held somewhere in a pool; on which node nobody recorded
+};
+
+struct Compliance {
+  std::string month;
+  std::vector<ClientCompliance> clients = {};    // one for each currency
+  std::vector<ComplianceFinding> findings = {};  // by client, rule and place
+};
+
+// An Error of kNotFound for a client that the configuration does not have.
+Result<Compliance> query_compliance(const ComplianceQuery& query, const Policy& policy,
+                                    Store& store);
+
+// The tables of the monthly report: for each currency one of clients and, where there are any, one
+// of findings, which has this title.
+inline constexpr std::string_view kFindingsTitle = "Findings";
+std::vector<Table> compliance_tables(const Compliance& compliance);
+
+}  // namespace pennyweight

@@ -1,0 +1,62 @@
+// GET /api/v1/compliance and /api/v1/guardrails/replay: a month of the ledger, held to the terms of
+// clients and to the rules.
+#include <string>
+#include <utility>
+
+#include "config/config.h"
+#include "config/guardrail_config.h"
+#include "insight/queries/compliance_query.h"
+#include "insight/queries/guard_replay.h"
+#include "server/api/answers.h"
+#include "server/api/endpoints.h"
+#include "server/api/route_helpers.h"
+#include "server/api/tables.h"
+
+namespace pennyweight::api {
+
+using server::Request;
+using server::Response;
+
+namespace {
+
+std::string required_month(QueryParams& params) {
+  const auto month = params.month("month");
+  if (!month) params.reject("month", "missing");
+  return month.value_or("");
+}
+
+}  // namespace
+
+Response get_compliance(const Services& services, const Request& request) {
+  QueryParams params(request);
+  const ComplianceQuery query{.month = required_month(params),
+                              .client = params.text("client").value_or(""),
+                              .clients = services.config.guardrails->clients};
+  if (auto problem = params.problem()) return *std::move(problem);
+  const auto found = ask_ledger(services, [&](Store& store) {
+    return query_compliance(query, services.config.policy, store);
+  });
+  if (!found) return refusal(found.error());
+  return answer(compliance_tables(*found), AnswerFormat::kJson, "");
+}
+
+Response get_guard_replay(const Services& services, const Request& request) {
+  QueryParams params(request);
+  const GuardrailConfig& guardrails = *services.config.guardrails;
+  GuardReplayQuery query{.month = required_month(params),
+                         .cluster = params.text("cluster").value_or(""),
+                         .rules = guardrails.rules,
+                         .currency = guardrails.pricing.currency,
+                         .by = params.text("by").value_or("team")};
+  for (const ClusterConfig& cluster : services.config.clusters) {
+    if (cluster.kind == ClusterKind::kSlurm) query.slurm_clusters.push_back(cluster.name);
+  }
+  if (auto problem = params.problem()) return *std::move(problem);
+  const auto replay = ask_ledger(services, [&](Store& store) {
+    return replay_guardrails(query, services.config.policy, store);
+  });
+  if (!replay) return refusal(replay.error());
+  return answer(guard_replay_tables(*replay), AnswerFormat::kJson, "");
+}
+
+}  // namespace pennyweight::api

@@ -1,0 +1,233 @@
+#include "server/approval_book/approval_book.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "core/base_encoding.h"
+#include "core/crypto/secret.h"
+#include "core/crypto/sha256.h"
+#include "core/files/disk.h"
+#include "core/plain_text.h"
+#include "core/try.h"
+#include "server/access/secrets.h"
+#include "server/approval_book/approval_json.h"
+
+namespace pennyweight {
+namespace {
+
+using guardrails::Approval;
+using guardrails::ApprovalClaim;
+using guardrails::ApprovalRequest;
+using guardrails::ApprovalState;
+
+constexpr std::uint64_t kApprovalBookBytesMax = 256u << 20;
+constexpr std::size_t kIdBytes = 8;
+constexpr std::size_t kTokenBytesMax = 200;
+constexpr std::size_t kReasonBytesMax = 2000;
+constexpr std::string_view kTokenPurpose = "tokens of approvals";
+
+std::string subject_of(const ApprovalRequest& request) {
+  return fmt::format("approval {} of {}", request.id, request.workload);
+}
+
+}  // namespace
+
+// Holds flock() of a file beside the book, which itself is replaced at each change.
+struct ApprovalBook::Lock {
+  explicit Lock(const std::string& path)
+      : file(::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    if (!file.is_open()) return;
+    int done = ::flock(file.number(), LOCK_EX);
+    while (done != 0 && errno == EINTR) done = ::flock(file.number(), LOCK_EX);
+    is_held = done == 0;
+  }
+  FileDescriptor file;  // closing it gives the lock back
+  bool is_held = false;
+};
+
+ApprovalBook::ApprovalBook(std::string path, std::string key_path, guardrails::ApprovalTerms terms)
+    : path_(std::move(path)), key_path_(std::move(key_path)), terms_(std::move(terms)) {}
+
+Result<void> ApprovalBook::read() {
+  auto text = read_raw_file(path_, kApprovalBookBytesMax);
+  if (!text && text.error().code != ErrorCode::kNotFound) return std::unexpected(text.error());
+  std::string now = text ? *std::move(text) : "";
+  if (is_read_ && now == text_) return {};
+  // Lines are only ever added, so that only the new ones are read.
+  const bool goes_on = is_read_ && now.starts_with(text_);
+  std::vector<Approval> all = goes_on ? all_ : std::vector<Approval>();
+  auto by_id = goes_on ? by_id_ : decltype(by_id_)();
+  std::size_t begin = goes_on ? text_.size() : 0;
+  auto number = std::count(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
+  while (begin < now.size()) {
+    const std::size_t end = std::min(now.find('\n', begin), now.size());
+    ++number;
+    const auto applied = apply_event(std::string_view(now).substr(begin, end - begin), all, by_id);
+    if (!applied) {
+      return std::unexpected(applied.error().during(
+          fmt::format("{}:{} can't be read; restore the file from a backup, or mend or remove the "
+                      "line",
+                      path_, number)));
+    }
+    begin = end + 1;
+  }
+  text_ = std::move(now);
+  all_ = std::move(all);
+  by_id_ = std::move(by_id);
+  is_read_ = true;
+  return {};
+}
+
+Result<void> ApprovalBook::append(const std::string& line) {
+  if (text_.size() + line.size() > kApprovalBookBytesMax) {
+    return fail(ErrorCode::kLimit, path_ + " is full");
+  }
+  TRY(replace_file(path_, text_ + line));
+  return read();
+}
+
+Result<Approval*> ApprovalBook::at(std::string_view id) {
+  const auto known = by_id_.find(id);
+  if (known != by_id_.end()) return &all_[known->second];
+  return fail(ErrorCode::kNotFound,
+              fmt::format("there is no approval '{}'", printable_text(id, 100)));
+}
+
+Result<std::string> ApprovalBook::key() {
+  if (key_.empty()) {
+    const auto sealing = TRY(access::SealingKey::open(key_path_));
+    key_ = sealing.derive(kTokenPurpose);
+  }
+  return key_;
+}
+
+// The whole request is in it, so that no line of the book can be put in the place of another.
+Result<std::string> ApprovalBook::make_token(const ApprovalRequest& request) {
+  const std::string key = TRY(this->key());
+  return fmt::format("{}.{}", request.id, to_hex(hmac_sha256(key, request_members(request))));
+}
+
+Result<std::vector<Approval>> ApprovalBook::approvals() {
+  const std::lock_guard lock(mutex_);
+  TRY(read());
+  return all_;
+}
+
+Result<Approval> ApprovalBook::find(std::string_view id) {
+  const std::lock_guard lock(mutex_);
+  TRY(read());
+  const Approval* known = TRY(at(id));
+  return *known;
+}
+
+Result<std::string> ApprovalBook::token(const Approval& approval) {
+  const std::lock_guard lock(mutex_);
+  return make_token(approval.request);
+}
+
+Result<Approval> ApprovalBook::request(ApprovalRequest wanted, Instant now,
+                                       const Recorder& record) {
+  if (wanted.reason.size() > kReasonBytesMax ||
+      printable_text(wanted.reason, kReasonBytesMax) != wanted.reason) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("the reason is plain text of at most {} bytes", kReasonBytesMax));
+  }
+  const std::lock_guard lock(mutex_);
+  const Lock others(path_);
+  if (!others.is_held) return std::unexpected(io_error("lock", path_));
+  TRY(read());
+  std::size_t pending = 0;
+  std::size_t own = 0;
+  for (const Approval& known : all_) {
+    const ApprovalState state = state_of(known, terms_, now);
+    if (state == ApprovalState::kPending) {
+      ++pending;
+      own += known.request.by == wanted.by ? 1 : 0;
+    }
+    const bool is_open = state == ApprovalState::kPending || state == ApprovalState::kApproved;
+    const bool is_same = known.request.content == wanted.content && known.request.by == wanted.by &&
+                         known.request.rules == wanted.rules && known.request.cost == wanted.cost;
+    if (is_open && is_same) return known;
+  }
+  if (pending >= kPendingApprovalsMax || own >= kPendingPerPersonMax) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("{} requests{} wait for a decision already; decide on some of them",
+                            own >= kPendingPerPersonMax ? own : pending,
+                            own >= kPendingPerPersonMax ? " of " + wanted.by : std::string()));
+  }
+  const std::string random = TRY(random_bytes(kIdBytes));
+  wanted.id = "ap-" + to_hex(random);
+  wanted.at = now;
+  TRY(record("approval.request", subject_of(wanted), "{" + request_members(wanted) + "}"));
+  TRY(append(request_event(wanted)));
+  const Approval* made = TRY(at(wanted.id));
+  return *made;
+}
+
+Result<Approval> ApprovalBook::decide(std::string_view id, const guardrails::DecisionWish& wish,
+                                      Instant now, const Recorder& record) {
+  const std::lock_guard lock(mutex_);
+  const Lock others(path_);
+  if (!others.is_held) return std::unexpected(io_error("lock", path_));
+  TRY(read());
+  const Approval* known = TRY(at(id));
+  const auto decision = TRY(guardrails::decide(*known, wish, terms_, now));
+  std::string line = decision_event(known->request.id, decision);
+  std::string facts = line;
+  facts.pop_back();
+  TRY(record(decision.approves ? "approval.approve" : "approval.refuse", subject_of(known->request),
+             facts));
+  TRY(append(line));
+  const Approval* decided = TRY(at(id));
+  return *decided;
+}
+
+Result<Approval*> ApprovalBook::covered(std::string_view token, const ApprovalClaim& claim,
+                                        Instant now) {
+  if (token.size() > kTokenBytesMax) return fail(ErrorCode::kBadValue, "this is no token");
+  Approval* known = nullptr;
+  if (auto found = at(token.substr(0, token.find('.')))) known = *found;
+  if (known == nullptr) {
+    return fail(ErrorCode::kBadValue, "the token is of no approval that is known here");
+  }
+  const std::string right = TRY(make_token(known->request));
+  if (!is_same_secret(token, right)) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("the token of {} is not the right one", known->request.id));
+  }
+  TRY(check_claim(*known, claim, terms_, now));
+  return known;
+}
+
+Result<Approval> ApprovalBook::check(std::string_view token, const ApprovalClaim& claim,
+                                     Instant now) {
+  const std::lock_guard lock(mutex_);
+  TRY(read());
+  const Approval* known = TRY(covered(token, claim, now));
+  return *known;
+}
+
+Result<Approval> ApprovalBook::use(std::string_view token, const ApprovalClaim& claim,
+                                   const std::string& by, Instant now, const Recorder& record) {
+  const std::lock_guard lock(mutex_);
+  const Lock others(path_);
+  if (!others.is_held) return std::unexpected(io_error("lock", path_));
+  TRY(read());
+  const Approval* known = TRY(covered(token, claim, now));
+  const guardrails::ApprovalUse use{.at = now, .by = by};
+  const std::string id = known->request.id;
+  const std::string line = use_event(id, use);
+  std::string facts = line;
+  facts.pop_back();
+  TRY(record("approval.use", subject_of(known->request), facts));
+  TRY(append(line));
+  const Approval* used = TRY(at(id));
+  return *used;
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,100 @@
+"""A month of the ledger held to rules and to the terms of clients, with the real program: the sums against
+those of `report`, rule sets from another file, and findings with their evidence."""
+import json
+from decimal import Decimal
+
+from harness import expect, expect_run, folder, import_all, report
+
+cwd = folder()
+CONFIG = """clusters: [{name: lab, kind: slurm, time_zone: UTC}]
+guardrails:
+  clients:
+  - {name: nlp, dimension: team, regions: ["eu-*"], dedicated_nodes: true}
+  - {name: search, dimension: team, node_pools: ["*"]}
+  rules:
+  - {name: never, when: {gpus_above: 1000}}
+"""
+RULES = """guardrails:
+  rules:
+  - {name: large, effect: require_approval, when: {gpus_above: 3}, reason: half a machine}
+  - {name: long, when: {time_above: 24h}}
+  - {name: nobody, mode: warn, when: {label_missing: [team]}}
+  - {name: all, mode: audit, when: {kind: "Slurm job"}}
+"""
+(cwd / "pennyweight.yaml").write_text(CONFIG)
+(cwd / "rules.yaml").write_text(RULES)
+import_all(cwd)
+expect_run(["allocate"], cwd)
+
+
+def tables(*arguments, code=0):
+    out, _ = expect_run([*arguments, "--format", "json"], cwd, code)
+    return {table["title"].split(",")[0]: table for table in json.loads(out)}
+
+
+def money(value):
+    return Decimal(value)
+
+
+def check_replay():
+    found = tables("guard", "replay", "--month", "2026-03", "--rules", "rules.yaml")
+    decisions = found["What the rules would have decided"]
+    rows = {row["decision"]: row for row in decisions["rows"]}
+    # Every workload has one decision, and their money is that of all workloads.
+    total = sum(money(row["cost"]) for row in rows.values())
+    expect(total == money(decisions["total"]["cost"]), f"{total} and {decisions['total']}")
+    spent = tables("report", "--by", "workload", "--month", "2026-03")
+    costs = [money(row["effective_cost"]) for table in spent.values() for row in table["rows"]
+             if not str(row["workload"]).startswith("(")]
+    expect(sum(costs) == total and len(costs) == decisions["total"]["workloads"],
+           f"workloads cost {sum(costs)} in the report ({len(costs)}), {total} in the replay")
+    expect(money(rows["denied"]["cost"]) > 0 and money(rows["needs_approval"]["cost"]) > 0, f"{rows}")
+    expect(rows["allowed"]["workloads"] > 0, f"{rows}")
+    rules = {row["rule"]: row for row in found["By rule; a workload counts for each rule that applies"]["rows"]}
+    expect(rules["all"]["workloads"] == decisions["total"]["workloads"], f"{rules['all']}")
+    # By hand from sacct: jobs of over a day, and of more than four GPUs.
+    header, *lines = (cwd / "jobs.txt").read_text().splitlines()
+    owners = found["Who would have met a rule"]
+    expect(money(owners["total"]["saved"]) == money(rows["denied"]["cost"]), f"{owners['total']}")
+    expect(money(owners["total"]["delayed"]) == money(rows["needs_approval"]["cost"]), f"{owners['total']}")
+    names = header.split("|")
+    elapsed = [int(dict(zip(names, line.split("|")))["ElapsedRaw"]) for line in lines] if "ElapsedRaw" in names else []
+    if elapsed:
+        expect(rules["long"]["workloads"] <= sum(one > 86400 for one in elapsed), f"{rules['long']}")
+    own = tables("guard", "replay")["What the rules would have decided"]
+    expect([row["workloads"] for row in own["rows"] if row["decision"] == "denied"] == [0], f"{own['rows']}")
+    csv, _ = expect_run(["guard", "replay", "--rules", "rules.yaml", "--format", "csv"], cwd)
+    expect(csv.startswith("currency,decision") or csv.startswith("decision"), csv[:200])
+    expect_run(["guard", "replay", "--month", "2031-01"], cwd, 1, has=["2031-01"])
+    expect_run(["guard", "replay", "--by", "colour"], cwd, 2, has=["colour"])
+    expect_run(["guard", "replay", "--rules", "no.yaml"], cwd, 1, has=["no.yaml"])
+    (cwd / "euro.yaml").write_text("guardrails: {rules: [{name: a, when: {per_run_above: 1 EUR}}]}\n")
+    expect_run(["guard", "replay", "--rules", "euro.yaml"], cwd, 1, has=["no workload has costs"])
+
+
+def check_compliance():
+    found = tables("compliance", "--month", "2026-03")
+    clients = {row["client"]: row for row in found["Residency and isolation"]["rows"]}
+    findings = found["Findings"]["rows"]
+    region = [row for row in findings if row["client"] == "nlp" and row["rule"] == "region"]
+    # None of the nodes is in Europe, so all that nlp was charged on nodes is in these.
+    expect(region and sum(money(row["cost"]) for row in region) == money(clients["nlp"]["charged"]),
+           f"{region} {clients}")
+    expect(all(" on " in row["evidence"] for row in region), f"{region}")
+    expect(clients["nlp"]["findings"] == sum(row["client"] == "nlp" for row in findings), f"{clients}")
+    beside = [row for row in findings if row["rule"] == "dedicated node"]
+    expect(all(row["client"] == "nlp" and " beside " in row["evidence"] for row in beside), f"{beside}")
+    expect_run(["compliance", "--check"], cwd, 1, has=["region"])
+    expect_run(["compliance", "search", "--month", "2026-03"], cwd, has=["search"])
+    expect_run(["compliance", "acme"], cwd, 1, has=["no client 'acme'"])
+    csv, _ = expect_run(["compliance", "--format", "csv"], cwd)
+    expect(csv.count("\n") == len(findings) + 1, csv[:300])
+    (cwd / "pennyweight.yaml").write_text(CONFIG.replace("eu-*", "*").replace("dedicated_nodes: true", "dedicated_nodes: false"))
+    expect_run(["compliance", "nlp", "--check"], cwd)
+    (cwd / "pennyweight.yaml").write_text("clusters: [{name: lab, kind: slurm}]\n")
+    expect_run(["compliance"], cwd, 2, has=["guardrails.clients"])
+
+
+check_replay()
+check_compliance()
+report("guard_replay")
