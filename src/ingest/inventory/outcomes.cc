@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ingest/inventory/fact_table.h"
+#include "ledger/job_without_time.h"
 
 namespace pennyweight::inventory {
 namespace {
@@ -42,6 +43,9 @@ std::optional<Outcome> read_outcome(const csv::Header& header, csv::Cells& cells
   ClusterId cluster = read_cluster(cells, options.cluster);
   WorkloadId workload{std::string(cells.name("workload"))};
   std::string measure(cells.name("measure"));
+  if (is_measure_of_jobs_without_time(measure)) {
+    cells.refuse("measure", "it is kept for jobs that a scheduler's records count; name another");
+  }
   const std::uint64_t count = cells.count("count", kOutcomeCountMax);
   Labels labels = read_outcome_labels(header, cells);
   const auto span = read_interval(cells);

@@ -8,6 +8,7 @@
 #include "allocation/dimensions.h"
 #include "core/gpu/gpu_model.h"
 #include "core/overloaded.h"
+#include "ledger/job_without_time.h"
 
 namespace pennyweight {
 namespace {
@@ -36,8 +37,12 @@ ActivityMeasures& ActivityMeasures::operator+=(const ActivityMeasures& other) {
   started += other.started;
   ended += other.ended;
   running += other.running;
+  never_started += other.never_started;
   gpu += other.gpu;
   gpu_memory += other.gpu_memory;
+  devices += other.devices;
+  gres_gpus += other.gres_gpus;
+  gres_shards += other.gres_shards;
   cpu_milli += other.cpu_milli;
   memory_bytes += other.memory_bytes;
   nodes += other.nodes;
@@ -170,7 +175,11 @@ std::vector<std::pair<std::string, Interval>> Activity::buckets_of(const Interva
 
 void Activity::add(const Holding& holding) {
   if (holding.is_reservation) return;  // what it reserves is told of those who hold it
-  const auto times = buckets_of(holding.held);
+  // A suspended job gives back its processors and keeps its devices, memory and nodes, as sreport
+  // counts them. Nothing says when it was suspended: it is taken off its end.
+  const Interval kept(holding.held.begin(),
+                      holding.held.end() + std::chrono::milliseconds(holding.suspended_ms));
+  const auto times = buckets_of(kept);
   if (times.empty()) return;
   const Labels resolved =
       resolve_dimensions(holding.cluster, holding.workload, holding.labels, policy_);
@@ -188,44 +197,112 @@ void Activity::add(const Holding& holding) {
     by_row[std::move(keys)].push_back(&portion);
   }
   if (!any) return;
+  const bool is_further = is_run_in({"total", {}}, holding);
   const auto is_unknown = [](const Portion& portion) { return portion.is_share_unknown; };
   if (std::ranges::any_of(portions, is_unknown)) ++gaps_.without_share;
-  if (std::holds_alternative<InPool>(holding.placement)) ++gaps_.without_node;
-  if (!holding.cpu_milli) ++gaps_.without_cpu;
-  if (!holding.memory_bytes) ++gaps_.without_memory;
   const auto wait = wait_of(holding);
   const bool begins = times.front().second.contains(holding.held.begin());
-  if (begins && !wait) ++gaps_.without_submit;
+  if (!is_further) {
+    if (std::holds_alternative<InPool>(holding.placement)) ++gaps_.without_node;
+    if (!holding.cpu_milli) ++gaps_.without_cpu;
+    if (!holding.memory_bytes) ++gaps_.without_memory;
+    if (begins && !wait) ++gaps_.without_submit;
+  }
 
-  const auto measure = [&](const std::vector<const Portion*>& of, const Interval& time) {
+  const bool is_gres_gpu = std::holds_alternative<WholeGpu>(holding.device) ||
+                           std::holds_alternative<MigSlice>(holding.device);
+  const bool is_shard = std::holds_alternative<Shard>(holding.device);
+  const auto measure = [&](const std::vector<const Portion*>& of, const Interval& time,
+                           bool is_counted) {
     ActivityMeasures sum;
-    const std::uint64_t ms = time.length_ms();
-    sum.running = 1;
-    sum.started = time.contains(holding.held.begin()) ? 1 : 0;
-    const Instant end = holding.held.end();
-    sum.ended = holding.ended && time.begin() < end && end <= time.end() ? 1 : 0;
-    sum.wall = ms;
+    const std::uint64_t kept_ms = time.length_ms();
+    const auto running = time.overlap(holding.held);
+    const std::uint64_t ms = running ? running->length_ms() : 0;
+    if (!is_counted) {
+      sum.running = 1;
+      sum.started = time.contains(holding.held.begin()) ? 1 : 0;
+      const Instant end = kept.end();
+      sum.ended = holding.ended && time.begin() < end && end <= time.end() ? 1 : 0;
+      sum.wall = ms;
+    }
     if (sum.started > 0 && wait) {
       sum.waited = 1;
       sum.wait = *wait;
     }
     for (const Portion* portion : of) {
+      const UInt128 devices = UInt128{portion->devices} * kept_ms;
       sum.gpu += (portion->compute * portion->devices).over_ms(ms);
       sum.gpu_memory += MemoryTime::of(UInt128{portion->gpu_memory_bytes} * ms);
+      sum.devices += devices;
+      if (is_gres_gpu) sum.gres_gpus += devices;
+      if (is_shard) sum.gres_shards += devices;
       sum.cpu_milli += UInt128{portion->cpu_milli.value_or(0)} * ms;
-      sum.memory_bytes += UInt128{portion->memory_bytes.value_or(0)} * ms;
-      sum.nodes += UInt128{portion->nodes} * ms;
+      sum.memory_bytes += UInt128{portion->memory_bytes.value_or(0)} * kept_ms;
+      if (!is_counted) sum.nodes += UInt128{portion->nodes} * kept_ms;
     }
     sum.cpu_by_size[size_class(holding.cpu_milli.value_or(0))] += sum.cpu_milli;
     return sum;
   };
   for (const auto& [bucket, time] : times) {
-    for (const auto& [keys, of] : by_row) rows_[{bucket, keys}] += measure(of, time);
+    for (const auto& [keys, of] : by_row) {
+      const ActivityKey row{bucket, keys};
+      rows_[row] += measure(of, time, is_run_in(row, holding));
+    }
   }
   // Once, over the whole time: a job that is in several rows is still one job.
   std::vector<const Portion*> all;
   for (const auto& [keys, of] : by_row) all.insert(all.end(), of.begin(), of.end());
-  total_ += measure(all, Interval(times.front().second.begin(), times.back().second.end()));
+  total_ +=
+      measure(all, Interval(times.front().second.begin(), times.back().second.end()), is_further);
+}
+
+void Activity::add(const Outcome& outcome) {
+  if (!is_measure_of_jobs_without_time(outcome.measure)) return;
+  const auto times = buckets_of(outcome.during);
+  if (times.empty()) return;
+  Holding job(outcome.cluster, outcome.workload, outcome.during, InPool{.pools = {}, .devices = 0});
+  job.labels = outcome.labels;
+  const Labels resolved = resolve_dimensions(job.cluster, job.workload, job.labels, policy_);
+  Portion nowhere;
+  if (!passes(job, nowhere, resolved)) return;
+  // An export with more columns tells the same job with more labels.
+  Fingerprint id;
+  id.add(outcome.measure).add(job.cluster.text()).add(job.workload.text());
+  id.add(unix_ms(outcome.during.begin()));
+  if (!runs_.insert(id.hash()).second) return;
+  ActivityMeasures one;
+  one.ended = 1;
+  if (outcome.measure == kJobsNeverStarted) {
+    one.never_started = 1;
+  } else {
+    one.started = one.running = 1;
+    if (const auto wait = wait_of(job)) {
+      one.waited = 1;
+      one.wait = *wait;
+    } else {
+      ++gaps_.without_submit;
+    }
+  }
+  ActivityKey row{times.front().first, {}};
+  for (const std::string& dimension : options_.by) {
+    const auto value = values_.of(dimension, job, nullptr, resolved);
+    row.keys.push_back(value && !value->empty() ? *value : kNoValue);
+  }
+  rows_[row] += one;
+  total_ += one;
+}
+
+bool Activity::is_run_in(const ActivityKey& row, const Holding& holding) {
+  // The attempt of such a holding is that of the run, "/", and its kind of device.
+  const std::size_t cut = holding.attempt.find('/');
+  if (cut == std::string::npos) return false;
+  Fingerprint run;
+  run.add(row.bucket);
+  for (const std::string& key : row.keys) run.add(key);
+  run.add(holding.cluster.text())
+      .add(holding.workload.text())
+      .add(std::string_view(holding.attempt).substr(0, cut));
+  return !runs_.insert(run.hash()).second;
 }
 
 void Activity::add_capacity(Instant until) {

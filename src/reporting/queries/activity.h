@@ -11,14 +11,17 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "allocation/policy/policy.h"
 #include "core/billing_period.h"
+#include "core/hash.h"
 #include "core/quantity.h"
 #include "ledger/holding.h"
 #include "ledger/node.h"
+#include "ledger/outcome.h"
 #include "ledger/summary.h"
 #include "reporting/queries/holding_dimensions.h"
 
@@ -26,11 +29,15 @@ namespace pennyweight {
 
 // Units times milliseconds, but for the counts.
 struct ActivityMeasures {
-  std::uint64_t started = 0;  // that began in the time
-  std::uint64_t ended = 0;    // that ended in it, or at its end
-  std::uint64_t running = 0;  // that held anything in it
+  std::uint64_t started = 0;        // that began in the time
+  std::uint64_t ended = 0;          // that ended in it, or at its end
+  std::uint64_t running = 0;        // that held anything in it
+  std::uint64_t never_started = 0;  // among those that ended
   GpuTime gpu;
   MemoryTime gpu_memory;  // bytes
+  UInt128 devices = 0;    // as requested, each as one: a GPU, a MIG instance, a shard, a replica
+  UInt128 gres_gpus = 0;  // of these, what Slurm counts as gres/gpu: GPUs and MIG instances
+  UInt128 gres_shards = 0;
   UInt128 cpu_milli = 0;
   UInt128 memory_bytes = 0;
   UInt128 nodes = 0;  // nodes held, each by each of its holders
@@ -78,6 +85,8 @@ class Activity {
            const std::vector<Gpu>& gpus);
 
   void add(const Holding& holding);
+  // A job that held nothing, which counts where jobs are counted; other outcomes do not.
+  void add(const Outcome& outcome);
   // Adds what the nodes have, if the rows are of nodes and the time has borders or `until` ends it.
   void add_capacity(Instant until);
 
@@ -104,6 +113,9 @@ class Activity {
                             const std::string& model, const std::string& profile);
   bool passes(const Holding& holding, const Portion& portion, const Labels& resolved) const;
   std::vector<std::pair<std::string, Interval>> buckets_of(const Interval& time) const;
+  // Whether `row` has another holding of this run of a job already: a job with several kinds of
+  // device has a holding for each, and is one job.
+  bool is_run_in(const ActivityKey& row, const Holding& holding);
 
   ActivityOptions options_;
   const Policy& policy_;
@@ -113,6 +125,8 @@ class Activity {
   std::map<ActivityKey, ActivityMeasures> rows_;
   ActivityMeasures total_;
   ActivityGaps gaps_;
+  // Only of runs with several holdings, which are few: the hash of row and run.
+  std::set<Hash128> runs_;
 };
 
 }  // namespace pennyweight

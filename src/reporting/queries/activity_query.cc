@@ -22,6 +22,7 @@ constexpr std::string_view kActivityReport = "activity";
 constexpr std::string_view kMeasures = "measures";
 constexpr std::string_view kXdmodJobs = "xdmod:jobs";
 constexpr std::string_view kClusterUtilization = "sreport:cluster-utilization";
+constexpr std::string_view kUserByAccount = "sreport:UserUtilizationByAccount";
 constexpr std::string_view kAccountByUser = "sreport:AccountUtilizationByUser";
 constexpr std::string_view kSizesByAccount = "sreport:SizesByAccount";
 
@@ -76,7 +77,11 @@ std::vector<MeasureColumn> columns_of_activity(bool has_capacity) {
       {count_column("jobs_started", "started"), [](const M& m) -> Cell { return m.started; }},
       {count_column("jobs_ended", "ended"), [](const M& m) -> Cell { return m.ended; }},
       {count_column("jobs_running", "running"), [](const M& m) -> Cell { return m.running; }},
+      {count_column("jobs_never_started", "never started"),
+       [](const M& m) -> Cell { return m.never_started; }},
       {hours_column("gpu_hours", "GPU-hours"), [](const M& m) -> Cell { return m.gpu; }},
+      {hours_column("device_hours", "device-hours"),
+       [](const M& m) -> Cell { return hours_of_ms(m.devices); }},
       {hours_column("cpu_hours", "CPU-hours"),
        [](const M& m) -> Cell { return hours_of_milli(m.cpu_milli); }},
       {hours_column("memory_gib_hours", "memory GiB-hours"),
@@ -102,7 +107,7 @@ std::vector<MeasureColumn> columns_of_activity(bool has_capacity) {
 // The statistics of Open XDMoD's realm Jobs, under its own names.
 std::vector<MeasureColumn> columns_of_xdmod() {
   return {{count_column("job_count", "Number of Jobs Ended"),
-           [](const M& m) -> Cell { return m.ended; }},
+           [](const M& m) -> Cell { return m.ended - m.never_started; }},
           {count_column("started_job_count", "Number of Jobs Started"),
            [](const M& m) -> Cell { return m.started; }},
           {count_column("running_job_count", "Number of Jobs Running"),
@@ -149,8 +154,14 @@ std::vector<MeasureColumn> columns_of_utilization() {
 std::vector<MeasureColumn> columns_of_account_by_user() {
   return {{count_column("cpu", "CPU minutes"),
            [](const M& m) -> Cell { return cpu_minutes(m.cpu_milli); }},
+          {count_column("mem", "MiB minutes"),
+           [](const M& m) -> Cell { return minutes_of(m.memory_bytes, std::uint64_t{1} << 20); }},
+          {count_column("node", "node minutes"),
+           [](const M& m) -> Cell { return minutes_of(m.nodes, 1); }},
           {count_column("gres/gpu", "GPU minutes"),
-           [](const M& m) -> Cell { return gpu_minutes(m.gpu); }}};
+           [](const M& m) -> Cell { return minutes_of(m.gres_gpus, 1); }},
+          {count_column("gres/shard", "shard minutes"),
+           [](const M& m) -> Cell { return minutes_of(m.gres_shards, 1); }}};
 }
 
 template <std::size_t kSize>
@@ -176,6 +187,9 @@ ReportForm form_of(std::string_view name, bool has_capacity) {
   if (name == kClusterUtilization) return {{"cluster"}, columns_of_utilization()};
   if (name == kAccountByUser) {
     return {{"cluster", "slurm_account", "label:user"}, columns_of_account_by_user()};
+  }
+  if (name == kUserByAccount) {
+    return {{"cluster", "label:user", "slurm_account"}, columns_of_account_by_user()};
   }
   if (name == kSizesByAccount) return {{"cluster", "slurm_account"}, columns_of_sizes()};
   return {{}, columns_of_activity(has_capacity)};
@@ -277,6 +291,7 @@ const std::vector<NamedActivityReport>& activity_reports() {
       {kXdmodJobs, "the statistics of Open XDMoD's realm Jobs"},
       {kClusterUtilization, "sreport cluster Utilization, in minutes"},
       {kAccountByUser, "sreport cluster AccountUtilizationByUser, in minutes"},
+      {kUserByAccount, "sreport cluster UserUtilizationByAccount, in minutes"},
       {kSizesByAccount, "sreport job SizesByAccount, in CPU minutes"}};
   return kReports;
 }
@@ -318,10 +333,18 @@ Result<Table> query_activity(Store& store, const ActivityQuery& params, const Po
   const auto gpus = TRY(store.gpus());
   const auto overview = TRY(store.overview());
   Activity activity(options, policy, nodes, gpus);
-  const Interval range(options.from.value_or(kInstantMin), options.to.value_or(kInstantMax));
+  // Holdings whose time was over before the first day may have been suspended into it.
+  constexpr std::chrono::days kSuspendedMax{31};
+  const Instant from = options.from.value_or(kInstantMin);
+  const Interval range(std::max(from - kSuspendedMax, kInstantMin),
+                       options.to.value_or(kInstantMax));
   for (const std::string& cluster : overview.clusters) {
     TRY(store.scan_holdings(ClusterId(cluster), range, [&](std::span<const Holding> some) {
       for (const Holding& holding : some) activity.add(holding);
+      return true;
+    }));
+    TRY(store.scan_outcomes(ClusterId(cluster), range, [&](std::span<const Outcome> some) {
+      for (const Outcome& outcome : some) activity.add(outcome);
       return true;
     }));
   }

@@ -5,6 +5,8 @@
 
 #include <random>
 
+#include "ledger/job_without_time.h"
+
 namespace pennyweight {
 namespace {
 
@@ -100,6 +102,92 @@ TEST(Activity, WaitsFromSubmissionToBegin) {
   EXPECT_EQ(measures_of(activity, "2026-03-29", {"ann"}).waited, 0u);
   EXPECT_EQ(activity.total().wait, first.wait);
   EXPECT_EQ(activity.gaps().without_submit, 3u);
+}
+
+// A job with an H100 and two MIG instances has a holding for each kind, and is one job.
+TEST(Activity, CountsAJobWithSeveralKindsOfDeviceOnce) {
+  const ActivityOptions options{
+      .by = {"sharing"}, .filters = {}, .from = {}, .to = {}, .step = TimeBucket::kDay};
+  const std::vector<Node> nodes = {node_of("n1", 4)};
+  const std::vector<Gpu> gpus;
+  Activity activity(options, kBerlin, nodes, gpus);
+  for (const bool is_mig : {false, true}) {
+    Holding one = job("1", "2026-03-27T22:00:00Z", "2026-03-28T01:00:00Z",
+                      OnNodes{{{NodeId("n1"), is_mig ? 2U : 1U}}});
+    one.attempt = is_mig ? "2026-03-27T22:00:00Z/gpu:a100_1g.5gb" : "2026-03-27T22:00:00Z/gpu:a100";
+    if (is_mig) {
+      one.device = MigSlice{"1g.5gb"};
+      one.cpu_milli = one.memory_bytes = 0;
+    }
+    activity.add(one);
+  }
+  EXPECT_EQ(activity.total().wall, UInt128{3 * kHour});
+  EXPECT_EQ(activity.total().nodes, UInt128{3 * kHour});
+  EXPECT_EQ(activity.total().running, 1u);
+  EXPECT_EQ(activity.total().started, 1u);
+  EXPECT_EQ(activity.total().ended, 1u);
+  EXPECT_EQ(activity.total().devices, UInt128{3 * 3 * kHour});
+  EXPECT_EQ(activity.total().gres_gpus, UInt128{3 * 3 * kHour});
+  // It is in both rows, since it held both.
+  EXPECT_EQ(measures_of(activity, "2026-03-28", {"whole"}).wall, UInt128{2 * kHour});
+  EXPECT_EQ(measures_of(activity, "2026-03-28", {"mig"}).wall, UInt128{2 * kHour});
+  EXPECT_EQ(measures_of(activity, "2026-03-27", {"mig"}).devices, UInt128{2 * kHour});
+}
+
+// As sreport counts it: the processors are free while a job is suspended, and its GPUs are not.
+TEST(Activity, ASuspendedJobKeepsItsDevices) {
+  const ActivityOptions options{
+      .by = {"user"}, .filters = {}, .from = {}, .to = {}, .step = TimeBucket::kDay};
+  const std::vector<Node> nodes = {node_of("n1", 4)};
+  const std::vector<Gpu> gpus;
+  Activity activity(options, kBerlin, nodes, gpus);
+  Holding one =
+      job("1", "2026-03-27T20:00:00Z", "2026-03-27T22:00:00Z", OnNodes{{{NodeId("n1"), 2}}});
+  one.suspended_ms = 3 * kHour;  // it ended at 01:00Z, on the next day
+  activity.add(one);
+  const auto first = measures_of(activity, "2026-03-27", {"ann"});
+  const auto second = measures_of(activity, "2026-03-28", {"ann"});
+  EXPECT_EQ(first.cpu_milli, UInt128{8000} * 2 * kHour);
+  EXPECT_EQ(second.cpu_milli, UInt128{0});
+  EXPECT_EQ(first.devices, UInt128{2} * 3 * kHour);
+  EXPECT_EQ(second.devices, UInt128{2} * 2 * kHour);
+  EXPECT_EQ(second.nodes, UInt128{2} * kHour);
+  EXPECT_EQ(first.wall + second.wall, UInt128{2} * kHour);
+  EXPECT_EQ(first.ended, 0u);
+  EXPECT_EQ(second.ended, 1u);
+  EXPECT_EQ(activity.total().devices, UInt128{2} * 5 * kHour);
+}
+
+TEST(Activity, CountsJobsThatHeldNothing) {
+  const ActivityOptions options{
+      .by = {"user", "state"}, .filters = {}, .from = {}, .to = {}, .step = TimeBucket::kDay};
+  const std::vector<Node> nodes;
+  const std::vector<Gpu> gpus;
+  Activity activity(options, kBerlin, nodes, gpus);
+  const auto without_time = [](const char* name, std::string_view measure, const char* exit_code) {
+    Labels labels;
+    EXPECT_TRUE(labels.set("user", "ann"));
+    EXPECT_TRUE(labels.set("state", "CANCELLED"));
+    EXPECT_TRUE(labels.set("submit_time", "2026-03-28T10:00:00Z"));
+    if (*exit_code != '\0') {
+      EXPECT_TRUE(labels.set("exit_code", exit_code));
+    }
+    return job_without_time(ClusterId("c"), WorkloadId(name), measure, at("2026-03-28T11:00:00Z"),
+                            labels);
+  };
+  activity.add(without_time("1", kJobsNeverStarted, ""));
+  activity.add(without_time("1", kJobsNeverStarted, "0:0"));  // the same, told by another export
+  activity.add(without_time("2", kJobsOfZeroLength, ""));
+  activity.add(Outcome(ClusterId("c"), WorkloadId("3"), "requests",
+                       Interval(at("2026-03-28"), at("2026-03-29")), 5));
+  const auto day = measures_of(activity, "2026-03-28", {"ann", "CANCELLED"});
+  EXPECT_EQ(day.ended, 2u);
+  EXPECT_EQ(day.never_started, 1u);
+  EXPECT_EQ(day.started, 1u);
+  EXPECT_EQ(day.wait, UInt128{kHour});
+  EXPECT_EQ(day.wall, UInt128{0});
+  EXPECT_EQ(activity.total().ended, 2u);
+  EXPECT_EQ(activity.rows().size(), 1u);
 }
 
 TEST(Activity, IsOfNodesWithWhatTheyHave) {

@@ -13,6 +13,7 @@
 #include "ingest/schedulers/slurm/job_labels.h"
 #include "ingest/schedulers/slurm/job_span.h"
 #include "ingest/schedulers/slurm/utf8.h"
+#include "ledger/job_without_time.h"
 
 namespace pennyweight::slurm {
 namespace {
@@ -174,6 +175,20 @@ std::expected<Hosts, Rejection> job_hosts(const JobRecord& job) {
   return Hosts{std::move(*names)};
 }
 
+// A job that held nothing, at the instant of its end if that is known and over.
+std::expected<JobResult, Rejection> without_time(const JobRecord& job, const SacctOptions& options,
+                                                 std::string_view state, ClusterId cluster,
+                                                 JobOutcome outcome, std::optional<Instant> at) {
+  JobResult result{outcome, {}};
+  if (!at || (options.now && *at > *options.now)) return result;
+  auto labels = TRY(job_labels(job, state));
+  result.without_time =
+      job_without_time(std::move(cluster), WorkloadId(job.id),
+                       outcome == JobOutcome::kNeverStarted ? kJobsNeverStarted : kJobsOfZeroLength,
+                       *at, std::move(labels));
+  return result;
+}
+
 Placement place_devices(std::uint64_t devices, const Hosts& hosts, const JobRecord& job,
                         const SacctOptions& options) {
   if (!hosts.names.empty()) return spread(devices, hosts.names);
@@ -199,11 +214,15 @@ std::expected<JobResult, Rejection> make_holdings(const JobRecord& job, const Sa
     if (is_one_of(state, {"RUNNING", "SUSPENDED"})) {
       return reject("Start", "the job is running, but nothing says since when");
     }
-    return JobResult{JobOutcome::kNeverStarted, {}};
+    return without_time(job, options, state, cluster, JobOutcome::kNeverStarted,
+                        job.end ? std::optional(job.end->earlier) : std::nullopt);
   }
   const auto when = TRY(when_held(job, state, options.now));
   const auto held = Interval::of(when.span.begin, when.span.end);
-  if (!held) return JobResult{JobOutcome::kZeroLength, {}};
+  if (!held) {
+    if (!when.ended) return JobResult{JobOutcome::kZeroLength, {}};
+    return without_time(job, options, state, cluster, JobOutcome::kZeroLength, when.span.begin);
+  }
 
   const auto hosts = TRY(job_hosts(job));
   if (job.tres.cpus.value_or(0) > 1'000'000'000) {

@@ -19,11 +19,13 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <vector>
 
 #include "ingest/schedulers/slurm/job_record.h"
 #include "ingest/schedulers/slurm/rejection.h"
 #include "ingest/schedulers/slurm/sacct.h"
+#include "ledger/outcome.h"
 
 namespace pennyweight::slurm {
 
@@ -35,6 +37,9 @@ struct JobResult {
   bool ambiguous = false;         // see JobSpan
   bool shortened = false;         // suspended for a time that only Elapsed tells of
   bool unknown_state = false;     // Slurm has no such state; the job counts as ended
+  // Of a job that never started or has no length: ledger/job_without_time.h. Nothing where no time
+  // is known at which it ended.
+  std::optional<Outcome> without_time = {};
 };
 
 // The record was read from `line`.

@@ -15,6 +15,7 @@
 #include "core/id.h"
 #include "core/instant.h"
 #include "ledger/holding.h"
+#include "ledger/outcome.h"
 #include "ledger/rejected_row.h"
 
 namespace pennyweight::slurm {
@@ -65,6 +66,8 @@ struct SacctCounts {
 struct SacctSink {
   std::function<Result<void>(std::span<const Holding>)> holdings;
   std::function<Result<void>(std::span<const RejectedRow>)> rejected;
+  // Jobs that held nothing (ledger/job_without_time.h); empty: they are counted only.
+  std::function<Result<void>(std::span<const Outcome>)> without_time = {};
 };
 
 }  // namespace pennyweight::slurm

@@ -55,6 +55,13 @@ Result<void> SacctBatches::add_job(const JobRecord& job, std::uint64_t line, std
   if (result->shortened) ++counts.shortened;
   if (result->unknown_state) ++counts.unknown_state;
   counts.holdings += result->holdings.size();
+  if (result->without_time && sink_.without_time) {
+    result->without_time->source = {.line = line};
+    without_time_.push_back(*std::move(result->without_time));
+    if (without_time_.size() >= limits::kBatchRows) {
+      TRY(flush_without_time());
+    }
+  }
   for (Holding& holding : result->holdings) {
     if (const auto* nodes = std::get_if<OnNodes>(&holding.placement)) {
       node_parts_ += nodes->parts.size();
@@ -84,6 +91,11 @@ Result<void> SacctBatches::flush_holdings() {
   return hand_on(holdings_, sink_.holdings);
 }
 
+Result<void> SacctBatches::flush_without_time() {
+  if (without_time_.empty()) return {};
+  return hand_on(without_time_, sink_.without_time);
+}
+
 Result<void> SacctBatches::flush_rejected() {
   rejected_bytes_ = 0;
   return hand_on(rejected_, sink_.rejected);
@@ -91,6 +103,7 @@ Result<void> SacctBatches::flush_rejected() {
 
 Result<void> SacctBatches::flush() {
   TRY(flush_holdings());
+  TRY(flush_without_time());
   return flush_rejected();
 }
 

@@ -28,11 +28,13 @@ class SacctBatches {
  private:
   Result<void> flush_holdings();
   Result<void> flush_rejected();
+  Result<void> flush_without_time();
 
   const SacctOptions& options_;
   SacctSink sink_;
   std::vector<Holding> holdings_;
   std::vector<RejectedRow> rejected_;
+  std::vector<Outcome> without_time_;
   std::size_t node_parts_ = 0;      // of all placements in holdings_: jobs may be wide
   std::size_t rejected_bytes_ = 0;  // of all texts in rejected_
 };

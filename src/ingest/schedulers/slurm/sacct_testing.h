@@ -20,6 +20,7 @@ struct SacctReading {
   SacctCounts counts;
   std::vector<Holding> holdings;
   std::vector<RejectedRow> rejected;
+  std::vector<Outcome> without_time;
   std::string error;  // empty when the file as a whole was read
 };
 
@@ -36,6 +37,10 @@ inline SacctSink collect_into(SacctReading& read) {
           },
           .rejected = [&read](std::span<const RejectedRow> rows) -> Result<void> {
             read.rejected.insert(read.rejected.end(), rows.begin(), rows.end());
+            return {};
+          },
+          .without_time = [&read](std::span<const Outcome> rows) -> Result<void> {
+            read.without_time.insert(read.without_time.end(), rows.begin(), rows.end());
             return {};
           }};
 }

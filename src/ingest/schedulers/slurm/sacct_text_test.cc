@@ -130,6 +130,14 @@ TEST(SacctText, NotEveryJobHolds) {
                                       .zero_length = 1,
                                       .steps = 4,
                                       .repeated_headers = 1}));
+  // Those that held nothing are told all the same, as what they were and when they ended.
+  ASSERT_EQ(read.without_time.size(), 2u);
+  EXPECT_EQ(read.without_time[0].workload.text() + " " + read.without_time[0].measure + " " +
+                to_text(read.without_time[0].during.begin()),
+            "3 jobs_never_started 2026-03-01T01:00:00Z");
+  EXPECT_EQ(read.without_time[0].labels.find("state"), "CANCELLED");
+  EXPECT_EQ(read.without_time[1].workload.text() + " " + read.without_time[1].measure,
+            "4 jobs_of_zero_length");
 }
 
 // A row that contradicts itself is never taken for one that waited, nor for 56 years.
