@@ -4,9 +4,10 @@ import csv
 import io
 import json
 import os
+import re
 from fractions import Fraction
 
-from harness import ROOT, expect, expect_run, folder, report
+from harness import ROOT, expect, expect_run, folder, report, run
 
 JOBS = ["1|alice|ml|COMPLETED|2026-03-28T20:00:00|2026-03-29T04:00:00|cpu=8,mem=64G,gres/gpu=2|n1"
         "|2026-03-28T18:30:00|0:0",
@@ -210,6 +211,138 @@ def kubectl():
     expect_run(["import", "--cluster", "k", "cut.json"], cwd, code=1, has=["is not JSON"])
 
 
+def held_nothing():
+    """Jobs that never started or have no length count where jobs are counted, and nowhere else."""
+    cwd = folder()
+    jobs = JOBS + ["4|alice|ml|CANCELLED by 0|None|2026-03-29T03:00:00||None assigned|2026-03-29T01:00:00|0:0",
+                   "5|bob|ml|FAILED|2026-03-29T05:00:00|2026-03-29T05:00:00|cpu=4,gres/gpu=1|n1"
+                   "|2026-03-29T04:00:00|127:0"]
+    (cwd / "jobs.psv").write_text("\n".join(jobs) + "\n")
+    arguments = ["import", "--cluster", "c", "--columns", COLUMNS, "jobs.psv"]
+    expect_run(arguments, cwd, has=["3 holdings: 3 new", "2 unstarted or zero-length jobs: 2 new"])
+    expect_run(arguments, cwd, has=["2 unstarted or zero-length jobs: 0 new, 2 already there"])
+    states = {row["state"]: row for row in rows(["--as", "activity", "--by", "state"], cwd)}
+    expect([(states[state]["jobs_ended"], states[state]["jobs_never_started"], states[state]["jobs_started"])
+            for state in ("COMPLETED", "FAILED", "CANCELLED")] ==
+           [("2", "0", "2"), ("2", "0", "2"), ("1", "1", "0")], f"jobs by state: {states}")
+    expect(states["FAILED"]["wall_hours_exact"] == "1/2", f"no time of a zero-length job: {states}")
+    codes = {row["exit_code"] for row in rows(["--as", "activity", "--by", "exit_code", "--filter",
+                                               "state=FAILED"], cwd)}
+    expect(codes == {"1:0", "127:0"}, f"exit codes: {codes}")
+    xdmod = rows(["--as", "xdmod:jobs", "--every", "day", "--filter", "state=CANCELLED,FAILED"], cwd)
+    expect([(row["from"], row["job_count"]) for row in xdmod] == [("2026-03-29", "2")],
+           f"XDMoD leaves out jobs that never started: {xdmod}")
+    (cwd / "outcomes.csv").write_text("cluster,workload,measure,begin,end,count\n"
+                                      "c,9,jobs_never_started,2026-03-01,2026-03-02,1\n")
+    expect_run(["import", "outcomes.csv"], cwd, has=["it is kept for jobs", "nothing to import"])
+
+
+def kinds_of_device():
+    """A job with two kinds of device is one job, with one wall time."""
+    cwd = folder()
+    (cwd / "jobs.psv").write_text(
+        "JobID|User|Account|State|Start|End|AllocTRES|NodeList\n"
+        "1|ann|ml|COMPLETED|2026-03-01T00:00:00|2026-03-01T02:00:00|"
+        "cpu=8,mem=64G,gres/gpu:h100=1,gres/gpu:a100_3g.20gb=2,gres/gpu=3,gres/shard=4|n1\n")
+    expect_run(["import", "--cluster", "c", "jobs.psv"], cwd, has=["3 holdings: 3 new"])
+    row, = rows(["--as", "activity"], cwd)
+    expect((row["jobs_ended"], row["wall_hours_exact"], row["node_hours_exact"], row["cpu_hours_exact"],
+            row["device_hours_exact"]) == ("1", "2", "2", "16", "14"), f"one job: {row}")
+    row, = rows(["--as", "sreport:UserUtilizationByAccount"], cwd)
+    expect([row[name] for name in ("cpu", "mem", "node", "gres/gpu", "gres/shard")] ==
+           [str(8 * 120), str(64 * 1024 * 120), "120", str(3 * 120), str(4 * 120)],
+           f"in sreport's minutes: {row}")
+
+
+def more_formats():
+    cwd = folder()
+    arguments = ["import", "--cluster", "c"]
+    (cwd / "slurm.conf").write_text("ClusterName=lab\nNodeName=DEFAULT CPUs=64 RealMemory=512000\n"
+                                    "NodeName=n[1-3] Gres=gpu:a100:4\nPartitionName=gpu Nodes=ALL\n")
+    expect_run([*arguments, "slurm.conf"], cwd, code=2, has=["--from"])
+    expect_run([*arguments, "--from", "2026-03-01", "slurm.conf"], cwd, has=["3 nodes: 3 new"])
+    capacity = rows(["--as", "activity", "--by", "gpu_model", "--from", "2026-03-01", "--to",
+                     "2026-03-01"], cwd)
+    expect([(row["gpu_capacity_hours_exact"], row["cpu_capacity_hours_exact"]) for row in capacity] ==
+           [(str(12 * 24), str(192 * 24))], f"nodes of slurm.conf: {capacity}")
+    (cwd / "gres.conf").write_text("NodeName=n[1-3] Name=gpu Type=a100 File=/dev/nvidia[0-3]\n")
+    expect_run([*arguments, "gres.conf"], cwd, code=1, has=["is Slurm's gres.conf", "scontrol show node"])
+    lsf = os.path.join(ROOT, "tests", "data", "lsf", "lsb.acct")
+    expect_run([*arguments, lsf], cwd, has=["LSF accounting", "1 holding: 1 new"])
+    expect_run([*arguments, lsf], cwd, has=["1 already there"])
+    # A pod with two GPUs of a node with eight, as kube-state-metrics tells them.
+    pod = 'namespace="ml",pod="train",uid="u1"'
+    (cwd / "ksm.prom").write_text("".join(line + "\n" for line in (
+        "# HELP kube_pod_info [STABLE] Information about pod.", "# TYPE kube_pod_info gauge",
+        f'kube_pod_info{{{pod},node="g1",created_by_kind="Job",created_by_name="j"}} 1',
+        f'kube_pod_start_time{{{pod}}} 1772323200', f'kube_pod_status_scheduled_time{{{pod}}} 1772323200',
+        f'kube_pod_created{{{pod}}} 1772323200', f'kube_pod_status_phase{{{pod},phase="Running"}} 1',
+        f'kube_pod_container_info{{{pod},container="main"}} 1',
+        f'kube_pod_container_resource_requests{{{pod},node="g1",container="main",'
+        'resource="nvidia_com_gpu",unit="integer"} 2',
+        f'kube_pod_container_resource_requests{{{pod},node="g1",container="main",resource="cpu",'
+        'unit="core"} 8', 'kube_node_info{node="g1"} 1', 'kube_node_created{node="g1"} 1772323200',
+        'kube_node_status_capacity{node="g1",resource="nvidia_com_gpu",unit="integer"} 8',
+        'kube_node_status_allocatable{node="g1",resource="nvidia_com_gpu",unit="integer"} 8',
+        'kube_node_status_condition{node="g1",condition="Ready",status="true"} 1',
+        'kube_node_labels{node="g1",label_nvidia_com_gpu_product="NVIDIA-A100-SXM4-40GB"} 1')))
+    dump = ["import", "--cluster", "k", "--at", "2026-03-01T03:00:00Z", "ksm.prom"]
+    expect_run(dump, cwd, has=["kube-state-metrics", "1 holding: 1 new", "1 node: 1 new"])
+    expect_run(dump, cwd, has=["1 already there"])
+    held = rows(["--as", "activity", "--by", "namespace,node", "--filter", "cluster=k"], cwd)
+    expect([(row["namespace"], row["node"], row["gpu_hours_exact"], row["cpu_hours_exact"])
+            for row in held] == [("ml", "g1", "6", "24")], f"kube-state-metrics: {held}")
+    expect_run(["import", "--cluster", "k", "-"], cwd, stdin=(cwd / "ksm.prom").read_bytes(), code=2,
+               has=["give --at"])
+
+
+def old_defects():
+    cwd = folder()
+    # Programs that write the XML anew pad its values.
+    with open(os.path.join(ROOT, "tests", "data", "nvidia_smi", "tesla-t4.xml")) as file:
+        xml = file.read()
+    (cwd / "plain.xml").write_text(xml)
+    (cwd / "padded.xml").write_text(re.sub(r">([^<>\n]+)</", r"> \1 </", xml))
+    out = []
+    for name in ("plain.xml", "padded.xml"):
+        here = folder()
+        expect_run(["import", "--cluster", "c", "--node", "n1", str(cwd / name)], here,
+                   has=["1 GPU: 1 new", "1 usage sample: 1 new"])
+        got, _ = expect_run(["usage", "--by", "gpu", "--from", "2023-04-24", "--to", "2023-04-24",
+                             "--format", "csv"], here)
+        out.append(got)
+    expect(out[0] == out[1] and "GPU-d37e67a5" in out[0] and ",0.0" in out[0],
+           f"padded XML differs: {out}")
+    # A job that comes again with other content is not kept, and its hours are not told as kept.
+    head = "JobID|State|Start|End|AllocTRES|NodeList\n"
+    for gpus in (2, 4):
+        (cwd / "jobs.psv").write_text(head + "1|COMPLETED|2026-03-01T00:00:00|2026-03-01T01:00:00|"
+                                      f"gres/gpu={gpus}|n1\n")
+        code, said, aside = run(["import", "--cluster", "s", "jobs.psv"], cwd)
+        expect(code == (1 if gpus == 4 else 0) and ("not kept" in said) == (gpus == 4),
+               f"{gpus} GPUs: {code}: {said}{aside}")
+    # A month of the zone, by its days and as one row.
+    (cwd / "pennyweight.yaml").write_text("policy:\n  time_zone: Asia/Tokyo\n")
+    (cwd / "h.csv").write_text("workload,begin,end,node,devices\n"
+                               "w,2026-03-31T12:00:00Z,2026-03-31T18:00:00Z,n1,1\n")
+    expect_run(["import", "--cluster", "z", "h.csv"], cwd)
+    months = {row["from"]: row["gpu_hours_exact"] for row in
+              rows(["--as", "activity", "--every", "month", "--filter", "cluster=z"], cwd)}
+    expect(months == {"2026-03-01": "3", "2026-04-01": "3"}, f"months of Tokyo: {months}")
+    for month, hours in (("2026-03", "3"), ("2026-04", "3")):
+        row, = rows(["--as", "activity", "--month", month, "--filter", "cluster=z"], cwd)
+        expect(row["gpu_hours_exact"] == hours, f"{month} in Tokyo: {row}")
+    # A month of unpriced days is one warning.
+    (cwd / "n.csv").write_text(NODES + "x1,a,Unheard Of 9000,4,64,512,2026-03-01,\n")
+    expect_run(["import", "--cluster", "p", "n.csv"], cwd)
+    _, _, said = run(["price", "--cluster", "p", "--month", "2026-03"], cwd)
+    expect(0 < len(said.strip().split("\n")) <= 3, f"price warns {len(said.splitlines())} times: {said[:500]}")
+
+
+held_nothing()
+kinds_of_device()
+more_formats()
+old_defects()
 activity()
 measures()
 pbs()

@@ -225,7 +225,7 @@ std::string describe_import(const std::vector<std::string>& paths, const FileImp
                {outcome.usages, "usage sample"},
                {outcome.outages, "outage"},
                {outcome.corrections, "correction"},
-               {outcome.outcomes, "outcome"}};
+               {outcome.outcomes, file.format->outcome_name}};
   bool nothing = true;
   for (const auto& [counts, name] : kinds) {
     if (!has_any(counts)) continue;

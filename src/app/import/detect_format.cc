@@ -10,6 +10,7 @@
 #include "core/try.h"
 #include "ingest/bills/formats/bill_formats.h"
 #include "ingest/bills/parquet_import.h"
+#include "ingest/schedulers/slurm/slurm_conf.h"
 #include "reporting/table.h"
 
 namespace pennyweight {
@@ -66,6 +67,11 @@ std::string_view likely_mistake(std::string_view text) {
   }
   if (is_sacct_for_eyes(text)) {
     return "is sacct's table for the eye, which cuts long values; run sacct --parsable2";
+  }
+  if (slurm::is_gres_conf(text)) {
+    return "is Slurm's gres.conf, which lists device files; what each node has is in slurm.conf, "
+           "or "
+           "in the output of scontrol show node: import one of them";
   }
   if (line.find(',') != std::string_view::npos) return {};
   if (bill::detect_bill_format(split_header(line, ';')) != nullptr)

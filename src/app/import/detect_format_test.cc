@@ -11,11 +11,9 @@
 namespace pennyweight {
 namespace {
 
-TEST(DetectFormat, ByContent) {
-  const struct {
-    const char* text;
-    const char* want;
-  } kCases[] = {
+TEST(DetectFormat, ByContent){const struct {const char * text;
+const char* want;
+} kCases[] = {
       {"BilledCost,ChargePeriodStart\n", "focus"},
       {"\xEF\xBB\xBF\"AvailabilityZone\",\"BilledCost\"\r\n", "focus"},
       {"PAR1....", "focus-parquet"},
@@ -46,13 +44,21 @@ TEST(DetectFormat, ByContent) {
       {"# HELP DCGM_FI_DEV_GPU_UTIL x\n", "dcgm"},
       {"DCGM_FI_DEV_GPU_UTIL{gpu=\"0\"} 5\n", "dcgm"},
       {"NodeName=vm Arch=x86_64\n", "scontrol"},
+      {"NodeName=vm CoresPerSocket=1\n   CPUAlloc=0\n", "scontrol"},
+      {"# x\nClusterName=lab\nGresTypes=gpu\n", "slurm-conf"},
+      {"NodeName=n[1-4] CPUs=16 Gres=gpu:a100:4\n", "slurm-conf"},
+      {"\"JOB_FINISH\" \"10.1\" 1770868800 7 1000\n", "lsf"},
+      {R"([{"gpu": 0, "bdf": "0000:0C:00.0", "uuid": "u"}])", "amd-smi"},
+      {R"({"card0": {"Unique ID": "0x1", "GPU use (%)": "3"}})", "amd-smi"},
+      {"# HELP kube_pod_info [STABLE] x\n", "kube-state-metrics"},
+      {"kube_node_info{node=\"n\"} 1\n", "kube-state-metrics"},
       {R"({"apiVersion": "v1", "items": [], "kind": "List"})", "kubectl"},
-  };
-  for (const auto& [text, want] : kCases) {
-    const auto format = detect_format(text);
-    ASSERT_TRUE(format) << text << format.error().message;
-    EXPECT_EQ((*format)->name, want) << text;
-  }
+};
+for (const auto& [text, want] : kCases) {
+  const auto format = detect_format(text);
+  ASSERT_TRUE(format) << text << format.error().message;
+  EXPECT_EQ((*format)->name, want) << text;
+}
 }
 
 TEST(DetectFormat, SaysWhyNot) {

@@ -1,4 +1,4 @@
-// What programs say about GPUs, as input formats: nvidia-smi and dcgm-exporter.
+// What programs say about GPUs, as input formats: nvidia-smi, dcgm-exporter, amd-smi and rocm-smi.
 #include <algorithm>
 #include <optional>
 
@@ -8,6 +8,7 @@
 #include "app/import/parser_tools.h"
 #include "core/ascii.h"
 #include "core/try.h"
+#include "ingest/devices/amd_smi/amd_smi.h"
 #include "ingest/devices/dcgm/dcgm.h"
 #include "ingest/devices/nvidia_smi/nvidia_smi.h"
 
@@ -58,6 +59,29 @@ Result<FileParser> open_nvidia_smi(const InputFormat&, const ParserInput& input)
   });
 }
 
+// amd-smi names neither the cluster nor the node, and seldom the time.
+Result<FileParser> open_amd_smi(const InputFormat&, const ParserInput& input) {
+  if (input.options.node.empty()) {
+    return fail(ErrorCode::kConfig, "amd-smi does not name the node it ran on; give --node NAME");
+  }
+  const auto at = TRY(capture_time(input));
+  const amd_smi::Options options{input.file, input.cluster.name, NodeId(input.options.node), at};
+  return document_parser([options, input](const std::string& text) -> Result<void> {
+    const auto document = TRY(amd_smi::parse(text, options));
+    TRY(input.sink.gpus(document.gpus));
+    TRY(input.sink.usages(document.usages));
+    if (std::ranges::any_of(document.gpus,
+                            [&](const Gpu& gpu) { return gpu.from == options.at; })) {
+      remark_capture_time(input, options.at);
+    }
+    return input.sink.rejected(document.rejected);
+  });
+}
+
+bool matches_amd_smi(const InputFormat&, const FileStart& start) {
+  return amd_smi::is_amd_smi(start.text());
+}
+
 // Whether the beginning of a file has a line that is so, without the spaces before it.
 template <class Is>
 bool has_line(std::string_view text, Is is) {
@@ -101,6 +125,11 @@ std::vector<InputFormat> device_inputs() {
        .description = "nvidia-smi --query-gpu (CSV)",
        .matches = matches_nvidia_smi,
        .open = open_nvidia_smi,
+       .needs_cluster = true},
+      {.name = "amd-smi",
+       .description = "amd-smi and rocm-smi --json",
+       .matches = matches_amd_smi,
+       .open = open_amd_smi,
        .needs_cluster = true},
       {.name = "dcgm",
        .description = "dcgm-exporter metrics",

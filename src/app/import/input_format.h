@@ -29,6 +29,7 @@ struct InputFormat {
 
   bool needs_cluster = false;                        // the file does not name its cluster
   ClusterKind cluster_kind = ClusterKind::kUnknown;  // of the clusters that have such files
+  std::string_view outcome_name = "outcome";         // what one of its outcomes is called
 
   const bill::BillFormat* bill = nullptr;  // null: not a bill
   bill::BillEncoding encoding = bill::BillEncoding::kCsv;

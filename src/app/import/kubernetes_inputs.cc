@@ -1,5 +1,5 @@
-// Objects of the Kubernetes API as input formats: what `kubectl get pods,nodes -o json` and
-// `-o yaml` print.
+// Kubernetes as input formats: what `kubectl get pods,nodes -o json` and `-o yaml` print, and what
+// kube-state-metrics serves at /metrics.
 #include <fmt/format.h>
 #include <simdjson.h>
 
@@ -22,8 +22,11 @@
 #include "ingest/manifests/document_text.h"
 #include "ingest/schedulers/kubernetes/cluster_state.h"
 #include "ingest/schedulers/kubernetes/object_json.h"
+#include "ingest/schedulers/kubernetes/state_metrics.h"
 #include "reporting/number_format.h"
 #include "reporting/table.h"
+#include "telemetry/classification.h"
+#include "telemetry/prometheus/exposition.h"
 
 namespace pennyweight {
 namespace {
@@ -40,6 +43,21 @@ kubernetes::KnownFacts known_facts(const ParserInput& input, std::span<const Nod
     return found == latest.end() ? std::nullopt : std::optional(found->second);
   };
   return known;
+}
+
+Result<void> give_facts(const ParserInput& input, const kubernetes::Facts& facts) {
+  TRY(input.sink.nodes(facts.nodes));
+  TRY(input.sink.gpus(facts.gpus));
+  TRY(input.sink.holdings(facts.holdings));
+  TRY(input.sink.outages(facts.outages));
+  constexpr std::size_t kShown = 10;
+  for (std::size_t i = 0; i < std::min(facts.problems.size(), kShown); ++i) {
+    input.remarks.push_back(facts.problems[i]);
+  }
+  if (facts.problems.size() > kShown) {
+    input.remarks.push_back(fmt::format("and {} more of the kind", facts.problems.size() - kShown));
+  }
+  return {};
 }
 
 class KubectlReader {
@@ -111,21 +129,10 @@ class KubectlReader {
   }
 
   Result<void> give(const kubernetes::Facts& facts) {
-    TRY(input_.sink.nodes(facts.nodes));
-    TRY(input_.sink.gpus(facts.gpus));
-    TRY(input_.sink.holdings(facts.holdings));
-    TRY(input_.sink.outages(facts.outages));
+    TRY(give_facts(input_, facts));
     if (pods_and_nodes_ == 0 && rejected_.empty()) {
       input_.remarks.push_back(counted(objects_, "object") +
                                ", and no pod or node among them: nothing is held or priced");
-    }
-    constexpr std::size_t kShown = 10;
-    for (std::size_t i = 0; i < std::min(facts.problems.size(), kShown); ++i) {
-      input_.remarks.push_back(facts.problems[i]);
-    }
-    if (facts.problems.size() > kShown) {
-      input_.remarks.push_back(
-          fmt::format("and {} more of the kind", facts.problems.size() - kShown));
     }
     remark_capture_time(input_, at_);
     return input_.sink.rejected(rejected_);
@@ -206,10 +213,104 @@ bool matches_kubectl(const InputFormat&, const FileStart& start) {
          (start.contains("\"items\"") || start.contains("\"metadata\""));
 }
 
+// One scrape of kube-state-metrics, as if it had been scraped twice: what is there then is known.
+class StateMetricsDump : public prometheus::SeriesSink {
+ public:
+  StateMetricsDump(const ParserInput& input, Instant at, std::span<const Node> nodes)
+      : input_(input),
+        at_(at),
+        classes_{.cluster = input.cluster.name, .cluster_label = ""},
+        state_({.cluster = input.cluster.name, .known = known_facts(input, nodes)}),
+        metrics_({}, state_) {}
+
+  void series(const Hash128&, const prometheus::EncodedLabels& labels,
+              std::span<const prometheus::Sample> samples) override {
+    std::vector<prometheus::Label> decoded;
+    if (samples.empty() || !labels.decode(decoded)) return;
+    auto what = telemetry::classify_series(decoded, classes_);
+    auto* state = std::get_if<telemetry::StateSeries>(&what);
+    if (state == nullptr) return;
+    const prometheus::Sample& last = samples.back();
+    if (last.at_ms != unix_ms(at_)) stated_ms_ = std::max(stated_ms_, last.at_ms);
+    series_.emplace_back(std::move(*state), last);
+  }
+
+  Result<void> read(const std::string& document) {
+    const auto report = TRY(prometheus::parse_exposition(prometheus::ExpositionFormat::kText,
+                                                         document, {}, {.scraped_at = at_}, *this));
+    std::vector<RejectedRow> rejected;
+    for (const prometheus::BadLine& bad : report.first_bad) {
+      rejected.push_back({input_.file, bad.line, "", printable(bad.reason), ""});
+    }
+    if (series_.empty() && rejected.empty()) {
+      return fail(
+          ErrorCode::kBadFile,
+          "has no series of pods or nodes; give what kube-state-metrics serves at /metrics");
+    }
+    // Samples that state their time were scraped at the last of these times.
+    const std::int64_t at_ms = stated_ms_ > 0 ? stated_ms_ : unix_ms(at_);
+    for (const std::int64_t ms :
+         {at_ms - kubernetes::StateMetricsOptions{}.interval.count(), at_ms}) {
+      for (const auto& [one, sample] : series_) {
+        if (const std::uint64_t handle = metrics_.declare(one); handle != 0) {
+          metrics_.sample(handle, ms, sample.value);
+        }
+      }
+    }
+    if (const auto until = metrics_.settle()) {
+      TRY(give_facts(input_, state_.facts(*until)));
+    }
+    if (stated_ms_ == 0) remark_capture_time(input_, at_);
+    if (metrics_.refused() > 0) {
+      input_.remarks.push_back(fmt::format("{} over the limit of {} were not read",
+                                           counted(metrics_.refused(), "series"),
+                                           kubernetes::kStateSeriesMax));
+    }
+    return input_.sink.rejected(rejected);
+  }
+
+ private:
+  const ParserInput& input_;
+  Instant at_;
+  std::int64_t stated_ms_ = 0;
+  telemetry::ClassificationOptions classes_;
+  kubernetes::ClusterState state_;
+  kubernetes::StateMetrics metrics_;
+  std::vector<std::pair<telemetry::StateSeries, prometheus::Sample>> series_;
+};
+
+Result<FileParser> open_state_metrics(const InputFormat&, const ParserInput& input) {
+  const auto at = TRY(capture_time(input));
+  if (!at) {
+    return fail(ErrorCode::kConfig,
+                "kube-state-metrics does not say when it was scraped; give --at");
+  }
+  return document_parser([input, at = *at](const std::string& document) -> Result<void> {
+    const auto nodes = TRY(input.store.nodes());
+    return StateMetricsDump(input, at, nodes).read(document);
+  });
+}
+
+bool matches_state_metrics(const InputFormat&, const FileStart& start) {
+  for (const std::string_view what : {"kube_pod_", "kube_node_", "kube_namespace_", "kube_job_"}) {
+    for (const std::string_view before : {"", "# HELP ", "# TYPE "}) {
+      const std::string word = fmt::format("{}{}", before, what);
+      if (start.text().starts_with(word) || start.contains("\n" + word)) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<InputFormat> kubernetes_inputs() {
-  return {{.name = "kubectl",
+  return {{.name = "kube-state-metrics",
+           .description = "Kubernetes (kube-state-metrics, /metrics)",
+           .matches = matches_state_metrics,
+           .open = open_state_metrics,
+           .needs_cluster = true,
+           .cluster_kind = ClusterKind::kKubernetes},
+          {.name = "kubectl",
            .description = "Kubernetes objects (kubectl get pods,nodes -o json)",
            .matches = matches_kubectl,
            .open = open_kubectl,

@@ -1,5 +1,5 @@
-// Records of schedulers as input formats: Slurm's sacct and scontrol, PBS's accounting log, and
-// Kubernetes traces in the openb schema.
+// Records of schedulers as input formats: Slurm's sacct, scontrol and slurm.conf, the accounting of
+// PBS and LSF, and Kubernetes traces in the openb schema.
 #include <fmt/format.h>
 
 #include <memory>
@@ -10,15 +10,20 @@
 #include "app/import/format_lists.h"
 #include "app/import/parser_tools.h"
 #include "core/try.h"
+#include "ingest/schedulers/lsf/accounting.h"
 #include "ingest/schedulers/openb/nodes.h"
 #include "ingest/schedulers/openb/pods.h"
 #include "ingest/schedulers/pbs/accounting.h"
 #include "ingest/schedulers/slurm/sacct_json.h"
 #include "ingest/schedulers/slurm/sacct_text.h"
 #include "ingest/schedulers/slurm/scontrol_nodes.h"
+#include "ingest/schedulers/slurm/slurm_conf.h"
 
 namespace pennyweight {
 namespace {
+
+// The outcomes of schedulers' records: ledger/job_without_time.h.
+constexpr std::string_view kJobWithoutTime = "unstarted or zero-length job";
 
 slurm::SacctOptions sacct_options(const ParserInput& input) {
   slurm::SacctOptions options{input.cluster.time_zone, input.file, {}, input.now};
@@ -29,7 +34,8 @@ slurm::SacctOptions sacct_options(const ParserInput& input) {
 }
 
 slurm::SacctSink sacct_sink(SessionSink& sink) {
-  return {facts_into<Holding>(sink, &SessionSink::holdings), rejected_into(sink)};
+  return {facts_into<Holding>(sink, &SessionSink::holdings), rejected_into(sink),
+          facts_into<Outcome>(sink, &SessionSink::outcomes)};
 }
 
 void add_sacct_remarks(const ParserInput& input, const slurm::SacctCounts& counts) {
@@ -73,21 +79,34 @@ Result<FileParser> open_sacct_json(const InputFormat&, const ParserInput& input)
   });
 }
 
-Result<FileParser> open_scontrol(const InputFormat&, const ParserInput& input) {
+using NodeReader = Result<slurm::ScontrolNodes> (*)(std::string_view text,
+                                                    const slurm::ScontrolOptions& options);
+
+Result<FileParser> open_slurm_nodes(NodeReader parse, std::string_view program,
+                                    const ParserInput& input) {
   if (!input.options.from) {
-    return fail(
-        ErrorCode::kConfig,
-        "scontrol does not say since when its nodes exist; state it, such as --from 2026-03-01");
+    return fail(ErrorCode::kConfig, fmt::format("{} does not say since when its nodes exist; state "
+                                                "it, such as --from 2026-03-01",
+                                                program));
   }
   const slurm::ScontrolOptions options{input.cluster.name, *input.options.from, input.file,
                                        input.cluster.partitions_are_pools};
-  return document_parser([options, input](const std::string& text) -> Result<void> {
-    const auto nodes = TRY(slurm::parse_scontrol_nodes(text, options));
+  return document_parser([options, input, parse](const std::string& text) -> Result<void> {
+    const auto nodes = TRY(parse(text, options));
     add_remark(input, nodes.future, "node is in state FUTURE and was skipped",
                "nodes are in state FUTURE and were skipped");
     TRY(input.sink.nodes(nodes.nodes));
+    input.remarks.insert(input.remarks.end(), nodes.notes.begin(), nodes.notes.end());
     return input.sink.rejected(nodes.rejected);
   });
+}
+
+Result<FileParser> open_scontrol(const InputFormat&, const ParserInput& input) {
+  return open_slurm_nodes(slurm::parse_scontrol_nodes, "scontrol", input);
+}
+
+Result<FileParser> open_slurm_conf(const InputFormat&, const ParserInput& input) {
+  return open_slurm_nodes(slurm::parse_slurm_conf, "slurm.conf", input);
 }
 
 // The instant that second 0 of a trace stands for.
@@ -146,6 +165,25 @@ Result<FileParser> open_pbs(const InputFormat&, const ParserInput& input) {
       }};
 }
 
+Result<FileParser> open_lsf(const InputFormat&, const ParserInput& input) {
+  const auto reader = std::make_shared<lsf::AccountingReader>(
+      lsf::AccountingOptions{input.file, input.cluster.name, input.now},
+      facts_into<Holding>(input.sink, &SessionSink::holdings),
+      facts_into<Outcome>(input.sink, &SessionSink::outcomes), rejected_into(input.sink));
+  return FileParser{[reader](std::string_view chunk) { return reader->feed(chunk); },
+                    [reader, input]() -> Result<void> {
+                      TRY(reader->finish());
+                      add_remark(input, reader->counts().others,
+                                 "record is of another type than JOB_FINISH, and holds nothing",
+                                 "records are of other types than JOB_FINISH, and hold nothing");
+                      return {};
+                    }};
+}
+
+bool matches_lsf(const InputFormat&, const FileStart& start) {
+  return lsf::is_accounting_file(start.text());
+}
+
 bool matches_pbs(const InputFormat&, const FileStart& start) {
   return pbs::is_accounting_record(start.text());
 }
@@ -160,7 +198,11 @@ bool matches_sacct_json(const InputFormat&, const FileStart& start) {
 }
 
 bool matches_scontrol(const InputFormat&, const FileStart& start) {
-  return start.text().starts_with("NodeName=");
+  return start.text().starts_with("NodeName=") && !slurm::is_gres_conf(start.text());
+}
+
+bool matches_slurm_conf(const InputFormat&, const FileStart& start) {
+  return !start.is_json() && slurm::is_slurm_conf(start.text());
 }
 
 bool matches_openb_pods(const InputFormat&, const FileStart& start) {
@@ -179,11 +221,19 @@ std::vector<InputFormat> scheduler_inputs() {
        .description = "Slurm accounting (sacct --parsable2)",
        .matches = matches_sacct_text,
        .open = open_sacct_text,
-       .cluster_kind = ClusterKind::kSlurm},
+       .cluster_kind = ClusterKind::kSlurm,
+       .outcome_name = kJobWithoutTime},
       {.name = "slurm-json",
        .description = "Slurm accounting (sacct --json)",
        .matches = matches_sacct_json,
        .open = open_sacct_json,
+       .cluster_kind = ClusterKind::kSlurm,
+       .outcome_name = kJobWithoutTime},
+      {.name = "slurm-conf",
+       .description = "Slurm nodes (slurm.conf)",
+       .matches = matches_slurm_conf,
+       .open = open_slurm_conf,
+       .needs_cluster = true,
        .cluster_kind = ClusterKind::kSlurm},
       {.name = "scontrol",
        .description = "Slurm nodes (scontrol show node)",
@@ -196,6 +246,12 @@ std::vector<InputFormat> scheduler_inputs() {
        .matches = matches_pbs,
        .open = open_pbs,
        .needs_cluster = true},
+      {.name = "lsf",
+       .description = "LSF accounting (lsb.acct)",
+       .matches = matches_lsf,
+       .open = open_lsf,
+       .needs_cluster = true,
+       .outcome_name = kJobWithoutTime},
       {.name = "openb-pods",
        .description = "Kubernetes pods (openb CSV)",
        .matches = matches_openb_pods,

@@ -1,0 +1,400 @@
+#include "ingest/schedulers/lsf/accounting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <expected>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/ascii.h"
+#include "core/limits.h"
+#include "core/plain_text.h"
+#include "core/try.h"
+#include "ledger/job_without_time.h"
+
+namespace pennyweight::lsf {
+namespace {
+
+constexpr std::uint64_t kSecondsMax = 7'258'118'399;  // the year 2199
+constexpr std::string_view kFinish = "JOB_FINISH";
+constexpr std::size_t kFieldsMax = 1'000'000;  // a job of a hundred thousand slots names each
+
+struct Mistake {
+  std::string field;
+  std::string reason;
+};
+
+template <class Value>
+using Read = std::expected<Value, Mistake>;
+
+std::unexpected<Mistake> mistake(std::string_view field, std::string reason) {
+  return std::unexpected(Mistake{std::string(field), std::move(reason)});
+}
+
+std::optional<std::uint64_t> whole_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+struct Field {
+  std::string text;
+  bool is_quoted = false;
+};
+
+// Fields separated by blanks; one in quotes holds a quote as two. Nothing where a quote does not
+// end.
+std::optional<std::vector<Field>> fields_of(std::string_view line) {
+  std::vector<Field> fields;
+  while (true) {
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    if (line.empty() || fields.size() >= kFieldsMax) return fields;
+    Field field;
+    if (line.front() != '"') {
+      const std::size_t end = std::min(line.find(' '), line.size());
+      field.text = line.substr(0, end);
+      line.remove_prefix(end);
+    } else {
+      field.is_quoted = true;
+      std::size_t at = 1;
+      while (at < line.size() && (line[at] != '"' || line.substr(at + 1, 1) == "\"")) {
+        field.text += line[at];
+        at += line[at] == '"' ? 2 : 1;
+      }
+      if (at >= line.size()) return std::nullopt;
+      line.remove_prefix(at + 1);
+    }
+    fields.push_back(std::move(field));
+  }
+}
+
+// Takes fields in their order, and keeps the first mistake.
+class Cursor {
+ public:
+  explicit Cursor(const std::vector<Field>& fields) : fields_(fields) {}
+
+  std::string_view text(std::string_view name) {
+    const Field* field = next(name);
+    if (field == nullptr) return {};
+    if (!field->is_quoted) refuse(name, fmt::format("'{}' is not in quotes", shown(field->text)));
+    return field->text;
+  }
+  std::uint64_t number(std::string_view name, std::uint64_t most) {
+    const Field* field = next(name);
+    if (field == nullptr) return 0;
+    const auto value = field->is_quoted ? std::nullopt : whole_number(field->text);
+    if (!value || *value > most) {
+      refuse(name, fmt::format("'{}' is not a number of 0 to {}", shown(field->text), most));
+      return 0;
+    }
+    return *value;
+  }
+  void skip(std::string_view name) { next(name); }
+
+  const std::optional<Mistake>& mistake() const { return mistake_; }
+  void refuse(std::string_view name, std::string reason) {
+    if (!mistake_) mistake_ = Mistake{std::string(name), std::move(reason)};
+  }
+
+ private:
+  static std::string shown(std::string_view text) { return printable_text(text, 60); }
+  const Field* next(std::string_view name) {
+    if (at_ < fields_.size()) return &fields_[at_++];
+    refuse(name, "the record ends before it: it is cut off");
+    return nullptr;
+  }
+
+  const std::vector<Field>& fields_;
+  std::size_t at_ = 0;
+  std::optional<Mistake> mistake_;
+};
+
+using Hosts = std::map<std::string, std::uint64_t>;  // slots by host
+
+struct Job {
+  std::uint64_t id = 0, index = 0, submitted = 0, started = 0, ended = 0, status = 0;
+  std::string user, queue, name, project, exit_status;
+  Hosts hosts;
+  std::uint64_t slots = 0;
+};
+
+// "16*host", or "host" for one slot.
+void add_host(Cursor& cursor, std::string_view text, Job& job) {
+  std::uint64_t slots = 1;
+  if (const std::size_t star = text.find('*'); star != std::string_view::npos) {
+    slots = whole_number(text.substr(0, star)).value_or(0);
+    text.remove_prefix(star + 1);
+  }
+  if (text.empty() || text.size() > limits::kIdBytesMax || slots == 0 || slots > 1'000'000) {
+    return cursor.refuse("execHosts", "a host has no name, or no slots");
+  }
+  job.hosts[std::string(text)] += slots;
+  job.slots += slots;
+}
+
+Job read_job(Cursor& cursor) {
+  Job job;
+  cursor.skip("JOB_FINISH");
+  cursor.skip("version");
+  job.ended = cursor.number("eventTime", kSecondsMax);
+  job.id = cursor.number("jobId", UINT64_MAX);
+  cursor.skip("userId");
+  cursor.skip("options");
+  cursor.skip("numProcessors");
+  job.submitted = cursor.number("submitTime", kSecondsMax);
+  cursor.skip("beginTime");
+  cursor.skip("termTime");
+  job.started = cursor.number("startTime", kSecondsMax);
+  job.user = cursor.text("userName");
+  job.queue = cursor.text("queue");
+  for (const char* name : {"resReq", "dependCond", "preExecCmd", "fromHost", "cwd", "inFile",
+                           "outFile", "errFile", "jobFile"}) {
+    cursor.text(name);
+  }
+  for (std::uint64_t left = cursor.number("numAskedHosts", kFieldsMax); left > 0; --left) {
+    if (cursor.mistake()) return job;
+    cursor.text("askedHosts");
+  }
+  for (std::uint64_t left = cursor.number("numExHosts", kFieldsMax); left > 0; --left) {
+    if (cursor.mistake()) return job;
+    add_host(cursor, cursor.text("execHosts"), job);
+  }
+  job.status = cursor.number("jStatus", UINT32_MAX);
+  cursor.skip("hostFactor");
+  job.name = cursor.text("jobName");
+  cursor.text("command");
+  for (int i = 0; i < 19; ++i) cursor.skip("lsfRusage");
+  cursor.text("mailUser");
+  job.project = cursor.text("projectName");
+  job.exit_status = std::to_string(cursor.number("exitStatus", UINT32_MAX));
+  cursor.skip("maxNumProcessors");
+  cursor.text("loginShell");
+  cursor.text("timeEvent");
+  job.index = cursor.number("idx", UINT32_MAX);
+  return job;
+}
+
+// "num=2:mode=shared", "num=1/task:j_exclusive=yes".
+bool is_gpu_requirement(std::string_view text) {
+  constexpr std::string_view kNum = "num=";
+  if (!text.starts_with(kNum) || text.size() == kNum.size()) return false;
+  const std::string_view rest = text.substr(kNum.size());
+  return ascii::is_digit(rest.front()) && rest.find(' ') == std::string_view::npos;
+}
+
+Read<std::map<std::string, std::uint64_t>> gpus_of(const std::vector<Field>& fields,
+                                                   const Job& job) {
+  std::map<std::string, std::uint64_t> gpus;
+  for (const auto& [host, slots] : job.hosts) gpus[host] = 0;
+  const Field* requirement = nullptr;
+  for (const Field& field : fields) {
+    if (field.is_quoted && is_gpu_requirement(field.text)) requirement = &field;  // the last wins
+  }
+  if (requirement == nullptr) {
+    for (const Field& field : fields) {
+      const std::size_t at = field.text.find("ngpus");
+      if (!field.is_quoted || at == std::string::npos ||
+          field.text.find("rusage[") == std::string::npos) {
+        continue;
+      }
+      return mistake("resReq",
+                     "GPUs were requested by rusage[ngpus…], and nothing says whether that is of "
+                     "the job, of each host or of each slot; give the job as a table of holdings");
+    }
+    return gpus;
+  }
+  const std::string_view number = std::string_view(requirement->text).substr(4);
+  const std::size_t end = std::min(number.find_first_not_of("0123456789"), number.size());
+  const auto each = whole_number(number.substr(0, end));
+  const std::string_view rest = number.substr(end);
+  const bool is_of_tasks = rest.starts_with("/task");
+  if (!each || *each > limits::kGpusPerNodeMax ||
+      (!rest.empty() && rest.front() != ':' && !is_of_tasks && !rest.starts_with("/host"))) {
+    return mistake("gpuReq", fmt::format("'{}' is not a number of GPUs",
+                                         printable_text(requirement->text, 60)));
+  }
+  std::uint64_t all = 0;
+  for (const auto& [host, slots] : job.hosts) {
+    gpus[host] = *each * (is_of_tasks ? slots : 1);
+    all += gpus[host];
+    if (all > limits::kGpusPerHoldingMax) return mistake("gpuReq", "too many GPUs");
+  }
+  return gpus;
+}
+
+Read<Labels> labels_of(const Job& job) {
+  constexpr std::uint64_t kDone = 64;
+  const std::string_view state = job.status == kDone ? "DONE" : "EXIT";
+  const struct {
+    std::string_view label, value, field;
+  } all[] = {{"user", job.user, "userName"},
+             {"queue", job.queue, "queue"},
+             {"partition", job.queue, "queue"},
+             {"project", job.project, "projectName"},
+             {"job_name", job.name, "jobName"},
+             {"state", state, "jStatus"},
+             {kExitCodeLabel, job.exit_status, "exitStatus"}};
+  Labels labels;
+  for (const auto& each : all) {
+    if (each.value.empty() || (each.label == "project" && each.value == "default")) continue;
+    if (const auto set = labels.set(each.label, each.value); !set) {
+      return mistake(each.field, set.error().message);
+    }
+  }
+  if (job.submitted > 0) {
+    const auto at = from_unix_seconds(static_cast<std::int64_t>(job.submitted));
+    if (const auto set = labels.set(kSubmitTimeLabel, to_text(at)); !set) {
+      return mistake("submitTime", set.error().message);
+    }
+  }
+  return labels;
+}
+
+// One of the two, or neither where the job held nothing and no time is known.
+struct Found {
+  std::optional<Holding> holding;
+  std::optional<Outcome> without_time;
+};
+
+Read<Found> facts_of(const std::vector<Field>& fields, const AccountingOptions& options,
+                     AccountingCounts& counts) {
+  Cursor cursor(fields);
+  const Job job = read_job(cursor);
+  if (cursor.mistake()) return std::unexpected(*cursor.mistake());
+  const auto end = from_unix_seconds(static_cast<std::int64_t>(job.ended));
+  if (end > options.read_at) {
+    return mistake("eventTime",
+                   fmt::format("it ended at {}, after the file was read", to_text(end)));
+  }
+  auto labels = labels_of(job);
+  if (!labels) return std::unexpected(std::move(labels.error()));
+  const WorkloadId workload(job.index == 0 ? std::to_string(job.id)
+                                           : fmt::format("{}[{}]", job.id, job.index));
+  if (job.started == 0 || job.started == job.ended) {
+    const bool started = job.started != 0;
+    ++(started ? counts.zero_length : counts.never_started);
+    return Found{std::nullopt, job_without_time(options.cluster, workload,
+                                                started ? kJobsOfZeroLength : kJobsNeverStarted,
+                                                end, *std::move(labels))};
+  }
+  const auto begin = from_unix_seconds(static_cast<std::int64_t>(job.started));
+  if (end < begin) {
+    return mistake("eventTime", fmt::format("it ended at {}, before it began at {}", to_text(end),
+                                            to_text(begin)));
+  }
+  if (job.hosts.empty()) return mistake("numExHosts", "the job ran, but on no host");
+  if (job.hosts.size() > limits::kGpusPerHoldingMax) return mistake("execHosts", "too many hosts");
+  const auto gpus = gpus_of(fields, job);
+  if (!gpus) return std::unexpected(gpus.error());
+  OnNodes on;
+  for (const auto& [host, count] : *gpus) {
+    on.parts.push_back({NodeId(host), static_cast<std::uint32_t>(count)});
+  }
+  Holding holding(options.cluster, workload, Interval(begin, end), std::move(on));
+  holding.attempt = to_text(begin);
+  holding.cpu_milli = job.slots * 1000;
+  holding.labels = *std::move(labels);
+  return Found{std::move(holding), std::nullopt};
+}
+
+}  // namespace
+
+bool is_accounting_file(std::string_view beginning) {
+  while (beginning.starts_with('#')) {
+    const std::size_t end = beginning.find('\n');
+    if (end == std::string_view::npos) return false;
+    beginning.remove_prefix(end + 1);
+  }
+  return beginning.starts_with("\"JOB_FINISH\" \"") || beginning.starts_with("\"JOB_NEW\" \"") ||
+         beginning.starts_with("\"EVENT_ADRSV_FINISH\" \"") ||
+         beginning.starts_with("\"JOB_RESIZE\" \"") ||
+         beginning.starts_with("\"JOB_STARTLIMIT\" \"");
+}
+
+AccountingReader::AccountingReader(AccountingOptions options, FactSink<Holding> holdings,
+                                   FactSink<Outcome> without_time, FactSink<RejectedRow> rejected)
+    : options_(std::move(options)),
+      holdings_(std::move(holdings)),
+      without_time_(std::move(without_time)),
+      rejected_(std::move(rejected)) {}
+
+Result<void> AccountingReader::feed(std::string_view chunk) {
+  while (!chunk.empty()) {
+    const std::size_t end = chunk.find('\n');
+    const std::string_view part = chunk.substr(0, end);
+    if (line_.size() + part.size() > limits::kRowBytesMax) {
+      line_.append(part.substr(0, limits::kRejectedTextBytesMax));
+      line_.resize(std::min(line_.size(), limits::kRejectedTextBytesMax));
+      is_line_too_long_ = true;
+    } else if (!is_line_too_long_) {
+      line_.append(part);
+    }
+    if (end == std::string_view::npos) return {};
+    chunk.remove_prefix(end + 1);
+    TRY(end_line());
+  }
+  return {};
+}
+
+Result<void> AccountingReader::finish() {
+  if (!line_.empty()) {
+    TRY(end_line());
+  }
+  TRY(holdings_.flush());
+  TRY(without_time_.flush());
+  return rejected_.flush();
+}
+
+Result<void> AccountingReader::end_line() {
+  std::string_view line = line_;
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  Result<void> done;
+  if (!line.empty() && !line.starts_with('#')) done = read_record(line);
+  line_.clear();
+  is_line_too_long_ = false;
+  ++number_;
+  return done;
+}
+
+Result<void> AccountingReader::read_record(std::string_view line) {
+  const auto reject = [&](std::string_view field, std::string_view reason) -> Result<void> {
+    ++counts_.rejected;
+    return rejected_.add({.file = options_.file,
+                          .line = number_,
+                          .column = std::string(field),
+                          .reason = printable_text(reason, limits::kRejectedTextBytesMax),
+                          .text = printable_text(line, limits::kRejectedTextBytesMax)});
+  };
+  if (is_line_too_long_) {
+    return reject("", fmt::format("it has more than {} bytes", limits::kRowBytesMax));
+  }
+  if (!is_plain_text(line)) return reject("", "it is not UTF-8 text");
+  const auto fields = fields_of(line);
+  if (!fields) return reject("", "a quote does not end: the record is cut off");
+  if (fields->empty() || !fields->front().is_quoted) {
+    return reject("", "it does not begin with a type in quotes: it is no record of lsb.acct");
+  }
+  if (fields->front().text != kFinish) {
+    ++counts_.others;
+    return {};
+  }
+  AccountingCounts seen = counts_;
+  auto found = facts_of(*fields, options_, seen);
+  if (!found) return reject(found.error().field, found.error().reason);
+  counts_ = seen;
+  ++counts_.runs;
+  if (found->without_time) {
+    found->without_time->source = {number_};
+    return without_time_.add(*std::move(found->without_time));
+  }
+  found->holding->source = {number_};
+  ++counts_.holdings;
+  return holdings_.add(*std::move(found->holding));
+}
+
+}  // namespace pennyweight::lsf
