@@ -175,6 +175,20 @@ ReadBody read_chunked(std::string_view sent, std::size_t piece, std::uint64_t by
   return read;
 }
 
+TEST(MessageParser, EndsTheConnectionIfAnyFieldSaysSo) {
+  const auto keeps_alive = [](std::string_view fields) {
+    MessageParser parser;
+    RequestHead head;
+    EXPECT_TRUE(
+        parser.parse_head("GET / HTTP/1.1\r\nHost: x\r\n" + std::string(fields) + "\r\n", head));
+    return head.keeps_alive;
+  };
+  EXPECT_TRUE(keeps_alive(""));
+  EXPECT_TRUE(keeps_alive("Connection: keep-alive\r\nConnection: closed, x\r\n"));
+  EXPECT_FALSE(keeps_alive("Connection: close\r\n"));
+  EXPECT_FALSE(keeps_alive("Connection: keep-alive\r\nA: b\r\nconnection: x ,Close\r\n"));
+}
+
 TEST(MessageParser, ReadsChunksInAnyPieces) {
   const std::string_view sent =
       "3;a=b\r\nabc\r\n00A\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\nGET /next";

@@ -23,6 +23,16 @@ using BeastError = boost::beast::error_code;
 
 std::string to_std(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
+// Whether a list of options (Connection) names `close`. Beast looks at the first such field alone.
+bool names_close(std::string_view options) {
+  while (!options.empty()) {
+    const std::size_t comma = std::min(options.find(','), options.size());
+    if (ascii::equal_ignoring_case(ascii::trim(options.substr(0, comma)), "close")) return true;
+    options.remove_prefix(std::min(comma + 1, options.size()));
+  }
+  return false;
+}
+
 // A body as a string that grows with what arrives, up to a limit.
 struct BoundedBody {
   struct value_type {
@@ -90,6 +100,8 @@ bool MessageParser::parse_head(std::string_view head, RequestHead& parsed) {
   for (const auto& field : message) {
     parsed.fields.emplace_back(ascii::lower_case(to_std(field.name_string())),
                                to_std(field.value()));
+    const auto& [name, value] = parsed.fields.back();
+    if (name == "connection" && names_close(value)) parsed.keeps_alive = false;
   }
   return true;
 }

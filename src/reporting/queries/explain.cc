@@ -355,7 +355,10 @@ const std::vector<VisibleStep>& visible_steps() {
       {"Who held it, and when", {}},
       {"The rule of sharing", {"basis", "formula", "kind", "on which GPU"}},
       {"Moment by moment", {}},
-      {"How much it weighs", {}},
+      // Not the share, nor the weights of all: the amount divided by the share is the whole line.
+      {"How much it weighs",
+       {"unit", "one device", "requested over the interval", "of which here", "posted here",
+        "weight"}},
       {"What is spread", {"kind", "component", "interval", "node"}},
       {"The rule", {}},
       {"The posting", {}},
@@ -364,7 +367,6 @@ const std::vector<VisibleStep>& visible_steps() {
 }
 
 constexpr std::string_view kThisOne = " (this one)";
-constexpr std::string_view kOthers = "others";
 
 // Removes the total from "… of …": scoped users may not see what all owners pay together.
 std::string strip_total(const std::string& value) {
@@ -519,9 +521,9 @@ Explanation restrict_to_scope(const Explanation& whole,
         kept.facts.emplace_back(name, strip_total(value));
     } else if (step.title.starts_with("Who shared the ")) {
       for (const auto& [name, value] : step.facts) {
-        const bool is_place = name == "seat" || name == "where" || name == "and others";
+        const bool is_place = name == "seat" || name == "where";
         const bool is_own = name.ends_with(kThisOne) || names(name);
-        kept.facts.emplace_back(is_place || is_own ? name : std::string(kOthers), value);
+        if (is_place || is_own) kept.facts.emplace_back(name, value);
       }
     } else {
       const auto visible = std::ranges::find(visible_steps(), step.title, &VisibleStep::title);

@@ -76,9 +76,10 @@ Result<ExplainResult> explain_postings(Store& store, const ExplainQuery& params,
 
 std::vector<OutlineSection> outline_explanation(const Explanation& explanation);
 
-// The parts of an explanation that a scoped user may see. Workloads that shared a device or bear a
-// part of the cost are anonymous unless `names` accepts them. The charge's amounts are left out,
-// since they are what all owners pay together.
+// The parts of an explanation that a scoped user may see: their own part, and the rules. Workloads
+// that shared a device or bear a part of the cost are left out unless `names` accepts them. So are
+// the charge's amounts, and the share by which one could compute them: they are what all owners pay
+// together.
 Explanation restrict_to_scope(const Explanation& whole,
                               const std::function<bool(const std::string& workload)>& names);
 
