@@ -11,9 +11,11 @@
 namespace pennyweight {
 namespace {
 
-TEST(DetectFormat, ByContent){const struct {const char * text;
-const char* want;
-} kCases[] = {
+TEST(DetectFormat, ByContent) {
+  const struct {
+    const char* text;
+    const char* want;
+  } kCases[] = {
       {"BilledCost,ChargePeriodStart\n", "focus"},
       {"\xEF\xBB\xBF\"AvailabilityZone\",\"BilledCost\"\r\n", "focus"},
       {"PAR1....", "focus-parquet"},
@@ -49,16 +51,16 @@ const char* want;
       {"NodeName=n[1-4] CPUs=16 Gres=gpu:a100:4\n", "slurm-conf"},
       {"\"JOB_FINISH\" \"10.1\" 1770868800 7 1000\n", "lsf"},
       {R"([{"gpu": 0, "bdf": "0000:0C:00.0", "uuid": "u"}])", "amd-smi"},
-      {R"({"card0": {"Unique ID": "0x1", "GPU use (%)": "3"}})", "amd-smi"},
+      {R"({"card0": {"Unique ID": "0x1", "Card Series": "x"}})", "amd-smi"},
       {"# HELP kube_pod_info [STABLE] x\n", "kube-state-metrics"},
       {"kube_node_info{node=\"n\"} 1\n", "kube-state-metrics"},
       {R"({"apiVersion": "v1", "items": [], "kind": "List"})", "kubectl"},
-};
-for (const auto& [text, want] : kCases) {
-  const auto format = detect_format(text);
-  ASSERT_TRUE(format) << text << format.error().message;
-  EXPECT_EQ((*format)->name, want) << text;
-}
+  };
+  for (const auto& [text, want] : kCases) {
+    const auto format = detect_format(text);
+    ASSERT_TRUE(format) << text << format.error().message;
+    EXPECT_EQ((*format)->name, want) << text;
+  }
 }
 
 TEST(DetectFormat, SaysWhyNot) {
