@@ -25,6 +25,12 @@ constexpr std::array<std::string_view, 6> kReceiverKinds = {"alertmanager", "web
                                                             "teams",        "email",   "pagerduty"};
 constexpr std::array<std::string_view, 3> kDigestPeriods = {"none", "day", "week"};
 constexpr std::array<std::string_view, 2> kReceiverSeverities = {"warning", "critical"};
+constexpr std::array<std::string_view, 2> kReceiverHours = {"always", "business"};
+constexpr std::array<std::string_view, 7> kDayNames = {"mon", "tue", "wed", "thu",
+                                                       "fri", "sat", "sun"};
+constexpr int kMinutesOfDay = 24 * 60;
+constexpr std::size_t kMaintenanceMax = 200;
+constexpr std::size_t kInferenceMax = 20;
 // https://developer.pagerduty.com/docs/events-api-v2/trigger-events
 constexpr std::string_view kPagerDutyUrl = "https://events.pagerduty.com/v2/enqueue";
 
@@ -58,6 +64,10 @@ std::string receiver_problem(const ReceiverConfig& receiver) {
   }
   if (receiver.digest != DigestPeriod::kNone && !has_digests(receiver.kind)) {
     return "a digest is for email, slack and teams";
+  }
+  if (receiver.kind == ReceiverKind::kAlertmanager &&
+      (receiver.after_ms > 0 || receiver.is_in_hours)) {
+    return "an Alertmanager gets all that goes on; say there when people are to hear of it";
   }
   return "";
 }
@@ -98,9 +108,19 @@ void read_receivers(YamlReader& yaml, const YamlNode& node, const PathReader& pa
             const auto which = yaml.choice(at, "alerts.receivers[].severity", kReceiverSeverities);
             receiver.is_critical_only = which == 1u;
           }},
-         {"digest", [&](const YamlNode& at) {
+         {"digest",
+          [&](const YamlNode& at) {
             const auto which = yaml.choice(at, "alerts.receivers[].digest", kDigestPeriods);
             if (which) receiver.digest = static_cast<DigestPeriod>(*which);
+          }},
+         {"after",
+          [&](const YamlNode& at) {
+            const auto after = yaml.duration(at, "alerts.receivers[].after", 0, kRepeatMax);
+            if (after) receiver.after_ms = static_cast<std::uint32_t>(*after);
+          }},
+         {"hours", [&](const YamlNode& at) {
+            const auto which = yaml.choice(at, "alerts.receivers[].hours", kReceiverHours);
+            receiver.is_in_hours = which == 1u;
           }}});
     if (yaml.error_count() != before) return;
     if (receiver.name.empty()) return yaml.refuse(item, "a receiver needs a name");
@@ -161,6 +181,91 @@ void read_silences(YamlReader& yaml, const YamlNode& node, std::vector<SilenceCo
   });
 }
 
+void read_rules(YamlReader& yaml, const YamlNode& node, std::vector<AlertRuleConfig>& rules) {
+  yaml.sequence(node, "alerts.rules", kRulesMax, [&](const YamlNode& item) {
+    AlertRuleConfig rule;
+    const auto duration = [&](std::string_view what, std::optional<std::uint32_t>& target) {
+      return [&yaml, what, &target](const YamlNode& at) {
+        if (const auto value = yaml.duration(at, what, 0, kRepeatMax)) {
+          target = static_cast<std::uint32_t>(*value);
+        }
+      };
+    };
+    const std::size_t before = yaml.error_count();
+    yaml.mapping(item, "alerts.rules[]",
+                 {{"rule",
+                   [&](const YamlNode& at) {
+                     if (auto name = yaml.text(at, "alerts.rules[].rule")) {
+                       if (is_rule(yaml, at, "alerts.rules[].rule", *name)) rule.rule = *name;
+                     }
+                   }},
+                  {"for", duration("alerts.rules[].for", rule.for_ms)},
+                  {"keep", duration("alerts.rules[].keep", rule.keep_ms)},
+                  {"severity", [&](const YamlNode& at) {
+                     const auto which =
+                         yaml.choice(at, "alerts.rules[].severity", kReceiverSeverities);
+                     if (which) rule.is_critical = which == 1u;
+                   }}});
+    if (yaml.error_count() != before) return;
+    if (rule.rule.empty()) return yaml.refuse(item, "alerts.rules[]: `rule` is missing");
+    if (std::ranges::find(rules, rule.rule, &AlertRuleConfig::rule) != rules.end()) {
+      return yaml.refuse(item, fmt::format("alerts.rules: '{}' is there twice", rule.rule));
+    }
+    rules.push_back(std::move(rule));
+  });
+}
+
+void read_hours(YamlReader& yaml, const YamlNode& at, std::string_view what,
+                std::optional<WeekHours>& hours) {
+  const auto text = yaml.text(at, what);
+  if (!text) return;
+  const auto parsed = parse_week_hours(*text);
+  if (!parsed) return yaml.refuse(at, fmt::format("{}: {}", what, parsed.error().message));
+  hours = *parsed;
+}
+
+void read_maintenance(YamlReader& yaml, const YamlNode& node,
+                      std::vector<MaintenanceConfig>& windows) {
+  yaml.sequence(node, "alerts.maintenance", kMaintenanceMax, [&](const YamlNode& item) {
+    MaintenanceConfig window;
+    const auto instant = [&](std::string_view what, std::optional<Instant>& target) {
+      return [&yaml, what, &target](const YamlNode& at) {
+        const auto text = yaml.text(at, what);
+        if (!text) return;
+        const auto parsed = parse_instant(*text);
+        if (!parsed) return yaml.refuse(at, fmt::format("{}: {}", what, parsed.error().message));
+        target = *parsed;
+      };
+    };
+    const std::size_t before = yaml.error_count();
+    yaml.mapping(item, "alerts.maintenance[]",
+                 {{"scope",
+                   [&](const YamlNode& at) {
+                     if (auto text = yaml.text(at, "alerts.maintenance[].scope"))
+                       window.scope = *text;
+                   }},
+                  {"from", instant("alerts.maintenance[].from", window.from)},
+                  {"to", instant("alerts.maintenance[].to", window.to)},
+                  {"weekly",
+                   [&](const YamlNode& at) {
+                     read_hours(yaml, at, "alerts.maintenance[].weekly", window.weekly);
+                   }},
+                  {"reason", [&](const YamlNode& at) {
+                     if (auto text = yaml.text(at, "alerts.maintenance[].reason"))
+                       window.reason = *text;
+                   }}});
+    if (yaml.error_count() != before) return;
+    if (window.reason.empty()) return yaml.refuse(item, "a maintenance window needs a reason");
+    if (window.weekly ? window.from || window.to : !window.from || !window.to) {
+      return yaml.refuse(item, "a maintenance window has `from` and `to`, or `weekly`");
+    }
+    if (window.from && *window.from >= *window.to) {
+      return yaml.refuse(item, "a maintenance window ends after it begins");
+    }
+    windows.push_back(std::move(window));
+  });
+}
+
 void read_thresholds(YamlReader& yaml, const YamlNode& node, AlertThresholds& thresholds) {
   const auto number = [&](std::string_view what, std::int64_t most, std::uint32_t& target) {
     return [&yaml, what, most, &target](const YamlNode& at) {
@@ -190,11 +295,69 @@ void read_thresholds(YamlReader& yaml, const YamlNode& node, AlertThresholds& th
         }},
        {"silent_for", duration("alerts.thresholds.silent_for", 60'000, thresholds.silent_for_ms)},
        {"low_percent", number("alerts.thresholds.low_percent", 100, thresholds.low_percent)},
+       {"errors_for", duration("alerts.thresholds.errors_for", 1'000, thresholds.errors_for_ms)},
+       {"high_percent", number("alerts.thresholds.high_percent", 100, thresholds.high_percent)},
+       {"high_for", duration("alerts.thresholds.high_for", 0, thresholds.high_for_ms)},
+       {"inference_idle_for",
+        duration("alerts.thresholds.inference_idle_for", 0, thresholds.inference_idle_for_ms)},
+       {"checkpoint_hours",
+        number("alerts.thresholds.checkpoint_hours", 168, thresholds.checkpoint_hours)},
+       {"coverage_points",
+        number("alerts.thresholds.coverage_points", 100, thresholds.coverage_points)},
        {"costs_missing_days",
         number("alerts.thresholds.costs_missing_days", 366, thresholds.costs_missing_days)}});
 }
 
+// "08:30" in minutes; 24:00 is the end of the day.
+std::optional<int> parse_minutes(std::string_view text) {
+  const auto digit = [&](std::size_t i) { return text[i] >= '0' && text[i] <= '9'; };
+  if (text.size() != 5 || text[2] != ':' || !digit(0) || !digit(1) || !digit(3) || !digit(4)) {
+    return std::nullopt;
+  }
+  const int hour = (text[0] - '0') * 10 + (text[1] - '0');
+  const int minute = (text[3] - '0') * 10 + (text[4] - '0');
+  if (minute > 59 || hour * 60 + minute > kMinutesOfDay) return std::nullopt;
+  return hour * 60 + minute;
+}
+
+// "mon-fri" or "sat" among days that are named so far.
+bool add_days(std::string_view text, std::array<bool, 7>& days) {
+  const std::size_t dash = text.find('-');
+  const auto first = std::ranges::find(kDayNames, text.substr(0, dash));
+  const auto last =
+      dash == std::string_view::npos ? first : std::ranges::find(kDayNames, text.substr(dash + 1));
+  if (first == kDayNames.end() || last == kDayNames.end()) return false;
+  for (auto at = static_cast<std::size_t>(first - kDayNames.begin());; at = (at + 1) % 7) {
+    days[at] = true;
+    if (at == static_cast<std::size_t>(last - kDayNames.begin())) return true;
+  }
+}
+
 }  // namespace
+
+Result<WeekHours> parse_week_hours(std::string_view text) {
+  const auto wrong = [&] {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("'{}' names no hours; write mon-fri 08:00-18:00", text));
+  };
+  const std::size_t space = text.find(' ');
+  if (space == std::string_view::npos || space == 0) return wrong();
+  WeekHours hours{.days = {}};
+  std::string_view days = text.substr(0, space);
+  while (!days.empty()) {
+    const std::size_t comma = std::min(days.find(','), days.size());
+    if (!add_days(days.substr(0, comma), hours.days)) return wrong();
+    days.remove_prefix(std::min(comma + 1, days.size()));
+  }
+  const std::string_view times = text.substr(space + 1);
+  if (times.size() != 11 || times[5] != '-') return wrong();
+  const auto from = parse_minutes(times.substr(0, 5));
+  const auto to = parse_minutes(times.substr(6));
+  if (!from || !to || *from == *to || *from == kMinutesOfDay) return wrong();
+  hours.from_minutes = *from;
+  hours.to_minutes = *to;
+  return hours;
+}
 
 AlertConfig read_alert_config(YamlReader& reader, const YamlNode& node, const PathReader& path) {
   AlertConfig config;
@@ -228,6 +391,24 @@ AlertConfig read_alert_config(YamlReader& reader, const YamlNode& node, const Pa
           if (wait) config.idle_for_ms = static_cast<std::uint32_t>(*wait);
         }},
        {"thresholds", [&](const YamlNode& at) { read_thresholds(reader, at, config.thresholds); }},
+       {"rules", [&](const YamlNode& at) { read_rules(reader, at, config.rules); }},
+       {"business_hours",
+        [&](const YamlNode& at) {
+          std::optional<WeekHours> hours;
+          read_hours(reader, at, "alerts.business_hours", hours);
+          if (hours) config.business_hours = *hours;
+        }},
+       {"maintenance",
+        [&](const YamlNode& at) { read_maintenance(reader, at, config.maintenance); }},
+       {"inference",
+        [&](const YamlNode& at) {
+          config.inference = reader.texts(at, "alerts.inference", kInferenceMax);
+          for (const std::string& one : config.inference) {
+            if (const std::size_t equals = one.find('='); equals == 0 || equals == one.npos) {
+              reader.refuse(at, fmt::format("alerts.inference: '{}' is not DIMENSION=VALUE", one));
+            }
+          }
+        }},
        {"digest_hour",
         [&](const YamlNode& at) {
           const auto hour = reader.integer(at, "alerts.digest_hour", 0, 23);
@@ -262,6 +443,11 @@ ConfigKeys alert_config_keys() {
       {"alerts.receivers[].digest", "none, day, week", "none",
        "Alerts are sent at once, or together every day or every Monday. For email, slack and "
        "teams."},
+      {"alerts.receivers[].after", "duration", "0s",
+       "It hears only of what has gone on for so long after others were notified: escalation."},
+      {"alerts.receivers[].hours", "always, business", "always",
+       "Whether it hears at once, or only in `alerts.business_hours`. What ends meanwhile is not "
+       "sent."},
       {"alerts.allow_private", "list of hosts", "",
        "Hosts of receivers that may have a private or loopback address."},
       {"alerts.off", "list of rules", "", "Rules that are not evaluated."},
@@ -272,6 +458,23 @@ ConfigKeys alert_config_keys() {
       {"alerts.silences[].from", "date", "", "The first silent day; without it, always."},
       {"alerts.silences[].to", "date", "", "The last silent day. Required."},
       {"alerts.silences[].reason", "text", "", "Why. Required."},
+      {"alerts.rules[].rule", "rule", "", "The rule that is different. Required."},
+      {"alerts.rules[].for", "duration", "", "How long it holds before anybody is notified."},
+      {"alerts.rules[].keep", "duration", "5m",
+       "How long after it was last seen an alert ends, so that what comes and goes is one alert."},
+      {"alerts.rules[].severity", "warning, critical", "", "How grave it is."},
+      {"alerts.business_hours", "days and times", "mon-fri 08:00-18:00",
+       "When receivers with `hours: business` hear of alerts, in `time_zone`."},
+      {"alerts.maintenance[].scope", "text", "",
+       "What is worked on: a cluster, CLUSTER/NODE, CLUSTER/WORKLOAD, the name of a budget; by "
+       "default, everything."},
+      {"alerts.maintenance[].from", "instant", "", "When it begins, 2026-12-01T22:00:00+01:00."},
+      {"alerts.maintenance[].to", "instant", "", "When it ends."},
+      {"alerts.maintenance[].weekly", "days and times", "",
+       "Instead of `from` and `to`: each week, such as sat 22:00-04:00, in `time_zone`."},
+      {"alerts.maintenance[].reason", "text", "", "Why. Required."},
+      {"alerts.inference", "list of DIMENSION=VALUE", "",
+       "Workloads that answer requests: GPUs that they don't use are `inference_idle`."},
       {"alerts.every", "duration", "1m", "How often the rules are evaluated."},
       {"alerts.repeat", "duration", "4h",
        "How often receivers are notified again of an alert that continues."},
@@ -288,6 +491,19 @@ ConfigKeys alert_config_keys() {
        "A cluster that sent telemetry and has sent none for so long is `telemetry_missing`."},
       {"alerts.thresholds.low_percent", "percent", "20",
        "Workloads that use less of the GPUs that they hold are `low_utilisation`."},
+      {"alerts.thresholds.errors_for", "duration", "15m",
+       "How long after an XID or a memory error its alert goes on."},
+      {"alerts.thresholds.high_percent", "percent", "95",
+       "Workloads that use more of the GPUs that they hold are `high_utilisation`."},
+      {"alerts.thresholds.high_for", "duration", "30m",
+       "How long that goes on before anybody is notified."},
+      {"alerts.thresholds.inference_idle_for", "duration", "5m",
+       "How long GPUs of `alerts.inference` are not used before anybody is notified."},
+      {"alerts.thresholds.checkpoint_hours", "hours", "2",
+       "A running workload that wrote checkpoints and has written none for so long is "
+       "`no_checkpoint`."},
+      {"alerts.thresholds.coverage_points", "percent points", "5",
+       "If the share of costs that has an owner falls by so much, it is `coverage_fell`."},
       {"alerts.thresholds.costs_missing_days", "days", "3",
        "No costs of more than so many days are `costs_missing`."},
       {"alerts.digest_hour", "0 to 23", "8", "The hour in which digests are sent."},

@@ -1,15 +1,19 @@
 // The section `alerts:` of the configuration: which alerts are sent, to whom, and which are silent.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config_key.h"
 #include "config/live_config.h"
 #include "config/yaml_reader.h"
 #include "core/date.h"
+#include "core/error.h"
+#include "core/instant.h"
 
 namespace pennyweight {
 
@@ -28,6 +32,8 @@ struct ReceiverConfig {
   std::vector<std::string> to;  // of a mail: addresses
   DigestPeriod digest = DigestPeriod::kNone;
   std::vector<std::string> owners;  // hears only of what belongs to one of them; empty: of all
+  std::uint32_t after_ms = 0;       // hears only of what has gone on for so long (escalation)
+  bool is_in_hours = false;         // hears only in alerts.business_hours
   bool is_critical_only = false;
   bool operator==(const ReceiverConfig&) const = default;
 };
@@ -41,6 +47,35 @@ struct SilenceConfig {
   bool operator==(const SilenceConfig&) const = default;
 };
 
+// Hours of some days of the week, in the configured time zone: "mon-fri 08:00-18:00".
+struct WeekHours {
+  std::array<bool, 7> days = {true, true, true, true, true, false, false};  // from Monday on
+  int from_minutes = 8 * 60;                                                // of the day
+  int to_minutes = 18 * 60;  // before from_minutes: of the next day
+  bool operator==(const WeekHours&) const = default;
+};
+// "mon-fri 08:00-18:00", "sat,sun 00:00-24:00", "sat 22:00-04:00".
+Result<WeekHours> parse_week_hours(std::string_view text);
+
+// While something is being worked on nobody is notified of it: once, or each week.
+struct MaintenanceConfig {
+  std::string scope;  // a cluster, CLUSTER/NODE, the name of a budget; empty: everything
+  std::optional<Instant> from;
+  std::optional<Instant> to;
+  std::optional<WeekHours> weekly;
+  std::string reason;
+  bool operator==(const MaintenanceConfig&) const = default;
+};
+
+// What is different about a rule.
+struct AlertRuleConfig {
+  std::string rule;
+  std::optional<std::uint32_t> for_ms;   // how long it holds before anybody is notified
+  std::optional<std::uint32_t> keep_ms;  // how long after it was last seen it ends
+  std::optional<bool> is_critical;
+  bool operator==(const AlertRuleConfig&) const = default;
+};
+
 // Where the rules about devices begin to tell.
 struct AlertThresholds {
   std::uint32_t temperature = 90;            // °C; more is gpu_hot
@@ -50,6 +85,12 @@ struct AlertThresholds {
   std::uint32_t silent_for_ms = 600'000;     // telemetry_missing
   std::uint32_t low_percent = 20;            // of held GPUs in use: low_utilisation
   std::uint32_t costs_missing_days = 3;      // costs_missing: no costs of more than so many days
+  std::uint32_t errors_for_ms = 900'000;     // after an XID or a memory error its alert goes on
+  std::uint32_t high_percent = 95;           // of held GPUs in use: high_utilisation
+  std::uint32_t high_for_ms = 1'800'000;
+  std::uint32_t inference_idle_for_ms = 300'000;
+  std::uint32_t checkpoint_hours = 2;  // no_checkpoint
+  std::uint32_t coverage_points = 5;   // coverage_fell: so many percent points less has an owner
   bool operator==(const AlertThresholds&) const = default;
 };
 
@@ -59,10 +100,15 @@ struct AlertConfig {
   std::vector<std::string> allow_private;
   std::vector<std::string> off;  // names of rules that are not evaluated
   std::vector<SilenceConfig> silences;
+  std::vector<AlertRuleConfig> rules;
+  WeekHours business_hours;
+  std::vector<MaintenanceConfig> maintenance;
   std::uint32_t every_ms = 60'000;
   std::uint32_t repeat_ms = 14'400'000;   // how often a receiver is told again of what goes on
   std::uint32_t idle_for_ms = 3'600'000;  // of gpu_idle and low_utilisation
   std::string anomalies_by = "team";
+  // Workloads that answer requests, "namespace=serving": inference_idle. Empty: none.
+  std::vector<std::string> inference;
   AlertThresholds thresholds;
   int digest_hour = 8;  // of the day, in the configured time zone
   bool operator==(const AlertConfig&) const = default;

@@ -78,6 +78,56 @@ TEST(AlertConfig, AMisspeltRuleIsRefused) {
   EXPECT_EQ(sound->alerts.idle_for_ms, 5'400'000u);
 }
 
+TEST(AlertConfig, RulesHoursAndMaintenance) {
+  const auto config = parse_config(R"(
+alerts:
+  rules: [{rule: gpu_hot, for: 1m, keep: 10m, severity: warning}, {rule: gpu_xid}]
+  business_hours: mon-thu 09:00-17:30
+  maintenance:
+    - {scope: lab/n1, from: 2026-12-01T22:00:00+01:00, to: 2026-12-02T04:00:00+01:00, reason: a fan}
+    - {weekly: sat 22:00-04:00, reason: updates}
+  inference: [namespace=serving]
+  receivers: [{name: a, url: "https://a", after: 1h, hours: business}]
+)",
+                                   "p.yaml");
+  ASSERT_TRUE(config) << config.error().message;
+  const AlertConfig& alerts = config->alerts;
+  ASSERT_EQ(alerts.rules.size(), 2u);
+  EXPECT_EQ(alerts.rules[0].for_ms, 60'000u);
+  EXPECT_EQ(alerts.rules[0].keep_ms, 600'000u);
+  EXPECT_EQ(alerts.rules[0].is_critical, false);
+  EXPECT_FALSE(alerts.rules[1].for_ms || alerts.rules[1].is_critical);
+  EXPECT_EQ(alerts.business_hours.to_minutes, 17 * 60 + 30);
+  EXPECT_FALSE(alerts.business_hours.days[4]);
+  ASSERT_EQ(alerts.maintenance.size(), 2u);
+  EXPECT_EQ(to_text(*alerts.maintenance[0].from), "2026-12-01T21:00:00Z");
+  EXPECT_TRUE(alerts.maintenance[1].weekly->days[5]);
+  EXPECT_EQ(alerts.receivers[0].after_ms, 3'600'000u);
+  EXPECT_TRUE(alerts.receivers[0].is_in_hours);
+}
+
+TEST(AlertConfig, WhatIsNotMeantIsRefused) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {"rules: [{rule: gpu_hott}]", "there is no rule 'gpu_hott'"},
+      {"rules: [{for: 1m}]", "`rule` is missing"},
+      {"rules: [{rule: gpu_hot}, {rule: gpu_hot}]", "'gpu_hot' is there twice"},
+      {"business_hours: 8 to 6", "write mon-fri 08:00-18:00"},
+      {"maintenance: [{weekly: sat 22:00-04:00}]", "needs a reason"},
+      {"maintenance: [{reason: r}]", "has `from` and `to`, or `weekly`"},
+      {"maintenance: [{from: 2026-12-01T22:00:00Z, reason: r}]", "has `from` and `to`"},
+      {"maintenance: [{from: 2026-12-02T00:00:00Z, to: 2026-12-01T00:00:00Z, reason: r}]",
+       "ends after it begins"},
+      {"inference: [serving]", "'serving' is not DIMENSION=VALUE"},
+      {"receivers: [{name: a, kind: alertmanager, url: \"https://a\", after: 1h}]",
+       "an Alertmanager gets all that goes on"},
+  };
+  for (const auto& [text, why] : kCases) {
+    const auto config = parse_config(std::string("alerts: {") + text + "}\n", "p.yaml");
+    ASSERT_FALSE(config) << text;
+    EXPECT_THAT(config.error().message, HasSubstr(why)) << text;
+  }
+}
+
 std::string refused_receiver(const std::string& receiver) {
   const auto config = parse_config(
       "mail: {server: \"smtp://a\", from: a@b}\nalerts: {receivers: [" + receiver + "]}\n",

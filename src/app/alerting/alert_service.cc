@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <ranges>
 #include <set>
 #include <tuple>
 #include <utility>
 
-#include "app/alerting/conditions.h"
+#include "app/alerting/rule_settings.h"
+#include "app/alerting/week_hours.h"
 #include "core/billing_period.h"
 #include "core/try.h"
 #include "insight/queries/budget_query.h"
@@ -30,9 +33,20 @@ constexpr std::chrono::days kSilenceKept{30};
 constexpr std::size_t kSilencesMax = 200;
 constexpr std::size_t kEndedMax = 500;
 constexpr milliseconds kSilenceBack = std::chrono::hours(2);
+// Outcomes are many, so that at first only those of some hours are read. A workload that wrote its
+// last checkpoint a week ago is not one that writes checkpoints.
+constexpr milliseconds kCheckpointsBack = std::chrono::hours(6);
+constexpr milliseconds kCheckpointsKept = std::chrono::hours(24 * 7);
+constexpr milliseconds kCheckpointsOverlap = std::chrono::hours(2);
+// The months of the ledger are reconciled this often: all their charges are read.
+constexpr milliseconds kReconcileEvery = std::chrono::hours(1);
 constexpr int kRecentDays = 3;
 constexpr int kDigestDaysMax = 8;
 constexpr milliseconds kDigestWaitMax = std::chrono::hours(24 * 9);
+// What became a row less than so long before the ledger was read may not have been in it.
+constexpr milliseconds kLiveOverlap = std::chrono::minutes(5);
+// Telemetry in memory is cheap to look at, and people wait for what it says.
+constexpr milliseconds kDevicesEvery{5'000};
 // While something waits to be delivered.
 constexpr milliseconds kRoundEvery{1'000};
 
@@ -42,6 +56,11 @@ milliseconds back_off(std::uint32_t attempts) {
   return std::min(wait, kBackOffMax);
 }
 
+// Whether a receiver hears of an alert only some time after it began, or only if it goes on.
+bool is_put_off(const ReceiverConfig& receiver) {
+  return receiver.after_ms > 0 || receiver.is_in_hours;
+}
+
 // What a test is delivered as.
 constexpr std::string_view kTestRule = "test";
 
@@ -49,6 +68,7 @@ constexpr std::string_view kTestRule = "test";
 
 Instant next_message(const ReceiverConfig& receiver, const AlertConfig& config,
                      const TimeZone& zone, Instant now) {
+  if (receiver.is_in_hours) now = next_open(config.business_hours, now, zone);
   if (receiver.digest == DigestPeriod::kNone) return now;
   Interval day = day_of(now, zone);
   for (int i = 0; i <= kDigestDaysMax; ++i) {
@@ -98,16 +118,28 @@ AlertState AlertService::state() const {
   return state_;
 }
 
+std::vector<BudgetStatus> AlertService::budgets() const {
+  const std::lock_guard lock(mutex_);
+  return budgets_;
+}
+
 void AlertService::run() {
-  auto next = std::chrono::steady_clock::now();
+  using std::chrono::steady_clock;
+  auto next = steady_clock::now();
+  auto next_devices = next;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     lock.unlock();
     const Instant now = clock_.now();
-    if (std::chrono::steady_clock::now() >= next) {
-      evaluate(now);
+    if (steady_clock::now() >= next) {
+      evaluate(now, Scope::kAll);
       refresh(now);
-      next = std::chrono::steady_clock::now() + milliseconds(config_.alerts.every_ms);
+      keep_forecasts(now);
+      next = steady_clock::now() + milliseconds(config_.alerts.every_ms);
+      next_devices = steady_clock::now() + kDevicesEvery;
+    } else if (sources_.live_usage && steady_clock::now() >= next_devices) {
+      evaluate(now, Scope::kDevices);
+      next_devices = steady_clock::now() + kDevicesEvery;
     }
     deliver(now);
     lock.lock();
@@ -117,39 +149,99 @@ void AlertService::run() {
 }
 
 void AlertService::run_once() {
-  evaluate(clock_.now());
+  evaluate(clock_.now(), Scope::kAll);
   deliver(clock_.now());
+}
+
+void AlertService::report(const std::string& doing, const Error* why) {
+  const std::string text = why == nullptr ? "" : why->message;
+  if (std::exchange(reported_[doing], text) == text || text.empty()) return;
+  log_.warn("alerts", {{"doing", doing}, {"why", text}});
 }
 
 // Unusual days and missing ones. All costs are read for them, so they are kept for a while.
 void AlertService::find_in_days(Date today, Findings& found) {
-  const auto report = [&](const Error* why) {
-    const std::string text = why == nullptr ? "" : why->message;
-    if (std::exchange(reported_["unusual days"], text) == text || text.empty()) return;
-    log_.warn("alerts", {{"doing", "unusual days"}, {"why", text}});
-  };
   const auto history =
       query_daily_costs({.by = "", .today = today}, config_.policy, sources_.summarise);
   if (!history) {
     // A ledger without costs is not an error.
     const bool is_empty = history.error().code == ErrorCode::kNotFound;
-    report(is_empty ? nullptr : &history.error());
-    if (!is_empty) found.unknown = {{"cost_anomaly"}, {"costs_missing"}};
+    report("unusual days", is_empty ? nullptr : &history.error());
+    if (!is_empty) {
+      found.unknown = {{"cost_anomaly"}, {"costs_missing"}, {"coverage_fell"}, {"forecast_missed"}};
+    }
     return;
   }
   found.conditions =
       coverage_conditions(*history, today, config_.alerts.thresholds.costs_missing_days);
   // Of costs that are weeks old nobody need be told today.
-  if (!found.conditions.empty()) return report(nullptr);
+  if (!found.conditions.empty()) return report("unusual days", nullptr);
   AnomalyQuery query{.costs = {.by = config_.alerts.anomalies_by, .today = today}};
   query.since = history->last_day() - std::chrono::days(kRecentDays - 1);
   const auto anomalies = query_anomalies(query, config_.policy, sources_.summarise);
-  report(anomalies ? nullptr : &anomalies.error());
-  if (!anomalies) {
-    found.unknown = {{"cost_anomaly"}};
+  report("unusual days", anomalies ? nullptr : &anomalies.error());
+  const auto add = [&](const std::vector<AlertCondition>& more) {
+    found.conditions.insert(found.conditions.end(), more.begin(), more.end());
+  };
+  if (anomalies) {
+    add(anomaly_conditions(*anomalies));
+  } else {
+    found.unknown.push_back({"cost_anomaly"});
+  }
+  find_by_owner(query.costs, found);
+}
+
+// What the costs of each owner say, beside unusual days.
+void AlertService::find_by_owner(const DailyCostQuery& costs, Findings& found) {
+  const auto history = query_daily_costs(costs, config_.policy, sources_.summarise);
+  report("costs of owners", history ? nullptr : &history.error());
+  if (!history) {
+    found.unknown.insert(found.unknown.end(), {{"coverage_fell"}, {"forecast_missed"}});
     return;
   }
-  found.conditions = anomaly_conditions(*anomalies);
+  const auto add = [&](const std::vector<AlertCondition>& more) {
+    found.conditions.insert(found.conditions.end(), more.begin(), more.end());
+  };
+  add(owner_conditions(*history, costs.by, config_.alerts.thresholds.coverage_points));
+  if (!sources_.kept_forecasts) return;
+  const auto kept = sources_.kept_forecasts(costs.by);
+  report("kept forecasts", kept ? nullptr : &kept.error());
+  if (kept) {
+    add(missed_forecast_conditions(*history, *kept));
+  } else {
+    found.unknown.push_back({"forecast_missed"});
+  }
+}
+
+// What is read from the ledger itself, seldom.
+void AlertService::find_in_ledger(Instant now, Findings& found) {
+  if (sources_.outcomes) {
+    const Instant since = looked_ ? *looked_ - kCheckpointsOverlap : now - kCheckpointsBack;
+    const auto read = sources_.outcomes(
+        Interval(std::min(since, now), now),
+        [&](std::span<const Outcome> batch) { note_checkpoints(batch, checkpoints_); });
+    report("checkpoints", read ? nullptr : &read.error());
+    std::erase_if(checkpoints_,
+                  [&](const auto& one) { return now - one.second > kCheckpointsKept; });
+  }
+  if (!sources_.reconcile) return;
+  const bool is_due = !reconciled_ || now - *reconciled_ >= kReconcileEvery || now < *reconciled_;
+  if (is_due) {
+    reconciled_ = now;
+    reconciliation_ = {};
+    const auto result = sources_.reconcile();
+    const bool is_empty = !result && result.error().code == ErrorCode::kNotFound;
+    report("reconcile", result || is_empty ? nullptr : &result.error());
+    if (result) {
+      reconciliation_.conditions = reconcile_conditions(*result);
+    } else if (!is_empty) {
+      reconciliation_.unknown = {{"reconcile_off"}};
+    }
+  }
+  found.conditions.insert(found.conditions.end(), reconciliation_.conditions.begin(),
+                          reconciliation_.conditions.end());
+  found.unknown.insert(found.unknown.end(), reconciliation_.unknown.begin(),
+                       reconciliation_.unknown.end());
 }
 
 // Those that people set can be unreadable for a while: nothing is known of them then.
@@ -167,60 +259,113 @@ std::vector<Budget> AlertService::all_budgets(Findings& found) {
   return config_.budgets;
 }
 
+// The ledger's telemetry of the last minutes, of which only what tells something is kept.
+Result<void> AlertService::read_telemetry(Instant now) {
+  // At first somebody may have fallen silent already.
+  const milliseconds window = device_window(config_.alerts.thresholds);
+  const milliseconds back =
+      last_telemetry_.clusters.empty() ? std::max(kSilenceBack, window) : window;
+  usages_.clear();
+  usages_read_.reset();
+  TRY(sources_.usage(Interval(now - back, now), [&](std::span<const Usage> batch) {
+    note_telemetry(batch, last_telemetry_);
+    for (const Usage& usage : batch) {
+      if (usage.at >= now - window) usages_.push_back(usage);
+    }
+  }));
+  keep_telling(usages_, now);
+  usages_read_ = now;
+  return {};
+}
+
 // Devices, by the telemetry of the last minutes.
-void AlertService::find_in_telemetry(
-    Findings& found, const std::function<void(const std::vector<AlertCondition>&)>& add) {
+void AlertService::find_in_telemetry(Instant now, Scope scope, Findings& found) {
   static constexpr std::string_view kDeviceRules[] = {"gpu_ecc", "gpu_hot", "gpu_out_of_memory",
                                                       "gpu_throttled", "gpu_xid"};
   if (!sources_.usage) return;
-  const Instant now = clock_.now();
-  std::vector<Usage> usages;
-  // At first somebody may have fallen silent already.
-  const milliseconds back = last_telemetry_.empty() ? kSilenceBack : kDeviceWindow;
-  const auto read = sources_.usage(Interval(now - back, now), [&](std::span<const Usage> batch) {
-    note_telemetry(batch, last_telemetry_);
-    for (const Usage& usage : batch) {
-      if (usage.at >= now - kDeviceWindow) usages.push_back(usage);
+  if (scope == Scope::kAll) {
+    const auto read = read_telemetry(now);
+    const std::string why = read ? "" : read.error().message;
+    if (std::exchange(reported_["telemetry"], why) != why && !why.empty()) {
+      log_.warn("alerts", {{"doing", "telemetry"}, {"why", why}});
     }
-  });
-  const std::string why = read ? "" : read.error().message;
-  if (std::exchange(reported_["telemetry"], why) != why && !why.empty()) {
-    log_.warn("alerts", {{"doing", "telemetry"}, {"why", why}});
   }
-  if (!read) {
+  if (!usages_read_) {
     for (const std::string_view rule : kDeviceRules) found.unknown.push_back({std::string(rule)});
-    found.unknown.push_back({"telemetry_missing"});
+    found.unknown.insert(found.unknown.end(), {{"telemetry_missing"}, {"node_missing"}});
     return;
   }
-  add(device_conditions(usages, now, config_.alerts.thresholds));
-  add(silence_conditions(last_telemetry_, now, config_.alerts.thresholds));
+  std::vector<Usage> usages = usages_;
+  if (sources_.live_usage) {
+    const std::vector<Usage> live = sources_.live_usage(*usages_read_ - kLiveOverlap);
+    note_telemetry(live, last_telemetry_);
+    usages.insert(usages.end(), live.begin(), live.end());
+  }
+  add_enabled(device_conditions(usages, now, config_.alerts.thresholds), found);
+  forget_nodes(last_telemetry_, now);
+  std::set<std::pair<ClusterId, NodeId>> held;
+  if (view_) {
+    for (const LiveRow& row : live_rows(*view_)) {
+      if (row.is_unallocated || !row.runs) continue;
+      for (const NodeId& node : row.share().nodes) held.emplace(row.cluster, node);
+    }
+  }
+  add_enabled(silence_conditions(last_telemetry_, now, config_.alerts.thresholds,
+                                 [&](const ClusterId& cluster, const NodeId& node) {
+                                   return held.contains({cluster, node});
+                                 }),
+              found);
+  inhibit_on_missing_nodes(found.conditions);
   // After a restart nothing may be known of a cluster that was silent before.
   const std::lock_guard lock(mutex_);
   for (const auto& [key, alert] : state_.book) {
     const std::string& subject = alert.condition.subject;
     if (alert.condition.rule == "telemetry_missing" &&
-        !last_telemetry_.contains(ClusterId(subject))) {
+        !last_telemetry_.clusters.contains(ClusterId(subject))) {
       found.unknown.push_back({alert.condition.rule, subject});
     }
   }
 }
 
+void AlertService::add_enabled(const std::vector<AlertCondition>& more, Findings& found) const {
+  std::ranges::move(as_configured(more, config_.alerts), std::back_inserter(found.conditions));
+}
+
+// After a restart the last checkpoint may be older than what was read: what went on goes on.
+void AlertService::find_unknown_checkpoints(Findings& found) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, alert] : state_.book) {
+    if (alert.condition.rule != "no_checkpoint") continue;
+    const bool is_known = std::ranges::any_of(checkpoints_, [&](const auto& one) {
+      const auto& [cluster, workload] = one.first;
+      return alert.condition.subject == cluster.text() + "/" + workload.text();
+    });
+    const bool runs = std::ranges::any_of(live_rows(*view_), [&](const LiveRow& row) {
+      return !row.is_unallocated && row.runs &&
+             alert.condition.subject ==
+                 row.cluster.text() + "/" + std::string(row.share().workload.text());
+    });
+    if (!is_known && runs) found.unknown.push_back({"no_checkpoint", alert.condition.subject});
+  }
+}
+
 AlertService::Findings AlertService::find(Date today) {
   Findings found;
-  const auto add = [&](const std::vector<AlertCondition>& more) {
-    for (const AlertCondition& one : more) {
-      const auto& off = config_.alerts.off;
-      if (std::ranges::find(off, one.rule) == off.end()) found.conditions.push_back(one);
-    }
-  };
-  const auto view = sources_.live ? sources_.live() : nullptr;
+  const auto add = [&](const std::vector<AlertCondition>& more) { add_enabled(more, found); };
+  view_ = sources_.live ? sources_.live() : nullptr;
+  const auto& view = view_;
   if (view) {
-    add(live_conditions(*view, milliseconds(config_.alerts.idle_for_ms),
-                        config_.alerts.thresholds.low_percent));
+    add(live_conditions(*view, config_.alerts));
+    add(checkpoint_conditions(*view, checkpoints_, clock_.now(),
+                              std::chrono::hours(config_.alerts.thresholds.checkpoint_hours)));
+    find_unknown_checkpoints(found);
   } else {
-    found.unknown.insert(found.unknown.end(), {{"gpu_idle"}, {"low_utilisation"}});
+    found.unknown.insert(found.unknown.end(), {{"gpu_idle"},
+                                               {"inference_idle"},
+                                               {"low_utilisation"},
+                                               {"high_utilisation"},
+                                               {"no_checkpoint"}});
   }
-  find_in_telemetry(found, add);
   std::optional<LiveBudgetCosts> live;
   if (view) live.emplace(view, config_.policy);
   const auto budgets = all_budgets(found);
@@ -234,6 +379,10 @@ AlertService::Findings AlertService::find(Date today) {
                        return live ? live->of(one) : std::nullopt;
                      }},
                     config_.policy, sources_.summarise);
+  {
+    const std::lock_guard lock(mutex_);
+    budgets_ = statuses.value_or(std::vector<BudgetStatus>());
+  }
   if (statuses) {
     add(budget_conditions(*statuses));
     for (const BudgetStatus& status : *statuses) {
@@ -255,11 +404,21 @@ AlertService::Findings AlertService::find(Date today) {
   if (!looked_ || now - *looked_ >= kAnomaliesEvery || now < *looked_) {
     days_ = {};
     find_in_days(today, days_);
+    find_in_ledger(now, days_);
     looked_ = now;
   }
   add(days_.conditions);
   found.unknown.insert(found.unknown.end(), days_.unknown.begin(), days_.unknown.end());
   return found;
+}
+
+// Of what ended before a receiver was to hear of it, it hears nothing. Callers hold the mutex.
+bool AlertService::take_back(const ReceiverConfig& receiver, const Alert& alert) {
+  if (!is_put_off(receiver) || receiver.digest != DigestPeriod::kNone) return false;
+  return std::erase_if(state_.outbox, [&](const OutboxEntry& entry) {
+           return entry.receiver == receiver.name && entry.attempts == 0 &&
+                  entry.notification.is_firing && entry.notification.alert.id() == alert.id();
+         }) > 0;
 }
 
 // Callers hold the mutex.
@@ -273,8 +432,10 @@ void AlertService::enqueue(std::span<const AlertNotification> notifications, Ins
         return told.is_firing && entry.notification.is_firing && entry.receiver == receiver.name &&
                entry.notification.alert.id() == told.alert.id();
       });
-      if (waits) continue;
-      const Instant next = next_message(receiver, config_.alerts, config_.policy.time_zone, now);
+      if (waits || (!told.is_firing && take_back(receiver, told.alert))) continue;
+      const milliseconds after(told.is_firing ? receiver.after_ms : 0);
+      const Instant from = std::max(now, told.alert.since + told.alert.condition.wait + after);
+      const Instant next = next_message(receiver, config_.alerts, config_.policy.time_zone, from);
       state_.outbox.push_back({.receiver = receiver.name, .notification = told, .next = next});
     }
   }
@@ -299,15 +460,29 @@ bool AlertService::has_purpose() {
   return !set || !set->empty();  // what can't be read is said by the evaluation
 }
 
-void AlertService::evaluate(Instant now) {
+// Also where nobody is to be notified of anything.
+void AlertService::keep_forecasts(Instant now) {
+  if (!sources_.keep_forecasts) return;
+  if (kept_forecasts_ && now - *kept_forecasts_ < kAnomaliesEvery && now >= *kept_forecasts_)
+    return;
+  kept_forecasts_ = now;
+  if (const auto day = parse_date(local_date(now, config_.policy.time_zone))) {
+    sources_.keep_forecasts(*day);
+  }
+}
+
+void AlertService::evaluate(Instant now, Scope scope) {
   if (!has_purpose()) {
     const std::lock_guard lock(mutex_);
     is_evaluated_ = false;
+    budgets_.clear();
     return;
   }
   const auto day = parse_date(local_date(now, config_.policy.time_zone));
   if (!day) return;
-  const Findings found = find(*day);
+  if (scope == Scope::kAll) others_ = find(*day);
+  Findings found = others_;
+  find_in_telemetry(now, scope, found);
   const std::lock_guard lock(mutex_);
   is_evaluated_ = true;
   const AlertState before = state_;
@@ -317,19 +492,22 @@ void AlertService::evaluate(Instant now) {
   std::erase_if(state_.silences, [&](const PutSilence& one) {
     return one.what.to && *one.what.to + kSilenceKept < *day;
   });
-  enqueue(step_alerts(state_.book, found.conditions, now, *day, silences(), timing, found.unknown),
-          now);
+  const auto told =
+      step_alerts(state_.book, found.conditions, now, *day, silences(now), timing, found.unknown);
+  enqueue(told, now);
   keep_ended(before.book, now);
+  // When an alert was last seen is not worth a write every few seconds.
+  const bool is_same_book =
+      std::ranges::equal(std::views::keys(before.book), std::views::keys(state_.book));
+  if (scope == Scope::kDevices && told.empty() && is_same_book) return;
   // What is not on disk is not sent: it is found again at the next evaluation.
   if (!save()) state_ = before;
 }
 
 // Callers hold the mutex.
-std::vector<AlertSilence> AlertService::silences() const {
-  std::vector<AlertSilence> all;
-  for (const SilenceConfig& one : config_.alerts.silences) {
-    all.push_back({one.rule, one.scope, one.from, one.to});
-  }
+std::vector<AlertSilence> AlertService::silences(Instant now) const {
+  std::vector<AlertSilence> all =
+      configured_silences(config_.alerts, config_.policy.time_zone, now);
   for (const PutSilence& one : state_.silences) all.push_back(one.what);
   return all;
 }
@@ -367,8 +545,9 @@ AlertsNow AlertService::now() const {
 }
 
 Result<void> AlertService::keep_silences(std::vector<PutSilence> before) {
-  const auto today = TRY(parse_date(local_date(clock_.now(), config_.policy.time_zone)));
-  const std::vector<AlertSilence> all = silences();
+  const Instant now = clock_.now();
+  const auto today = TRY(parse_date(local_date(now, config_.policy.time_zone)));
+  const std::vector<AlertSilence> all = silences(now);
   for (auto& [key, alert] : state_.book) {
     const AlertCondition& condition = alert.condition;
     alert.is_silent = condition.is_inhibited || is_silenced(condition, today, all);
@@ -451,7 +630,8 @@ std::vector<OutboxEntry> AlertService::take_due(Instant now) {
       continue;
     }
     // A clock that went back delays nothing.
-    const milliseconds wait_max = is_digest ? kDigestWaitMax : 2 * kBackOffMax;
+    const bool waits_long = is_digest || (receiver != nullptr && is_put_off(*receiver));
+    const milliseconds wait_max = waits_long ? kDigestWaitMax : 2 * kBackOffMax;
     if (entry.next > now && entry.next - now < wait_max) continue;
     due.push_back(entry);
     ++entry.attempts;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "app/alerting/alert_state.h"
+#include "app/alerting/conditions.h"
 #include "app/alerting/delivery.h"
 #include "app/alerting/device_conditions.h"
 #include "app/context/log.h"
@@ -25,6 +26,7 @@
 #include "core/clock.h"
 #include "insight/alerts/running_alerts.h"
 #include "insight/queries/budget_forecasts.h"
+#include "insight/queries/forecast_query.h"
 #include "reporting/live/live_rows.h"
 #include "reporting/queries/costs.h"
 
@@ -38,6 +40,18 @@ struct AlertSources {
   // The usage of all clusters in an interval, in batches.
   std::function<Result<void>(const Interval&, const std::function<void(std::span<const Usage>)>&)>
       usage = {};
+  // The usage since an instant that the ledger may not have yet, the minute that goes on included,
+  // and what each device reports now. At once: device rules are evaluated on it every 5 seconds.
+  std::function<std::vector<Usage>(Instant)> live_usage = {};
+  // The outcomes of all clusters in an interval, in batches.
+  std::function<Result<void>(const Interval&, const std::function<void(std::span<const Outcome>)>&)>
+      outcomes = {};
+  // Whether this month and the last one are allocated to the last digit.
+  std::function<Result<ReconcileResult>()> reconcile = {};
+  // Keeps the forecasts of the last complete day; called every 15 minutes.
+  std::function<void(Date today)> keep_forecasts = {};
+  // The forecasts that were kept by a dimension.
+  KeptForecasts kept_forecasts = {};
   // Configured, and set by people since.
   std::function<Result<std::vector<Budget>>()> budgets = {};
 };
@@ -66,6 +80,9 @@ class AlertService : public RunningAlerts {
   // A copy of the state.
   AlertState state() const;
 
+  // As of the last evaluation of all rules; from any thread.
+  std::vector<BudgetStatus> budgets() const;
+
   AlertsNow now() const override;
   Result<void> silence(const PutSilence& silence) override;
   Result<void> lift(const std::string& id) override;
@@ -73,8 +90,11 @@ class AlertService : public RunningAlerts {
 
  private:
   void run();
-  void evaluate(Instant now);
+  // All rules, or only those about devices, beside what the others last found.
+  enum class Scope { kAll, kDevices };
+  void evaluate(Instant now, Scope scope);
   bool has_purpose();
+  void keep_forecasts(Instant now);
   void deliver(Instant now);
   void refresh(Instant now);
   // What holds now, and of what it can't be said.
@@ -83,14 +103,20 @@ class AlertService : public RunningAlerts {
     std::vector<UnknownAlerts> unknown;
   };
   Findings find(Date today);
+  void find_unknown_checkpoints(Findings& found) const;
   std::vector<Budget> all_budgets(Findings& found);
+  void report(const std::string& doing, const Error* why);
   void find_in_days(Date today, Findings& found);
-  void find_in_telemetry(Findings& found,
-                         const std::function<void(const std::vector<AlertCondition>&)>& add);
+  void find_by_owner(const DailyCostQuery& costs, Findings& found);
+  void find_in_ledger(Instant now, Findings& found);
+  Result<void> read_telemetry(Instant now);
+  void find_in_telemetry(Instant now, Scope scope, Findings& found);
+  void add_enabled(const std::vector<AlertCondition>& more, Findings& found) const;
   void enqueue(std::span<const AlertNotification> notifications, Instant now);
   std::vector<OutboxEntry> take_due(Instant now);
   void settle(const OutboxEntry& entry, const std::string& problem, bool has_receiver, Instant now);
-  std::vector<AlertSilence> silences() const;
+  std::vector<AlertSilence> silences(Instant now) const;
+  bool take_back(const ReceiverConfig& receiver, const Alert& alert);
   void keep_ended(const AlertBook& before, Instant now);
   // Applies the silences to what holds now, and keeps them, or undoes the change.
   Result<void> keep_silences(std::vector<PutSilence> before);
@@ -107,12 +133,22 @@ class AlertService : public RunningAlerts {
   Delivery delivery_;
   std::map<std::string, std::string> reported_;  // problems that were logged, by what failed
   BudgetForecasts forecasts_;
-  LastTelemetry last_telemetry_;   // of the thread
-  Findings days_;                  // of the last look at all days
-  std::optional<Instant> looked_;  // when that was
-  mutable std::mutex mutex_;       // guards state_, is_evaluated_ and stopping_
+  // The rest until mutex_ is of the thread.
+  LastTelemetry last_telemetry_;
+  std::vector<Usage> usages_;  // of the ledger, in the window before usages_read_
+  std::optional<Instant> usages_read_;
+  Findings others_;  // of the last evaluation of all rules, without devices
+  std::shared_ptr<const LiveView> view_;
+  CheckpointTimes checkpoints_;
+  Findings reconciliation_;  // of the last one
+  std::optional<Instant> reconciled_;
+  Findings days_;                          // of the last look at all days
+  std::optional<Instant> looked_;          // when that was
+  std::optional<Instant> kept_forecasts_;  // when that was last asked for
+  mutable std::mutex mutex_;               // guards what follows up to changed_
   AlertState state_;
   bool is_evaluated_ = false;
+  std::vector<BudgetStatus> budgets_;
   bool stopping_ = false;
   std::condition_variable changed_;
   std::thread thread_;  // last: it uses the others from its first moment

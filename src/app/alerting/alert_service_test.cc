@@ -1,12 +1,17 @@
 #include "app/alerting/alert_service.h"
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "app/alerting/device_usage_testing.h"
 #include "app/context/log.h"
 #include "config/config.h"
 #include "core/clock.h"
@@ -16,6 +21,113 @@
 
 namespace pennyweight {
 namespace {
+
+// A GPU that is hot or not, on a Saturday, and receivers that hear of it later.
+class PutOffAlerts : public testing::Test {
+ protected:
+  PutOffAlerts()
+      : folder_(std::filesystem::path(testing::TempDir()) /
+                ("put_off_alerts_" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(folder_);
+    ClusterConfig cluster{.name = ClusterId("lab"), .origin = {}};
+    config_.clusters.push_back(cluster);
+    // Nothing is sent: these addresses are not allowed.
+    ReceiverConfig desk;
+    desk.name = "desk";
+    desk.url = "http://127.0.0.1:1/";
+    desk.is_in_hours = true;
+    ReceiverConfig lead;
+    lead.name = "lead";
+    lead.url = desk.url;
+    lead.after_ms = 3'600'000;
+    config_.alerts.receivers = {desk, lead};
+  }
+  ~PutOffAlerts() override { std::filesystem::remove_all(folder_); }
+
+  std::unique_ptr<AlertService> make_service() {
+    return std::make_unique<AlertService>(
+        config_,
+        AlertSources{.summarise = [](const SummaryQuery&) -> Result<std::vector<SummaryRow>> {
+                       return std::vector<SummaryRow>();
+                     },
+                     .live = {},
+                     .usage = [](const Interval&, const auto&) { return Result<void>{}; },
+                     .live_usage = [this](Instant) { return readings(); }},
+        clock_, log_, (folder_ / "alerts.json").string());
+  }
+  std::vector<Usage> readings() {
+    Usage usage = usage_of_gpu("g1", clock_.now());
+    usage.temperature_celsius = is_hot_ ? 96 : 60;
+    return {usage};
+  }
+  static std::string waits(const AlertService& service) {
+    std::string text;
+    for (const OutboxEntry& entry : service.state().outbox) {
+      text += fmt::format("{} {} {} {}; ", entry.receiver,
+                          entry.notification.is_firing ? "firing" : "resolved", to_text(entry.next),
+                          entry.attempts);
+    }
+    return text;
+  }
+
+  const std::filesystem::path folder_;
+  Config config_;
+  SimulatedClock clock_{*parse_instant("2026-03-07T10:00:00Z")};
+  Log log_{clock_};
+  bool is_hot_ = true;
+};
+
+TEST_F(PutOffAlerts, WaitForTheirHoursAndForWhatGoesOn) {
+  const auto service = make_service();
+  service->run_once();
+  EXPECT_EQ(waits(*service),
+            "desk firing 2026-03-09T08:00:00Z 0; lead firing 2026-03-07T11:00:00Z 0; ");
+  clock_.advance(std::chrono::minutes(59));
+  service->run_once();
+  EXPECT_EQ(waits(*service),
+            "desk firing 2026-03-09T08:00:00Z 0; lead firing 2026-03-07T11:00:00Z 0; ");
+  clock_.advance(std::chrono::minutes(1));
+  service->run_once();
+  EXPECT_THAT(waits(*service), testing::HasSubstr(" 1; "));
+  // Of what ends before they were to hear of it they hear nothing.
+  is_hot_ = false;
+  clock_.advance(std::chrono::minutes(10));
+  service->run_once();
+  EXPECT_THAT(waits(*service), testing::Not(testing::HasSubstr("desk")));
+  EXPECT_THAT(waits(*service), testing::HasSubstr("lead resolved"));
+}
+
+TEST_F(PutOffAlerts, AreSilentDuringMaintenance) {
+  MaintenanceConfig window;
+  window.scope = "lab";
+  window.from = clock_.now();
+  window.to = clock_.now() + std::chrono::minutes(30);
+  window.reason = "a fan";
+  config_.alerts.maintenance = {window};
+  const auto service = make_service();
+  service->run_once();
+  EXPECT_EQ(waits(*service), "");
+  EXPECT_TRUE(service->now().alerts.at(0).is_silent);
+  clock_.advance(std::chrono::minutes(30));
+  service->run_once();
+  EXPECT_THAT(waits(*service), testing::HasSubstr("lead firing"));
+}
+
+TEST_F(PutOffAlerts, MayHaveRulesOfTheirOwn) {
+  config_.alerts.rules = {
+      {.rule = "gpu_hot", .for_ms = 120'000, .keep_ms = 1'000, .is_critical = false}};
+  const auto service = make_service();
+  service->run_once();
+  EXPECT_EQ(service->now().alerts.at(0).condition.severity, AlertSeverity::kWarning);
+  EXPECT_EQ(waits(*service), "");
+  clock_.advance(std::chrono::minutes(2));
+  service->run_once();
+  EXPECT_THAT(waits(*service), testing::HasSubstr("lead firing 2026-03-07T11:02:00Z"));
+  is_hot_ = false;
+  clock_.advance(std::chrono::seconds(1));
+  service->run_once();
+  EXPECT_TRUE(service->now().alerts.empty());
+}
 
 // Nobody hears of alerts at first: the state says that nothing is known, not that nothing is wrong.
 TEST(AlertService, SaysWhetherItEvaluatesAnything) {

@@ -35,6 +35,7 @@ std::string alert_json(const Alert& alert) {
   add_text(out, "summary", alert.condition.summary);
   out += fmt::format(", \"wait_ms\": {}, \"is_silent\": {}", alert.condition.wait.count(),
                      alert.is_silent);
+  if (alert.condition.keep) out += fmt::format(", \"keep_ms\": {}", alert.condition.keep->count());
   add_time(out, "since", alert.since);
   add_time(out, "seen", alert.last_true);
   add_time(out, "ended", alert.ended);
@@ -95,6 +96,10 @@ Result<Alert> read_alert(const simdjson::dom::element& object) {
   std::int64_t wait = 0;
   if (object["wait_ms"].get(wait) == simdjson::SUCCESS) {
     alert.condition.wait = std::chrono::milliseconds(wait);
+  }
+  std::int64_t keep = 0;
+  if (object["keep_ms"].get(keep) == simdjson::SUCCESS) {
+    alert.condition.keep = std::chrono::milliseconds(keep);
   }
   // Absent in the first version of the file.
   if (object["is_silent"].get(alert.is_silent) != simdjson::SUCCESS) alert.is_silent = false;

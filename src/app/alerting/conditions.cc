@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string_view>
 
+#include "core/int128.h"
 #include "reporting/number_format.h"
 
 namespace pennyweight {
@@ -12,6 +16,12 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kProbablePercent = 80;
+constexpr std::size_t kRecentOwnerDays = 7;
+constexpr std::size_t kEarlierOwnerDays = 28;
+constexpr std::size_t kMissedOfDays = 7;
+constexpr int kMissedDaysMin = 3;
+constexpr std::string_view kCheckpoints = "checkpoints";
+constexpr milliseconds kReconcileWait = std::chrono::hours(1);
 
 std::string figure(const Money& amount) {
   const bool is_time = amount.currency() == kGpuHourUnit;
@@ -24,6 +34,70 @@ std::string wait_text(milliseconds wait) {
   const auto seconds = static_cast<std::uint64_t>(wait.count() / 1000);
   return seconds % 60 == 0 ? counted(seconds / 60, "minute") : counted(seconds, "second");
 }
+
+std::string owner_of(const LiveRow& row) {
+  return std::string(row.share().dimensions.find("team").value_or(""));
+}
+
+std::string workload_subject(const LiveRow& row) {
+  return fmt::format("{}/{}", row.cluster.text(), row.share().workload.text());
+}
+
+// Whether one of "namespace=serving" is true of a workload.
+bool is_for_inference(const LiveRow& row, const std::vector<std::string>& inference) {
+  return std::ranges::any_of(inference, [&](const std::string& one) {
+    const std::size_t equals = one.find('=');
+    const std::string_view name = std::string_view(one).substr(0, equals);
+    const std::string_view value = std::string_view(one).substr(equals + 1);
+    const LiveShare& share = row.share();
+    return share.dimensions.find(name) == value || share.labels.find(name) == value;
+  });
+}
+
+// What is to be said of how much of its GPUs a workload uses.
+void add_use(const LiveRow& row, const Ratio& busy, const AlertConfig& config,
+             std::vector<AlertCondition>& out) {
+  const AlertThresholds& thresholds = config.thresholds;
+  const std::string subject = workload_subject(row);
+  const auto add = [&](std::string rule, AlertSeverity severity, milliseconds wait,
+                       const std::string& said) -> AlertCondition& {
+    return out.emplace_back(AlertCondition{
+        .rule = std::move(rule),
+        .scope = subject,
+        .subject = subject,
+        .severity = severity,
+        .owner = owner_of(row),
+        .summary = fmt::format(
+            "Workload {} of cluster {} holds {} GPUs and {} for {}{}", row.share().workload.text(),
+            row.cluster.text(), gpus_text(row.gpu_milli), said, wait_text(wait),
+            row.hour ? fmt::format("; it costs {} an hour", figure(*row.hour)) : ""),
+        .wait = wait});
+  };
+  const milliseconds idle_for{config.idle_for_ms};
+  if (busy.part == 0) {
+    const bool is_inference = is_for_inference(row, config.inference);
+    if (is_inference) {
+      add("inference_idle", AlertSeverity::kCritical,
+          milliseconds(thresholds.inference_idle_for_ms),
+          "has used none of them, although it answers requests,");
+    }
+    add("gpu_idle", AlertSeverity::kWarning, idle_for, "has not used them").is_inhibited =
+        is_inference;
+  } else if (busy.part * 100 < busy.whole * thresholds.low_percent) {
+    add("low_utilisation", AlertSeverity::kWarning, idle_for,
+        fmt::format("has used less than {} % of them", thresholds.low_percent));
+  } else if (busy.part * 100 > busy.whole * thresholds.high_percent) {
+    add("high_utilisation", AlertSeverity::kWarning, milliseconds(thresholds.high_for_ms),
+        fmt::format("has used more than {} % of them", thresholds.high_percent));
+  }
+}
+
+// How much of the costs of some days has an owner.
+struct OwnedShare {
+  Int128 owned = 0;
+  Int128 whole = 0;
+  std::int64_t permille() const { return static_cast<std::int64_t>(owned * 1000 / whole); }
+};
 
 // One alert for each period: a new period is a new scope.
 std::string period_scope(const BudgetStatus& status) {
@@ -104,30 +178,135 @@ std::vector<AlertCondition> anomaly_conditions(const std::vector<FoundAnomaly>& 
   return out;
 }
 
-std::vector<AlertCondition> live_conditions(const LiveView& view, milliseconds idle_for,
-                                            std::uint32_t low_percent) {
+std::vector<AlertCondition> live_conditions(const LiveView& view, const AlertConfig& config) {
   std::vector<AlertCondition> out;
   for (const LiveRow& row : live_rows(view)) {
     if (row.is_unallocated || !row.runs || row.gpu_milli == 0) continue;
     const auto busy = busy_ratio(row);
     if (!busy || busy->whole <= 0) continue;  // not observed: nothing is known
-    const bool is_idle = busy->part == 0;
-    if (!is_idle && busy->part * 100 >= busy->whole * low_percent) continue;
-    const std::string owner(row.share().dimensions.find("team").value_or(""));
-    const std::string subject =
-        fmt::format("{}/{}", row.cluster.text(), row.share().workload.text());
-    out.push_back({.rule = is_idle ? "gpu_idle" : "low_utilisation",
+    add_use(row, *busy, config, out);
+  }
+  return out;
+}
+
+std::vector<AlertCondition> owner_conditions(const DailyCostHistory& history,
+                                             const std::string& dimension,
+                                             std::uint32_t points_max) {
+  const std::size_t days = history.missing.size();
+  if (days < kRecentOwnerDays + kEarlierOwnerDays) return {};
+  const auto share = [&](std::size_t begin, std::size_t end) -> std::optional<OwnedShare> {
+    OwnedShare sum;
+    for (const forecasting::DailyCosts& part : history.parts) {
+      const bool has_owner = part.key != "(none)" && part.key != "(unallocated)";
+      for (std::size_t t = begin; t < end; ++t) {
+        // Credits would make shares of more than the whole.
+        if (part.days[t].is_negative()) continue;
+        sum.whole += part.days[t].ticks();
+        if (has_owner) sum.owned += part.days[t].ticks();
+      }
+    }
+    if (sum.whole <= 0) return std::nullopt;
+    return sum;
+  };
+  const auto now = share(days - kRecentOwnerDays, days);
+  const auto before = share(days - kRecentOwnerDays - kEarlierOwnerDays, days - kRecentOwnerDays);
+  if (!now || !before || now->permille() + std::int64_t{points_max} * 10 > before->permille()) {
+    return {};
+  }
+  const auto percent = [](std::int64_t permille) {
+    return fmt::format("{}.{}", permille / 10, permille % 10);
+  };
+  return {
+      {.rule = "coverage_fell",
+       .scope = dimension,
+       .subject = dimension,
+       .summary = fmt::format("{} % of the costs of the last 7 days belong to a {}; in the 28 "
+                              "days before it was {} %. Which labels are missing?",
+                              percent(now->permille()), dimension, percent(before->permille()))}};
+}
+
+std::vector<AlertCondition> missed_forecast_conditions(
+    const DailyCostHistory& history, std::span<const forecasting::KeptForecast> kept) {
+  std::vector<AlertCondition> out;
+  for (const forecasting::DailyCosts& part : history.parts) {
+    int missed = 0;
+    std::string last;
+    const std::size_t days = part.days.size();
+    for (std::size_t t = days - std::min<std::size_t>(days, kMissedOfDays); t < days; ++t) {
+      const Date day = history.first_day + std::chrono::days(t);
+      const auto made = std::ranges::find_if(kept, [&](const forecasting::KeptForecast& one) {
+        return one.first == day && (one.key == part.key || one.by.empty());
+      });
+      if (made == kept.end() || !made->days.front().range95 || history.missing[t]) continue;
+      const forecasting::MoneyRange& range = *made->days.front().range95;
+      const Money& actual = part.days[t];
+      if (range.low.currency() != actual.currency()) continue;
+      if (range.low.ticks() <= actual.ticks() && actual.ticks() <= range.high.ticks()) continue;
+      ++missed;
+      last = fmt::format("on {} it was {}, and {} to {} were forecast the day before", to_text(day),
+                         figure(actual), figure(range.low), figure(range.high));
+    }
+    if (missed < kMissedDaysMin) continue;
+    out.push_back({.rule = "forecast_missed",
+                   .scope = part.key,
+                   .subject = part.key,
+                   .owner = part.key,
+                   .summary = fmt::format("The cost of {} was outside the 95 % range of its "
+                                          "forecast on {} of the last 7 days: {}",
+                                          part.key, missed, last),
+                   .is_repeated = false});
+  }
+  return out;
+}
+
+void note_checkpoints(std::span<const Outcome> outcomes, CheckpointTimes& times) {
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.measure != kCheckpoints || outcome.count == 0) continue;
+    const auto [place, is_new] =
+        times.try_emplace({outcome.cluster, outcome.workload}, outcome.during.end());
+    if (!is_new) place->second = std::max(place->second, outcome.during.end());
+  }
+}
+
+std::vector<AlertCondition> checkpoint_conditions(const LiveView& view,
+                                                  const CheckpointTimes& checkpoints, Instant now,
+                                                  milliseconds wait) {
+  std::vector<AlertCondition> out;
+  for (const LiveRow& row : live_rows(view)) {
+    if (row.is_unallocated || !row.runs) continue;
+    const auto last = checkpoints.find({row.cluster, row.share().workload});
+    if (last == checkpoints.end() || now - last->second < wait) continue;
+    const std::string subject = workload_subject(row);
+    out.push_back({.rule = "no_checkpoint",
                    .scope = subject,
                    .subject = subject,
-                   .owner = owner,
-                   .summary = fmt::format(
-                       "Workload {} of cluster {} holds {} GPUs and {}{}",
-                       row.share().workload.text(), row.cluster.text(), gpus_text(row.gpu_milli),
-                       is_idle ? "has not used them for " + wait_text(idle_for)
-                               : fmt::format("has used less than {} % of them for {}", low_percent,
-                                             wait_text(idle_for)),
-                       row.hour ? fmt::format("; it costs {} an hour", figure(*row.hour)) : ""),
-                   .wait = idle_for});
+                   .owner = owner_of(row),
+                   .summary = fmt::format("Workload {} of cluster {} has written no checkpoint "
+                                          "since {}: an interruption would lose what it has done",
+                                          row.share().workload.text(), row.cluster.text(),
+                                          to_text(last->second))});
+  }
+  return out;
+}
+
+std::vector<AlertCondition> reconcile_conditions(const ReconcileResult& result) {
+  std::vector<AlertCondition> out;
+  for (const ReconciledMonth& month : result.months) {
+    std::uint64_t off = 0;
+    for (const ReconcileTotals& totals : month.totals) {
+      off += totals.lines_off + totals.transfers_off + totals.lines_gone;
+    }
+    if (off == 0) continue;
+    out.push_back({.rule = "reconcile_off",
+                   .scope = month.month,
+                   .subject = month.month,
+                   .severity = AlertSeverity::kCritical,
+                   .summary = fmt::format("{} of {} {} not allocated to the last digit: run "
+                                          "'pennyweight reconcile --month {}', and allocate again",
+                                          counted(off, "bill line"), month.month,
+                                          off == 1 ? "is" : "are", month.month),
+                   // A bill that has just come is allocated soon.
+                   .wait = kReconcileWait});
   }
   return out;
 }

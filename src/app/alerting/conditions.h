@@ -4,14 +4,20 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/config.h"
 #include "core/date.h"
 #include "insight/alerts/alert.h"
+#include "insight/forecast/kept_forecast.h"
 #include "insight/queries/budget_query.h"
+#include "ledger/outcome.h"
 #include "reporting/live/live_rows.h"
+#include "reporting/queries/reconcile.h"
 
 namespace pennyweight {
 
@@ -20,10 +26,27 @@ namespace pennyweight {
 std::vector<AlertCondition> budget_conditions(const std::vector<BudgetStatus>& statuses);
 // cost_anomaly, for unusual days that go on or ended in the last 3 complete days.
 std::vector<AlertCondition> anomaly_conditions(const std::vector<FoundAnomaly>& anomalies);
-// gpu_idle (held and not used for so long), low_utilisation (less than `low_percent` of it used).
-std::vector<AlertCondition> live_conditions(const LiveView& view,
-                                            std::chrono::milliseconds idle_for,
-                                            std::uint32_t low_percent);
+// gpu_idle (held and not used for so long), inference_idle (so do workloads that answer requests,
+// which is graver), low_utilisation and high_utilisation (less or more than a share of it used).
+std::vector<AlertCondition> live_conditions(const LiveView& view, const AlertConfig& config);
+// coverage_fell: in the last 7 complete days a smaller share of the costs has an owner than in the
+// 28 days before. `history`: by the dimension of owners.
+std::vector<AlertCondition> owner_conditions(const DailyCostHistory& history,
+                                             const std::string& dimension,
+                                             std::uint32_t points_max);
+// forecast_missed: on 3 of the last 7 complete days the cost was outside the 95 % range that was
+// forecast the day before. `history` and `kept`: by one dimension.
+std::vector<AlertCondition> missed_forecast_conditions(
+    const DailyCostHistory& history, std::span<const forecasting::KeptForecast> kept);
+// no_checkpoint: a workload that runs, and has written checkpoints while it ran, has written none
+// for so long. `checkpoints`: outcomes of the measure "checkpoints".
+using CheckpointTimes = std::map<std::pair<ClusterId, WorkloadId>, Instant>;
+void note_checkpoints(std::span<const Outcome> outcomes, CheckpointTimes& times);
+std::vector<AlertCondition> checkpoint_conditions(const LiveView& view,
+                                                  const CheckpointTimes& checkpoints, Instant now,
+                                                  std::chrono::milliseconds wait);
+// reconcile_off: what was posted of a month is not what was billed.
+std::vector<AlertCondition> reconcile_conditions(const ReconcileResult& result);
 // costs_missing: the ledger has no costs of more than `days_max` days. An alert about the bill, or
 // about `serve` itself, and never about a ledger that has no costs yet.
 std::vector<AlertCondition> coverage_conditions(const DailyCostHistory& history, Date today,

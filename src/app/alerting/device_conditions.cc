@@ -20,6 +20,7 @@ using std::chrono::milliseconds;
 // Older than this the newest span of a GPU says nothing about now.
 constexpr milliseconds kFresh = std::chrono::minutes(5);
 constexpr std::size_t kGpusNamedMax = 8;
+constexpr milliseconds kNodeForgotten = std::chrono::hours(24);
 // https://docs.nvidia.com/deploy/xid-errors/: what a program that has no memory left leaves behind.
 constexpr std::uint64_t kOutOfMemoryXids[] = {13, 31};
 
@@ -61,10 +62,13 @@ AlertCondition node_condition(std::string rule, const NodeKey& node, AlertSeveri
           .summary = std::move(summary)};
 }
 
-// The newest fresh span of each GPU. A row of a MIG instance counts for its GPU.
-std::vector<const Usage*> newest_of_gpus(std::span<const Usage> usages, Instant now) {
+// The newest fresh span of each GPU, or its newest reading. A row of a MIG instance counts for its
+// GPU.
+enum class Newest { kSpan, kReading };
+std::vector<const Usage*> newest_of_gpus(std::span<const Usage> usages, Instant now, Newest which) {
   std::map<std::tuple<ClusterId, GpuId>, std::vector<const Usage*>> by_gpu;
   for (const Usage& usage : usages) {
+    if ((usage.span_ms == 0) != (which == Newest::kReading)) continue;
     if (span_end(usage) + kFresh < now || usage.at > now) continue;
     auto& kept = by_gpu[{usage.cluster, usage.gpu}];
     if (!kept.empty() && span_end(*kept.front()) < span_end(usage)) kept.clear();
@@ -86,10 +90,17 @@ void add_heat_and_throttling(std::span<const Usage> usages, Instant now,
                              const AlertThresholds& thresholds, std::vector<AlertCondition>& out) {
   NodeFindings hot;
   NodeFindings throttled;
-  for (const Usage* usage : newest_of_gpus(usages, now)) {
-    if (usage->temperature_celsius && *usage->temperature_celsius > thresholds.temperature) {
-      add_finding(hot, *usage, *usage->temperature_celsius);
-    }
+  const auto add_hot = [&](const Usage& usage) {
+    if (usage.temperature_celsius.value_or(0) <= thresholds.temperature) return;
+    add_finding(hot, usage, *usage.temperature_celsius);
+  };
+  std::set<std::pair<ClusterId, GpuId>> read;
+  for (const Usage* usage : newest_of_gpus(usages, now, Newest::kReading)) {
+    if (usage->temperature_celsius) read.emplace(usage->cluster, usage->gpu);
+    add_hot(*usage);
+  }
+  for (const Usage* usage : newest_of_gpus(usages, now, Newest::kSpan)) {
+    if (!read.contains({usage->cluster, usage->gpu})) add_hot(*usage);
     if (usage->throttled_ms && usage->span_ms > 0) {
       const std::uint64_t percent = *usage->throttled_ms * 100 / usage->span_ms;
       if (percent >= thresholds.throttled_percent) add_finding(throttled, *usage, percent);
@@ -120,7 +131,8 @@ void add_errors(std::span<const Usage> usages, Instant now, const AlertThreshold
   NodeFindings full;
   NodeFindings ecc;
   for (const Usage& usage : usages) {
-    if (span_end(usage) + kDeviceWindow < now || usage.at > now) continue;
+    const milliseconds errors_for(thresholds.errors_for_ms);
+    if (span_end(usage) + errors_for < now || usage.at > now) continue;
     if (usage.ecc_errors.value_or(0) > 0) add_finding(ecc, usage, *usage.ecc_errors);
     if (usage.xid_errors.value_or(0) == 0 || !usage.last_xid) continue;
     const std::uint64_t code = *usage.last_xid;
@@ -166,6 +178,10 @@ void add_errors(std::span<const Usage> usages, Instant now, const AlertThreshold
 
 }  // namespace
 
+milliseconds device_window(const AlertThresholds& thresholds) {
+  return std::max(milliseconds(thresholds.errors_for_ms), kFresh);
+}
+
 std::vector<AlertCondition> device_conditions(std::span<const Usage> usages, Instant now,
                                               const AlertThresholds& thresholds) {
   std::vector<AlertCondition> out;
@@ -174,18 +190,42 @@ std::vector<AlertCondition> device_conditions(std::span<const Usage> usages, Ins
   return out;
 }
 
+void keep_telling(std::vector<Usage>& usages, Instant now) {
+  std::set<const Usage*> newest;
+  for (const Usage* usage : newest_of_gpus(usages, now, Newest::kSpan)) newest.insert(usage);
+  std::vector<Usage> kept;
+  for (Usage& usage : usages) {
+    const bool has_errors = usage.xid_errors.value_or(0) > 0 || usage.ecc_errors.value_or(0) > 0;
+    if (has_errors || newest.contains(&usage)) kept.push_back(std::move(usage));
+  }
+  usages = std::move(kept);
+}
+
 void note_telemetry(std::span<const Usage> usages, LastTelemetry& last) {
+  const auto note = [](auto& times, const auto& key, Instant end) {
+    const auto [place, is_new] = times.try_emplace(key, end);
+    if (!is_new) place->second = std::max(place->second, end);
+  };
   for (const Usage& usage : usages) {
-    const auto [place, is_new] = last.try_emplace(usage.cluster, span_end(usage));
-    if (!is_new) place->second = std::max(place->second, span_end(usage));
+    note(last.clusters, usage.cluster, span_end(usage));
+    if (!usage.node.empty())
+      note(last.nodes, std::pair(usage.cluster, usage.node), span_end(usage));
   }
 }
 
-std::vector<AlertCondition> silence_conditions(const LastTelemetry& last, Instant now,
-                                               const AlertThresholds& thresholds) {
+void forget_nodes(LastTelemetry& last, Instant now) {
+  std::erase_if(last.nodes, [&](const auto& one) { return now - one.second > kNodeForgotten; });
+}
+
+std::vector<AlertCondition> silence_conditions(
+    const LastTelemetry& last, Instant now, const AlertThresholds& thresholds,
+    const std::function<bool(const ClusterId&, const NodeId&)>& is_held) {
   std::vector<AlertCondition> out;
-  for (const auto& [cluster, at] : last) {
-    if (now - at < milliseconds(thresholds.silent_for_ms)) continue;
+  const milliseconds silent_for(thresholds.silent_for_ms);
+  std::set<ClusterId> silent;
+  for (const auto& [cluster, at] : last.clusters) {
+    if (now - at < silent_for) continue;
+    silent.insert(cluster);
     out.push_back({.rule = "telemetry_missing",
                    .scope = cluster.text(),
                    .subject = cluster.text(),
@@ -194,7 +234,27 @@ std::vector<AlertCondition> silence_conditions(const LastTelemetry& last, Instan
                                           "counted as not observed; check what sends it",
                                           cluster.text(), to_text(at))});
   }
+  for (const auto& [node, at] : last.nodes) {
+    if (now - at < silent_for || !is_held || !is_held(node.first, node.second)) continue;
+    AlertCondition condition = node_condition(
+        "node_missing", node, AlertSeverity::kCritical,
+        fmt::format("No telemetry of node {} since {}, while work holds its GPUs: is it down?",
+                    node_name(node), to_text(at)));
+    condition.is_inhibited = silent.contains(node.first);
+    out.push_back(std::move(condition));
+  }
   return out;
+}
+
+void inhibit_on_missing_nodes(std::vector<AlertCondition>& conditions) {
+  std::set<std::string> missing;
+  for (const AlertCondition& one : conditions) {
+    if (one.rule == "node_missing") missing.insert(one.subject);
+  }
+  for (AlertCondition& one : conditions) {
+    const bool is_of_device = one.rule.starts_with("gpu_") && one.rule != "gpu_xid";
+    if (is_of_device && missing.contains(one.subject)) one.is_inhibited = true;
+  }
 }
 
 }  // namespace pennyweight

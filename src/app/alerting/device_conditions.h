@@ -6,9 +6,11 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/alert_config.h"
@@ -19,20 +21,35 @@
 
 namespace pennyweight {
 
-// How far back telemetry is looked at.
-inline constexpr std::chrono::milliseconds kDeviceWindow = std::chrono::minutes(15);
+// How far back telemetry is looked at: for errors, and for what is new.
+std::chrono::milliseconds device_window(const AlertThresholds& thresholds);
 
 // gpu_hot, gpu_xid, gpu_out_of_memory, gpu_ecc, gpu_throttled, over the usage of the window before
-// `now`. Heat and throttling are of the newest span of a GPU, of the last 5 minutes; errors of the
-// whole window.
+// `now`. Heat and throttling are of the newest span of a GPU, of the last 5 minutes; errors as
+// old as thresholds.errors_for_ms. A GPU that has a reading (span_ms 0) is as hot as the newest one
+// says, since the mean of a minute that has just begun to be hot is cool. The same span may come
+// twice.
 std::vector<AlertCondition> device_conditions(std::span<const Usage> usages, Instant now,
                                               const AlertThresholds& thresholds);
 
-// The end of the last telemetry from each cluster.
-using LastTelemetry = std::map<ClusterId, Instant>;
+// Drops what says nothing about the window before `now`: the spans that are neither the newest of
+// their GPU nor have errors.
+void keep_telling(std::vector<Usage>& usages, Instant now);
+
+// The end of the last telemetry from each cluster, and from each of its nodes.
+struct LastTelemetry {
+  std::map<ClusterId, Instant> clusters = {};
+  std::map<std::pair<ClusterId, NodeId>, Instant> nodes = {};
+};
 void note_telemetry(std::span<const Usage> usages, LastTelemetry& last);
-// telemetry_missing: a cluster that sent telemetry has sent none for so long.
-std::vector<AlertCondition> silence_conditions(const LastTelemetry& last, Instant now,
-                                               const AlertThresholds& thresholds);
+// Nodes that have been silent for a day are gone.
+void forget_nodes(LastTelemetry& last, Instant now);
+// telemetry_missing: a cluster that sent telemetry has sent none for so long. node_missing: one of
+// its nodes has, while `is_held` says that work holds it; silent beside telemetry_missing.
+std::vector<AlertCondition> silence_conditions(
+    const LastTelemetry& last, Instant now, const AlertThresholds& thresholds,
+    const std::function<bool(const ClusterId&, const NodeId&)>& is_held = {});
+// What else is wrong with a node that is missing follows from that, but for the XID that says why.
+void inhibit_on_missing_nodes(std::vector<AlertCondition>& conditions);
 
 }  // namespace pennyweight

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/alerting/device_usage_testing.h"
+
 namespace pennyweight {
 namespace {
 
@@ -14,24 +16,9 @@ const Instant kNow = *parse_instant("2026-03-01T12:00:00Z");
 
 // A minute of a GPU that ended so many minutes ago.
 Usage minute(std::string gpu, int ended_ago = 1, std::string node = "n1") {
-  return {.cluster = ClusterId("lab"),
-          .node = NodeId(std::move(node)),
-          .gpu = GpuId(std::move(gpu)),
-          .mig_instance = {},
-          .mig_profile = {},
-          .model = {},
-          .at = kNow - minutes(ended_ago + 1),
-          .gpu_util_ppm = {},
-          .engine_active_ppm = {},
-          .sm_active_ppm = {},
-          .memory_used_bytes = {},
-          .memory_total_bytes = {},
-          .power_milliwatts = {},
-          .energy_millijoules = {},
-          .workload = WorkloadId(""),
-          .span_ms = 60'000,
-          .id = {},
-          .source = {}};
+  Usage usage = usage_of_gpu(std::move(gpu), kNow - minutes(ended_ago + 1), std::move(node));
+  usage.span_ms = 60'000;
+  return usage;
 }
 
 std::vector<std::string> found(const std::vector<Usage>& usages) {
@@ -63,6 +50,32 @@ TEST(DeviceConditions, HeatIsOfTheNewestMinuteAndOfANode) {
   AlertThresholds thresholds;
   thresholds.temperature = 80;
   EXPECT_EQ(device_conditions(std::vector{cool}, kNow, thresholds).size(), 1u);
+}
+
+TEST(DeviceConditions, AReadingSaysHowHotAGpuIsNow) {
+  Usage span = minute("g1", 0);
+  span.temperature_celsius = 70;
+  Usage reading = span;
+  reading.span_ms = 0;
+  reading.at = kNow - std::chrono::seconds(5);
+  reading.temperature_celsius = 96;
+  EXPECT_THAT(found({span, reading}), testing::ElementsAre("gpu_hot lab/n1"));
+  span.temperature_celsius = 96;
+  reading.temperature_celsius = 70;
+  EXPECT_TRUE(found({span, reading}).empty());
+  reading.temperature_celsius.reset();
+  EXPECT_THAT(found({span, reading}), testing::ElementsAre("gpu_hot lab/n1"));
+}
+
+TEST(DeviceConditions, KeepsWhatTellsSomething) {
+  Usage old = minute("g1", 3);
+  Usage broken = minute("g1", 2);
+  broken.xid_errors = 1;
+  broken.last_xid = 79;
+  const Usage newest = minute("g1");
+  std::vector<Usage> usages{old, broken, newest, minute("g2", 2)};
+  keep_telling(usages, kNow);
+  EXPECT_EQ(usages, (std::vector{broken, newest, minute("g2", 2)}));
 }
 
 TEST(DeviceConditions, ThrottlingWaitsAndIsInhibitedByHeat) {

@@ -2,20 +2,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <utility>
 
 #include "app/alerting/alert_state.h"
 #include "app/alerting/delivery.h"
+#include "app/alerting/past_alerts.h"
 #include "app/audit_events/audit_events.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
+#include "app/context/paths.h"
+#include "core/billing_period.h"
+#include "core/date.h"
 #include "core/try.h"
 #include "insight/alerts/alert.h"
+#include "server/budget_book/budget_book.h"
 
 namespace pennyweight {
 namespace {
 
 struct AlertOptions {
   std::string receiver;  // to be tested; empty: list
+  std::string from;      // of the past that is replayed; empty: none is
+  std::string to;
   TableOptions table;
 };
 
@@ -84,8 +95,50 @@ Table delivery_table(const AlertState& state) {
   return table;
 }
 
+Result<Date> date_option(std::string_view name, const std::string& text) {
+  const auto day = parse_date(text);
+  if (!day) return usage_error(fmt::format("{}: {}", name, day.error().message));
+  return *day;
+}
+
+// "gpu_hot would have told of 14 GPUs in March".
+Result<ExitCode> replay_past(const AlertOptions& options, Context& context) {
+  const Config& config = context.config;
+  const std::string yesterday = local_date(
+      day_of(context.clock.now(), config.policy.time_zone).begin() - std::chrono::milliseconds(1),
+      config.policy.time_zone);
+  const Date first = TRY(date_option("--from", options.from));
+  const Date last = TRY(date_option("--to", options.to.empty() ? yesterday : options.to));
+  auto budgets = TRY(BudgetBook(budget_book_path(config)).with(config.budgets));
+  const auto store = TRY(open_ledger(config));
+  const PastAlertsQuery query{
+      .first = first,
+      .last = last,
+      .budgets = std::move(budgets),
+      .summarise = [&](const SummaryQuery& summary) { return store->summarise(summary); },
+      .usage = [&](const Interval& during,
+                   const std::function<void(std::span<const Usage>)>& sink) -> Result<void> {
+        for (const ClusterConfig& cluster : config.clusters) {
+          TRY(store->scan_usage(cluster.name, during, UsageDetail::kAll,
+                                [&](std::span<const Usage> batch) {
+                                  sink(batch);
+                                  return true;
+                                }));
+        }
+        return {};
+      }};
+  const auto past = replay_alerts(query, config);
+  if (!past) return as_usage_error(past.error());
+  std::vector<Table> tables = past_alert_tables(*past, query);
+  // A file has one header: each alert is a row.
+  if (options.table.format == "csv") tables.erase(tables.begin());
+  print_tables(tables, options.table, context);
+  return ExitCode::kDone;
+}
+
 Result<ExitCode> run_alerts(const AlertOptions& options, Context& context) {
   if (!options.receiver.empty()) return test_receiver(options.receiver, context);
+  if (!options.from.empty()) return replay_past(options, context);
   const AlertState state = TRY(load_alert_state(alert_state_path(context.config)));
   if (state.book.empty()) context.console.say("no alert goes on");
   std::vector<Table> tables{alert_table(state)};
@@ -101,6 +154,11 @@ Verb declare_alerts(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("alerts", "Show what alerts go on and what could not be delivered");
   command->add_option("--test", options->receiver, "Send a test message to this receiver instead");
+  CLI::Option* from = command->add_option(
+      "--from", options->from,
+      "Show instead what the rules would have told of from this day on, such as 2026-03-01");
+  command->add_option("--to", options->to, "The last day of these; by default, yesterday")
+      ->needs(from);
   add_table_options(*command, options->table);
   command->footer(examples_footer("alerts"));
   return {command, [options](Context& context) { return run_alerts(*options, context); }};

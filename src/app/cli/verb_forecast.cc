@@ -3,9 +3,11 @@
 
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
+#include "app/context/paths.h"
 #include "core/billing_period.h"
 #include "core/try.h"
 #include "insight/queries/forecast_query.h"
+#include "server/forecast_book/forecast_book.h"
 
 namespace pennyweight {
 namespace {
@@ -30,6 +32,8 @@ Result<ExitCode> run(const ForecastOptions& options, Context& context) {
   if (options.is_whole) query.costs.by.clear();
   query.costs.today = TRY(chosen_today(options.today, context));
   query.events = context.config.events;
+  ForecastBook book(forecast_book_path(context.config));
+  query.kept = [&book](const std::string& by) { return book.kept(by); };
   const auto store = TRY(open_ledger(context.config));
   const auto result =
       query_forecast(query, context.config.policy,
@@ -43,6 +47,7 @@ Result<ExitCode> run(const ForecastOptions& options, Context& context) {
     // In CSV a file has one header, so the explanation stands for the forecast.
     if (options.table.format == "csv") tables.clear();
     tables.push_back(forecast_explanation(*result, query));
+    if (options.table.format != "csv") tables.push_back(kept_forecast_table(*result, query));
   }
   print_tables(tables, options.table, context);
   return ExitCode::kDone;
@@ -75,7 +80,7 @@ Verb declare_forecast(CLI::App& app) {
   command->add_option("--today", options->today,
                       "Forecast as on this day, such as 2026-04-01: only days before it are known");
   command->add_flag("--explain", options->explains,
-                    "The methods tried, their errors, and whether the ranges held");
+                    "The methods tried, whether the ranges held, and how near kept forecasts came");
   add_table_options(*command, options->table);
   command->footer(examples_footer("forecast"));
   return {command, [options](Context& context) { return run(*options, context); }};

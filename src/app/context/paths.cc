@@ -28,6 +28,10 @@ std::string approval_key_path(const Config& config) {
   return (std::filesystem::path(live_folder(config)) / "approvals.key").string();
 }
 
+std::string forecast_book_path(const Config& config) {
+  return (std::filesystem::path(live_folder(config)) / "forecasts.jsonl").string();
+}
+
 std::string audit_log_path(const Config& config) { return config.store_path + ".audit"; }
 
 }  // namespace pennyweight

@@ -18,6 +18,8 @@ std::string budget_book_path(const Config& config);
 // Requests for approvals and what was decided, and the key of their tokens.
 std::string approval_book_path(const Config& config);
 std::string approval_key_path(const Config& config);
+// The forecasts that `serve` made, kept to be scored.
+std::string forecast_book_path(const Config& config);
 // The audit log: "<store.path>.audit".
 std::string audit_log_path(const Config& config);
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -25,10 +26,12 @@
 #include "app/daemon/service_manager.h"
 #include "config/guardrail_config.h"
 #include "core/base_encoding.h"
+#include "core/billing_period.h"
 #include "core/crypto/secret.h"
 #include "core/files/file.h"
 #include "core/try.h"
 #include "ingest/schedulers/kubernetes/kubeconfig.h"
+#include "reporting/queries/reconcile.h"
 #include "server/access/principal.h"
 #include "server/access/private_file.h"
 #include "server/api/audit_log.h"
@@ -37,6 +40,7 @@
 #include "server/api/scoped_queries.h"
 #include "server/budget_book/budget_book.h"
 #include "server/dashboard/dashboard.h"
+#include "server/forecast_book/forecast_book.h"
 #include "server/known_hosts.h"
 #include "server/tls.h"
 
@@ -317,7 +321,17 @@ Result<void> Daemon::start_server() {
       .route_counts =
           [this] { return http_ ? http_->counts() : std::vector<server::RouteCounts>(); },
       .connection_counts =
-          [this] { return http_ ? http_->connection_counts() : server::ConnectionCounts(); }};
+          [this] { return http_ ? http_->connection_counts() : server::ConnectionCounts(); },
+      .budgets =
+          [this] {
+            return running_alerts_.load() != nullptr ? alerts_->budgets()
+                                                     : std::vector<BudgetStatus>();
+          },
+      .alerts =
+          [this] {
+            const RunningAlerts* const running = running_alerts_.load();
+            return running != nullptr ? running->now().alerts : std::vector<Alert>();
+          }};
   services_.emplace(
       api::Services{.config = config_,
                     .catalog = inputs_.catalog,
@@ -335,6 +349,7 @@ Result<void> Daemon::start_server() {
                                         .trust_loopback = config_.live.serve.trust_loopback},
                     .budget_book = std::make_shared<BudgetBook>(budget_book_path(config_)),
                     .approval_book = approvals_,
+                    .forecast_book = std::make_shared<ForecastBook>(forecast_book_path(config_)),
                     .alerts = [this]() -> RunningAlerts* { return running_alerts_.load(); }});
   audit_log_.emplace(
       [this](audit_log::Entry entry) { return append_entry(security_, std::move(entry), log_); });
@@ -406,18 +421,51 @@ Result<void> scan_clusters(SharedLedger& ledger, const Config& config, const Int
   });
 }
 
+Result<void> scan_outcomes(SharedLedger& ledger, const Config& config, const Interval& during,
+                           const std::function<void(std::span<const Outcome>)>& sink) {
+  return ledger.with([&](Store& store) -> Result<void> {
+    for (const ClusterConfig& cluster : config.clusters) {
+      TRY(store.scan_outcomes(cluster.name, during, [&](std::span<const Outcome> batch) {
+        sink(batch);
+        return true;
+      }));
+    }
+    return {};
+  });
+}
+
+// This billing month and the one before, of which there may be none.
+Result<ReconcileResult> reconcile_months(SharedLedger& ledger, Instant now) {
+  ReconcileResult both;
+  const std::string month = local_date(now, TimeZone::utc()).substr(0, 7);
+  const Instant before = start_of_month(now, TimeZone::utc()) - std::chrono::milliseconds(1);
+  TRY(ledger.with([&](Store& store) -> Result<void> {
+    for (const std::string& one : {local_date(before, TimeZone::utc()).substr(0, 7), month}) {
+      auto result =
+          query_reconciliation(store, {.month = one, .lines = false, .top = 0, .rejected = 0});
+      if (!result && result.error().code == ErrorCode::kNotFound) continue;
+      if (!result) return std::unexpected(result.error());
+      std::ranges::move(result->months, std::back_inserter(both.months));
+    }
+    return {};
+  }));
+  return both;
+}
+
 }  // namespace
 
 Result<void> Daemon::start_alerts() {
   // A book that can't be read is told now rather than at each evaluation.
   std::ignore = TRY(services_->budget_book->budgets());
+  const SummarySource summarise = [this](const SummaryQuery& query) {
+    const Interruption::Scope scope(answering_);
+    const access::Principal everything;
+    return api::ScopedQueries(*services_, everything).summarise(query);
+  };
+  forecast_keeper_ =
+      std::make_unique<ForecastKeeper>(config_, summarise, *services_->forecast_book, log_);
   const AlertSources sources{
-      .summarise =
-          [this](const SummaryQuery& query) {
-            const Interruption::Scope scope(answering_);
-            const access::Principal everything;
-            return api::ScopedQueries(*services_, everything).summarise(query);
-          },
+      .summarise = summarise,
       .live = [this] { return ledger_.fresh_view(kCycle); },
       .version = [this] { return services_->rollup.version(); },
       .usage =
@@ -425,6 +473,26 @@ Result<void> Daemon::start_alerts() {
             const Interruption::Scope scope(answering_);
             return scan_clusters(shared_, config_, during, sink);
           },
+      .live_usage =
+          [this](Instant since) {
+            std::vector<Usage> usages = engine_->readings();
+            for (const ClusterConfig& cluster : config_.clusters) {
+              std::ranges::move(engine_->recent(cluster.name, since), std::back_inserter(usages));
+            }
+            return usages;
+          },
+      .outcomes =
+          [this](const Interval& during, const auto& sink) {
+            const Interruption::Scope scope(answering_);
+            return scan_outcomes(shared_, config_, during, sink);
+          },
+      .reconcile = [this]() -> Result<ReconcileResult> {
+        const Interruption::Scope scope(answering_);
+        return reconcile_months(shared_, clock_.now());
+      },
+      .keep_forecasts = [this](Date today) { forecast_keeper_->keep(today); },
+      .kept_forecasts =
+          [this](const std::string& by) { return services_->forecast_book->kept(by); },
       .budgets = [this] { return services_->budget_book->with(config_.budgets); }};
   alerts_ =
       std::make_unique<AlertService>(config_, sources, clock_, log_, alert_state_path(config_));

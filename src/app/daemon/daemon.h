@@ -12,6 +12,7 @@
 #include "allocation/pricing/catalog.h"
 #include "allocation/pricing/rate_card.h"
 #include "app/alerting/alert_service.h"
+#include "app/alerting/forecast_keeper.h"
 #include "app/context/log.h"
 #include "app/daemon/admission_service.h"
 #include "app/daemon/approval_desk.h"
@@ -87,6 +88,7 @@ class Daemon {
   std::unique_ptr<server::Server> http_;
   std::optional<api::Services> services_;
   std::optional<ServeAuditLog> audit_log_;
+  std::unique_ptr<ForecastKeeper> forecast_keeper_;       // outlives alerts_
   std::unique_ptr<AlertService> alerts_;                  // null until it has started
   std::atomic<RunningAlerts*> running_alerts_ = nullptr;  // alerts_, as soon as it has started
 };

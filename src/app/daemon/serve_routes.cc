@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstddef>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -42,6 +43,7 @@ constexpr std::chrono::seconds kMeasuredViewAge{90};
 // Teams of a cluster and a currency in /metrics; further ones are summed.
 constexpr std::size_t kTeamsShownMax = 50;
 constexpr std::size_t kNodesShownMax = 1000;
+constexpr std::size_t kBudgetsShownMax = 1000;
 constexpr std::size_t kWorkloadsShownMax = 5000;
 constexpr std::string_view kOthers = "(others)";
 constexpr std::string_view kUnallocatedTeam = "(unallocated)";
@@ -398,6 +400,50 @@ void add_ledger(const ServeRouteContext& context, std::size_t workloads, Metrics
   add_unpriced(*view, metrics);
 }
 
+std::string budget_unit(const Money& amount) {
+  return amount.currency() == kGpuHourUnit ? "gpu_hours" : amount.currency().text();
+}
+
+// How far budgets have come, the fullest first, and how many alerts go on.
+void add_plan(const ServeRouteContext& context, MetricsText& metrics) {
+  std::vector<BudgetStatus> budgets = context.budgets();
+  std::erase_if(budgets, [](const BudgetStatus& one) { return !one.problem.empty(); });
+  std::ranges::stable_sort(budgets, std::greater(),
+                           [](const BudgetStatus& one) { return one.actual_permille.value_or(0); });
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(budgets.size(), kBudgetsShownMax));
+  budgets.erase(budgets.begin() + shown, budgets.end());
+  metrics.family("pennyweight_budget_ratio", "gauge",
+                 "What is spent of each budget in its period; 1 is all of it.");
+  for (const BudgetStatus& one : budgets) {
+    if (!one.actual_permille) continue;
+    metrics.sample(
+        {{"budget", one.budget.name}, {"owner", one.budget.owner}},
+        fmt::format("{}.{:03}", *one.actual_permille / 1000, *one.actual_permille % 1000));
+  }
+  metrics.family("pennyweight_budget_amount", "gauge", "What each budget allows in its period.");
+  for (const BudgetStatus& one : budgets) {
+    metrics.sample({{"budget", one.budget.name}, {"currency", budget_unit(one.amount)}},
+                   to_text(one.amount.amount()));
+  }
+  metrics.family("pennyweight_budget_forecast", "gauge",
+                 "What the whole period of each budget is forecast to cost.");
+  for (const BudgetStatus& one : budgets) {
+    if (!one.forecast) continue;
+    metrics.sample({{"budget", one.budget.name}, {"currency", budget_unit(*one.forecast)}},
+                   to_text(one.forecast->amount()));
+  }
+  metrics.family("pennyweight_alerts_firing", "gauge",
+                 "Alerts that go on and that receivers were notified of, by rule and severity.");
+  std::map<std::pair<std::string, std::string>, std::uint64_t> firing;
+  for (const Alert& alert : context.alerts()) {
+    if (!alert.notified || alert.is_silent) continue;
+    ++firing[{alert.condition.rule, std::string(to_text(alert.condition.severity))}];
+  }
+  for (const auto& [key, count] : firing) {
+    metrics.sample({{"rule", key.first}, {"severity", key.second}}, count);
+  }
+}
+
 // The progress of workers, as of the last change of the ledger.
 void add_work(const ServeRouteContext& context, MetricsText& metrics) {
   const auto work = context.ledger.work();
@@ -498,6 +544,7 @@ Response make_metrics(const ServeRouteContext& context, const Request& request) 
   add_sources(context, metrics);
   add_ledger(context, *workloads, metrics);
   add_work(context, metrics);
+  add_plan(context, metrics);
   add_server(context, metrics);
   add_connections(context, metrics);
   if (context.admission != nullptr) context.admission->add_metrics(metrics);

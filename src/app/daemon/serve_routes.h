@@ -9,6 +9,8 @@
 #include "app/daemon/admission_service.h"
 #include "app/daemon/live_ledger.h"
 #include "app/daemon/live_source.h"
+#include "insight/alerts/alert.h"
+#include "insight/budgets/budget.h"
 #include "server/server.h"
 #include "telemetry/collect/scrape_pool.h"
 #include "telemetry/live/engine.h"
@@ -27,6 +29,9 @@ struct ServeRouteContext {
   // The counts of the server itself, once it runs.
   std::function<std::vector<server::RouteCounts>()> route_counts;
   std::function<server::ConnectionCounts()> connection_counts;
+  // How far budgets have come, and the alerts that go on; empty before they are evaluated.
+  std::function<std::vector<BudgetStatus>()> budgets;
+  std::function<std::vector<Alert>()> alerts;
 };
 
 std::vector<server::Route> serve_routes(const ServeRouteContext& context);

@@ -35,8 +35,9 @@ bool is_silenced(const AlertCondition& condition, Date today,
                  std::span<const AlertSilence> silences) {
   return std::ranges::any_of(silences, [&](const AlertSilence& silence) {
     if (!silence.rule.empty() && silence.rule != condition.rule) return false;
+    const bool is_cluster_of = condition.subject.starts_with(silence.scope + "/");
     if (!silence.scope.empty() && silence.scope != condition.subject &&
-        silence.scope != condition.scope) {
+        silence.scope != condition.scope && !is_cluster_of) {
       return false;
     }
     return (!silence.from || today >= *silence.from) && (!silence.to || today <= *silence.to);
@@ -48,10 +49,12 @@ std::string_view to_text(AlertSeverity severity) {
 }
 
 std::vector<std::string_view> alert_rule_names() {
-  return {"budget_exhausted", "budget_forecast",   "budget_probable", "budget_spent",
-          "cost_anomaly",     "costs_missing",     "gpu_ecc",         "gpu_hot",
-          "gpu_idle",         "gpu_out_of_memory", "gpu_throttled",   "gpu_xid",
-          "low_utilisation",  "telemetry_missing"};
+  return {"budget_exhausted", "budget_forecast", "budget_probable",  "budget_spent",
+          "cost_anomaly",     "costs_missing",   "coverage_fell",    "forecast_missed",
+          "gpu_ecc",          "gpu_hot",         "gpu_idle",         "gpu_out_of_memory",
+          "gpu_throttled",    "gpu_xid",         "high_utilisation", "inference_idle",
+          "low_utilisation",  "no_checkpoint",   "node_missing",     "reconcile_off",
+          "telemetry_missing"};
 }
 
 std::string Alert::id() const {
@@ -90,7 +93,8 @@ std::vector<AlertNotification> step_alerts(AlertBook& book,
       alert.last_true = now;
       continue;
     }
-    if (!holds && (now - alert.last_true >= timing.hold || now < alert.last_true)) {
+    const auto keep = alert.condition.keep.value_or(timing.hold);
+    if (!holds && (now - alert.last_true >= keep || now < alert.last_true)) {
       if (alert.notified && is_full) continue;
       if (alert.notified) {
         alert.ended = now;

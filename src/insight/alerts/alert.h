@@ -33,11 +33,12 @@ struct AlertCondition {
   std::string scope;         // "nlp 2026-03-01: 80 %"
   std::string subject = {};  // what it is about, "nlp": the name of a budget, a team, a workload
   AlertSeverity severity = AlertSeverity::kWarning;
-  std::string owner = {};             // may be empty
-  std::string summary = {};           // one sentence, with the figures
-  std::chrono::milliseconds wait{0};  // how long it holds before anybody is told
-  bool is_repeated = true;            // whether receivers are told again while it goes on
-  bool is_inhibited = false;          // a graver condition of the same subject says it already
+  std::string owner = {};                              // may be empty
+  std::string summary = {};                            // one sentence, with the figures
+  std::chrono::milliseconds wait{0};                   // how long it holds before anybody is told
+  std::optional<std::chrono::milliseconds> keep = {};  // instead of AlertTiming::hold
+  bool is_repeated = true;    // whether receivers are told again while it goes on
+  bool is_inhibited = false;  // a graver condition of the same subject says it already
 };
 
 struct Alert {
@@ -59,8 +60,9 @@ struct AlertNotification {
 };
 
 struct AlertSilence {
-  std::string rule;   // empty: any
-  std::string scope;  // the subject or the whole scope of an alert; empty: any
+  std::string rule;  // empty: any
+  // The subject or the whole scope of an alert, or the cluster of CLUSTER/NODE; empty: any.
+  std::string scope;
   std::optional<Date> from;
   std::optional<Date> to;
 };

@@ -49,6 +49,31 @@ TEST(Alerts, BeginGoOnAndEnd) {
   EXPECT_EQ(step(book, {spent()}, kBegin + minutes(10)).size(), 1u);  // a new one
 }
 
+TEST(Alerts, AConditionMayKeepItsAlertLonger) {
+  AlertBook book;
+  AlertCondition condition = spent();
+  condition.keep = minutes(20);
+  step(book, {condition}, kBegin);
+  EXPECT_TRUE(step(book, {}, kBegin + minutes(19)).empty());
+  EXPECT_EQ(step(book, {}, kBegin + minutes(20)).size(), 1u);
+  condition.keep = minutes(0);
+  step(book, {condition}, kBegin + minutes(30));
+  EXPECT_EQ(step(book, {}, kBegin + minutes(30)).size(), 1u);
+}
+
+TEST(Alerts, ASilenceOfAClusterCoversItsNodesAndWorkloads) {
+  const auto covers = [](std::string scope) {
+    const AlertSilence silence{.rule = {}, .scope = std::move(scope), .from = {}, .to = {}};
+    return is_silenced(idle("lab/7"), kDay, {&silence, 1});
+  };
+  EXPECT_TRUE(covers("lab"));
+  EXPECT_TRUE(covers("lab/7"));
+  EXPECT_TRUE(covers(""));
+  EXPECT_FALSE(covers("la"));
+  EXPECT_FALSE(covers("lab/"));
+  EXPECT_FALSE(covers("7"));
+}
+
 TEST(Alerts, WhatGoesOnIsRepeatedUnderAnIdOfItsOwn) {
   AlertBook book;
   step(book, {spent()}, kBegin);

@@ -65,8 +65,8 @@ std::vector<double> relative_sizes(Errors errors, std::span<const double> spread
 double size_at(std::span<const double> sizes, double share, std::size_t origins) {
   if (sizes.empty()) return 0;
   const auto n = static_cast<double>(origins);
-  const double wanted = share * (1 + (share > 0.9 ? 1.4 : 1) / n);
-  if (wanted >= 1) return sizes.back() * (1 + (wanted - 1) * 4);
+  const double wanted = share * (1 + (share > 0.9 ? 1.33 : 1) / n);
+  if (wanted >= 1) return sizes.back() * (1 + (wanted - 1) * 10);
   const double at = wanted * static_cast<double>(sizes.size() - 1);
   const auto below = static_cast<std::size_t>(at);
   const double part = at - static_cast<double>(below);

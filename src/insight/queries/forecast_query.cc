@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "core/try.h"
 
@@ -161,6 +162,54 @@ void add_notes(const ForecastResult& result, Table& table) {
   }
 }
 
+// What a query asks for, as forecasts are kept: a dimension, and its value where one filter selects
+// it.
+struct KeptName {
+  std::string by;
+  std::optional<std::string> key;
+};
+std::optional<KeptName> kept_name(const DailyCostQuery& costs) {
+  if (costs.cost != "effective") return std::nullopt;
+  if (costs.filters.empty()) {
+    return KeptName{costs.by, costs.by.empty() ? std::optional(std::string()) : std::nullopt};
+  }
+  const std::string& filter = costs.filters.front();
+  const std::size_t equals = filter.find('=');
+  const bool is_one_value = costs.filters.size() == 1 && costs.by.empty() &&
+                            equals != std::string::npos && equals > 0 &&
+                            filter[equals - 1] != '!' && filter.find_first_of(",\\") == filter.npos;
+  if (!is_one_value) return std::nullopt;
+  return KeptName{filter.substr(0, equals), filter.substr(equals + 1)};
+}
+
+Result<void> judge_by_kept(const ForecastQuery& params, ForecastResult& result) {
+  const auto name = kept_name(params.costs);
+  if (!params.kept || !name) return {};
+  const auto all = TRY(params.kept(name->by));
+  const auto score_of = [&](std::span<const forecasting::KeptForecast> kept, const std::string& key,
+                            std::span<const Money> days) {
+    std::vector<forecasting::KeptForecast> own;
+    std::ranges::copy_if(kept, std::back_inserter(own),
+                         [&](const forecasting::KeptForecast& one) { return one.key == key; });
+    return forecasting::score_kept(own, result.history.first_day, days, result.history.missing);
+  };
+  for (std::size_t i = 0; i < result.forecasts.parts.size(); ++i) {
+    CostForecast& part = result.forecasts.parts[i];
+    const std::string key = name->key.value_or(part.key);
+    result.kept.push_back(score_of(all, key, result.history.parts[i].days));
+    hide_unheld(result.kept.back(), part);
+    if (result.forecasts.parts.size() == 1) hide_unheld(result.kept.back(), result.forecasts.whole);
+  }
+  if (result.forecasts.parts.size() == 1) return {};
+  const auto of_whole = TRY(params.kept(""));
+  std::vector<Money> days = result.history.parts.front().days;
+  for (std::size_t i = 1; i < result.history.parts.size(); ++i) {
+    for (std::size_t t = 0; t < days.size(); ++t) days[t] += result.history.parts[i].days[t];
+  }
+  hide_unheld(score_of(of_whole, "", days), result.forecasts.whole);
+  return {};
+}
+
 }  // namespace
 
 Result<ForecastResult> query_forecast(const ForecastQuery& params, const Policy& policy,
@@ -176,6 +225,7 @@ Result<ForecastResult> query_forecast(const ForecastQuery& params, const Policy&
                                                       .missing = result.history.missing,
                                                       .horizon = params.days,
                                                       .events = params.events}));
+  TRY(judge_by_kept(params, result));
   return result;
 }
 
@@ -230,6 +280,38 @@ Table forecast_explanation(const ForecastResult& result, const ForecastQuery& pa
   for (const CostForecast& part : result.forecasts.parts) add(part, part.key);
   table.notes.emplace_back(
       "MASE below 1: nearer than the last week repeated was inside the history");
+  return table;
+}
+
+Table kept_forecast_table(const ForecastResult& result, const ForecastQuery& params) {
+  Table table;
+  table.title = "How near the forecasts came that were kept";
+  table.columns = {
+      {key_title(params), key_title(params)}, {"forecasts", "forecasts", ColumnKind::kCount},
+      {"days", "days", ColumnKind::kCount},   {"error_percent", "error (WAPE), %"},
+      {"inside_80", "inside 80 %, %"},        {"inside_95", "inside 95 %, %"}};
+  const auto tenths = [](int permille) {
+    return fmt::format("{}.{}", permille / 10, permille % 10);
+  };
+  const auto share = [&](int part, int whole) {
+    return whole == 0 ? std::string("-") : tenths(part * 1000 / whole);
+  };
+  for (std::size_t i = 0; i < result.kept.size(); ++i) {
+    const forecasting::KeptScore& score = result.kept[i];
+    if (score.forecasts == 0) continue;
+    const std::string error =
+        score.error_permille ? tenths(*score.error_permille) : std::string("-");
+    table.rows.push_back(
+        {result.forecasts.parts[i].key, static_cast<std::uint64_t>(score.forecasts),
+         static_cast<std::uint64_t>(score.days), error, share(score.inside_80, score.days_with_80),
+         share(score.inside_95, score.days_with_95)});
+  }
+  if (table.rows.empty()) {
+    table.notes.emplace_back(
+        "no forecast that was kept has come due; serve keeps those of each complete day");
+  } else {
+    table.notes.emplace_back("WAPE: the errors of all days, by what these days cost");
+  }
   return table;
 }
 

@@ -14,6 +14,7 @@
 #include "server/api/endpoints.h"
 #include "server/api/scoped_queries.h"
 #include "server/api/tables.h"
+#include "server/forecast_book/forecast_book.h"
 
 namespace pennyweight::api {
 namespace {
@@ -46,6 +47,10 @@ Response get_forecast(const Services& services, const Request& request) {
   const AnswerFormat format = choose_format(params, request, false);
   if (auto problem = params.problem()) return *std::move(problem);
   query.events = services.config.events;
+  // What was kept is of everybody's costs.
+  if (services.forecast_book != nullptr && !queries.is_scoped()) {
+    query.kept = [&](const std::string& by) { return services.forecast_book->kept(by); };
+  }
   if (auto known = set_known_days(services, queries, today, query.costs); !known) {
     return refusal(known.error());
   }
@@ -62,6 +67,9 @@ Response get_forecast(const Services& services, const Request& request) {
     // The rows of CSV and JSON lines have one header: the explanation stands for the forecast.
     if (format != AnswerFormat::kJson) tables.clear();
     tables.push_back(forecast_explanation(*result, query));
+    if (format == AnswerFormat::kJson && query.kept) {
+      tables.push_back(kept_forecast_table(*result, query));
+    }
   }
   return answer(std::move(tables), format, "");
 }

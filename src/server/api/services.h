@@ -20,6 +20,7 @@ class RunningAlerts;
 class Catalog;
 class ApprovalBook;
 class BudgetBook;
+class ForecastBook;
 class ExchangeRates;
 struct LiveView;
 class Store;
@@ -60,6 +61,7 @@ struct Services {
   std::shared_ptr<const Downloads> downloads = std::make_shared<const Downloads>();
   std::shared_ptr<BudgetBook> budget_book = {};      // null: budgets are configured only
   std::shared_ptr<ApprovalBook> approval_book = {};  // null: there are no approvals
+  std::shared_ptr<ForecastBook> forecast_book = {};  // null: no forecasts are kept
   // Null before alerts are evaluated; empty: they never are.
   std::function<RunningAlerts*()> alerts = {};
   std::shared_ptr<BudgetForecasts> budget_forecasts = std::make_shared<BudgetForecasts>();

@@ -554,14 +554,16 @@ Result<void> Engine::flush_once(const RowImporter& import, bool ends_order, Flus
   return {};
 }
 
-std::vector<Usage> Engine::recent(const ClusterId& cluster) const {
+std::vector<Usage> Engine::recent(const ClusterId& cluster, Instant since) const {
   std::vector<std::shared_ptr<const std::string>> recent_batches;
   std::vector<Usage> usages;
   const std::int64_t now_ms = unix_ms(clock_.now());
-  const std::int64_t since_ms = now_ms - kRecentMs;
+  const std::int64_t since_ms = std::max(now_ms - kRecentMs, unix_ms(since));
   {
     const std::lock_guard lock(mutex_);
-    for (const Recent& recent : recent_) recent_batches.push_back(recent.usages);
+    for (const Recent& recent : recent_) {
+      if (recent.made_ms >= since_ms) recent_batches.push_back(recent.usages);
+    }
     live_stream_->provisional(cluster, since_ms, now_ms, usages);
   }
   for (const auto& bytes : recent_batches) {
@@ -575,6 +577,14 @@ std::vector<Usage> Engine::recent(const ClusterId& cluster) const {
     }
   }
   return usages;
+}
+
+std::vector<Usage> Engine::readings() const {
+  std::vector<Usage> readings;
+  const std::int64_t now_ms = unix_ms(clock_.now());
+  const std::lock_guard lock(mutex_);
+  live_stream_->readings(now_ms, readings);
+  return readings;
 }
 
 std::map<std::string, std::uint64_t> Engine::counters() const {

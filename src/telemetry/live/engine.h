@@ -145,9 +145,11 @@ class Engine {
   // already.
   Result<void> close_stream(const std::string& stream, Instant until);
 
-  // The usages of a cluster in the last kRecentMs, in no order, including open buckets (part 0).
-  // Without streams of past samples.
-  std::vector<Usage> recent(const ClusterId& cluster) const;
+  // The usages of a cluster in the last kRecentMs, and not before `since`, in no order, including
+  // open buckets (part 0). Without streams of past samples.
+  std::vector<Usage> recent(const ClusterId& cluster, Instant since = {}) const;
+  // What each device of live data reports now: SampleStream::readings().
+  std::vector<Usage> readings() const;
 
   // By name: "samples", "duplicates", "journal_bytes", "pending_rows" …, and "unusable: <reason>".
   std::map<std::string, std::uint64_t> counters() const;

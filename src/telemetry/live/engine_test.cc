@@ -295,6 +295,44 @@ TEST(Engine, RecentShowsADeviceAfterItsFirstSample) {
   EXPECT_EQ(world.engine->recent(ClusterId("prod"))[0].span_ms, 50'000u);
 }
 
+TEST(Engine, RecentCanBeginLater) {
+  const Folder folder;
+  World world(folder.path());
+  for (int i = 0; i <= 8; ++i) {
+    const std::int64_t at = kStart + i * 30'000;
+    world.to(at);
+    ASSERT_TRUE(world.send({{dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-1"), {{at, 50.0}}}}));
+    world.flush();
+  }
+  EXPECT_EQ(world.engine->recent(ClusterId("prod")).size(), 4u);
+  EXPECT_EQ(world.engine->recent(ClusterId("prod"), from_unix_ms(kStart + 2 * kMinute)).size(), 2u);
+}
+
+// The mean of the minute is still cool when the device says that it is hot.
+TEST(Engine, ReadingsAreTheLastValuesWhileTheyHold) {
+  const Folder folder;
+  World world(folder.path());
+  const auto heat = dcgm("DCGM_FI_DEV_GPU_TEMP", "GPU-1");
+  const auto power = dcgm("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "GPU-1");
+  for (int i = 0; i <= 5; ++i) {
+    const std::int64_t at = kStart + i * 10'000;
+    world.to(at);
+    ASSERT_TRUE(world.send({{heat, {{at, i < 5 ? 60.0 : 96.0}}}, {power, {{at, 10.0 * i}}}}));
+  }
+  const auto readings = world.engine->readings();
+  ASSERT_EQ(readings.size(), 1u);
+  EXPECT_EQ(readings[0].temperature_celsius, 96u);
+  EXPECT_EQ(readings[0].energy_used_millijoules, std::nullopt);
+  EXPECT_EQ(readings[0].span_ms, 0u);
+  EXPECT_EQ(unix_ms(readings[0].at), kStart + 50'000);
+  EXPECT_EQ(world.engine->recent(ClusterId("prod"))[0].temperature_celsius, 60u);
+  // A late sample does not take the place of a newer one.
+  ASSERT_TRUE(world.send({{heat, {{kStart + 45'000, 50.0}}}}));
+  EXPECT_EQ(world.engine->readings().at(0).temperature_celsius, 96u);
+  world.to(kStart + 5 * kMinute);
+  EXPECT_TRUE(world.engine->readings().empty());
+}
+
 TEST(Engine, RecentKeepsNothingOfABacklog) {
   const Folder folder;
   World world(folder.path());

@@ -103,6 +103,10 @@ class SampleStream : public prometheus::SeriesSink {
   // here. The last values hold up to `now_ms` at most, so that a single sample is visible.
   void provisional(const ClusterId& cluster, std::int64_t since_ms, std::int64_t now_ms,
                    std::vector<Usage>& usages) const;
+  // Adds what each device of every cluster reports at `now_ms`, as one reading (span_ms 0) at the
+  // time of its newest sample: the last values that still hold, of temperature, activity, memory
+  // and power. Where several series add up to a value, the reading lacks it.
+  void readings(std::int64_t now_ms, std::vector<Usage>& readings) const;
 
   // After a restart: a device that could not be heard meanwhile was not silent, and is not
   // forgotten.

@@ -17,6 +17,23 @@ std::int64_t floor_to(std::int64_t at, std::int64_t every) {
   return at < 0 ? 0 : at / every * every;
 }
 
+// Whether the last value of a quantity is what the device reports now; other quantities count what
+// happens over time.
+bool is_level(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kGpuUtil:
+    case Quantity::kEngineActive:
+    case Quantity::kSmActive:
+    case Quantity::kMemoryUsed:
+    case Quantity::kMemoryTotal:
+    case Quantity::kPower:
+    case Quantity::kTemperature:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 // A device's bucket is finished when each of its active series has passed its end, when the device
@@ -261,6 +278,33 @@ void SampleStream::provisional(const ClusterId& cluster, std::int64_t since_ms, 
     drop_sampled_sm_activity(group, parts);
     merge_components(parts);
     make_usages(info->usage, parts, [&](Usage& usage) { usages.push_back(usage); });
+  }
+}
+
+void SampleStream::readings(std::int64_t now_ms, std::vector<Usage>& readings) const {
+  std::vector<MemberPiece> parts;
+  for (const Group& group : groups_) {
+    const auto* const info = std::get_if<DeviceInfo>(&group.info);
+    if (!group.is_used || info == nullptr) continue;
+    parts.clear();
+    std::int64_t newest = -1;
+    for (const std::uint32_t index : group.members) {
+      const Member& member = members_[index];
+      if (member.is_component || !is_level(member.quantity)) continue;
+      std::optional<Accumulator> ordered;
+      if (member.is_behind) ordered = in_order(member, now_ms);
+      const Accumulator& latest = ordered ? *ordered : member.accumulator;
+      if (!latest.holds() || latest.hold_end(options_.timing) < now_ms) continue;
+      newest = std::max(newest, latest.last_at());
+      // As if it had held for a millisecond: the same conversions as those of a span.
+      const std::uint64_t value = latest.last_value();
+      parts.push_back({{.sum = value, .from = 0, .to = 1, .max = value}, member.quantity, false});
+    }
+    make_usages(info->usage, parts, [&](Usage& usage) {
+      usage.at = from_unix_ms(newest);
+      usage.span_ms = 0;
+      readings.push_back(usage);
+    });
   }
 }
 

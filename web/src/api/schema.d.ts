@@ -3868,7 +3868,10 @@ export interface operations {
                 today?: string;
                 /** @description Adds the range that holds 50 %. */
                 half?: boolean;
-                /** @description Adds a table of the methods tried, their errors, and whether the ranges held. */
+                /**
+                 * @description Adds a table of the methods tried, their errors, and whether the ranges held; and for users without a scope one of
+                 *     how near the forecasts came that were kept.
+                 */
                 explain?: boolean;
                 /**
                  * @description Convert all costs to this currency, at the rate of the last day of the month in which each is

@@ -15,6 +15,7 @@ export interface Forecast {
   rows: ForecastDay[];
   notes: string[];
   methods: ApiTable | undefined;
+  kept: ApiTable | undefined; // how near earlier forecasts came
 }
 
 const PERCENTS = ["95", "80", "50"] as const; // the widest first: the others lie upon it
@@ -30,6 +31,7 @@ export function readForecast(tables: Tables["tables"]): Forecast | undefined {
     currency: table.currency,
     notes: table.notes ?? [],
     methods: tables.find((one) => one.columns.some((column) => column.name === "method") && one !== table),
+    kept: tables.find((one) => one.columns.some((column) => column.name === "forecasts")),
     rows: table.rows.map((row) => ({
       day: String(row.day),
       value: textOf(row.forecast),

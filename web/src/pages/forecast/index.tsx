@@ -50,6 +50,19 @@ function Quality({ table }: { table: Data }) {
   );
 }
 
+// What was forecast on earlier days, beside what these days cost.
+function Kept({ table }: { table: Data }) {
+  return (
+    <Card title="How near earlier forecasts came" note="of the last 100 days" flush={table.rows.length > 0}>
+      {table.rows.length > 0 ? (
+        <ApiTable table={table} caption="Forecasts that were kept" dense />
+      ) : (
+        <p>No forecast has come due yet: one is kept of each complete day.</p>
+      )}
+    </Card>
+  );
+}
+
 function Months({ tables, by, onOwner }: { tables: Tables["tables"]; by: string; onOwner: (row: Row) => void }) {
   return (
     <>
@@ -115,6 +128,7 @@ export default function ForecastPage() {
                 {forecast.notes.length > 0 && <ul class="table-notes">{forecast.notes.map((note) => <li key={note}>{note}</li>)}</ul>}
               </Card>
               {forecast.methods && <Quality table={forecast.methods} />}
+              {forecast.kept && <Kept table={forecast.kept} />}
             </>
           );
         }}

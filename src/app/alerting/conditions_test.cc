@@ -1,0 +1,97 @@
+#include "app/alerting/conditions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pennyweight {
+namespace {
+
+using forecasting::KeptForecast;
+using forecasting::MoneyRange;
+using testing::HasSubstr;
+
+Money usd(std::int64_t units) { return Money::from_units(units, kUsd); }
+const Date kFirst = *parse_date("2026-03-01");
+
+// 35 days of two owners: what has no owner costs 10 a day, and in the last week `unowned`.
+DailyCostHistory owned_days(std::int64_t unowned) {
+  DailyCostHistory history{.first_day = kFirst};
+  history.missing.assign(35, false);
+  history.parts = {{"nlp", std::vector<Money>(35, usd(90))},
+                   {"(none)", std::vector<Money>(35, usd(10))}};
+  for (std::size_t t = 28; t < 35; ++t) {
+    history.parts[1].days[t] = usd(unowned);
+    history.parts[0].days[t] = usd(100 - unowned);
+  }
+  return history;
+}
+
+TEST(Conditions, CoverageThatFellByPercentPoints) {
+  EXPECT_TRUE(owner_conditions(owned_days(10), "team", 5).empty());
+  EXPECT_TRUE(owner_conditions(owned_days(14), "team", 5).empty());
+  EXPECT_TRUE(owner_conditions(owned_days(5), "team", 5).empty());
+  const auto fell = owner_conditions(owned_days(15), "team", 5);
+  ASSERT_EQ(fell.size(), 1u);
+  EXPECT_EQ(fell[0].rule, "coverage_fell");
+  EXPECT_THAT(fell[0].summary, HasSubstr("85.0 % of the costs of the last 7 days belong to a team; "
+                                         "in the 28 days before it was 90.0 %"));
+  DailyCostHistory brief = owned_days(50);
+  brief.missing.resize(34);
+  for (auto& part : brief.parts) part.days.resize(34, usd(1));
+  EXPECT_TRUE(owner_conditions(brief, "team", 5).empty());
+}
+
+TEST(Conditions, ForecastsThatMissedThreeDaysOfSeven) {
+  DailyCostHistory history = owned_days(10);
+  std::vector<KeptForecast> kept;
+  for (int day = 28; day < 35; ++day) {
+    kept.push_back({kFirst + std::chrono::days(day),
+                    "team",
+                    "nlp",
+                    {{usd(90), {}, MoneyRange{usd(80), usd(100)}}}});
+  }
+  EXPECT_TRUE(missed_forecast_conditions(history, kept).empty());
+  history.parts[0].days[28] = history.parts[0].days[30] = usd(101);
+  EXPECT_TRUE(missed_forecast_conditions(history, kept).empty());
+  history.parts[0].days[33] = usd(79);
+  const auto missed = missed_forecast_conditions(history, kept);
+  ASSERT_EQ(missed.size(), 1u);
+  EXPECT_EQ(missed[0].subject, "nlp");
+  EXPECT_THAT(missed[0].summary,
+              HasSubstr("on 3 of the last 7 days: on 2026-04-03 it was 79.00 USD, and 80.00 USD to "
+                        "100.00 USD were forecast the day before"));
+  history.missing[33] = true;
+  EXPECT_TRUE(missed_forecast_conditions(history, kept).empty());
+}
+
+TEST(Conditions, CheckpointsAreTheirNewest) {
+  const Instant at = *parse_instant("2026-03-01T12:00:00Z");
+  const auto outcome = [&](std::string measure, int minutes, std::uint64_t count) {
+    return Outcome(ClusterId("lab"), WorkloadId("ml/train"), std::move(measure),
+                   Interval(at, at + std::chrono::minutes(minutes)), count);
+  };
+  CheckpointTimes times;
+  note_checkpoints(std::vector{outcome("checkpoints", 5, 1), outcome("checkpoints", 3, 1),
+                               outcome("checkpoints", 9, 0), outcome("requests", 9, 1)},
+                   times);
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times.begin()->second, at + std::chrono::minutes(5));
+}
+
+TEST(Conditions, ALedgerThatIsOffIsToldByMonth) {
+  ReconcileTotals exact{Costs::zero(kUsd), Costs::zero(kUsd)};
+  ReconcileResult result;
+  result.months.push_back({.month = "2026-03", .totals = {exact}, .lines = {}});
+  EXPECT_TRUE(reconcile_conditions(result).empty());
+  ReconcileTotals wrong = exact;
+  wrong.lines_off = 2;
+  wrong.transfers_off = 1;
+  result.months.push_back({.month = "2026-04", .totals = {wrong}, .lines = {}});
+  const auto off = reconcile_conditions(result);
+  ASSERT_EQ(off.size(), 1u);
+  EXPECT_EQ(off[0].scope, "2026-04");
+  EXPECT_THAT(off[0].summary, HasSubstr("3 bill lines of 2026-04 are not allocated"));
+}
+
+}  // namespace
+}  // namespace pennyweight

@@ -1,0 +1,46 @@
+#include "app/alerting/forecast_keeper.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "core/try.h"
+#include "insight/queries/forecast_query.h"
+
+namespace pennyweight {
+
+ForecastKeeper::ForecastKeeper(const Config& config, SummarySource summarise, ForecastBook& book,
+                               Log& log)
+    : config_(config), summarise_(std::move(summarise)), book_(book), log_(log) {}
+
+Result<void> ForecastKeeper::keep_by(const std::string& by, Date today) {
+  ForecastQuery query{.costs = {.by = by, .today = today}, .days = forecasting::kKeptDays};
+  query.events = config_.events;
+  const auto history = query_daily_costs(query.costs, config_.policy, summarise_);
+  // A ledger without costs is not an error.
+  if (!history && history.error().code == ErrorCode::kNotFound) return {};
+  if (!history) return std::unexpected(history.error());
+  const Date first = history->last_day() + std::chrono::days(1);
+  const bool is_kept = TRY(book_.has(by, first));
+  // Of costs that are weeks old a forecast tells nobody anything.
+  if (is_kept || today - first > std::chrono::days(forecasting::kKeptDays)) return {};
+  const ForecastResult made = TRY(query_forecast(query, config_.policy, summarise_));
+  std::vector<forecasting::KeptForecast> kept;
+  if (by.empty()) {
+    kept.push_back(keep_forecast(made.forecasts.whole, first, by));
+  } else {
+    for (const auto& part : made.forecasts.parts) kept.push_back(keep_forecast(part, first, by));
+  }
+  return book_.add(kept);
+}
+
+void ForecastKeeper::keep(Date today) {
+  std::string why;
+  for (const std::string& by : {std::string(), config_.alerts.anomalies_by}) {
+    if (const auto kept = keep_by(by, today); !kept) why = kept.error().message;
+  }
+  if (std::exchange(reported_, why) == why || why.empty()) return;
+  log_.warn("forecasts", {{"doing", "keep forecasts"}, {"why", why}});
+}
+
+}  // namespace pennyweight
