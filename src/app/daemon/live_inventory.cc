@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "core/check.h"
@@ -18,12 +19,14 @@ namespace {
 constexpr std::string_view kLabelsOfTheEnd[] = {"exit_code", "phase", "state"};
 constexpr std::string_view kReadingsTitle = "pennyweight readings 1";
 
-// The content of a reading without the time that it covers.
-Hash128 content_without_end(const Holding& holding) {
-  Holding content = holding;
-  content.held =
-      Interval(holding.held.begin(), holding.held.begin() + std::chrono::milliseconds(1));
-  return content_hash(content);
+// The content of a reading without the time that it covers. The holding is as before afterwards.
+Hash128 content_without_end(Holding& holding) {
+  const Interval held = std::exchange(
+      holding.held,
+      Interval(holding.held.begin(), holding.held.begin() + std::chrono::milliseconds(1)));
+  const Hash128 content = content_hash(holding);
+  holding.held = held;
+  return content;
 }
 
 // What decides where the cost of a holding goes: without its end and how it ended.
@@ -89,10 +92,10 @@ Result<void> LiveInventory::load(Store& store, Instant since) {
   for (const ClusterId& cluster : clusters) {
     TRY(store.scan_holdings(cluster, during, [&](std::span<const Holding> batch) {
       for (const Holding& holding : batch) {
+        HoldingState state{.latest = holding, .written_at = holding.held.end()};
+        state.written = content_without_end(state.latest);
         holdings_.insert_or_assign({holding.cluster, holding.workload, holding.attempt},
-                                   HoldingState{.latest = holding,
-                                                .written = content_without_end(holding),
-                                                .written_at = holding.held.end()});
+                                   std::move(state));
       }
       return true;
     }));
@@ -109,7 +112,15 @@ CollectedFacts LiveInventory::take(CollectedFacts found) {
                              .problems = {}};
   for (const Node& node : to_write.nodes) take_node(node);
   for (const Gpu& gpu : to_write.gpus) take_gpu(gpu);
+  const auto read = take_readings(found);
   take_holdings(found, to_write.holdings);
+  for (const HoldingReading& reading : read) {
+    HoldingState* const held = find_holding(*reading.holding);
+    // It is as read, unless the ledger has a later reading or its end.
+    const bool is_latest =
+        held != nullptr && !held->latest.ended && held->latest.held.end() == reading.until;
+    if (is_latest) held->read_as = reading.holding;
+  }
   for (const CollectedFacts::Vanished& gone : found.vanished) {
     const auto at = holdings_.find({gone.cluster, gone.workload, gone.attempt});
     if (at != holdings_.end() && !at->second.latest.ended) vanish(at->second, gone.gone_by);
@@ -122,9 +133,14 @@ CollectedFacts LiveInventory::take(CollectedFacts found) {
 
 void LiveInventory::take_holdings(CollectedFacts& found, std::vector<Holding>& to_write) {
   for (Holding& holding : found.holdings) {
-    const Attempt key(holding.cluster, holding.workload, holding.attempt);
-    const auto [at, is_new] = holdings_.try_emplace(key, HoldingState{.latest = holding});
-    HoldingState& held = at->second;
+    HoldingState* known = find_holding(holding);
+    const bool is_new = known == nullptr;
+    if (is_new) {
+      Attempt key(holding.cluster, holding.workload, holding.attempt);
+      known = &holdings_.try_emplace(std::move(key), HoldingState{.latest = holding}).first->second;
+    }
+    HoldingState& held = *known;
+    held.read_as = nullptr;
     if (!is_new && !supersedes(holding, held.latest)) continue;
     held.is_read = true;
     if (std::exchange(held.gone_by, {})) --vanished_;
@@ -134,14 +150,46 @@ void LiveInventory::take_holdings(CollectedFacts& found, std::vector<Holding>& t
                       !is_of_another_day(holding.held.end(), held.written_at);
     const bool same_end = held.written == content && held.latest.held == holding.held &&
                           held.written_at == holding.held.end();
+    if (holding.ended ? same_end : same) {
+      held.latest = std::move(holding);
+      continue;
+    }
     const bool same_cost = held.written && cost_content(held.latest) == cost_content(holding);
     held.latest = holding;
-    if (holding.ended ? same_end : same) continue;
     note_change(same_cost ? std::min(held.written_at, holding.held.end()) : holding.held.begin());
     held.written = content;
     held.written_at = holding.held.end();
     to_write.push_back(std::move(holding));
   }
+}
+
+// Whether a reading says nothing but that the holding goes on, as the ledger knows already.
+bool LiveInventory::is_quiet(const HoldingState& held, const HoldingReading& reading) const {
+  return held.read_as == reading.holding && reading.until >= held.latest.held.end() &&
+         reading.until < held.written_at + reading_every_ &&
+         !is_of_another_day(reading.until, held.written_at);
+}
+
+LiveInventory::HoldingState* LiveInventory::find_holding(const Holding& holding) {
+  const auto at = holdings_.find(std::tie(holding.cluster, holding.workload, holding.attempt));
+  return at == holdings_.end() ? nullptr : &at->second;
+}
+
+std::vector<HoldingReading> LiveInventory::take_readings(CollectedFacts& found) {
+  std::vector<HoldingReading> looked_at;
+  for (HoldingReading& reading : found.readings) {
+    HoldingState* const held = find_holding(*reading.holding);
+    if (held != nullptr && is_quiet(*held, reading)) {
+      held->is_read = true;
+      if (std::exchange(held->gone_by, {})) --vanished_;
+      held->latest.held = Interval(held->latest.held.begin(), reading.until);
+      continue;
+    }
+    Holding& whole = found.holdings.emplace_back(*reading.holding);
+    whole.held = Interval(whole.held.begin(), reading.until);
+    looked_at.push_back(std::move(reading));
+  }
+  return looked_at;
 }
 
 void LiveInventory::note_change(Instant since) {
@@ -166,12 +214,13 @@ std::vector<Holding> LiveInventory::take_unwritten_readings(bool all) {
 //   0123456789abcdef0123456789abcdef          runs
 //   0123456789abcdef0123456789abcdef 1772...  was gone by then; nobody saw when it ended
 //   0123456789abcdef0123456789abcdef -1772... the same, and it was reported
-std::string LiveInventory::readings_text() const {
+std::string LiveInventory::readings_text() {
   std::map<Instant, std::string> by_instant;
-  for (const auto& [key, held] : holdings_) {
+  for (auto& [key, held] : holdings_) {
     if (held.latest.ended || !(held.is_read || held.was_running || held.gone_by)) continue;
     std::string& lines = by_instant[held.latest.held.end()];
-    lines += to_text(attempt_hash(held.latest));
+    if (held.name.empty()) held.name = to_text(attempt_hash(held.latest));
+    lines += held.name;
     if (held.gone_by) {
       lines += fmt::format(" {}{}", held.is_end_reported ? "-" : "", unix_ms(*held.gone_by));
     }

@@ -13,7 +13,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,6 +25,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "ledger/holding_reading.h"
 #include "ledger/store.h"
 
 namespace pennyweight {
@@ -30,6 +33,7 @@ namespace pennyweight {
 // What a collector found since the last call.
 struct CollectedFacts {
   std::vector<Holding> holdings;
+  std::vector<HoldingReading> readings = {};
   std::vector<Node> nodes;
   std::vector<Gpu> gpus;
   std::vector<Outage> outages;
@@ -74,7 +78,7 @@ class LiveInventory {
   std::optional<Instant> take_changed_since() { return std::exchange(changed_since_, {}); }
 
   // The latest reading of each holding that has not ended, for the next process.
-  std::string readings_text() const;
+  std::string readings_text();
   // Takes over the readings of the process before. An Error where the text is none of ours.
   Result<void> restore_readings(std::string_view text);
   // Marks the holdings of a cluster that the process before saw running and nobody has read since:
@@ -135,19 +139,27 @@ class LiveInventory {
     std::optional<Instant> gone_by = {};  // nobody saw its end
     bool is_telemetry_read = false;       // what the ledger has of it after its last reading
     bool is_end_reported = false;         // as unknown
+    // `latest` says what this one does, and the ledger has it.
+    std::shared_ptr<const Holding> read_as = {};
+    std::string name = {};  // in the readings; made when it is first needed
   };
 
   void take_node(const Node& node);
   void take_gpu(const Gpu& gpu);
   // Adds to `to_write` what the ledger needs of the holdings.
   void take_holdings(CollectedFacts& found, std::vector<Holding>& to_write);
+  // Takes the readings that say nothing new. The others are added to the holdings that were found,
+  // and returned.
+  std::vector<HoldingReading> take_readings(CollectedFacts& found);
+  HoldingState* find_holding(const Holding& holding);
+  bool is_quiet(const HoldingState& held, const HoldingReading& reading) const;
   void note_change(Instant since);
   void vanish(HoldingState& held, Instant gone_by);
 
   const std::chrono::milliseconds reading_every_;
   std::map<std::pair<ClusterId, NodeId>, std::vector<Node>> nodes_;  // by from
   std::map<std::pair<ClusterId, GpuId>, std::vector<Gpu>> gpus_;     // by from
-  std::map<Attempt, HoldingState> holdings_;
+  std::map<Attempt, HoldingState, std::less<>> holdings_;
   std::set<ClusterId> complete_clusters_;
   std::optional<Instant> changed_since_;
   std::size_t vanished_ = 0;  // holdings with `gone_by`

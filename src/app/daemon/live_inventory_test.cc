@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <random>
+
 namespace pennyweight {
 namespace {
 
@@ -59,6 +62,50 @@ TEST(LiveInventory, AHoldingThatGoesOnIsWrittenAtItsBeginEachHourAndAtItsEnd) {
   EXPECT_THAT(inventory.take(seen({reading(minutes(181), true)})).holdings, IsEmpty());
   EXPECT_THAT(inventory.take(seen({reading(minutes(182))})).holdings, IsEmpty());
   EXPECT_TRUE(inventory.has_ended(kLab, WorkloadId("7"), ""));
+}
+
+// One inventory gets each holding whole, the other a reading wherever it is the one of before.
+TEST(LiveInventory, AReadingCountsAsItsHolding) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](unsigned most) {
+      return static_cast<int>(std::uniform_int_distribution<unsigned>(0, most - 1)(random));
+    };
+    LiveInventory whole(hours(1)), brief(hours(1));
+    std::shared_ptr<const Holding> before;
+    std::string team = "nlp";
+    for (int minute = 1; minute < 200; minute += 1 + below(9)) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", minute " << minute);
+      if (below(12) == 0) team = below(2) == 0 ? "nlp" : "vision";
+      // Now and then an old reading comes, or another source says something else.
+      const auto until = minutes(below(15) == 0 ? std::max(1, minute - 20) : minute);
+      const bool ended = below(60) == 0;
+      const Holding now = reading(until, ended, team);
+      CollectedFacts in_short = seen({});
+      const bool is_same = before && !ended && *before->labels.find("team") == team;
+      if (is_same) {
+        in_short.readings.push_back({.holding = before, .until = kBegin + until});
+      } else {
+        in_short.holdings.push_back(now);
+        before = ended ? nullptr : std::make_shared<const Holding>(now);
+      }
+      const auto expected = whole.take(seen({now})), got = brief.take(std::move(in_short));
+      EXPECT_EQ(got.holdings, expected.holdings);
+      if (below(10) == 0) {
+        const bool all = below(2) == 0;
+        EXPECT_EQ(brief.take_unwritten_readings(all), whole.take_unwritten_readings(all));
+      }
+      if (below(10) == 0) {
+        const Interval lost(kBegin + until, kBegin + until + minutes(1));
+        whole.extend_vanished(kLab, WorkloadId("7"), lost);
+        brief.extend_vanished(kLab, WorkloadId("7"), lost);
+      }
+      EXPECT_EQ(brief.readings_text(), whole.readings_text());
+      EXPECT_EQ(brief.take_changed_since(), whole.take_changed_since());
+      const Interval window(kBegin, kBegin + minutes(minute + 2));
+      EXPECT_EQ(brief.holdings(kLab, window, minutes(3)), whole.holdings(kLab, window, minutes(3)));
+    }
+  }
 }
 
 TEST(LiveInventory, WhatChangesIsNews) {

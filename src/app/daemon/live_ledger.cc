@@ -23,8 +23,6 @@ using std::chrono::milliseconds;
 
 // How long after its end a holding is kept: pods that ended in the last days may still be listed.
 constexpr std::chrono::days kHoldingsKept{7};
-// A view that nobody asks for is made so often, for what is measured.
-constexpr std::chrono::seconds kViewUnseen{60};
 // How long somebody waits for a view: a cycle begins half a second later at most.
 constexpr std::chrono::seconds kViewWait{3};
 // After a refresh of the rollup that failed: twice as long each time.
@@ -129,7 +127,7 @@ void LiveLedger::cycle() {
   save_readings();
   refresh_rollup(now);
   record_audit_events(now, false);
-  if (!view_is_due(now)) return;
+  if (!view_is_due()) return;
   if (auto view = costing_.make_view(now)) {
     {
       const std::lock_guard lock(mutex_);
@@ -140,10 +138,10 @@ void LiveLedger::cycle() {
   }
 }
 
-bool LiveLedger::view_is_due(Instant now) const {
+bool LiveLedger::view_is_due() const {
   if (!makes_views_on_demand_) return true;
   const std::lock_guard lock(mutex_);
-  return wants_view_ || !view_ || now < view_->at || now - view_->at >= kViewUnseen;
+  return wants_view_ || !view_;
 }
 
 bool LiveLedger::wants_view() const {

@@ -81,7 +81,7 @@ class LiveLedger {
 
   // As of the last cycle that made one; from any thread. Null before the first.
   std::shared_ptr<const LiveView> view() const;
-  // From here on a cycle makes a view only where wants_view(), or once a minute: nobody pays for
+  // From here on a cycle makes a view only where wants_view(), after the first: nobody pays for
   // views that nobody sees. Otherwise each cycle makes one.
   void make_views_on_demand() { makes_views_on_demand_ = true; }
   // The view, made now where the last one is older than `age_max`: waits for a cycle that makes it,
@@ -106,7 +106,7 @@ class LiveLedger {
   void end_refresh() { refreshing_.interrupt(); }
 
  private:
-  bool view_is_due(Instant now) const;
+  bool view_is_due() const;
   void reload_prices();
   bool flush_is_due(Instant now) const;
   bool facts_are_due(Instant now) const;

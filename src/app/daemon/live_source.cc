@@ -21,6 +21,7 @@ kubernetes::ClusterOptions cluster_options(const ClusterId& cluster,
                                            const LiveInventory& inventory) {
   return {
       .cluster = cluster,
+      .gives_readings = true,
       .known = {
           .node = [&inventory,
                    cluster](const NodeId& name) { return inventory.node(cluster, name); },
@@ -33,6 +34,7 @@ kubernetes::ClusterOptions cluster_options(const ClusterId& cluster,
 
 CollectedFacts collected(const ClusterId& cluster, kubernetes::Facts facts) {
   CollectedFacts all{.holdings = std::move(facts.holdings),
+                     .readings = std::move(facts.readings),
                      .nodes = std::move(facts.nodes),
                      .gpus = std::move(facts.gpus),
                      .outages = std::move(facts.outages),
@@ -52,6 +54,7 @@ void add(CollectedFacts& to, CollectedFacts more) {
     std::ranges::move(from, std::back_inserter(into));
   };
   move_all(more.holdings, to.holdings);
+  move_all(more.readings, to.readings);
   move_all(more.nodes, to.nodes);
   move_all(more.gpus, to.gpus);
   move_all(more.outages, to.outages);

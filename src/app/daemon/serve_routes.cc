@@ -38,8 +38,8 @@ constexpr std::chrono::seconds kRetryAfterTrouble{30};
 constexpr std::size_t kBadLinesShown = 5;
 // A source that was not heard for longer is away: its readings are not trusted any more.
 constexpr std::chrono::seconds kSourceSilentMax{120};
-// A scrape of /metrics is content with a view of this age: it is made once a minute anyway.
-constexpr std::chrono::seconds kMeasuredViewAge{90};
+// A scrape of /metrics is content with a view of this age, so that frequent scrapes cost little.
+constexpr std::chrono::seconds kMeasuredViewAge{50};
 // Teams of a cluster and a currency in /metrics; further ones are summed.
 constexpr std::size_t kTeamsShownMax = 50;
 constexpr std::size_t kNodesShownMax = 1000;

@@ -51,6 +51,7 @@ class SimulatedApi : public LiveSource {
              .labels = {},
              .wait_for = {},
              .gpu_nodes_only = false,
+             .gives_readings = true,
              .known = {.node = [&inventory](
                                    const NodeId& name) { return inventory.node(kSimulated, name); },
                        .gpu = {},
@@ -82,6 +83,7 @@ class SimulatedApi : public LiveSource {
     if (!is_listed_) return {};
     kubernetes::Facts facts = state_.facts(heard_);
     CollectedFacts all{.holdings = std::move(facts.holdings),
+                       .readings = std::move(facts.readings),
                        .nodes = std::move(facts.nodes),
                        .gpus = {},
                        .outages = std::move(facts.outages),

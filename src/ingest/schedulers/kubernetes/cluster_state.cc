@@ -128,6 +128,7 @@ void ClusterState::apply_pod(const Pod& pod, Instant at, bool is_deleted) {
   PodEntry& entry = found->second;
   if (entry.is_gone) return;  // a late message: what is gone does not come back
   entry.record = make_record(pod, options_.labels);
+  entry.holdings.clear();
   // The clock of the scheduler is ahead of ours: it runs since it was seen to run.
   if (entry.record.begin && *entry.record.begin > at && !entry.begin_seen) entry.begin_seen = at;
   if (entry.record.begin && entry.begin_seen) entry.record.begin = entry.begin_seen;
@@ -160,6 +161,7 @@ void ClusterState::apply_node(const NodeObject& node, Instant at, bool is_delete
       ++counts_.over_limit;
       return;
     }
+    ++changes_;
     found = nodes_.try_emplace(name).first;
     found->second.changed = at;
   }
@@ -175,6 +177,10 @@ void ClusterState::apply_node(const NodeObject& node, Instant at, bool is_delete
     entry.changed = at;
     entry.is_reported = false;
   }
+  const bool decides_as_before = !entry.is_gone && record.sharing == entry.record.sharing &&
+                                 record.problem == entry.record.problem &&
+                                 record.fact.gpu_count == entry.record.fact.gpu_count;
+  if (!decides_as_before) ++changes_;
   entry.is_gone = false;
   entry.record = std::move(record);
   entry.outages.set(
@@ -186,6 +192,7 @@ void ClusterState::apply_node(const NodeObject& node, Instant at, bool is_delete
 
 void ClusterState::gone_node(NodeEntry& node, Instant at) {
   if (node.is_gone) return;
+  ++changes_;
   node.is_gone = true;
   node.is_reported = false;
   node.gone_at = at;
@@ -208,6 +215,7 @@ void ClusterState::update_gpus(const std::string& node, Instant at) {
   std::ranges::sort(gpus, {}, &Gpu::uuid);
   for (Gpu& gpu : gpus) gpu.from = entry.record.fact.from;
   if (gpus == entry.gpus) return;
+  ++changes_;
   entry.gpus = std::move(gpus);
   entry.gpus_changed = true;
   entry.is_reported = false;
@@ -222,12 +230,15 @@ void ClusterState::update_gpus(const std::string& node, Instant at) {
 
 void ClusterState::apply_namespace(const Namespace& one, bool is_deleted) {
   const auto [at, is_new] = namespaces_.try_emplace(one.meta.name);
+  PackedTexts labels(one.meta.labels);
+  if (is_new || at->second.value != labels) ++changes_;
   at->second.is_gone = is_deleted;
-  at->second.value = PackedTexts(one.meta.labels);
+  at->second.value = std::move(labels);
   namespace_of_uid_.insert_or_assign(one.meta.uid, one.meta.name);
 }
 
 void ClusterState::apply_claim(const ResourceClaim& claim, bool is_deleted) {
+  ++changes_;
   std::string key = claim_key(claim.meta.name_space, claim.meta.name);
   const auto found = claims_.find(key);
   if (found == claims_.end() && claims_.size() >= kOthersMax) {
@@ -242,6 +253,7 @@ void ClusterState::apply_claim(const ResourceClaim& claim, bool is_deleted) {
 }
 
 void ClusterState::apply_slice(const ResourceSlice& slice, Instant at, bool is_deleted) {
+  ++changes_;
   const auto found = slices_.find(slice.meta.uid);
   std::string node = slice.node;
   if (found != slices_.end()) {
@@ -275,16 +287,19 @@ void ClusterState::apply_owner(const Workload& workload, bool is_deleted) {
     return;
   }
   OwnerEntry& entry = owners_[workload.meta.uid];
+  OwnerRecord record{.api_version = workload.meta.api_version,
+                     .kind = workload.meta.kind,
+                     .name = workload.meta.name,
+                     .labels = PackedTexts(workload.meta.labels),
+                     .owners = workload.meta.owners};
+  if (record != entry.record) ++changes_;
   entry.is_gone = is_deleted;
-  entry.record = {.api_version = workload.meta.api_version,
-                  .kind = workload.meta.kind,
-                  .name = workload.meta.name,
-                  .labels = PackedTexts(workload.meta.labels),
-                  .owners = workload.meta.owners};
+  entry.record = std::move(record);
 }
 
 void ClusterState::mark_relisted(std::string_view kind, std::string_view api_version,
                                  const std::set<std::string>& uids, Instant at) {
+  ++changes_;
   listed_.emplace(kind);
   if (kind == "Pod") {
     for (auto& [uid, pod] : pods_) {
@@ -396,9 +411,25 @@ std::optional<Instant> ClusterState::pod_end(const PodEntry& pod) const {
   return std::nullopt;
 }
 
+// Adds the readings of a pod that holds what it held when it was last reported. False: it must be
+// looked at.
+bool ClusterState::give_readings(const PodEntry& pod, Instant now, Facts& facts) const {
+  // What the ledger knows of GPUs may have changed after kAskAgain.
+  if (pod.holdings.empty() || pod.decided_by != changes_ || now >= pod.decided_at + kAskAgain) {
+    return false;
+  }
+  for (const auto& holding : pod.holdings) {
+    if (now <= holding->held.begin()) return false;
+    facts.readings.push_back({.holding = holding, .until = now});
+  }
+  return true;
+}
+
 bool ClusterState::report_pod(PodEntry& pod, Instant now, Facts& facts) {
   const PodRecord& record = pod.record;
   const auto end = pod_end(pod);
+  if (!end && give_readings(pod, now, facts)) return false;
+  pod.holdings.clear();
   if (!record.begin) return end.has_value();
   if (options_.gpu_nodes_only && record.request.extended.empty() && record.claims.empty() &&
       !has_gpu(record.node)) {
@@ -439,6 +470,11 @@ bool ClusterState::report_pod(PodEntry& pod, Instant now, Facts& facts) {
         options_.known.has_ended(holding.workload, holding.attempt)) {
       continue;
     }
+    if (options_.gives_readings && !end && pod.problems.empty()) {
+      pod.holdings.push_back(std::make_shared<const Holding>(holding));
+      pod.decided_by = changes_;
+      pod.decided_at = now;
+    }
     facts.holdings.push_back(std::move(holding));
   }
   if (end) ++counts_.ended;
@@ -471,6 +507,7 @@ void ClusterState::report_gpus(NodeEntry& node, Facts& facts) {
       if (auto fact = last_fact(gpu->second.reported, gone_at)) {
         facts.gpus.push_back(*std::move(fact));
       }
+      ++changes_;
       gpus_.erase(gpu);
     }
     at = node.reported_gpus.erase(at);

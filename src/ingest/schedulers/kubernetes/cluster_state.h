@@ -3,7 +3,10 @@
 // Objects come in any order: from list and watch, or from the series of kube-state-metrics. facts()
 // gives what is new:
 //
-//   Holding  a reading up to now for each running pod, and the final one, once, for each that ended
+//   Holding  a reading up to now for each running pod, and the final one, once, for each that
+//   ended.
+//            With `gives_readings`, a pod that holds what it held before is a HoldingReading, which
+//            costs no copy
 //   Node     a node that is new or gone, or whose fact has changed
 //   Gpu      the same for the GPUs that HAMi, Volcano and DRA drivers list
 //   Outage   in pieces of an hour (outage_clock.h)
@@ -23,6 +26,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -37,6 +41,7 @@
 #include "ingest/schedulers/kubernetes/pod_record.h"
 #include "ingest/schedulers/kubernetes/workload_labels.h"
 #include "ledger/holding.h"
+#include "ledger/holding_reading.h"
 #include "ledger/node.h"
 #include "ledger/outage.h"
 
@@ -65,6 +70,7 @@ struct ClusterOptions {
   std::vector<std::string> wait_for = {};
   // Leaves out pods without a GPU on nodes without one.
   bool gpu_nodes_only = false;
+  bool gives_readings = false;
   KnownFacts known = {};
 };
 
@@ -78,6 +84,7 @@ struct VanishedPod {
 
 struct Facts {
   std::vector<Holding> holdings;
+  std::vector<HoldingReading> readings = {};
   std::vector<Node> nodes;
   std::vector<Gpu> gpus;
   std::vector<Outage> outages;
@@ -130,6 +137,10 @@ class ClusterState {
     std::optional<Instant> begin_seen;  // where its own begin lay in the future
     std::optional<Instant> missed_at;   // a list no longer had it: nobody saw its end
     std::string problems;               // that were reported
+    // What it held when it was last reported, as long as `decided_by` is still so.
+    std::vector<std::shared_ptr<const Holding>> holdings = {};
+    std::uint64_t decided_by = 0;  // changes_ at that time
+    Instant decided_at = {};
   };
   struct NodeEntry {
     NodeRecord record;
@@ -170,6 +181,7 @@ class ClusterState {
   bool is_ready() const;
   std::optional<Instant> pod_end(const PodEntry& pod) const;
   bool report_pod(PodEntry& pod, Instant now, Facts& facts);  // true: it ended and may be forgotten
+  bool give_readings(const PodEntry& pod, Instant now, Facts& facts) const;
   void report_nodes(Instant now, Facts& facts);
   void report_gpus(NodeEntry& node, Facts& facts);
   const NodeSharing* find_sharing(const std::string& node, std::string& problem);
@@ -183,6 +195,7 @@ class ClusterState {
   ClusterCounts counts_;
   std::set<std::string> listed_;  // kinds
   std::optional<Instant> reported_until_;
+  std::uint64_t changes_ = 1;  // of what decides what pods hold, besides the pods themselves
   std::map<std::string, PodEntry, std::less<>> pods_;    // by uid
   std::set<std::string, std::less<>> done_;              // uids of pods whose end was reported
   std::map<std::string, NodeEntry, std::less<>> nodes_;  // by name

@@ -464,6 +464,131 @@ RC_GTEST_PROP(ClusterStateProperty, AnyOrderOfTheSameKnowledge, ()) {
   RC_ASSERT(ended(mixed) == expected);
 }
 
+// With readings, each call says what it would say without, whatever has happened in between.
+RC_GTEST_PROP(ClusterStateProperty, AReadingSaysWhatTheHoldingWould, ()) {
+  ClusterOptions with_readings = options();
+  with_readings.gives_readings = true;
+  ClusterState whole(options()), short_one(with_readings);
+  const auto all_of = [](const Facts& facts) {
+    std::vector<std::string> all = lines(facts);
+    std::vector<Holding> holdings = facts.holdings;
+    for (const HoldingReading& reading : facts.readings) {
+      Holding& read = holdings.emplace_back(*reading.holding);
+      read.held = Interval(read.held.begin(), reading.until);
+      all.push_back(
+          lines({.holdings = {read}, .nodes = {}, .gpus = {}, .outages = {}, .problems = {}})[0]);
+    }
+    for (const Holding& one : holdings) all.push_back(to_text(content_hash(one)));
+    std::ranges::sort(all);
+    return all;
+  };
+  std::size_t readings = 0;
+  const auto steps = *rc::gen::container<std::vector<int>>(40, rc::gen::inRange(0, 14));
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    const Instant now = at(static_cast<int>(step) + 2);
+    const auto apply = [&](const Object& what) {
+      whole.apply(what, now);
+      short_one.apply(what, now);
+    };
+    switch (steps[step]) {
+      case 0:
+        apply(node());
+        break;
+      case 1:  // its GPUs are shared from now on
+        apply(
+            node("", "", R"("nvidia.com/gpu.product":"NVIDIA-L4-SHARED","nvidia.com/gpu.count":"1",
+            "nvidia.com/gpu.replicas":"4","nvidia.com/gpu.sharing-strategy":"time-slicing")"));
+        break;
+      case 2:
+        apply(name_space(fmt::format(R"("cost-center":"{}")", step % 3)));
+        break;
+      case 3:
+        apply(job());
+        break;
+      case 4:
+        apply(pod({.uid = "u2", .name = "p2", .labels = fmt::format(R"("team-id":"{}")", step)}));
+        break;
+      case 5:
+        apply(pod(
+            {.uid = "u2", .name = "p2", .phase = "Succeeded", .finished = "2026-03-01T00:02:00Z"}));
+        break;
+      case 6:
+        whole.apply_deleted(pod({}), now);
+        short_one.apply_deleted(pod({}), now);
+        break;
+      case 7:
+        whole.apply_deleted(node(), now);
+        short_one.apply_deleted(node(), now);
+        break;
+      case 8:
+        apply(object(kHamiNode));
+        break;
+      case 9:
+        whole.mark_relisted("Pod", "v1", {"u2"}, now);
+        short_one.mark_relisted("Pod", "v1", {"u2"}, now);
+        break;
+      case 10:
+        whole.end_pod("u2", now);
+        short_one.end_pod("u2", now);
+        break;
+      default:
+        apply(pod({}));
+    }
+    const Facts brief = short_one.facts(now);
+    readings += brief.readings.size();
+    RC_ASSERT(all_of(whole.facts(now)) == all_of(brief));
+  }
+  RC_CLASSIFY(readings > 5);
+}
+
+TEST(ClusterState, APodThatGoesOnIsAReading) {
+  ClusterOptions with_readings = options();
+  with_readings.gives_readings = true;
+  ClusterState state(with_readings);
+  state.apply(node(), at(1));
+  state.apply(pod({}), at(1));
+  EXPECT_EQ(state.facts(at(2)).holdings.size(), 1u);
+  const Facts next = state.facts(at(3));
+  EXPECT_THAT(next.holdings, IsEmpty());
+  ASSERT_EQ(next.readings.size(), 1u);
+  EXPECT_EQ(next.readings[0].until, at(3));
+  EXPECT_EQ(next.readings[0].holding, state.facts(at(4)).readings[0].holding) << "it is the same";
+  state.apply(name_space(), at(5));
+  EXPECT_EQ(state.facts(at(5)).holdings.size(), 1u) << "its labels have changed";
+  EXPECT_EQ(state.facts(at(6)).readings.size(), 1u);
+  EXPECT_EQ(state.facts(at(16)).holdings.size(), 1u) << "the ledger is asked again";
+}
+
+// The clock of the scheduler is ahead: the pod runs since it was seen.
+TEST(ClusterState, APodOfTheFutureRunsSinceItWasSeen) {
+  ClusterState state(options());
+  state.apply(node(), at(0));
+  state.apply(pod({.scheduled = "2026-03-01T00:06:00Z"}), at(1));
+  EXPECT_EQ(to_text(state.facts(at(2)).holdings.at(0).held),
+            "2026-03-01T00:01:00Z/2026-03-01T00:02:00Z");
+  state.apply(pod({.scheduled = "2026-03-01T00:06:00Z"}), at(7));
+  EXPECT_EQ(to_text(state.facts(at(8)).holdings.at(0).held),
+            "2026-03-01T00:01:00Z/2026-03-01T00:08:00Z")
+      << "its beginning stays";
+}
+
+TEST(ClusterState, ANodeWithoutLabelsIsWhatItsSliceSays) {
+  ClusterState state(options());
+  state.apply(object(R"({"kind":"Node","metadata":{"name":"n1","uid":"nu",
+    "creationTimestamp":"2026-02-01T00:00:00Z"},"spec":{},
+    "status":{"capacity":{"cpu":"48","memory":"196608000Ki"}}})"),
+              at(0));
+  state.apply(object(R"({"kind":"ResourceSlice","metadata":{"name":"s","uid":"su"},"spec":{
+    "driver":"gpu.nvidia.com","nodeName":"n1","pool":{"name":"n1"},"devices":[
+    {"name":"gpu-0","attributes":{"type":{"string":"gpu"},"uuid":{"string":"GPU-1"},
+     "productName":{"string":"NVIDIA A100-SXM4-40GB"}}},
+    {"name":"gpu-1","attributes":{"type":{"string":"gpu"},"uuid":{"string":"GPU-2"},
+     "productName":{"string":"NVIDIA A100-SXM4-40GB"}}}]}})"),
+              at(0));
+  EXPECT_THAT(lines(state.facts(at(1))),
+              testing::Contains("node n1  2xNVIDIA A100-SXM4-40GB from 2026-02-01T00:00:00Z"));
+}
+
 TEST(ClusterState, ARelistOfOneKindOfOwnerLeavesTheOthers) {
   ClusterState state(options());
   state.apply(job(), at(0));
