@@ -50,16 +50,20 @@ void add_counts(JsonObjectBuilder& facts, const ImportOutcome& outcome) {
       .count("late", outcome.restated.late);
 }
 
+// Null: there are none. Nobody signs in here, so password hashing may be cheap.
+Result<std::unique_ptr<access::Accounts>> open_known_accounts(Context& context) {
+  const std::string path = accounts_path(context.config);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return nullptr;
+  return access::Accounts::open({.path = path, .argon2_kib = kLeastKib, .argon2_rounds = 1},
+                                context.clock);
+}
+
 // Stores the head with the accounts, so that a truncated log is found out even if the command line
 // wrote its last line.
 Result<void> save_known_head(Context& context, const audit_log::Head& head) {
-  const std::string path = accounts_path(context.config);
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return {};
-  // Nobody signs in here, so password hashing may be cheap.
-  const auto accounts = TRY(access::Accounts::open(
-      {.path = path, .argon2_kib = kLeastKib, .argon2_rounds = 1}, context.clock));
-  return api::save_known_head(*accounts, head);
+  const auto accounts = TRY(open_known_accounts(context));
+  return accounts ? api::save_known_head(*accounts, head) : Result<void>();
 }
 
 bool changed_something(const ImportOutcome& outcome) {
@@ -99,7 +103,13 @@ audit_log::LogFiles audit_log_files(const Config& config) {
 }
 
 Result<std::unique_ptr<audit_log::AuditLog>> open_audit_log(Context& context) {
-  return audit_log::AuditLog::open(audit_log_files(context.config), context.clock);
+  auto log = TRY(audit_log::AuditLog::open(audit_log_files(context.config), context.clock));
+  const auto accounts = TRY(open_known_accounts(context));
+  if (accounts) {
+    TRY(api::check_known_head(*accounts, *log, audit_log_path(context.config),
+                              accounts_path(context.config)));
+  }
+  return log;
 }
 
 api::Author cli_author() { return {.actor = "cli:" + user_name()}; }

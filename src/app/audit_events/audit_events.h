@@ -52,7 +52,8 @@ std::optional<AuditEvent> import_event(std::span<const std::string> files,
 
 // Where the ledger's audit log lies, and what proves it.
 audit_log::LogFiles audit_log_files(const Config& config);
-// The audit log, to be appended to.
+// The audit log, to be appended to. An Error of kConflict if it is not the one that was kept, or
+// lacks the entry that the accounts refer to.
 Result<std::unique_ptr<audit_log::AuditLog>> open_audit_log(Context& context);
 // Who runs the command: "cli:<user name>".
 api::Author cli_author();

@@ -59,21 +59,6 @@ std::string first_password_path(const Config& config) {
   return (std::filesystem::path(live_folder(config)) / kFirstPassword).string();
 }
 
-// The accounts keep the head of their last change too: a log that is older than the accounts, or
-// another one, was put in its place.
-Result<void> check_known_head(SecurityServices& security, const Config& config) {
-  const auto known = TRY(api::load_known_head(*security.accounts));
-  if (!known) return {};
-  const bool is_there = TRY(security.audit_log->has(*known));
-  if (is_there) return {};
-  return fail(
-      ErrorCode::kConflict,
-      fmt::format("the audit log {} lacks entry {}, which the accounts {} refer to: one of the two "
-                  "was replaced or truncated. Restore the right one, or record the loss for good "
-                  "with 'pennyweight audit accept --reason TEXT'",
-                  audit_log_path(config), audit_log::write_head(*known), accounts_path(config)));
-}
-
 Result<void> create_first_admin(SecurityServices& security, const Config& config, Log& log) {
   const std::string path = first_password_path(config);
   TRY(forget_first_password(*security.accounts, config));
@@ -122,7 +107,8 @@ Result<SecurityServices> open_security_services(const Config& config, Clock& clo
   SecurityServices security;
   security.audit_log = TRY(audit_log::AuditLog::open(audit_log_files(config), clock));
   security.accounts = TRY(access::Accounts::open(accounts_options(config), clock));
-  TRY(check_known_head(security, config));
+  TRY(api::check_known_head(*security.accounts, *security.audit_log, audit_log_path(config),
+                            accounts_path(config)));
   TRY(api::settle_lines(*security.accounts, *security.audit_log));
   if (!config.live.serve.openid.issuer.empty()) {
     auto provider = oidc::Provider::open(make_settings(config.live.serve.openid), clock);

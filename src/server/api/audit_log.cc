@@ -60,6 +60,20 @@ Result<void> save_known_head(access::Accounts& accounts, const audit_log::Head& 
   return accounts.put(kHead, audit_log::write_head(head));
 }
 
+Result<void> check_known_head(access::Accounts& accounts, audit_log::AuditLog& log,
+                              const std::string& log_path, const std::string& accounts_path) {
+  const auto known = TRY(load_known_head(accounts));
+  if (!known) return {};
+  const bool is_there = TRY(log.has(*known));
+  if (is_there) return {};
+  return fail(
+      ErrorCode::kConflict,
+      fmt::format("the audit log {} lacks entry {}, which the accounts {} refer to: one of the two "
+                  "was replaced or truncated. Restore the right one, or record the loss for good "
+                  "with 'pennyweight audit accept --reason TEXT'",
+                  log_path, audit_log::write_head(*known), accounts_path));
+}
+
 std::string actor_name(const access::Principal& who) {
   if (who.by != access::SignedInBy::kToken) return who.name;
   return fmt::format("token {} ({})", who.session, who.name);

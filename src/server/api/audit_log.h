@@ -17,6 +17,10 @@ namespace pennyweight::api {
 // never goes back, whatever is appended to a truncated log.
 Result<std::optional<audit_log::Head>> load_known_head(access::Accounts& accounts);
 Result<void> save_known_head(access::Accounts& accounts, const audit_log::Head& head);
+// The accounts keep the head of their last change too. An Error of kConflict if the log lacks that
+// entry: the log is older than the accounts, or another one was put in its place.
+Result<void> check_known_head(access::Accounts& accounts, audit_log::AuditLog& log,
+                              const std::string& log_path, const std::string& accounts_path);
 
 // How an entry of kAcceptedAction reads.
 std::string accepted_text(const audit_log::Entry& entry);
