@@ -14,6 +14,8 @@ import {launch, open, program, root, serve, settled, sign_in, THEMES} from './br
 
 const BYTES_MAX = 150_000;
 const PICTURES = [
+  ['home', '/home', 'Home'], ['team', '/home?view=team', 'Home'], ['why', '/explain?by=kind&key=used', 'Why'], ['activity', '/activity', 'Activity'],
+  ['changes', '/compare', 'Compare'], ['budgets', '/budgets', 'Budgets'], ['forecast', '/forecast', 'Forecast'], ['savings', '/savings', 'Savings'], ['alerts', '/alerts', 'Alerts'],
   ['overview', '/', 'Overview'], ['explore', '/explore?by=team', 'Explore'], ['workloads', '/workload', 'Workloads'],
   ['coverage', '/coverage', 'Coverage'], ['live', '/live', 'Live'], ['fleet', '/fleet', 'Fleet'],
   ['bills', '/bills', 'Bills'], ['imports', '/bills?tab=imports', 'Bills'], ['periods', '/bills?tab=periods', 'Bills'],
