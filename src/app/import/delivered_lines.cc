@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/import/resource_naming.h"
 #include "core/ascii.h"
 #include "ledger/delivery.h"
 #include "ledger/store_rules.h"
@@ -11,31 +12,25 @@
 namespace pennyweight {
 namespace {
 
-// Whether a resource's name is one of its kind in the world, such as an ARN or an instance id; two
-// accounts may both have a "node-1".
-bool is_unique_everywhere(std::string_view resource) {
-  constexpr std::size_t kLongName = 17;  // an EC2 instance id has 19
-  return resource.find_first_of("/:") != std::string_view::npos || resource.size() >= kLongName;
-}
-
-// "/subscriptions/0a1b" and "0A1B" → "0a1b": forms of a bill write accounts differently.
-std::string plain_account(std::string_view account) {
-  std::string plain(account.substr(account.find_last_of('/') + 1));
-  for (char& c : plain) c = ascii::to_lower(c);
-  return plain;
-}
-
-void add_subject(Fingerprint& print, const Charge& charge) {
-  print.add(charge.costs.currency().text()).add(charge.resource_id);
-  if (is_unique_everywhere(charge.resource_id)) return;
+void add_subject(Fingerprint& print, const Charge& charge, const std::string& resource) {
+  print.add(charge.costs.currency().text()).add(resource);
+  if (is_unique_everywhere(resource)) return;
   print.add(plain_account(charge.sub_account_id.empty() ? charge.billing_account_id
                                                         : charge.sub_account_id));
-  if (charge.resource_id.empty()) {
+  if (resource.empty()) {
     print.add(plain_account(charge.billing_account_id)).add(charge.service_name);
   }
 }
 
 }  // namespace
+
+bool are_of_two_clouds(const LineGroupKey& a, const LineGroupKey& b) {
+  return !a.cloud.empty() && !b.cloud.empty() && a.cloud != b.cloud;
+}
+
+std::string plain_account(std::string_view account) {
+  return ascii::lower_case(account.substr(account.find_last_of('/') + 1));
+}
 
 std::string whole_scope(const Charge& charge) {
   std::string scope = delivery_scope(charge);
@@ -68,12 +63,16 @@ void DeliveredLines::add(const Charge& charge) {
   of_day.effective = static_cast<Int128>(static_cast<UInt128>(of_day.effective) +
                                          static_cast<UInt128>(sum.effective));
   contents_.add(content_hash(charge).low, sum);
+  if (identified && has_line_number(charge)) numbers_.add(hash_of(last_scope_).low, sum);
   if (!is_own_export_) is_own_export_ = !other_column_text(charge, "x_PostingKind").empty();
   if (sum.is_zero()) return;
 
   static thread_local Fingerprint print;
   print.clear();
-  add_subject(print, charge);
+  const std::string resource = plain_resource(charge.resource_id);
+  Int128& named = group.named[static_cast<std::size_t>(naming_of(resource))];
+  named = static_cast<Int128>(static_cast<UInt128>(named) + static_cast<UInt128>(sum.size()));
+  add_subject(print, charge, resource);
   const std::size_t subject = print.size();
   if (!charge.resource_id.empty()) {
     print.add(std::int64_t{day.time_since_epoch().count()});
@@ -104,6 +103,7 @@ LineGroup& DeliveredLines::group_of(const Charge& charge, const std::string& par
                                     .overflowed = false,
                                     .has_line_identity = false,
                                     .days = {},
+                                    .named = {},
                                     .imports = {}});
   last_begin_ = charge.billing_period.begin();
   last_currency_ = currency;
@@ -132,6 +132,9 @@ void DeliveredLines::merge(const DeliveredLines& other) {
       cell.billed += more.billed;
       cell.effective += more.effective;
     }
+    for (std::size_t naming = 0; naming < kResourceNamings; ++naming) {
+      sum.named[naming] += group.named[naming];
+    }
     for (const auto& [number, lines] : group.imports) sum.imports[number] += lines;
   }
   scopes_.insert(other.scopes_.begin(), other.scopes_.end());
@@ -139,6 +142,7 @@ void DeliveredLines::merge(const DeliveredLines& other) {
   lines_.add(other.lines_);
   resource_days_.add(other.resource_days_);
   contents_.add(other.contents_);
+  numbers_.add(other.numbers_);
   is_own_export_ |= other.is_own_export_;
 }
 

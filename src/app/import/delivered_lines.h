@@ -2,6 +2,7 @@
 // they are for: enough to compare a delivery with the ledger without keeping its lines.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -12,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "app/import/resource_naming.h"
 #include "app/import/sampled_cells.h"
 #include "ledger/bill_statement.h"
 #include "ledger/charge.h"
@@ -22,10 +24,18 @@ namespace pennyweight {
 struct LineGroup {
   std::uint64_t lines = 0;
   Costs costs;
-  bool overflowed = false;                         // costs are beyond the range of Money
-  bool has_line_identity = false;                  // ledger/delivery.h
-  std::map<std::chrono::sys_days, CellSum> days;   // by the beginning of the charge period
-  std::map<std::uint64_t, std::uint64_t> imports;  // lines by import, of lines in the ledger
+  bool overflowed = false;                          // costs are beyond the range of Money
+  bool has_line_identity = false;                   // ledger/delivery.h
+  std::map<std::chrono::sys_days, CellSum> days;    // by the beginning of the charge period
+  std::array<Int128, kResourceNamings> named = {};  // CellSum::size() by ResourceNaming
+  std::map<std::uint64_t, std::uint64_t> imports;   // lines by import, of lines in the ledger
+};
+
+// An account and month in one currency.
+struct AccountMonth {
+  std::string month, account;  // "2026-03", "account 123456789012"
+  Currency currency;
+  auto operator<=>(const AccountMonth&) const = default;
 };
 
 struct LineGroupKey {
@@ -38,7 +48,13 @@ struct LineGroupKey {
   std::string month() const { return account.substr(0, 7); }
   // Without the month: "account 123456789012".
   std::string account_name() const { return account.substr(8); }
+  AccountMonth account_month() const { return {month(), account_name(), currency}; }
 };
+// Whether both name their cloud, and name another one. A line of a marketplace may name none.
+bool are_of_two_clouds(const LineGroupKey& a, const LineGroupKey& b);
+
+// "/subscriptions/0a1b" and "0A1B" → "0a1b": forms of a bill write accounts differently.
+std::string plain_account(std::string_view account);
 
 // How the label of a part that a person named begins, in kDeliveryPartColumn.
 inline constexpr std::string_view kPartPrefix = "delivery ";
@@ -56,10 +72,12 @@ class DeliveredLines {
   // The same for whole_scope().
   bool has_whole_scope(std::string_view scope) const;
 
-  // Each line by what it is for and what it costs; each resource by day; each line as it is.
+  // Each line by what it is for and what it costs; each resource by day; each line as it is; each
+  // by the number that the provider gave it, where it gives one.
   const SampledCells& lines() const { return lines_; }
   const SampledCells& resource_days() const { return resource_days_; }
   const SampledCells& contents() const { return contents_; }
+  const SampledCells& numbers() const { return numbers_; }
   bool is_own_export() const { return is_own_export_; }
   // Adds the lines of another.
   void merge(const DeliveredLines& other);
@@ -69,7 +87,7 @@ class DeliveredLines {
 
   std::map<LineGroupKey, LineGroup> groups_;
   std::unordered_set<std::uint64_t> scopes_, whole_scopes_;
-  SampledCells lines_, resource_days_, contents_;
+  SampledCells lines_, resource_days_, contents_, numbers_;
   bool is_own_export_ = false;
   // Of the previous line, which the next one usually resembles.
   std::string last_account_, last_issuer_, last_provider_, last_sub_, last_part_;

@@ -3,21 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
+#include "app/import/delivery_doubles.h"
 #include "core/try.h"
 #include "ledger/delivery.h"
 
 namespace pennyweight {
 namespace {
-
-// Less than this share of a delivery may look like lines of the ledger by chance.
-constexpr std::uint64_t kDoublePercent = 5;
-// So many days with the same, different totals are no chance.
-constexpr std::size_t kEqualDaysMin = 3;
-
-Int128 size_of_ticks(Int128 ticks) { return ticks < 0 ? -ticks : ticks; }
 
 // The ledger's lines of the delivered months that count, whichever month they are booked in.
 template <class Visit>
@@ -115,11 +110,6 @@ bool gives_way(const Charge& charge, const std::string& part, const DeliveryQues
   return question.parts > 0 && !part.starts_with(kPartPrefix) && has_line_identity(charge);
 }
 
-// A line of a marketplace may name neither.
-bool are_of_two_clouds(const LineGroupKey& a, const LineGroupKey& b) {
-  return !a.cloud.empty() && !b.cloud.empty() && a.cloud != b.cloud;
-}
-
 // The groups of an account and month that an earlier version of the same export held, and that the
 // delivery lacks.
 bool belongs_to_export(const LineGroupKey& key, const LineGroup& group,
@@ -152,27 +142,17 @@ bool belongs_to_export(const LineGroupKey& key, const LineGroup& group,
   return false;
 }
 
-struct EffectKey {
-  std::string month, account;
-  Currency currency;
-  auto operator<=>(const EffectKey&) const = default;
-};
-
-EffectKey effect_key(const LineGroupKey& key) {
-  return {key.month(), key.account_name(), key.currency};
-}
-
 // The sum over sub accounts and days of what is there before and not after, by currency and
 // account.
-Decimal lost_by_day(const EffectKey& key, const DeliveredLines& before, const DeliveredLines& after,
-                    Int128 CellSum::* cost) {
+Decimal lost_by_day(const AccountMonth& key, const DeliveredLines& before,
+                    const DeliveredLines& after, Int128 CellSum::* cost) {
   std::map<std::pair<std::string, std::chrono::sys_days>, Int128> days;
   for (const auto& [group_key, group] : before.groups()) {
-    if (effect_key(group_key) != key) continue;
+    if (group_key.account_month() != key) continue;
     for (const auto& [day, sum] : group.days) days[{group_key.sub_account, day}] += sum.*cost;
   }
   for (const auto& [group_key, group] : after.groups()) {
-    if (effect_key(group_key) != key) continue;
+    if (group_key.account_month() != key) continue;
     for (const auto& [day, sum] : group.days) {
       const auto found = days.find({group_key.sub_account, day});
       if (found != days.end()) found->second -= sum.*cost;
@@ -187,7 +167,7 @@ bool is_too_much(Decimal lost, const Costs& before, Money Costs::* cost,
                  const DeliveryGuard& guard) {
   if (lost.ticks() <= 0) return false;
   if (guard.amount_max && lost.ticks() > guard.amount_max->ticks()) return true;
-  const Int128 base = size_of_ticks((before.*cost).ticks());
+  const Int128 base = CellSum::size_of((before.*cost).ticks());
   return lost.ticks() > base / 100 * static_cast<std::int64_t>(guard.percent_max);
 }
 
@@ -206,11 +186,11 @@ std::string names_of_form(const std::map<std::uint64_t, std::uint64_t>& imports,
 // What gives way and came in another form, such as a CUR where the delivery is FOCUS.
 void add_other_forms(const DeliveredLines& covered, const DeliveryQuestion& question,
                      const EarlierDeliveries& earlier, DeliveryEffect& effect) {
-  std::map<EffectKey, std::pair<Costs, std::string>> sums;
+  std::map<AccountMonth, std::pair<Costs, std::string>> sums;
   for (const auto& [key, group] : covered.groups()) {
     std::string other = names_of_form(group.imports, question.format, earlier);
     if (other.empty()) continue;
-    const auto [sum, is_new] = sums.try_emplace(effect_key(key), group.costs, std::move(other));
+    const auto [sum, is_new] = sums.try_emplace(key.account_month(), group.costs, std::move(other));
     if (!is_new) std::ignore = add_costs(sum->second.first, group.costs);
   }
   for (const auto& [key, sum] : sums) {
@@ -221,51 +201,6 @@ void add_other_forms(const DeliveredLines& covered, const DeliveryQuestion& ques
   }
 }
 
-// Billed money of lines that both have, and of all the delivered ones, in the same sample.
-struct Overlap {
-  Int128 common = 0, delivered = 0, there = 0;
-  std::uint64_t lines = 0, lines_delivered = 0;
-  // In percent of the smaller side.
-  std::uint64_t percent() const {
-    const Int128 whole = std::min(delivered, there);
-    if (whole <= 0) return 0;
-    return static_cast<std::uint64_t>(common / ((whole + 99) / 100));
-  }
-};
-
-Int128 money_of(const CellSum& sum) {
-  return std::max(size_of_ticks(sum.billed), size_of_ticks(sum.effective));
-}
-
-Overlap overlap_of_lines(const SampledCells& delivered, const SampledCells& there) {
-  Overlap overlap;
-  delivered.each_common(there, [&](const CellSum& mine, const CellSum& theirs) {
-    // All lines of a cell cost the same.
-    const std::uint64_t lines = std::min(mine.lines, theirs.lines);
-    overlap.common +=
-        money_of(mine) / static_cast<std::int64_t>(mine.lines) * static_cast<std::int64_t>(lines);
-    overlap.lines += lines;
-  });
-  delivered.each(there, [&](const CellSum& sum) {
-    overlap.delivered += money_of(sum);
-    overlap.lines_delivered += sum.lines;
-  });
-  there.each(delivered, [&](const CellSum& sum) { overlap.there += money_of(sum); });
-  return overlap;
-}
-
-Overlap overlap_of_days(const SampledCells& delivered, const SampledCells& there) {
-  Overlap overlap;
-  delivered.each_common(there, [&](const CellSum& mine, const CellSum& theirs) {
-    const bool same = (mine.billed != 0 && mine.billed == theirs.billed) ||
-                      (mine.effective != 0 && mine.effective == theirs.effective);
-    if (same && !mine.is_zero()) overlap.common += money_of(mine);
-  });
-  delivered.each(there, [&](const CellSum& sum) { overlap.delivered += money_of(sum); });
-  there.each(delivered, [&](const CellSum& sum) { overlap.there += money_of(sum); });
-  return overlap;
-}
-
 // What resources cost on days for which the delivery says nothing of them, although their bill
 // gives way: then the delivery is another part of the bill, not a later version of it.
 void add_lost_resources(const DeliveredLines& covered, const DeliveredLines& delivered,
@@ -273,9 +208,9 @@ void add_lost_resources(const DeliveredLines& covered, const DeliveredLines& del
   const SampledCells& before = covered.resource_days();
   const SampledCells& after = delivered.resource_days();
   Int128 whole = 0;
-  before.each(after, [&](const CellSum& sum) { whole += money_of(sum); });
+  before.each(after, [&](const CellSum& sum) { whole += sum.size(); });
   Int128 lost = whole;
-  before.each_common(after, [&](const CellSum& sum, const CellSum&) { lost -= money_of(sum); });
+  before.each_common(after, [&](const CellSum& sum, const CellSum&) { lost -= sum.size(); });
   const bool over_amount = guard.amount_max && lost > guard.amount_max->ticks();
   if (lost <= 0 ||
       !(over_amount || lost > whole / 100 * static_cast<std::int64_t>(guard.percent_max))) {
@@ -292,101 +227,10 @@ void add_lost_resources(const DeliveredLines& covered, const DeliveredLines& del
                         to_text(Decimal::from_ticks(lost)), currencies.begin()->text()));
 }
 
-using DayTotals = std::map<std::chrono::sys_days, CellSum>;
-std::map<EffectKey, DayTotals> day_totals(const DeliveredLines& lines) {
-  std::map<EffectKey, DayTotals> totals;
-  for (const auto& [key, group] : lines.groups()) {
-    DayTotals& days = totals[effect_key(key)];
-    for (const auto& [day, sum] : group.days) {
-      days[day].billed += sum.billed;
-      days[day].effective += sum.effective;
-    }
-  }
-  return totals;
-}
-
-// Whether two accounts have the same totals on so many days that it is the same bill.
-bool same_by_day(const DayTotals& mine, const DayTotals& theirs) {
-  std::set<Int128> equal;
-  Int128 common = 0, whole = 0;
-  for (const auto& [day, sum] : mine) {
-    whole += size_of_ticks(sum.billed);
-    const auto found = theirs.find(day);
-    if (found == theirs.end() || sum.billed == 0 || found->second.billed != sum.billed) continue;
-    equal.insert(sum.billed);
-    common += size_of_ticks(sum.billed);
-  }
-  return equal.size() >= kEqualDaysMin && common > whole / 2;
-}
-
-std::string standing_text(const DeliveredLines& standing) {
-  std::map<EffectKey, Costs> sums;
-  for (const auto& [key, group] : standing.groups()) {
-    const auto [sum, is_new] = sums.try_emplace(effect_key(key), group.costs);
-    if (!is_new) std::ignore = add_costs(sum->second, group.costs);
-  }
-  std::string text;
-  for (const auto& [key, costs] : sums) {
-    text += fmt::format("{}{} {} has {} billed", text.empty() ? "" : ", ", key.month, key.account,
-                        exact_money(costs.billed));
-    if (text.size() > 400) return text + ", …";
-  }
-  return text;
-}
-
-std::string delivered_total(const DeliveredLines& lines) {
-  std::map<Currency, Costs> sums;
-  for (const auto& [key, group] : lines.groups()) {
-    const auto [sum, is_new] = sums.try_emplace(key.currency, group.costs);
-    if (!is_new) std::ignore = add_costs(sum->second, group.costs);
-  }
-  std::string text;
-  for (const auto& [currency, costs] : sums) {
-    text += (text.empty() ? "" : " and ") + exact_money(costs.billed);
-  }
-  return text;
-}
-
-void find_doubles(const DeliveredLines& delivered, const DeliveredLines& standing,
-                  const DeliveryQuestion& question, DeliveryEffect& effect) {
-  if (standing.groups().empty() || question.style == DeliveryStyle::kDelta) return;
-  const Overlap lines = overlap_of_lines(delivered.lines(), standing.lines());
-  // A guarded delivery knows the lines that are there already: they count once.
-  const bool knows_lines = question.style == DeliveryStyle::kGuarded;
-  Overlap known;
-  if (knows_lines) known = overlap_of_lines(delivered.contents(), standing.contents());
-  Overlap twice = lines;
-  twice.common -= known.common;
-  if (known.common == 0 && twice.percent() < kDoublePercent) {
-    twice = overlap_of_days(delivered.resource_days(), standing.resource_days());
-  }
-  bool same = twice.common > 0 && twice.percent() >= kDoublePercent;
-  if (!same && known.common == 0) {
-    const auto mine = day_totals(delivered);
-    const auto theirs = day_totals(standing);
-    for (const auto& [key, days] : mine) {
-      for (const auto& [other, other_days] : theirs) {
-        if (key.currency != other.currency || key.month != other.month) continue;
-        same |= same_by_day(days, other_days);
-      }
-    }
-  }
-  if (!same) return;
-  effect.doubles.push_back(
-      fmt::format("it holds {}, and the ledger has the same cost already: {}; it would stand there "
-                  "twice",
-                  delivered_total(delivered), standing_text(standing)));
-}
-
 }  // namespace
 
 std::string part_label(const std::string& delivery, std::uint64_t part, std::uint64_t parts) {
   return fmt::format("{}{}, part {} of {}", kPartPrefix, delivery, part, parts);
-}
-
-LinesInCommon lines_in_common(const DeliveredLines& first, const DeliveredLines& second) {
-  const Overlap overlap = overlap_of_lines(second.lines(), first.lines());
-  return {overlap.lines, overlap.percent()};
 }
 
 std::string to_text(const AccountEffect& effect) {
@@ -478,18 +322,18 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
   std::set<std::string> closed;
   const auto closings = TRY(store.closings());
   for (const Closing& closing : closings) closed.insert(closing.month);
-  std::map<EffectKey, AccountEffect> effects;
+  std::map<AccountMonth, AccountEffect> effects;
   const auto effect_at = [&](const LineGroupKey& key) -> AccountEffect& {
     const Costs zero = Costs::zero(key.currency);
     return effects
-        .try_emplace(effect_key(key), AccountEffect{.month = key.month(),
-                                                    .account = key.account_name(),
-                                                    .before = zero,
-                                                    .after = zero,
-                                                    .beside = zero,
-                                                    .taken_away = {},
-                                                    .is_closed = closed.contains(key.month()),
-                                                    .replaces = replaces})
+        .try_emplace(key.account_month(), AccountEffect{.month = key.month(),
+                                                        .account = key.account_name(),
+                                                        .before = zero,
+                                                        .after = zero,
+                                                        .beside = zero,
+                                                        .taken_away = {},
+                                                        .is_closed = closed.contains(key.month()),
+                                                        .replaces = replaces})
         .first->second;
   };
   for (const auto& [key, group] : delivered.groups()) {
@@ -509,7 +353,7 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
     at.lines_before += group.lines;
   }
   for (const auto& [key, group] : standing.groups()) {
-    const auto at = effects.find(effect_key(key));
+    const auto at = effects.find(key.account_month());
     if (at == effects.end()) continue;
     std::ignore = add_costs(at->second.beside, group.costs);
     at->second.lines_beside += group.lines;
@@ -536,9 +380,15 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
     effect.doubles.push_back(fmt::format(
         "it is pennyweight's own export of allocated cost (x_PostingKind), {}, and "
         "what it was made from is there: {}",
-        delivered_total(delivered), standing_text(covered.groups().empty() ? standing : covered)));
+        text_of_total(delivered), text_of_accounts(covered.groups().empty() ? standing : covered)));
   }
-  find_doubles(delivered, standing, question, effect);
+  DoubleFindings found =
+      find_doubles(delivered, standing, question.style, [&](const LineGroup& group) {
+        return !names_of_form(group.imports, question.format, earlier).empty();
+      });
+  find_repeats(delivered, found);
+  std::ranges::move(found.doubles, std::back_inserter(effect.doubles));
+  effect.similar = std::move(found.similar);
   return effect;
 }
 

@@ -40,6 +40,7 @@ struct DeliveryEffect {
   std::vector<std::string> also_replaced;  // CommitTerms::also_replaced
   std::vector<std::string> needs_confirm;  // why a person must confirm it, a sentence each
   std::vector<std::string> doubles;        // what would stand twice, a sentence each
+  std::vector<std::string> similar;        // DoubleFindings::similar
   bool replaces_lines = false;             // the ledger has lines in the scopes of the delivery
 };
 
@@ -61,12 +62,5 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
 
 // "2026-03, account 12: 55.00 → 6.00 USD billed, 49.00 taken away"
 std::string to_text(const AccountEffect& effect);
-
-// Lines of two files that are for the same thing and cost the same.
-struct LinesInCommon {
-  std::uint64_t lines = 0;
-  std::uint64_t percent = 0;  // of the money of the file that has less of it
-};
-LinesInCommon lines_in_common(const DeliveredLines& first, const DeliveredLines& second);
 
 }  // namespace pennyweight

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -302,6 +303,7 @@ Result<CommitTerms> judge_delivery(Store& store, const SessionSink& sink,
     }
     statement.notes.push_back("not a double: " + options.not_double);
   }
+  std::ranges::copy(effect.similar, std::back_inserter(result.remarks));
   if (!effect.needs_confirm.empty()) {
     if (!options.confirm && !options.preview) {
       return fail(ErrorCode::kConflict,

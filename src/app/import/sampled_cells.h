@@ -16,9 +16,9 @@ struct CellSum {
   std::uint64_t lines = 0;
   Int128 billed = 0, effective = 0;  // ticks; wraps, since it is only compared
   bool is_zero() const { return billed == 0 && effective == 0; }
-  bool same_money(const CellSum& other) const {
-    return billed == other.billed && effective == other.effective;
-  }
+  // How much money it is, whatever its sign and whichever cost has it.
+  Int128 size() const { return std::max(size_of(billed), size_of(effective)); }
+  static Int128 size_of(Int128 ticks) { return ticks < 0 ? -ticks : ticks; }
 };
 
 class SampledCells {

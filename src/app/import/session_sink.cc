@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "app/import/delivery_effect.h"
+#include "app/import/delivery_doubles.h"
 #include "core/card_share.h"
 #include "core/gpu/gpu_model.h"
 #include "core/json_text.h"
@@ -87,18 +87,19 @@ Result<void> SessionSink::end_bill_file(const std::string& file) {
   constexpr std::uint64_t kPercentInCommonMax = 20, kLinesInCommonMax = 10;
   for (const DeliveredFile& other : bill_files_) {
     if (ended.rows == 0 || other.lines != ended.lines) continue;
-    return fail(ErrorCode::kConflict,
-                fmt::format("{} holds the same {} as {}, which would count twice; give one of them",
-                            file, counted(ended.rows, "bill line"), other.name));
+    return fail(
+        ErrorCode::kConflict,
+        fmt::format("{} holds the same {} as {}, and {} would count twice; give one of them", file,
+                    counted(ended.rows, "bill line"), other.name, text_of_total(file_lines_)));
   }
   const auto [lines, percent] = lines_in_common(bill_lines_, file_lines_);
   if (percent == 100 || (percent > kPercentInCommonMax && lines > kLinesInCommonMax)) {
     return fail(
         ErrorCode::kConflict,
         fmt::format(
-            "{} % of the money in {} is also in the files before it and would count twice: they "
+            "{} % of the {} in {} is also in the files before it and would count twice: they "
             "are two deliveries of a month and not parts of one; give only the newer one",
-            percent, file));
+            percent, text_of_total(file_lines_), file));
   }
   bill_lines_.merge(file_lines_);
   bill_files_.push_back(std::move(ended));

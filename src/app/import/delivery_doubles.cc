@@ -1,0 +1,373 @@
+#include "app/import/delivery_doubles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "app/import/sampled_cells.h"
+#include "core/decimal.h"
+#include "ledger/charge.h"
+#include "reporting/money_text.h"
+#include "reporting/number_format.h"
+
+namespace pennyweight {
+namespace {
+
+// Less than this share of a delivery may look like lines of the ledger by chance.
+constexpr std::uint64_t kDoublePercent = 5;
+// So many days with the same, different totals are no chance.
+constexpr std::size_t kEqualDaysMin = 3;
+
+// Money of lines that both have, and of all lines of each, in the same sample.
+struct Overlap {
+  Int128 common = 0, delivered = 0, there = 0;
+  std::uint64_t lines = 0;
+  // In percent of the smaller side.
+  std::uint64_t percent() const {
+    const Int128 whole = std::min(delivered, there);
+    if (whole <= 0) return 0;
+    return static_cast<std::uint64_t>(common / ((whole + 99) / 100));
+  }
+};
+
+void add_wholes(const SampledCells& delivered, const SampledCells& there, Overlap& overlap) {
+  delivered.each(there, [&](const CellSum& sum) { overlap.delivered += sum.size(); });
+  there.each(delivered, [&](const CellSum& sum) { overlap.there += sum.size(); });
+}
+
+Overlap overlap_of_lines(const SampledCells& delivered, const SampledCells& there) {
+  Overlap overlap;
+  delivered.each_common(there, [&](const CellSum& mine, const CellSum& theirs) {
+    // All lines of a cell cost the same.
+    const std::uint64_t lines = std::min(mine.lines, theirs.lines);
+    overlap.common +=
+        mine.size() / static_cast<std::int64_t>(mine.lines) * static_cast<std::int64_t>(lines);
+    overlap.lines += lines;
+  });
+  add_wholes(delivered, there, overlap);
+  return overlap;
+}
+
+bool is_same_money(const CellSum& mine, const CellSum& theirs) {
+  return (mine.billed != 0 && mine.billed == theirs.billed) ||
+         (mine.effective != 0 && mine.effective == theirs.effective);
+}
+
+Overlap overlap_of_days(const SampledCells& delivered, const SampledCells& there) {
+  Overlap overlap;
+  delivered.each_common(there, [&](const CellSum& mine, const CellSum& theirs) {
+    if (is_same_money(mine, theirs)) overlap.common += mine.size();
+  });
+  add_wholes(delivered, there, overlap);
+  return overlap;
+}
+
+// What an account or sub account costs by day, and how its resources are named.
+struct DailyCost {
+  std::map<std::chrono::sys_days, CellSum> days;
+  std::array<Int128, kResourceNamings> named = {};  // as in LineGroup
+  std::string cloud;
+  std::set<std::string> spellings;  // of the account and sub account
+  bool has_line_identity = false;
+  bool is_of_other_form = false;  // as the delivery
+
+  void add(const LineGroupKey& key, const LineGroup& group, const FormTest& is_other) {
+    for (const auto& [day, sum] : group.days) {
+      days[day].billed += sum.billed;
+      days[day].effective += sum.effective;
+    }
+    for (std::size_t i = 0; i < kResourceNamings; ++i) named[i] += group.named[i];
+    if (!key.cloud.empty()) cloud = key.cloud;
+    spellings.insert(key.account + '\n' + key.sub_account);
+    is_of_other_form |= is_other && is_other(group);
+    has_line_identity |= group.has_line_identity;
+  }
+  Int128 size() const {
+    Int128 size = 0;
+    for (const auto& [day, sum] : days) size += sum.size();
+    return size;
+  }
+  Int128 named_as(ResourceNaming naming) const { return named[static_cast<std::size_t>(naming)]; }
+  // Whether most of the money is of resources that are named so.
+  bool is_mostly(ResourceNaming naming) const {
+    Int128 all = 0;
+    for (const Int128 sum : named) all += sum;
+    return named_as(naming) > all / 2;
+  }
+};
+
+struct EqualDays {
+  Int128 common = 0;
+  std::uint64_t days = 0;
+  std::set<Int128> totals;  // of the equal days
+};
+
+EqualDays equal_days(const DailyCost& mine, const DailyCost& theirs) {
+  EqualDays equal;
+  for (const auto& [day, sum] : mine.days) {
+    const auto found = theirs.days.find(day);
+    if (found == theirs.days.end() || !is_same_money(sum, found->second)) continue;
+    ++equal.days;
+    equal.common += sum.size();
+    equal.totals.insert(sum.billed != 0 ? sum.billed : sum.effective);
+  }
+  return equal;
+}
+
+// Whether both name most of their money's resources, and in the same way. Since no line of the two
+// is for the same resource, they are for different ones.
+bool are_named_alike(const DailyCost& mine, const DailyCost& theirs) {
+  for (std::size_t i = 0; i < kResourceNamings; ++i) {
+    const auto naming = static_cast<ResourceNaming>(i);
+    if (naming == ResourceNaming::kNone || !mine.is_mostly(naming)) continue;
+    return theirs.is_mostly(naming);
+  }
+  return false;
+}
+
+bool name_nothing(const DailyCost& mine, const DailyCost& theirs) {
+  return mine.is_mostly(ResourceNaming::kNone) && theirs.is_mostly(ResourceNaming::kNone);
+}
+
+bool are_spelled_differently(const DailyCost& mine, const DailyCost& theirs) {
+  return std::ranges::none_of(
+      mine.spellings, [&](const std::string& name) { return theirs.spellings.contains(name); });
+}
+
+bool is_of_two_clouds(const DailyCost& mine, const DailyCost& theirs) {
+  return !mine.cloud.empty() && !theirs.cloud.empty() && mine.cloud != theirs.cloud;
+}
+
+// By month, currency and a name of whoever the cost is for.
+using DailyCosts = std::map<AccountMonth, DailyCost>;
+
+// `name`: gives an AccountMonth for the key of a group, or nothing.
+template <class Name>
+DailyCosts costs_by(const DeliveredLines& lines, const FormTest& is_other, const Name& name) {
+  DailyCosts costs;
+  for (const auto& [key, group] : lines.groups()) {
+    if (const auto named = name(key)) costs[*named].add(key, group, is_other);
+  }
+  return costs;
+}
+
+std::optional<AccountMonth> account_of(const LineGroupKey& key) { return key.account_month(); }
+
+// The account as it is, whichever way a form of the bill writes it.
+std::optional<AccountMonth> plain_account_of(const LineGroupKey& key) {
+  const std::string name = key.account_name();
+  return AccountMonth{key.month(), plain_account(name.substr(name.find(' ') + 1)), key.currency};
+}
+
+// Of a sub account whose name no other account has: that name; others within their account.
+std::optional<AccountMonth> plain_sub_account_of(const LineGroupKey& key) {
+  constexpr std::size_t kLongName = 12;  // a number of AWS has 12 digits
+  if (key.sub_account.empty()) return std::nullopt;
+  std::string name = plain_account(key.sub_account);
+  if (name.size() < kLongName) name = plain_account_of(key)->account + "/" + name;
+  return AccountMonth{key.month(), name, key.currency};
+}
+
+// Calls visit(mine, theirs) where most of the money of one of the two is on days on
+// which both cost the same.
+template <class Visit>
+void each_equal(const DailyCosts& delivered, const DailyCosts& standing, const Visit& visit) {
+  for (const auto& [account, mine] : delivered) {
+    const auto theirs = standing.find(account);
+    if (theirs == standing.end() || is_of_two_clouds(mine, theirs->second)) continue;
+    const EqualDays equal = equal_days(mine, theirs->second);
+    if (equal.common <= std::min(mine.size(), theirs->second.size()) / 2) continue;
+    visit(mine, theirs->second);
+  }
+}
+
+// Whether an account has its cost already from resources that are named in another way or not named
+// at all, in another form of the bill, or under another spelling.
+bool stands_under_other_names(const DeliveredLines& delivered, const DeliveredLines& standing,
+                              const FormTest& is_other) {
+  bool found = false;
+  each_equal(costs_by(delivered, {}, plain_sub_account_of),
+             costs_by(standing, is_other, plain_sub_account_of),
+             [&](const DailyCost& mine, const DailyCost& theirs) {
+               // Rows that the provider identifies and that name nothing are different rows.
+               const bool are_rows_of_one_report =
+                   name_nothing(mine, theirs) && mine.has_line_identity && theirs.has_line_identity;
+               found |= theirs.is_of_other_form || are_spelled_differently(mine, theirs) ||
+                        (!are_named_alike(mine, theirs) && !are_rows_of_one_report);
+             });
+  each_equal(costs_by(delivered, {}, plain_account_of),
+             costs_by(standing, is_other, plain_account_of),
+             [&](const DailyCost& mine, const DailyCost& theirs) {
+               // Sub accounts that name nothing are different ones.
+               found |= theirs.is_of_other_form ||
+                        (!are_named_alike(mine, theirs) && !name_nothing(mine, theirs));
+             });
+  return found;
+}
+
+// Whether any two accounts have the same totals on so many days that it is the same bill. Ids of
+// one kind with none in common are different resources all the same.
+bool has_equal_account(const DeliveredLines& delivered, const DeliveredLines& standing) {
+  const DailyCosts theirs = costs_by(standing, {}, account_of);
+  for (const auto& [account, mine] : costs_by(delivered, {}, account_of)) {
+    for (const auto& [other, cost] : theirs) {
+      if (account.month != other.month || account.currency != other.currency) continue;
+      const bool are_other_resources =
+          are_named_alike(mine, cost) && !mine.is_mostly(ResourceNaming::kName);
+      if (are_other_resources) continue;
+      const EqualDays equal = equal_days(mine, cost);
+      if (equal.totals.size() >= kEqualDaysMin && equal.common > mine.size() / 2) return true;
+    }
+  }
+  return false;
+}
+
+// Two accounts may cost the same on a few days by chance, so this is only said.
+void add_similar_accounts(const DeliveredLines& delivered, const DeliveredLines& standing,
+                          std::vector<std::string>& similar) {
+  constexpr std::size_t kSaidMax = 5;
+  const DailyCosts theirs = costs_by(standing, {}, account_of);
+  for (const auto& [account, mine] : costs_by(delivered, {}, account_of)) {
+    for (const auto& [other, cost] : theirs) {
+      if (account.month != other.month || account.currency != other.currency) continue;
+      if (is_of_two_clouds(mine, cost) || are_named_alike(mine, cost)) continue;
+      const EqualDays equal = equal_days(mine, cost);
+      if (equal.common == 0 || equal.common < std::min(mine.size(), cost.size())) continue;
+      if (similar.size() == kSaidMax) return;
+      similar.push_back(fmt::format(
+          "{} {} costs {} {} on {} {}, to the last digit as much as {}, which is in the ledger; if "
+          "the two are one bill, it is now counted twice",
+          account.month, account.account, to_text(Decimal::from_ticks(equal.common)),
+          account.currency.text(), equal.days, equal.days == 1 ? "day" : "days", other.account));
+    }
+  }
+}
+
+// What lines of a key cost beside the first one.
+struct Repeats {
+  std::uint64_t lines = 0, cells = 0;
+  Int128 size = 0;
+  bool is_of_all = true;  // each key has an even number of lines
+};
+
+Repeats repeats_of(const SampledCells& cells) {
+  Repeats repeats;
+  cells.each(cells, [&](const CellSum& sum) {
+    ++repeats.cells;
+    repeats.is_of_all &= sum.lines % 2 == 0;
+    if (sum.lines == 1) return;
+    repeats.lines += sum.lines - 1;
+    const auto lines = static_cast<std::int64_t>(sum.lines);
+    repeats.size += sum.size() / lines * (lines - 1);
+  });
+  return repeats;
+}
+
+// "12.00 USD", of a delivery in one currency and of which all lines are known; else about how much
+// of it that is.
+std::string size_text(const DeliveredLines& delivered, Int128 size) {
+  std::set<Currency> currencies;
+  for (const auto& [key, group] : delivered.groups()) currencies.insert(key.currency);
+  if (currencies.size() == 1 && !delivered.contents().is_sampled()) {
+    return fmt::format("{} {}", to_text(Decimal::from_ticks(size)), currencies.begin()->text());
+  }
+  Int128 all = 0;
+  delivered.contents().each(delivered.contents(), [&](const CellSum& s) { all += s.size(); });
+  const Int128 percent = all > 0 ? std::max<Int128>(size / ((all + 99) / 100), 1) : 0;
+  return fmt::format("about {} % of {}", static_cast<std::uint64_t>(percent),
+                     text_of_total(delivered));
+}
+
+}  // namespace
+
+DoubleFindings find_doubles(const DeliveredLines& delivered, const DeliveredLines& standing,
+                            DeliveryStyle style, const FormTest& is_of_other_form) {
+  DoubleFindings findings;
+  if (standing.groups().empty() || style == DeliveryStyle::kDelta) return findings;
+  Overlap twice = overlap_of_lines(delivered.lines(), standing.lines());
+  // A guarded delivery knows the lines that are there already: they count once.
+  const Int128 known = style == DeliveryStyle::kGuarded
+                           ? overlap_of_lines(delivered.contents(), standing.contents()).common
+                           : 0;
+  twice.common -= known;
+  if (known == 0 && twice.percent() < kDoublePercent) {
+    twice = overlap_of_days(delivered.resource_days(), standing.resource_days());
+  }
+  bool is_double = twice.common > 0 && twice.percent() >= kDoublePercent;
+  if (!is_double && known == 0) {
+    is_double = has_equal_account(delivered, standing) ||
+                stands_under_other_names(delivered, standing, is_of_other_form);
+    if (!is_double) add_similar_accounts(delivered, standing, findings.similar);
+  }
+  if (is_double) {
+    findings.doubles.push_back(
+        fmt::format("it holds {}, and the ledger has the same cost already: {}; it would stand "
+                    "there twice",
+                    text_of_total(delivered), text_of_accounts(standing)));
+  }
+  return findings;
+}
+
+void find_repeats(const DeliveredLines& delivered, DoubleFindings& findings) {
+  // Two or three lines may well be alike in every column.
+  constexpr std::uint64_t kDifferentLinesMin = 3;
+  const Repeats numbers = repeats_of(delivered.numbers());
+  const Repeats contents = repeats_of(delivered.contents());
+  if (numbers.size > 0) {
+    findings.doubles.push_back(
+        fmt::format("{} in it the number of a line before, so that {} would count twice",
+                    numbers.lines == 1 ? "1 line has" : counted(numbers.lines, "line") + " have",
+                    size_text(delivered, numbers.size)));
+  } else if (contents.size > 0 && contents.is_of_all && contents.cells >= kDifferentLinesMin) {
+    findings.doubles.push_back(
+        fmt::format("each of its lines stands in it twice, so that {} would count twice",
+                    size_text(delivered, contents.size)));
+  } else if (contents.size > 0) {
+    findings.similar.push_back(
+        fmt::format("{} in every column like another one of the delivery, and each counts: {} "
+                    "beside the first ones",
+                    contents.lines == 1 ? "1 line is" : counted(contents.lines, "line") + " are",
+                    size_text(delivered, contents.size)));
+  }
+}
+
+LinesInCommon lines_in_common(const DeliveredLines& first, const DeliveredLines& second) {
+  const Overlap overlap = overlap_of_lines(second.lines(), first.lines());
+  return {overlap.lines, overlap.percent()};
+}
+
+std::string text_of_accounts(const DeliveredLines& lines) {
+  std::map<AccountMonth, Costs> sums;
+  for (const auto& [key, group] : lines.groups()) {
+    const auto [sum, is_new] = sums.try_emplace(key.account_month(), group.costs);
+    if (!is_new) std::ignore = add_costs(sum->second, group.costs);
+  }
+  std::string text;
+  for (const auto& [key, costs] : sums) {
+    text += fmt::format("{}{} {} has {} billed", text.empty() ? "" : ", ", key.month, key.account,
+                        exact_money(costs.billed));
+    if (text.size() > 400) return text + ", …";
+  }
+  return text;
+}
+
+std::string text_of_total(const DeliveredLines& lines) {
+  std::map<Currency, Costs> sums;
+  for (const auto& [key, group] : lines.groups()) {
+    const auto [sum, is_new] = sums.try_emplace(key.currency, group.costs);
+    if (!is_new) std::ignore = add_costs(sum->second, group.costs);
+  }
+  std::string text;
+  for (const auto& [currency, costs] : sums) {
+    text += (text.empty() ? "" : " and ") + exact_money(costs.billed);
+  }
+  return text;
+}
+
+}  // namespace pennyweight
