@@ -252,6 +252,11 @@ class Store {
 
   virtual Result<std::vector<Run>> runs() = 0;  // by scope, then number
   virtual Result<std::vector<ImportRecord>> imports() = 0;
+  // The records of a few imports, by number, each once; numbers that no import has are left out.
+  virtual Result<std::vector<ImportRecord>> imports_numbered(
+      std::span<const std::uint64_t> numbers) = 0;
+  // The largest number of an import that was made at `at` or before; 0: there is none.
+  virtual Result<std::uint64_t> last_import_until(Instant at) = 0;
   virtual Result<std::vector<RejectedRow>> rejected_rows(std::uint64_t at_most) = 0;
   virtual Result<StoreOverview> overview() = 0;
 

@@ -355,6 +355,22 @@ class MemoryStore : public Store {
     return found;
   }
   Result<std::vector<ImportRecord>> imports() override { return ledger_.imports; }
+  Result<std::vector<ImportRecord>> imports_numbered(
+      std::span<const std::uint64_t> numbers) override {
+    std::vector<ImportRecord> found;
+    std::ranges::copy_if(ledger_.imports, std::back_inserter(found),
+                         [&](const ImportRecord& import) {
+                           return std::ranges::find(numbers, import.number) != numbers.end();
+                         });
+    return found;
+  }
+  Result<std::uint64_t> last_import_until(Instant at) override {
+    std::uint64_t last = 0;
+    for (const ImportRecord& import : ledger_.imports) {
+      if (import.source.at <= at) last = std::max(last, import.number);
+    }
+    return last;
+  }
   Result<std::vector<RejectedRow>> rejected_rows(std::uint64_t at_most) override {
     std::vector<const StoredRejectedRow*> found;
     for (const auto& [id, kept] : ledger_.rejected) found.push_back(&kept);

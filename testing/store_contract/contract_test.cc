@@ -269,6 +269,37 @@ TEST_P(StoreContract, TheSameBillTwiceIsOneBill) {
   EXPECT_EQ(tuple(import_charges(*store_, more).charges), Counts(1, 3, 2, 0));
 }
 
+TEST_P(StoreContract, FewOfManyImportsAreFoundByNumberAndTime) {
+  constexpr std::uint64_t kImports = 9;
+  const Instant first = from_unix_ms(1'775'000'000'000);
+  for (std::uint64_t i = 0; i < kImports; ++i) {
+    // The clock of a program may go back between two imports.
+    const auto minutes = std::chrono::minutes(i == 6 ? 2 : i);
+    const auto session = must(store_->begin_import({.format = "focus",
+                                                    .name = "bill-" + std::to_string(i + 1),
+                                                    .file_hash = {},
+                                                    .at = first + minutes}));
+    must(session->append_charges(std::vector{charge("i-1", 1, i + 1)}));
+    must(session->commit());
+  }
+  const std::vector<std::uint64_t> asked = {8, 0, 3, 8, 77};
+  const auto found = must(store_->imports_numbered(asked));
+  ASSERT_EQ(found.size(), 2u);
+  const auto all = must(store_->imports());
+  for (const auto& [got, number] : {std::pair(found[0], 3u), std::pair(found[1], 8u)}) {
+    EXPECT_EQ(got.number, number);
+    EXPECT_EQ(got.source.name, "bill-" + std::to_string(number));
+    EXPECT_EQ(got.source.at, all[number - 1].source.at);
+    EXPECT_EQ(got.charges, all[number - 1].charges);
+  }
+  EXPECT_THAT(must(store_->imports_numbered({})), IsEmpty());
+  EXPECT_EQ(must(store_->last_import_until(first - std::chrono::milliseconds(1))), 0u);
+  EXPECT_EQ(must(store_->last_import_until(first)), 1u);
+  EXPECT_EQ(must(store_->last_import_until(first + std::chrono::minutes(1))), 2u);
+  EXPECT_EQ(must(store_->last_import_until(first + std::chrono::minutes(2))), 7u);
+  EXPECT_EQ(must(store_->last_import_until(first + std::chrono::hours(1))), kImports);
+}
+
 // Fingerprints of identical lines are numbered, also where the low half wraps.
 TEST_P(StoreContract, RepeatedLinesHaveNumberedIds) {
   const Charge line = charge("i-1", 1);

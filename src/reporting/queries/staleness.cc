@@ -31,15 +31,6 @@ struct ReadRun {
   sys_days first, last;              // the days whose facts matter to it, in UTC
 };
 
-// Runs that were made without a claim tell only when they began.
-std::uint64_t imports_until(const std::vector<ImportRecord>& imports, Instant at) {
-  std::uint64_t last = 0;
-  for (const ImportRecord& import : imports) {
-    if (import.source.at <= at) last = std::max(last, import.number);
-  }
-  return last;
-}
-
 // In UTC and in the zone.
 Interval month_around(sys_days first, const TimeZone& zone) {
   const auto next = std::chrono::year_month_day(first + days(31));
@@ -108,15 +99,6 @@ Result<std::vector<StaleMonth>> query_staleness(Store& store, const Policy& poli
   std::set<std::string> closed;
   for (const Closing& closing : closings) closed.insert(closing.month);
 
-  // A ledger may have very many imports, and mostly none of them matters.
-  std::optional<std::vector<ImportRecord>> imports;
-  const auto need_imports = [&]() -> Result<void> {
-    if (imports) return {};
-    auto found = TRY(store.imports());
-    imports = std::move(found);
-    return {};
-  };
-
   std::map<std::string, std::vector<ReadRun>> read;  // by month
   for (const std::string& month : overview.months) {
     if (!closed.contains(month)) read[month];
@@ -126,12 +108,16 @@ Result<std::vector<StaleMonth>> query_staleness(Store& store, const Policy& poli
     if (!run.current || closed.contains(run.scope.month)) continue;
     const auto done = std::ranges::find(work.done, run.scope, &WorkCompletion::scope);
     const bool is_known = done != work.done.end() && done->run == run.number;
-    if (!is_known) {
-      TRY(need_imports());
+    // Runs that were made without a claim tell only when they began.
+    std::uint64_t imports = 0;
+    if (is_known) {
+      imports = done->inputs.imports;
+    } else {
+      imports = TRY(store.last_import_until(run.at));
     }
     const sys_days first_charged = charge_invalidation(run.scope.month).day;
     ReadRun one{.run = &run,
-                .imports = is_known ? done->inputs.imports : imports_until(*imports, run.at),
+                .imports = imports,
                 .charge_imports = 0,
                 .first_charged = first_charged,
                 .first = {},
@@ -159,13 +145,16 @@ Result<std::vector<StaleMonth>> query_staleness(Store& store, const Policy& poli
     }
     if (!of_month.empty() && later.empty()) continue;
     one.later_all = later.size();
-    if (!later.empty()) {
-      TRY(need_imports());
-      for (const ImportRecord& import : *imports) {
-        if (!later.contains(import.number) || one.later.size() == kLaterImportsNamed) continue;
-        one.later.push_back(
-            {import.number, import.source.at, import.source.name, import.source.format});
-      }
+    std::vector<std::uint64_t> named;
+    for (const std::uint64_t number : later) {
+      if (named.size() == kLaterImportsNamed) break;
+      named.push_back(number);
+    }
+    // A ledger may have very many imports, and few of them matter.
+    const auto imports = TRY(store.imports_numbered(named));
+    for (const ImportRecord& import : imports) {
+      one.later.push_back(
+          {import.number, import.source.at, import.source.name, import.source.format});
     }
     stale.push_back(std::move(one));
   }

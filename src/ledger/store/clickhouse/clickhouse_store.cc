@@ -1,5 +1,7 @@
 #include "ledger/store/clickhouse/clickhouse_store.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -101,6 +103,9 @@ class ClickhouseStore : public Store {
                                                 std::uint64_t skipped) override;
   Result<std::vector<Run>> runs() override;
   Result<std::vector<ImportRecord>> imports() override;
+  Result<std::vector<ImportRecord>> imports_numbered(
+      std::span<const std::uint64_t> numbers) override;
+  Result<std::uint64_t> last_import_until(Instant at) override;
   Result<std::vector<RejectedRow>> rejected_rows(std::uint64_t at_most) override;
   Result<StoreOverview> overview() override;
   Result<std::vector<SummaryRow>> summarise(const SummaryQuery& query) override;
@@ -346,11 +351,11 @@ Result<std::vector<Run>> ClickhouseStore::runs() {
   return found;
 }
 
-Result<std::vector<ImportRecord>> ClickhouseStore::imports() {
-  const Scan scan = TRY(Scan::begin(*database_));
+// Imports that count and for which `rest`, " AND …", holds, by number.
+Result<std::vector<ImportRecord>> import_records(const Scan& scan, const std::string& rest) {
   std::vector<ImportRecord> found;
   std::ignore = TRY(scan.visit("SELECT session, " + clickhouse_record_columns<ImportRecord>() +
-                                   " FROM " + scan.snapshot().facts("imports"),
+                                   " FROM " + scan.snapshot().facts("imports") + rest,
                                [&](const Block& block) -> Result<bool> {
                                  std::vector<ImportRecord> some =
                                      TRY(records_of<ImportRecord>(block, 1));
@@ -361,13 +366,47 @@ Result<std::vector<ImportRecord>> ClickhouseStore::imports() {
                                  }
                                  return true;
                                }));
+  std::ranges::sort(found, {}, &ImportRecord::number);
+  return found;
+}
+
+Result<std::vector<ImportRecord>> ClickhouseStore::imports() {
+  const Scan scan = TRY(Scan::begin(*database_));
+  auto found = TRY(import_records(scan, ""));
   if (found.size() != scan.snapshot().imports()) {
     return fail(ErrorCode::kStore, "the table imports has " + std::to_string(found.size()) +
                                        " of the " + std::to_string(scan.snapshot().imports()) +
                                        " imports that the log counts");
   }
-  std::ranges::sort(found, {}, &ImportRecord::number);
   return found;
+}
+
+Result<std::vector<ImportRecord>> ClickhouseStore::imports_numbered(
+    std::span<const std::uint64_t> numbers) {
+  const Scan scan = TRY(Scan::begin(*database_));
+  std::vector<std::uint64_t> sessions;
+  for (const std::uint64_t number : numbers) {
+    if (number == 0 || number > scan.snapshot().imports()) continue;
+    sessions.push_back(scan.snapshot().numbers().session_of(number));
+  }
+  if (sessions.empty()) return std::vector<ImportRecord>();
+  return import_records(scan, " AND session IN " + session_list(sessions));
+}
+
+Result<std::uint64_t> ClickhouseStore::last_import_until(Instant at) {
+  const Scan scan = TRY(Scan::begin(*database_));
+  const Snapshot& snapshot = scan.snapshot();
+  if (snapshot.imports() == 0) return std::uint64_t{0};
+  // ALL: since 2019 ANY would return only one row of each side.
+  const std::uint64_t last = TRY(scan.count(fmt::format(
+      "SELECT max(position + 1) FROM {} GLOBAL ALL INNER JOIN (SELECT session, position FROM ({})) "
+      "AS s USING (session) WHERE imported_at <= {}",
+      scan.all("imports"), snapshot.sessions(kImportEntry), unix_ms(at))));
+  std::uint64_t number = 0;
+  snapshot.view().entries.each(kImportEntry, [&](std::uint64_t position, std::uint64_t) {
+    if (position < last) ++number;
+  });
+  return number;
 }
 
 Result<std::vector<RejectedRow>> ClickhouseStore::rejected_rows(std::uint64_t at_most) {

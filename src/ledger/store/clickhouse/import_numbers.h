@@ -24,6 +24,8 @@ class ImportNumbers {
   std::uint64_t of(std::uint64_t session) const {
     return sessions_.empty() ? 0 : places_[place_of(session)];
   }
+  // REQUIRES: 1 <= number <= count().
+  std::uint64_t session_of(std::uint64_t number) const { return sessions_[number - 1]; }
 
  private:
   static constexpr std::size_t kPlacesMin = 64;  // a power of two

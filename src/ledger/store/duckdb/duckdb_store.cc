@@ -91,7 +91,10 @@ class DuckdbStore : public Store {
   Result<std::vector<Posting>> largest_postings(const SummaryQuery& query, std::uint64_t at_most,
                                                 std::uint64_t skipped) override;
   Result<std::vector<Run>> runs() override;
-  Result<std::vector<ImportRecord>> imports() override;
+  Result<std::vector<ImportRecord>> imports() override { return import_records(""); }
+  Result<std::vector<ImportRecord>> imports_numbered(
+      std::span<const std::uint64_t> numbers) override;
+  Result<std::uint64_t> last_import_until(Instant at) override;
   Result<std::vector<RejectedRow>> rejected_rows(std::uint64_t at_most) override;
   Result<StoreOverview> overview() override;
   Result<std::vector<SummaryRow>> summarise(const SummaryQuery& query) override;
@@ -156,6 +159,7 @@ class DuckdbStore : public Store {
   template <class Fact>
   Result<std::optional<Fact>> find(const FactId& id);
   Result<std::vector<std::string>> texts(const std::string& sql);
+  Result<std::vector<ImportRecord>> import_records(const std::string& where);
 
   duckdb::Database database_;
   bool read_only_;
@@ -314,9 +318,10 @@ Result<std::vector<Run>> DuckdbStore::runs() {
   return found;
 }
 
-Result<std::vector<ImportRecord>> DuckdbStore::imports() {
+Result<std::vector<ImportRecord>> DuckdbStore::import_records(const std::string& where) {
   std::vector<ImportRecord> found;
-  TRY(visit("SELECT number, " + record_columns<ImportRecord>() + " FROM imports ORDER BY number",
+  TRY(visit("SELECT number, " + record_columns<ImportRecord>() + " FROM imports " + where +
+                " ORDER BY number",
             kNothing, [&](const Rows& chunk) -> Result<bool> {
               std::vector<ImportRecord> records = TRY(records_of<ImportRecord>(chunk, 1));
               const duckdb::Column numbers = chunk.column(0);
@@ -327,6 +332,24 @@ Result<std::vector<ImportRecord>> DuckdbStore::imports() {
               return true;
             }));
   return found;
+}
+
+Result<std::vector<ImportRecord>> DuckdbStore::imports_numbered(
+    std::span<const std::uint64_t> numbers) {
+  if (numbers.empty()) return std::vector<ImportRecord>();
+  return import_records(fmt::format("WHERE number IN ({})", fmt::join(numbers, ", ")));
+}
+
+Result<std::uint64_t> DuckdbStore::last_import_until(Instant at) {
+  std::uint64_t last = 0;
+  TRY(visit(fmt::format("SELECT coalesce(max(number), 0)::UBIGINT FROM imports "
+                        "WHERE epoch_ms(imported_at) <= {}",
+                        unix_ms(at)),
+            kNothing, [&](const Rows& chunk) -> Result<bool> {
+              last = chunk.column(0).uint64(0);
+              return true;
+            }));
+  return last;
 }
 
 Result<std::vector<RejectedRow>> DuckdbStore::rejected_rows(std::uint64_t at_most) {
