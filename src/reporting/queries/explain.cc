@@ -354,7 +354,8 @@ const std::vector<VisibleStep>& visible_steps() {
       {"Which part of the price", {"component", "how", "weights", "part of the price"}},
       {"Who held it, and when", {}},
       {"The rule of sharing", {"basis", "formula", "kind", "on which GPU"}},
-      {"Moment by moment", {}},
+      // Its moments begin and end with those of others on the same GPU; the sums don't.
+      {"Moment by moment", {"observed", "charged: unit-ms x weights", "of which used"}},
       // Not the share, nor the weights of all: the amount divided by the share is the whole line.
       {"How much it weighs",
        {"unit", "one device", "requested over the interval", "of which here", "posted here",

@@ -23,6 +23,7 @@ Explanation whole() {
         {"9", "3 of the compute"},
         {"and others", "4"}}},
       {"The rule of sharing", {{"basis", "larger"}, {"reserved card", "x holds y"}}},
+      {"Moment by moment", {{"02:00 … 03:00", "1 of 2"}, {"of which used", "5"}}},
       {"How much it weighs",
        {{"weight", "2"}, {"all weights", "20 over 3 postings"}, {"share", "1/10 = 10 %"}}},
       {"The amount", {{"effective", "USD 10 of USD 85"}}},
@@ -34,15 +35,17 @@ Explanation whole() {
 TEST(CutToScope, NamesNobodyElseAndTellsNoAmountOfAll) {
   const Explanation cut =
       restrict_to_scope(whole(), [](const std::string& workload) { return workload == "8"; });
-  ASSERT_EQ(cut.steps.size(), 6U) << "the whole line and who pays for it are not shown";
+  ASSERT_EQ(cut.steps.size(), 7U) << "the whole line and who pays for it are not shown";
   EXPECT_THAT(cut.steps[0].facts, ElementsAre(Pair("charge", "12"), Pair("service", "EC2")));
   EXPECT_THAT(cut.steps[1].facts, ElementsAre(Pair("component", "gpu"), Pair("how", "residual")));
   EXPECT_THAT(cut.steps[2].facts,
               ElementsAre(Pair("where", "8 GPUs of node n1"),
                           Pair("7 (this one)", "1 of the compute"), Pair("8", "2 of the compute")));
   EXPECT_THAT(cut.steps[3].facts, ElementsAre(Pair("basis", "larger")));
-  EXPECT_THAT(cut.steps[4].facts, ElementsAre(Pair("weight", "2"))) << "10 / 10 % is the whole";
-  EXPECT_THAT(cut.steps[5].facts, ElementsAre(Pair("effective", "USD 10")));
+  EXPECT_THAT(cut.steps[4].facts, ElementsAre(Pair("of which used", "5")))
+      << "a moment ends where somebody else's job does";
+  EXPECT_THAT(cut.steps[5].facts, ElementsAre(Pair("weight", "2"))) << "10 / 10 % is the whole";
+  EXPECT_THAT(cut.steps[6].facts, ElementsAre(Pair("effective", "USD 10")));
 }
 
 TEST(CutToScope, AStepThatIsNotKnownIsNotTold) {
