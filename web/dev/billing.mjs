@@ -68,7 +68,7 @@ const ADVICE = [
   ["77aa12cc4e01", "idle", "lab", "user ana", "End what holds GPUs without using them: 812.4 idle GPU-hours", "0", "0", "3325.18", "medium", "yes", "nlp", "low"],
   ["90ab12cd34ef", "right-size", "lab", "work bo/serve-small on A100-SXM4-80GB", "Run it on L40S instead of A100-SXM4-80GB", "1410.22", "1604.9", "1604.9", "low", "yes", "vision", "medium"],
 ];
-const ADVICE_COLUMNS = [["id", "id"], ["kind", "text"], ["cluster", "text"], ["subject", "text"], ["change", "text"], ["low", "money"], ["expected", "money"], ["high", "money"], ["sureness", "text"], ["in_total", "text"], ["team", "text"], ["effort", "text"], ["state", "text"]];
+const ADVICE_COLUMNS = [["id", "id"], ["kind", "text"], ["cluster", "text"], ["subject", "text"], ["change", "text"], ["low", "money"], ["expected", "money"], ["high", "money"], ["confidence", "text"], ["in_total", "text"], ["team", "text"], ["effort", "text"], ["state", "text"]];
 
 export function advice(query) {
   const id = query.get("id");
@@ -76,7 +76,7 @@ export function advice(query) {
     const one = ADVICE.find((row) => row[0].startsWith(id));
     if (!one) return null;
     const rows = [["id", one[0]], ["change", one[4]], ["kind", one[1]], ["cluster", one[2]], ["what", one[3]], ["saves a month", `${one[6]} USD (low ${one[5]}, high ${one[7]})`],
-      ["figures from", "bill"], ["sure", `${one[8]}: 31 days of records`], ["effort", one[11]], ...(one[10] ? [["workload", "1042"], ["team", one[10]]] : []),
+      ["figures from", "bill"], ["confidence", `${one[8]}: 31 days of records`], ["effort", one[11]], ...(one[10] ? [["workload", "1042"], ["team", one[10]]] : []),
       ["evidence", "744 of 744 hours of the period are covered by the scheduler's records"], ["evidence", "needed in none of their hours, 2232 node-hours in all"],
       ["risk", "A larger or later peak than in these records waits for capacity."], ["apply", "Drain and terminate: gpu-07, gpu-08, gpu-09"], ["state", "done"], ["decided", "accept by ana at 2026-03-04T08:00:00Z"], ["decided", "done by ana at 2026-03-06T08:00:00Z, in effect since 2026-03-05"]];
     return { tables: [{ title: `Advice ${one[0]}`, currency: "USD", columns: [{ name: "field", kind: "text", title: "" }, { name: "value", kind: "id", title: "" }],

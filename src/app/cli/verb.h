@@ -54,6 +54,7 @@ Verb declare_budget(CLI::App& app);
 Verb declare_anomalies(CLI::App& app);
 Verb declare_alerts(CLI::App& app);
 Verb declare_advise(CLI::App& app);
+Verb declare_catalog(CLI::App& app);
 Verb declare_estimate(CLI::App& app);
 Verb declare_guard(CLI::App& app);
 Verb declare_approvals(CLI::App& app);

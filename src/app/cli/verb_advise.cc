@@ -1,4 +1,6 @@
 // advise: what to change about the fleet and the work on it, and what each change would save.
+#include <fmt/format.h>
+
 #include "app/cli/advise_decisions.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
@@ -17,11 +19,12 @@ struct AdviseOptions {
   std::vector<std::string> kinds;
   std::string team;
   std::string effort;
-  std::string sure;
+  std::string confidence;
   std::string cost = "effective";
   std::string prices_as_of;
   bool dismissed = false;
   std::string id;
+  bool only_apply = false;
   TableOptions table;
 };
 
@@ -32,7 +35,7 @@ Result<OpenedAdvice> open_advice(const AdviseOptions& options, Context& context)
                     .kinds = options.kinds,
                     .team = options.team,
                     .effort = options.effort,
-                    .sure = options.sure,
+                    .confidence = options.confidence,
                     .cost = options.cost,
                     .prices_at = context.clock.now(),
                     .dismissed = options.dismissed,
@@ -59,6 +62,15 @@ Result<ExitCode> run(const AdviseOptions& options, bool shows_one, Context& cont
     print_tables(advice_tables(*result), options.table, context);
     return ExitCode::kDone;
   }
+  if (options.only_apply) {
+    const advising::Proposal* found = TRY(find_proposal(*result, options.id));
+    if (found == nullptr) {
+      return fail(ErrorCode::kNotFound,
+                  fmt::format("no advice of {} has the id '{}'", result->month, options.id));
+    }
+    context.console.print(found->apply + (found->apply.ends_with('\n') ? "" : "\n"));
+    return ExitCode::kDone;
+  }
   const Table detail = TRY(advice_detail(*result, options.id));
   print_tables({detail}, options.table, context);
   return ExitCode::kDone;
@@ -72,7 +84,8 @@ void add_advice_options(CLI::App& command, AdviseOptions& options) {
   command.add_option("--team", options.team, "Only the work of this team");
   command.add_option("--effort", options.effort, "At most this effort: low, medium or high");
   command.add_flag("--dismissed", options.dismissed, "With advice that somebody dismissed");
-  command.add_option("--sure", options.sure, "At least this sure: low, medium or high");
+  command.add_option("--confidence,--sure", options.confidence,
+                     "At least this confidence: low, medium or high; --sure is its old name");
   add_cost_option(command, options.cost);
   command.add_option("--prices-as-of", options.prices_as_of,
                      "List prices of what could be bought, such as 2026-07-31; by default, today");
@@ -84,10 +97,11 @@ void add_advice_options(CLI::App& command, AdviseOptions& options) {
 Verb declare_advise(CLI::App& app) {
   const auto options = std::make_shared<AdviseOptions>();
   CLI::App* command = app.add_subcommand(
-      "advise", "Say what to change, what it would save a month, and how sure that is");
+      "advise", "Say what to change, what it would save a month, and with what confidence");
   add_advice_options(*command, *options);
   CLI::App* show = command->add_subcommand("show", "One advice with its evidence and its risk");
   show->add_option("id", options->id, "Its id, or how it begins")->required();
+  show->add_flag("--apply", options->only_apply, "Print the text to apply, and nothing else");
   add_advice_options(*show, *options);
   const auto decisions = declare_advise_decisions(*command);
   command->footer(examples_footer("advise"));

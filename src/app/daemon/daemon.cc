@@ -331,7 +331,9 @@ Result<void> Daemon::start_server() {
           [this] {
             const RunningAlerts* const running = running_alerts_.load();
             return running != nullptr ? running->now().alerts : std::vector<Alert>();
-          }};
+          },
+      .advice_savings =
+          [this] { return services_ ? services_->advice_cache->savings() : SavingsByTeam(); }};
   services_.emplace(
       api::Services{.config = config_,
                     .catalog = inputs_.catalog,

@@ -464,6 +464,19 @@ void add_work(const ServeRouteContext& context, MetricsText& metrics) {
   metrics.sample({}, fmt::format("{}.{:03}", lag.count() / 1000, lag.count() % 1000));
 }
 
+// What advice of the newest month saves together, once a page or a program has asked for it.
+void add_advice(const ServeRouteContext& context, MetricsText& metrics) {
+  if (!context.advice_savings) return;
+  const SavingsByTeam savings = context.advice_savings();
+  if (savings.empty()) return;
+  metrics.family("pennyweight_advice_monthly_savings", "gauge",
+                 "What advice would save a month, by kind and team, as last worked out.");
+  for (const auto& [key, money] : savings) {
+    metrics.sample({{"kind", key.kind}, {"team", key.team}, {"currency", key.currency.text()}},
+                   to_text(money.amount()));
+  }
+}
+
 // The files of the pages have names with a hash, which each version changes.
 std::string measured_path(const std::string& path) {
   return path.starts_with("/assets/") ? "/assets/*" : path;
@@ -545,6 +558,7 @@ Response make_metrics(const ServeRouteContext& context, const Request& request) 
   add_ledger(context, *workloads, metrics);
   add_work(context, metrics);
   add_plan(context, metrics);
+  add_advice(context, metrics);
   add_server(context, metrics);
   add_connections(context, metrics);
   if (context.admission != nullptr) context.admission->add_metrics(metrics);

@@ -11,6 +11,7 @@
 #include "app/daemon/live_source.h"
 #include "insight/alerts/alert.h"
 #include "insight/budgets/budget.h"
+#include "insight/queries/advice_cache.h"
 #include "server/server.h"
 #include "telemetry/collect/scrape_pool.h"
 #include "telemetry/live/engine.h"
@@ -32,6 +33,8 @@ struct ServeRouteContext {
   // How far budgets have come, and the alerts that go on; empty before they are evaluated.
   std::function<std::vector<BudgetStatus>()> budgets;
   std::function<std::vector<Alert>()> alerts;
+  // What advice of the newest month saves, once it was asked for.
+  std::function<SavingsByTeam()> advice_savings;
 };
 
 std::vector<server::Route> serve_routes(const ServeRouteContext& context);

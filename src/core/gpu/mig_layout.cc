@@ -16,20 +16,12 @@
 namespace pennyweight {
 namespace {
 
-// The size of an instance. What a GPU can hold depends on the sizes of its instances alone.
-struct Size {
-  std::uint32_t compute_slices = 0;
-  std::uint32_t memory_slices = 0;
-  auto operator<=>(const Size&) const = default;
-};
+using Size = MigInstanceSize;
 
 // How many of each size, in the order of CardLayouts::sizes.
 using Counts = std::vector<std::uint32_t>;
 
-struct CardLayouts {
-  std::vector<Size> sizes;
-  std::vector<Counts> legal;  // every set of instances that has a placement, the empty one too
-};
+using CardLayouts = MigLayouts;
 
 // Every way to put instances on the memory slices from `slice` on.
 void place_from(std::uint32_t slice, std::uint32_t slices,
@@ -144,6 +136,8 @@ CardShare rest_of(CardShare whole, CardShare part) {
 }
 
 }  // namespace
+
+const MigLayouts& legal_mig_layouts(const GpuModel& model) { return built_in_layouts(model); }
 
 Result<MigLayout> mig_layout(const GpuModel& model, std::span<const std::string> profiles) {
   if (model.mig_geometries.empty()) {

@@ -8,6 +8,8 @@
 // never frees what was stranded, and a GPU that can be filled has nothing stranded.
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,5 +30,21 @@ struct MigLayout {
 // ENSURES: instances, stranded and free add up to the whole card on both axes. An error names the
 // model and the profile that it does not have, or the instances that do not fit on it together.
 Result<MigLayout> mig_layout(const GpuModel& model, std::span<const std::string> profiles);
+
+// The size of an instance. What a GPU can hold depends on the sizes of its instances alone.
+struct MigInstanceSize {
+  std::uint32_t compute_slices = 0;
+  std::uint32_t memory_slices = 0;
+  auto operator<=>(const MigInstanceSize&) const = default;
+};
+
+struct MigLayouts {
+  std::vector<MigInstanceSize> sizes;
+  // Every set of instances that has a placement, the empty one too: how many of each size.
+  std::vector<std::vector<std::uint32_t>> legal;
+};
+
+// Computed once and never changed. REQUIRES: the model has MIG.
+const MigLayouts& legal_mig_layouts(const GpuModel& model);
 
 }  // namespace pennyweight

@@ -4,14 +4,19 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "allocation/dimensions.h"
 #include "core/try.h"
 #include "insight/advice/activity_profile.h"
 #include "insight/advice/commitments.h"
 #include "insight/advice/idle.h"
+#include "insight/advice/mig_pools.h"
 #include "insight/advice/release_nodes.h"
 #include "insight/advice/right_size.h"
+#include "insight/advice/spot.h"
+#include "insight/advice/time_limits.h"
+#include "insight/advice/work_on_nodes.h"
 
 namespace pennyweight::advising {
 namespace {
@@ -20,7 +25,8 @@ void append(std::vector<Proposal>& all, std::vector<Proposal> more) {
   std::move(more.begin(), more.end(), std::back_inserter(all));
 }
 
-// Idle GPUs and other models, from telemetry. `released`: the hours in which nodes would go.
+// Advice about work: idle GPUs, other models, MIG, spot and time limits. `released`: the hours in
+// which nodes would go.
 Result<void> advise_on_work(const AdviceInput& input, const FleetView& fleet,
                             const FleetHours& hours, const NodeBill& bill, Advice& advice,
                             std::map<std::uint32_t, HourFlags>& released) {
@@ -33,11 +39,15 @@ Result<void> advise_on_work(const AdviceInput& input, const FleetView& fleet,
     TRY(input.telemetry([&](std::span<const Usage> usages) { profiles.add(usages); }));
   }
   profiles.complete();
+  if (hours.hours() < kRecordedHoursMin) {
+    advice.gaps.push_back(fmt::format("{} hours of telemetry at most; advice about work takes {}",
+                                      hours.hours(), kRecordedHoursMin));
+    return {};
+  }
   if (profiles.samples() == 0) {
     advice.gaps.push_back(
         "no telemetry of the period: idle GPUs and smaller GPUs are not looked for. Connect "
         "dcgm-exporter, or import what nvidia-smi says");
-    return {};
   }
   if (profiles.impossible() > 0) {
     advice.gaps.push_back(fmt::format(
@@ -45,24 +55,29 @@ Result<void> advise_on_work(const AdviceInput& input, const FleetView& fleet,
         "out: see the exporter",
         profiles.impossible()));
   }
-  if (profiles.profiles().empty()) {
+  if (profiles.samples() > 0 && profiles.profiles().empty()) {
     advice.gaps.push_back(
         "no sample falls on a GPU that one job or pod had for itself: records have to name nodes "
         "or GPUs, and the inventory the GPUs of each node");
-    return {};
-  }
-  if (hours.hours() < kRecordedHoursMin) {
-    advice.gaps.push_back(fmt::format("{} hours of telemetry at most; advice about work takes {}",
-                                      hours.hours(), kRecordedHoursMin));
-    return {};
   }
   IdleAdvice idle = propose_idle(facts, fleet, hours, bill, profiles, input.outages, input.policy);
   append(advice.proposals, std::move(idle.proposals));
   released = std::move(idle.released);
-  RightSizeAdvice sizes =
-      propose_right_sizes(facts.cluster, profiles, facts.catalog, input.prices_at, input.period);
+  const auto works = find_work_on_nodes(facts, fleet, hours, input.policy);
+  RightSizeAdvice sizes = propose_right_sizes(facts.cluster, profiles, works, fleet, hours, bill,
+                                              released, facts.catalog, input.prices_at);
   append(advice.proposals, std::move(sizes.proposals));
   std::move(sizes.gaps.begin(), sizes.gaps.end(), std::back_inserter(advice.gaps));
+  append(advice.proposals,
+         propose_mig_layouts(facts, profiles, fleet, hours, bill, released, input.policy));
+  SpotAdvice spot =
+      propose_spot(facts, profiles, works, fleet, hours, bill, released, input.prices_at);
+  append(advice.proposals, std::move(spot.proposals));
+  std::move(spot.gaps.begin(), spot.gaps.end(), std::back_inserter(advice.gaps));
+  if (!facts.charges.empty()) {
+    const Currency currency = (facts.charges.front().costs.*input.cost).currency();
+    append(advice.proposals, propose_time_limits(facts, profiles, currency));
+  }
   return {};
 }
 
@@ -125,50 +140,6 @@ Result<Advice> advise(const AdviceInput& input) {
   std::move(commitments.gaps.begin(), commitments.gaps.end(), std::back_inserter(advice.gaps));
   rank(advice.proposals);
   return advice;
-}
-
-Portfolio combine(std::span<const Proposal> proposals) {
-  std::map<std::string_view, std::size_t> best;  // of each set of alternatives
-  for (std::size_t i = 0; i < proposals.size(); ++i) {
-    if (proposals[i].alternatives_of.empty()) continue;
-    const auto [at, is_new] = best.try_emplace(proposals[i].alternatives_of, i);
-    if (!is_new &&
-        proposals[at->second].monthly.expected.ticks() < proposals[i].monthly.expected.ticks()) {
-      at->second = i;
-    }
-  }
-  // What excludes a set of alternatives counts where together it saves more than their best.
-  std::map<std::string_view, Int128> against;
-  for (const Proposal& each : proposals) {
-    if (!each.conflicts_with.empty()) {
-      against[each.conflicts_with] += each.monthly.expected.ticks();
-    }
-  }
-  const auto loses = [&](std::string_view alternatives, bool is_against) {
-    const auto one = best.find(alternatives);
-    const auto other = against.find(alternatives);
-    if (one == best.end() || other == against.end()) return false;
-    const bool others_win = other->second > proposals[one->second].monthly.expected.ticks();
-    return is_against ? !others_win : others_win;
-  };
-  Portfolio portfolio;
-  std::map<Currency, MonthlySaving> sums;
-  for (std::size_t i = 0; i < proposals.size(); ++i) {
-    const Proposal& each = proposals[i];
-    const bool is_best = each.alternatives_of.empty() || best.at(each.alternatives_of) == i;
-    const bool is_chosen =
-        is_best && !loses(each.alternatives_of, false) && !loses(each.conflicts_with, true);
-    portfolio.chosen.push_back(is_chosen);
-    if (!is_chosen) continue;
-    const Money none = Money::zero(each.monthly.expected.currency());
-    MonthlySaving& sum =
-        sums.try_emplace(none.currency(), MonthlySaving{none, none, none}).first->second;
-    sum.low += each.monthly.low;
-    sum.expected += each.monthly.expected;
-    sum.high += each.monthly.high;
-  }
-  for (const auto& [currency, sum] : sums) portfolio.totals.push_back(sum);
-  return portfolio;
 }
 
 }  // namespace pennyweight::advising

@@ -39,14 +39,6 @@ struct Advice {
 // An Error is that of the telemetry.
 Result<Advice> advise(const AdviceInput& input);
 
-// Proposals that can be followed together: of alternatives the one that saves most. Each saves what
-// is left after those before it, so the sums are what all of them save. By currency.
-struct Portfolio {
-  std::vector<bool> chosen;  // by proposal
-  std::vector<MonthlySaving> totals;
-};
-Portfolio combine(std::span<const Proposal> proposals);
-
 // The largest expected saving first; then the largest high end, then by id.
 void rank(std::vector<Proposal>& proposals);
 

@@ -172,8 +172,9 @@ class CommitmentSearch {
     }
     advice.looked_for = "type " + key.instance_type;
     const bool holds = savings[0].ticks() > 0;
-    advice.sureness = recorded_ >= kLongDemandHours && holds ? Sureness::kMedium : Sureness::kLow;
-    advice.sureness_reason =
+    advice.confidence =
+        recorded_ >= kLongDemandHours && holds ? Confidence::kMedium : Confidence::kLow;
+    advice.confidence_reason =
         fmt::format("{} days of demand{}", recorded_ / 24,
                     holds ? "" : "; with 20 % less demand it costs more than it saves");
     advice.risk = fmt::format(
@@ -255,8 +256,8 @@ std::vector<Proposal> find_unused_commitments(const ClusterId& cluster,
         .monthly = {none, none, monthly},
         .observed = none,
         .moved = none,
-        .sureness = Sureness::kHigh,
-        .sureness_reason = "the bill says that it was not used"};
+        .confidence = Confidence::kHigh,
+        .confidence_reason = "the bill says that it was not used"};
     advice.evidence = {fmt::format("{} {} of the period's bill are for it and unused", sum.lines,
                                    sum.lines == 1 ? "line" : "lines"),
                        "paid already: nothing is saved before it ends, unless it is used or sold, "

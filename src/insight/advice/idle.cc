@@ -138,6 +138,7 @@ class IdleSearch {
 
   // Hours of the node in which somebody held it and all of them were idle.
   void save_on(std::uint32_t node) {
+    if (hours_.has_pooled(node)) return;  // a job that names its pool may be there
     std::vector<std::uint32_t> idle_hours(hours_.hours());
     std::vector<std::uint32_t> busy(hours_.hours());
     std::vector<std::uint32_t> holders;
@@ -260,18 +261,21 @@ class IdleSearch {
             ? "the nodes stay busy or are paid anyway, so nothing falls off the bill at once"
             : "expected: hours of on-demand nodes on which every holder was idle");
     if (of.observed_ms * 100 >= of.held_ms * 95) {
-      advice.sureness = Sureness::kHigh;
+      advice.confidence = Confidence::kHigh;
     } else if (of.observed_ms * 100 >= of.held_ms * 80) {
-      advice.sureness = Sureness::kMedium;
+      advice.confidence = Confidence::kMedium;
     }
-    advice.sureness_reason = fmt::format(
+    advice.confidence_reason = fmt::format(
         "telemetry saw {} % of the GPU time that they held",
         UInt128{of.observed_ms} * 100 / of.held_ms > 100 ? 100 : of.observed_ms * 100 / of.held_ms);
     advice.risk =
         "A session with unsaved state is lost if it is ended; ask its owner, or save it first.";
     advice.apply =
-        "Slurm: scancel the job, and end sessions whose GPUs were idle for 60 minutes. Jupyter: "
-        "c.ServerApp.shutdown_no_activity_timeout = 3600.";
+        "# Jupyter, jupyter_server_config.py\n"
+        "c.MappingKernelManager.cull_idle_timeout = 3600\n"
+        "c.MappingKernelManager.cull_interval = 300\n"
+        "c.ServerApp.shutdown_no_activity_timeout = 3600\n"
+        "# Slurm: scancel sessions whose GPUs were idle for 60 minutes\n";
     advice.owner = of.owner;
     advice.looked_for = of.subject;
     std::set<std::string> gpus;

@@ -69,8 +69,21 @@ std::uint64_t overlap_ms(const Interval& during, const FleetHours& fleet_hours,
 
 std::map<Currency, Money> NodeBill::cost_of(std::uint32_t node, const FleetHours& fleet_hours,
                                             const HourFlags& hours) const {
+  return sum_lines(node, fleet_hours, hours, false);
+}
+
+std::map<Currency, Money> NodeBill::on_demand_cost_of(std::uint32_t node,
+                                                      const FleetHours& fleet_hours,
+                                                      const HourFlags& hours) const {
+  return sum_lines(node, fleet_hours, hours, true);
+}
+
+std::map<Currency, Money> NodeBill::sum_lines(std::uint32_t node, const FleetHours& fleet_hours,
+                                              const HourFlags& hours,
+                                              bool is_only_on_demand) const {
   std::map<Currency, Money> sums;
   for (const NodeLine& line : avoidable_[node]) {
+    if (is_only_on_demand && !line.is_on_demand) continue;
     const Charge& charge = *line.charge;
     const std::uint64_t ms = overlap_ms(charge.charge_period, fleet_hours, hours);
     if (ms == 0) continue;

@@ -38,9 +38,15 @@ class NodeBill {
   // What falls away if the node is not there in these hours: each line by its time in them.
   std::map<Currency, Money> cost_of(std::uint32_t node, const FleetHours& fleet_hours,
                                     const HourFlags& hours) const;
+  // The same of its on-demand lines.
+  std::map<Currency, Money> on_demand_cost_of(std::uint32_t node, const FleetHours& fleet_hours,
+                                              const HourFlags& hours) const;
   Money Costs::* cost() const { return cost_; }
 
  private:
+  std::map<Currency, Money> sum_lines(std::uint32_t node, const FleetHours& fleet_hours,
+                                      const HourFlags& hours, bool is_only_on_demand) const;
+
   Money Costs::* cost_;
   std::vector<std::vector<NodeLine>> avoidable_;   // by node
   std::vector<std::vector<const Charge*>> lines_;  // by node

@@ -15,9 +15,12 @@ constexpr EnumNames kAdviceKinds = enum_names<AdviceKind>({
     {AdviceKind::kUnusedCommitment, "unused-commitment"},
     {AdviceKind::kIdle, "idle"},
     {AdviceKind::kRightSize, "right-size"},
+    {AdviceKind::kMigLayout, "mig-layout"},
+    {AdviceKind::kSpot, "spot"},
+    {AdviceKind::kTimeLimit, "time-limit"},
 });
-constexpr EnumNames kSurenessNames = enum_names<Sureness>(
-    {{Sureness::kLow, "low"}, {Sureness::kMedium, "medium"}, {Sureness::kHigh, "high"}});
+constexpr EnumNames kConfidenceNames = enum_names<Confidence>(
+    {{Confidence::kLow, "low"}, {Confidence::kMedium, "medium"}, {Confidence::kHigh, "high"}});
 constexpr EnumNames kEffortNames = enum_names<Effort>(
     {{Effort::kLow, "low"}, {Effort::kMedium, "medium"}, {Effort::kHigh, "high"}});
 constexpr EnumNames kSavingBases = enum_names<SavingBasis>(
@@ -30,8 +33,10 @@ std::optional<AdviceKind> parse_advice_kind(std::string_view text) {
   return kAdviceKinds.parse(text);
 }
 std::span<const std::string_view> advice_kind_names() { return kAdviceKinds.names(); }
-std::string_view to_text(Sureness sureness) { return kSurenessNames.name(sureness); }
-std::optional<Sureness> parse_sureness(std::string_view text) { return kSurenessNames.parse(text); }
+std::string_view to_text(Confidence confidence) { return kConfidenceNames.name(confidence); }
+std::optional<Confidence> parse_confidence(std::string_view text) {
+  return kConfidenceNames.parse(text);
+}
 std::string_view to_text(Effort effort) { return kEffortNames.name(effort); }
 std::optional<Effort> parse_effort(std::string_view text) { return kEffortNames.parse(text); }
 
@@ -41,9 +46,12 @@ Effort effort_of(AdviceKind kind) {
     case AdviceKind::kCommitment:
     case AdviceKind::kUnusedCommitment:
     case AdviceKind::kIdle:
+    case AdviceKind::kTimeLimit:
       return Effort::kLow;
     case AdviceKind::kScaleDown:
     case AdviceKind::kRightSize:
+    case AdviceKind::kMigLayout:
+    case AdviceKind::kSpot:
       return Effort::kMedium;
   }
   CHECK(false, "every kind is listed");

@@ -21,13 +21,16 @@ enum class AdviceKind {
   kUnusedCommitment,  // a commitment that is paid and not used
   kIdle,              // GPUs that a workload held and did not use
   kRightSize,         // a smaller or larger GPU model
+  kMigLayout,         // GPUs cut into instances, so that fewer nodes hold the same work
+  kSpot,              // work that can be interrupted, on capacity that is
+  kTimeLimit,         // time limits far beyond what jobs need
 };
 std::string_view to_text(AdviceKind kind);  // "unneeded-nodes", "scale-down", …
 std::optional<AdviceKind> parse_advice_kind(std::string_view text);
 std::span<const std::string_view> advice_kind_names();
 
-enum class Sureness { kLow, kMedium, kHigh };
-std::string_view to_text(Sureness sureness);  // "low", "medium", "high"
+enum class Confidence { kLow, kMedium, kHigh };
+std::string_view to_text(Confidence confidence);  // "low", "medium", "high"
 
 // How much work it is to follow.
 enum class Effort {
@@ -37,7 +40,7 @@ enum class Effort {
 };
 std::string_view to_text(Effort effort);  // "low", "medium", "high"
 std::optional<Effort> parse_effort(std::string_view text);
-std::optional<Sureness> parse_sureness(std::string_view text);
+std::optional<Confidence> parse_confidence(std::string_view text);
 Effort effort_of(AdviceKind kind);
 
 // Where the figure comes from.
@@ -65,16 +68,15 @@ struct Proposal {
   // What would move from those who held it to nobody, and stay on the bill, in the same hours.
   Money moved;
   SavingBasis basis = SavingBasis::kBill;
-  Sureness sureness = Sureness::kLow;
-  std::string sureness_reason = {};
+  Confidence confidence = Confidence::kLow;
+  std::string confidence_reason = {};
   std::vector<std::string> evidence = {};
   std::string risk = {};
   std::string apply = {};  // text to apply, or what to run
   // Of proposals with the same text only one can be followed. Empty: it excludes none.
   std::string alternatives_of = {};
-  // The alternatives (alternatives_of) that can't be followed as well. Of both, what saves more
-  // counts.
-  std::string conflicts_with = {};
+  // Sets of alternatives (alternatives_of) that can't be followed as well.
+  std::vector<std::string> conflicts_with = {};
   Labels owner = {};  // dimensions of the workload; empty: it is about the fleet
   WorkloadId workload = WorkloadId("");
   // Where the ledger is compared before and after: "user ana", "work ann/train", "type p3.8xlarge";

@@ -159,10 +159,16 @@ class ReleaseSearch {
       advice.evidence.push_back(
           "stretches of at least two whole hours that nobody needed; the first hour of each is "
           "kept");
-      advice.apply =
-          "Karpenter: disruption.consolidationPolicy: WhenEmpty, consolidateAfter: 1h. "
-          "cluster-autoscaler: --scale-down-unneeded-time=60m. Slurm: SuspendTime=3600. Nodes: " +
-          listed(sum.names);
+      advice.apply = fmt::format(
+          "# Karpenter: kubectl patch nodepool {} --type merge --patch-file this-file\n"
+          "spec:\n"
+          "  disruption:\n"
+          "    consolidationPolicy: WhenEmpty\n"
+          "    consolidateAfter: 1h\n"
+          "# cluster-autoscaler: --scale-down-unneeded-time=60m\n"
+          "# Slurm, slurm.conf: SuspendTime=3600\n"
+          "# Nodes: {}\n",
+          group.pool.empty() ? "default" : group.pool, listed(sum.names));
     }
     advice.evidence.push_back(
         "billed on demand or spot; what a commitment covers is not counted, since it is paid "
@@ -173,11 +179,12 @@ class ReleaseSearch {
           "hour's peak, low 25 % and a node to spare");
     }
     const bool is_long = recorded >= kLongRecordHours;
-    advice.sureness = sum.is_estimate ? (is_long ? Sureness::kMedium : Sureness::kLow)
-                                      : (is_long ? Sureness::kHigh : Sureness::kMedium);
-    advice.sureness_reason = fmt::format("{} days of records; {}", recorded / 24,
-                                         sum.is_estimate ? "which node a job held is not known"
-                                                         : "every holding names its nodes or GPUs");
+    advice.confidence = sum.is_estimate ? (is_long ? Confidence::kMedium : Confidence::kLow)
+                                        : (is_long ? Confidence::kHigh : Confidence::kMedium);
+    advice.confidence_reason =
+        fmt::format("{} days of records; {}", recorded / 24,
+                    sum.is_estimate ? "which node a job held is not known"
+                                    : "every holding names its nodes or GPUs");
     advice.risk = kind == AdviceKind::kUnneededNodes
                       ? "A larger or later peak than in these records waits for capacity."
                       : "A job waits while a node starts, some minutes; and capacity of this type "

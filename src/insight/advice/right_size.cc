@@ -35,12 +35,19 @@ struct Offer {
 class RightSizeSearch {
  public:
   RightSizeSearch(const ClusterId& cluster, const ActivityProfiles& profiles,
-                  const Catalog& catalog, Instant prices_at, const Interval& period)
+                  const std::map<std::string, WorkOnNodes>& works, const FleetView& fleet,
+                  const FleetHours& hours, const NodeBill& bill,
+                  const std::map<std::uint32_t, HourFlags>& released, const Catalog& catalog,
+                  Instant prices_at)
       : cluster_(cluster),
         profiles_(profiles),
+        works_(works),
+        fleet_(fleet),
+        hours_(hours),
+        bill_(bill),
+        released_(released),
         catalog_(catalog),
-        prices_at_(prices_at),
-        period_(period) {}
+        prices_at_(prices_at) {}
 
   RightSizeAdvice run() {
     for (const auto& [key, profile] : profiles_.profiles()) consider(profile);
@@ -57,10 +64,21 @@ class RightSizeSearch {
     return scaled(Money::from_decimal(rate->per_hour, rate->currency), 1, type.gpu_count);
   }
 
-  std::vector<Offer> offers(const InstanceType& source, const std::string& region) const {
+  // Whether the instance has as many GPUs as the work holds of a node, and CPU and memory for it.
+  static bool has_room(const InstanceType& type, const WorkOnNodes& work) {
+    const auto fits = [](const std::optional<std::uint64_t>& has,
+                         const std::optional<std::uint64_t>& asked) {
+      return !asked || !has || *has >= *asked;
+    };
+    return type.gpu_count == *work.gpus_per_node.begin() && fits(type.cpu_milli, work.cpu_milli) &&
+           fits(type.memory_bytes, work.memory_bytes);
+  }
+
+  std::vector<Offer> offers(const InstanceType& source, const std::string& region,
+                            const WorkOnNodes& work) const {
     std::map<const GpuModel*, Offer> best;
     for (const InstanceType& type : catalog_.instance_types()) {
-      if (type.provider != source.provider || type.gpu_count == 0) continue;
+      if (type.provider != source.provider || !has_room(type, work)) continue;
       const GpuModel* model = find_gpu_model(type.gpu_model);
       const auto price = price_of(type, region);
       if (model == nullptr || !price || price->ticks() <= 0) continue;
@@ -88,6 +106,10 @@ class RightSizeSearch {
     const auto metric = profile.metric();
     if (!metric || profile.held_ms == 0) return;
     if (profile.runs.size() < kRunsMin && profile.days.size() < kDaysMin) return;
+    const auto work = works_.find(profile.work);
+    if (work == works_.end() || work->second.gpus_per_node.size() != 1) return;
+    const HeldCost held = cost_of_held(profile, work->second);
+    if (held.on_demand.empty() && held.beside_ms == 0) return;  // paid anyway, or spot
     if (*metric == ActivityMetric::kGpuUtil || profile.dram.total_ms() == 0 ||
         profile.memory.total_ms() == 0) {
       gaps_.insert(
@@ -120,7 +142,7 @@ class RightSizeSearch {
     for (const CardDirection direction : {CardDirection::kSmaller, CardDirection::kLarger}) {
       std::optional<Offer> best;
       MeasuredFit best_fit;
-      for (const Offer& offer : offers(*type, profile.region)) {
+      for (const Offer& offer : offers(*type, profile.region, work->second)) {
         if (offer.model == model || offer.per_gpu_hour.currency() != price->currency()) continue;
         const bool is_dearer = offer.per_gpu_hour.ticks() > price->ticks();
         if (is_dearer != (direction == CardDirection::kLarger)) continue;
@@ -131,24 +153,60 @@ class RightSizeSearch {
         best = offer;
         best_fit = fit;
       }
-      if (best) propose(profile, *metric, load, *model, *price, *best, best_fit);
+      if (best) propose(profile, held, *metric, load, *model, *price, *best, best_fit);
     }
   }
 
-  void propose(const ActivityProfile& profile, ActivityMetric metric, const MeasuredLoad& load,
-               const GpuModel& model, const Money& price, const Offer& offer,
-               const MeasuredFit& fit) {
-    const std::uint64_t useful_ms = profile.held_ms - std::min(profile.held_ms, profile.idle_ms);
-    const Money spent = scaled(price, useful_ms, kHourOfMs);
+  // What the bill says of the nodes of the profile's type that the work held.
+  struct HeldCost {
+    std::map<Currency, Money> on_demand;  // of hours in which it held them whole and alone
+    std::uint64_t alone_hours = 0;        // of nodes
+    std::uint64_t beside_ms = 0;          // of its GPUs, on nodes that stay
+  };
+  HeldCost cost_of_held(const ActivityProfile& profile, const WorkOnNodes& work) const {
+    HeldCost held;
+    for (const auto& [node, ms] : work.beside_ms) {
+      const Node& fact = fleet_.any_fact(node);
+      if (fact.instance_type != profile.instance_type || fact.region != profile.region) continue;
+      if (bill_.is_committed(node) || bill_.avoidable(node).empty()) continue;
+      const bool is_spot = std::ranges::none_of(bill_.avoidable(node), &NodeLine::is_on_demand);
+      if (is_spot) continue;
+      held.beside_ms += ms;
+      const auto alone = work.alone.find(node);
+      if (alone == work.alone.end()) continue;
+      HourFlags counted = alone->second;
+      const auto gone = released_.find(node);
+      for (std::size_t hour = 0; gone != released_.end() && hour < counted.size(); ++hour) {
+        counted[hour] = counted[hour] && !gone->second[hour];
+      }
+      held.alone_hours += static_cast<std::uint64_t>(std::ranges::count(counted, true));
+      for (const auto& [currency, money] : bill_.on_demand_cost_of(node, hours_, counted)) {
+        held.on_demand.try_emplace(currency, Money::zero(currency)).first->second += money;
+      }
+    }
+    return held;
+  }
+
+  void propose(const ActivityProfile& profile, const HeldCost& held, ActivityMetric metric,
+               const MeasuredLoad& load, const GpuModel& model, const Money& price,
+               const Offer& offer, const MeasuredFit& fit) {
     if (fit.relative_cost_ppm >= 1'000'000) return;
-    const Money saved = scaled(spent, 1'000'000 - fit.relative_cost_ppm, 1'000'000);
-    const auto monthly = [&](const Money& money) {
-      return scaled(money, UInt128{kHoursPerMonth} * kHourOfMs, period_.length_ms());
+    const auto on_demand = held.on_demand.find(price.currency());
+    const Money none = Money::zero(price.currency());
+    const Money spent = on_demand == held.on_demand.end() ? none : on_demand->second;
+    const Money beside = scaled(price, held.beside_ms, kHourOfMs);
+    const auto part = [](const Money& cost, std::uint64_t relative_ppm) {
+      return relative_ppm >= 1'000'000 ? Money::zero(cost.currency())
+                                       : scaled(cost, 1'000'000 - relative_ppm, 1'000'000);
     };
-    // With a tenth more load than was measured, and at no more than the price's own difference.
-    const std::uint64_t slower = fit.relative_cost_ppm + fit.relative_cost_ppm / 10;
-    const Money low = slower >= 1'000'000 ? Money::zero(price.currency())
-                                          : scaled(spent, 1'000'000 - slower, 1'000'000);
+    const Money saved = part(spent, fit.relative_cost_ppm);
+    const Money moved = part(beside, fit.relative_cost_ppm);
+    if (saved.is_zero() && moved.is_zero()) return;
+    const auto monthly = [&](const Money& money) {
+      return scaled(money, kHoursPerMonth, hours_.hours());
+    };
+    // With a tenth more load than was measured.
+    const Money low = part(spent, fit.relative_cost_ppm + fit.relative_cost_ppm / 10);
     Proposal advice{
         .id = proposal_id(AdviceKind::kRightSize, cluster_,
                           fmt::format("{}\n{}", profile.work, model.name)),
@@ -156,9 +214,9 @@ class RightSizeSearch {
         .cluster = cluster_,
         .subject = fmt::format("work {} on {}", profile.work, model.name),
         .change = fmt::format("Run it on {} instead of {}", offer.model->name, model.name),
-        .monthly = {monthly(low), monthly(saved), monthly(saved)},
+        .monthly = {monthly(low), monthly(saved), monthly(saved + moved)},
         .observed = saved,
-        .moved = Money::zero(price.currency()),
+        .moved = moved,
         .basis = SavingBasis::kListPrice};
     advice.evidence = {
         fmt::format("{}: mean {}, p95 {}; DRAM_ACTIVE: mean {}", to_text(metric),
@@ -178,11 +236,17 @@ class RightSizeSearch {
         fmt::format("{} {} on {} {}; {} GPU-hours held, of which {} idle are not counted",
                     profile.runs.size(), profile.runs.size() == 1 ? "run" : "runs",
                     profile.days.size(), profile.days.size() == 1 ? "day" : "days",
-                    profile.held_ms / kHourOfMs, profile.idle_ms / kHourOfMs)};
+                    profile.held_ms / kHourOfMs, profile.idle_ms / kHourOfMs),
+        saved.is_zero()
+            ? std::string("it never had a node to itself for a whole hour, so nothing falls off "
+                          "the bill by itself")
+            : fmt::format("it had on-demand nodes to itself for {} hours, {} {} on the bill; what "
+                          "it held beside others is only in the high end",
+                          held.alone_hours, to_text(spent.amount()), spent.currency().text())};
     const bool is_long = profile.days.size() >= kDaysMin && profile.runs.size() >= kRunsMin;
     const bool is_seen = UInt128{profile.observed_ms} * 100 >= UInt128{profile.held_ms} * 95;
-    advice.sureness = is_long && is_seen ? Sureness::kMedium : Sureness::kLow;
-    advice.sureness_reason = fmt::format(
+    advice.confidence = is_long && is_seen ? Confidence::kMedium : Confidence::kLow;
+    advice.confidence_reason = fmt::format(
         "telemetry saw {} % of the GPU time; at list prices, and whether the nodes then go is not "
         "known",
         std::min<UInt128>(100, UInt128{profile.observed_ms} * 100 / profile.held_ms) == 100
@@ -190,37 +254,56 @@ class RightSizeSearch {
             : profile.observed_ms * 100 / profile.held_ms);
     advice.risk =
         "Kernels may run slower than bandwidth and peak compute suggest; try one run first.";
+    std::string product = offer.model->device_name;
+    std::ranges::replace(product, ' ', '-');
     advice.apply = fmt::format(
-        "Kubernetes: nodeSelector nvidia.com/gpu.product for {}, on {}. Slurm: the GRES type of "
-        "{} nodes.",
-        offer.model->device_name, offer.instance_type, offer.model->name);
+        "# Kubernetes, on nodes of {}: kubectl patch deployment NAME --patch-file this-file\n"
+        "spec:\n"
+        "  template:\n"
+        "    spec:\n"
+        "      nodeSelector:\n"
+        "        nvidia.com/gpu.product: {}\n"
+        "# Slurm: the GRES type of {} nodes in --gres\n",
+        offer.instance_type, product, offer.model->name);
     advice.owner = profile.owner;
     advice.looked_for = fmt::format("work {}", profile.work);
     advice.workload = profile.runs.size() == 1 ? *profile.runs.begin() : WorkloadId("(several)");
-    advice.alternatives_of =
-        fmt::format("right-size\n{}\n{}\n{}", cluster_.text(), profile.work, model.name);
+    advice.alternatives_of = right_size_set(cluster_, profile.work, model.name);
     // The hours that it would leave can't be committed to as well.
-    advice.conflicts_with = fmt::format(
+    advice.conflicts_with = {fmt::format(
         "commitment\n{}\n{}, {}\n{}", cluster_.text(), profile.instance_type,
-        profile.region.empty() ? "any region" : profile.region, price.currency().text());
+        profile.region.empty() ? "any region" : profile.region, price.currency().text())};
     proposals_.push_back(std::move(advice));
   }
 
   const ClusterId& cluster_;
   const ActivityProfiles& profiles_;
+  const std::map<std::string, WorkOnNodes>& works_;
+  const FleetView& fleet_;
+  const FleetHours& hours_;
+  const NodeBill& bill_;
+  const std::map<std::uint32_t, HourFlags>& released_;
   const Catalog& catalog_;
   Instant prices_at_;
-  const Interval& period_;
   std::vector<Proposal> proposals_;
   std::set<std::string> gaps_;
 };
 
 }  // namespace
 
+std::string right_size_set(const ClusterId& cluster, std::string_view work,
+                           std::string_view model) {
+  return fmt::format("right-size\n{}\n{}\n{}", cluster.text(), work, model);
+}
+
 RightSizeAdvice propose_right_sizes(const ClusterId& cluster, const ActivityProfiles& profiles,
-                                    const Catalog& catalog, Instant prices_at,
-                                    const Interval& period) {
-  return RightSizeSearch(cluster, profiles, catalog, prices_at, period).run();
+                                    const std::map<std::string, WorkOnNodes>& works,
+                                    const FleetView& fleet, const FleetHours& hours,
+                                    const NodeBill& bill,
+                                    const std::map<std::uint32_t, HourFlags>& released,
+                                    const Catalog& catalog, Instant prices_at) {
+  return RightSizeSearch(cluster, profiles, works, fleet, hours, bill, released, catalog, prices_at)
+      .run();
 }
 
 }  // namespace pennyweight::advising

@@ -64,7 +64,7 @@ Result<AdviceStep> prepare_advice_step(Store& store, const AdviceDecision& decis
     all.kinds.clear();
     all.team.clear();
     all.effort.clear();
-    all.sure.clear();
+    all.confidence.clear();
     all.dismissed = true;
     const auto result = query_advice(store, all, settings);
     if (!result) {

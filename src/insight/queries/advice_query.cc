@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <memory>
 
 #include "core/billing_period.h"
 #include "core/decimal.h"
@@ -19,6 +20,9 @@ namespace {
 using advising::Proposal;
 
 constexpr int kAdviceDigits = 2;
+constexpr std::string_view kMeteredCost = "effective";
+constexpr std::size_t kMeteredSeriesMax = 200;
+constexpr std::string_view kOtherTeams = "(others)";
 constexpr std::size_t kFirstMoney = 5;  // the column "low"; after it "expected" and "high"
 
 Result<Money Costs::*> cost_of_name(const std::string& name) {
@@ -43,10 +47,11 @@ Result<void> check_words(const AdviceQuery& query) {
     return fail(ErrorCode::kBadValue,
                 fmt::format("'{}' is not an effort; use low, medium or high", query.effort));
   }
-  if (!query.sure.empty() && !advising::parse_sureness(query.sure)) {
-    return fail(ErrorCode::kBadValue,
-                fmt::format("sure: '{}' is not a level of confidence; use low, medium or high",
-                            query.sure));
+  if (!query.confidence.empty() && !advising::parse_confidence(query.confidence)) {
+    return fail(
+        ErrorCode::kBadValue,
+        fmt::format("confidence: '{}' is not a level of confidence; use low, medium or high",
+                    query.confidence));
   }
   return {};
 }
@@ -56,8 +61,7 @@ std::string shown(const Money& money) {
                      money.currency().text());
 }
 
-Result<std::string> chosen_month(Store& store, const std::string& asked) {
-  const auto overview = TRY(store.overview());
+Result<std::string> chosen_month(const StoreOverview& overview, const std::string& asked) {
   if (overview.months.empty()) {
     return fail(ErrorCode::kNotFound, "the ledger has no charges: import a bill");
   }
@@ -83,7 +87,7 @@ Table table_of(const AdviceResult& result, Currency currency) {
       {"low", "low", ColumnKind::kMoney},
       {"expected", "expected", ColumnKind::kMoney},
       {"high", "high", ColumnKind::kMoney},
-      {"sureness", "sure", ColumnKind::kText},
+      {"confidence", "confidence", ColumnKind::kText},
       {"in_total", "in total", ColumnKind::kText},
       {"team", result.team_dimension.empty() ? "team" : result.team_dimension, ColumnKind::kText},
       {"effort", "effort", ColumnKind::kText},
@@ -227,7 +231,7 @@ advising::Portfolio open_portfolio(const AdviceResult& result) {
 Result<void> keep_asked(AdviceResult& result, const AdviceQuery& query) {
   TRY(check_words(query));
   const auto effort = advising::parse_effort(query.effort);
-  const auto sure = advising::parse_sureness(query.sure);
+  const auto at_least = advising::parse_confidence(query.confidence);
   std::erase_if(result.proposals, [&](const Proposal& proposal) {
     if (!query.kinds.empty() &&
         std::ranges::find(query.kinds, advising::to_text(proposal.kind)) == query.kinds.end()) {
@@ -235,25 +239,22 @@ Result<void> keep_asked(AdviceResult& result, const AdviceQuery& query) {
     }
     if (!query.team.empty() && team_of(result, proposal) != query.team) return true;
     if (effort && advising::effort_of(proposal.kind) > *effort) return true;
-    return sure && proposal.sureness < *sure;
+    return at_least && proposal.confidence < *at_least;
   });
   return {};
 }
 
-Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,
-                                  const AdviceSettings& settings) {
-  TRY(check_words(query));
-  const auto cost = TRY(cost_of_name(query.cost));
-  AdviceResult result;
-  result.team_dimension = team_dimension_of(settings.policy);
-  const auto month_name = TRY(chosen_month(store, query.month));
-  result.month = month_name;
-  auto month = TRY(LedgerMonth::load(store, result.month, settings.join_rules));
-  std::vector<std::string> names;
+namespace {
+
+Result<WorkedOutAdvice> work_out_advice(Store& store, const AdviceCache::Key& key,
+                                        const AdviceSettings& settings) {
+  const auto cost = TRY(cost_of_name(key.cost));
+  WorkedOutAdvice all;
+  auto month = TRY(LedgerMonth::load(store, key.month, settings.join_rules));
   for (const ClusterId& cluster : month.clusters()) {
     if (cluster.empty()) continue;
-    names.push_back(cluster.text());
-    if (!query.cluster.empty() && cluster.text() != query.cluster) continue;
+    all.clusters.push_back(cluster.text());
+    if (!key.cluster.empty() && cluster.text() != key.cluster) continue;
     const ClusterFacts facts = TRY(month.take_facts(store, cluster));
     const auto period = billed_span(facts.charges);
     if (!period) continue;
@@ -273,7 +274,7 @@ Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,
                               .outages = facts.outages,
                               .policy = settings.policy,
                               .period = *period,
-                              .prices_at = query.prices_at,
+                              .prices_at = key.prices_at,
                               .cost = cost,
                               .telemetry = [&](const advising::UsageReader& reader) {
                                 return store.scan_usage(cluster, sampled, UsageDetail::kAll,
@@ -282,19 +283,76 @@ Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,
                                                           return true;
                                                         });
                               }}));
-    std::move(advice.proposals.begin(), advice.proposals.end(),
-              std::back_inserter(result.proposals));
+    std::move(advice.proposals.begin(), advice.proposals.end(), std::back_inserter(all.proposals));
     for (const std::string& gap : advice.gaps) {
-      result.gaps.push_back(fmt::format("{}: {}", cluster.text(), gap));
+      all.gaps.push_back(fmt::format("{}: {}", cluster.text(), gap));
     }
   }
-  if (!query.cluster.empty() && std::ranges::find(names, query.cluster) == names.end()) {
+  return all;
+}
+
+// Of what can be followed together and is not done yet.
+SavingsByTeam savings_by_team(const AdviceResult& result) {
+  const advising::Portfolio portfolio = open_portfolio(result);
+  SavingsByTeam savings;
+  for (std::size_t i = 0; i < result.proposals.size(); ++i) {
+    if (!portfolio.chosen[i]) continue;
+    const Proposal& each = result.proposals[i];
+    const Money& expected = each.monthly.expected;
+    savings
+        .try_emplace(
+            {std::string(advising::to_text(each.kind)), team_of(result, each), expected.currency()},
+            Money::zero(expected.currency()))
+        .first->second += expected;
+  }
+  // A bounded number of series, whatever the label rules give.
+  std::vector<std::pair<SavingsKey, Money>> order(savings.begin(), savings.end());
+  std::ranges::stable_sort(
+      order, [](const auto& a, const auto& b) { return a.second.ticks() > b.second.ticks(); });
+  for (std::size_t i = kMeteredSeriesMax; i < order.size(); ++i) {
+    const auto& [key, money] = order[i];
+    savings.erase(key);
+    savings
+        .try_emplace({key.kind, std::string(kOtherTeams), key.currency}, Money::zero(key.currency))
+        .first->second += money;
+  }
+  return savings;
+}
+
+}  // namespace
+
+Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,
+                                  const AdviceSettings& settings) {
+  TRY(check_words(query));
+  TRY(cost_of_name(query.cost));
+  AdviceResult result;
+  result.team_dimension = team_dimension_of(settings.policy);
+  const auto overview = TRY(store.overview());
+  const auto month_name = TRY(chosen_month(overview, query.month));
+  result.month = month_name;
+  // List prices change from one day to another, so an hour's are the same.
+  const AdviceCache::Key key{.month = result.month,
+                             .cluster = query.cluster,
+                             .cost = query.cost,
+                             .prices_at = std::chrono::floor<std::chrono::hours>(query.prices_at)};
+  const auto work_out = [&] { return work_out_advice(store, key, settings); };
+  const std::shared_ptr<const WorkedOutAdvice> worked_out =
+      settings.cache != nullptr ? TRY(settings.cache->get(store, key, work_out))
+                                : std::make_shared<const WorkedOutAdvice>(TRY(work_out()));
+  result.proposals = worked_out->proposals;
+  result.gaps = worked_out->gaps;
+  if (!query.cluster.empty() &&
+      std::ranges::find(worked_out->clusters, query.cluster) == worked_out->clusters.end()) {
     return fail(ErrorCode::kBadValue,
                 fmt::format("there is no cluster '{}' in {}; there is {}", query.cluster,
-                            result.month, fmt::join(names, ", ")));
+                            result.month, fmt::join(worked_out->clusters, ", ")));
   }
   const auto steps = TRY(query_advice_steps(store));
   result.lives = advising::lives_of(steps, query.today);
+  const bool is_newest = result.month == overview.months.back() && query.cluster.empty();
+  if (settings.cache != nullptr && is_newest && query.cost == kMeteredCost) {
+    settings.cache->keep_savings(savings_by_team(result));
+  }
   if (!query.dismissed) {
     result.dismissed = std::erase_if(result.proposals, [&](const Proposal& proposal) {
       return state_of(result, proposal) == advising::AdviceState::kDismissed;
@@ -324,7 +382,7 @@ std::vector<Table> advice_tables(const AdviceResult& result) {
     tables.back().rows.push_back(
         {each.id, std::string(advising::to_text(each.kind)), each.cluster.text(), each.subject,
          each.change, each.monthly.low, each.monthly.expected, each.monthly.high,
-         std::string(advising::to_text(each.sureness)), in_total(i), team_of(result, each),
+         std::string(advising::to_text(each.confidence)), in_total(i), team_of(result, each),
          std::string(to_text(advising::effort_of(each.kind))),
          std::string(to_text(state_of(result, each)))});
   }
@@ -357,7 +415,7 @@ std::vector<Table> advice_tables(const AdviceResult& result) {
   return tables;
 }
 
-Result<Table> advice_detail(const AdviceResult& result, const std::string& id) {
+Result<const Proposal*> find_proposal(const AdviceResult& result, const std::string& id) {
   const Proposal* found = nullptr;
   for (const Proposal& each : result.proposals) {
     if (id.empty() || !each.id.starts_with(id)) continue;
@@ -368,6 +426,11 @@ Result<Table> advice_detail(const AdviceResult& result, const std::string& id) {
     }
     found = &each;
   }
+  return found;
+}
+
+Result<Table> advice_detail(const AdviceResult& result, const std::string& id) {
+  const Proposal* found = TRY(find_proposal(result, id));
   if (found == nullptr) return decided_detail(result, id);
   Table table;
   table.title = fmt::format("Advice {} from {}", found->id, result.month);
@@ -386,7 +449,8 @@ Result<Table> advice_detail(const AdviceResult& result, const std::string& id) {
   add("in the period", shown(found->observed));
   if (!found->moved.is_zero()) add("moves to nobody", shown(found->moved));
   add("figures from", std::string(advising::to_text(found->basis)));
-  add("sure", fmt::format("{}: {}", advising::to_text(found->sureness), found->sureness_reason));
+  add("confidence",
+      fmt::format("{}: {}", advising::to_text(found->confidence), found->confidence_reason));
   add("effort", std::string(to_text(advising::effort_of(found->kind))));
   add("workload", found->workload.text());
   for (const auto& [dimension, value] : found->owner.entries()) {
@@ -394,7 +458,11 @@ Result<Table> advice_detail(const AdviceResult& result, const std::string& id) {
   }
   for (const std::string& line : found->evidence) add("evidence", line);
   add("risk", found->risk);
-  add("apply", found->apply);
+  for (std::size_t begin = 0; begin < found->apply.size();) {
+    const std::size_t end = std::min(found->apply.find('\n', begin), found->apply.size());
+    table.rows.push_back({std::string("apply"), found->apply.substr(begin, end - begin)});
+    begin = end + 1;
+  }
   add_life(table, result, found->id);
   return table;
 }

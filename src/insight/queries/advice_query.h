@@ -15,6 +15,8 @@
 #include "core/label.h"
 #include "insight/advice/advise.h"
 #include "insight/advice/life.h"
+#include "insight/advice/portfolio.h"
+#include "insight/queries/advice_cache.h"
 #include "ledger/store.h"
 #include "reporting/table.h"
 
@@ -26,7 +28,7 @@ struct AdviceQuery {
   std::vector<std::string> kinds;  // empty: all
   std::string team = {};           // a value of team_dimension_of(); empty: all
   std::string effort = {};         // at most this: "low", "medium"; empty: any
-  std::string sure = {};           // at least this: "medium", "high"; empty: any
+  std::string confidence = {};     // at least this: "medium", "high"; empty: any
   std::string cost = "effective";
   Instant prices_at;       // list prices of what could be bought
   bool dismissed = false;  // with what somebody dismissed
@@ -37,6 +39,7 @@ struct AdviceSettings {
   const Policy& policy;
   const Catalog& catalog;
   std::span<const JoinRule> join_rules;
+  AdviceCache* cache = nullptr;  // null: it is worked out anew
 };
 
 struct AdviceResult {
@@ -56,8 +59,8 @@ std::string team_dimension_of(const Policy& policy);
 std::string team_of(const AdviceResult& result, const advising::Proposal& proposal);
 std::string team_of(const Labels& owner, std::string_view team_dimension);
 
-// Leaves the proposals that the query's kinds, team, effort and sureness ask for. kBadValue: a word
-// that is not understood.
+// Leaves the proposals that the query's kinds, team, effort and confidence ask for. kBadValue: a
+// word that is not understood.
 Result<void> keep_asked(AdviceResult& result, const AdviceQuery& query);
 
 // Errors: kBadValue for a word that is not understood, kNotFound where there are no charges.
@@ -79,8 +82,11 @@ advising::Portfolio open_portfolio(const AdviceResult& result);
 // table that says what is missing.
 std::vector<Table> advice_tables(const AdviceResult& result);
 
-// Everything about one proposal, in rows of a name and a text. kNotFound: there is none of this id,
-// or of those that begin with it more than one.
+// The proposal whose id begins so; null: there is none. kNotFound: there are several.
+Result<const advising::Proposal*> find_proposal(const AdviceResult& result, const std::string& id);
+
+// Everything about one proposal, in rows of a name and a text; of the text to apply a row a line.
+// kNotFound: there is none of this id, or of those that begin with it more than one.
 Result<Table> advice_detail(const AdviceResult& result, const std::string& id);
 
 }  // namespace pennyweight

@@ -57,6 +57,7 @@ void add_advice(const Proposal& advice, std::vector<AuditedGpu>& gpus) {
     switch (advice.kind) {
       case AdviceKind::kUnneededNodes:
       case AdviceKind::kScaleDown:
+      case AdviceKind::kMigLayout:
         return std::ranges::find(advice.nodes, gpu.node) != advice.nodes.end();
       case AdviceKind::kIdle:
         return std::ranges::find(advice.gpus, gpu.use.gpu) != advice.gpus.end();
@@ -65,6 +66,8 @@ void add_advice(const Proposal& advice, std::vector<AuditedGpu>& gpus) {
                advice.subject.ends_with(" on " + gpu.model);
       case AdviceKind::kCommitment:
       case AdviceKind::kUnusedCommitment:
+      case AdviceKind::kSpot:
+      case AdviceKind::kTimeLimit:
         return false;
     }
     return false;
@@ -235,14 +238,16 @@ std::vector<Table> easiest_tables(const AdviceResult& advice) {
     Table table;
     table.title = fmt::format("The easiest to save, {} a month", currency.text());
     table.currency = currency;
-    table.columns = {
-        {"id", "id", ColumnKind::kId},           {"change", "change", ColumnKind::kText},
-        {"subject", "what", ColumnKind::kText},  {"effort", "effort", ColumnKind::kText},
-        {"sureness", "sure", ColumnKind::kText}, {"expected", "expected", ColumnKind::kMoney}};
+    table.columns = {{"id", "id", ColumnKind::kId},
+                     {"change", "change", ColumnKind::kText},
+                     {"subject", "what", ColumnKind::kText},
+                     {"effort", "effort", ColumnKind::kText},
+                     {"confidence", "confidence", ColumnKind::kText},
+                     {"expected", "expected", ColumnKind::kMoney}};
     for (const Proposal* each : proposals) {
       table.rows.push_back({each->id, each->change, each->subject,
                             std::string(to_text(advising::effort_of(each->kind))),
-                            std::string(to_text(each->sureness)), each->monthly.expected});
+                            std::string(to_text(each->confidence)), each->monthly.expected});
     }
     tables.push_back(std::move(table));
   }

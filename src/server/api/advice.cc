@@ -46,7 +46,9 @@ Response get_advice(const Services& services, const Request& request) {
   if (const auto kind = params.text("kind")) query.kinds = {*kind};
   query.team = params.text("team").value_or("");
   query.effort = params.text("effort").value_or("");
-  query.sure = params.text("sure").value_or("");
+  const auto confidence = params.text("confidence");
+  const auto sure = params.text("sure");  // its old name
+  query.confidence = confidence.value_or(sure.value_or(""));
   query.cost = params.choice("cost", {"effective", "billed", "list", "contracted"});
   query.prices_at = params.date("prices_as_of")
                         .transform([](Date day) { return Instant(day); })

@@ -334,7 +334,8 @@ Result<AdviceResult> ScopedQueries::advice(const AdviceQuery& query) const {
     auto found = query_advice(store, query,
                               {.policy = services_.config.policy,
                                .catalog = services_.catalog,
-                               .join_rules = services_.config.join_rules});
+                               .join_rules = services_.config.join_rules,
+                               .cache = services_.advice_cache.get()});
     if (!found) return std::unexpected(found.error());
     answer = *std::move(found);
     return {};
@@ -377,7 +378,8 @@ Result<AdviceStep> ScopedQueries::prepare_advice_step(const AdviceDecision& deci
         pennyweight::prepare_advice_step(store, decision, query,
                                          {.policy = services_.config.policy,
                                           .catalog = services_.catalog,
-                                          .join_rules = services_.config.join_rules},
+                                          .join_rules = services_.config.join_rules,
+                                          .cache = services_.advice_cache.get()},
                                          [&](const AdviceStep& one) { return sees_step(one); });
     if (!prepared) return std::unexpected(prepared.error());
     step = *std::move(prepared);

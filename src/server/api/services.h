@@ -8,6 +8,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "insight/queries/advice_cache.h"
 #include "insight/queries/budget_forecasts.h"
 #include "server/api/downloads.h"
 #include "server/api/failed_sign_ins.h"
@@ -65,6 +66,7 @@ struct Services {
   // Null before alerts are evaluated; empty: they never are.
   std::function<RunningAlerts*()> alerts = {};
   std::shared_ptr<BudgetForecasts> budget_forecasts = std::make_shared<BudgetForecasts>();
+  std::shared_ptr<AdviceCache> advice_cache = std::make_shared<AdviceCache>();
 };
 
 }  // namespace pennyweight::api

@@ -2528,12 +2528,17 @@ export interface operations {
                 /** @description Only this cluster. */
                 cluster?: string;
                 /** @description Only this kind of advice. */
-                kind?: "unneeded-nodes" | "scale-down" | "commitment" | "unused-commitment" | "idle" | "right-size";
+                kind?: "unneeded-nodes" | "scale-down" | "commitment" | "unused-commitment" | "idle" | "right-size" | "mig-layout" | "spot" | "time-limit";
                 /** @description Only the work of this team; a value of the policy's first dimension, where it has no dimension team. */
                 team?: string;
                 /** @description At most this effort. */
                 effort?: "low" | "medium" | "high";
-                /** @description At least this sure. */
+                /** @description At least this confidence. */
+                confidence?: "low" | "medium" | "high";
+                /**
+                 * @deprecated
+                 * @description The old name of `confidence`; taken where that is not given.
+                 */
                 sure?: "low" | "medium" | "high";
                 /** @description Which of the four costs of a charge. */
                 cost?: "effective" | "billed" | "list" | "contracted";

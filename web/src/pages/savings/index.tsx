@@ -48,10 +48,10 @@ export default function SavingsPage() {
   const id = chosen("id");
   if (id) return <Detail id={id} month={month} />;
   const tab = chosen("tab") === "decided" ? "decided" : "advice";
-  const filters = { team: chosen("team"), kind: chosen("kind"), effort: chosen("effort"), sure: chosen("sure") };
+  const filters = { team: chosen("team"), kind: chosen("kind"), effort: chosen("effort"), confidence: chosen("confidence") || chosen("sure") };
   return (
     <>
-      <PageHead title="Savings" lead="What to change, what it saves a month of 730 hours, and how sure that is. Nothing in the fleet is changed from here." />
+      <PageHead title="Savings" lead="What to change, what it saves a month of 730 hours, and with what confidence. Nothing in the fleet is changed from here." />
       <Tabs label="Savings" tabs={TABS} chosen={tab} onChoose={(key) => setQuery({ tab: key === "advice" ? null : key })} />
       {tab === "decided" ? <Decided month={month} /> : <List month={month} filters={filters} />}
     </>

@@ -1,4 +1,4 @@
-// The ranked list of what would save money, narrowed by team, kind, effort and sureness.
+// The ranked list of what would save money, narrowed by team, kind, effort and confidence.
 import type { ApiTable } from "../../api/types";
 import { href, navigate, setQuery } from "../../app/router";
 import { Card, Figure, Grid } from "../../components/card";
@@ -35,7 +35,7 @@ function columnsOf(table: ApiTable, month: string): Column<Proposal>[] {
     money("expected", `Expected ${unit ?? ""}`),
     money("low", "Low"),
     money("high", "High"),
-    { key: "sure", title: "Sure", value: (one) => one.sure, cell: (one) => <Badge tone={TONES[one.sure] ?? "neutral"}>{one.sure}</Badge> },
+    { key: "confidence", title: "Confidence", value: (one) => one.confidence, cell: (one) => <Badge tone={TONES[one.confidence] ?? "neutral"}>{one.confidence}</Badge> },
     { key: "effort", title: "Effort", hideOnPhone: true, value: (one) => one.effort, cell: (one) => one.effort },
     {
       key: "team", title: teamTitle(table), hideOnPhone: true, value: (one) => one.team,
@@ -71,8 +71,8 @@ function Choices({ proposals, filters, team }: { proposals: Proposal[]; filters:
       <Choice label={team} name="team" value={filters.team} options={as(withChosen(valuesOf(proposals, (one) => one.team), filters.team))} />
       <Choice label="Kind" name="kind" value={filters.kind} options={as(withChosen(valuesOf(proposals, (one) => one.kind), filters.kind), kindName)} />
       <Choice label="Effort at most" name="effort" value={filters.effort} options={as(["low", "medium"])} all="Any" />
-      <Choice label="Sure at least" name="sure" value={filters.sure} options={as(["medium", "high"])} all="Any" />
-      {isNarrowed && <Button tone="quiet" icon="close" onClick={() => setQuery({ team: null, kind: null, effort: null, sure: null })}>All of it</Button>}
+      <Choice label="Confidence at least" name="confidence" value={filters.confidence} options={as(["medium", "high"])} all="Any" />
+      {isNarrowed && <Button tone="quiet" icon="close" onClick={() => setQuery({ team: null, kind: null, effort: null, confidence: null, sure: null })}>All of it</Button>}
     </div>
   );
 }

@@ -12,7 +12,7 @@ export interface Proposal {
   low: string;
   expected: string;
   high: string;
-  sure: string;
+  confidence: string;
   team: string;
   effort: string;
   state: string; // "new", "accepted", …
@@ -23,7 +23,7 @@ export interface Filters {
   team: string;
   kind: string;
   effort: string; // at most
-  sure: string; // at least
+  confidence: string; // at least
 }
 
 const GRADES = ["low", "medium", "high"];
@@ -43,7 +43,7 @@ export function proposalsOf(table: ApiTable): Proposal[] {
     low: textOf(row, "low"),
     expected: textOf(row, "expected"),
     high: textOf(row, "high"),
-    sure: textOf(row, "sureness"),
+    confidence: textOf(row, "confidence"),
     team: textOf(row, "team"),
     effort: textOf(row, "effort"),
     state: textOf(row, "state"),
@@ -57,7 +57,7 @@ export function matches(one: Proposal, filters: Filters): boolean {
   if (filters.kind && one.kind !== filters.kind) return false;
   if (filters.team && one.team !== filters.team) return false;
   if (filters.effort && GRADES.indexOf(one.effort) > GRADES.indexOf(filters.effort)) return false;
-  return !filters.sure || GRADES.indexOf(one.sure) >= GRADES.indexOf(filters.sure);
+  return !filters.confidence || GRADES.indexOf(one.confidence) >= GRADES.indexOf(filters.confidence);
 }
 
 // What following all of them saves: alternatives to others are not in it.
@@ -109,6 +109,6 @@ export function detailOf(table: ApiTable): Detail {
     cluster: first("cluster"),
     workload: first("workload"),
     risk: first("risk"),
-    apply: first("apply"),
+    apply: rows.filter(([field]) => field === "apply").map(([, value]) => value).join("\n"),
   };
 }

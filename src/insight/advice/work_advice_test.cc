@@ -1,0 +1,241 @@
+// MIG layouts, spot capacity and time limits as a whole, and what excludes what.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "insight/advice/advice_world_testing.h"
+
+namespace pennyweight::advising {
+namespace {
+
+const Proposal* first_of(const Advice& advice, AdviceKind kind) {
+  const auto at = std::ranges::find(advice.proposals, kind, &Proposal::kind);
+  return at == advice.proposals.end() ? nullptr : &*at;
+}
+
+Money dollars(std::int64_t amount) {
+  return Money::from_decimal(Decimal::from_units(amount), kUsd);
+}
+
+// Three nodes of one A100 at 10 an hour, each with a service that uses a tenth and 6 GiB of it.
+Work three_services() {
+  Work work;
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = fmt::format("n{}", i);
+    work.add_machine(name, 1, "10", PricingCategory::kStandard, "", "A100-SXM4-80GB");
+    work.hold_gpu(fmt::format("ml/api{}", i), "ann", fmt::format("GPU-{}0", name));
+    for (int hour = 0; hour < static_cast<int>(kHours); ++hour) {
+      Usage& usage = work.sample(fmt::format("GPU-{}0", name), hour);
+      usage.sm_active_ppm = 100'000;
+      usage.memory_used_bytes = 6ull << 30;
+    }
+  }
+  return work;
+}
+
+TEST(MigPools, SmallServicesShareOneGpu) {
+  const Advice advice = three_services().advise();
+  const Proposal* layout = first_of(advice, AdviceKind::kMigLayout);
+  ASSERT_NE(layout, nullptr);
+  EXPECT_EQ(layout->change, "Cut the GPUs of 1 node with MIG, and give back the other 2 of 3");
+  EXPECT_EQ(layout->observed, dollars(14'880));  // two nodes of 744 h at 10
+  EXPECT_EQ(layout->nodes, (std::vector<std::string>{"n1", "n2"}));
+  EXPECT_EQ(layout->apply,
+            "version: v1\n"
+            "mig-configs:\n"
+            "  pennyweight-1:\n"
+            "    - devices: [0]\n"
+            "      mig-enabled: true\n"
+            "      mig-devices:\n"
+            "        \"1g.10gb\": 3\n"
+            "# kubectl label node n0 nvidia.com/mig.config=pennyweight-1 --overwrite\n");
+}
+
+TEST(MigPools, NotWhereSomethingElseRunsOrMemoryIsFull) {
+  Work busy = three_services();
+  for (Usage& usage : busy.usages) usage.sm_active_ppm = 900'000;
+  EXPECT_EQ(first_of(busy.advise(), AdviceKind::kMigLayout), nullptr);
+  Work full = three_services();
+  for (Usage& usage : full.usages) usage.memory_used_bytes = 70ull << 30;
+  EXPECT_EQ(first_of(full.advise(), AdviceKind::kMigLayout), nullptr);
+  // One sample at the peak is enough: an instance that runs out of memory ends its work.
+  Work peak = three_services();
+  for (std::size_t i = 5; i < peak.usages.size(); i += kHours) {
+    peak.usages[i].memory_used_bytes = 75ull << 30;
+  }
+  EXPECT_EQ(first_of(peak.advise(), AdviceKind::kMigLayout), nullptr);
+  Work util = three_services();
+  for (Usage& usage : util.usages) {
+    usage.gpu_util_ppm = usage.sm_active_ppm;
+    usage.sm_active_ppm.reset();
+  }
+  EXPECT_EQ(first_of(util.advise(), AdviceKind::kMigLayout), nullptr);
+  Work neighbours = three_services();
+  for (int i = 0; i < 3; ++i) {
+    neighbours.hold(fmt::format("other{}", i), 0, 10, fmt::format("n{}", i));
+  }
+  EXPECT_EQ(first_of(neighbours.advise(), AdviceKind::kMigLayout), nullptr);
+}
+
+Work checkpointed() {
+  Work work;
+  work.catalog =
+      Catalog::built_in()
+          .overridden_by(
+              "provider,region,instance_type,option,from,per_hour,currency,gpu_model,gpu_count,"
+              "vcpu,memory_gib\n"
+              "made,us-central1,box.1,on_demand,2026-01-01,10,USD,A100-SXM4-80GB,1,8,64\n"
+              "made,us-central1,box.1,spot,2026-01-01,4,USD,A100-SXM4-80GB,1,8,64\n",
+              "prices.csv")
+          .value();
+  work.add_machine("a", 1, "9", PricingCategory::kStandard, "box.1", "A100-SXM4-80GB");
+  Holding& holding = work.hold_gpu("ml/train", "ann", "GPU-a0");
+  holding.labels.set("checkpoint", "Yes").value();
+  return work;
+}
+
+TEST(Spot, WorkThatCanBeInterrupted) {
+  const Proposal spot = *first_of(checkpointed().advise(), AdviceKind::kSpot);
+  // Saved every 20 minutes, 1.2586 hours are paid for one: 4 × 1.2586 instead of 10, and that of
+  // what is paid, 744 hours at 9.
+  EXPECT_EQ(spot.change, "Run it on spot capacity, and save it every 20 minutes of work");
+  EXPECT_GT(spot.observed.ticks(), dollars(3325).ticks());
+  EXPECT_LT(spot.observed.ticks(), dollars(3326).ticks());
+  EXPECT_LT(spot.monthly.low.ticks(), spot.monthly.expected.ticks());
+  EXPECT_EQ(spot.confidence, Confidence::kLow);
+  EXPECT_NE(spot.apply.find("values: [\"spot\"]"), std::string::npos);
+}
+
+TEST(Spot, NotWithoutItsWordNorOnWhatIsPaidAnyway) {
+  Work silent = checkpointed();
+  silent.holdings[0].labels = {};
+  silent.holdings[0].labels.set("checkpoint", "no").value();
+  EXPECT_EQ(first_of(silent.advise(), AdviceKind::kSpot), nullptr);
+  Work limited = checkpointed();
+  limited.holdings[0].labels.set("time_limit_minutes", "44640").value();  // exactly the month
+  EXPECT_EQ(first_of(limited.advise(), AdviceKind::kSpot), nullptr);
+  for (const PricingCategory category : {PricingCategory::kCommitted, PricingCategory::kDynamic}) {
+    Work paid = checkpointed();
+    for (Charge& charge : paid.charges) charge.pricing_category = category;
+    EXPECT_EQ(first_of(paid.advise(), AdviceKind::kSpot), nullptr);
+  }
+  Work unpriced = checkpointed();
+  unpriced.nodes[0].instance_type = "box.unknown";
+  const Advice advice = unpriced.advise();
+  EXPECT_EQ(first_of(advice, AdviceKind::kSpot), nullptr);
+  EXPECT_TRUE(std::ranges::any_of(advice.gaps, [](const std::string& gap) {
+    return gap.find("no spot price is known") != std::string::npos;
+  }));
+}
+
+TEST(Spot, InterruptionsAreThoseOfTheOwnFleet) {
+  Work work = checkpointed();
+  // Six spot nodes, each taken back after 100 hours from the job on it: one in 100 hours.
+  for (int i = 0; i < 6; ++i) {
+    const std::string name = fmt::format("s{}", i);
+    work.add_machine(name, 1, "4", PricingCategory::kDynamic);
+    work.nodes.back().to = kMarch + std::chrono::hours(100);
+    work.hold(fmt::format("job{}", i), 0, 100, name);
+  }
+  const Proposal spot = *first_of(work.advise(), AdviceKind::kSpot);
+  EXPECT_EQ(spot.confidence, Confidence::kMedium);
+  EXPECT_NE(spot.evidence[2].find("6 of the cluster's spot nodes, one in 100 hours"),
+            std::string::npos)
+      << spot.evidence[2];
+  EXPECT_GT(spot.observed.ticks(), dollars(3800).ticks());  // of at most 4017.6
+}
+
+TEST(TimeLimits, AFifthOfTheLimitIsUsed) {
+  Work work;
+  work.add_machine("a", 8, "10");
+  const auto run = [&](const char* name, int from, int hours_held, const char* limit) {
+    Holding& holding = work.add_holding(name, from, from + hours_held, OnNodes{{{NodeId("a"), 8}}});
+    holding.labels.set("user", "ann").value();
+    holding.labels.set("job_name", "train").value();
+    holding.labels.set("time_limit_minutes", limit).value();
+  };
+  run("1", 0, 10, "4320");
+  run("2", 20, 4, "4320");
+  run("3", 40, 6, "4320");
+  const Advice advice = work.advise();
+  const Proposal* limit = first_of(advice, AdviceKind::kTimeLimit);
+  ASSERT_NE(limit, nullptr);
+  EXPECT_EQ(limit->change, "Ask for 15:00:00 instead of up to 3-00:00:00");
+  EXPECT_EQ(limit->apply, "#SBATCH --time=15:00:00\n");
+  EXPECT_EQ(limit->evidence[0], "3 runs used 160 of the 1728 GPU-hours that their limits allowed");
+  EXPECT_TRUE(limit->monthly.high.is_zero());
+  // Once it needed most of it.
+  run("4", 100, 60, "4320");
+  EXPECT_EQ(first_of(work.advise(), AdviceKind::kTimeLimit), nullptr);
+}
+
+Proposal made(std::string alternatives, std::vector<std::string> conflicts, std::int64_t saves) {
+  const Money none = Money::zero(kUsd);
+  Proposal proposal{.id = "",
+                    .kind = AdviceKind::kIdle,
+                    .cluster = ClusterId("lab"),
+                    .subject = "",
+                    .change = "",
+                    .monthly = {none, dollars(saves), dollars(saves)},
+                    .observed = dollars(saves),
+                    .moved = none};
+  proposal.alternatives_of = std::move(alternatives);
+  proposal.conflicts_with = std::move(conflicts);
+  return proposal;
+}
+
+TEST(Portfolio, TakesWhatSavesMostTogether) {
+  // Two small changes exclude a commitment for one or three years.
+  const std::vector<Proposal> proposals = {made("commit", {}, 100), made("commit", {}, 120),
+                                           made("a", {"commit"}, 70), made("b", {"commit"}, 60),
+                                           made("", {}, 5)};
+  const Portfolio portfolio = combine(proposals);
+  EXPECT_EQ(portfolio.chosen, (std::vector<bool>{false, false, true, true, true}));
+  EXPECT_EQ(portfolio.totals[0].expected, dollars(135));
+  // The same with so many that not all combinations are tried.
+  std::vector<Proposal> many = {made("commit", {}, 1000)};
+  for (int i = 0; i < 40; ++i) many.push_back(made(fmt::format("w{}", i), {"commit"}, 30));
+  EXPECT_EQ(combine(many).totals[0].expected, dollars(1200));
+  many[0] = made("commit", {}, 1300);
+  EXPECT_EQ(combine(many).totals[0].expected, dollars(1300));
+}
+
+TEST(Portfolio, IsTheBestOfAllCombinations) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Proposal> proposals;
+    const int count = 1 + static_cast<int>(random() % 10);
+    const auto set = [&] { return fmt::format("{}", random() % 6); };
+    for (int i = 0; i < count; ++i) {
+      std::vector<std::string> conflicts;
+      for (std::uint64_t n = random() % 3; n > 0; --n) conflicts.push_back(set());
+      proposals.push_back(made(set(), conflicts, static_cast<std::int64_t>(random() % 50)));
+    }
+    const auto excludes = [&](const Proposal& a, const Proposal& b) {
+      return a.alternatives_of == b.alternatives_of ||
+             std::ranges::count(a.conflicts_with, b.alternatives_of) > 0 ||
+             std::ranges::count(b.conflicts_with, a.alternatives_of) > 0;
+    };
+    Money best = dollars(0);
+    for (unsigned chosen = 0; chosen < (1u << count); ++chosen) {
+      Money sum = dollars(0);
+      bool is_possible = true;
+      for (int i = 0; i < count && is_possible; ++i) {
+        if ((chosen >> i & 1u) == 0) continue;
+        sum += proposals[static_cast<std::size_t>(i)].monthly.expected;
+        for (int j = 0; j < i; ++j) {
+          is_possible = is_possible && ((chosen >> j & 1u) == 0 ||
+                                        !excludes(proposals[static_cast<std::size_t>(i)],
+                                                  proposals[static_cast<std::size_t>(j)]));
+        }
+      }
+      if (is_possible && sum.ticks() > best.ticks()) best = sum;
+    }
+    const Portfolio portfolio = combine(proposals);
+    EXPECT_EQ(portfolio.totals[0].expected, best) << round;
+  }
+}
+
+}  // namespace
+}  // namespace pennyweight::advising
