@@ -6,6 +6,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <tuple>
 
 #include "core/billing_period.h"
 #include "core/decimal.h"
@@ -324,7 +325,7 @@ SavingsByTeam savings_by_team(const AdviceResult& result) {
 Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,
                                   const AdviceSettings& settings) {
   TRY(check_words(query));
-  TRY(cost_of_name(query.cost));
+  std::ignore = TRY(cost_of_name(query.cost));
   AdviceResult result;
   result.team_dimension = team_dimension_of(settings.policy);
   const auto overview = TRY(store.overview());
