@@ -174,7 +174,8 @@ void add_fit(Row& row, const CatalogLoad& load, const GpuModel& model, const Gpu
       is_dearer ? advising::CardDirection::kLarger : advising::CardDirection::kSmaller, load.load,
       measured(present, needs_bf16, now->second.on_demand),
       measured(model, needs_bf16, offer.on_demand));
-  if (fit.relative_cost_ppm == 0) return add("no", {}, {}, std::string(fit.reason));
+  const bool is_unknown = !fit.fits && fit.compute_ppm == 0 && fit.bandwidth_ppm == 0;
+  if (is_unknown || fit.relative_cost_ppm == 0) return add("no", {}, {}, std::string(fit.reason));
   const Decimal cost = Decimal::from_ticks(now->second.on_demand.ticks() *
                                            static_cast<Int128>(fit.relative_cost_ppm) / 1'000'000);
   add(fit.fits ? "yes" : "no", Ratio{static_cast<Int128>(fit.slowdown_ppm), 1'000'000}, money(cost),
