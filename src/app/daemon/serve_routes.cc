@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -400,6 +401,12 @@ void add_ledger(const ServeRouteContext& context, std::size_t workloads, Metrics
   add_unpriced(*view, metrics);
 }
 
+// "1.250", and "-0.005" where credits outweigh the costs.
+std::string thousandths_text(int permille) {
+  const int size = std::abs(permille);
+  return fmt::format("{}{}.{:03}", permille < 0 ? "-" : "", size / 1000, size % 1000);
+}
+
 std::string budget_unit(const Money& amount) {
   return amount.currency() == kGpuHourUnit ? "gpu_hours" : amount.currency().text();
 }
@@ -416,9 +423,8 @@ void add_plan(const ServeRouteContext& context, MetricsText& metrics) {
                  "What is spent of each budget in its period; 1 is all of it.");
   for (const BudgetStatus& one : budgets) {
     if (!one.actual_permille) continue;
-    metrics.sample(
-        {{"budget", one.budget.name}, {"owner", one.budget.owner}},
-        fmt::format("{}.{:03}", *one.actual_permille / 1000, *one.actual_permille % 1000));
+    metrics.sample({{"budget", one.budget.name}, {"owner", one.budget.owner}},
+                   thousandths_text(*one.actual_permille));
   }
   metrics.family("pennyweight_budget_amount", "gauge", "What each budget allows in its period.");
   for (const BudgetStatus& one : budgets) {

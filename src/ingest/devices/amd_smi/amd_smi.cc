@@ -70,7 +70,8 @@ class Reader {
     if (const auto list = find(root, {"gpu_data"})) return read_list(*list);
     if (!root.is_object()) return {};
     if (find(root, {"gpu"})) return read_device(root);
-    for (const auto [key, card] : root.get_object().value_unsafe()) {
+    const simdjson::dom::object cards = root.get_object().value_unsafe();
+    for (const auto [key, card] : cards) {
       if (!key.starts_with("card") || !ascii::is_all_digits(key.substr(4))) continue;
       const auto index = parse_count(key.substr(4), limits::kGpusPerNodeMax - 1);
       if (!index) return fail(ErrorCode::kLimit, "a card's number is over the limit");
@@ -84,7 +85,8 @@ class Reader {
  private:
   Result<void> read_list(element list) {
     if (!list.is_array()) return {};
-    for (const element each : list.get_array().value_unsafe()) {
+    const simdjson::dom::array entries = list.get_array().value_unsafe();
+    for (const element each : entries) {
       TRY(read_device(each));
     }
     return {};
