@@ -42,9 +42,12 @@ constexpr milliseconds kCheckpointsOverlap = std::chrono::hours(2);
 constexpr milliseconds kReconcileEvery = std::chrono::hours(1);
 constexpr int kRecentDays = 3;
 constexpr int kDigestDaysMax = 8;
-constexpr milliseconds kDigestWaitMax = std::chrono::hours(24 * 9);
+constexpr milliseconds kDigestWaitMax = std::chrono::hours(24 * 16);  // also `after` and `hours`
 // What became a row less than so long before the ledger was read may not have been in it.
 constexpr milliseconds kLiveOverlap = std::chrono::minutes(5);
+// While the telemetry of a window is read, at most so many rows more than those that tell
+// something.
+constexpr std::size_t kUsagesHeldMax = 200'000;
 // Telemetry in memory is cheap to look at, and people wait for what it says.
 constexpr milliseconds kDevicesEvery{5'000};
 // While something waits to be delivered.
@@ -155,7 +158,10 @@ void AlertService::run_once() {
 
 void AlertService::report(const std::string& doing, const Error* why) {
   const std::string text = why == nullptr ? "" : why->message;
-  if (std::exchange(reported_[doing], text) == text || text.empty()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(reported_[doing], text) == text || text.empty()) return;
+  }
   log_.warn("alerts", {{"doing", doing}, {"why", text}});
 }
 
@@ -216,10 +222,12 @@ void AlertService::find_by_owner(const DailyCostQuery& costs, Findings& found) {
 // What is read from the ledger itself, seldom.
 void AlertService::find_in_ledger(Instant now, Findings& found) {
   if (sources_.outcomes) {
-    const Instant since = looked_ ? *looked_ - kCheckpointsOverlap : now - kCheckpointsBack;
-    const auto read = sources_.outcomes(
-        Interval(std::min(since, now), now),
-        [&](std::span<const Outcome> batch) { note_checkpoints(batch, checkpoints_); });
+    // A clock that went back far begins anew.
+    const bool goes_on = looked_ && *looked_ - kCheckpointsOverlap < now;
+    const Instant since = goes_on ? *looked_ - kCheckpointsOverlap : now - kCheckpointsBack;
+    const auto read = sources_.outcomes(Interval(since, now), [&](std::span<const Outcome> batch) {
+      note_checkpoints(batch, checkpoints_);
+    });
     report("checkpoints", read ? nullptr : &read.error());
     std::erase_if(checkpoints_,
                   [&](const auto& one) { return now - one.second > kCheckpointsKept; });
@@ -248,10 +256,7 @@ void AlertService::find_in_ledger(Instant now, Findings& found) {
 std::vector<Budget> AlertService::all_budgets(Findings& found) {
   if (!sources_.budgets) return config_.budgets;
   auto all = sources_.budgets();
-  const std::string why = all ? "" : all.error().message;
-  if (std::exchange(reported_["budgets"], why) != why && !why.empty()) {
-    log_.error("alerts", {{"doing", "read the budgets that people set"}, {"why", why}});
-  }
+  report("read the budgets that people set", all ? nullptr : &all.error());
   if (all) return *std::move(all);
   for (const std::string_view rule : alert_rule_names()) {
     if (rule.starts_with("budget_")) found.unknown.push_back({std::string(rule)});
@@ -267,11 +272,15 @@ Result<void> AlertService::read_telemetry(Instant now) {
       last_telemetry_.clusters.empty() ? std::max(kSilenceBack, window) : window;
   usages_.clear();
   usages_read_.reset();
+  std::size_t tidy_at = kUsagesHeldMax;
   TRY(sources_.usage(Interval(now - back, now), [&](std::span<const Usage> batch) {
     note_telemetry(batch, last_telemetry_);
     for (const Usage& usage : batch) {
       if (usage.at >= now - window) usages_.push_back(usage);
     }
+    if (usages_.size() < tidy_at) return;
+    keep_telling(usages_, now);
+    tidy_at = usages_.size() + kUsagesHeldMax;
   }));
   keep_telling(usages_, now);
   usages_read_ = now;
@@ -285,10 +294,7 @@ void AlertService::find_in_telemetry(Instant now, Scope scope, Findings& found) 
   if (!sources_.usage) return;
   if (scope == Scope::kAll) {
     const auto read = read_telemetry(now);
-    const std::string why = read ? "" : read.error().message;
-    if (std::exchange(reported_["telemetry"], why) != why && !why.empty()) {
-      log_.warn("alerts", {{"doing", "telemetry"}, {"why", why}});
-    }
+    report("telemetry", read ? nullptr : &read.error());
   }
   if (!usages_read_) {
     for (const std::string_view rule : kDeviceRules) found.unknown.push_back({std::string(rule)});
@@ -310,13 +316,17 @@ void AlertService::find_in_telemetry(Instant now, Scope scope, Findings& found) 
       for (const NodeId& node : row.share().nodes) held.emplace(row.cluster, node);
     }
   }
-  add_enabled(silence_conditions(last_telemetry_, now, config_.alerts.thresholds,
-                                 [&](const ClusterId& cluster, const NodeId& node) {
-                                   return held.contains({cluster, node});
-                                 }),
-              found);
+  std::vector<AlertCondition> silent = silence_conditions(
+      last_telemetry_, now, config_.alerts.thresholds,
+      [&](const ClusterId& cluster, const NodeId& node) { return held.contains({cluster, node}); });
+  // A rule that is off says nothing in the place of another.
+  const auto& off = config_.alerts.off;
+  if (std::ranges::find(off, "telemetry_missing") != off.end()) {
+    for (AlertCondition& one : silent) one.is_inhibited = false;
+  }
+  add_enabled(silent, found);
   inhibit_on_missing_nodes(found.conditions);
-  // After a restart nothing may be known of a cluster that was silent before.
+  // After a restart nothing may be known of a cluster, or of a node, that was silent before.
   const std::lock_guard lock(mutex_);
   for (const auto& [key, alert] : state_.book) {
     const std::string& subject = alert.condition.subject;
@@ -324,6 +334,16 @@ void AlertService::find_in_telemetry(Instant now, Scope scope, Findings& found) 
         !last_telemetry_.clusters.contains(ClusterId(subject))) {
       found.unknown.push_back({alert.condition.rule, subject});
     }
+    if (alert.condition.rule != "node_missing") continue;
+    const auto is_subject = [&](const ClusterId& cluster, const NodeId& node) {
+      return subject == cluster.text() + "/" + node.text();
+    };
+    const bool is_known = std::ranges::any_of(last_telemetry_.nodes, [&](const auto& one) {
+      return is_subject(one.first.first, one.first.second);
+    });
+    const bool is_held = std::ranges::any_of(
+        held, [&](const auto& one) { return is_subject(one.first, one.second); });
+    if (!view_ || (!is_known && is_held)) found.unknown.push_back({alert.condition.rule, subject});
   }
 }
 
@@ -388,10 +408,8 @@ AlertService::Findings AlertService::find(Date today) {
     for (const BudgetStatus& status : *statuses) {
       const std::string doing = "budget " + status.budget.name;
       // A problem is logged once, and again when it is another one.
-      if (std::exchange(reported_[doing], status.problem) != status.problem &&
-          !status.problem.empty()) {
-        log_.warn("alerts", {{"doing", doing}, {"why", status.problem}});
-      }
+      const Error problem{ErrorCode::kBadValue, status.problem};
+      report(doing, status.problem.empty() ? nullptr : &problem);
       if (status.problem.empty()) continue;
       for (const std::string_view rule : alert_rule_names()) {
         if (rule.starts_with("budget_")) {
@@ -415,10 +433,16 @@ AlertService::Findings AlertService::find(Date today) {
 // Of what ended before a receiver was to hear of it, it hears nothing. Callers hold the mutex.
 bool AlertService::take_back(const ReceiverConfig& receiver, const Alert& alert) {
   if (!is_put_off(receiver) || receiver.digest != DigestPeriod::kNone) return false;
-  return std::erase_if(state_.outbox, [&](const OutboxEntry& entry) {
-           return entry.receiver == receiver.name && entry.attempts == 0 &&
-                  entry.notification.is_firing && entry.notification.alert.id() == alert.id();
-         }) > 0;
+  // A repetition that waits goes too, but its receiver has heard of the beginning.
+  const std::string first = alert.id() + "/firing";
+  bool is_unheard = false;
+  std::erase_if(state_.outbox, [&](const OutboxEntry& entry) {
+    const bool waits = entry.receiver == receiver.name && entry.attempts == 0 &&
+                       entry.notification.is_firing && entry.notification.alert.id() == alert.id();
+    is_unheard = is_unheard || (waits && entry.notification.id == first);
+    return waits;
+  });
+  return is_unheard;
 }
 
 // Callers hold the mutex.
@@ -433,9 +457,11 @@ void AlertService::enqueue(std::span<const AlertNotification> notifications, Ins
                entry.notification.alert.id() == told.alert.id();
       });
       if (waits || (!told.is_firing && take_back(receiver, told.alert))) continue;
-      const milliseconds after(told.is_firing ? receiver.after_ms : 0);
-      const Instant from = std::max(now, told.alert.since + told.alert.condition.wait + after);
-      const Instant next = next_message(receiver, config_.alerts, config_.policy.time_zone, from);
+      // Escalation waits from when the others are notified, and only the first time.
+      const bool is_first = told.is_firing && told.id == told.alert.id() + "/firing";
+      const milliseconds after(is_first ? receiver.after_ms : 0);
+      const Instant next =
+          next_message(receiver, config_.alerts, config_.policy.time_zone, now + after);
       state_.outbox.push_back({.receiver = receiver.name, .notification = told, .next = next});
     }
   }
@@ -627,6 +653,13 @@ std::vector<OutboxEntry> AlertService::take_due(Instant now) {
     // A digest has the beginning and the end in one message, in order.
     const bool is_digest = receiver != nullptr && receiver->digest != DigestPeriod::kNone;
     if (!is_digest && !waiting.emplace(entry.receiver, condition.rule, condition.scope).second) {
+      continue;
+    }
+    // What was silenced meanwhile goes when the silence ends, or is taken back when the alert ends.
+    const auto alert = state_.book.find({condition.rule, condition.scope});
+    const bool is_silent = alert != state_.book.end() && alert->second.is_silent;
+    if (receiver != nullptr && !is_digest && is_put_off(*receiver) && is_silent &&
+        entry.attempts == 0 && entry.notification.is_firing) {
       continue;
     }
     // A clock that went back delays nothing.

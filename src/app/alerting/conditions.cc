@@ -75,7 +75,9 @@ void add_use(const LiveRow& row, const Ratio& busy, const AlertConfig& config,
   };
   const milliseconds idle_for{config.idle_for_ms};
   if (busy.part == 0) {
-    const bool is_inference = is_for_inference(row, config.inference);
+    // A rule that is off says nothing in the place of another.
+    const bool is_inference = is_for_inference(row, config.inference) &&
+                              std::ranges::find(config.off, "inference_idle") == config.off.end();
     if (is_inference) {
       add("inference_idle", AlertSeverity::kCritical,
           milliseconds(thresholds.inference_idle_for_ms),
@@ -276,6 +278,8 @@ std::vector<AlertCondition> checkpoint_conditions(const LiveView& view,
     if (row.is_unallocated || !row.runs) continue;
     const auto last = checkpoints.find({row.cluster, row.share().workload});
     if (last == checkpoints.end() || now - last->second < wait) continue;
+    // An earlier run of the same name wrote it.
+    if (row.share().since && last->second < *row.share().since) continue;
     const std::string subject = workload_subject(row);
     out.push_back({.rule = "no_checkpoint",
                    .scope = subject,

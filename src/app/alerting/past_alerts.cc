@@ -37,9 +37,10 @@ class Replay {
 
   Result<PastAlerts> run() {
     for (Date day = query_.first; day <= query_.last; day += std::chrono::days(1)) {
-      const Instant begin = TRY(parse_local_time(to_text(day) + "T00:00:00",
-                                                 config_.policy.time_zone, Ambiguous::kEarlier));
-      TRY(replay_day(day, day_of(begin, config_.policy.time_zone)));
+      // Some days begin later than at midnight, and all of them have a noon.
+      const Instant noon = TRY(parse_local_time(to_text(day) + "T12:00:00",
+                                                config_.policy.time_zone, Ambiguous::kEarlier));
+      TRY(replay_day(day, day_of(noon, config_.policy.time_zone)));
     }
     std::vector<std::string_view> others;
     for (const std::string_view rule : alert_rule_names()) {

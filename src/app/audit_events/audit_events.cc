@@ -6,6 +6,7 @@
 
 #include <array>
 #include <filesystem>
+#include <tuple>
 #include <utility>
 
 #include "app/context/paths.h"
@@ -15,6 +16,7 @@
 #include "core/try.h"
 #include "server/access/accounts.h"
 #include "server/api/audit_log.h"
+#include "server/api/recorded_change.h"
 
 namespace pennyweight {
 namespace {
@@ -159,6 +161,26 @@ Result<void> record_audit_event(Context& context, std::string_view action, std::
     return std::unexpected(stored.error().during(
         "the change is made and recorded, but the accounts could not store the audit log's head"));
   }
+  return {};
+}
+
+Result<void> announce_audit_event(Context& context, std::string_view action,
+                                  std::string_view subject, const std::string& after) {
+  const auto audit_log = open_audit_log(context);
+  if (!audit_log) return std::unexpected(api::not_recorded_error(audit_log.error()));
+  const auto head = (*audit_log)
+                        ->append({.number = 0,
+                                  .at = {},
+                                  .actor = cli_author().actor,
+                                  .peer = "",
+                                  .action = std::string(action),
+                                  .subject = std::string(subject),
+                                  .before = "",
+                                  .after = after,
+                                  .hash = ""});
+  if (!head) return std::unexpected(api::not_recorded_error(head.error()));
+  ++context.audit_events;
+  std::ignore = save_known_head(context, *head);  // what is in the log counts
   return {};
 }
 

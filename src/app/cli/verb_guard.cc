@@ -116,6 +116,14 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
   approvals.title = "Approvals";
   approvals.columns = {{"workload", "workload", ColumnKind::kText},
                        {"approval", "approval", ColumnKind::kId}};
+  // Approvals are used up only where everything passes.
+  struct LiftedWorkload {
+    const guardrails::WorkloadEstimate* workload;
+    guardrails::Verdict verdict;
+  };
+  std::vector<LiftedWorkload> lifted;
+  GuardApprovalOptions looks = arguments.approvals;
+  looks.uses = false;
   Decision strictest = Decision::kAllowed;
   for (const guardrails::WorkloadEstimate& workload : estimate.workloads) {
     const auto verdict = guardrails::judge_workload(workload, context.config.guardrails->rules,
@@ -126,8 +134,9 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
     std::string shown(to_text(decision));
     if (decision == Decision::kNeedsApproval) {
       const auto settled =
-          TRY(settle_approval(workload, verdict, estimate.currency, arguments.approvals, context));
+          TRY(settle_approval(workload, verdict, estimate.currency, looks, context));
       if (settled.is_approved) {
+        lifted.push_back({&workload, verdict});
         decision = Decision::kAllowed;
         shown = "approved";
       }
@@ -142,6 +151,16 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
     context.console.warn(fmt::format(
         "{}:{}: {} {}: no rule can judge it: {}", printable_text(object.file, 400), object.line,
         printable_text(object.kind, 80), printable_text(object.name, 200), object.reason));
+  }
+  if (arguments.approvals.uses && strictest < Decision::kNeedsApproval &&
+      estimate.unpriced.empty()) {
+    for (const LiftedWorkload& one : lifted) {
+      const auto used = TRY(settle_approval(*one.workload, one.verdict, estimate.currency,
+                                            arguments.approvals, context));
+      if (used.is_approved) continue;
+      strictest = Decision::kNeedsApproval;
+      approvals.rows.push_back({guardrails::workload_title(one.workload->workload), used.what});
+    }
   }
   std::vector<Table> tables = {std::move(decisions)};
   if (!hits.rows.empty() && arguments.table.format != "csv") tables.push_back(std::move(hits));

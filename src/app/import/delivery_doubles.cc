@@ -8,9 +8,11 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "app/import/sampled_cells.h"
+#include "core/ascii.h"
 #include "core/decimal.h"
 #include "ledger/charge.h"
 #include "reporting/money_text.h"
@@ -165,12 +167,23 @@ std::optional<AccountMonth> plain_account_of(const LineGroupKey& key) {
   return AccountMonth{key.month(), plain_account(name.substr(name.find(' ') + 1)), key.currency};
 }
 
+// What only one account is called: a number of AWS, a GUID of Azure, an OCID, a project of Google
+// Cloud. What people call their accounts may be there twice.
+bool is_unique_account(std::string_view plain, const LineGroupKey& key) {
+  constexpr std::size_t kAwsDigits = 12;
+  constexpr std::size_t kGuidSize = 36;
+  if (key.cloud == "Google Cloud" || plain.starts_with("ocid1.")) return true;
+  if (plain.size() == kAwsDigits && ascii::is_all_digits(plain)) return true;
+  return plain.size() == kGuidSize && std::ranges::all_of(plain, [](char c) {
+           return c == '-' || ascii::is_digit(c) || (c >= 'a' && c <= 'f');
+         });
+}
+
 // Of a sub account whose name no other account has: that name; others within their account.
 std::optional<AccountMonth> plain_sub_account_of(const LineGroupKey& key) {
-  constexpr std::size_t kLongName = 12;  // a number of AWS has 12 digits
   if (key.sub_account.empty()) return std::nullopt;
   std::string name = plain_account(key.sub_account);
-  if (name.size() < kLongName) name = plain_account_of(key)->account + "/" + name;
+  if (!is_unique_account(name, key)) name = plain_account_of(key)->account + "/" + name;
   return AccountMonth{key.month(), name, key.currency};
 }
 
@@ -291,16 +304,18 @@ DoubleFindings find_doubles(const DeliveredLines& delivered, const DeliveredLine
   DoubleFindings findings;
   if (standing.groups().empty() || style == DeliveryStyle::kDelta) return findings;
   Overlap twice = overlap_of_lines(delivered.lines(), standing.lines());
-  // A guarded delivery knows the lines that are there already: they count once.
-  const Int128 known = style == DeliveryStyle::kGuarded
-                           ? overlap_of_lines(delivered.contents(), standing.contents()).common
-                           : 0;
-  twice.common -= known;
-  if (known == 0 && twice.percent() < kDoublePercent) {
+  // A guarded delivery knows the lines that are there already: they count once. Each share is of
+  // its own sample, since the two are narrowed separately.
+  const Overlap known = style == DeliveryStyle::kGuarded
+                            ? overlap_of_lines(delivered.contents(), standing.contents())
+                            : Overlap{};
+  auto known_percent = known.percent();
+  if (known.common == 0 && twice.percent() < kDoublePercent) {
     twice = overlap_of_days(delivered.resource_days(), standing.resource_days());
+    known_percent = 0;
   }
-  bool is_double = twice.common > 0 && twice.percent() >= kDoublePercent;
-  if (!is_double && known == 0) {
+  bool is_double = twice.common > 0 && twice.percent() >= known_percent + kDoublePercent;
+  if (!is_double && known.common == 0) {
     is_double = has_equal_account(delivered, standing) ||
                 stands_under_other_names(delivered, standing, is_of_other_form);
     if (!is_double) add_similar_accounts(delivered, standing, findings.similar);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <tuple>
 
 #include "core/check.h"
 #include "core/enum_names.h"
@@ -122,6 +123,19 @@ void ActivityProfile::merge(const ActivityProfile& other) {
   memory.merge(other.memory);
 }
 
+namespace {
+
+Labels common_labels(const Labels& one, const Labels& other) {
+  Labels both;
+  for (const auto& [key, value] : one.entries()) {
+    const auto same = other.find(key);
+    if (same && *same == value) std::ignore = both.set(key, value);  // no more than `one` has
+  }
+  return both;
+}
+
+}  // namespace
+
 ActivityProfiles::ActivityProfiles(const ClusterMonth& month, const FleetView& fleet,
                                    const UsageRules& rules, const Interval& period,
                                    const OwnerOf& owner_of)
@@ -130,6 +144,8 @@ ActivityProfiles::ActivityProfiles(const ClusterMonth& month, const FleetView& f
     const Holding& holding = month.holdings[i];
     owners_.push_back(owner_of(holding));
     works_.push_back(work_of(holding));
+    const auto [owner, is_first] = owner_of_work_.try_emplace(works_.back(), owners_.back());
+    if (!is_first) owner->second = common_labels(owner->second, owners_.back());
     const auto held = holding.held.overlap(period);
     if (!held) continue;
     if (const auto* on_gpus = std::get_if<OnGpus>(&holding.placement)) {
@@ -149,7 +165,7 @@ ActivityProfile& ActivityProfiles::profile_of(std::uint32_t holding, std::uint32
   ActivityProfile& profile = profiles_[{works_[holding], name}];
   if (profile.runs.empty()) {
     profile.work = works_[holding];
-    profile.owner = owners_[holding];
+    profile.owner = owner_of_work(profile.work);
     profile.gpu_model = name;
     profile.instance_type = fleet_.any_fact(node).instance_type;
     profile.region = fleet_.any_fact(node).region;

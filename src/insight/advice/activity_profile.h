@@ -113,6 +113,8 @@ class ActivityProfiles {
   }
   const std::vector<IdleStretch>& idle() const { return idle_; }
   const Labels& owner_of(std::uint32_t holding) const { return owners_[holding]; }
+  // What all holdings of the work have in common: a dimension in which they differ has no owner.
+  const Labels& owner_of_work(const std::string& work) const { return owner_of_work_.at(work); }
   // GPU time of whole GPUs, and how much of it has samples of activity.
   std::uint64_t held_ms(std::uint32_t holding) const;
   std::uint64_t observed_ms(std::uint32_t holding) const;
@@ -134,7 +136,8 @@ class ActivityProfiles {
   const FleetView& fleet_;
   const UsageRules& rules_;
   Interval period_;
-  std::vector<Labels> owners_;      // by holding
+  std::vector<Labels> owners_;  // by holding
+  std::map<std::string, Labels> owner_of_work_;
   std::vector<std::string> works_;  // by holding
   std::map<GpuId, std::vector<HoldingPeriod>> of_gpu_;
   std::map<std::uint32_t, std::vector<HoldingPeriod>> of_node_;  // that hold all GPUs of the node

@@ -170,15 +170,13 @@ class MigPoolSearch {
     std::map<std::string, std::vector<std::uint64_t>> wanted;  // by profile, in each hour
     std::map<std::uint32_t, HourFlags> held;
     std::set<std::string> works;
-    std::uint32_t first = 0;
-    bool is_first = true;
+    std::set<WorkloadId> workloads;
     for (const std::uint32_t node : nodes) {
       HourFlags& flags = held.try_emplace(node, HourFlags(hours_.hours(), false)).first->second;
       for (const SlicedHolding& slice : slices_.at(node)) {
         const Holding& holding = month_.holdings[slice.holding];
         works.insert(work_of(holding));
-        if (is_first) first = slice.holding;
-        is_first = false;
+        workloads.insert(holding.workload);
         std::vector<std::uint64_t>& counts = wanted[slice.profile];
         counts.resize(hours_.hours(), 0);
         const Instant begin = hours_.hour(0).begin();
@@ -238,14 +236,14 @@ class MigPoolSearch {
     for (const auto& [currency, money] : saved) {
       if (money.ticks() <= 0) continue;
       const auto low = cautious.find(currency);
-      propose(pool, nodes, works, first, *plan, needed, gpus_each, peak,
+      propose(pool, nodes, works, workloads, *plan, needed, gpus_each, peak,
               low == cautious.end() ? Money::zero(currency) : low->second, money);
     }
   }
 
   void propose(const MigPool& pool, const std::vector<std::uint32_t>& nodes,
-               const std::set<std::string>& works, std::uint32_t first, const MigPlan& plan,
-               std::uint64_t needed, std::uint64_t gpus_each,
+               const std::set<std::string>& works, const std::set<WorkloadId>& workloads,
+               const MigPlan& plan, std::uint64_t needed, std::uint64_t gpus_each,
                const std::map<std::string, std::uint64_t>& peak, const Money& low,
                const Money& saved) {
     const auto monthly = [&](const Money& money) {
@@ -302,8 +300,8 @@ class MigPoolSearch {
       advice.nodes.push_back(fleet_.any_fact(nodes[at]).name.text());
     }
     if (works.size() == 1) {
-      advice.owner = profiles_.owner_of(first);
-      advice.workload = month_.holdings[first].workload;
+      advice.owner = profiles_.owner_of_work(*works.begin());
+      advice.workload = workloads.size() == 1 ? *workloads.begin() : WorkloadId("(several)");
     }
     if (!pool.instance_type.empty()) advice.looked_for = "type " + pool.instance_type;
     advice.alternatives_of =

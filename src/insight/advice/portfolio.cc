@@ -111,12 +111,9 @@ class ConflictSearch {
     return best;
   }
 
-  // Those that save most first, without one set of alternatives.
-  std::vector<std::size_t> greedy(const std::vector<std::size_t>& group,
+  // Those that come first in `order`, without one set of alternatives.
+  std::vector<std::size_t> greedy(const std::vector<std::size_t>& order,
                                   std::string_view without) const {
-    std::vector<std::size_t> order = group;
-    std::ranges::stable_sort(order, std::ranges::greater(),
-                             [&](std::size_t i) { return saving(i); });
     std::vector<bool> excluded(proposals_.size());
     std::vector<std::size_t> chosen;
     for (const std::size_t each : order) {
@@ -129,13 +126,20 @@ class ConflictSearch {
   }
 
   std::vector<std::size_t> best_of_many(const std::vector<std::size_t>& group) const {
-    std::vector<std::size_t> best = greedy(group, {});
-    std::vector<std::string_view> sets;
+    std::vector<std::size_t> order = group;
+    std::ranges::stable_sort(order, std::ranges::greater(),
+                             [&](std::size_t i) { return saving(i); });
+    std::vector<std::size_t> best = greedy(order, {});
+    // Leaving out what excludes most frees most.
+    std::vector<std::size_t> tried;
     for (const std::size_t each : best) {
-      if (conflicts_[each].size() > 1) sets.push_back(proposals_[each].alternatives_of);
+      if (conflicts_[each].size() > 1) tried.push_back(each);
     }
-    for (const std::string_view set : sets) {
-      std::vector<std::size_t> other = greedy(group, set);
+    std::ranges::stable_sort(tried, std::ranges::greater(),
+                             [&](std::size_t i) { return conflicts_[i].size(); });
+    tried.resize(std::min(tried.size(), kSetsTried));
+    for (const std::size_t each : tried) {
+      std::vector<std::size_t> other = greedy(order, proposals_[each].alternatives_of);
       if (sum(other) > sum(best)) best = std::move(other);
     }
     return best;

@@ -18,9 +18,11 @@ struct Portfolio {
 
 // Those that together save most by their expected savings; of equally good ones the first. Among
 // proposals that exclude each other, directly or through others, it is the optimum up to
-// kExactConflicts of them; of more, what is found by leaving out one set of alternatives at a time.
+// kExactConflicts of them; of more, what is found by leaving out one set of alternatives at a time,
+// for at most kSetsTried of them.
 Portfolio combine(std::span<const Proposal> proposals);
 
 inline constexpr std::size_t kExactConflicts = 16;
+inline constexpr std::size_t kSetsTried = 64;
 
 }  // namespace pennyweight::advising

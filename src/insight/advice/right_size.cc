@@ -75,13 +75,15 @@ class RightSizeSearch {
   }
 
   std::vector<Offer> offers(const InstanceType& source, const std::string& region,
-                            const WorkOnNodes& work) const {
+                            const WorkOnNodes& work, Currency currency) const {
     std::map<const GpuModel*, Offer> best;
     for (const InstanceType& type : catalog_.instance_types()) {
       if (type.provider != source.provider || !has_room(type, work)) continue;
       const GpuModel* model = find_gpu_model(type.gpu_model);
       const auto price = price_of(type, region);
-      if (model == nullptr || !price || price->ticks() <= 0) continue;
+      if (model == nullptr || !price || price->currency() != currency || price->ticks() <= 0) {
+        continue;
+      }
       const auto [at, is_new] = best.try_emplace(model, Offer{model, type.name, *price});
       if (!is_new && price->ticks() < at->second.per_gpu_hour.ticks()) {
         at->second = {model, type.name, *price};
@@ -142,8 +144,8 @@ class RightSizeSearch {
     for (const CardDirection direction : {CardDirection::kSmaller, CardDirection::kLarger}) {
       std::optional<Offer> best;
       MeasuredFit best_fit;
-      for (const Offer& offer : offers(*type, profile.region, work->second)) {
-        if (offer.model == model || offer.per_gpu_hour.currency() != price->currency()) continue;
+      for (const Offer& offer : offers(*type, profile.region, work->second, price->currency())) {
+        if (offer.model == model) continue;
         const bool is_dearer = offer.per_gpu_hour.ticks() > price->ticks();
         if (is_dearer != (direction == CardDirection::kLarger)) continue;
         const MeasuredFit fit = fit_measured(direction, load, source,
@@ -153,7 +155,7 @@ class RightSizeSearch {
         best = offer;
         best_fit = fit;
       }
-      if (best) propose(profile, held, *metric, load, *model, *price, *best, best_fit);
+      if (best) propose(profile, held, *metric, load, *model, *price, *best, best_fit, direction);
     }
   }
 
@@ -189,7 +191,7 @@ class RightSizeSearch {
 
   void propose(const ActivityProfile& profile, const HeldCost& held, ActivityMetric metric,
                const MeasuredLoad& load, const GpuModel& model, const Money& price,
-               const Offer& offer, const MeasuredFit& fit) {
+               const Offer& offer, const MeasuredFit& fit, CardDirection direction) {
     if (fit.relative_cost_ppm >= 1'000'000) return;
     const auto on_demand = held.on_demand.find(price.currency());
     const Money none = Money::zero(price.currency());
@@ -209,7 +211,8 @@ class RightSizeSearch {
     const Money low = part(spent, fit.relative_cost_ppm + fit.relative_cost_ppm / 10);
     Proposal advice{
         .id = proposal_id(AdviceKind::kRightSize, cluster_,
-                          fmt::format("{}\n{}", profile.work, model.name)),
+                          fmt::format("{}\n{}{}", profile.work, model.name,
+                                      direction == CardDirection::kLarger ? "\nlarger" : "")),
         .kind = AdviceKind::kRightSize,
         .cluster = cluster_,
         .subject = fmt::format("work {} on {}", profile.work, model.name),

@@ -45,8 +45,6 @@ std::string tenths_text(std::uint64_t ppm) {
 struct SpotRuns {
   bool is_checkpointable = true;
   std::set<WorkloadId> runs;
-  const Holding* first = nullptr;
-  std::uint32_t first_index = 0;
   std::uint64_t nodes = 1;  // the most of one run
   std::uint64_t longest_ms = 0;
   std::optional<std::uint64_t> limit_ms;  // the shortest time limit
@@ -88,13 +86,8 @@ class SpotSearch {
  private:
   std::map<std::string, SpotRuns> find_runs() const {
     std::map<std::string, SpotRuns> all;
-    for (std::uint32_t i = 0; i < month_.holdings.size(); ++i) {
-      const Holding& holding = month_.holdings[i];
+    for (const Holding& holding : month_.holdings) {
       SpotRuns& of = all[work_of(holding)];
-      if (of.first == nullptr) {
-        of.first = &holding;
-        of.first_index = i;
-      }
       of.is_checkpointable = of.is_checkpointable && says_checkpointable(holding);
       of.runs.insert(holding.workload);
       of.longest_ms = std::max(of.longest_ms, holding.held.length_ms());
@@ -127,13 +120,20 @@ class SpotSearch {
         return line.charge->pricing_category == PricingCategory::kDynamic;
       });
       if (!is_spot) continue;
-      for (const Node* fact : fleet_.nodes()[node].facts) {
-        const Instant begin = std::max(fact->from, hours_.hour(0).begin());
-        const Instant end = hours_.hour(hours_.hours() - 1).end();
-        if (const auto there = Interval::of(begin, std::min(fact->to.value_or(end), end))) {
+      const auto& facts = fleet_.nodes()[node].facts;
+      const Instant end = hours_.hour(hours_.hours() - 1).end();
+      for (std::size_t i = 0; i < facts.size(); ++i) {
+        const Node& fact = *facts[i];
+        const bool has_next = i + 1 < facts.size();
+        // As in the allocation, the next fact of a name ends the one before.
+        Instant until = fact.to.value_or(end);
+        if (has_next) until = std::min(until, facts[i + 1]->from);
+        const Instant begin = std::max(fact.from, hours_.hour(0).begin());
+        if (const auto there = Interval::of(begin, std::min(until, end))) {
           there_ms += there->length_ms();
         }
-        if (fact->to && *fact->to < end) gone[node].push_back(*fact->to);
+        const bool goes_on = has_next && fact.to && facts[i + 1]->from <= *fact.to;
+        if (fact.to && *fact.to < end && !goes_on) gone[node].push_back(*fact.to);
       }
     }
     if (there_ms == 0) return record;
@@ -145,7 +145,8 @@ class SpotSearch {
         const auto ends = node ? gone.find(*node) : gone.end();
         if (ends == gone.end()) continue;
         const auto with_node = std::ranges::find_if(ends->second, [&](Instant at) {
-          return holding.held.begin() < at && at - kEndsWithNode <= holding.held.end();
+          return holding.held.begin() < at && at - kEndsWithNode <= holding.held.end() &&
+                 holding.held.end() <= at + kEndsWithNode;
         });
         if (with_node == ends->second.end()) continue;
         ++record.interruptions;
@@ -267,8 +268,7 @@ class SpotSearch {
                     to_text(spot->per_hour), tenths_text(verdict.discount_ppm)),
         fmt::format("interruptions: {}, with up to {} {} a run",
                     record_.is_measured
-                        ? fmt::format("{} of the cluster's spot nodes, one in {} hours of a node",
-                                      record_.interruptions, record_.between_ms / 3'600'000)
+                        ? std::string("as often as the cluster's own spot nodes have them")
                         : std::string("not measured here, so one in 2 hours of a node is assumed"),
                     runs.nodes, runs.nodes == 1 ? "node" : "nodes"),
         fmt::format("with saves of 2 and restarts of 5 minutes, {} of its time is paid; spot pays "
@@ -284,7 +284,7 @@ class SpotSearch {
         "save is lost at each interruption.",
         tenths_text(verdict.paid_ppm));
     advice.apply = apply_text(bought, verdict);
-    advice.owner = profiles_.owner_of(runs.first_index);
+    advice.owner = profiles_.owner_of_work(work);
     advice.looked_for = fmt::format("work {}", work);
     advice.workload = runs.runs.size() == 1 ? *runs.runs.begin() : WorkloadId("(several)");
     advice.alternatives_of = spot_set(month_.cluster, work, bought.type, bought.region);

@@ -20,7 +20,6 @@ constexpr std::uint64_t kRoundedToMs = 30 * kLimitMinuteMs;
 
 struct LimitedRuns {
   std::set<WorkloadId> runs;
-  std::uint32_t first = 0;
   UInt128 used = 0;     // GPU ms
   UInt128 allowed = 0;  // GPU ms
   std::uint64_t longest_ms = 0;
@@ -45,8 +44,7 @@ std::string gpu_hours_text(UInt128 gpu_ms) {
 std::vector<Proposal> propose_time_limits(const ClusterMonth& month,
                                           const ActivityProfiles& profiles, Currency currency) {
   std::map<std::string, LimitedRuns> works;
-  for (std::uint32_t i = 0; i < month.holdings.size(); ++i) {
-    const Holding& holding = month.holdings[i];
+  for (const Holding& holding : month.holdings) {
     const auto label = holding.labels.find("time_limit_minutes");
     if (!label || !holding.ended) continue;
     const auto minutes = parse_count(*label, kTimeLimitMinutesMax);
@@ -54,10 +52,7 @@ std::vector<Proposal> propose_time_limits(const ClusterMonth& month,
     if (!minutes || *minutes == 0 || gpus == 0) continue;
     const std::uint64_t limit_ms = *minutes * kLimitMinuteMs;
     LimitedRuns& of = works[work_of(holding)];
-    if (of.runs.empty()) {
-      of.first = i;
-      of.shortest_limit_ms = limit_ms;
-    }
+    if (of.runs.empty()) of.shortest_limit_ms = limit_ms;
     of.runs.insert(holding.workload);
     of.used += UInt128{holding.held.length_ms()} * gpus;
     of.allowed += UInt128{limit_ms} * gpus;
@@ -93,7 +88,7 @@ std::vector<Proposal> propose_time_limits(const ClusterMonth& month,
     advice.confidence_reason = fmt::format("{} runs", of.runs.size());
     advice.risk = "A run that takes longer than any before it is ended at the limit.";
     advice.apply = fmt::format("#SBATCH --time={}\n", slurm_time(enough));
-    advice.owner = profiles.owner_of(of.first);
+    advice.owner = profiles.owner_of_work(work);
     advice.looked_for = fmt::format("work {}", work);
     advice.workload = of.runs.size() == 1 ? *of.runs.begin() : WorkloadId("(several)");
     proposals.push_back(std::move(advice));

@@ -32,7 +32,7 @@ std::string shown_amount(Money amount) {
 // The part of a name that is the person's.
 std::string person_part(std::string_view name) {
   std::string_view part = name.substr(0, name.find('@'));
-  part.remove_prefix(part.find_last_of(":/#") + 1);  // npos + 1 is 0
+  part.remove_prefix(part.find_last_of(":/#\\") + 1);  // npos + 1 is 0
   return ascii::lower_case(part.empty() ? name : part);
 }
 

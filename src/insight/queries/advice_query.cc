@@ -351,7 +351,11 @@ Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,
   const auto steps = TRY(query_advice_steps(store));
   result.lives = advising::lives_of(steps, query.today);
   const bool is_newest = result.month == overview.months.back() && query.cluster.empty();
-  if (settings.cache != nullptr && is_newest && query.cost == kMeteredCost) {
+  // Not at the prices of another day, which somebody chose. `today` is a day of a time zone.
+  const auto priced_on = std::chrono::floor<std::chrono::days>(query.prices_at);
+  const bool is_now = priced_on + std::chrono::days(1) >= query.today &&
+                      priced_on <= query.today + std::chrono::days(1);
+  if (settings.cache != nullptr && is_newest && is_now && query.cost == kMeteredCost) {
     settings.cache->keep_savings(savings_by_team(result));
   }
   if (!query.dismissed) {

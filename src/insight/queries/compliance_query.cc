@@ -275,6 +275,14 @@ Result<Compliance> query_compliance(const ComplianceQuery& query, const Policy& 
     if (!checked) {
       return std::unexpected(checked.error().during(fmt::format("client '{}'", terms.name)));
     }
+    // Who was beside whom is known of holdings, which have the policy's dimensions only.
+    if (std::ranges::find(policy.dimensions, terms.dimension, &DimensionRule::dimension) ==
+        policy.dimensions.end()) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("client '{}': '{}' is no dimension of the policy, and holdings have "
+                              "no other",
+                              terms.name, terms.dimension));
+    }
     TRY(ClientCheck(terms, query, policy, store).run(compliance));
   }
   if (is_known) return compliance;

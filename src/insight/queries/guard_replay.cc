@@ -41,7 +41,9 @@ struct WorkloadCost {
 struct WorkloadFacts {
   std::optional<Instant> begin;
   std::uint64_t ran_ms = 0;
+  std::uint64_t month_ms = 0;  // of ran_ms, in the month
   std::uint64_t gpus = 0;
+  std::map<std::string, std::uint64_t> gpus_of_run;
   std::uint64_t cpu_milli = 0;
   std::uint64_t memory_bytes = 0;
   std::string gpu_model;
@@ -138,6 +140,7 @@ class GuardReplayer {
     // has no costs in the month.
     const auto month = TRY(BillingPeriod::parse(query_.month, TimeZone::utc()));
     const Interval period = month.to_interval();
+    period_ = period;
     const auto begin = period.begin() - std::chrono::hours(24);
     const auto end = period.end() + std::chrono::hours(24);
     for (const ClusterId& cluster : clusters) {
@@ -154,14 +157,21 @@ class GuardReplayer {
     const WorkloadKey key(holding.cluster.text(), holding.workload.text());
     if (!costs_.contains(key)) return;
     WorkloadFacts& facts = facts_[key];
-    const auto length = (holding.held.end() - holding.held.begin()).count();
-    facts.ran_ms += static_cast<std::uint64_t>(length);
+    // A run that holds several kinds of devices has a holding of each, at the same time.
+    const auto [run, is_new] =
+        facts.gpus_of_run.try_emplace(holding.attempt.substr(0, holding.attempt.find('/')), 0);
+    if (is_new) {
+      facts.ran_ms += holding.held.length_ms();
+      const auto inside = holding.held.overlap(*period_);
+      facts.month_ms += inside ? inside->length_ms() : 0;
+    }
     if (!facts.begin || holding.held.begin() < *facts.begin) {
       facts.begin = holding.held.begin();
       facts.labels = holding.labels;
     }
-    if (device_count(holding) >= facts.gpus) {
-      facts.gpus = device_count(holding);
+    run->second += device_count(holding);
+    if (run->second >= facts.gpus) {
+      facts.gpus = run->second;
       if (!holding.gpu_model.empty()) facts.gpu_model = holding.gpu_model;
     }
     facts.cpu_milli = std::max(facts.cpu_milli, holding.cpu_milli.value_or(0));
@@ -203,8 +213,8 @@ class GuardReplayer {
     group.machine->gpu_model = facts.gpu_model;
     group.machine->per_hour = Money::zero(query_.currency);
     group.gpu = group.cpu = group.memory = group.idle = Money::zero(query_.currency);
-    if (facts.ran_ms > 0 && !cost.cost.is_negative()) {
-      const auto hourly = guardrails::scale_amount(cost.cost, kMsPerHour, facts.ran_ms);
+    if (facts.month_ms > 0 && !cost.cost.is_negative()) {
+      const auto hourly = guardrails::scale_amount(cost.cost, kMsPerHour, facts.month_ms);
       if (hourly) group.gpu = *hourly;
     }
     group.per_run_max = cost.cost;
@@ -256,6 +266,7 @@ class GuardReplayer {
   const Policy& policy_;
   Store& store_;
   GuardReplay replay_;
+  std::optional<Interval> period_;  // the month
   std::map<WorkloadKey, WorkloadCost> costs_;
   std::map<WorkloadKey, WorkloadFacts> facts_;
   std::map<WorkloadKey, bool> other_currencies_;
@@ -366,6 +377,9 @@ Result<GuardReplay> replay_guardrails(const GuardReplayQuery& query, const Polic
                                       Store& store) {
   const auto checked = parse_dimensions({query.by}, policy);
   if (!checked) return std::unexpected(checked.error());
+  if (checked->size() != 1 || checked->front() != query.by) {
+    return fail(ErrorCode::kBadValue, fmt::format("'{}' is not one dimension", query.by));
+  }
   return GuardReplayer(query, policy, store).run();
 }
 

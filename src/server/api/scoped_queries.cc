@@ -329,9 +329,11 @@ Result<CoverageResult> ScopedQueries::coverage(CoverageQuery query) const {
 
 Result<AdviceResult> ScopedQueries::advice(const AdviceQuery& query) const {
   TRY(check_scope_is_exact());
+  AdviceQuery asked = query;
+  if (is_scoped()) asked.cluster.clear();  // a refusal would name the clusters of others
   AdviceResult answer;
   TRY(services_.ledger([&](Store& store) -> Result<void> {
-    auto found = query_advice(store, query,
+    auto found = query_advice(store, asked,
                               {.policy = services_.config.policy,
                                .catalog = services_.catalog,
                                .join_rules = services_.config.join_rules,
@@ -342,7 +344,8 @@ Result<AdviceResult> ScopedQueries::advice(const AdviceQuery& query) const {
   }));
   if (!is_scoped()) return answer;
   std::erase_if(answer.proposals, [&](const advising::Proposal& proposal) {
-    return proposal.workload.empty() ||
+    const bool is_elsewhere = !query.cluster.empty() && proposal.cluster.text() != query.cluster;
+    return is_elsewhere || proposal.workload.empty() ||
            !api::sees(who_.scope, proposal.cluster, proposal.workload, proposal.owner);
   });
   std::erase_if(answer.lives, [&](const auto& one) { return !sees_step(*one.second.last()); });

@@ -29,6 +29,7 @@ constexpr std::uint64_t kApprovalBookBytesMax = 256u << 20;
 constexpr std::size_t kIdBytes = 8;
 constexpr std::size_t kTokenBytesMax = 200;
 constexpr std::size_t kReasonBytesMax = 2000;
+constexpr std::size_t kRequestBytesMax = 16u << 10;  // with its labels
 constexpr std::string_view kTokenPurpose = "tokens of approvals";
 
 std::string subject_of(const ApprovalRequest& request) {
@@ -137,16 +138,21 @@ Result<Approval> ApprovalBook::request(ApprovalRequest wanted, Instant now,
     return fail(ErrorCode::kBadValue,
                 fmt::format("the reason is plain text of at most {} bytes", kReasonBytesMax));
   }
+  if (request_members(wanted).size() > kRequestBytesMax) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("what is asked for, with its labels, has more than {} bytes",
+                            kRequestBytesMax));
+  }
   const std::lock_guard lock(mutex_);
   const Lock others(path_);
   if (!others.is_held) return std::unexpected(io_error("lock", path_));
   TRY(read());
-  std::size_t pending = 0;
+  std::size_t pending = 0;  // that came the same way: the webhook can't keep others from asking
   std::size_t own = 0;
   for (const Approval& known : all_) {
     const ApprovalState state = state_of(known, terms_, now);
     if (state == ApprovalState::kPending) {
-      ++pending;
+      pending += known.request.source == wanted.source ? 1 : 0;
       own += known.request.by == wanted.by ? 1 : 0;
     }
     const bool is_open = state == ApprovalState::kPending || state == ApprovalState::kApproved;

@@ -7,6 +7,7 @@
 #include <expected>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -95,6 +96,8 @@ class Cursor {
     return *value;
   }
   void skip(std::string_view name) { next(name); }
+  // The fields that were not taken yet.
+  std::span<const Field> rest() const { return std::span(fields_).subspan(at_); }
 
   const std::optional<Mistake>& mistake() const { return mistake_; }
   void refuse(std::string_view name, std::string reason) {
@@ -187,12 +190,15 @@ bool is_gpu_requirement(std::string_view text) {
   return ascii::is_digit(rest.front()) && rest.find(' ') == std::string_view::npos;
 }
 
+// The requirement of GPUs stands in `rest_fields`: before it are texts of people's own, such as the
+// name.
 Read<std::map<std::string, std::uint64_t>> gpus_of(const std::vector<Field>& fields,
+                                                   std::span<const Field> rest_fields,
                                                    const Job& job) {
   std::map<std::string, std::uint64_t> gpus;
   for (const auto& [host, slots] : job.hosts) gpus[host] = 0;
   const Field* requirement = nullptr;
-  for (const Field& field : fields) {
+  for (const Field& field : rest_fields) {
     if (field.is_quoted && is_gpu_requirement(field.text)) requirement = &field;  // the last wins
   }
   if (requirement == nullptr) {
@@ -289,7 +295,7 @@ Read<Found> facts_of(const std::vector<Field>& fields, const AccountingOptions& 
   }
   if (job.hosts.empty()) return mistake("numExHosts", "the job ran, but on no host");
   if (job.hosts.size() > limits::kGpusPerHoldingMax) return mistake("execHosts", "too many hosts");
-  const auto gpus = gpus_of(fields, job);
+  const auto gpus = gpus_of(fields, cursor.rest(), job);
   if (!gpus) return std::unexpected(gpus.error());
   OnNodes on;
   for (const auto& [host, count] : *gpus) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,7 +98,7 @@ std::string processors_of(const Settings& node) {
 struct ConfNode {
   std::uint64_t line;
   std::string name;
-  Settings settings;
+  std::shared_ptr<const Settings> settings;  // of its line, which may name thousands
 };
 
 class Conf {
@@ -120,19 +121,25 @@ class Conf {
   }
 
   // As scontrol would print the nodes, a line each.
-  std::string scontrol_text() const {
+  Result<std::string> scontrol_text() const {
     std::string text;
     for (const ConfNode& node : nodes_) {
-      const std::string_view state = value_of(node.settings, "state");
+      const Settings& settings = *node.settings;
+      const std::string_view state = value_of(settings, "state");
       const auto partition = partitions_.find(node.name);
       const std::string first = partition != partitions_.end() ? partition->second : all_;
       text += fmt::format(
           "NodeName={} CPUTot={} RealMemory={} Gres={} State={} Partitions={}\n", node.name,
-          processors_of(node.settings),
-          value_of(node.settings, "realmemory").empty() ? "1"
-                                                        : value_of(node.settings, "realmemory"),
-          value_of(node.settings, "gres").empty() ? "(null)" : value_of(node.settings, "gres"),
+          processors_of(settings),
+          value_of(settings, "realmemory").empty() ? "1" : value_of(settings, "realmemory"),
+          value_of(settings, "gres").empty() ? "(null)" : value_of(settings, "gres"),
           state.empty() ? "UNKNOWN" : ascii::upper_case(state), first.empty() ? "(null)" : first);
+      if (text.size() > limits::kDocumentBytesMax) {
+        return fail(
+            ErrorCode::kLimit,
+            fmt::format("line {}: what it states for each of its nodes is too long together",
+                        node.line));
+      }
     }
     return text;
   }
@@ -155,11 +162,12 @@ class Conf {
                               shown_as_utf8(hosts.error().message)));
     }
     settings.insert(defaults_.begin(), defaults_.end());  // what the line states wins
+    const auto stated = std::make_shared<const Settings>(std::move(settings));
     for (const std::string& host : *hosts) {
       if (nodes_.size() == kNodesMax) {
         return fail(ErrorCode::kLimit, fmt::format("there are more than {} nodes", kNodesMax));
       }
-      nodes_.push_back({line.number, host, settings});
+      nodes_.push_back({line.number, host, stated});
     }
     return {};
   }
@@ -212,7 +220,8 @@ Result<ScontrolNodes> parse_slurm_conf(std::string_view text, const ScontrolOpti
     }
     return fail(ErrorCode::kBadFile, "there is no NodeName line in it" + more);
   }
-  auto found = TRY(parse_scontrol_nodes(conf.scontrol_text(), options));
+  const std::string nodes = TRY(conf.scontrol_text());
+  auto found = TRY(parse_scontrol_nodes(nodes, options));
   // Its lines are ours, in the order of the nodes.
   const auto line_of = [&](std::uint64_t line) {
     return line >= 1 && line <= conf.nodes().size() ? conf.nodes()[line - 1].line : line;

@@ -42,6 +42,8 @@ function Figures({ month }: { month: string }) {
 }
 
 const asking = (title: string): Check => ({ title, state: "asking", said: "being looked up" });
+// No answer is not a good one: the month is closed on what this list says.
+const unanswered = (title: string, problem: { message: string }): Check => ({ title, state: "asking", said: `not known: ${problem.message}` });
 
 function billCheck(month: string, proof: Query<Reconciled>): Check[] {
   const [bill, posted] = ["The month's bill is imported", "Every bill line is posted to its last digit"];
@@ -71,11 +73,14 @@ function CloseList({ month }: { month: string }) {
   const checks: Check[] = [
     { title: "The month is over", state: isOver ? "done" : "later", said: isOver ? `${monthName(month)} has ended.` : `${monthName(month)} still runs; what is billed later would be booked in the next month.` },
     ...billCheck(month, proof),
-    stale.loading && !stale.data ? asking("Everything imported is allocated")
+    stale.error ? unanswered("Everything imported is allocated", stale.error)
+      : stale.loading && !stale.data ? asking("Everything imported is allocated")
       : { title: "Everything imported is allocated", state: behind === 0 ? "done" : "open", said: behind === 0 ? "Nothing came since the last run." : `${plural(behind, "import")} came since.`, href: href("/bills", { tab: "runs", month }), command: `pennyweight allocate --month ${month}` },
-    imports.loading && imports.rows.length === 0 ? asking("No row was set aside")
+    imports.error ? unanswered("No row was set aside", imports.error)
+      : imports.loading && imports.rows.length === 0 ? asking("No row was set aside")
       : { title: "No row was set aside", state: rows === 0 ? "done" : "open", said: rows === 0 ? "Every row of the last imports could be read." : `${plural(rows, "row")} of ${plural(aside.length, "import")} could not be read, whatever their month.`, href: href("/bills", { tab: "imports", month }) },
-    periods.loading && !period ? asking("The month is closed")
+    periods.error ? unanswered("The month is closed", periods.error)
+      : periods.loading && !period ? asking("The month is closed")
       : { title: "The month is closed", state: isClosed ? "done" : isOver ? "open" : "later", said: isClosed ? `By ${period.closed_by}: ${period.reason}` : "Closing seals it; it can't be opened again.", href: href("/bills", { tab: "periods", month }) },
     ...(may("read_invoices") ? [{ title: "Its invoices are issued", state: invoices.rows.length > 0 ? "done" as const : isClosed ? "open" as const : "later" as const, said: invoices.rows.length > 0 ? plural(invoices.rows.length, "invoice") : isClosed ? "None was issued yet." : "After the month is closed.", href: href("/invoices", { tab: may("issue_invoices") && invoices.rows.length === 0 ? "preview" : null, month }) }] : []),
   ];

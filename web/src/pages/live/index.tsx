@@ -127,8 +127,8 @@ export default function Live() {
           {live.error && !live.data ? null : live.data === undefined ? (
             <Skeleton lines={8} />
           ) : (
-            tables.map((table) => (
-              <Running key={table.currency} table={isBlind ? withoutNobody(table) : { ...table, rows: text ? table.rows.filter((row) => matches(row, text)) : table.rows }}
+            tables.map((one) => (isBlind ? withoutNobody(one) : one)).map((table) => (
+              <Running key={table.currency} table={{ ...table, rows: text ? table.rows.filter((row) => matches(row, text)) : table.rows }}
                 by={shown} isFiltered={text !== ""} isBlind={isBlind} />
             ))
           )}
