@@ -59,8 +59,9 @@ def alerting_server():
     closed = socket.socket()  # bound, and never listened on
     closed.bind(("127.0.0.1", 0))
     alerting_server.closed = closed
-    return serving.Server(serving.CONFIG.removesuffix(serving.ALERTS) + ALERTS.replace("HEARS", str(hook.server_port))
-                          .replace("CLOSED", str(closed.getsockname()[1])))
+    alerts = ALERTS.replace("HEARS", str(hook.server_port)).replace("CLOSED", str(closed.getsockname()[1]))
+    # In the place of the other one, after the budgets, to which it adds.
+    return serving.Server(serving.CONFIG.replace(serving.ALERTS, alerts))
 
 
 def main():
