@@ -86,6 +86,7 @@ class LiveLedgerTest : public testing::Test {
   }
   void TearDown() override {
     ledger_.reset();
+    shared_.reset();  // an open store may still write beside its file
     std::filesystem::remove_all(folder_);
   }
 
