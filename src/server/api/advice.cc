@@ -49,6 +49,9 @@ Response get_advice(const Services& services, const Request& request) {
   const auto confidence = params.text("confidence");
   const auto sure = params.text("sure");  // its old name
   query.confidence = confidence.value_or(sure.value_or(""));
+  if (sure && !sure->empty() && !advising::parse_confidence(*sure)) {
+    params.reject("sure", "must be low, medium or high");
+  }
   query.cost = params.choice("cost", {"effective", "billed", "list", "contracted"});
   query.prices_at = params.date("prices_as_of")
                         .transform([](Date day) { return Instant(day); })
