@@ -66,6 +66,16 @@ class ApprovalBookTest : public testing::Test {
   const std::filesystem::path folder_;
 };
 
+TEST_F(ApprovalBookTest, RefusesARequestThatWouldFillIt) {
+  ApprovalBook one = book();
+  ApprovalRequest large = wanted();
+  large.labels.emplace("note", std::string(20'000, 'x'));
+  const auto made = one.request(large, kBookNow, recorded);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, HasSubstr("has more than 16384 bytes"));
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
 TEST_F(ApprovalBookTest, KeepsWhatWasSaidForOtherProcesses) {
   ApprovalBook first = book();
   const std::string token = approved_token(first);

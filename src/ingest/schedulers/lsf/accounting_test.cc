@@ -67,6 +67,13 @@ TEST(LsfAccounting, AJobHoldsTheGpusOfItsRequirement) {
             fmt::format("7 nodes n1=0 {} cpu=1000 {}", hour, kLabels));
 }
 
+TEST(LsfAccounting, ANameIsNoRequirement) {
+  std::string record = finish("1770865200", R"(1 "n1")", "");
+  const std::string_view name = R"("say ""hi""")";
+  record.replace(record.find(name), name.size(), R"("num=8")");
+  EXPECT_NE(read_records(record).find("nodes n1=0 "), std::string::npos) << read_records(record);
+}
+
 TEST(LsfAccounting, ARealRecord) {
   std::ifstream in("tests/data/lsf/lsb.acct", std::ios::binary);
   std::ostringstream text;
