@@ -1,5 +1,6 @@
 // allocate(): the GPU time that it tells does not depend on how the bill is cut: lines of a month,
 // a day or an hour, one line or several for the same hours, for nodes or for a pool, in any order.
+// Nor do the time that telemetry observed, the time that was idle, and the GPU memory held.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -30,6 +31,18 @@ class CutWorld {
     for (std::uint64_t h = 0; h < 1 + below(8); ++h) add_holding(h);
   }
 
+  // Readings of GPUs and MIG instances, of workloads that share one, and spans without a gap.
+  void add_telemetry() {
+    const Basis::Kind kinds[] = {Basis::Kind::kRequest, Basis::Kind::kUsage, Basis::Kind::kMax,
+                                 Basis::Kind::kBlend};
+    policy.basis = {.kind = kinds[below(4)],
+                    .request_permille = static_cast<std::uint32_t>(below(1001))};
+    policy.usage.interval_ms = kQuarter / 3 + below(kQuarter);
+    for (const Gpu& gpu : gpus) {
+      for (std::uint64_t rows = below(40); rows > 0; --rows) add_reading(gpu);
+    }
+  }
+
   // Every millisecond of every node is billed, in lines cut at random.
   std::vector<Charge> bill() {
     std::vector<Charge> charges;
@@ -54,17 +67,30 @@ class CutWorld {
                                       .gpus = gpus,
                                       .holdings = holdings,
                                       .policy = policy,
-                                      .catalog = Catalog::built_in()});
+                                      .catalog = Catalog::built_in(),
+                                      .utilization = [this](const Interval& during) {
+                                        return to_intervals(usages, gpus, policy.usage, during);
+                                      }});
     RC_ASSERT(allocation.has_value());
-    std::map<std::string, GpuTime> sums;
+    std::map<std::string, UInt128> sums;
     for (const Posting& posting : allocation->postings) {
       const std::string day = to_text(Instant(posting.day)).substr(0, 10);
-      sums[day + " " + (posting.workload.empty() ? "(idle)" : posting.workload.text())] +=
-          posting.gpu_time;
+      const std::string who = posting.workload.empty() ? "(idle)" : posting.workload.text();
+      // What a holder requests and is not charged for may be requested again, by a pool: then the
+      // time that is left to nobody is known charge by charge, and not instant by instant.
+      const bool is_by_usage =
+          policy.basis.kind == Basis::Kind::kUsage || policy.basis.kind == Basis::Kind::kBlend;
+      if (posting.workload.empty() && !usages.empty() && is_by_usage) continue;
+      sums[day + " " + who] += posting.gpu_time.count();
+      if (usages.empty()) continue;
+      const bool is_idle = posting.kind == PostingKind::kHeldIdle;
+      if (is_idle) sums[day + " idle of " + who] += posting.gpu_time.count();
+      sums[day + " observed of " + who] += posting.observed_time.count();
+      sums[day + " memory of " + who] += posting.memory_time.count();
     }
     Hours hours;
     for (const auto& [what, time] : sums) {
-      if (time != GpuTime()) hours[what] = to_text(time.count());
+      if (time != 0) hours[what] = to_text(time);
     }
     return hours;
   }
@@ -72,10 +98,44 @@ class CutWorld {
   std::vector<Node> nodes;
   std::vector<Gpu> gpus;
   std::vector<Holding> holdings;
+  std::vector<Usage> usages;
   Policy policy;
 
  private:
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+
+  void add_reading(const Gpu& gpu) {
+    const Instant at = quarter(below(kDays * 96)) +
+                       std::chrono::milliseconds(static_cast<std::int64_t>(below(kQuarter)));
+    Usage usage{.cluster = gpu.cluster,
+                .node = gpu.node,
+                .gpu = gpu.uuid,
+                .mig_instance = {},
+                .mig_profile = {},
+                .model = gpu.model,
+                .at = at,
+                .gpu_util_ppm = {},
+                .engine_active_ppm = below(5) == 0 ? 1'000'000 : below(1'000'001),
+                .sm_active_ppm = {},
+                .memory_used_bytes = {},
+                .memory_total_bytes = {},
+                .power_milliwatts = {},
+                .energy_millijoules = {},
+                .workload = WorkloadId(""),
+                .id = {},
+                .source = {}};
+    if (!gpu.mig_instances.empty() && below(4) > 0) {
+      usage.mig_instance = std::to_string(1 + below(2));
+      usage.mig_profile = gpu.mig_instances.front().profile;
+    }
+    if (below(3) > 0) usage.memory_used_bytes = below(std::uint64_t{40} << 30);
+    if (below(3) == 0) usage.span_ms = static_cast<std::uint32_t>(1 + below(3 * kQuarter));
+    if (below(3) == 0) {
+      usage.workload = WorkloadId("w" + std::to_string(below(4)));
+      usage.of_workload = below(2) == 0;
+    }
+    usages.push_back(usage);
+  }
 
   void add_node(std::uint64_t number, const char* model) {
     const std::uint64_t begin = below(3) == 0 ? below(kDays * 48) : 0;
@@ -180,6 +240,14 @@ TEST(BillCut, WhatIsHeldTwiceDoesNotHideWhatIsFree) {
 
 RC_GTEST_PROP(BillCut, GpuTimeIsTheSameHoweverTheBillIsCut, (std::uint64_t seed)) {
   CutWorld world(seed);
+  const auto once = world.gpu_time(world.bill());
+  RC_ASSERT(world.gpu_time(world.bill()) == once);
+  RC_ASSERT(world.gpu_time(world.bill()) == once);
+}
+
+RC_GTEST_PROP(BillCut, ObservedTimeIsTheSameHoweverTheBillIsCut, (std::uint64_t seed)) {
+  CutWorld world(seed);
+  world.add_telemetry();
   const auto once = world.gpu_time(world.bill());
   RC_ASSERT(world.gpu_time(world.bill()) == once);
   RC_ASSERT(world.gpu_time(world.bill()) == once);

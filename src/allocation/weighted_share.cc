@@ -403,8 +403,9 @@ class SegmentSharing {
         carries && machine.capacity[kCompute] > compute ? machine.capacity[kCompute] - compute : 0);
   }
 
-  // Divides an idle weight by its reasons, each with its part of the idle GPU time; the last one
-  // takes the rest.
+  // Divides an idle weight by its reasons, each with its part of the idle GPU time; what is left of
+  // both is unallocated. Where holders are charged for more than they requested, time is left that
+  // has no weight: it is told, and costs nothing.
   void add_idle(const WeightedShare& idle, UInt128 weight, const IdleByReason& kinds,
                 UInt128 compute) {
     struct Task {
@@ -424,8 +425,7 @@ class SegmentSharing {
     take(PostingKind::kUnavailable, kinds.unavailable);
     take(PostingKind::kStranded, kinds.stranded);
     take(PostingKind::kHeldIdle, kinds.unbilled);
-    if (weight > 0) parts.push_back({PostingKind::kUnallocated, weight, 0});
-    if (!parts.empty()) parts.back().compute += compute;
+    if (weight > 0 || compute > 0) parts.push_back({PostingKind::kUnallocated, weight, compute});
     for (const Task& part : parts) {
       WeightedShare kind = idle;
       kind.kind = part.kind;

@@ -134,7 +134,6 @@ std::vector<Piece> pieces_of_machine(const World& world, const Machine& machine,
   // Idle capacity, by its reason.
   UInt128 rest = capacity - taken;
   UInt128 time = times ? machine.capacity[0] - machine.requested : 0;
-  const std::size_t first_idle = pieces.size();
   const auto idle_for = [&](PostingKind kind, UInt128 weight, UInt128 compute) {
     const UInt128 part = std::min(rest, weight);
     if (part == 0) return;
@@ -151,8 +150,10 @@ std::vector<Piece> pieces_of_machine(const World& world, const Machine& machine,
              machine.stranded[0]);
     idle_for(PostingKind::kHeldIdle, weigh(machine.unbilled, component, plain), 0);
   }
-  idle_for(PostingKind::kUnallocated, rest, 0);
-  if (pieces.size() > first_idle) pieces.back().gpu_time += time;
+  if (rest > 0 || time > 0) {
+    pieces.push_back({component, segment, node.name, GpuId(""), PostingKind::kUnallocated,
+                      std::nullopt, segment, rest, time});
+  }
   return pieces;
 }
 
@@ -190,7 +191,7 @@ std::vector<Piece> merged(std::vector<Piece> pieces) {
     into.during = {std::min(into.during.begin(), piece.during.begin()),
                    std::max(into.during.end(), piece.during.end())};
   }
-  std::erase_if(out, [](const Piece& p) { return p.weight == 0 && !p.holding; });
+  std::erase_if(out, [](const Piece& p) { return p.weight == 0 && p.gpu_time == 0 && !p.holding; });
   return out;
 }
 

@@ -17,11 +17,18 @@
 #include <vector>
 
 #include "allocation/policy/policy.h"
+#include "core/card_share.h"
 #include "core/instant.h"
 #include "core/int128.h"
 #include "ledger/usage.h"
 
 namespace pennyweight {
+
+// Energy is counted in units of 1/kGpuHour of a kilowatt-hour, some 14 nanojoules, so that it is
+// shown as GPU-hours are, every digit of it: 9,009 units are 125 microjoules.
+inline constexpr UInt128 kEnergyUnits = 9009;
+inline constexpr UInt128 kEnergyUnitMicrojoules = 125;
+static_assert(kGpuHour.count() * kEnergyUnitMicrojoules == kEnergyUnits * 3'600'000'000'000u);
 
 // A time in which one source says what was taken, evenly: [begin_ms, end_ms) of Unix time, cut out
 // of the source's own [from_ms, to_ms).
@@ -33,14 +40,14 @@ struct EnergySegment {
   UInt128 microjoules = 0;  // over [from_ms, to_ms)
   bool operator==(const EnergySegment&) const = default;
 
-  // What was taken in [a, b). Parts of a segment add up to it, wherever it is cut.
+  // What was taken in [a, b), in energy units. Parts of a segment add up to it, wherever it is cut.
   // REQUIRES: from_ms <= a <= b <= to_ms.
   UInt128 taken(std::int64_t a, std::int64_t b) const { return until(b) - until(a); }
 
  private:
   UInt128 until(std::int64_t at) const {
-    return multiply_divide(microjoules, static_cast<UInt128>(at - from_ms),
-                           static_cast<UInt128>(to_ms - from_ms))
+    return multiply_divide(microjoules * kEnergyUnits, static_cast<UInt128>(at - from_ms),
+                           static_cast<UInt128>(to_ms - from_ms) * kEnergyUnitMicrojoules)
         .quotient;
   }
 };

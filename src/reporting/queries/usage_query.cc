@@ -81,10 +81,10 @@ Cell mean(UInt128 sum, GpuTime over) {
   return ratio(units, over.count());
 }
 
-// A kilowatt-hour is shown as a GPU-hour is: 3,600,000,000,000 microjoules.
+// A kilowatt-hour is shown as a GPU-hour is.
 Cell energy_of(const UsageMeasures& m) {
-  if (m.energy_seen == GpuTime() && m.microjoules == 0) return {};
-  return GpuTime::of(multiply_divide(m.microjoules, kGpuHour.count(), 3'600'000'000'000u).quotient);
+  if (m.energy_seen == GpuTime() && m.energy == 0) return {};
+  return GpuTime::of(static_cast<UInt128>(std::max<Int128>(m.energy, 0)));
 }
 
 void add_measures(Row& row, const UsageMeasures& m) {

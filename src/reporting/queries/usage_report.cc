@@ -28,6 +28,16 @@ std::optional<Interval> presence(const std::vector<const Node*>& facts, std::siz
   return Interval::of(std::max(facts[i]->from, during.begin()), std::min(end, during.end()));
 }
 
+// Cuts at the whole minutes or hours of UTC.
+void each_step(const Interval& time, std::int64_t step_ms,
+               const std::function<void(const Interval&)>& take) {
+  for (std::int64_t at = unix_ms(time.begin()); at < unix_ms(time.end());) {
+    const std::int64_t end = std::min(at - at % step_ms + step_ms, unix_ms(time.end()));
+    take(Interval(from_unix_ms(at), from_unix_ms(end)));
+    at = end;
+  }
+}
+
 }  // namespace
 
 std::optional<UsageStep> parse_usage_step(std::string_view text) {
@@ -48,7 +58,7 @@ UsageMeasures& UsageMeasures::operator+=(const UsageMeasures& other) {
   for (const auto& [permille, time] : other.histogram) histogram[permille] += time;
   memory_seen += other.memory_seen;
   memory += other.memory;
-  microjoules += other.microjoules;
+  energy += other.energy;
   energy_seen += other.energy_seen;
   return *this;
 }
@@ -131,12 +141,10 @@ void UsageReport::each_bucket(
       break;
   }
   const std::int64_t step = options_.step == UsageStep::kMinute ? kMinuteMs : kHourMs;
-  for (std::int64_t at = unix_ms(time.begin()); at < unix_ms(time.end());) {
-    const std::int64_t first = at - at % step;
-    const std::int64_t end = std::min(first + step, unix_ms(time.end()));
-    take(to_text(from_unix_ms(first)), Interval(from_unix_ms(at), from_unix_ms(end)));
-    at = end;
-  }
+  each_step(time, step, [&](const Interval& piece) {
+    const std::int64_t begin = unix_ms(piece.begin());
+    take(to_text(from_unix_ms(begin - begin % step)), piece);
+  });
 }
 
 void UsageReport::add(const std::string& bucket, const std::vector<std::string>& keys,
@@ -242,7 +250,8 @@ void UsageReport::add_devices(const DayView& view, const ReportedGpu& card) {
         if (!part) continue;
         each_bucket(*part, [&](const std::string& bucket, const Interval& piece) {
           UsageMeasures sum;
-          sum.microjoules = segment.taken(unix_ms(piece.begin()), unix_ms(piece.end()));
+          sum.energy =
+              static_cast<Int128>(segment.taken(unix_ms(piece.begin()), unix_ms(piece.end())));
           sum.energy_seen = CardShare::whole().over_ms(piece.length_ms());
           add(bucket, *keys, sum);
         });
@@ -326,16 +335,26 @@ void UsageReport::add_holders(const DayView& view, const ReportedGpu& card,
       const auto part =
           overlap(time, Interval(from_unix_ms(at->begin_ms), from_unix_ms(at->end_ms)));
       if (!part) continue;
+      // Both sums are rounded at the ends of rows and of shares, and not row by row: so the rows of
+      // a holder add up to any longer one, and those of all holders to what the GPU took.
+      const std::int64_t first = unix_ms(part->begin());
+      const auto taken_until = [&](std::int64_t at_ms, UInt128 shares) {
+        return multiply_divide(at->taken(first, at_ms), shares, whole).quotient;
+      };
+      const auto seen_until = [&](std::int64_t at_ms, UInt128 share) {
+        const auto ms = static_cast<UInt128>(at_ms - first);
+        return multiply_divide(UInt128{CardShare::kUnitsPerCard} * ms, share, whole).quotient;
+      };
       each_bucket(*part, [&](const std::string& bucket, const Interval& piece) {
-        const UInt128 all = at->taken(unix_ms(piece.begin()), unix_ms(piece.end()));
+        const std::int64_t begin = unix_ms(piece.begin()), end = unix_ms(piece.end());
         UInt128 before = 0;
+        const auto taken = [&](UInt128 shares) {
+          return static_cast<Int128>(taken_until(end, shares) - taken_until(begin, shares));
+        };
         const auto give = [&](UInt128 share, const std::optional<std::vector<std::string>>& to) {
           UsageMeasures sum;
-          sum.microjoules = multiply_divide(all, before + share, whole).quotient -
-                            multiply_divide(all, before, whole).quotient;
-          sum.energy_seen = GpuTime::of(
-              multiply_divide(UInt128{CardShare::kUnitsPerCard} * piece.length_ms(), share, whole)
-                  .quotient);
+          sum.energy = taken(before + share) - taken(before);
+          sum.energy_seen = GpuTime::of(seen_until(end, share) - seen_until(begin, share));
           before += share;
           if (to) add(bucket, *to, sum);
         };

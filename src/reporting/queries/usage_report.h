@@ -44,7 +44,9 @@ struct UsageMeasures {
   std::map<std::uint16_t, UInt128> histogram;
   GpuTime memory_seen;
   UInt128 memory = 0;  // used part of the device's memory, as `busy`
-  UInt128 microjoules = 0;
+  // In energy units (card_energy.h). Not negative where it is more than a unit: a smaller part of a
+  // part may be rounded to one unit less than nothing, which its neighbours have more.
+  Int128 energy = 0;
   GpuTime energy_seen;  // of the time, with a known energy
 
   UsageMeasures& operator+=(const UsageMeasures& other);

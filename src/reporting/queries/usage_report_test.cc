@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <map>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "core/card_share.h"
 #include "reporting/queries/card_energy.h"
@@ -53,6 +56,11 @@ UInt128 energy_in(const std::vector<EnergySegment>& segments, const Interval& ti
   return sum;
 }
 
+// Units of so many microjoules.
+constexpr UInt128 microjoules(UInt128 number) {
+  return number * kEnergyUnits / kEnergyUnitMicrojoules;
+}
+
 UInt128 energy_of_rows(std::vector<Usage> rows, const Interval& time) {
   CardEnergy card(kUtcPolicy.usage);
   for (const Usage& row : rows) card.add(row);
@@ -68,7 +76,7 @@ TEST(CardEnergy, PowerOfACardCountsOnceWhateverItsInstances) {
     rows.push_back(reading("2026-03-01T00:00:00Z", 300'000, {}, instance));
     rows.push_back(reading("2026-03-01T00:01:00Z", 0, {}, instance));
   }
-  EXPECT_EQ(energy_of_rows(rows, kMarchFirst), UInt128{18'000} * 1'000'000);
+  EXPECT_EQ(energy_of_rows(rows, kMarchFirst), microjoules(UInt128{18'000} * 1'000'000));
 }
 
 TEST(CardEnergy, TheCounterIsBetterThanPowerAndIsNotReadAcrossAReset) {
@@ -77,12 +85,13 @@ TEST(CardEnergy, TheCounterIsBetterThanPowerAndIsNotReadAcrossAReset) {
                                    reading("2026-03-01T00:01:00Z", 300'000, 6'000'000),
                                    reading("2026-03-01T00:02:00Z", 100'000, 10)};
   // The minute of the reset is known by power: 300 W. After it 100 W for two minutes and a half.
-  EXPECT_EQ(energy_of_rows(rows, kMarchFirst), UInt128{1'000 + 18'000 + 15'000} * 1'000'000);
+  EXPECT_EQ(energy_of_rows(rows, kMarchFirst),
+            microjoules(UInt128{1'000 + 18'000 + 15'000} * 1'000'000));
 }
 
 TEST(CardEnergy, AReadingHoldsNoLongerThanThePolicyLetsIt) {
   EXPECT_EQ(energy_of_rows({reading("2026-03-01T00:00:00Z", 1'000'000, {})}, kMarchFirst),
-            UInt128{150'000} * 1'000'000);  // 2.5 minutes of a kilowatt
+            microjoules(UInt128{150'000} * 1'000'000));  // 2.5 minutes of a kilowatt
 }
 
 TEST(CardEnergy, ASpansEnergyIsBetterThanAll) {
@@ -93,7 +102,7 @@ TEST(CardEnergy, ASpansEnergyIsBetterThanAll) {
   copy.mig_instance = "1";
   EXPECT_EQ(energy_of_rows({span, copy, reading("2026-03-01T00:00:30Z", 900'000, {})},
                            span_of("2026-03-01T00:00:00Z", "2026-03-01T00:01:00Z")),
-            UInt128{20'000} * 1'000'000);
+            microjoules(UInt128{20'000} * 1'000'000));
 }
 
 // Days read with what surrounds them add up to the whole, and the order of rows decides nothing.
@@ -212,15 +221,16 @@ TEST(UsageReport, EnergyIsDividedByWhatIsHeld) {
               OnNodes{{{NodeId("n1"), 2}}})};
   report.add_day(day_of_march_first(), holdings);
   const UsageMeasures ann = row_of(report, "ann"), bo = row_of(report, "bo");
-  EXPECT_EQ(ann.microjoules, 6'000'000U);
+  EXPECT_EQ(ann.energy, static_cast<Int128>(microjoules(6'000'000)));
   EXPECT_EQ(ann.there, card_hours(6));
   EXPECT_EQ(ann.seen, card_hours(6));
-  EXPECT_EQ(bo.microjoules, 12'000'000U + 24'000'000U);
+  EXPECT_EQ(bo.energy, static_cast<Int128>(microjoules(12'000'000)) +
+                           static_cast<Int128>(microjoules(48'000'001) / 2));
   EXPECT_EQ(bo.there, card_hours(24));
   EXPECT_EQ(bo.seen, card_hours(24));
   EXPECT_EQ(bo.busy / bo.seen.count(), UInt128{CardShare::kUnitsPerCard / 2});
   EXPECT_EQ(bo.p95_permille(), 500U);
-  EXPECT_EQ(report.total().microjoules, 72'000'001U);
+  EXPECT_EQ(report.total().energy, static_cast<Int128>(microjoules(72'000'001)));
   EXPECT_EQ(report.total().there, card_hours(48));
   EXPECT_EQ(row_of(report, "(nobody)").there, card_hours(18));
 }
@@ -235,14 +245,15 @@ TEST(UsageReport, WhatIsNotKnownIsNotSeen) {
   report.add_day(day, holdings);
   EXPECT_EQ(row_of(report, "ann").seen, GpuTime());
   EXPECT_EQ(row_of(report, "ann").there, card_hours(24));
-  EXPECT_EQ(row_of(report, "ann").microjoules, 12'000'000U + 24'000'000U);
+  EXPECT_EQ(row_of(report, "ann").energy, static_cast<Int128>(microjoules(12'000'000)) +
+                                              static_cast<Int128>(microjoules(48'000'001) / 2));
 
   // Telemetry that names the job on a GPU tells both.
   UsageReport placed({.by = {"user"}, .filters = {}}, kUtcPolicy, nodes, gpus);
   day.utilization.placed = {{WorkloadId("ann"), GpuId("GPU-2")}};
   placed.add_day(day, holdings);
   EXPECT_EQ(row_of(placed, "ann").seen, card_hours(24));
-  EXPECT_EQ(row_of(placed, "ann").microjoules, 48'000'001U);
+  EXPECT_EQ(row_of(placed, "ann").energy, static_cast<Int128>(microjoules(48'000'001)));
 }
 
 TEST(UsageReport, OfDevicesWithoutHoldings) {
@@ -251,7 +262,7 @@ TEST(UsageReport, OfDevicesWithoutHoldings) {
   UsageReport report({.by = {"gpu"}, .filters = {}}, kUtcPolicy, nodes, gpus);
   ASSERT_FALSE(report.is_of_holders());
   report.add_day(day_of_march_first(), {});
-  EXPECT_EQ(row_of(report, "GPU-1").microjoules, 24'000'000U);
+  EXPECT_EQ(row_of(report, "GPU-1").energy, static_cast<Int128>(microjoules(24'000'000)));
   EXPECT_EQ(row_of(report, "GPU-2").seen, card_hours(24));
   EXPECT_EQ(row_of(report, kNoValue).there, card_hours(24));  // the third GPU was never seen
   EXPECT_EQ(row_of(report, kNoValue).seen, GpuTime());
@@ -285,11 +296,32 @@ RC_GTEST_PROP(UsageReportProperty, RowsAddUpToTheCards, ()) {
   };
   const UsageMeasures whole = total_of(UsageStep::kNone);
   const UsageMeasures hours = total_of(UsageStep::kHour);
-  RC_ASSERT(whole.microjoules == UInt128{72'000'001});
-  RC_ASSERT(hours.microjoules == whole.microjoules);
+  const auto taken = static_cast<Int128>(microjoules(24'000'000) + microjoules(48'000'001));
+  RC_ASSERT(whole.energy == taken);
+  RC_ASSERT(hours.energy == whole.energy);
   RC_ASSERT(hours.there == whole.there);
   RC_ASSERT(hours.seen == whole.seen);
   RC_ASSERT(hours.busy == whole.busy);
+
+  // And so do those of each holder.
+  const auto by_holder = [&](UsageStep step) {
+    UsageReport report({.by = {"workload"}, .filters = {}, .step = step}, kUtcPolicy, nodes, gpus);
+    report.add_day(day_of_march_first(), holdings);
+    std::map<std::vector<std::string>, std::vector<std::string>> rows;
+    std::map<std::vector<std::string>, UsageMeasures> sums;
+    for (const auto& [key, measures] : report.rows()) sums[key.keys] += measures;
+    for (const auto& [keys, sum] : sums) {
+      for (const UInt128 number : {static_cast<UInt128>(sum.energy), sum.energy_seen.count(),
+                                   sum.there.count(), sum.seen.count(), sum.busy, sum.memory}) {
+        rows[keys].push_back(to_text(number));
+      }
+    }
+    return rows;
+  };
+  const auto day = by_holder(UsageStep::kDay);
+  RC_ASSERT(by_holder(UsageStep::kNone) == day);
+  RC_ASSERT(by_holder(UsageStep::kHour) == day);
+  RC_ASSERT(by_holder(UsageStep::kMinute) == day);
 }
 
 }  // namespace
