@@ -1,4 +1,4 @@
-# module(name [DEPS module…] [LIBS library…] [TEST_DEPS module…] [TEST_LIBS library…] [TESTS_ONLY])
+# module(name [COLD] [DEPS module…] [LIBS library…] [TEST_DEPS module…] [TEST_LIBS library…] [TESTS_ONLY])
 # makes one library of the folder src/<name>, or of <name> if it begins with testing/. TEST_DEPS and
 # TEST_LIBS are what its tests and fuzzers need besides.
 #   x.cc, x.h      the library module_<name>
@@ -6,12 +6,14 @@
 #   x_fuzz.cc      each a fuzzer, <name>_x_fuzz; without FUZZ one program, fuzz_replay, replays the
 #                  seeds of all fuzzers
 #   main.cc        not in the library: it is for a program of the module's own
+# COLD: its code runs once a command, a request or an event, and calls other modules for whatever
+# takes time. It is optimised less (-Og), which compiles in half the time.
 # TESTS_ONLY: no other module may depend on it.
 set(MODULES_FILE ${PROJECT_BINARY_DIR}/modules.txt)
 file(WRITE ${MODULES_FILE} "")
 
-# The headers that nearly every source includes, compiled once: for the optimised libraries, and for
-# the tests. A source still includes what it uses; a precompiled header only makes that cheap.
+# The headers that nearly every source includes, compiled once: for the optimised libraries, for the
+# cold ones, and for the tests. A source still includes what it uses; a precompiled header only makes that cheap.
 set(standard_headers
     <algorithm> <array> <bit> <charconv> <chrono> <compare> <cstddef> <cstdint> <cstring> <filesystem>
     <fstream> <functional> <iterator> <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span>
@@ -21,18 +23,23 @@ file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cc "")
 add_library(precompiled OBJECT ${PROJECT_BINARY_DIR}/precompiled.cc)
 target_link_libraries(precompiled PRIVATE fmt::fmt)
 target_precompile_headers(precompiled PRIVATE ${standard_headers})
+add_library(precompiled_cold OBJECT ${PROJECT_BINARY_DIR}/precompiled.cc)
+target_link_libraries(precompiled_cold PRIVATE fmt::fmt)
+target_precompile_headers(precompiled_cold PRIVATE ${standard_headers})
 add_library(precompiled_test OBJECT ${PROJECT_BINARY_DIR}/precompiled.cc)
 target_link_libraries(precompiled_test PRIVATE fmt::fmt GTest::gtest GTest::gmock rapidcheck)
 target_precompile_headers(precompiled_test PRIVATE ${standard_headers}
                           <gtest/gtest.h> <gmock/gmock.h> <rapidcheck/gtest.h>)
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+  set(cold_options -Og)
+  target_compile_options(precompiled_cold PRIVATE ${cold_options})
   # What is tested is optimised. The tests themselves need not be, and compile in half the time.
   set(test_options -O0 -g0 -U_FORTIFY_SOURCE)  # which needs optimisation
   target_compile_options(precompiled_test PRIVATE ${test_options})
 endif()
 
 function(module name)
-  cmake_parse_arguments(MODULE "TESTS_ONLY" "" "DEPS;LIBS;TEST_DEPS;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(MODULE "COLD;TESTS_ONLY" "" "DEPS;LIBS;TEST_DEPS;TEST_LIBS" ${ARGN})
   string(REPLACE "/" "_" id ${name})
   set(deps)
   foreach(dep IN LISTS MODULE_DEPS)
@@ -75,7 +82,12 @@ function(module name)
   list(FILTER sources EXCLUDE REGEX "(_test|_fuzz|/main)\\.cc$")
   if(sources)
     add_library(module_${id} STATIC ${sources})
-    target_precompile_headers(module_${id} REUSE_FROM precompiled)
+    if(MODULE_COLD)
+      target_precompile_headers(module_${id} REUSE_FROM precompiled_cold)
+      target_compile_options(module_${id} PRIVATE ${cold_options})
+    else()
+      target_precompile_headers(module_${id} REUSE_FROM precompiled)
+    endif()
     set_target_properties(module_${id} PROPERTIES UNITY_BUILD ${UNITY} UNITY_BUILD_BATCH_SIZE 16)
     if(UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       # GCC warns where a class has members of types in an anonymous namespace, unless both are in the
