@@ -40,6 +40,7 @@ class GuardrailReader {
                     }},
                    {"pricing", [&](const YamlNode& at) { pricing(at, config.pricing); }},
                    {"admission", [&](const YamlNode& at) { admission(at, config.admission); }},
+                   {"slurm", [&](const YamlNode& at) { slurm(at, config.slurm); }},
                    {"approvals", [&](const YamlNode& at) { approvals(at, config.approvals); }},
                    {"clients", [&](const YamlNode& at) {
                       yaml_.sequence(
@@ -135,6 +136,22 @@ class GuardrailReader {
       yaml_.refuse(node,
                    "guardrails.admission: give cert_file and key_file; the API server speaks to "
                    "webhooks over TLS only");
+    }
+  }
+
+  void slurm(const YamlNode& node, SlurmGateConfig& slurm) {
+    const std::string what = "guardrails.slurm";
+    yaml_.mapping(
+        node, what,
+        {{"socket", [&](const YamlNode& at) { slurm.socket = path_(at, what + ".socket"); }},
+         {"daemon_users",
+          [&](const YamlNode& at) { slurm.daemon_users = list(at, what + ".daemon_users"); }},
+         {"unknown", [&](const YamlNode& at) {
+            const auto which = yaml_.choice(at, what + ".unknown", kUnknownWords);
+            if (which) slurm.admits_unknown = *which == 1;
+          }}});
+    if (slurm.socket.empty()) {
+      yaml_.refuse(node, "guardrails.slurm needs socket, such as /run/pennyweight/slurm.sock");
     }
   }
 
@@ -473,6 +490,13 @@ ConfigKeys guardrail_config_keys() {
        "Users that make pods for workloads which were judged as a whole; add those of operators."},
       {"guardrails.admission.unknown", "deny, allow", "deny",
        "What becomes of what no rule can judge."},
+      {"guardrails.slurm.socket", "path", "",
+       "Where `serve` answers Slurm's plugins: a Unix socket, such as "
+       "`/run/pennyweight/slurm.sock`; without it, nowhere."},
+      {"guardrails.slurm.daemon_users", "text, list of texts", "root, slurm",
+       "Users as which slurmctld runs. They say who submits a job; all others get advice only."},
+      {"guardrails.slurm.unknown", "deny, allow", "deny",
+       "What becomes of a job that no rule can judge."},
       {"guardrails.clients[].name", "text", "",
        "A client whose work `compliance` checks. Required, and unique."},
       {"guardrails.clients[].dimension", "text", "client",

@@ -30,11 +30,20 @@ struct AdmissionConfig {
   bool admits_unknown = false;
 };
 
+// What `serve` answers Slurm's plugins.
+struct SlurmGateConfig {
+  std::string socket = {};  // a path; empty: there is none
+  // Users as which slurmctld runs: they say who submits a job.
+  std::vector<std::string> daemon_users = {"root", "slurm"};
+  bool admits_unknown = false;
+};
+
 struct GuardrailConfig {
   std::vector<guardrails::GuardrailRule> rules = {};
   // How workloads are priced where nothing else is said; in the currency of the rules.
   guardrails::EstimateOptions pricing = {};
   AdmissionConfig admission = {};
+  SlurmGateConfig slurm = {};
   guardrails::ApprovalTerms approvals = {};
   std::vector<guardrails::ClientTerms> clients = {};
 };

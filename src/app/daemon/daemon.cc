@@ -269,6 +269,9 @@ Result<void> Daemon::start_admission() {
   approval_desk_ = std::make_unique<BookedApprovals>(
       *approvals_, clock_,
       [this](audit_log::Entry entry) { return append_entry(security_, std::move(entry), log_); });
+  if (!config_.guardrails->slurm.socket.empty()) {
+    slurm_gate_ = TRY(SlurmGate::start(config_, inputs_.catalog, *approval_desk_, clock_, log_));
+  }
   if (config_.guardrails->admission.host.empty()) return {};
   admission_ =
       TRY(AdmissionService::start(config_, inputs_.catalog, *approval_desk_, clock_, log_));
@@ -317,6 +320,7 @@ Result<void> Daemon::start_server() {
       .sources = sources_,
       .pool = pool_.get(),
       .admission = admission_.get(),
+      .slurm_gate = slurm_gate_.get(),
       .clock = clock_,
       .route_counts =
           [this] { return http_ ? http_->counts() : std::vector<server::RouteCounts>(); },
@@ -527,6 +531,7 @@ void Daemon::run_until_stopped() {
     cycling_.interrupt(kCyclesEndAfter);
     http_->stop();
     if (admission_) admission_->stop();
+    if (slurm_gate_) slurm_gate_->stop();
     if (alerts_) alerts_->stop();
     if (pool_) pool_->stop();
   }

@@ -22,6 +22,7 @@
 #include "app/daemon/serve_audit_log.h"
 #include "app/daemon/serve_routes.h"
 #include "app/daemon/shared_ledger.h"
+#include "app/daemon/slurm_gate.h"
 #include "app/daemon/stop_signals.h"
 #include "config/config.h"
 #include "core/clock.h"
@@ -85,6 +86,7 @@ class Daemon {
   std::shared_ptr<ApprovalBook> approvals_;
   std::unique_ptr<BookedApprovals> approval_desk_;
   std::unique_ptr<AdmissionService> admission_;  // null: not configured
+  std::unique_ptr<SlurmGate> slurm_gate_;        // null: not configured
   std::unique_ptr<server::Server> http_;
   std::optional<api::Services> services_;
   std::optional<ServeAuditLog> audit_log_;

@@ -568,6 +568,7 @@ Response make_metrics(const ServeRouteContext& context, const Request& request) 
   add_server(context, metrics);
   add_connections(context, metrics);
   if (context.admission != nullptr) context.admission->add_metrics(metrics);
+  if (context.slurm_gate != nullptr) context.slurm_gate->add_metrics(metrics);
   add_process(metrics);
   return {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics.text()};
 }

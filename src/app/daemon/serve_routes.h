@@ -9,6 +9,7 @@
 #include "app/daemon/admission_service.h"
 #include "app/daemon/live_ledger.h"
 #include "app/daemon/live_source.h"
+#include "app/daemon/slurm_gate.h"
 #include "insight/alerts/alert.h"
 #include "insight/budgets/budget.h"
 #include "insight/queries/advice_cache.h"
@@ -26,6 +27,7 @@ struct ServeRouteContext {
   const std::vector<LiveSource*>& sources;
   const collect::ScrapePool* pool;    // null: nothing is scraped
   const AdmissionService* admission;  // null: not configured
+  const SlurmGate* slurm_gate;        // null: not configured
   Clock& clock;
   // The counts of the server itself, once it runs.
   std::function<std::vector<server::RouteCounts>()> route_counts;

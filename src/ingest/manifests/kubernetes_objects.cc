@@ -123,6 +123,7 @@ class ObjectReader {
   // Nothing for a kind that is not known.
   Result<std::optional<WorkloadRequest>> read() {
     workload_.kind = kind_;
+    workload_.api_group = group_;
     workload_.name_space = name_space_;
     workload_.name = object_.at("metadata.name").scalar;
     if (workload_.name.empty()) workload_.name = object_.at("metadata.generateName").scalar;

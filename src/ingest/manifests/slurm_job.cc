@@ -413,6 +413,33 @@ Result<void> apply_repetition(const SlurmOptions& options, ReplicaGroup& group,
   return {};
 }
 
+// The pairs of a comment such as "team=nlp;project=chat" are labels, as they are of a job that has
+// run (ingest/schedulers/slurm/job_labels.h). The token of an approval is none: a workload is the
+// same with it and without.
+void add_comment_labels(std::string_view comment, WorkloadRequest& workload) {
+  const char separator = comment.find(';') == std::string_view::npos ? ',' : ';';
+  std::string plain;
+  while (!comment.empty()) {
+    const std::size_t cut = comment.find(separator);
+    const std::string_view pair = comment.substr(0, cut);
+    comment.remove_prefix(cut == std::string_view::npos ? comment.size() : cut + 1);
+    const std::size_t equals = pair.find('=');
+    const std::string_view key = trimmed_line(pair.substr(0, equals));
+    const std::string_view value =
+        equals == std::string_view::npos ? "" : trimmed_line(pair.substr(equals + 1));
+    if (key == kSlurmApprovalKey && !value.empty()) {
+      workload.approval = value;
+      continue;
+    }
+    if (!plain.empty()) plain += separator;
+    plain += pair;
+    if (!key.empty() && !value.empty()) {
+      workload.labels.emplace(printable_text(key, 200), printable_text(value, 400));
+    }
+  }
+  if (!plain.empty()) workload.labels.emplace("comment", printable_text(plain, 400));
+}
+
 // Turns the options of the parts of one job into a workload, or says why not.
 void add_slurm_workload(ManifestReading& reading, const std::string& file, int line,
                         const std::vector<SlurmOptions>& parts, std::string_view default_name) {
@@ -422,10 +449,11 @@ void add_slurm_workload(ManifestReading& reading, const std::string& file, int l
   workload.kind = "Slurm job";
   workload.lifetime = Lifetime::kRun;
   workload.name = printable_text(option_or(parts[0], "job-name", default_name), 200);
-  for (const std::string_view label : {"account", "partition", "qos", "comment", "wckey"}) {
+  for (const std::string_view label : {"account", "partition", "qos", "wckey"}) {
     const std::string value = option_or(parts[0], label, "");
     if (!value.empty()) workload.labels.emplace(label, printable_text(value, 400));
   }
+  add_comment_labels(option_or(parts[0], "comment", ""), workload);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     auto group = SlurmJobReader(parts[i]).read(workload.notes);
     auto applied = group ? apply_repetition(parts[i], *group, workload) : Result<void>();
@@ -535,6 +563,12 @@ ManifestReading read_slurm_text(std::string_view text, const std::string& file) 
     reading.unpriced.push_back(
         {file, 1, "script", "", "it has no #SBATCH line and no line of sbatch, srun or salloc"});
   }
+  return reading;
+}
+
+ManifestReading read_slurm_options(const SlurmOptions& options) {
+  ManifestReading reading;
+  add_slurm_workload(reading, "", 1, {options}, "");
   return reading;
 }
 

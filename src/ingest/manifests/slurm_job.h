@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "ingest/manifests/slurm_options.h"
 #include "ingest/manifests/workload_request.h"
 
 namespace pennyweight::manifests {
@@ -24,6 +25,12 @@ bool is_slurm_text(std::string_view text);
 // The job of a batch script, or the jobs of lines of commands, one each. A part of a heterogeneous
 // job (#SBATCH hetjob) is a group of its own.
 ManifestReading read_slurm_text(std::string_view text, const std::string& file);
+
+// The job of options that are read already: what Slurm itself made of a submission.
+ManifestReading read_slurm_options(const SlurmOptions& options);
+
+// The pair of a job's comment that carries the token of an approval: "team=nlp;approval=TOKEN".
+inline constexpr std::string_view kSlurmApprovalKey = "approval";
 
 // A time limit: "30" (minutes), "30:00", "4:00:00", "2-0", "2-12:30", in milliseconds. Nothing for
 // "UNLIMITED", "INFINITE" and "0", which state none.

@@ -69,8 +69,9 @@ struct ReplicaGroup {
 struct WorkloadRequest {
   std::string file;
   int line = 1;
-  std::string kind;        // "Deployment", "Slurm job", "aws_instance"
-  std::string name_space;  // may be empty
+  std::string kind;            // "Deployment", "Slurm job", "aws_instance"
+  std::string api_group = {};  // of Kubernetes: "batch"; empty for others and for its core
+  std::string name_space;      // may be empty
   std::string name;
   std::map<std::string, std::string, std::less<>> labels = {};
   Lifetime lifetime = Lifetime::kService;

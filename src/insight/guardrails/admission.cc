@@ -61,15 +61,6 @@ bool fits_any_pattern(const std::vector<std::string>& patterns, std::string_view
       patterns, [&](const std::string& pattern) { return fits_pattern(pattern, text); });
 }
 
-std::string hit_text(const RuleHit& hit) {
-  std::string text = fmt::format("rule '{}'", hit.rule);
-  if (!hit.because.empty()) text += ": " + hit.because;
-  for (const std::string* more : {&hit.reason, &hit.way_out}) {
-    if (!more->empty()) text += "; " + *more;
-  }
-  return text;
-}
-
 // What a rule may look at, without the places in the text.
 WorkloadRequest without_lines(WorkloadRequest request) {
   request.line = 0;
@@ -281,7 +272,7 @@ class Review {
     if (is_update && !changes_template()) return;
     const auto changes = changes_of(workload, policy_.rules, policy_.pricing.currency, today_);
     if (changes.empty()) return;
-    const std::string patch = json_patch(object_, workload.workload.lifetime, changes);
+    const std::string patch = json_patch(object_, workload.workload, changes);
     if (patch == "[]") return;
     patch_ = to_base64(patch);
     answer_.outcome = AdmissionOutcome::kChanged;

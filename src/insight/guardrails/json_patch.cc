@@ -94,20 +94,17 @@ void add_time_limit(const DocumentNode& object, const WorkloadChange& change, Pa
 
 }  // namespace
 
-std::string json_patch(const DocumentNode& object, manifests::Lifetime lifetime,
+std::string json_patch(const DocumentNode& object, const manifests::WorkloadRequest& request,
                        std::span<const WorkloadChange> changes) {
   std::vector<PodPlace> places = manifests::find_pod_places(object);
   PatchWriter patch;
-  const bool is_volcano = object["apiVersion"].scalar.starts_with("batch.volcano.sh/");
   for (const WorkloadChange& change : changes) {
     add_labels({"", &object}, change, patch);
     for (const PodPlace& place : places) {
       if (!place.pointer.empty()) add_labels(place, change, patch);
       add_to_spec(place, change, patch);
     }
-    const bool limits =
-        change.run_ms && !is_volcano && takes_time_limit(object["kind"].scalar, lifetime);
-    if (limits) add_time_limit(object, change, patch);
+    if (change.run_ms && takes_time_limit(request)) add_time_limit(object, change, patch);
   }
   return patch.text();
 }

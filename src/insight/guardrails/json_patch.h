@@ -12,8 +12,9 @@
 
 namespace pennyweight::guardrails {
 
-// A JSON list of operations; "[]" where nothing is missing. `lifetime` is the object's.
-std::string json_patch(const manifests::DocumentNode& object, manifests::Lifetime lifetime,
+// A JSON list of operations; "[]" where nothing is missing. `request` is the object's.
+std::string json_patch(const manifests::DocumentNode& object,
+                       const manifests::WorkloadRequest& request,
                        std::span<const WorkloadChange> changes);
 
 }  // namespace pennyweight::guardrails

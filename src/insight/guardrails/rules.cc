@@ -253,16 +253,27 @@ void apply_changes(std::span<const WorkloadChange> changes, manifests::WorkloadR
       std::string& label = request.labels[key];
       if (label.empty()) label = value;
     }
-    if (!change.run_ms || !takes_time_limit(request.kind, request.lifetime)) continue;
+    if (!change.run_ms || !takes_time_limit(request)) continue;
     for (manifests::ReplicaGroup& group : request.groups) {
       if (!group.replica_ms_max) group.replica_ms_max = *change.run_ms * group.replicas;
     }
   }
 }
 
-bool takes_time_limit(std::string_view kind, manifests::Lifetime lifetime) {
-  return kind == "Job" || kind == "CronJob" ||
-         (kind == "Pod" && lifetime == manifests::Lifetime::kRun);
+bool takes_time_limit(const manifests::WorkloadRequest& request) {
+  if (request.kind == "Slurm job") return true;
+  // Volcano has Jobs too, and they have no such field.
+  if (request.kind == "Job" || request.kind == "CronJob") return request.api_group == "batch";
+  return request.kind == "Pod" && request.lifetime == manifests::Lifetime::kRun;
+}
+
+std::string hit_text(const RuleHit& hit) {
+  std::string text = fmt::format("rule '{}'", hit.rule);
+  if (!hit.because.empty()) text += ": " + hit.because;
+  for (const std::string* more : {&hit.reason, &hit.way_out}) {
+    if (!more->empty()) text += "; " + *more;
+  }
+  return text;
 }
 
 Result<std::optional<Currency>> rules_currency(std::span<const GuardrailRule> rules) {

@@ -97,6 +97,9 @@ struct Verdict {
   std::vector<RuleHit> hits = {};  // in the order of the rules, those that don't count too
 };
 
+// "rule 'owner': the label 'team' is missing; who pays must be known; add the label team"
+std::string hit_text(const RuleHit& hit);
+
 // REQUIRES: amounts of the rules are in the estimate's currency; see rules_currency().
 Verdict judge_workload(const WorkloadEstimate& workload, std::span<const GuardrailRule> rules,
                        Currency currency, Date today);
@@ -107,8 +110,9 @@ std::vector<WorkloadChange> changes_of(const WorkloadEstimate& workload,
                                        std::span<const GuardrailRule> rules, Currency currency,
                                        Date today);
 
-// Whether a change can limit the time of such a workload: a Job, a CronJob, a Pod that is a run.
-bool takes_time_limit(std::string_view kind, manifests::Lifetime lifetime);
+// Whether a change can limit the time of such a workload: a Job, a CronJob, a Slurm job, a Pod that
+// is a run.
+bool takes_time_limit(const manifests::WorkloadRequest& request);
 
 // The request as it is after the changes. Tolerations and priorities are no part of a request.
 void apply_changes(std::span<const WorkloadChange> changes, manifests::WorkloadRequest& request);

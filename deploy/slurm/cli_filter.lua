@@ -1,0 +1,56 @@
+-- sbatch, srun and salloc say what a job costs before it is submitted, and what the guardrails would
+-- say to it (CliFilterPlugins=lua). Only advice: what counts is job_submit.lua, since users may leave
+-- this out. Put it into the folder of slurm.conf, beside pennyweight.lua, which has the settings.
+local folder = debug.getinfo(1, "S").source:match("^@(.*/)") or "/etc/slurm/"
+local pennyweight = dofile(folder .. "pennyweight.lua")
+
+local NAMES = {
+  "job-name", "account", "partition", "qos", "wckey", "comment", "constraint", "array", "time", "nodes",
+  "ntasks", "ntasks-per-node", "cpus-per-task", "sockets-per-node", "mem", "mem-per-cpu", "mem-per-gpu",
+  "cpus-per-gpu", "gres", "gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket",
+}
+-- What Slurm gives for an option that nobody has set.
+local UNSET = { ["-1"] = true, ["-2"] = true, ["0"] = true, ["(null)"] = true, ["unset"] = true,
+                ["4294967294"] = true, ["65534"] = true, ["NONE"] = true, ["no"] = true,
+                ["1-0"] = true, ["2982616-04:14:00"] = true }
+
+local function options_of(options)
+  local stated = {}
+  for _, name in ipairs(NAMES) do
+    local value = options[name]
+    if type(value) == "string" and not UNSET[value] then
+      stated[name] = value:gsub("gres:gpu:", ""):gsub("gres:", "")
+    end
+  end
+  if stated.gres then stated.gres = options.gres:gsub("gres:", "") end
+  local exclusive = options.exclusive
+  if exclusive == "exclusive" then stated.exclusive = exclusive end
+  return stated
+end
+
+local function advise(options)
+  -- Steps of a job that runs already were judged with it.
+  if options.type == "srun" and os.getenv("SLURM_JOB_ID") then return slurm.SUCCESS end
+  local answer = pennyweight.ask(pennyweight.question("advise", {}, options_of(options)))
+  if not answer then return slurm.SUCCESS end -- slurmctld decides
+  if answer.cost then slurm.log_info("pennyweight: it costs %s", answer.cost) end
+  for _, warning in ipairs(answer.warnings) do slurm.log_info("pennyweight: %s", warning) end
+  -- An approval is asked for by the submission itself.
+  local is_final = answer.decision == "denied"
+  if answer.allowed == "no" and is_final and pennyweight.refuses_early then
+    slurm.log_error("pennyweight: %s", answer.message or "refused")
+    return slurm.ERROR
+  end
+  return slurm.SUCCESS
+end
+
+function slurm_cli_setup_defaults(_, _) return slurm.SUCCESS end
+
+function slurm_cli_pre_submit(options, _)
+  local ran, result = pcall(advise, options)
+  return ran and result or slurm.SUCCESS
+end
+
+function slurm_cli_post_submit(_, _, _) return slurm.SUCCESS end
+
+return slurm.SUCCESS

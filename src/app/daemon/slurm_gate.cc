@@ -1,0 +1,256 @@
+#include "app/daemon/slurm_gate.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <pwd.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "config/guardrail_config.h"
+#include "core/plain_text.h"
+#include "core/try.h"
+#include "insight/guardrails/slurm_submission.h"
+
+namespace pennyweight {
+namespace {
+
+using guardrails::AdmissionOutcome;
+
+// Of slurmctld, and of each other user; a caller beyond that gets no answer. So no user can keep
+// slurmctld from being answered.
+constexpr std::size_t kDaemonConnectionsMax = 64;
+constexpr std::size_t kUserConnectionsMax = 4;
+constexpr std::size_t kGateConnectionsMax = 512;
+constexpr int kBacklog = 1024;
+constexpr std::chrono::seconds kQuestionTimeMax{2};
+constexpr int kWakeMs = 250;  // how often late connections are ended
+constexpr std::size_t kGateShownBytesMax = 2000;
+
+std::string error_text(std::string_view what, const std::string& path) {
+  return fmt::format("{}: {}: {}", path, what, std::generic_category().message(errno));
+}
+
+std::string name_of_user(uid_t id) {
+  std::array<char, 4096> buffer;
+  passwd entry = {};
+  passwd* found = nullptr;
+  if (::getpwuid_r(id, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
+    return found->pw_name;
+  }
+  return fmt::format("uid {}", id);
+}
+
+// Whether somebody answers at a socket; one that a killed serve left behind answers nobody.
+bool is_live(const sockaddr_un& address) {
+  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (probe < 0) return false;
+  const bool connects =
+      ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  ::close(probe);
+  return connects;
+}
+
+}  // namespace
+
+struct SlurmGate::Connection {
+  int socket = -1;
+  guardrails::SubmissionCaller caller = {};
+  std::chrono::steady_clock::time_point end = {};
+  std::string text = {};
+};
+
+SlurmGate::SlurmGate(const Config& config, const Catalog& catalog,
+                     guardrails::ApprovalDesk& approvals, Clock& clock, Log& log)
+    : config_(config), catalog_(catalog), approvals_(approvals), clock_(clock), log_(log) {}
+
+SlurmGate::~SlurmGate() { stop(); }
+
+Result<std::unique_ptr<SlurmGate>> SlurmGate::start(const Config& config, const Catalog& catalog,
+                                                    guardrails::ApprovalDesk& approvals,
+                                                    Clock& clock, Log& log) {
+  auto gate = std::make_unique<SlurmGate>(config, catalog, approvals, clock, log);
+  // A mistake in the pricing options shows now, and not at every job.
+  std::ignore = TRY(guardrails::estimate_workloads({}, catalog, config.guardrails->pricing));
+  TRY(gate->listen());
+  gate->thread_ = std::thread([self = gate.get()] { self->run(); });
+  log.info("slurm_gate", {{"socket", config.guardrails->slurm.socket},
+                          {"rules", std::uint64_t{config.guardrails->rules.size()}}});
+  return gate;
+}
+
+Result<void> SlurmGate::listen() {
+  const std::string& path = config_.guardrails->slurm.socket;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path)) {
+    return fail(ErrorCode::kConfig, fmt::format("guardrails.slurm.socket: {}: a socket's path has "
+                                                "at most {} bytes",
+                                                path, sizeof(address.sun_path) - 1));
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  struct stat found{};
+  if (::lstat(path.c_str(), &found) == 0) {
+    if (!S_ISSOCK(found.st_mode) || is_live(address)) {
+      return fail(ErrorCode::kConfig,
+                  fmt::format("guardrails.slurm.socket: {} is in use; end what uses it, or name "
+                              "another path",
+                              path));
+    }
+    ::unlink(path.c_str());
+  }
+  listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (listener_ < 0) return fail(ErrorCode::kIo, error_text("no socket", path));
+  if (::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+    return fail(ErrorCode::kIo, error_text("guardrails.slurm.socket can't be made", path));
+  }
+  // Every user may ask; what their answer counts for depends on who they are.
+  if (::chmod(path.c_str(), 0666) != 0 || ::listen(listener_, kBacklog) != 0) {
+    return fail(ErrorCode::kIo, error_text("guardrails.slurm.socket can't be opened", path));
+  }
+  stop_ = ::eventfd(0, EFD_CLOEXEC);
+  if (stop_ < 0) return fail(ErrorCode::kIo, error_text("no event", path));
+  return {};
+}
+
+void SlurmGate::run() {
+  std::vector<Connection> connections;
+  while (true) {
+    std::vector<pollfd> waits = {{stop_, POLLIN, 0}};
+    waits.push_back({listener_, POLLIN, 0});
+    for (const Connection& connection : connections) {
+      waits.push_back({connection.socket, POLLIN, 0});
+    }
+    ::poll(waits.data(), waits.size(), connections.empty() ? -1 : kWakeMs);
+    if (waits[0].revents != 0) break;
+    const auto now = std::chrono::steady_clock::now();
+    for (std::size_t i = connections.size(); i-- > 0;) {
+      const bool is_ready = waits[i + 2].revents != 0;
+      const bool stays = is_ready ? read_some(connections[i]) : now < connections[i].end;
+      if (stays) continue;
+      ::close(connections[i].socket);
+      connections.erase(connections.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    if (waits[1].revents != 0) accept_all(connections);
+  }
+  for (const Connection& connection : connections) ::close(connection.socket);
+}
+
+bool SlurmGate::has_place(const std::vector<Connection>& connections,
+                          const Connection& fresh) const {
+  const auto of_user = static_cast<std::size_t>(std::ranges::count_if(
+      connections,
+      [&](const Connection& connection) { return connection.caller.user == fresh.caller.user; }));
+  if (fresh.caller.is_slurm_daemon) return of_user < kDaemonConnectionsMax;
+  return of_user < kUserConnectionsMax && connections.size() < kGateConnectionsMax;
+}
+
+void SlurmGate::accept_all(std::vector<Connection>& connections) {
+  // Not for ever: those who were accepted are answered in between.
+  for (int turn = 0; turn < kBacklog; ++turn) {
+    const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket < 0) return;
+    ucred peer{};
+    socklen_t size = sizeof(peer);
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+      ::close(socket);
+      continue;
+    }
+    Connection connection{.socket = socket,
+                          .end = std::chrono::steady_clock::now() + kQuestionTimeMax};
+    connection.caller.user = name_of_user(peer.uid);
+    const auto& daemons = config_.guardrails->slurm.daemon_users;
+    connection.caller.is_slurm_daemon =
+        std::ranges::find(daemons, connection.caller.user) != daemons.end();
+    if (!has_place(connections, connection)) {
+      ::close(socket);
+      continue;
+    }
+    connections.push_back(std::move(connection));
+  }
+}
+
+bool SlurmGate::read_some(Connection& connection) {
+  std::array<char, 16U << 10U> buffer;
+  const ssize_t count = ::recv(connection.socket, buffer.data(), buffer.size(), 0);
+  if (count < 0) return errno == EAGAIN || errno == EINTR;
+  if (count == 0) return false;
+  connection.text.append(buffer.data(), static_cast<std::size_t>(count));
+  const bool is_whole = connection.text.find("\n\n") != std::string::npos ||
+                        connection.text.size() > guardrails::kSubmissionBytesMax;
+  if (!is_whole) return true;
+  // Answers are far smaller than a socket's buffer; a caller that has gone gets none.
+  const std::string text = answer(connection);
+  std::ignore = ::send(connection.socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  return false;
+}
+
+std::string SlurmGate::answer(const Connection& connection) {
+  const Instant now = clock_.now();
+  guardrails::AdmissionPolicy policy{.rules = config_.guardrails->rules,
+                                     .catalog = catalog_,
+                                     .pricing = config_.guardrails->pricing,
+                                     .admits_unknown = config_.guardrails->slurm.admits_unknown,
+                                     .approvals = &approvals_};
+  policy.pricing.at = now;
+  const auto answered = guardrails::answer_slurm_submission(
+      connection.text, connection.caller, policy, std::chrono::floor<std::chrono::days>(now));
+  if (!answered) {
+    ++malformed_;
+    log_.warn_hourly("slurm_gate_refused", connection.caller.user,
+                     {{"user", connection.caller.user}, {"why", answered.error().message}});
+    // The plugin takes it as it takes no answer at all.
+    return fmt::format("error={}\n\n", printable_text(answered.error().message, 400));
+  }
+  ++answers_[answered->is_submission ? 0 : 1][static_cast<std::size_t>(answered->outcome)];
+  const bool is_noted = !answered->is_allowed || answered->outcome == AdmissionOutcome::kUnknown;
+  if (is_noted && answered->is_submission) {
+    log_.info("slurm_submission",
+              {{"allowed", std::string(answered->is_allowed ? "true" : "false")},
+               {"job", answered->job},
+               {"user", answered->user},
+               {"why", printable_text(answered->message, kGateShownBytesMax)}});
+  }
+  return answered->text;
+}
+
+void SlurmGate::add_metrics(server::MetricsText& metrics) const {
+  constexpr std::string_view kCalls[] = {"submit", "advise"};
+  metrics.family("pennyweight_slurm_submissions_total", "counter",
+                 "Questions of Slurm's plugins about jobs, by call and outcome.");
+  for (std::size_t call = 0; call < std::size(kCalls); ++call) {
+    for (std::size_t outcome = 0; outcome < kOutcomes; ++outcome) {
+      metrics.sample({{"call", std::string(kCalls[call])},
+                      {"outcome", std::string(guardrails::kAdmissionOutcomeWords[outcome])}},
+                     answers_[call][outcome].load());
+    }
+  }
+  metrics.family("pennyweight_slurm_malformed_total", "counter",
+                 "Questions on the socket for Slurm that could not be read.");
+  metrics.sample({}, malformed_.load());
+}
+
+void SlurmGate::stop() {
+  if (thread_.joinable()) {
+    const std::uint64_t one = 1;
+    std::ignore = ::write(stop_, &one, sizeof(one));
+    thread_.join();
+    ::unlink(config_.guardrails->slurm.socket.c_str());
+  }
+  for (int* descriptor : {&listener_, &stop_}) {
+    if (*descriptor >= 0) ::close(*descriptor);
+    *descriptor = -1;
+  }
+}
+
+}  // namespace pennyweight
