@@ -120,7 +120,11 @@ Hash128 SetDigest::digest() const {
 bool comes_before(const Posting& a, const Posting& b) { return sort_key(a) < sort_key(b); }
 
 bool is_larger(const Posting& a, const Posting& b) {
-  const UInt128 size_a = size_of(a.costs.effective), size_b = size_of(b.costs.effective);
+  constexpr UInt128 kRounding = 1'000'000;
+  const auto rounded = [](const Posting& posting) {
+    return (size_of(posting.costs.effective) + kRounding / 2) / kRounding;
+  };
+  const UInt128 size_a = rounded(a), size_b = rounded(b);
   if (size_a != size_b) return size_a > size_b;
   const auto when_and_where = [](const Posting& p) { return std::tie(p.day, p.node, p.workload); };
   if (when_and_where(a) != when_and_where(b)) return when_and_where(a) < when_and_where(b);

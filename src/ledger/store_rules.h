@@ -52,7 +52,9 @@ class SetDigest {
 // that only identical postings are equal.
 bool comes_before(const Posting& a, const Posting& b);
 // Orders by effective cost, the largest absolute value first; among equal ones by day, node and
-// workload, then as comes_before().
+// workload, then as comes_before(). Costs are equal here if they are so when rounded to 10^-12 of
+// the currency: what a division can't divide evenly is given out in units of 10^-18, and who gets
+// them depends on everybody who shares. The order of one tenant's postings must not tell.
 bool is_larger(const Posting& a, const Posting& b);
 
 // Whether two runs have the same policy, prices and time zone.

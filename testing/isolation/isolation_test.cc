@@ -6,6 +6,7 @@
 // a release is tried with
 //
 //   ISOLATION_CASES=100000 build/release/testing_isolation_test
+// ISOLATION_SEED=541 begins at that seed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,9 +44,9 @@ constexpr int kCases = 500;
 #endif
 constexpr int kRequestsOfALedger = 60;
 
-int cases_wanted() {
-  const char* const text = std::getenv("ISOLATION_CASES");
-  return text == nullptr ? kCases : std::max(1, std::atoi(text));
+int asked_for(const char* variable, int otherwise) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::max(1, std::atoi(text));
 }
 
 // Nothing is kept ready, so that all questions go to the ledger. That a rollup gives the same sums
@@ -335,12 +336,13 @@ TEST(Isolation, NoAnswerToAScopedAskerDependsOnOthers) {
   std::filesystem::remove_all(folder);
   Api one(folder + "/one", nullptr);
   Api other(folder + "/other", nullptr);
-  const int wanted = cases_wanted();
+  const int wanted = asked_for("ISOLATION_CASES", kCases);
+  const auto first_seed = static_cast<std::uint64_t>(asked_for("ISOLATION_SEED", 1));
   int cases = 0;
   int failures = 0;
   std::map<std::string, std::map<int, int>> statuses;
   std::map<std::string, int> changed_for_all;  // answers to somebody without a scope that differ
-  for (std::uint64_t seed = 1; cases < wanted && failures < 5; ++seed) {
+  for (std::uint64_t seed = first_seed; cases < wanted && failures < 5; ++seed) {
     const TwoLedgers ledgers = make_two_ledgers(seed);
     one.use(make_ledger(ledgers.one));
     other.use(make_ledger(ledgers.other));
@@ -367,9 +369,11 @@ TEST(Isolation, NoAnswerToAScopedAskerDependsOnOthers) {
   }
   std::filesystem::remove_all(folder);
   // The requests mean something, and the changes show where nothing is hidden.
-  for (const char* path : {"/api/v1/costs", "/api/v1/summary", "/api/v1/workloads",
-                           "/api/v1/workload", "/api/v1/explain", "/api/v1/activity"}) {
-    EXPECT_GT(statuses[path][200], 0) << path;
+  if (cases >= kCases) {
+    for (const char* path : {"/api/v1/costs", "/api/v1/summary", "/api/v1/workloads",
+                             "/api/v1/workload", "/api/v1/explain", "/api/v1/activity"}) {
+      EXPECT_GT(statuses[path][200], 0) << path;
+    }
   }
   int changed = 0;
   for (const auto& [path, count] : changed_for_all) changed += count;

@@ -103,6 +103,10 @@ TEST_P(RunContract, EveryFieldOfAPostingComesBackInOrder) {
   for (int i = 0; i < 40; ++i) {
     Posting some = posting(id, i % 3 == 0 ? "" : "w" + std::to_string(i % 4), costs(i % 5),
                            i % 2 == 0 ? "2026-03-04" : "2026-03-05");
+    // What is_larger() takes for equal, and what it does not.
+    const Int128 digits = Int128{i % 7} * 250'000 - (i % 3 == 0 ? 0 : 1);
+    some.costs.effective = Money::from_ticks(
+        (i % 2 == 0 ? 1 : -1) * (Int128{i % 5} * Decimal::kTicksPerUnit + digits), kUsd);
     some.component = static_cast<Component>(i % 4);
     some.kind = static_cast<PostingKind>(i % 7);
     postings.push_back(some);

@@ -304,8 +304,12 @@ std::string ClickhouseSummarySql::summarise() const {
 
 std::string ClickhouseSummarySql::largest(std::uint64_t at_most, std::uint64_t skipped) const {
   return "WHERE session IN " + session_text() + where_ +
-         " ORDER BY abs(effective_cost) DESC, day, node, workload, " + clickhouse_posting_order() +
-         " LIMIT " + std::to_string(at_most) + " OFFSET " + std::to_string(skipped);
+         // As is_larger(): half a unit more and the rest cut off rounds.
+         " ORDER BY toDecimal128(abs(effective_cost) + toDecimal128('0.0000000000005', 18), 12) "
+         "DESC, "
+         "day, node, workload, " +
+         clickhouse_posting_order() + " LIMIT " + std::to_string(at_most) + " OFFSET " +
+         std::to_string(skipped);
 }
 
 }  // namespace pennyweight

@@ -214,8 +214,10 @@ std::string SummarySql::scan() const {
 
 std::string SummarySql::largest(std::uint64_t at_most, std::uint64_t skipped) const {
   return "SELECT " + posting_columns("p.") + kFrom + joins_ + " WHERE " + runs_ + where_ +
-         " ORDER BY abs(p.effective_cost) DESC, p.day, p.node, p.workload, " + posting_order("p.") +
-         " LIMIT " + std::to_string(at_most) + " OFFSET " + std::to_string(skipped);
+         // As is_larger(): the cast rounds.
+         " ORDER BY abs(p.effective_cost)::DECIMAL(38, 12) DESC, p.day, p.node, p.workload, " +
+         posting_order("p.") + " LIMIT " + std::to_string(at_most) + " OFFSET " +
+         std::to_string(skipped);
 }
 
 std::string posting_order(const std::string& prefix) {
