@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the dashboards beside it: pennyweight-{live,costs,service}.json, for Grafana 10 and 11.
+"""Writes the dashboards beside it: pennyweight-{live,costs,jobs,service}.json, for Grafana 10 and 11.
 
 Dashboard files are long and repetitive, so they are generated from this short form; a test
 (tests/deploy/test_grafana.py) fails if a file differs from the output. Figures come directly from
@@ -221,6 +221,46 @@ def costs():
     return board.value
 
 
+def jobs():
+    dimensions = ("user", "slurm_account", "partition", "qos", "state", "gpu_model", "cluster")
+    board = Dashboard(
+        "pennyweight-jobs", "pennyweight: jobs, hours and energy",
+        "From the ledger, by pennyweight's API: what workloads held and what GPUs did in the chosen days.",
+        ["pennyweight", "gpu", "jobs"], API,
+        [source_variable("yesoreyeram-infinity-datasource"),
+         {"name": "by", "label": "Group by", "type": "custom", "query": ",".join(dimensions),
+          "hide": 0, "multi": False, "includeAll": False, "skipUrlSync": False,
+          "options": [{"text": name, "value": name, "selected": name == "user"}
+                      for name in dimensions],
+          "current": {"text": "user", "value": "user", "selected": True}}], "5m", "now-30d")
+    days = "from=${__from:date:YYYY-MM-DD}&to=${__to:date:YYYY-MM-DD}"
+    key, day = ("${by}", "${by}", "string"), ("from", "Day", "timestamp")
+    by_day = [{"id": "prepareTimeSeries", "options": {"format": "multi"}}]
+    board.row("In the chosen time")
+    board.panel("table", "Jobs and hours by ${by}",
+                [api(f"/api/v1/activity?as=measures&by=${{by}}&{days}",
+                     [key, ("jobs_started", "Started", "number"), ("jobs_ended", "Ended", "number"),
+                      ("gpu_hours", "GPU-hours", "number"), ("cpu_hours", "CPU-hours", "number"),
+                      ("memory_gib_hours", "Memory GiB-hours", "number"),
+                      ("node_hours", "Node-hours", "number"), ("wall_hours", "Wall-hours", "number"),
+                      ("wait_hours_mean", "Mean wait, hours", "number"),
+                      ("seen_hours", "GPU-hours seen", "number"),
+                      ("utilization", "Utilisation %", "number"),
+                      ("utilization_p95", "p95 %", "number"), ("energy_kwh", "Energy kWh", "number")])],
+                24, 12, "none", 2, {**TABLE, "footer": {**TABLE["footer"], "show": False}},
+                description="Utilisation is of the GPU-hours that telemetry saw.")
+    board.row("Day by day")
+    for title, column, name in (("GPU-hours", "gpu_hours", "GPU-hours"),
+                                ("CPU-hours", "cpu_hours", "CPU-hours"),
+                                ("Energy, kWh", "energy_kwh", "kWh"),
+                                ("Jobs started", "jobs_started", "Jobs")):
+        board.panel("timeseries", f"{title} by day and ${{by}}",
+                    [api(f"/api/v1/activity?as=measures&by=${{by}}&step=day&{days}",
+                         [day, key, (column, name, "number")])],
+                    12, 9, "none", 2, SMALL, BARS, transformations=by_day)
+    return board.value
+
+
 def service():
     board = Dashboard(
         "pennyweight-service", "pennyweight: the service itself",
@@ -277,7 +317,7 @@ def service():
 
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
-    for name, made in {"live": live, "costs": costs, "service": service}.items():
+    for name, made in {"live": live, "costs": costs, "jobs": jobs, "service": service}.items():
         text = json.dumps(made(), indent=1, ensure_ascii=False) + "\n"
         (folder / f"pennyweight-{name}.json").write_text(text, encoding="utf-8")
 

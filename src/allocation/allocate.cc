@@ -113,7 +113,8 @@ class Postings {
 };
 
 std::vector<AllocationNote> notes_of(const Demands& demands, const ResolvedCharges& charges,
-                                     const TelemetryCounts& seen) {
+                                     const TelemetryCounts& seen,
+                                     std::span<const Holding* const> holdings) {
   std::vector<AllocationNote> notes;
   for (const auto& [what, count] : demands.problems) {
     notes.push_back({fmt::format("not placed: {}", what), count});
@@ -139,6 +140,12 @@ std::vector<AllocationNote> notes_of(const Demands& demands, const ResolvedCharg
   const auto note = [&](const char* what, std::uint64_t count) {
     if (count > 0) notes.push_back({what, count});
   };
+  const auto suspended = std::ranges::count_if(
+      holdings, [](const Holding* holding) { return holding->suspended_ms > 0; });
+  note(
+      "holdings were suspended for a time, which costs them nothing: the GPUs that they kept "
+      "meanwhile are unallocated, unless others held them (report --as activity has the hours)",
+      static_cast<std::uint64_t>(suspended));
   note("telemetry: values beyond their scale were clamped", seen.clamped);
   note("telemetry: compute of mixed MIG layouts on an A100 is unreliable and was not used",
        seen.unreliable);
@@ -189,7 +196,7 @@ Result<Allocation> allocate(const AllocationInput& input) {
       [&](std::vector<FinishedCharge> finished) { return postings.add(std::move(finished)); }));
   return Allocation{.postings = postings.take(),
                     .dimensions = postings.dimensions(),
-                    .notes = notes_of(demands, charges, days.counts())};
+                    .notes = notes_of(demands, charges, days.counts(), holdings)};
 }
 
 }  // namespace pennyweight

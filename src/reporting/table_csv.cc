@@ -1,5 +1,6 @@
 // Tables for programs: RFC 4180 with a bare newline, every digit, no totals row.
 #include "core/check.h"
+#include "reporting/hour_ratio.h"
 #include "reporting/number_format.h"
 #include "reporting/table.h"
 
@@ -30,6 +31,9 @@ struct CsvCell {
     return format_gpu_hours(time, 4, Thousands::kPlain) + "," + exact_gpu_hours(time);
   }
   std::string operator()(const Ratio& ratio) const {
+    if (kind == ColumnKind::kGpuHours) {
+      return format_hours(ratio, Thousands::kPlain) + "," + exact_hours(ratio);
+    }
     return format_percent(ratio.part, ratio.whole, 4).value_or("");
   }
   std::string operator()(std::uint64_t count) const { return std::to_string(count); }

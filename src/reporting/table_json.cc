@@ -1,6 +1,7 @@
 // Tables as JSON. Decimals are strings, since a reader's binary fractions would change them.
 #include "core/check.h"
 #include "core/json_text.h"
+#include "reporting/hour_ratio.h"
 #include "reporting/number_format.h"
 #include "reporting/table.h"
 
@@ -18,13 +19,12 @@ class JsonCell {
   void operator()(const std::string& text) { member(text); }
   void operator()(const Money& money) { member(to_text(money.amount())); }
   void operator()(const GpuTime& time) {
-    member(format_gpu_hours(time, 4, Thousands::kPlain));
-    out_ += ", ";
-    append_json_string(out_, column_.name + "_exact");
-    out_ += ": ";
-    append_json_string(out_, exact_gpu_hours(time));
+    hours(format_gpu_hours(time, 4, Thousands::kPlain), exact_gpu_hours(time));
   }
   void operator()(const Ratio& ratio) {
+    if (column_.kind == ColumnKind::kGpuHours) {
+      return hours(format_hours(ratio, Thousands::kPlain), exact_hours(ratio));
+    }
     const auto percent = format_percent(ratio.part, ratio.whole, 4);
     if (percent) {
       member(*percent);
@@ -41,6 +41,13 @@ class JsonCell {
   void name() {
     append_json_string(out_, column_.name);
     out_ += ": ";
+  }
+  void hours(std::string_view rounded, std::string_view exact) {
+    member(rounded);
+    out_ += ", ";
+    append_json_string(out_, column_.name + "_exact");
+    out_ += ": ";
+    append_json_string(out_, exact);
   }
   void member(std::string_view value) {
     name();

@@ -5,6 +5,7 @@
 
 #include "core/check.h"
 #include "core/utf8.h"
+#include "reporting/hour_ratio.h"
 #include "reporting/minor_unit.h"
 #include "reporting/number_format.h"
 #include "reporting/shown_cell.h"
@@ -21,6 +22,7 @@ constexpr std::string_view kPlain = "\x1b[0m";
 
 struct ShowCell {
   std::optional<int> money_digits;  // of this column; absent: those of the currency
+  ColumnKind kind;
 
   std::string operator()(std::monostate) const { return ""; }
   std::string operator()(const std::string& text) const { return printable(text); }
@@ -32,6 +34,7 @@ struct ShowCell {
     return format_gpu_hours(time, 4, Thousands::kSeparated);
   }
   std::string operator()(const Ratio& ratio) const {
+    if (kind == ColumnKind::kGpuHours) return format_hours(ratio, Thousands::kSeparated);
     const auto percent = format_percent(ratio.part, ratio.whole, 1);
     return percent ? *percent + " %" : "";
   }
@@ -63,11 +66,11 @@ std::vector<std::optional<int>> column_digits(const Table& table, const TextStyl
   return digits;
 }
 
-TextCells show(const Row& row, const std::vector<std::optional<int>>& digits) {
+TextCells show(const Table& table, const Row& row, const std::vector<std::optional<int>>& digits) {
   CHECK(row.size() == digits.size(), "a cell for each column");
   TextCells line;
   for (std::size_t i = 0; i < row.size(); ++i) {
-    line.push_back(std::visit(ShowCell{digits[i]}, row[i]));
+    line.push_back(std::visit(ShowCell{digits[i], table.columns[i].kind}, row[i]));
   }
   return line;
 }
@@ -165,7 +168,7 @@ class Page {
 }  // namespace
 
 std::string shown_cell(const Cell& cell, std::optional<int> money_digits) {
-  return std::visit(ShowCell{money_digits}, cell);
+  return std::visit(ShowCell{money_digits, ColumnKind::kPercent}, cell);
 }
 
 std::string render_text(const Table& table, const TextStyle& style) {
@@ -174,9 +177,9 @@ std::string render_text(const Table& table, const TextStyle& style) {
   for (const Column& column : table.columns) header.push_back(column.title);
   const std::vector<std::optional<int>> digits = column_digits(table, style);
   std::vector<TextCells> lines;
-  for (const Row& row : table.rows) lines.push_back(show(row, digits));
+  for (const Row& row : table.rows) lines.push_back(show(table, row, digits));
   std::optional<TextCells> total;
-  if (table.total) total = show(*table.total, digits);
+  if (table.total) total = show(table, *table.total, digits);
 
   std::vector<std::size_t> widths(table.columns.size(), 0);
   widen(widths, header);

@@ -254,6 +254,31 @@ def kinds_of_device():
            f"in sreport's minutes: {row}")
 
 
+def suspended():
+    """Three hours on two GPUs, one of them suspended: costs and GPU-hours are of two, device-hours of
+    three, and both outputs say why."""
+    cwd = folder()
+    (cwd / "jobs.psv").write_text(
+        "JobID|Account|User|State|Start|End|ElapsedRaw|Suspended|AllocTRES|NodeList\n"
+        "1|ml|ann|COMPLETED|2026-03-01T01:00:00|2026-03-01T04:00:00|7200|01:00:00|cpu=8,gres/gpu=2,node=1|n1\n")
+    (cwd / "nodes.csv").write_text("node,gpu_model,gpu_count,vcpu,memory_gib,from,to\n"
+                                   "n1,A100-SXM4-40GB,2,64,512,2026-03-01,2026-03-02\n")
+    (cwd / "bill.csv").write_text(
+        "BillingAccountId,BilledCost,EffectiveCost,ListCost,ContractedCost,BillingCurrency,ChargePeriodStart,"
+        "ChargePeriodEnd,BillingPeriodStart,BillingPeriodEnd,ChargeCategory,ResourceId,ServiceCategory\n"
+        "a,48,48,48,48,USD,2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,2026-03-01T00:00:00Z,"
+        "2026-04-01T00:00:00Z,Usage,n1,Compute\n")
+    for name in ("jobs.psv", "nodes.csv", "bill.csv"):
+        expect_run(["import", "--cluster", "c", name], cwd)
+    expect_run(["allocate", "--month", "2026-03"], cwd, has=["holdings were suspended for a time"])
+    cost, = [row for row in csv.DictReader(io.StringIO(expect_run(
+        ["report", "--by", "user", "--format", "csv"], cwd)[0])) if row["user"] == "ann"]
+    expect((cost["effective_cost"], cost["gpu_hours_exact"]) == ("4", "4"), f"cost: {cost}")
+    held, = rows(["--as", "activity", "--by", "user"], cwd)
+    expect((held["gpu_hours_exact"], held["device_hours_exact"]) == ("4", "6"), f"activity: {held}")
+    expect_run(["report", "--as", "activity"], cwd, has=["1 holding suspended for 1.0000 hours in all"])
+
+
 def more_formats():
     cwd = folder()
     arguments = ["import", "--cluster", "c"]
@@ -270,6 +295,22 @@ def more_formats():
     lsf = os.path.join(ROOT, "tests", "data", "lsf", "lsb.acct")
     expect_run([*arguments, lsf], cwd, has=["LSF accounting", "1 holding: 1 new"])
     expect_run([*arguments, lsf], cwd, has=["1 already there"])
+    engine = os.path.join(ROOT, "tests", "data", "grid_engine", "accounting")
+    expect_run([*arguments, engine], cwd, has=["Grid Engine", "5 holdings: 5 new"])
+    expect_run([*arguments, engine], cwd, has=["5 already there"])
+    wide, = rows(["--as", "activity", "--by", "label:queue", "--filter", "label:queue=large"], cwd)
+    expect((wide["cpu_hours_exact"], wide["wall_hours_exact"], wide["wait_hours_exact"]) ==
+           (str(Fraction(9 * 180001, 3600)), str(Fraction(180001, 3600)), str(Fraction(10, 3600))),
+           f"a job of 9 slots: {wide}")
+    # What programs print is not what they read, and says so.
+    for name, text, advice in (
+            ("qacct", "====\nqname all.q\nru_wallclock 1s\n", "common/accounting"),
+            ("bhist", "Job <7>, User <ann>\nFri: Submitted from host <a>\n", "lsb.acct"),
+            ("tracejob", "Job: 7.srv\n\n02/11/2026 20:12:21  S    Job Queued\n", "accounting log"),
+            ("xpu-smi", "Timestamp, DeviceId, GPU Power (W)\n06:14:46.000, 0, 14.61\n", "usage"),
+            ("ray", '[{"type": "SUBMISSION", "job_id": "01"}]', "table of holdings")):
+        (cwd / name).write_text(text)
+        expect_run([*arguments, name], cwd, code=1, has=[advice])
     # A pod with two GPUs of a node with eight, as kube-state-metrics tells them.
     pod = 'namespace="ml",pod="train",uid="u1"'
     (cwd / "ksm.prom").write_text("".join(line + "\n" for line in (
@@ -341,6 +382,7 @@ def old_defects():
 
 held_nothing()
 kinds_of_device()
+suspended()
 more_formats()
 old_defects()
 activity()

@@ -3,7 +3,9 @@ the traces' own rows, in whole units and milliseconds.
 
 Muri's traces (SIGCOMM'22) are of Microsoft's Philly: 1,494 and 992 jobs of up to 16 GPUs. The job's
 model stands for its user, and its priority for its queue; CPUs and memory, which they lack, are
-given by its GPUs. SARC's are of three Slurm clusters of Mila and the Alliance.
+given by its GPUs. In `muri_trace1_pr.csv` all are submitted at once. SARC's are of three Slurm
+clusters of Mila and the Alliance. Philly's own 24,134 jobs come as sacct, and openb's pods (Alibaba)
+share GPUs; both are those of the demonstration.
 """
 import collections
 import csv
@@ -51,7 +53,7 @@ def truth(jobs, by):
             hours = Fraction(end - begin, 3_600_000)
             for name in ("cpu", "gpu", "gib", "node"):
                 row[name] += job[name] * hours
-            row["device"] += job["gpu"] * hours
+            row["device"] += job.get("device", job["gpu"]) * hours
             row["wall"] += hours
             row["running"] += 1
             if begin == job["begin"]:
@@ -133,8 +135,58 @@ def sarc(name):
     print(f"{name}: {len(jobs)} jobs, {compared} figures")
 
 
-for trace in ("muri_trace1.csv", "muri_trace3.csv"):
+def philly():
+    """sacct without nodes and without memory: jobs of a partition whose node is not known."""
+    cwd = folder()
+    # The policy's zone is that of the days; the records' times are of the cluster's, UTC.
+    (cwd / "pennyweight.yaml").write_text("policy:\n  time_zone: Europe/Berlin\n")
+    path = os.path.join(ROOT, "data", "demo", "philly-sacct.txt")
+    jobs = []
+    with open(path) as file:
+        for row in csv.DictReader(file, delimiter="|"):
+            begin, end = (int(datetime.datetime.fromisoformat(row[name]).replace(tzinfo=UTC).timestamp())
+                          * 1000 for name in ("Start", "End"))
+            if begin == end:
+                continue
+            tres = dict(part.split("=") for part in row["AllocTRES"].split(","))
+            jobs.append({"gpu": int(tres["gres/gpu"]), "cpu": int(tres["cpu"]), "gib": 0, "node": 0,
+                         "submit": begin, "begin": begin, "end": end, "ended": True,
+                         "slurm_account": row["Account"], "label:user": row["User"],
+                         "partition": row["Partition"]})
+    expect_run(["import", "--cluster", "philly", path], cwd, has=["24,134"])
+    compared = sum(compare(cwd, jobs, by, f"philly by {by}")
+                   for by in ([], ["slurm_account"], ["label:user"], ["partition"]))
+    print(f"philly: {len(jobs):,} jobs, {compared:,} figures")
+
+
+def openb():
+    """Pods with thousandths of GPUs, whose nodes are not known; by QoS, as by queue."""
+    cwd = folder()
+    (cwd / "pennyweight.yaml").write_text("policy:\n  time_zone: Europe/Berlin\n")
+    path = os.path.join(ROOT, "data", "demo", "openb-pods.csv")
+    origin = int(datetime.datetime(2023, 1, 1, tzinfo=UTC).timestamp())
+    jobs = []
+    with open(path) as file:
+        for row in csv.DictReader(file):
+            if not row["scheduled_time"] or row["scheduled_time"] == row["deletion_time"]:
+                continue
+            begin, end, submit = (1000 * (origin + int(row[name])) for name in
+                                  ("scheduled_time", "deletion_time", "creation_time"))
+            gpus = int(row["num_gpu"])
+            jobs.append({"gpu": Fraction(gpus * int(row["gpu_milli"] or 0), 1000), "device": gpus,
+                         "cpu": Fraction(int(row["cpu_milli"]), 1000), "node": 0,
+                         "gib": Fraction(int(row["memory_mib"]), 1024), "submit": submit,
+                         "begin": begin, "end": end, "ended": True, "label:qos": row["qos"]})
+    expect_run(["import", "--cluster", "openb", "--origin", "2023-01-01", path], cwd,
+               has=["1,050 pods were never scheduled"])
+    compared = sum(compare(cwd, jobs, by, f"openb by {by}") for by in ([], ["label:qos"]))
+    print(f"openb: {len(jobs):,} pods, {compared:,} figures")
+
+
+for trace in ("muri_trace1.csv", "muri_trace3.csv", "muri_trace1_pr.csv"):
     muri(trace)
+philly()
+openb()
 for trace in ("sarc_mila_1706227200.json", "sarc_raisin_1716595200.json",
               "sarc_fromage_1708819200.json"):
     sarc(trace)

@@ -100,7 +100,7 @@ def written_in_code():
 
 
 def main():
-    paths = {"/api/v1/costs", "/api/v1/reconcile", "/api/v1/live/now"}
+    paths = {"/api/v1/activity", "/api/v1/costs", "/api/v1/reconcile", "/api/v1/live/now"}
     described = list((root / "docs/api/openapi").glob("*.yaml"))
     if described:
         known = {("" if path.startswith("/api/") else "/api/v1") + path for part in described

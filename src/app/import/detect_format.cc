@@ -51,6 +51,31 @@ bool is_sacct_for_eyes(std::string_view text) {
   return next.starts_with("---");
 }
 
+// Output of programs that is not read, and what to import in its place.
+struct Lookalike {
+  std::string_view begins;
+  std::string_view has;  // somewhere
+  std::string_view advice;
+};
+constexpr Lookalike kLookalikes[] = {
+    {"====", "ru_wallclock",
+     "is the output of Grid Engine's qacct, whose times have no zone; import the file that it "
+     "reads, "
+     "$SGE_ROOT/$SGE_CELL/common/accounting (format grid-engine)"},
+    {"Job <", "Submitted from host",
+     "is the output of LSF's bhist or bacct, whose times have no year; import the file that they "
+     "read, lsb.acct (format lsf)"},
+    {"Summary of time in seconds", "JOBID",
+     "is the output of LSF's bhist, which does not say when jobs ran; import the file that it "
+     "reads, lsb.acct (format lsf)"},
+    {"Job: ", "Job Queued",
+     "is the output of PBS' tracejob, which has one job; import the accounting log that it reads, "
+     "PBS_HOME/server_priv/accounting/YYYYMMDD (format pbs)"},
+    {"Timestamp, DeviceId", "",
+     "is the output of Intel's xpu-smi, which numbers the GPUs and does not name them; write it as "
+     "a table of usage (format usage) with the UUIDs of xpu-smi discovery"},
+};
+
 // What a file of no known format probably is, and what to do; empty: no idea.
 std::string_view likely_mistake(std::string_view text) {
   const std::string_view line = first_line(text);
@@ -72,6 +97,11 @@ std::string_view likely_mistake(std::string_view text) {
     return "is Slurm's gres.conf, which lists device files; what each node has is in slurm.conf, "
            "or "
            "in the output of scontrol show node: import one of them";
+  }
+  for (const Lookalike& each : kLookalikes) {
+    if (line.starts_with(each.begins) && text.find(each.has) != std::string_view::npos) {
+      return each.advice;
+    }
   }
   if (line.find(',') != std::string_view::npos) return {};
   if (bill::detect_bill_format(split_header(line, ';')) != nullptr)
@@ -103,6 +133,14 @@ const std::vector<FormatColumns>& columns_of_formats() {
       {"nvidia-smi", {"timestamp", "index", "uuid"}},
   };
   return kColumns;
+}
+
+// What JSON would have to have; empty: it is no JSON.
+std::string_view known_json(const FileStart& start) {
+  if (!start.is_json()) return "";
+  return "; of JSON, these are known by their keys: sacct's (\"jobs\"), kubectl's (\"kind\"), "
+         "amd-smi's and rocm-smi's (\"gpu\", \"card0\"), and bills; this has none of them where "
+         "they belong. Jobs of Ray or Run:ai can be given as a table of holdings";
 }
 
 // The format with the most of its columns in the header, and those that are missing; empty: no
@@ -193,7 +231,7 @@ Result<const InputFormat*> detect_format(std::string_view beginning, const std::
       fmt::format("is of no format that is known here; its first line is '{}{}'{}; name the "
                   "format with --format: {}",
                   printable(line.substr(0, kShown)), line.size() > kShown ? "…" : "",
-                  nearest_format(line), known));
+                  start.is_json() ? std::string(known_json(start)) : nearest_format(line), known));
 }
 
 }  // namespace pennyweight

@@ -50,6 +50,10 @@ TEST(DetectFormat, ByContent) {
       {"# x\nClusterName=lab\nGresTypes=gpu\n", "slurm-conf"},
       {"NodeName=n[1-4] CPUs=16 Gres=gpu:a100:4\n", "slurm-conf"},
       {"\"JOB_FINISH\" \"10.1\" 1770868800 7 1000\n", "lsf"},
+      {"dteam:testce.test:dteam:dteam041:STDIN:43:sge:19:1200093286:1200093294:1200093295:0:0:1:0:"
+       "0:0:"
+       "0:0:0:0:46206:0:0:0:0:0:0:0:337:257:NONE:defaultdepartment:NONE:1:0:0:0:0:-U d:0:NONE:3\n",
+       "grid-engine"},
       {R"([{"gpu": 0, "bdf": "0000:0C:00.0", "uuid": "u"}])", "amd-smi"},
       {R"({"card0": {"Unique ID": "0x1", "Card Series": "x"}})", "amd-smi"},
       {"# HELP kube_pod_info [STABLE] x\n", "kube-state-metrics"},

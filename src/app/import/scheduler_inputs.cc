@@ -1,5 +1,5 @@
 // Records of schedulers as input formats: Slurm's sacct, scontrol and slurm.conf, the accounting of
-// PBS and LSF, and Kubernetes traces in the openb schema.
+// PBS, LSF and Grid Engine, and Kubernetes traces in the openb schema.
 #include <fmt/format.h>
 
 #include <memory>
@@ -10,6 +10,7 @@
 #include "app/import/format_lists.h"
 #include "app/import/parser_tools.h"
 #include "core/try.h"
+#include "ingest/schedulers/grid_engine/accounting.h"
 #include "ingest/schedulers/lsf/accounting.h"
 #include "ingest/schedulers/openb/nodes.h"
 #include "ingest/schedulers/openb/pods.h"
@@ -180,6 +181,26 @@ Result<FileParser> open_lsf(const InputFormat&, const ParserInput& input) {
                     }};
 }
 
+Result<FileParser> open_grid_engine(const InputFormat&, const ParserInput& input) {
+  const auto reader = std::make_shared<grid_engine::AccountingReader>(
+      grid_engine::AccountingOptions{input.file, input.cluster.name, input.now},
+      facts_into<Holding>(input.sink, &SessionSink::holdings),
+      facts_into<Outcome>(input.sink, &SessionSink::outcomes), rejected_into(input.sink));
+  return FileParser{[reader](std::string_view chunk) { return reader->feed(chunk); },
+                    [reader, input]() -> Result<void> {
+                      TRY(reader->finish());
+                      add_remark(input, reader->counts().others,
+                                 "record is of a task of a parallel job, whose own record has it",
+                                 "records are of tasks of parallel jobs, whose own records have "
+                                 "them");
+                      return {};
+                    }};
+}
+
+bool matches_grid_engine(const InputFormat&, const FileStart& start) {
+  return grid_engine::is_accounting_file(start.text());
+}
+
 bool matches_lsf(const InputFormat&, const FileStart& start) {
   return lsf::is_accounting_file(start.text());
 }
@@ -250,6 +271,12 @@ std::vector<InputFormat> scheduler_inputs() {
        .description = "LSF accounting (lsb.acct)",
        .matches = matches_lsf,
        .open = open_lsf,
+       .needs_cluster = true,
+       .outcome_name = kJobWithoutTime},
+      {.name = "grid-engine",
+       .description = "Grid Engine (accounting file)",
+       .matches = matches_grid_engine,
+       .open = open_grid_engine,
        .needs_cluster = true,
        .outcome_name = kJobWithoutTime},
       {.name = "openb-pods",

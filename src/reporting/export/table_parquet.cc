@@ -7,6 +7,7 @@
 #include "core/decimal.h"
 #include "core/duckdb/table_writer.h"
 #include "core/try.h"
+#include "reporting/hour_ratio.h"
 #include "reporting/number_format.h"
 
 namespace pennyweight {
@@ -71,6 +72,11 @@ struct Appender {
     row.emplace_back(exact_gpu_hours(time));
   }
   void operator()(const Ratio& ratio) const {
+    if (kind == ColumnKind::kGpuHours) {
+      row.push_back(parse_decimal_cell(format_hours(ratio, Thousands::kPlain)));
+      row.emplace_back(exact_hours(ratio));
+      return;
+    }
     const auto percent = format_percent(ratio.part, ratio.whole, 4);
     row.push_back(percent ? parse_decimal_cell(*percent) : FileCell());
   }

@@ -207,6 +207,11 @@ void Activity::add(const Holding& holding) {
     if (!holding.cpu_milli) ++gaps_.without_cpu;
     if (!holding.memory_bytes) ++gaps_.without_memory;
     if (begins && !wait) ++gaps_.without_submit;
+    const Interval time(times.front().second.begin(), times.back().second.end());
+    const auto running = time.overlap(holding.held);
+    const std::uint64_t ms = time.length_ms() - (running ? running->length_ms() : 0);
+    if (ms > 0) ++gaps_.suspended;
+    gaps_.suspended_ms += ms;
   }
 
   const bool is_gres_gpu = std::holds_alternative<WholeGpu>(holding.device) ||

@@ -63,6 +63,8 @@ struct ActivityGaps {
   std::uint64_t without_share = 0;   // whose share of a GPU is not known
   std::uint64_t without_node = 0;    // that name only a pool: the number of their nodes is unknown
   std::uint64_t without_submit = 0;  // that began, and do not say when they were submitted
+  std::uint64_t suspended = 0;       // that were suspended
+  UInt128 suspended_ms = 0;          // of them, in the time
 };
 
 struct ActivityOptions {

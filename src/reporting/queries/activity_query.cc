@@ -31,8 +31,9 @@ GpuTime hours_of_ms(UInt128 units_ms) { return GpuTime::of(units_ms * CardShare:
 GpuTime hours_of_milli(UInt128 milli_ms) {
   return GpuTime::of(milli_ms * (CardShare::kUnitsPerCard / 1000));
 }
-GpuTime gib_hours(UInt128 byte_ms) {
-  return GpuTime::of(multiply_divide(byte_ms, CardShare::kUnitsPerCard, UInt128{1} << 30).quotient);
+constexpr Int128 kMsOfAnHour = 3'600'000;
+Ratio gib_hours(UInt128 byte_ms) {
+  return {static_cast<Int128>(byte_ms), (Int128{1} << 30) * kMsOfAnHour};
 }
 
 // Whole minutes, half to even, as sreport rounds them.
@@ -47,8 +48,9 @@ std::uint64_t gpu_minutes(GpuTime time) {
   return minutes_of(time.count(), CardShare::kUnitsPerCard);
 }
 
-GpuTime per_job(GpuTime all, std::uint64_t jobs) {
-  return jobs == 0 ? GpuTime() : GpuTime::of(all.count() / jobs);
+Ratio per_job(GpuTime all, std::uint64_t jobs) {
+  if (jobs == 0) return {0, 1};
+  return {static_cast<Int128>(all.count()), static_cast<Int128>(kGpuHour.count()) * Int128{jobs}};
 }
 
 // A measure as a column of a table.
@@ -240,6 +242,15 @@ Table table_of(const Activity& activity, const ActivityOptions& options, std::st
             "that began and do not say when they were submitted: not in the waits");
   }
   add_gap(table, gaps.without_node, "that name only a pool: not in the node-hours");
+  if (gaps.suspended > 0) {
+    // A wall-hour is shown as a GPU-hour is.
+    const GpuTime time = GpuTime::of(gaps.suspended_ms * CardShare::kUnitsPerCard);
+    add_gap(table, gaps.suspended,
+            fmt::format("suspended for {} hours in all: in the hours of devices, memory and nodes, "
+                        "as sreport counts them, and not in those of CPUs, wall time and GPUs, nor "
+                        "in cost reports",
+                        format_gpu_hours(time, 4, Thousands::kSeparated)));
+  }
   return table;
 }
 

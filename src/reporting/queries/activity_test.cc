@@ -156,6 +156,8 @@ TEST(Activity, ASuspendedJobKeepsItsDevices) {
   EXPECT_EQ(first.ended, 0u);
   EXPECT_EQ(second.ended, 1u);
   EXPECT_EQ(activity.total().devices, UInt128{2} * 5 * kHour);
+  EXPECT_EQ(activity.gaps().suspended, 1u);
+  EXPECT_EQ(activity.gaps().suspended_ms, UInt128{3} * kHour);
 }
 
 TEST(Activity, CountsJobsThatHeldNothing) {

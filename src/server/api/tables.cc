@@ -15,6 +15,7 @@
 #include "core/ascii.h"
 #include "core/check.h"
 #include "reporting/export/table_parquet.h"
+#include "reporting/hour_ratio.h"
 #include "reporting/number_format.h"
 
 namespace pennyweight::api {
@@ -48,6 +49,7 @@ std::string_view to_text(ColumnKind kind) {
 
 struct CellWriter {
   JsonWriter& out;
+  const Column& column;
   const std::string& name;
 
   void operator()(std::monostate) const { out.key(name).null(); }
@@ -60,6 +62,11 @@ struct CellWriter {
     out.field(name + "_exact", exact_gpu_hours(time));
   }
   void operator()(const Ratio& ratio) const {
+    if (column.kind == ColumnKind::kGpuHours) {
+      out.field(name, format_hours(ratio, Thousands::kPlain));
+      out.field(name + "_exact", exact_hours(ratio));
+      return;
+    }
     out.field(name, format_percent(ratio.part, ratio.whole, 4));
   }
   void operator()(std::uint64_t count) const { out.field(name, count); }
@@ -68,7 +75,7 @@ struct CellWriter {
 void write_cells(JsonWriter& out, const Table& table, const Row& row) {
   CHECK(row.size() == table.columns.size(), "a cell for each column");
   for (std::size_t i = 0; i < row.size(); ++i) {
-    std::visit(CellWriter{out, table.columns[i].name}, row[i]);
+    std::visit(CellWriter{out, table.columns[i], table.columns[i].name}, row[i]);
   }
 }
 

@@ -327,56 +327,28 @@ AccountingReader::AccountingReader(AccountingOptions options, FactSink<Holding> 
     : options_(std::move(options)),
       holdings_(std::move(holdings)),
       without_time_(std::move(without_time)),
-      rejected_(std::move(rejected)) {}
-
-Result<void> AccountingReader::feed(std::string_view chunk) {
-  while (!chunk.empty()) {
-    const std::size_t end = chunk.find('\n');
-    const std::string_view part = chunk.substr(0, end);
-    if (line_.size() + part.size() > limits::kRowBytesMax) {
-      line_.append(part.substr(0, limits::kRejectedTextBytesMax));
-      line_.resize(std::min(line_.size(), limits::kRejectedTextBytesMax));
-      is_line_too_long_ = true;
-    } else if (!is_line_too_long_) {
-      line_.append(part);
-    }
-    if (end == std::string_view::npos) return {};
-    chunk.remove_prefix(end + 1);
-    TRY(end_line());
-  }
-  return {};
-}
+      rejected_(std::move(rejected)),
+      lines_([this](const FedLine& line) { return read_record(line); }) {}
 
 Result<void> AccountingReader::finish() {
-  if (!line_.empty()) {
-    TRY(end_line());
-  }
+  TRY(lines_.finish());
   TRY(holdings_.flush());
   TRY(without_time_.flush());
   return rejected_.flush();
 }
 
-Result<void> AccountingReader::end_line() {
-  std::string_view line = line_;
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  Result<void> done;
-  if (!line.empty() && !line.starts_with('#')) done = read_record(line);
-  line_.clear();
-  is_line_too_long_ = false;
-  ++number_;
-  return done;
-}
-
-Result<void> AccountingReader::read_record(std::string_view line) {
+Result<void> AccountingReader::read_record(const FedLine& fed) {
+  const std::string_view line = fed.text;
+  if (line.starts_with('#')) return {};
   const auto reject = [&](std::string_view field, std::string_view reason) -> Result<void> {
     ++counts_.rejected;
     return rejected_.add({.file = options_.file,
-                          .line = number_,
+                          .line = fed.number,
                           .column = std::string(field),
                           .reason = printable_text(reason, limits::kRejectedTextBytesMax),
                           .text = printable_text(line, limits::kRejectedTextBytesMax)});
   };
-  if (is_line_too_long_) {
+  if (fed.is_too_long) {
     return reject("", fmt::format("it has more than {} bytes", limits::kRowBytesMax));
   }
   if (!is_plain_text(line)) return reject("", "it is not UTF-8 text");
@@ -395,10 +367,10 @@ Result<void> AccountingReader::read_record(std::string_view line) {
   counts_ = seen;
   ++counts_.runs;
   if (found->without_time) {
-    found->without_time->source = {number_};
+    found->without_time->source = {fed.number};
     return without_time_.add(*std::move(found->without_time));
   }
-  found->holding->source = {number_};
+  found->holding->source = {fed.number};
   ++counts_.holdings;
   return holdings_.add(*std::move(found->holding));
 }

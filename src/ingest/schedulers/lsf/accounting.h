@@ -22,6 +22,7 @@
 #include "core/error.h"
 #include "core/id.h"
 #include "core/instant.h"
+#include "ingest/lines/line_feeder.h"
 #include "ledger/fact_batch.h"
 #include "ledger/holding.h"
 #include "ledger/outcome.h"
@@ -54,22 +55,19 @@ class AccountingReader {
 
   // Bytes in chunks of any length. An Error is the sink's; a record with a mistake goes to
   // `rejected`. Nothing may be fed after an Error.
-  Result<void> feed(std::string_view chunk);
+  Result<void> feed(std::string_view chunk) { return lines_.feed(chunk); }
   Result<void> finish();
   const AccountingCounts& counts() const { return counts_; }
 
  private:
-  Result<void> end_line();
-  Result<void> read_record(std::string_view line);
+  Result<void> read_record(const FedLine& line);
 
   const AccountingOptions options_;
   FactBatch<Holding> holdings_;
   FactBatch<Outcome> without_time_;
   FactBatch<RejectedRow> rejected_;
   AccountingCounts counts_;
-  std::string line_;
-  bool is_line_too_long_ = false;
-  std::uint64_t number_ = 1;
+  LineFeeder lines_;
 };
 
 // Whether a text begins with a record of lsb.acct, comments before it passed over.

@@ -147,6 +147,7 @@ TEST(OpenbPods, AWholeRow) {
   EXPECT_EQ(pod.memory_bytes, 15258ull << 20);
   EXPECT_EQ(pod.labels.find("qos"), "BE");
   EXPECT_EQ(pod.labels.find("pod_phase"), "Running");
+  EXPECT_TRUE(pod.labels.find(kSubmitTimeLabel).has_value());
   EXPECT_EQ(pod.source.line, 2u);
 }
 

@@ -143,9 +143,14 @@ class PodReader::Table final : public csv::Sink {
     const std::uint64_t cpu_milli = cells.scaled("cpu_milli", 1);
     const std::uint64_t memory_bytes = cells.scaled("memory_mib", kBytesPerMib);
     Labels labels = read_labels(cells);
-    time_of(cells, "creation_time");
+    const auto created = time_of(cells, "creation_time");
     const auto scheduled = time_of(cells, "scheduled_time");
     const auto deleted = time_of(cells, "deletion_time");
+    if (created) {
+      if (const auto set = labels.set(kSubmitTimeLabel, to_text(*created)); !set) {
+        cells.refuse("creation_time", set.error().message);
+      }
+    }
     if (cells.refusal()) return std::nullopt;
     if (!scheduled) {
       ++counts_.never_scheduled;
