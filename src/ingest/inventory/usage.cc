@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::string_view kUsageRequired[] = {"node", "gpu", "at"};
 constexpr std::string_view kUsageOptional[] = {
-    "cluster",   "mig_instance",      "mig_profile",
-    "model",     "gpu_util",          "engine_active",
-    "sm_active", "memory_used_bytes", "memory_total_bytes",
-    "workload",  "of_workload"};
+    "cluster",     "mig_instance",      "mig_profile",        "model",
+    "gpu_util",    "engine_active",     "sm_active",          "tensor_active",
+    "dram_active", "memory_used_bytes", "memory_total_bytes", "workload",
+    "of_workload"};
 constexpr csv::Columns kUsageColumns{
     .required = kUsageRequired, .optional = kUsageOptional, .open_prefix = {}};
 
@@ -54,6 +54,8 @@ std::optional<Usage> read_usage(const csv::Header&, csv::Cells& cells,
               .of_workload = read_flag(cells, "of_workload"),
               .id = {},
               .source = {}};
+  usage.tensor_active_ppm = share_of(cells, "tensor_active", kPpm, "0 to 1");
+  usage.dram_active_ppm = share_of(cells, "dram_active", kPpm, "0 to 1");
   if (usage.of_workload && usage.workload.empty()) {
     cells.refuse("workload", "values of a workload that is not named; fill it in");
   }

@@ -273,6 +273,8 @@ class Gatherer {
       usage.gpu_util_ppm = value(Field::kGpuUtil);
       usage.engine_active_ppm = value(Field::kEngineActive);
       usage.sm_active_ppm = value(Field::kSmActive);
+      usage.tensor_active_ppm = value(Field::kTensorActive);
+      usage.dram_active_ppm = value(Field::kDramActive);
       usage.memory_used_bytes = value(Field::kMemoryUsed);
       usage.memory_total_bytes = value(Field::kMemoryTotal);
       usage.power_milliwatts = value(Field::kPower);

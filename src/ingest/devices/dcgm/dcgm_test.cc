@@ -107,6 +107,8 @@ TEST(Dcgm, RenamedMetricsAndScales) {
       {"DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO", "1", &Usage::engine_active_ppm, 1'000'000},
       {"DCGM_FI_PROF_SM_ACTIVE", "3.9e-05", &Usage::sm_active_ppm, 39},
       {"DCGM_FI_PROF_SM_UTIL_RATIO", "0.5", &Usage::sm_active_ppm, 500'000},
+      {"DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", "0.25", &Usage::tensor_active_ppm, 250'000},
+      {"DCGM_FI_PROF_DRAM_ACTIVE", "0.6", &Usage::dram_active_ppm, 600'000},
       {"DCGM_FI_DEV_FB_USED", "4384", &Usage::memory_used_bytes, 4384 * kMib},
       {"DCGM_FI_DEV_FB_TOTAL", "1", &Usage::memory_total_bytes, kMib},
       {"DCGM_FI_DEV_POWER_USAGE", "28.722000", &Usage::power_milliwatts, 28'722},

@@ -30,9 +30,10 @@ bool is_blank(Field field, Decimal value) {
 }  // namespace
 
 const DcgmMetric* find_field(std::string_view metric) {
-  constexpr Field kRead[] = {Field::kGpuUtil,     Field::kEngineActive, Field::kSmActive,
-                             Field::kMemoryUsed,  Field::kMemoryFree,   Field::kMemoryReserved,
-                             Field::kMemoryTotal, Field::kPower,        Field::kEnergy};
+  constexpr Field kRead[] = {Field::kGpuUtil,      Field::kEngineActive,   Field::kSmActive,
+                             Field::kTensorActive, Field::kDramActive,     Field::kMemoryUsed,
+                             Field::kMemoryFree,   Field::kMemoryReserved, Field::kMemoryTotal,
+                             Field::kPower,        Field::kEnergy};
   const DcgmMetric* const found = find_dcgm_metric(metric);
   if (found == nullptr || !found->variant.empty()) return nullptr;
   return std::ranges::find(kRead, found->field) == std::end(kRead) ? nullptr : found;
