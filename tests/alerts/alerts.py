@@ -4,18 +4,14 @@ usage: alerts.py PENNYWEIGHT ROOT
 """
 import hashlib
 import hmac
-import http.server
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
-import sys
-import threading
 import time
 
-from steps import BINARY, billed_folder, expect, failures, run, wait_for
+from steps import BINARY, billed_folder, expect, finish, receive, run, wait_for
 
 SECRET = b"a shared secret"
 KILLS = int(os.environ.get("PENNYWEIGHT_KILLS", "3"))
@@ -23,20 +19,14 @@ received = []  # (id, is_retry, status, rule, scope)
 answers = [200]  # of the receiver, the last one again and again
 
 
-class Receiver(http.server.BaseHTTPRequestHandler):
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        status = answers.pop(0) if len(answers) > 1 else answers[0]
-        if status == 200:
-            if self.path == "/hook":
-                signed = "sha256=" + hmac.new(SECRET, body, hashlib.sha256).hexdigest()
-                expect(self.headers["X-Pennyweight-Signature"] == signed, "the body is signed")
-            received.append((self.path, json.loads(body)))
-        self.send_response(status)
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
+def take(path, headers, body):
+    status = answers.pop(0) if len(answers) > 1 else answers[0]
+    if status == 200:
+        if path == "/hook":
+            signed = "sha256=" + hmac.new(SECRET, body, hashlib.sha256).hexdigest()
+            expect(headers["X-Pennyweight-Signature"] == signed, "the body is signed")
+        received.append((path, json.loads(body)))
+    return status
 
 
 def hooks():
@@ -44,8 +34,7 @@ def hooks():
 
 
 def main():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server = receive(take)
     port = server.server_address[1]
     period = "period: project, from: 2026-03-01, to: 2199-12-31"
     budgets = "".join(f"  - {{name: b{i}, amount: {i} USD, {period}}}\n" for i in range(1, 6))
@@ -116,12 +105,7 @@ alerts:
                              text=True, timeout=60)
     expect(refused.returncode == 1 and "alerts.allow_private" in refused.stderr, refused.stderr)
     server.shutdown()
-    if failures:
-        print((folder / "serve.log").read_text()[-3000:])
-    else:
-        shutil.rmtree(folder)
-    print("alerts:", "ok" if not failures else f"{len(failures)} failed", len(received), "requests")
-    sys.exit(bool(failures))
+    finish("alerts", folder, f"{len(received)} requests")
 
 
 if __name__ == "__main__":

@@ -2,34 +2,20 @@
 
 usage: breach.py PENNYWEIGHT ROOT
 """
-import http.server
 import json
-import pathlib
-import re
-import shutil
-import subprocess
-import sys
-import tempfile
-import threading
 import time
 import urllib.request
 
-from steps import BINARY, expect, failures, wait_for
+from steps import Serve, expect, finish, new_folder, receive, wait_for
 
 LONGEST_S = 60
 arrived = {}  # rule: when
 
 
-class Receiver(http.server.BaseHTTPRequestHandler):
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if body["status"] == "firing":
-            arrived.setdefault(body["rule"], time.monotonic())
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
+def take(_path, _headers, body):
+    body = json.loads(body)
+    if body["status"] == "firing":
+        arrived.setdefault(body["rule"], time.monotonic())
 
 
 def exposition(heat, xid):
@@ -41,24 +27,19 @@ def exposition(heat, xid):
 
 
 def main():
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="pennyweight-breach-"))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    folder = new_folder("breach")
+    server = receive(take)
     (folder / "pennyweight.yaml").write_text(f"""
 clusters: [{{name: lab, kind: kubernetes}}]
 alerts:
   allow_private: [127.0.0.1]
   receivers: [{{name: hook, url: "http://127.0.0.1:{server.server_address[1]}/"}}]
 """)
-    log = open(folder / "serve.log", "ab")
-    process = subprocess.Popen([BINARY, "serve", "--listen", "127.0.0.1:0"], cwd=folder, stdout=log,
-                               stderr=subprocess.STDOUT)
-    said = wait_for(lambda: re.search(r"serving.*?(127\.0\.0\.1:\d+)", (folder / "serve.log").read_text()),
-                    "serve begins")
-    token = (folder / "pennyweight.duckdb.live" / "machine-token").read_text().strip()
+    serve = Serve(folder).begin()
+    token = serve.machine_token()
 
     def send(heat, xid):
-        request = urllib.request.Request(f"http://{said[1]}/api/v1/import/prometheus?cluster=lab",
+        request = urllib.request.Request(f"http://{serve.address}/api/v1/import/prometheus?cluster=lab",
                                          exposition(heat, xid),
                                          {"Content-Type": "text/plain", "Authorization": f"Bearer {token}"})
         with urllib.request.urlopen(request, timeout=60) as answer:
@@ -76,15 +57,9 @@ alerts:
         took = arrived.get(rule, time.monotonic()) - begin
         print(f"breach: {rule} after {took:.1f} s")
         expect(took <= LONGEST_S, f"{rule} took {took:.1f} s")
-    process.terminate()
-    expect(process.wait(timeout=60) == 0, "serve ends in order")
+    serve.end()
     server.shutdown()
-    if failures:
-        print((folder / "serve.log").read_text()[-3000:])
-    else:
-        shutil.rmtree(folder)
-    print("breach:", "ok" if not failures else f"{len(failures)} failed")
-    sys.exit(bool(failures))
+    finish("breach", folder)
 
 
 if __name__ == "__main__":

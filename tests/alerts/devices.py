@@ -2,31 +2,13 @@
 
 usage: devices.py PENNYWEIGHT ROOT
 """
-import http.server
 import json
-import pathlib
-import re
-import shutil
-import subprocess
-import sys
-import tempfile
-import threading
 import time
 import urllib.request
 
-from steps import BINARY, expect, failures, wait_for
+from steps import Serve, expect, finish, new_folder, receive, wait_for
 
 received = []
-
-
-class Receiver(http.server.BaseHTTPRequestHandler):
-    def do_POST(self):
-        received.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
 
 
 def exposition():
@@ -46,9 +28,8 @@ def exposition():
 
 
 def main():
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="pennyweight-devices-"))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    folder = new_folder("devices")
+    server = receive(lambda _path, _headers, body: received.append(json.loads(body)))
     (folder / "pennyweight.yaml").write_text(f"""
 clusters: [{{name: lab, kind: kubernetes}}]
 serve: {{flush_every: 1s}}
@@ -59,14 +40,9 @@ alerts:
   allow_private: [127.0.0.1]
   receivers: [{{name: hook, url: "http://127.0.0.1:{server.server_address[1]}/"}}]
 """)
-    log = open(folder / "serve.log", "ab")
-    process = subprocess.Popen([BINARY, "serve", "--listen", "127.0.0.1:0"], cwd=folder, stdout=log,
-                               stderr=subprocess.STDOUT)
-    said = wait_for(lambda: re.search(r"serving.*?(127\.0\.0\.1:\d+)", (folder / "serve.log").read_text()),
-                    "serve begins")
-    token = (folder / "pennyweight.duckdb.live" / "machine-token").read_text().strip()
-    request = urllib.request.Request(f"http://{said[1]}/api/v1/import/prometheus?cluster=lab", exposition(),
-                                     {"Content-Type": "text/plain", "Authorization": f"Bearer {token}"})
+    serve = Serve(folder).begin()
+    request = urllib.request.Request(f"http://{serve.address}/api/v1/import/prometheus?cluster=lab", exposition(),
+                                     {"Content-Type": "text/plain", "Authorization": f"Bearer {serve.machine_token()}"})
     with urllib.request.urlopen(request, timeout=60) as answer:
         taken = answer.read().decode()
     wanted = {"gpu_hot": "96 °C", "gpu_xid": "XID 79 on 1 GPU", "telemetry_missing": "No telemetry of cluster lab"}
@@ -76,15 +52,9 @@ alerts:
         expect(wanted.get(body["rule"], "") in body["summary"], body["summary"])
         expect(body["severity"] == "critical" and "00000001-0000" not in body["summary"], body["summary"])
     expect(len(received) == len(wanted), f"each comes once: {[body['id'] for body in received]}")
-    process.terminate()
-    expect(process.wait(timeout=60) == 0, "serve ends in order")
+    serve.end()
     server.shutdown()
-    if failures:
-        print((folder / "serve.log").read_text()[-3000:])
-    else:
-        shutil.rmtree(folder)
-    print("devices:", "ok" if not failures else f"{len(failures)} failed")
-    sys.exit(bool(failures))
+    finish("devices", folder)
 
 
 if __name__ == "__main__":

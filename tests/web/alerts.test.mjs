@@ -107,12 +107,53 @@ describe('alerts', {skip: !program && 'needs the program', timeout: 600_000}, ()
     assert.doesNotMatch(await page.locator('main').innerText(), /hook|nobody/);
   });
 
+  // The lead does it without help, in the pages alone; five minutes are allowed.
+  test('a lead sets a budget and is warned', async (t) => {
+    const begin = Date.now();
+    const page = await somebody(t, 'team-lead-web');
+    await page.getByRole('link', {name: 'Budgets'}).first().click();
+    await settled(page, 'Budgets');
+    await page.getByRole('button', {name: 'New budget'}).click();
+    const dialog = page.getByRole('dialog');
+    assert.equal(await dialog.getByLabel('Scope').inputValue(), 'team=nlp', "the team's own scope is there already");
+    await dialog.getByLabel('Name').fill('lead-trial');
+    // Another team's costs are not the lead's to budget.
+    await dialog.getByLabel('Scope').fill('team=cv');
+    await dialog.getByLabel('Amount').fill('5 USD');
+    await dialog.getByLabel('Period').selectOption('year');
+    await dialog.getByRole('button', {name: 'Set budget'}).click();
+    await dialog.getByText(/values of your scope/).waitFor();
+    await dialog.getByLabel('Scope').fill('team=nlp');
+    await dialog.getByRole('button', {name: 'Set budget'}).click();
+    await dialog.waitFor({state: 'detached'});
+    const now = await alerts(page, (all) => about(all, 'lead-trial').some((one) => one.rule === 'budget_exhausted'));
+    const warned = about(now, 'lead-trial').find((one) => one.rule === 'budget_exhausted');
+    const loud = String(now.alerts.filter((one) => !one.is_silent).length);
+    // The bell asks each minute.
+    const shown = () => page.evaluate(() => document.querySelector('.bell-count')?.textContent);
+    for (let i = 0; (await shown()) !== loud; ++i) {
+      assert.ok(i < 90, `the bell does not show ${loud}`);
+      await page.waitForTimeout(1000);
+    }
+    await page.locator('.bell-count').click();
+    await settled(page, 'Alerts');
+    await page.locator(COUNT, {hasText: warned.summary}).waitFor();
+    assert.ok(Date.now() - begin < 300_000, 'it took more than five minutes');
+    console.log(`a lead is warned ${((Date.now() - begin) / 1000).toFixed(0)} s after signing in`);
+    // A larger amount takes the warning back: it is kept for a while, as one that comes and goes.
+    await page.goto('/budgets');
+    await settled(page, 'Budgets');
+    await page.getByRole('button', {name: 'Remove lead-trial'}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'Remove'}).click();
+    await until(page, () => !document.querySelector('main').innerText.includes('lead-trial'));
+  });
+
   test('the pages in every size and theme', async (t) => {
     for (const size of Object.keys(SIZES)) {
       for (const theme of THEMES) {
         const page = await somebody(t, 'admin', {size, theme});
         await alerts(page, (now) => about(now, 'trial').length > 0);
-        for (const [path, title] of [['/alerts', 'Alerts'], ['/forecast', 'Forecast'], ['/forecast?by=user&filter=team%3Dnlp&days=60', 'Forecast']]) {
+        for (const [path, title] of [['/alerts', 'Alerts'], ['/budgets', 'Budgets'], ['/forecast', 'Forecast'], ['/forecast?by=user&filter=team%3Dnlp&days=60', 'Forecast']]) {
           await page.goto(path);
           await settled(page, title);
           assert.deepEqual(await axe(page), [], `${path} ${size} ${theme}`);

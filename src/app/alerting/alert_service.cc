@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <ranges>
 #include <set>
@@ -20,34 +21,19 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kOutboxMax = 10'000;
-constexpr std::size_t kDeadMax = 1'000;
+constexpr std::ptrdiff_t kWaitingMax = 10'000;  // for one receiver
+constexpr std::size_t kDeadMax = 10'000;
 constexpr std::uint32_t kAttemptsMax = 40;   // with the back-off, a day
 constexpr std::size_t kDeliveriesMax = 200;  // of one round
 constexpr milliseconds kBackOffFirst{2'000};
 constexpr milliseconds kBackOffMax{3'600'000};
-// Days change once a day, so unusual ones are looked for this often.
-constexpr milliseconds kAnomaliesEvery{900'000};
+constexpr milliseconds kForecastsEvery{900'000};
 // What people put and what has ended is kept for so long, and so many of them.
 constexpr std::chrono::days kSilenceKept{30};
 constexpr std::size_t kSilencesMax = 200;
 constexpr std::size_t kEndedMax = 500;
-constexpr milliseconds kSilenceBack = std::chrono::hours(2);
-// Outcomes are many, so that at first only those of some hours are read. A workload that wrote its
-// last checkpoint a week ago is not one that writes checkpoints.
-constexpr milliseconds kCheckpointsBack = std::chrono::hours(6);
-constexpr milliseconds kCheckpointsKept = std::chrono::hours(24 * 7);
-constexpr milliseconds kCheckpointsOverlap = std::chrono::hours(2);
-// The months of the ledger are reconciled this often: all their charges are read.
-constexpr milliseconds kReconcileEvery = std::chrono::hours(1);
-constexpr int kRecentDays = 3;
 constexpr int kDigestDaysMax = 8;
 constexpr milliseconds kDigestWaitMax = std::chrono::hours(24 * 16);  // also `after` and `hours`
-// What became a row less than so long before the ledger was read may not have been in it.
-constexpr milliseconds kLiveOverlap = std::chrono::minutes(5);
-// While the telemetry of a window is read, at most so many rows more than those that tell
-// something.
-constexpr std::size_t kUsagesHeldMax = 200'000;
 // Telemetry in memory is cheap to look at, and people wait for what it says.
 constexpr milliseconds kDevicesEvery{5'000};
 // While something waits to be delivered.
@@ -91,11 +77,11 @@ Instant next_message(const ReceiverConfig& receiver, const AlertConfig& config,
 AlertService::AlertService(const Config& config, AlertSources sources, Clock& clock, Log& log,
                            std::string path)
     : config_(config),
-      sources_(std::move(sources)),
       clock_(clock),
       log_(log),
       path_(std::move(path)),
-      delivery_(config.alerts, config.mail) {}
+      delivery_(config.alerts, config.mail),
+      finder_(config, std::move(sources), log) {}
 
 AlertService::~AlertService() { stop(); }
 
@@ -140,7 +126,7 @@ void AlertService::run() {
       keep_forecasts(now);
       next = steady_clock::now() + milliseconds(config_.alerts.every_ms);
       next_devices = steady_clock::now() + kDevicesEvery;
-    } else if (sources_.live_usage && steady_clock::now() >= next_devices) {
+    } else if (finder_.sources().live_usage && steady_clock::now() >= next_devices) {
       evaluate(now, Scope::kDevices);
       next_devices = steady_clock::now() + kDevicesEvery;
     }
@@ -156,280 +142,6 @@ void AlertService::run_once() {
   deliver(clock_.now());
 }
 
-void AlertService::report(const std::string& doing, const Error* why) {
-  const std::string text = why == nullptr ? "" : why->message;
-  {
-    const std::lock_guard lock(mutex_);
-    if (std::exchange(reported_[doing], text) == text || text.empty()) return;
-  }
-  log_.warn("alerts", {{"doing", doing}, {"why", text}});
-}
-
-// Unusual days and missing ones. All costs are read for them, so they are kept for a while.
-void AlertService::find_in_days(Date today, Findings& found) {
-  const auto history =
-      query_daily_costs({.by = "", .today = today}, config_.policy, sources_.summarise);
-  if (!history) {
-    // A ledger without costs is not an error.
-    const bool is_empty = history.error().code == ErrorCode::kNotFound;
-    report("unusual days", is_empty ? nullptr : &history.error());
-    if (!is_empty) {
-      found.unknown = {{"cost_anomaly"}, {"costs_missing"}, {"coverage_fell"}, {"forecast_missed"}};
-    }
-    return;
-  }
-  found.conditions =
-      coverage_conditions(*history, today, config_.alerts.thresholds.costs_missing_days);
-  // Of costs that are weeks old nobody need be told today.
-  if (!found.conditions.empty()) return report("unusual days", nullptr);
-  AnomalyQuery query{.costs = {.by = config_.alerts.anomalies_by, .today = today}};
-  query.since = history->last_day() - std::chrono::days(kRecentDays - 1);
-  const auto anomalies = query_anomalies(query, config_.policy, sources_.summarise);
-  report("unusual days", anomalies ? nullptr : &anomalies.error());
-  const auto add = [&](const std::vector<AlertCondition>& more) {
-    found.conditions.insert(found.conditions.end(), more.begin(), more.end());
-  };
-  if (anomalies) {
-    add(anomaly_conditions(*anomalies));
-  } else {
-    found.unknown.push_back({"cost_anomaly"});
-  }
-  find_by_owner(query.costs, found);
-}
-
-// What the costs of each owner say, beside unusual days.
-void AlertService::find_by_owner(const DailyCostQuery& costs, Findings& found) {
-  const auto history = query_daily_costs(costs, config_.policy, sources_.summarise);
-  report("costs of owners", history ? nullptr : &history.error());
-  if (!history) {
-    found.unknown.insert(found.unknown.end(), {{"coverage_fell"}, {"forecast_missed"}});
-    return;
-  }
-  const auto add = [&](const std::vector<AlertCondition>& more) {
-    found.conditions.insert(found.conditions.end(), more.begin(), more.end());
-  };
-  add(owner_conditions(*history, costs.by, config_.alerts.thresholds.coverage_points));
-  if (!sources_.kept_forecasts) return;
-  const auto kept = sources_.kept_forecasts(costs.by);
-  report("kept forecasts", kept ? nullptr : &kept.error());
-  if (kept) {
-    add(missed_forecast_conditions(*history, *kept));
-  } else {
-    found.unknown.push_back({"forecast_missed"});
-  }
-}
-
-// What is read from the ledger itself, seldom.
-void AlertService::find_in_ledger(Instant now, Findings& found) {
-  if (sources_.outcomes) {
-    // A clock that went back far begins anew.
-    const bool goes_on = looked_ && *looked_ - kCheckpointsOverlap < now;
-    const Instant since = goes_on ? *looked_ - kCheckpointsOverlap : now - kCheckpointsBack;
-    const auto read = sources_.outcomes(Interval(since, now), [&](std::span<const Outcome> batch) {
-      note_checkpoints(batch, checkpoints_);
-    });
-    report("checkpoints", read ? nullptr : &read.error());
-    std::erase_if(checkpoints_,
-                  [&](const auto& one) { return now - one.second > kCheckpointsKept; });
-  }
-  if (!sources_.reconcile) return;
-  const bool is_due = !reconciled_ || now - *reconciled_ >= kReconcileEvery || now < *reconciled_;
-  if (is_due) {
-    reconciled_ = now;
-    reconciliation_ = {};
-    const auto result = sources_.reconcile();
-    const bool is_empty = !result && result.error().code == ErrorCode::kNotFound;
-    report("reconcile", result || is_empty ? nullptr : &result.error());
-    if (result) {
-      reconciliation_.conditions = reconcile_conditions(*result);
-    } else if (!is_empty) {
-      reconciliation_.unknown = {{"reconcile_off"}};
-    }
-  }
-  found.conditions.insert(found.conditions.end(), reconciliation_.conditions.begin(),
-                          reconciliation_.conditions.end());
-  found.unknown.insert(found.unknown.end(), reconciliation_.unknown.begin(),
-                       reconciliation_.unknown.end());
-}
-
-// Those that people set can be unreadable for a while: nothing is known of them then.
-std::vector<Budget> AlertService::all_budgets(Findings& found) {
-  if (!sources_.budgets) return config_.budgets;
-  auto all = sources_.budgets();
-  report("read the budgets that people set", all ? nullptr : &all.error());
-  if (all) return *std::move(all);
-  for (const std::string_view rule : alert_rule_names()) {
-    if (rule.starts_with("budget_")) found.unknown.push_back({std::string(rule)});
-  }
-  return config_.budgets;
-}
-
-// The ledger's telemetry of the last minutes, of which only what tells something is kept.
-Result<void> AlertService::read_telemetry(Instant now) {
-  // At first somebody may have fallen silent already.
-  const milliseconds window = device_window(config_.alerts.thresholds);
-  const milliseconds back =
-      last_telemetry_.clusters.empty() ? std::max(kSilenceBack, window) : window;
-  usages_.clear();
-  usages_read_.reset();
-  std::size_t tidy_at = kUsagesHeldMax;
-  TRY(sources_.usage(Interval(now - back, now), [&](std::span<const Usage> batch) {
-    note_telemetry(batch, last_telemetry_);
-    for (const Usage& usage : batch) {
-      if (usage.at >= now - window) usages_.push_back(usage);
-    }
-    if (usages_.size() < tidy_at) return;
-    keep_telling(usages_, now);
-    tidy_at = usages_.size() + kUsagesHeldMax;
-  }));
-  keep_telling(usages_, now);
-  usages_read_ = now;
-  return {};
-}
-
-// Devices, by the telemetry of the last minutes.
-void AlertService::find_in_telemetry(Instant now, Scope scope, Findings& found) {
-  static constexpr std::string_view kDeviceRules[] = {"gpu_ecc", "gpu_hot", "gpu_out_of_memory",
-                                                      "gpu_throttled", "gpu_xid"};
-  if (!sources_.usage) return;
-  if (scope == Scope::kAll) {
-    const auto read = read_telemetry(now);
-    report("telemetry", read ? nullptr : &read.error());
-  }
-  if (!usages_read_) {
-    for (const std::string_view rule : kDeviceRules) found.unknown.push_back({std::string(rule)});
-    found.unknown.insert(found.unknown.end(), {{"telemetry_missing"}, {"node_missing"}});
-    return;
-  }
-  std::vector<Usage> usages = usages_;
-  if (sources_.live_usage) {
-    const std::vector<Usage> live = sources_.live_usage(*usages_read_ - kLiveOverlap);
-    note_telemetry(live, last_telemetry_);
-    usages.insert(usages.end(), live.begin(), live.end());
-  }
-  add_enabled(device_conditions(usages, now, config_.alerts.thresholds), found);
-  forget_nodes(last_telemetry_, now);
-  std::set<std::pair<ClusterId, NodeId>> held;
-  if (view_) {
-    for (const LiveRow& row : live_rows(*view_)) {
-      if (row.is_unallocated || !row.runs) continue;
-      for (const NodeId& node : row.share().nodes) held.emplace(row.cluster, node);
-    }
-  }
-  std::vector<AlertCondition> silent = silence_conditions(
-      last_telemetry_, now, config_.alerts.thresholds,
-      [&](const ClusterId& cluster, const NodeId& node) { return held.contains({cluster, node}); });
-  // A rule that is off says nothing in the place of another.
-  const auto& off = config_.alerts.off;
-  if (std::ranges::find(off, "telemetry_missing") != off.end()) {
-    for (AlertCondition& one : silent) one.is_inhibited = false;
-  }
-  add_enabled(silent, found);
-  inhibit_on_missing_nodes(found.conditions);
-  // After a restart nothing may be known of a cluster, or of a node, that was silent before.
-  const std::lock_guard lock(mutex_);
-  for (const auto& [key, alert] : state_.book) {
-    const std::string& subject = alert.condition.subject;
-    if (alert.condition.rule == "telemetry_missing" &&
-        !last_telemetry_.clusters.contains(ClusterId(subject))) {
-      found.unknown.push_back({alert.condition.rule, subject});
-    }
-    if (alert.condition.rule != "node_missing") continue;
-    const auto is_subject = [&](const ClusterId& cluster, const NodeId& node) {
-      return subject == cluster.text() + "/" + node.text();
-    };
-    const bool is_known = std::ranges::any_of(last_telemetry_.nodes, [&](const auto& one) {
-      return is_subject(one.first.first, one.first.second);
-    });
-    const bool is_held = std::ranges::any_of(
-        held, [&](const auto& one) { return is_subject(one.first, one.second); });
-    if (!view_ || (!is_known && is_held)) found.unknown.push_back({alert.condition.rule, subject});
-  }
-}
-
-void AlertService::add_enabled(const std::vector<AlertCondition>& more, Findings& found) const {
-  std::ranges::move(as_configured(more, config_.alerts), std::back_inserter(found.conditions));
-}
-
-// After a restart the last checkpoint may be older than what was read: what went on goes on.
-void AlertService::find_unknown_checkpoints(Findings& found) const {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [key, alert] : state_.book) {
-    if (alert.condition.rule != "no_checkpoint") continue;
-    const bool is_known = std::ranges::any_of(checkpoints_, [&](const auto& one) {
-      const auto& [cluster, workload] = one.first;
-      return alert.condition.subject == cluster.text() + "/" + workload.text();
-    });
-    const bool runs = std::ranges::any_of(live_rows(*view_), [&](const LiveRow& row) {
-      return !row.is_unallocated && row.runs &&
-             alert.condition.subject ==
-                 row.cluster.text() + "/" + std::string(row.share().workload.text());
-    });
-    if (!is_known && runs) found.unknown.push_back({"no_checkpoint", alert.condition.subject});
-  }
-}
-
-AlertService::Findings AlertService::find(Date today) {
-  Findings found;
-  const auto add = [&](const std::vector<AlertCondition>& more) { add_enabled(more, found); };
-  view_ = sources_.live ? sources_.live() : nullptr;
-  const auto& view = view_;
-  if (view) {
-    add(live_conditions(*view, config_.alerts));
-    add(checkpoint_conditions(*view, checkpoints_, clock_.now(),
-                              std::chrono::hours(config_.alerts.thresholds.checkpoint_hours)));
-    find_unknown_checkpoints(found);
-  } else {
-    found.unknown.insert(found.unknown.end(), {{"gpu_idle"},
-                                               {"inference_idle"},
-                                               {"low_utilisation"},
-                                               {"high_utilisation"},
-                                               {"no_checkpoint"}});
-  }
-  std::optional<LiveBudgetCosts> live;
-  if (view) live.emplace(view, config_.policy);
-  const auto budgets = all_budgets(found);
-  const auto statuses =
-      query_budgets({.budgets = budgets,
-                     .today = today,
-                     .events = config_.events,
-                     .kept = &forecasts_,
-                     .version = sources_.version ? std::optional(sources_.version()) : std::nullopt,
-                     .live_cost = [&](const Budget& one) -> std::optional<LiveCost> {
-                       return live ? live->of(one) : std::nullopt;
-                     }},
-                    config_.policy, sources_.summarise);
-  {
-    const std::lock_guard lock(mutex_);
-    budgets_ = statuses.value_or(std::vector<BudgetStatus>());
-  }
-  if (statuses) {
-    add(budget_conditions(*statuses));
-    for (const BudgetStatus& status : *statuses) {
-      const std::string doing = "budget " + status.budget.name;
-      // A problem is logged once, and again when it is another one.
-      const Error problem{ErrorCode::kBadValue, status.problem};
-      report(doing, status.problem.empty() ? nullptr : &problem);
-      if (status.problem.empty()) continue;
-      for (const std::string_view rule : alert_rule_names()) {
-        if (rule.starts_with("budget_")) {
-          found.unknown.push_back({std::string(rule), status.budget.name});
-        }
-      }
-    }
-  }
-  const Instant now = clock_.now();
-  if (!looked_ || now - *looked_ >= kAnomaliesEvery || now < *looked_) {
-    days_ = {};
-    find_in_days(today, days_);
-    find_in_ledger(now, days_);
-    looked_ = now;
-  }
-  add(days_.conditions);
-  found.unknown.insert(found.unknown.end(), days_.unknown.begin(), days_.unknown.end());
-  return found;
-}
-
 // Of what ended before a receiver was to hear of it, it hears nothing. Callers hold the mutex.
 bool AlertService::take_back(const ReceiverConfig& receiver, const Alert& alert) {
   if (!is_put_off(receiver) || receiver.digest != DigestPeriod::kNone) return false;
@@ -443,6 +155,21 @@ bool AlertService::take_back(const ReceiverConfig& receiver, const Alert& alert)
     return waits;
   });
   return is_unheard;
+}
+
+// One receiver that can't be reached takes no room from the others. Callers hold the mutex.
+void AlertService::give_up_oldest(const std::string& receiver) {
+  auto waiting = std::ranges::count(state_.outbox, receiver, &OutboxEntry::receiver);
+  for (auto at = state_.outbox.begin(); at != state_.outbox.end() && waiting > kWaitingMax;) {
+    if (at->receiver != receiver) {
+      ++at;
+      continue;
+    }
+    at->problem = "too many notifications wait";
+    state_.dead.push_back(std::move(*at));
+    at = state_.outbox.erase(at);
+    --waiting;
+  }
 }
 
 // Callers hold the mutex.
@@ -465,11 +192,7 @@ void AlertService::enqueue(std::span<const AlertNotification> notifications, Ins
       state_.outbox.push_back({.receiver = receiver.name, .notification = told, .next = next});
     }
   }
-  while (state_.outbox.size() > kOutboxMax) {
-    state_.outbox.front().problem = "too many notifications wait";
-    state_.dead.push_back(std::move(state_.outbox.front()));
-    state_.outbox.pop_front();
-  }
+  for (const ReceiverConfig& receiver : config_.alerts.receivers) give_up_oldest(receiver.name);
   while (state_.dead.size() > kDeadMax) state_.dead.pop_front();
 }
 
@@ -481,19 +204,19 @@ bool AlertService::has_purpose() {
     const std::lock_guard lock(mutex_);
     if (!state_.book.empty()) return true;
   }
-  if (!sources_.budgets) return false;
-  const auto set = sources_.budgets();
+  if (!finder_.sources().budgets) return false;
+  const auto set = finder_.sources().budgets();
   return !set || !set->empty();  // what can't be read is said by the evaluation
 }
 
 // Also where nobody is to be notified of anything.
 void AlertService::keep_forecasts(Instant now) {
-  if (!sources_.keep_forecasts) return;
-  if (kept_forecasts_ && now - *kept_forecasts_ < kAnomaliesEvery && now >= *kept_forecasts_)
+  if (!finder_.sources().keep_forecasts) return;
+  if (kept_forecasts_ && now - *kept_forecasts_ < kForecastsEvery && now >= *kept_forecasts_)
     return;
   kept_forecasts_ = now;
   if (const auto day = parse_date(local_date(now, config_.policy.time_zone))) {
-    sources_.keep_forecasts(*day);
+    finder_.sources().keep_forecasts(*day);
   }
 }
 
@@ -506,10 +229,18 @@ void AlertService::evaluate(Instant now, Scope scope) {
   }
   const auto day = parse_date(local_date(now, config_.policy.time_zone));
   if (!day) return;
-  if (scope == Scope::kAll) others_ = find(*day);
-  Findings found = others_;
-  find_in_telemetry(now, scope, found);
+  AlertBook book;
+  {
+    const std::lock_guard lock(mutex_);
+    book = state_.book;
+  }
+  using Telemetry = AlertFinder::Telemetry;
+  if (scope == Scope::kAll) others_ = finder_.find(*day, now, book);
+  AlertFindings found = others_;
+  finder_.find_in_telemetry(now, scope == Scope::kAll ? Telemetry::kAll : Telemetry::kArrived, book,
+                            found);
   const std::lock_guard lock(mutex_);
+  budgets_ = finder_.budgets();
   is_evaluated_ = true;
   const AlertState before = state_;
   const AlertTiming timing{

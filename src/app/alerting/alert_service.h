@@ -16,10 +16,9 @@
 #include <thread>
 #include <vector>
 
+#include "app/alerting/alert_finder.h"
 #include "app/alerting/alert_state.h"
-#include "app/alerting/conditions.h"
 #include "app/alerting/delivery.h"
-#include "app/alerting/device_conditions.h"
 #include "app/context/log.h"
 #include "config/config.h"
 #include "core/billing_period.h"
@@ -31,30 +30,6 @@
 #include "reporting/queries/costs.h"
 
 namespace pennyweight {
-
-struct AlertSources {
-  SummarySource summarise;
-  std::function<std::shared_ptr<const LiveView>()> live;  // null before the first view
-  // Of what `summarise` answers from: it changes whenever an answer may change.
-  std::function<std::uint64_t()> version = {};
-  // The usage of all clusters in an interval, in batches.
-  std::function<Result<void>(const Interval&, const std::function<void(std::span<const Usage>)>&)>
-      usage = {};
-  // The usage since an instant that the ledger may not have yet, the minute that goes on included,
-  // and what each device reports now. At once: device rules are evaluated on it every 5 seconds.
-  std::function<std::vector<Usage>(Instant)> live_usage = {};
-  // The outcomes of all clusters in an interval, in batches.
-  std::function<Result<void>(const Interval&, const std::function<void(std::span<const Outcome>)>&)>
-      outcomes = {};
-  // Whether this month and the last one are allocated to the last digit.
-  std::function<Result<ReconcileResult>()> reconcile = {};
-  // Keeps the forecasts of the last complete day; called every 15 minutes.
-  std::function<void(Date today)> keep_forecasts = {};
-  // The forecasts that were kept by a dimension.
-  KeptForecasts kept_forecasts = {};
-  // Configured, and set by people since.
-  std::function<Result<std::vector<Budget>>()> budgets = {};
-};
 
 // When a receiver hears of what is found `now`: at once, or with its next digest, at the hour
 // `digest_hour` of a day, or of a Monday, in `zone`.
@@ -97,22 +72,8 @@ class AlertService : public RunningAlerts {
   void keep_forecasts(Instant now);
   void deliver(Instant now);
   void refresh(Instant now);
-  // What holds now, and of what it can't be said.
-  struct Findings {
-    std::vector<AlertCondition> conditions;
-    std::vector<UnknownAlerts> unknown;
-  };
-  Findings find(Date today);
-  void find_unknown_checkpoints(Findings& found) const;
-  std::vector<Budget> all_budgets(Findings& found);
-  void report(const std::string& doing, const Error* why);
-  void find_in_days(Date today, Findings& found);
-  void find_by_owner(const DailyCostQuery& costs, Findings& found);
-  void find_in_ledger(Instant now, Findings& found);
-  Result<void> read_telemetry(Instant now);
-  void find_in_telemetry(Instant now, Scope scope, Findings& found);
-  void add_enabled(const std::vector<AlertCondition>& more, Findings& found) const;
   void enqueue(std::span<const AlertNotification> notifications, Instant now);
+  void give_up_oldest(const std::string& receiver);
   std::vector<OutboxEntry> take_due(Instant now);
   void settle(const OutboxEntry& entry, const std::string& problem, bool has_receiver, Instant now);
   std::vector<AlertSilence> silences(Instant now) const;
@@ -126,24 +87,14 @@ class AlertService : public RunningAlerts {
   std::vector<Alert> firing_for(const ReceiverConfig& receiver) const;
 
   const Config& config_;
-  const AlertSources sources_;
   Clock& clock_;
   Log& log_;
   const std::string path_;
   Delivery delivery_;
   std::map<std::string, std::string> reported_;  // problems that were logged, by what failed
-  BudgetForecasts forecasts_;
   // The rest until mutex_ is of the thread.
-  LastTelemetry last_telemetry_;
-  std::vector<Usage> usages_;  // of the ledger, in the window before usages_read_
-  std::optional<Instant> usages_read_;
-  Findings others_;  // of the last evaluation of all rules, without devices
-  std::shared_ptr<const LiveView> view_;
-  CheckpointTimes checkpoints_;
-  Findings reconciliation_;  // of the last one
-  std::optional<Instant> reconciled_;
-  Findings days_;                          // of the last look at all days
-  std::optional<Instant> looked_;          // when that was
+  AlertFinder finder_;
+  AlertFindings others_;                   // of the last evaluation of all rules, without devices
   std::optional<Instant> kept_forecasts_;  // when that was last asked for
   mutable std::mutex mutex_;               // guards what follows up to changed_
   AlertState state_;

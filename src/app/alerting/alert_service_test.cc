@@ -129,6 +129,44 @@ TEST_F(PutOffAlerts, MayHaveRulesOfTheirOwn) {
   EXPECT_TRUE(service->now().alerts.empty());
 }
 
+// A receiver that has heard of a beginning in its hours hears of the end when they begin again.
+TEST_F(PutOffAlerts, HearTheEndOfWhatTheyHeardTheBeginningOf) {
+  clock_.advance(std::chrono::hours(46));  // Monday, 08:00
+  const auto service = make_service();
+  service->run_once();
+  EXPECT_THAT(waits(*service), testing::HasSubstr("desk firing 2026-03-09T08:00:02Z 1; "));
+  // As if it had arrived: only what has not been sent yet is taken back.
+  clock_.advance(std::chrono::hours(11));
+  is_hot_ = false;
+  service->run_once();
+  clock_.advance(std::chrono::minutes(10));
+  service->run_once();
+  EXPECT_THAT(waits(*service), testing::HasSubstr("desk resolved 2026-03-10T08:00:00Z 0; "));
+}
+
+// The clock goes back by a day while an alert goes on: it is the same alert, and is told of once.
+TEST_F(PutOffAlerts, AreTheSameWhenTheClockGoesBack) {
+  config_.alerts.receivers[0].is_in_hours = false;
+  config_.alerts.receivers.resize(1);
+  const auto service = make_service();
+  service->run_once();
+  ASSERT_EQ(service->state().outbox.size(), 1u);
+  const std::string id = service->state().outbox.front().notification.id;
+  clock_.advance(-std::chrono::hours(24));
+  for (int i = 0; i < 3; ++i) {
+    service->run_once();
+    clock_.advance(std::chrono::minutes(1));
+  }
+  ASSERT_EQ(service->now().alerts.size(), 1u);
+  EXPECT_EQ(service->now().alerts[0].id() + "/firing", id);
+  EXPECT_EQ(service->state().outbox.size(), 1u);
+  EXPECT_GT(service->state().outbox.front().attempts, 1u) << "delivery does not wait for the day";
+  is_hot_ = false;
+  clock_.advance(std::chrono::minutes(10));
+  service->run_once();
+  EXPECT_TRUE(service->now().alerts.empty());
+}
+
 // Nobody hears of alerts at first: the state says that nothing is known, not that nothing is wrong.
 TEST(AlertService, SaysWhetherItEvaluatesAnything) {
   const Config config;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -21,6 +23,8 @@ constexpr std::size_t kEarlierOwnerDays = 28;
 constexpr std::size_t kMissedOfDays = 7;
 constexpr int kMissedDaysMin = 3;
 constexpr std::string_view kCheckpoints = "checkpoints";
+constexpr std::string_view kUseRules[] = {"gpu_idle", "high_utilisation", "inference_idle",
+                                          "low_utilisation"};
 constexpr milliseconds kReconcileWait = std::chrono::hours(1);
 
 std::string figure(const Money& amount) {
@@ -54,13 +58,27 @@ bool is_for_inference(const LiveRow& row, const std::vector<std::string>& infere
   });
 }
 
+// For how long the use of a workload is known to be what it is now: the window of the view, where
+// it held its GPUs and nearly all of that was observed.
+milliseconds proven_time(const LiveRow& row, const Interval& window) {
+  const LiveShare& share = row.share();
+  const bool is_whole = share.held_ms.value_or(0) >= window.length_ms();
+  const bool is_observed = share.observed_time.count() * 20 >= share.gpu_time.count() * 19;
+  return is_whole && is_observed ? window.end() - window.begin() : milliseconds(0);
+}
+
 // What is to be said of how much of its GPUs a workload uses.
 void add_use(const LiveRow& row, const Ratio& busy, const AlertConfig& config,
              std::vector<AlertCondition>& out) {
   const AlertThresholds& thresholds = config.thresholds;
   const std::string subject = workload_subject(row);
+  const bool is_one = row.gpu_milli == 1000;
   const auto add = [&](std::string rule, AlertSeverity severity, milliseconds wait,
                        const std::string& said) -> AlertCondition& {
+    // The sentence says how long it is waited for, also where the rule has a `for` of its own.
+    const auto settings = std::ranges::find(config.rules, rule, &AlertRuleConfig::rule);
+    if (settings != config.rules.end() && settings->for_ms) wait = milliseconds(*settings->for_ms);
+    const std::string time = wait.count() > 0 ? " for " + wait_text(wait) : "";
     return out.emplace_back(AlertCondition{
         .rule = std::move(rule),
         .scope = subject,
@@ -68,29 +86,31 @@ void add_use(const LiveRow& row, const Ratio& busy, const AlertConfig& config,
         .severity = severity,
         .owner = owner_of(row),
         .summary = fmt::format(
-            "Workload {} of cluster {} holds {} GPUs and {} for {}{}", row.share().workload.text(),
-            row.cluster.text(), gpus_text(row.gpu_milli), said, wait_text(wait),
+            "Workload {} of cluster {} holds {} {} and {}{}{}", row.share().workload.text(),
+            row.cluster.text(), gpus_text(row.gpu_milli), is_one ? "GPU" : "GPUs", said, time,
             row.hour ? fmt::format("; it costs {} an hour", figure(*row.hour)) : ""),
         .wait = wait});
   };
   const milliseconds idle_for{config.idle_for_ms};
   if (busy.part == 0) {
-    // A rule that is off says nothing in the place of another.
-    const bool is_inference = is_for_inference(row, config.inference) &&
-                              std::ranges::find(config.off, "inference_idle") == config.off.end();
+    const bool is_inference = is_for_inference(row, config.inference);
     if (is_inference) {
       add("inference_idle", AlertSeverity::kCritical,
           milliseconds(thresholds.inference_idle_for_ms),
-          "has used none of them, although it answers requests,");
+          is_one ? "has not used it, although it answers requests,"
+                 : "has used none of them, although it answers requests,");
     }
-    add("gpu_idle", AlertSeverity::kWarning, idle_for, "has not used them").is_inhibited =
-        is_inference;
+    add("gpu_idle", AlertSeverity::kWarning, idle_for,
+        is_one ? "has not used it" : "has not used them")
+        .is_inhibited = is_inference;
   } else if (busy.part * 100 < busy.whole * thresholds.low_percent) {
     add("low_utilisation", AlertSeverity::kWarning, idle_for,
-        fmt::format("has used less than {} % of them", thresholds.low_percent));
+        fmt::format("has used less than {} % of {}", thresholds.low_percent,
+                    is_one ? "it" : "them"));
   } else if (busy.part * 100 > busy.whole * thresholds.high_percent) {
     add("high_utilisation", AlertSeverity::kWarning, milliseconds(thresholds.high_for_ms),
-        fmt::format("has used more than {} % of them", thresholds.high_percent));
+        fmt::format("has used more than {} % of {}", thresholds.high_percent,
+                    is_one ? "it" : "them"));
   }
 }
 
@@ -189,6 +209,19 @@ std::vector<AlertCondition> live_conditions(const LiveView& view, const AlertCon
     add_use(row, *busy, config, out);
   }
   return out;
+}
+
+void shorten_proven_waits(const LiveView& view, std::vector<AlertCondition>& conditions) {
+  std::map<std::string, milliseconds> proven;
+  for (const LiveRow& row : live_rows(view)) {
+    if (row.is_unallocated || !row.runs) continue;
+    proven[workload_subject(row)] = proven_time(row, view.clusters.at(row.cluster).recent.window);
+  }
+  for (AlertCondition& one : conditions) {
+    if (std::ranges::find(kUseRules, one.rule) == std::end(kUseRules)) continue;
+    const auto found = proven.find(one.subject);
+    if (found != proven.end() && one.wait <= found->second) one.wait = milliseconds(0);
+  }
 }
 
 std::vector<AlertCondition> owner_conditions(const DailyCostHistory& history,

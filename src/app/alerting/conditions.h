@@ -29,6 +29,9 @@ std::vector<AlertCondition> anomaly_conditions(const std::vector<FoundAnomaly>& 
 // gpu_idle (held and not used for so long), inference_idle (so do workloads that answer requests,
 // which is graver), low_utilisation and high_utilisation (less or more than a share of it used).
 std::vector<AlertCondition> live_conditions(const LiveView& view, const AlertConfig& config);
+// A condition of live_conditions() that waits no longer than the window of the view, whose use is
+// the mean of that window, waits for nothing: 5 idle minutes are known as soon as the window is.
+void shorten_proven_waits(const LiveView& view, std::vector<AlertCondition>& conditions);
 // coverage_fell: in the last 7 complete days a smaller share of the costs has an owner than in the
 // 28 days before. `history`: by the dimension of owners.
 std::vector<AlertCondition> owner_conditions(const DailyCostHistory& history,

@@ -22,6 +22,7 @@
 #include "app/context/version.h"
 #include "app/daemon/ledger_thread.h"
 #include "app/daemon/pull_thread.h"
+#include "app/daemon/recent_reconciliation.h"
 #include "app/daemon/scrape_jobs.h"
 #include "app/daemon/service_manager.h"
 #include "config/guardrail_config.h"
@@ -440,24 +441,6 @@ Result<void> scan_outcomes(SharedLedger& ledger, const Config& config, const Int
   });
 }
 
-// This billing month and the one before, of which there may be none.
-Result<ReconcileResult> reconcile_months(SharedLedger& ledger, Instant now) {
-  ReconcileResult both;
-  const std::string month = local_date(now, TimeZone::utc()).substr(0, 7);
-  const Instant before = start_of_month(now, TimeZone::utc()) - std::chrono::milliseconds(1);
-  TRY(ledger.with([&](Store& store) -> Result<void> {
-    for (const std::string& one : {local_date(before, TimeZone::utc()).substr(0, 7), month}) {
-      auto result =
-          query_reconciliation(store, {.month = one, .lines = false, .top = 0, .rejected = 0});
-      if (!result && result.error().code == ErrorCode::kNotFound) continue;
-      if (!result) return std::unexpected(result.error());
-      std::ranges::move(result->months, std::back_inserter(both.months));
-    }
-    return {};
-  }));
-  return both;
-}
-
 }  // namespace
 
 Result<void> Daemon::start_alerts() {
@@ -492,10 +475,11 @@ Result<void> Daemon::start_alerts() {
             const Interruption::Scope scope(answering_);
             return scan_outcomes(shared_, config_, during, sink);
           },
-      .reconcile = [this]() -> Result<ReconcileResult> {
-        const Interruption::Scope scope(answering_);
-        return reconcile_months(shared_, clock_.now());
-      },
+      .reconcile =
+          [this, kept = std::make_shared<RecentReconciliation>()] {
+            const Interruption::Scope scope(answering_);
+            return kept->query(shared_, clock_.now());
+          },
       .keep_forecasts = [this](Date today) { forecast_keeper_->keep(today); },
       .kept_forecasts =
           [this](const std::string& by) { return services_->forecast_book->kept(by); },

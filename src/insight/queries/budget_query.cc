@@ -116,7 +116,11 @@ Result<BudgetFacts> find_facts(const Budget& budget, const BudgetQuery& params,
       BudgetForecasts& kept = params.kept == nullptr ? fresh : *params.kept;
       facts.forecast = TRY(kept.forecast(budget.name, request));
     }
-    facts.notes.insert(facts.notes.end(), history->notes.begin(), history->notes.end());
+    // Where there is no forecast for that reason, the note of it says how old the costs are.
+    std::ranges::copy_if(history->notes, std::back_inserter(facts.notes),
+                         [&](const std::string& note) {
+                           return !facts.is_outdated || !note.starts_with("the last complete day");
+                         });
   } else if (history.error().code != ErrorCode::kNotFound) {
     return std::unexpected(history.error());
   }

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "core/card_share.h"
 #include "core/try.h"
@@ -48,6 +51,23 @@ DayTotals totals_by_day(const std::vector<SummaryRow>& rows) {
     if (row.bucket) totals[*row.bucket] += row.costs.list.ticks();
   }
   return totals;
+}
+
+// Leaves out the last days that have no GPU time, where others have: their usage has not come yet.
+// What they cost is of fees and taxes that a bill states for a month to its end. Returns the first
+// and last of them.
+std::optional<std::pair<Date, Date>> take_days_without_usage(const std::vector<SummaryRow>& rows,
+                                                             DayTotals& totals) {
+  std::optional<Date> last;
+  for (const SummaryRow& row : rows) {
+    if (!row.bucket || (row.gpu_time == GpuTime() && row.idle_time == GpuTime())) continue;
+    last = last ? std::max(*last, *row.bucket) : *row.bucket;
+  }
+  if (!last || totals.empty() || totals.rbegin()->first <= *last) return std::nullopt;
+  const auto first = totals.upper_bound(*last);
+  const std::pair days(first->first, totals.rbegin()->first);
+  totals.erase(first, totals.end());
+  return days;
 }
 
 // Leaves out the last day where it is far cheaper than every day of the week before.
@@ -147,11 +167,19 @@ Result<DailyCostHistory> query_daily_costs(const DailyCostQuery& params, const P
   DailyCostHistory history;
   if (params.complete_until) {
     if (!totals.empty()) add_days_until(totals, *params.complete_until);
-  } else if (const auto left_out = take_partial_day(totals)) {
-    history.notes.push_back(fmt::format(
-        "{} is left out: it costs less than half of any of the 7 days before it, so it is hardly "
-        "complete",
-        to_text(*left_out)));
+  } else {
+    if (const auto left_out = take_days_without_usage(all_rows, totals)) {
+      history.notes.push_back(
+          fmt::format("{} to {} are left out: no GPU time has come for them yet, only costs such "
+                      "as the fees of a month",
+                      to_text(left_out->first), to_text(left_out->second)));
+    }
+    if (const auto left_out = take_partial_day(totals)) {
+      history.notes.push_back(fmt::format(
+          "{} is left out: it costs less than half of any of the 7 days before it, so it is hardly "
+          "complete",
+          to_text(*left_out)));
+    }
   }
   if (totals.empty()) {
     return fail(ErrorCode::kNotFound,

@@ -133,9 +133,9 @@ class ShareCollector {
     add_to(share.cost, posting.costs.effective);
     if (posting.kind == PostingKind::kHeldIdle) add_to(share.idle_cost, posting.costs.effective);
     if (posting.component == Component::kGpu || posting.component == Component::kWhole) {
-      add_to(share.gpu_cost, posting.costs.effective);
       share.gpu_time += posting.gpu_time;
       share.observed_time += posting.observed_time;
+      if (posting.kind == PostingKind::kHeldIdle) share.idle_time += posting.observed_time;
     }
   }
 
@@ -173,7 +173,6 @@ class ShareCollector {
       if (share.is_partly_priced && !has_price_.contains(workload)) {
         share.is_partly_priced = false;
         share.cost.reset();
-        share.gpu_cost.reset();
         share.idle_cost.reset();
       } else if (share.cost && !share.idle_cost) {
         share.idle_cost = Money::zero(share.cost->currency());
@@ -195,7 +194,6 @@ class ShareCollector {
                     .device = {},
                     .since = {},
                     .cost = {},
-                    .gpu_cost = {},
                     .idle_cost = {},
                     .gpu_time = {},
                     .observed_time = {}};

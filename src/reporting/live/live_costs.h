@@ -62,10 +62,10 @@ struct LiveShare {
   bool running = false;  // whether a holding reaches the window's end
   // In the currency of its nodes' prices; absent where none of its nodes has a price.
   std::optional<Money> cost;
-  std::optional<Money> gpu_cost;   // of cost, for GPUs without the CPU and memory beside them
   std::optional<Money> idle_cost;  // of cost, held and observed not to be used
   GpuTime gpu_time;                // held
   GpuTime observed_time;           // of gpu_time
+  GpuTime idle_time = {};          // of observed_time, not used
   bool is_partly_priced = false;   // one of its nodes has no price: its costs leave that one out
 };
 

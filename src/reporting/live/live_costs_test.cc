@@ -8,6 +8,7 @@
 #include <random>
 
 #include "config/config.h"
+#include "core/card_share.h"
 #include "core/try.h"
 
 namespace pennyweight {
@@ -52,6 +53,8 @@ struct World {
   std::vector<Node> nodes;
   std::vector<Holding> holdings;
   std::string card = "gpu_model,unit,price,currency\nA100,GPU-Hours,2.5,EUR\n";
+  std::vector<Gpu> gpus = {};
+  UtilizationSource utilization = {};
 
   Result<LiveCosts> costs() const {
     RateCard prices;
@@ -63,12 +66,13 @@ struct World {
     return live_costs({.cluster = ClusterId("lab"),
                        .window = kWindow,
                        .nodes = nodes,
-                       .gpus = {},
+                       .gpus = gpus,
                        .holdings = holdings,
                        .policy = config.policy,
                        .catalog = Catalog::built_in(),
                        .card = prices,
-                       .organisation = "Own"});
+                       .organisation = "Own",
+                       .utilization = utilization});
   }
 };
 
@@ -142,7 +146,6 @@ TEST(LiveCosts, WhoHoldsWhatSinceWhenAndWhetherItStillRuns) {
   EXPECT_EQ(runs->device, "gpu");
   EXPECT_EQ(runs->dimensions.find("team"), "nlp");
   EXPECT_EQ(per_hour(*runs->cost, kWindow), Money::from_units(5, kEur));
-  EXPECT_EQ(runs->gpu_cost, runs->cost);
   ASSERT_NE(of(*costs, "over"), nullptr);
   EXPECT_FALSE(of(*costs, "over")->running);
   ASSERT_NE(of(*costs, ""), nullptr);
@@ -163,6 +166,42 @@ TEST(LiveCosts, ANodeWithoutAPriceIsDividedAndCostsNothing) {
   ASSERT_FALSE(costs->notes.empty());
   EXPECT_THAT(costs->notes[0], HasSubstr("node n2 has no price: no price in card.csv for "
                                          "gpu_model=Unheard Of, unit=GPU-Hours"));
+}
+
+TEST(LiveCosts, HowMuchIsUsedIsKnownWithoutAPrice) {
+  World world{.nodes = {machine("n1", 1, "Unheard Of")},
+              .holdings = {held("a", "n1", 1, kNow - minutes(20))}};
+  world.gpus = {{.cluster = ClusterId("lab"),
+                 .node = NodeId("n1"),
+                 .uuid = GpuId("GPU-1"),
+                 .index = 0,
+                 .model = "Unheard Of",
+                 .memory_bytes = {},
+                 .mig_instances = {},
+                 .from = kNow - minutes(60),
+                 .to = {},
+                 .id = {},
+                 .source = {}}};
+  // A quarter of it is used for the last four minutes; of the first one nothing is known.
+  world.utilization = [](const Interval& during) -> Result<ObservedUtilization> {
+    const auto at = [&](milliseconds before) {
+      return static_cast<std::uint32_t>((kNow - before - during.begin()).count());
+    };
+    ObservedUtilization seen{
+        .during = during, .series = {}, .placed = {{WorkloadId("a"), GpuId("GPU-1")}}};
+    seen.series.push_back(
+        {GpuId("GPU-1"),
+         WorkloadId(""),
+         {{at(minutes(4)), at(milliseconds(0)), CardShare::kUnitsPerCard / 4, 0}}});
+    return seen;
+  };
+  const auto costs = world.costs();
+  ASSERT_TRUE(costs) << costs.error().message;
+  const LiveShare* share = of(*costs, "a");
+  ASSERT_NE(share, nullptr);
+  EXPECT_FALSE(share->cost);
+  EXPECT_EQ(share->observed_time.count() * 5, share->gpu_time.count() * 4);
+  EXPECT_EQ(share->idle_time.count() * 4, share->observed_time.count() * 3);
 }
 
 TEST(LiveCosts, WithoutACardTheNoteSaysWhichKeyToSet) {

@@ -60,7 +60,6 @@ std::shared_ptr<const LiveShare> share_of_the_past(const char* name, const Label
                                                      .device = {},
                                                      .since = {},
                                                      .cost = {},
-                                                     .gpu_cost = {},
                                                      .idle_cost = {},
                                                      .gpu_time = {},
                                                      .observed_time = {}});
@@ -141,16 +140,11 @@ std::vector<LiveRow> cluster_rows(const LiveCluster& cluster) {
 }  // namespace
 
 std::optional<Ratio> busy_ratio(const LiveRow& row) {
-  constexpr Int128 kMillion = 1'000'000;
   const LiveShare& share = row.share();
-  if (row.is_unallocated || share.gpu_time == GpuTime() || !share.gpu_cost || !share.idle_cost) {
-    return {};
-  }
-  const auto seen =
-      static_cast<Int128>(share.observed_time.count() * kMillion / share.gpu_time.count());
-  const Int128 whole = share.gpu_cost->ticks() * seen;
-  if (whole <= 0) return {};
-  return Ratio{std::max<Int128>(0, whole - share.idle_cost->ticks() * kMillion), whole};
+  if (row.is_unallocated || share.observed_time == GpuTime()) return {};
+  const auto observed = static_cast<Int128>(share.observed_time.count());
+  const auto idle = static_cast<Int128>(share.idle_time.count());
+  return Ratio{std::max<Int128>(0, observed - idle), observed};
 }
 
 std::string gpus_text(std::uint64_t milli) {

@@ -69,7 +69,8 @@ struct LiveRow {
   }
 };
 
-// The used part of the held GPUs over the observed time; absent without any.
+// The used part of the held GPUs over the observed time; absent without any. By time and not by
+// cost: it is known of nodes without a price too.
 std::optional<Ratio> busy_ratio(const LiveRow& row);
 
 // "8", "1.5", from thousandths of GPUs.

@@ -43,13 +43,13 @@ LiveShare share(const std::string& workload, std::uint64_t gpus, milliseconds le
                 .since = kNow - length,
                 .running = true,
                 .cost = {},
-                .gpu_cost = {},
                 .idle_cost = {},
                 .gpu_time = cards(gpus, in_window),
-                .observed_time = is_seen ? cards(gpus, in_window) : GpuTime()};
+                .observed_time = is_seen ? cards(gpus, in_window) : GpuTime(),
+                .idle_time = is_seen ? cards(gpus, in_window / 2) : GpuTime()};
   const Int128 ticks =
       Int128{Money::kTicksPerUnit} * 3 * static_cast<Int128>(gpus) * in_window.count() / 3'600'000;
-  one.cost = one.gpu_cost = Money::from_ticks(ticks, kEur);
+  one.cost = Money::from_ticks(ticks, kEur);
   one.idle_cost = Money::from_ticks(is_seen ? ticks / 2 : 0, kEur);
   EXPECT_TRUE(one.dimensions.set("team", team));
   EXPECT_TRUE(one.labels.set("owner_kind", "Job"));
@@ -119,7 +119,7 @@ TEST(LiveTable, AJobThatBeganAMomentAgoLeavesTheSumAtThePriceOfTheNodes) {
 TEST(LiveTable, BusyIsThePartOfTheObservedTime) {
   LiveShare half_seen = share("a", 2, minutes(5), "nlp");
   half_seen.observed_time = cards(1, minutes(5));
-  half_seen.idle_cost = Money::from_ticks(half_seen.cost->ticks() / 4, kEur);
+  half_seen.idle_time = cards(1, std::chrono::seconds(150));
   const Table table =
       live_tables(view_of({half_seen, share("b", 1, minutes(5), "nlp", false)}), {})[0];
   const auto used = std::get<Ratio>(at(table, 0, "busy"));
@@ -129,7 +129,7 @@ TEST(LiveTable, BusyIsThePartOfTheObservedTime) {
 
 TEST(LiveTable, OrdersPutTheMostFirstAndNobodyBeforeAll) {
   LiveShare busy = share("c", 1, minutes(1), "nlp");
-  busy.idle_cost = Money::zero(kEur);
+  busy.idle_time = GpuTime();
   const LiveView view = view_of(
       {unallocated(), share("a", 2, hours(1), "nlp"), share("b", 3, minutes(9), "nlp"), busy});
   const auto order = [&](std::string_view name) {
@@ -168,7 +168,6 @@ TEST(LiveTable, ALimitLeavesTheTotalOfAll) {
 TEST(LiveTable, WhatHasNoPriceSaysNothing) {
   LiveShare unpriced = share("a", 2, hours(1), "nlp");
   unpriced.cost.reset();
-  unpriced.gpu_cost.reset();
   unpriced.idle_cost.reset();
   LiveView view = view_of({unpriced});
   view.clusters.at(ClusterId("lab")).recent.price_per_hour.reset();

@@ -82,13 +82,8 @@ struct HourlySums {
     const auto busy = busy_ratio(line);
     if (!busy) return;
     is_observed = true;
-    // Both have a common factor of a million; without it they can be multiplied by thousandths of
-    // GPUs.
-    constexpr Int128 kMillion = 1'000'000;
-    const Int128 whole = std::max<Int128>(1, busy->whole / kMillion);
-    const Int128 part = std::min(busy->part / kMillion, whole);
     const auto milli = static_cast<Int128>(line.gpu_milli);
-    busy_milli += static_cast<std::uint64_t>((milli * part + whole / 2) / whole);
+    busy_milli += static_cast<std::uint64_t>((milli * busy->part + busy->whole / 2) / busy->whole);
   }
 };
 

@@ -30,10 +30,10 @@ inline LiveShare live_share(const std::string& workload, const std::string& team
                   .since = kLookWindow.begin(),
                   .running = !workload.empty(),
                   .cost = cost,
-                  .gpu_cost = cost,
                   .idle_cost = Money::from_ticks(cost.ticks() / 2, kEur),
                   .gpu_time = time,
-                  .observed_time = time};
+                  .observed_time = time,
+                  .idle_time = GpuTime::of(time.count() / 2)};
   if (!team.empty()) (void)share.dimensions.set("team", team);
   return share;
 }

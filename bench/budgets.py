@@ -1,0 +1,100 @@
+"""What it costs `serve` to reckon many budgets each minute: the processor time of evaluations, in percent of one core.
+
+usage: budgets.py PENNYWEIGHT [BUDGETS] [MINUTES]
+
+Makes a ledger of 40 days in which each of BUDGETS (10,000) teams has held a GPU, gives each team a budget of this month,
+and measures `serve` for MINUTES (5) after its first evaluation. Without budgets it is measured too, for comparison. Needs
+the program pennyweight-generate beside PENNYWEIGHT.
+"""
+import datetime
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+BINARY = pathlib.Path(sys.argv[1]).resolve()
+BUDGETS = int(sys.argv[2]) if len(sys.argv) > 2 else 10_000
+MINUTES = int(sys.argv[3]) if len(sys.argv) > 3 else 5
+DAYS, NODES = 40, 100
+TODAY = datetime.datetime.now(datetime.timezone.utc).date()
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def run(folder, *arguments):
+    done = subprocess.run([BINARY, *arguments], cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{arguments}: {done.stdout}{done.stderr}")
+
+
+def make_ledger(folder):
+    first = TODAY - datetime.timedelta(days=DAYS)
+    nodes = "cluster,node,provider_id,instance_type,region,pool,gpu_model,gpu_count,vcpu,memory_gib,from,to\n" + "".join(
+        f"lab,n{n},i-{n:017x},p4d.24xlarge,us-east-1,train,A100-SXM4-40GB,8,96,1152,{first}T00:00:00Z,\n"
+        for n in range(NODES))
+    (folder / "nodes.csv").write_text(nodes)
+    lines = ["JobID|JobName|Partition|Account|User|State|Start|End|ElapsedRaw|NNodes|AllocCPUS|AllocTRES|NodeList"]
+    hours = DAYS * 24
+    for number in range(BUDGETS * 4):
+        # Each team has an hour on a GPU in each of four weeks.
+        hour = (number * 7919) % hours
+        begin = datetime.datetime.combine(first, datetime.time()) + datetime.timedelta(hours=hour)
+        lines.append(f"{number + 1}|x|train|team{number % BUDGETS}|ana|COMPLETED|{begin.isoformat()}|"
+                     f"{(begin + datetime.timedelta(hours=1)).isoformat()}|3600|1|12|"
+                     f"billing=12,cpu=12,gres/gpu=1,mem=144G,node=1|n{(number // hours + number) % NODES}")
+    (folder / "jobs.txt").write_text("\n".join(lines) + "\n")
+    (folder / "pennyweight.yaml").write_text("clusters: [{name: lab, kind: slurm, time_zone: UTC}]\ntime_zone: UTC\n")
+    run(folder, "generate", "bill", "--nodes", "nodes.csv", "--from", str(first), "--to", str(TODAY),
+        "--prices-as-of", "2026-07-20", "--out", "bill.csv")
+    run(folder, "import", "--cluster", "lab", "nodes.csv", "jobs.txt")
+    run(folder, "import", "--cluster", "lab", "bill.csv")
+    run(folder, "allocate")
+
+
+def seconds_used(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def measure(folder, what):
+    with open(folder / "serve.log", "ab") as log:
+        serve = subprocess.Popen([BINARY, "serve", "--listen", "127.0.0.1:0"], cwd=folder, stdout=log, stderr=log)
+    try:
+        # The first evaluation makes all forecasts; it is over once nothing is computed for a while.
+        begin, quiet = time.monotonic(), 0
+        before = seconds_used(serve.pid)
+        while quiet < 3:
+            time.sleep(10)
+            now = seconds_used(serve.pid)
+            quiet = quiet + 1 if now - before < 1 else 0
+            before = now
+        first = seconds_used(serve.pid)
+        print(f"{what}: {first:.1f} s of processor time until all forecasts are made, "
+              f"{time.monotonic() - begin - 30:.0f} s of time", flush=True)
+        time.sleep(MINUTES * 60)
+        used = (seconds_used(serve.pid) - first) / MINUTES
+        print(f"{what}: {used:.2f} s of processor time a minute, {used / 60 * 100:.1f} % of a core", flush=True)
+        return used
+    finally:
+        serve.terminate()
+        serve.wait()
+
+
+def main():
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="pennyweight-budgets-"))
+    make_ledger(folder)
+    without = measure(folder, "no budgets")
+    with open(folder / "pennyweight.yaml", "a") as config:
+        config.write("budgets:\n" + "".join(
+            f"  - {{name: b{n}, amount: 5 USD, filter: team=team{n}, owner: o{n}}}\n" for n in range(BUDGETS)))
+    with_all = measure(folder, f"{BUDGETS:,} budgets")
+    alerts = json.loads(next(folder.glob("*.live/alerts.json")).read_text())["alerts"]
+    print(f"the budgets cost {(with_all - without) / 60 * 100:.1f} % of a core; {len(alerts):,} alerts are known")
+    shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,328 @@
+#include "app/alerting/alert_finder.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "app/alerting/rule_settings.h"
+#include "core/try.h"
+#include "insight/queries/budget_query.h"
+
+namespace pennyweight {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Days change once a day, and with each run: without one, unusual ones are looked for this often.
+constexpr milliseconds kDaysEvery{900'000};
+// Between two looks at all days, so many times as long as one takes.
+constexpr int kLookPause = 10;
+constexpr milliseconds kSilenceBack = std::chrono::hours(2);
+// Outcomes are many, so that at first only those of some hours are read. A workload that wrote its
+// last checkpoint a week ago is not one that writes checkpoints.
+constexpr milliseconds kCheckpointsBack = std::chrono::hours(6);
+constexpr milliseconds kCheckpointsKept = std::chrono::hours(24 * 7);
+constexpr milliseconds kCheckpointsOverlap = std::chrono::hours(2);
+// The months of the ledger are reconciled this often: all their charges are read.
+constexpr milliseconds kReconcileEvery = std::chrono::hours(1);
+constexpr int kRecentDays = 3;
+// What became a row less than so long before the ledger was read may not have been in it.
+constexpr milliseconds kLiveOverlap = std::chrono::minutes(5);
+// While the telemetry of a window is read, at most so many rows more than those that tell
+// something.
+constexpr std::size_t kUsagesHeldMax = 200'000;
+
+// Whether `every` has passed since then; a clock that went back is no reason to wait.
+bool is_due(const std::optional<Instant>& last, milliseconds every, Instant now) {
+  return !last || now - *last >= every || now < *last;
+}
+
+}  // namespace
+
+AlertFinder::AlertFinder(const Config& config, AlertSources sources, Log& log)
+    : config_(config), sources_(std::move(sources)), log_(log) {}
+
+void AlertFinder::report(const std::string& doing, const Error* why) {
+  const std::string text = why == nullptr ? "" : why->message;
+  if (std::exchange(reported_[doing], text) == text || text.empty()) return;
+  log_.warn("alerts", {{"doing", doing}, {"why", text}});
+}
+
+// Unusual days and missing ones. All costs are read for them, so they are kept for a while.
+void AlertFinder::find_in_days(Date today, AlertFindings& found) {
+  const auto history =
+      query_daily_costs({.by = "", .today = today}, config_.policy, sources_.summarise);
+  if (!history) {
+    // A ledger without costs is not an error.
+    const bool is_empty = history.error().code == ErrorCode::kNotFound;
+    report("unusual days", is_empty ? nullptr : &history.error());
+    if (!is_empty) {
+      found.unknown = {{"cost_anomaly"}, {"costs_missing"}, {"coverage_fell"}, {"forecast_missed"}};
+    }
+    return;
+  }
+  found.conditions =
+      coverage_conditions(*history, today, config_.alerts.thresholds.costs_missing_days);
+  // Of costs that are weeks old nobody need be told today.
+  if (!found.conditions.empty()) return report("unusual days", nullptr);
+  AnomalyQuery query{.costs = {.by = config_.alerts.anomalies_by, .today = today}};
+  query.since = history->last_day() - std::chrono::days(kRecentDays - 1);
+  const auto anomalies = query_anomalies(query, config_.policy, sources_.summarise);
+  report("unusual days", anomalies ? nullptr : &anomalies.error());
+  const auto add = [&](const std::vector<AlertCondition>& more) {
+    found.conditions.insert(found.conditions.end(), more.begin(), more.end());
+  };
+  if (anomalies) {
+    add(anomaly_conditions(*anomalies));
+  } else {
+    found.unknown.push_back({"cost_anomaly"});
+  }
+  find_by_owner(query.costs, found);
+}
+
+// What the costs of each owner say, beside unusual days.
+void AlertFinder::find_by_owner(const DailyCostQuery& costs, AlertFindings& found) {
+  const auto history = query_daily_costs(costs, config_.policy, sources_.summarise);
+  report("costs of owners", history ? nullptr : &history.error());
+  if (!history) {
+    found.unknown.insert(found.unknown.end(), {{"coverage_fell"}, {"forecast_missed"}});
+    return;
+  }
+  const auto add = [&](const std::vector<AlertCondition>& more) {
+    found.conditions.insert(found.conditions.end(), more.begin(), more.end());
+  };
+  add(owner_conditions(*history, costs.by, config_.alerts.thresholds.coverage_points));
+  if (!sources_.kept_forecasts) return;
+  const auto kept = sources_.kept_forecasts(costs.by);
+  report("kept forecasts", kept ? nullptr : &kept.error());
+  if (kept) {
+    add(missed_forecast_conditions(*history, *kept));
+  } else {
+    found.unknown.push_back({"forecast_missed"});
+  }
+}
+
+// Outcomes since those that were read last. While an alert goes on, each time, so that it ends
+// soon.
+void AlertFinder::read_checkpoints(Instant now, const AlertBook& book) {
+  if (!sources_.outcomes) return;
+  const bool goes_on =
+      std::ranges::any_of(book, [](const auto& one) { return one.first.first == "no_checkpoint"; });
+  if (!goes_on && !is_due(checkpoints_read_, kDaysEvery, now)) return;
+  // A clock that went back far begins anew.
+  const bool is_next = checkpoints_read_ && *checkpoints_read_ - kCheckpointsOverlap < now;
+  const Instant since = is_next ? *checkpoints_read_ - kCheckpointsOverlap : now - kCheckpointsBack;
+  const auto read = sources_.outcomes(Interval(since, now), [&](std::span<const Outcome> batch) {
+    note_checkpoints(batch, checkpoints_);
+  });
+  report("checkpoints", read ? nullptr : &read.error());
+  checkpoints_read_ = now;
+  std::erase_if(checkpoints_, [&](const auto& one) { return now - one.second > kCheckpointsKept; });
+}
+
+void AlertFinder::reconcile(Instant now) {
+  if (!sources_.reconcile) return;
+  // A run may have put right what was off.
+  const std::uint64_t version = sources_.version ? sources_.version() : 0;
+  const bool may_be_right = !reconciliation_.conditions.empty() && version != reconciled_version_;
+  if (!may_be_right && !is_due(reconciled_, kReconcileEvery, now)) return;
+  reconciled_ = now;
+  reconciled_version_ = version;
+  reconciliation_ = {};
+  const auto result = sources_.reconcile();
+  const bool is_empty = !result && result.error().code == ErrorCode::kNotFound;
+  report("reconcile", result || is_empty ? nullptr : &result.error());
+  if (result) {
+    reconciliation_.conditions = reconcile_conditions(*result);
+  } else if (!is_empty) {
+    reconciliation_.unknown = {{"reconcile_off"}};
+  }
+}
+
+// Those that people set can be unreadable for a while: nothing is known of them then.
+std::vector<Budget> AlertFinder::all_budgets(AlertFindings& found) {
+  if (!sources_.budgets) return config_.budgets;
+  auto all = sources_.budgets();
+  report("read the budgets that people set", all ? nullptr : &all.error());
+  if (all) return *std::move(all);
+  for (const std::string_view rule : alert_rule_names()) {
+    if (rule.starts_with("budget_")) found.unknown.push_back({std::string(rule)});
+  }
+  return config_.budgets;
+}
+
+// The ledger's telemetry of the last minutes, of which only what tells something is kept.
+Result<void> AlertFinder::read_telemetry(Instant now) {
+  // At first somebody may have fallen silent already.
+  const milliseconds window = device_window(config_.alerts.thresholds);
+  const milliseconds back =
+      last_telemetry_.clusters.empty() ? std::max(kSilenceBack, window) : window;
+  usages_.clear();
+  usages_read_.reset();
+  std::size_t tidy_at = kUsagesHeldMax;
+  TRY(sources_.usage(Interval(now - back, now), [&](std::span<const Usage> batch) {
+    note_telemetry(batch, last_telemetry_);
+    for (const Usage& usage : batch) {
+      if (usage.at >= now - window) usages_.push_back(usage);
+    }
+    if (usages_.size() < tidy_at) return;
+    keep_telling(usages_, now);
+    tidy_at = usages_.size() + kUsagesHeldMax;
+  }));
+  keep_telling(usages_, now);
+  usages_read_ = now;
+  return {};
+}
+
+// Devices, by the telemetry of the last minutes.
+void AlertFinder::find_in_telemetry(Instant now, Telemetry which, const AlertBook& book,
+                                    AlertFindings& found) {
+  static constexpr std::string_view kDeviceRules[] = {"gpu_ecc", "gpu_hot", "gpu_out_of_memory",
+                                                      "gpu_throttled", "gpu_xid"};
+  if (!sources_.usage) return;
+  if (which == Telemetry::kAll) {
+    const auto read = read_telemetry(now);
+    report("telemetry", read ? nullptr : &read.error());
+  }
+  if (!usages_read_) {
+    for (const std::string_view rule : kDeviceRules) found.unknown.push_back({std::string(rule)});
+    found.unknown.insert(found.unknown.end(), {{"telemetry_missing"}, {"node_missing"}});
+    return;
+  }
+  std::vector<Usage> usages = usages_;
+  if (sources_.live_usage) {
+    const std::vector<Usage> live = sources_.live_usage(*usages_read_ - kLiveOverlap);
+    note_telemetry(live, last_telemetry_);
+    usages.insert(usages.end(), live.begin(), live.end());
+  }
+  add_enabled(device_conditions(usages, now, config_.alerts.thresholds), found);
+  forget_nodes(last_telemetry_, now);
+  std::set<std::pair<ClusterId, NodeId>> held;
+  if (view_) {
+    for (const LiveRow& row : live_rows(*view_)) {
+      if (row.is_unallocated || !row.runs) continue;
+      for (const NodeId& node : row.share().nodes) held.emplace(row.cluster, node);
+    }
+  }
+  const std::vector<AlertCondition> silent = silence_conditions(
+      last_telemetry_, now, config_.alerts.thresholds,
+      [&](const ClusterId& cluster, const NodeId& node) { return held.contains({cluster, node}); });
+  add_enabled(silent, found);
+  inhibit_on_missing_nodes(found.conditions);
+  // After a restart nothing may be known of a cluster, or of a node, that was silent before.
+  for (const auto& [key, alert] : book) {
+    const std::string& subject = alert.condition.subject;
+    if (alert.condition.rule == "telemetry_missing" &&
+        !last_telemetry_.clusters.contains(ClusterId(subject))) {
+      found.unknown.push_back({alert.condition.rule, subject});
+    }
+    if (alert.condition.rule != "node_missing") continue;
+    const auto is_subject = [&](const ClusterId& cluster, const NodeId& node) {
+      return subject == cluster.text() + "/" + node.text();
+    };
+    const bool is_known = std::ranges::any_of(last_telemetry_.nodes, [&](const auto& one) {
+      return is_subject(one.first.first, one.first.second);
+    });
+    const bool is_held = std::ranges::any_of(
+        held, [&](const auto& one) { return is_subject(one.first, one.second); });
+    if (!view_ || (!is_known && is_held)) found.unknown.push_back({alert.condition.rule, subject});
+  }
+}
+
+void AlertFinder::add_enabled(const std::vector<AlertCondition>& more, AlertFindings& found) const {
+  std::ranges::move(as_configured(more, config_.alerts), std::back_inserter(found.conditions));
+}
+
+// After a restart the last checkpoint may be older than what was read: what went on goes on.
+void AlertFinder::find_unknown_checkpoints(const AlertBook& book, AlertFindings& found) const {
+  for (const auto& [key, alert] : book) {
+    if (alert.condition.rule != "no_checkpoint") continue;
+    const bool is_known = std::ranges::any_of(checkpoints_, [&](const auto& one) {
+      const auto& [cluster, workload] = one.first;
+      return alert.condition.subject == cluster.text() + "/" + workload.text();
+    });
+    const bool runs = std::ranges::any_of(live_rows(*view_), [&](const LiveRow& row) {
+      return !row.is_unallocated && row.runs &&
+             alert.condition.subject ==
+                 row.cluster.text() + "/" + std::string(row.share().workload.text());
+    });
+    if (!is_known && runs) found.unknown.push_back({"no_checkpoint", alert.condition.subject});
+  }
+}
+
+AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) {
+  AlertFindings found;
+  const auto add = [&](const std::vector<AlertCondition>& more) { add_enabled(more, found); };
+  read_checkpoints(now, book);
+  view_ = sources_.live ? sources_.live() : nullptr;
+  const auto& view = view_;
+  if (view) {
+    add(live_conditions(*view, config_.alerts));
+    shorten_proven_waits(*view, found.conditions);
+    add(checkpoint_conditions(*view, checkpoints_, now,
+                              std::chrono::hours(config_.alerts.thresholds.checkpoint_hours)));
+    find_unknown_checkpoints(book, found);
+  } else {
+    found.unknown.insert(found.unknown.end(), {{"gpu_idle"},
+                                               {"inference_idle"},
+                                               {"low_utilisation"},
+                                               {"high_utilisation"},
+                                               {"no_checkpoint"}});
+  }
+  std::optional<LiveBudgetCosts> live;
+  if (view) live.emplace(view, config_.policy);
+  const auto budgets = all_budgets(found);
+  const auto statuses =
+      query_budgets({.budgets = budgets,
+                     .today = today,
+                     .events = config_.events,
+                     .kept = &forecasts_,
+                     .version = sources_.version ? std::optional(sources_.version()) : std::nullopt,
+                     .live_cost = [&](const Budget& one) -> std::optional<LiveCost> {
+                       return live ? live->of(one) : std::nullopt;
+                     }},
+                    config_.policy, sources_.summarise);
+  budgets_ = statuses.value_or(std::vector<BudgetStatus>());
+  if (statuses) {
+    add(budget_conditions(*statuses));
+    for (const BudgetStatus& status : *statuses) {
+      const std::string doing = "budget " + status.budget.name;
+      // A problem is logged once, and again when it is another one.
+      const Error problem{ErrorCode::kBadValue, status.problem};
+      report(doing, status.problem.empty() ? nullptr : &problem);
+      if (status.problem.empty()) continue;
+      for (const std::string_view rule : alert_rule_names()) {
+        if (rule.starts_with("budget_")) {
+          found.unknown.push_back({std::string(rule), status.budget.name});
+        }
+      }
+    }
+  }
+  look_at_days(today, now);
+  reconcile(now);
+  for (const AlertFindings* more : {&days_, &reconciliation_}) {
+    add(more->conditions);
+    found.unknown.insert(found.unknown.end(), more->unknown.begin(), more->unknown.end());
+  }
+  return found;
+}
+
+// Days change when the ledger does. Looking at all of them takes its time, so it takes a tenth of
+// the time at most.
+void AlertFinder::look_at_days(Date today, Instant now) {
+  const std::uint64_t version = sources_.version ? sources_.version() : 0;
+  const milliseconds pause =
+      std::max(kLookPause * look_took_, milliseconds(config_.alerts.every_ms));
+  const bool has_changed = version != looked_version_ && is_due(looked_, pause, now);
+  if (!has_changed && !is_due(looked_, kDaysEvery, now)) return;
+  const auto begin = std::chrono::steady_clock::now();
+  days_ = {};
+  find_in_days(today, days_);
+  looked_ = now;
+  looked_version_ = version;
+  look_took_ = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begin);
+}
+
+}  // namespace pennyweight

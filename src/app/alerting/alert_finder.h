@@ -1,0 +1,111 @@
+// AlertFinder: evaluates the alert rules: which conditions hold now, and of what that can't be
+// said.
+//
+// It keeps what it read of the ledger, so that only what has changed is read again. What is done
+// about the conditions is the matter of AlertService.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/alerting/conditions.h"
+#include "app/alerting/device_conditions.h"
+#include "app/context/log.h"
+#include "config/config.h"
+#include "insight/alerts/alert.h"
+#include "insight/queries/budget_forecasts.h"
+#include "insight/queries/budget_query.h"
+#include "insight/queries/forecast_query.h"
+#include "reporting/live/live_rows.h"
+#include "reporting/queries/costs.h"
+
+namespace pennyweight {
+
+struct AlertSources {
+  SummarySource summarise;
+  std::function<std::shared_ptr<const LiveView>()> live;  // null before the first view
+  // Of what `summarise` answers from: it changes whenever an answer may change.
+  std::function<std::uint64_t()> version = {};
+  // The usage of all clusters in an interval, in batches.
+  std::function<Result<void>(const Interval&, const std::function<void(std::span<const Usage>)>&)>
+      usage = {};
+  // The usage since an instant that the ledger may not have yet, the minute that goes on included,
+  // and what each device reports now. At once: device rules are evaluated on it every 5 seconds.
+  std::function<std::vector<Usage>(Instant)> live_usage = {};
+  // The outcomes of all clusters in an interval, in batches.
+  std::function<Result<void>(const Interval&, const std::function<void(std::span<const Outcome>)>&)>
+      outcomes = {};
+  // Whether this month and the last one are allocated to the last digit.
+  std::function<Result<ReconcileResult>()> reconcile = {};
+  // Keeps the forecasts of the last complete day; called every 15 minutes.
+  std::function<void(Date today)> keep_forecasts = {};
+  // The forecasts that were kept by a dimension.
+  KeptForecasts kept_forecasts = {};
+  // Configured, and set by people since.
+  std::function<Result<std::vector<Budget>>()> budgets = {};
+};
+
+// What holds now, and of what it can't be said.
+struct AlertFindings {
+  std::vector<AlertCondition> conditions;
+  std::vector<UnknownAlerts> unknown;
+};
+
+// One thread at a time uses it.
+class AlertFinder {
+ public:
+  // `config` and `log` outlive it.
+  AlertFinder(const Config& config, AlertSources sources, Log& log);
+
+  const AlertSources& sources() const { return sources_; }
+
+  // All rules but those about devices. `book`: what goes on.
+  AlertFindings find(Date today, Instant now, const AlertBook& book);
+  // Adds what telemetry says of devices, nodes and clusters: of the ledger and of what has just
+  // arrived, or beside what the ledger last said.
+  enum class Telemetry { kAll, kArrived };
+  void find_in_telemetry(Instant now, Telemetry which, const AlertBook& book, AlertFindings& found);
+  // As of the last find().
+  const std::vector<BudgetStatus>& budgets() const { return budgets_; }
+
+ private:
+  void report(const std::string& doing, const Error* why);
+  std::vector<Budget> all_budgets(AlertFindings& found);
+  void read_checkpoints(Instant now, const AlertBook& book);
+  void find_unknown_checkpoints(const AlertBook& book, AlertFindings& found) const;
+  void look_at_days(Date today, Instant now);
+  void find_in_days(Date today, AlertFindings& found);
+  void find_by_owner(const DailyCostQuery& costs, AlertFindings& found);
+  void reconcile(Instant now);
+  Result<void> read_telemetry(Instant now);
+  void add_enabled(const std::vector<AlertCondition>& more, AlertFindings& found) const;
+
+  const Config& config_;
+  const AlertSources sources_;
+  Log& log_;
+  std::map<std::string, std::string> reported_;  // problems that were logged, by what failed
+  BudgetForecasts forecasts_;
+  std::vector<BudgetStatus> budgets_;
+  LastTelemetry last_telemetry_;
+  std::vector<Usage> usages_;  // of the ledger, in the window before usages_read_
+  std::optional<Instant> usages_read_;
+  std::shared_ptr<const LiveView> view_;
+  CheckpointTimes checkpoints_;
+  std::optional<Instant> checkpoints_read_;
+  AlertFindings reconciliation_;  // of the last one
+  std::optional<Instant> reconciled_;
+  std::uint64_t reconciled_version_ = 0;
+  AlertFindings days_;             // of the last look at all days
+  std::optional<Instant> looked_;  // when that was
+  std::uint64_t looked_version_ = 0;
+  std::chrono::milliseconds look_took_{0};
+};
+
+}  // namespace pennyweight

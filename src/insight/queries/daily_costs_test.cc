@@ -1,0 +1,59 @@
+#include "insight/queries/daily_costs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <vector>
+
+#include "core/card_share.h"
+
+namespace pennyweight {
+namespace {
+
+using std::chrono::days;
+
+const Date kFirst = *parse_date("2026-03-01");
+
+// A day's cost, and whether machines were billed on it.
+SummaryRow day_row(int day, std::int64_t units, bool has_usage) {
+  const Money cost = Money::from_units(units, kUsd);
+  SummaryRow row{.bucket = kFirst + days(day),
+                 .keys = {},
+                 .costs = {.billed = cost, .effective = cost, .list = cost, .contracted = cost},
+                 .gpu_time = {},
+                 .idle_time = {},
+                 .memory_time = {},
+                 .observed_time = {}};
+  if (has_usage) row.gpu_time = GpuTime::of(UInt128{CardShare::kUnitsPerCard} * 3'600'000);
+  return row;
+}
+
+Result<DailyCostHistory> history_of(const std::vector<SummaryRow>& rows) {
+  const Policy policy{};
+  return query_daily_costs(
+      {.by = {}, .today = kFirst + days(20)}, policy,
+      [&](const SummaryQuery&) -> Result<std::vector<SummaryRow>> { return rows; });
+}
+
+// A support fee is stated for the whole month, while the usage of its last days has not come.
+TEST(DailyCosts, DaysThatHaveOnlyFeesAreNotComplete) {
+  std::vector<SummaryRow> rows;
+  for (int day = 0; day < 20; ++day) rows.push_back(day_row(day, day < 14 ? 1000 : 30, day < 14));
+  const auto history = history_of(rows);
+  ASSERT_TRUE(history) << history.error().message;
+  EXPECT_EQ(to_text(history->last_day()), "2026-03-14");
+  EXPECT_THAT(history->notes, testing::Contains(testing::HasSubstr("2026-03-15 to 2026-03-20")));
+}
+
+// Where no day has GPU time, as in a ledger of fees alone, nothing can be told from that.
+TEST(DailyCosts, ALedgerWithoutGpuTimeIsComplete) {
+  std::vector<SummaryRow> rows;
+  for (int day = 0; day < 20; ++day) rows.push_back(day_row(day, 30, false));
+  const auto history = history_of(rows);
+  ASSERT_TRUE(history) << history.error().message;
+  EXPECT_EQ(to_text(history->last_day()), "2026-03-20");
+}
+
+}  // namespace
+}  // namespace pennyweight

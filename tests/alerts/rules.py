@@ -1,0 +1,94 @@
+"""Each rule about devices, running work and live cost fires and ends by telemetry that is sent to `serve`, and arrives at
+a webhook, at a real SMTP server and at a real Alertmanager (where these are installed), while `serve` is killed.
+
+usage: rules.py PENNYWEIGHT ROOT
+
+PENNYWEIGHT_KILLS: how often `serve` is killed, 2 by default.
+"""
+import os
+import random
+import time
+
+from fleet import USES, WRONG, Fleet
+from outlets import Outlets
+from steps import Serve, expect, finish, new_folder, run
+
+KILLS = int(os.environ.get("PENNYWEIGHT_KILLS", "2"))
+DEVICE_RULES = {rule for _, rule in [*WRONG.values(), *USES.values()]}
+SILENCE_RULES = {"telemetry_missing", "node_missing"}
+COST_RULES = {"budget_spent", "budget_exhausted"}
+ALL = DEVICE_RULES | SILENCE_RULES | COST_RULES | {"no_checkpoint"}
+
+
+def main():
+    folder = new_folder("rules")
+    outlets = Outlets(folder)
+    (folder / "pennyweight.yaml").write_text(f"""
+clusters: [{{name: lab, kind: kubernetes}}]
+serve: {{flush_every: 1s, allocate_every: 5s}}
+outcomes: [{{metric: checkpoints_total, measure: checkpoints}}]
+{outlets.mail}
+alerts:
+  every: 1s
+  off: [costs_missing, cost_anomaly]
+  inference: [namespace=serving]
+  thresholds: {{silent_for: 1m, errors_for: 20s}}
+{outlets.config(ALL)}""")
+    # A run that began four hours ago wrote its last checkpoint three hours ago.
+    now = time.time()
+    at = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - seconds)) for seconds in (10_860, 10_800)]
+    (folder / "outcomes.csv").write_text(
+        f"cluster,workload,measure,begin,end,count\nlab,ml/calm-0,checkpoints,{at[0]},{at[1]},1\n")
+    run(["import", "--cluster", "lab", "outcomes.csv"], folder)
+    serve = Serve(folder).begin()
+    fleet = Fleet(serve, now - 14_400)
+    fleet.is_silent = False
+    random.seed(7)
+
+    def kill(times):
+        for _ in range(times):
+            time.sleep(random.uniform(0.5, 3))
+            serve.kill()
+            serve.begin()
+
+    def set_budget(name, amount):
+        run(["budget", "set", name, "--filter", "cluster=lab", "--amount", f"{amount} USD", "--period", "day",
+             "--owner", "nlp"], folder)
+
+    try:
+        time.sleep(5)
+        expect(not outlets.rules("firing") - {"no_checkpoint"},
+               f"a fleet that is well raises no alert: {[body['summary'] for body in outlets.hooks]}")
+        fleet.wrong = fleet.has_pods = True
+        set_budget("small", "0.001")
+        set_budget("half", "1000000")
+        kill((KILLS + 1) // 2)
+        outlets.wait_for("firing", DEVICE_RULES | {"no_checkpoint", "budget_exhausted"})
+        # gpu_idle is silent beside inference_idle of the same pod.
+        idle = {body["subject"] for body in outlets.hooks if body["rule"] == "gpu_idle"}
+        expect(idle == {"lab/ml/idle-0"}, f"gpu_idle is told of {idle}")
+        # Whoever hears that a budget is exhausted hears by how much; the other is given a little more than that.
+        said = [body["summary"] for body in outlets.hooks if body["rule"] == "budget_exhausted"][0]
+        set_budget("half", float(said.split(": ")[1].split(" USD")[0].replace(",", "")) * 1.6)
+        outlets.wait_for("firing", {"budget_spent"})
+        fleet.wrong = False
+        fleet.checkpoints += 1
+        set_budget("small", "1000000")
+        set_budget("half", "1000000")
+        kill(KILLS // 2)
+        outlets.wait_for("resolved", DEVICE_RULES | COST_RULES | {"no_checkpoint"}, 400)
+        fleet.silent_nodes = {"k2"}
+        outlets.wait_for("firing", {"node_missing"})
+        fleet.is_silent = True
+        outlets.wait_for("firing", {"telemetry_missing"})
+        fleet.is_silent, fleet.silent_nodes = False, set()
+        outlets.wait_for("resolved", SILENCE_RULES)
+        outlets.check(ALL)
+    finally:
+        serve.end()
+        outlets.close()
+    finish("rules", folder, f"{outlets.summary()}, {KILLS} kills")
+
+
+if __name__ == "__main__":
+    main()
