@@ -108,6 +108,31 @@ def approval_decision(server, asker):
     return f"{known_approval(server, asker)[0]}/decisions", {"decision": "approve", "note": "once"}
 
 
+def known_what_if(server, _asker):
+    """A run of the administrator, with a result."""
+    if not hasattr(server, "what_if"):
+        admin = server.sign_in_admin()
+        made = admin.post("/api/v1/what-if/runs",
+                          {"month": MONTH, "scenario": "price=60%", "error_max": 100})
+        assert made.status in (200, 202), made
+        server.what_if = f"/api/v1/what-if/runs/{made.json()['id']}"
+        while admin.get(server.what_if).json()["state"] in ("queued", "running"):
+            time.sleep(0.1)
+    return server.what_if, None
+
+
+def own_what_if(server, asker):
+    """A run that the asker may cancel; of the admin where the asker can't start one."""
+    made = who_makes(server, asker).post("/api/v1/what-if/runs", {
+        "month": MONTH, "scenario": f"seed={next(_numbers)}"})
+    assert made.status in (200, 202), made
+    return f"/api/v1/what-if/runs/{made.json()['id']}", None
+
+
+def what_if_table(server, asker):
+    return known_what_if(server, asker)[0] + "/costs", None
+
+
 def _today():
     return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
 
@@ -301,6 +326,12 @@ ASKING = Requests({
     ("GET", "/api/v1/approvals/{id}"): known_approval,
     ("POST", "/api/v1/approvals/{id}/decisions"): approval_decision,
     ("GET", "/api/v1/guardrails/replay"): plain("/api/v1/guardrails/replay", month=MONTH),
+    ("GET", "/api/v1/what-if/choices"): plain("/api/v1/what-if/choices", month=MONTH),
+    ("POST", "/api/v1/what-if/runs"): posted("/api/v1/what-if/runs", month=MONTH,
+                                             scenario="price=50%"),
+    ("GET", "/api/v1/what-if/runs/{id}"): known_what_if,
+    ("DELETE", "/api/v1/what-if/runs/{id}"): own_what_if,
+    ("GET", "/api/v1/what-if/runs/{id}/{table}"): what_if_table,
     ("GET", "/api/v1/compliance"): plain("/api/v1/compliance", month=MONTH),
     ("GET", "/api/v1/advice"): plain("/api/v1/advice", month=MONTH),
     ("POST", "/api/v1/advice/{id}/steps"): decided,

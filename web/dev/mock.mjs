@@ -14,6 +14,7 @@ import { bundle } from "../build.mjs";
 import * as billing from "./billing.mjs";
 import * as costs from "./costs.mjs";
 import * as now from "./now.mjs";
+import * as whatIf from "./what_if.mjs";
 import { makePostings } from "./world.mjs";
 
 const option = (name, otherwise) => {
@@ -110,6 +111,11 @@ const routes = [
   ["GET /approvals", () => ({ body: { data: [now.approval()], next: null } })],
   ["GET /approvals/:id", () => ({ body: { ...now.approval(), token: null, budgets: [{ name: "nlp", owner: "ana", amount: "5000 USD", left: "812.50 USD", after: "-1246.30 USD" }] } })],
   ["POST /approvals/:id/decisions", () => ({ body: { ...now.approval(), state: "approved", token: `ap-5d8f0c1e2b7a9436.${"0".repeat(64)}`, budgets: [] } })],
+  ["GET /what-if/choices", () => ({ body: whatIf.choices() })],
+  ["GET /what-if/runs", () => ({ body: { data: whatIf.runs(), next: null } })],
+  ["POST /what-if/runs", (q, p, b) => ({ status: 202, body: whatIf.start(b) })],
+  ["GET /what-if/runs/:id", (q, p) => { const run = whatIf.run(p.id); return run ? { body: run } : problem(404, "Not found", "There is no such run."); }],
+  ["DELETE /what-if/runs/:id", (q, p) => (whatIf.end(p.id), { status: 204 })],
   ["GET /fleet", (q, p, b, w) => ({ body: now.fleet(w, q) })],
   ["GET /policies/compare", (q) => ({ body: billing.compare(q.get("a"), q.get("b")) })],
   ["GET /policies/:version", (q, p) => ({ body: billing.policy(p.version) })],

@@ -39,6 +39,7 @@
 #include "server/api/guard.h"
 #include "server/api/routes.h"
 #include "server/api/scoped_queries.h"
+#include "server/api/what_if_runs.h"
 #include "server/budget_book/budget_book.h"
 #include "server/dashboard/dashboard.h"
 #include "server/forecast_book/forecast_book.h"
@@ -339,25 +340,27 @@ Result<void> Daemon::start_server() {
           },
       .advice_savings =
           [this] { return services_ ? services_->advice_cache->savings() : SavingsByTeam(); }};
-  services_.emplace(
-      api::Services{.config = config_,
-                    .catalog = inputs_.catalog,
-                    .clock = clock_,
-                    .ledger = [this](const auto& ask) { return shared_.with(ask); },
-                    .rollup = *rollup_,
-                    .accounts = *security_.accounts,
-                    .audit_log = *security_.audit_log,
-                    .oidc = security_.openid.get(),
-                    .live = [this] { return ledger_.fresh_view(kCycle); },
-                    .rates = exchange_rates_reader(config_),
-                    .version = std::string(kProgramVersion),
-                    .audit_files = audit_log_files(config_),
-                    .machine_clients = {.tokens = inputs_.tokens,
-                                        .trust_loopback = config_.live.serve.trust_loopback},
-                    .budget_book = std::make_shared<BudgetBook>(budget_book_path(config_)),
-                    .approval_book = approvals_,
-                    .forecast_book = std::make_shared<ForecastBook>(forecast_book_path(config_)),
-                    .alerts = [this]() -> RunningAlerts* { return running_alerts_.load(); }});
+  services_.emplace(api::Services{
+      .config = config_,
+      .catalog = inputs_.catalog,
+      .clock = clock_,
+      .ledger = [this](const auto& ask) { return shared_.with(ask); },
+      .rollup = *rollup_,
+      .accounts = *security_.accounts,
+      .audit_log = *security_.audit_log,
+      .oidc = security_.openid.get(),
+      .live = [this] { return ledger_.fresh_view(kCycle); },
+      .rates = exchange_rates_reader(config_),
+      .version = std::string(kProgramVersion),
+      .audit_files = audit_log_files(config_),
+      .machine_clients = {.tokens = inputs_.tokens,
+                          .trust_loopback = config_.live.serve.trust_loopback},
+      .budget_book = std::make_shared<BudgetBook>(budget_book_path(config_)),
+      .approval_book = approvals_,
+      .forecast_book = std::make_shared<ForecastBook>(forecast_book_path(config_)),
+      .what_if_runs = std::make_shared<api::WhatIfRuns>(
+          config_, inputs_.catalog, clock_, [this](const auto& ask) { return shared_.with(ask); }),
+      .alerts = [this]() -> RunningAlerts* { return running_alerts_.load(); }});
   audit_log_.emplace(
       [this](audit_log::Entry entry) { return append_entry(security_, std::move(entry), log_); });
   audit_log_->also_record([this](Instant now, bool all) -> Result<void> {
@@ -513,6 +516,7 @@ void Daemon::run_until_stopped() {
     ledger_.end_refresh();
     answering_.interrupt(kAnswersEndAfter);
     cycling_.interrupt(kCyclesEndAfter);
+    services_->what_if_runs->stop();
     http_->stop();
     if (admission_) admission_->stop();
     if (slurm_gate_) slurm_gate_->stop();

@@ -49,6 +49,7 @@ class Simulation {
   }
 
   Replay take_result() {
+    if (replay_.is_stopped) return std::move(replay_);
     const Int128 capacity =
         static_cast<Int128>(replay_.capacity_milli_gpus) * static_cast<Int128>(replay_.end_us);
     // Held time is summed by job, idle time by the clock; neither is derived from the other.
@@ -60,6 +61,13 @@ class Simulation {
   }
 
  protected:
+  // Whether somebody has asked the replay to end.
+  bool is_stopped() {
+    if (options_.watch == nullptr) return false;
+    replay_.is_stopped = options_.watch->stop.load(std::memory_order_relaxed);
+    return replay_.is_stopped;
+  }
+
   std::int64_t next_arrival_us() const {
     return arrived_ < arrivals_.size() ? jobs_[arrivals_[arrived_]].submit_us : kNever;
   }
@@ -97,6 +105,9 @@ class Simulation {
     record_stop(job);
     replay_.jobs[job].end_us = now_us_;
     replay_.end_us = now_us_;
+    if (options_.watch != nullptr) {
+      options_.watch->jobs_ended.fetch_add(1, std::memory_order_relaxed);
+    }
   }
 
   std::span<const Job> jobs_;
@@ -156,6 +167,7 @@ class RunToEnd : public Simulation {
       const std::int64_t next =
           std::min({next_arrival_us(), next_end, next_return, next_reclaim_us()});
       CHECK(next != kNever, "a job that the empty cluster can hold runs in the end");
+      if (is_stopped()) break;
       advance_to(next);
       while (!ends_.empty() && ends_.begin()->end_us == now_us_) {
         finish(ends_.begin()->job);
@@ -344,6 +356,7 @@ class Preempt : public Simulation {
 
   Replay run() {
     while (arrived_ < arrivals_.size() || !ends_.empty()) {
+      if (is_stopped()) return take_result();
       const std::int64_t next_end = ends_.empty() ? kNever : ends_.begin()->end_us;
       advance_to(std::min(next_arrival_us(), next_end));
       while (!ends_.empty() && ends_.begin()->end_us == now_us_) finish(ends_.begin()->job);
@@ -487,6 +500,7 @@ class PlanAnew : public Simulation {
 
   Replay run() {
     while (arrived_ < arrivals_.size() || !running_.empty()) {
+      if (is_stopped()) return take_result();
       std::int64_t next = next_arrival_us();
       for (const std::uint32_t job : running_) {
         next = std::min(next, now_us_ + left_us_[job]);

@@ -6,6 +6,7 @@
 // back, jobs arrive; each in the order of the input.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -57,12 +58,20 @@ struct Replay {
   Int128 restart_milli_gpu_us = 0;
   Int128 lost_milli_gpu_us = 0;  // of what was held: work that had to be done again
   std::uint64_t reclaims = 0;    // machines taken back
+  bool is_stopped = false;       // by a Watch: nothing else of it counts then
+};
+
+// Another thread's view of a replay.
+struct Watch {
+  std::atomic<std::uint64_t> jobs_ended = 0;
+  std::atomic<bool> stop = false;  // set it, and the replay returns at its next event
 };
 
 struct ReplayOptions {
   Scheduling scheduling = {};
   Spot spot = {};  // REQUIRES: nothing is taken back where scheduling.preempts
   bool keep_runs = false;
+  Watch* watch = nullptr;
 };
 
 // REQUIRES: work_us > 0 and submit_us >= 0 for each job; machines as ClusterState requires them.

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <variant>
 
+#include "core/instant.h"
 #include "core/overloaded.h"
 #include "core/try.h"
+#include "core/whole_count.h"
 #include "insight/replay/cluster_state.h"
 
 namespace pennyweight::what_if {
@@ -16,6 +20,9 @@ namespace {
 constexpr std::uint64_t kMibBytes = 1ull << 20;
 // A node without a known capacity limits nobody.
 constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 60;
+
+constexpr std::string_view kTimeLimitLabel = "time_limit_minutes";
+constexpr std::uint64_t kLimitMinutesMax = 10'000'000;
 
 std::uint64_t or_unlimited(std::uint64_t capacity) { return capacity == 0 ? kUnlimited : capacity; }
 
@@ -91,18 +98,22 @@ std::vector<std::uint32_t> nodes_of(const Holding& holding, const FleetView& fle
 class WorldMaker {
  public:
   WorldMaker(const ClusterMonth& month, const FleetView& fleet, const FleetView& ran_on,
-             const Interval& period, const TeamOf& team_of, bool any_model)
+             const Interval& period, const TeamOf& team_of, const JobRules& rules)
       : month_(month),
         fleet_(fleet),
         ran_on_(ran_on),
         team_of_(team_of),
-        any_model_(any_model),
+        rules_(rules),
         world_(period) {}
 
   Result<ReplayWorld> make() {
     for (const NodeView& view : ran_on_.nodes()) std::ignore = number_of_model(view);
     for (std::uint32_t i = 0; i < fleet_.nodes().size(); ++i) {
       TRY(add_machine(i));
+    }
+    for (const Holding& holding : month_.holdings) {
+      const auto first = first_begin_.try_emplace(holding.workload.text(), holding.held.begin());
+      first.first->second = std::min(first.first->second, holding.held.begin());
     }
     for (std::uint32_t i = 0; i < month_.holdings.size(); ++i) add_job(i);
     return std::move(world_);
@@ -139,6 +150,26 @@ class WorldMaker {
     return {};
   }
 
+  // When the job was submitted, if it says so and this is its first attempt in the period.
+  std::optional<Instant> submit_time(const Holding& holding) const {
+    const Instant begin = holding.held.begin();
+    if (begin < world_.period.begin()) return std::nullopt;
+    if (begin != first_begin_.at(holding.workload.text())) return std::nullopt;
+    const auto label = holding.labels.find(kSubmitTimeLabel);
+    if (!label) return std::nullopt;
+    const auto at = parse_instant(*label);
+    if (!at || *at > begin) return std::nullopt;
+    return *at;
+  }
+
+  // Its time limit; 0: none is known.
+  static std::int64_t limit_us(const Holding& holding) {
+    const auto label = holding.labels.find(kTimeLimitLabel);
+    if (!label) return 0;
+    const auto minutes = parse_count(*label, kLimitMinutesMax);
+    return minutes ? static_cast<std::int64_t>(*minutes) * 60 * 1'000'000 : 0;
+  }
+
   void add_job(std::uint32_t index) {
     const Holding& holding = month_.holdings[index];
     if (!holding.claim.empty() || !holding.gpu_group.empty() || holding.is_reservation) {
@@ -152,7 +183,15 @@ class WorldMaker {
     replay::Job job;
     job.name = holding.workload.text();
     job.team = team_of_(holding);
-    job.submit_us = (held->begin() - world_.period.begin()).count() * 1000;
+    JobOrigin origin{.holding = index};
+    Instant submitted = held->begin();
+    if (const auto label = submit_time(holding)) {
+      origin.waited_us = (held->begin() - *label).count() * 1000;
+      submitted = std::max(*label, world_.period.begin());
+      origin.before_us = (submitted - *label).count() * 1000;
+    }
+    job.submit_us = (submitted - world_.period.begin()).count() * 1000;
+    if (rules_.uses_limits) job.estimate_us = limit_us(holding);
     job.work_us = static_cast<std::int64_t>(held->length_ms()) * 1000;
     const std::uint64_t milli = device_count(holding) * milli_of_device(holding.device, node);
     if (milli > replay::kMilliPerGpu && !std::holds_alternative<WholeGpu>(holding.device)) {
@@ -166,20 +205,21 @@ class WorldMaker {
     }
     job.request.cpu_milli = holding.cpu_milli.value_or(0);
     job.request.memory_mib = holding.memory_bytes.value_or(0) / kMibBytes;
-    if (!any_model_ && milli > 0) {
+    if (!rules_.any_model && milli > 0) {
       for (const std::uint32_t at : nodes) {
         job.request.models |= replay::ModelSet{1} << number_of_model(ran_on_.nodes()[at]);
       }
     }
     world_.jobs.push_back(std::move(job));
-    world_.holding_of_job.push_back(index);
+    world_.origins.push_back(origin);
   }
 
   const ClusterMonth& month_;
   const FleetView& fleet_;
   const FleetView& ran_on_;
   const TeamOf& team_of_;
-  bool any_model_;
+  JobRules rules_;
+  std::map<std::string, Instant> first_begin_;  // of each workload
   std::map<std::string, std::uint32_t> models_;
   ReplayWorld world_;
 };
@@ -188,8 +228,8 @@ class WorldMaker {
 
 Result<ReplayWorld> make_replay_world(const ClusterMonth& month, const FleetView& fleet,
                                       const FleetView& ran_on, const Interval& period,
-                                      const TeamOf& team_of, bool any_model) {
-  return WorldMaker(month, fleet, ran_on, period, team_of, any_model).make();
+                                      const TeamOf& team_of, const JobRules& rules) {
+  return WorldMaker(month, fleet, ran_on, period, team_of, rules).make();
 }
 
 }  // namespace pennyweight::what_if

@@ -1,8 +1,10 @@
 // ReplayWorld: a month of the ledger as jobs and machines that a replay takes.
 //
 // What the ledger doesn't say is inferred by these rules:
-//   submit    when the job began to hold: most sources have no other time. So waiting before that
-//             is not known, and counts as none
+//   submit    what its label submit_time says. Where there is none, and for attempts after the
+//   first,
+//             when the job began to hold; waiting before that is not known then, and counts as
+//             none. A job that was submitted before the period comes at its beginning
 //   length    what it held within the period; a job that still ran at the end of the period ends
 //             there
 //   shape     its devices, CPU and memory; fractions of over one GPU in all are rounded up to whole
@@ -15,6 +17,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,12 +30,25 @@ namespace pennyweight::what_if {
 
 using TeamOf = std::function<std::string(const Holding&)>;
 
+// Where a job comes from.
+struct JobOrigin {
+  std::uint32_t holding = 0;                   // index into the month's holdings
+  std::optional<std::int64_t> waited_us = {};  // as it was; nothing: not known
+  std::int64_t before_us = 0;                  // of its waiting, what lies before the period
+};
+
+struct JobRules {
+  bool any_model = false;  // a job may run on any GPU model
+  bool uses_limits =
+      false;  // the scheduler knows time limits, where jobs have some, and no lengths
+};
+
 struct ReplayWorld {
   explicit ReplayWorld(const Interval& over) : period(over) {}
 
   Interval period;
   std::vector<replay::Job> jobs;
-  std::vector<std::uint32_t> holding_of_job;  // index into the month's holdings
+  std::vector<JobOrigin> origins;  // of each job
   std::vector<replay::Machine> machines;
   std::vector<std::uint32_t> node_of_machine;    // index into FleetView::nodes()
   std::vector<std::uint32_t> left_as_they_were;  // holdings
@@ -44,6 +60,6 @@ struct ReplayWorld {
 // An Error where a node or the number of GPU models is beyond what a replay takes.
 Result<ReplayWorld> make_replay_world(const ClusterMonth& month, const FleetView& fleet,
                                       const FleetView& ran_on, const Interval& period,
-                                      const TeamOf& team_of, bool any_model);
+                                      const TeamOf& team_of, const JobRules& rules);
 
 }  // namespace pennyweight::what_if

@@ -38,13 +38,23 @@ struct SpotChange {
   std::uint64_t seed = 1;
 };
 
+// Jobs of a team (empty: everybody) that hold one whole GPU get a MIG instance of it instead, where
+// the GPUs that they may run on can be cut so.
+struct SliceChange {
+  std::string team = {};
+  std::string profile;               // "1g.5gb"
+  std::uint32_t time_percent = 100;  // how long such a job takes then, of what it took
+};
+
 struct Scenario {
   replay::Scheduling scheduling;
   std::vector<FleetChange> fleet;
   std::vector<DemandChange> demand;
   std::vector<PriceChange> prices;
+  std::vector<SliceChange> slices;
   SpotChange spot;
   std::int64_t restart_us = 0;  // what an interruption costs a job
+  bool uses_limits = false;     // the scheduler knows time limits, and no lengths
   bool any_model = false;       // a job may run on any GPU model, not only on that which it had
 };
 

@@ -188,7 +188,7 @@ Result<ScenarioFacts> change_fleet(const ClusterMonth& month, const Scenario& sc
 void change_demand(ReplayWorld& world, const Scenario& scenario) {
   for (const DemandChange& change : scenario.demand) {
     std::vector<replay::Job> jobs;
-    std::vector<std::uint32_t> holdings;
+    std::vector<JobOrigin> origins;
     std::uint32_t owed = 0;  // percent of a job
     for (std::size_t i = 0; i < world.jobs.size(); ++i) {
       std::uint32_t copies = 1;
@@ -201,12 +201,74 @@ void change_demand(ReplayWorld& world, const Scenario& scenario) {
         replay::Job job = world.jobs[i];
         if (n > 0) job.name += fmt::format("~{}", n + 1);
         jobs.push_back(std::move(job));
-        holdings.push_back(world.holding_of_job[i]);
+        origins.push_back(world.origins[i]);
       }
     }
     world.jobs = std::move(jobs);
-    world.holding_of_job = std::move(holdings);
+    world.origins = std::move(origins);
   }
+}
+
+namespace {
+
+// The share of a profile on every model that the job may run on; nothing where one lacks it, or
+// they differ.
+std::optional<MigShare> slice_of(const replay::Job& job, const std::string& profile,
+                                 const std::vector<const GpuModel*>& models) {
+  std::optional<MigShare> share;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    if (job.request.models != 0 && ((job.request.models >> i) & 1) == 0) continue;
+    if (models[i] == nullptr) return std::nullopt;
+    const auto found = find_mig_share(*models[i], profile);
+    if (!found) return std::nullopt;
+    if (share && (share->compute != found->compute || share->memory != found->memory)) {
+      return std::nullopt;
+    }
+    share = *found;
+  }
+  return share;
+}
+
+// Rounded down, so that seven sevenths fit one GPU.
+std::uint32_t milli_of_slice(const MigShare& share) {
+  const std::uint64_t units = std::max(share.compute, share.memory).units();
+  return static_cast<std::uint32_t>(UInt128{units} * replay::kMilliPerGpu /
+                                    CardShare::kUnitsPerCard);
+}
+
+}  // namespace
+
+Result<std::vector<std::optional<MigShare>>> change_slices(ReplayWorld& world,
+                                                           const FleetView& fleet,
+                                                           const Scenario& scenario) {
+  std::vector<std::optional<MigShare>> slices(world.jobs.size());
+  std::vector<const GpuModel*> models;  // by the world's number
+  for (std::size_t i = 0; i < world.machines.size(); ++i) {
+    const std::uint32_t number = world.machines[i].model;
+    if (models.size() <= number) models.resize(number + 1, nullptr);
+    models[number] = fleet.nodes()[world.node_of_machine[i]].model;
+  }
+  for (const SliceChange& change : scenario.slices) {
+    bool changes_any = false;
+    for (std::size_t i = 0; i < world.jobs.size(); ++i) {
+      replay::Job& job = world.jobs[i];
+      if (job.request.gpus != 1 || (!change.team.empty() && job.team != change.team)) continue;
+      const auto share = slice_of(job, change.profile, models);
+      if (!share || milli_of_slice(*share) >= replay::kMilliPerGpu) continue;
+      slices[i] = share;
+      job.request.gpus = 0;
+      job.request.gpu_milli = milli_of_slice(*share);
+      // Work of a month in microseconds times 10,000 % is far from the limit.
+      job.work_us = job.work_us * change.time_percent / 100;
+      changes_any = true;
+    }
+    if (changes_any) continue;
+    return fail(ErrorCode::kConfig,
+                fmt::format("no job{} holds one whole GPU of a model that can be cut into '{}', so "
+                            "this slice changes nothing",
+                            change.team.empty() ? "" : " of " + change.team, change.profile));
+  }
+  return slices;
 }
 
 }  // namespace pennyweight::what_if

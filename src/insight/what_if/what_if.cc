@@ -26,13 +26,45 @@ std::int64_t quantile(const std::vector<std::int64_t>& sorted, std::uint64_t per
                          static_cast<std::size_t>(sorted.size() * per_mille / kPerMille))];
 }
 
+TimeFigures time_figures(std::vector<std::int64_t>& times) {
+  TimeFigures figures;
+  if (times.empty()) return figures;
+  std::sort(times.begin(), times.end());
+  Int128 sum = 0;
+  for (const std::int64_t time : times) sum += time;
+  figures.mean = static_cast<std::int64_t>(sum / static_cast<Int128>(times.size()));
+  figures.p50 = quantile(times, 500);
+  figures.p95 = quantile(times, 950);
+  figures.p99 = quantile(times, 990);
+  return figures;
+}
+
+std::vector<std::int64_t> percentiles(const std::vector<std::int64_t>& sorted) {
+  std::vector<std::int64_t> values;
+  for (std::uint64_t percent = 0; percent <= 100 && !sorted.empty(); ++percent) {
+    values.push_back(quantile(sorted, percent * 10));
+  }
+  return values;
+}
+
+// From submission to first start, waiting before the period included.
+std::int64_t wait_of(const ReplayWorld& world, const replay::Replay& replay, std::size_t job) {
+  return *replay.jobs[job].first_start_us - world.jobs[job].submit_us +
+         world.origins[job].before_us;
+}
+std::int64_t completion_of(const ReplayWorld& world, const replay::Replay& replay,
+                           std::size_t job) {
+  return replay.jobs[job].end_us - world.jobs[job].submit_us + world.origins[job].before_us;
+}
+
 JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
   const std::int64_t end = period_us(world.period);
   JobFigures figures;
   figures.jobs = world.jobs.size();
+  figures.makespan = replay.end_us;
   figures.capacity = static_cast<Int128>(replay.capacity_milli_gpus) * static_cast<Int128>(end);
   std::vector<std::int64_t> waits;
-  Int128 waited = 0;
+  std::vector<std::int64_t> completions;
   for (std::size_t i = 0; i < world.jobs.size(); ++i) {
     const replay::JobResult& result = replay.jobs[i];
     const auto gpus = static_cast<Int128>(world.jobs[i].request.milli_gpus());
@@ -42,8 +74,8 @@ JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
       ++figures.never_start;
       continue;
     }
-    waits.push_back(*result.first_start_us - world.jobs[i].submit_us);
-    waited += waits.back();
+    waits.push_back(wait_of(world, replay, i));
+    completions.push_back(completion_of(world, replay, i));
   }
   for (const replay::JobRun& run : replay.runs) {
     const std::int64_t until = std::min(run.end_us, end);
@@ -63,25 +95,35 @@ JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
                            static_cast<Int128>(std::min(outage.end_us, end) - outage.begin_us);
   }
   CHECK(figures.unfinished >= 0, "no more work is done than there was");
-  std::sort(waits.begin(), waits.end());
-  if (!waits.empty()) {
-    figures.wait_mean = static_cast<std::int64_t>(waited / static_cast<Int128>(waits.size()));
-  }
-  figures.wait_p50 = quantile(waits, 500);
-  figures.wait_p95 = quantile(waits, 950);
-  figures.wait_p99 = quantile(waits, 990);
+  figures.wait = time_figures(waits);
+  figures.wait_percentiles = percentiles(waits);
+  figures.completion = time_figures(completions);
   return figures;
 }
 
 FiguresByTeam team_figures(const ReplayWorld& world, const replay::Replay& replay) {
   const std::int64_t end = period_us(world.period);
+  struct Times {
+    std::vector<std::int64_t> waits;
+    std::vector<std::int64_t> completions;
+    Int128 completion = 0;
+    Int128 work = 0;
+  };
   FiguresByTeam teams;
-  std::map<std::string, std::vector<std::int64_t>> waits;
+  std::map<std::string, Times> times;
   for (std::size_t i = 0; i < world.jobs.size(); ++i) {
     const replay::Job& job = world.jobs[i];
-    ++teams[job.team].jobs;
-    const auto& start = replay.jobs[i].first_start_us;
-    if (start) waits[job.team].push_back(*start - job.submit_us);
+    TeamFigures& team = teams[job.team];
+    ++team.jobs;
+    if (!replay.jobs[i].first_start_us) {
+      ++team.never_start;
+      continue;
+    }
+    Times& of_team = times[job.team];
+    of_team.waits.push_back(wait_of(world, replay, i));
+    of_team.completions.push_back(completion_of(world, replay, i));
+    of_team.completion += of_team.completions.back();
+    of_team.work += job.work_us;
   }
   for (const replay::JobRun& run : replay.runs) {
     const std::int64_t until = std::min(run.end_us, end);
@@ -90,14 +132,73 @@ FiguresByTeam team_figures(const ReplayWorld& world, const replay::Replay& repla
     teams[job.team].held +=
         static_cast<Int128>(job.request.milli_gpus()) * static_cast<Int128>(until - run.begin_us);
   }
-  for (auto& [team, of_team] : waits) {
-    std::sort(of_team.begin(), of_team.end());
-    Int128 sum = 0;
-    for (const std::int64_t wait : of_team) sum += wait;
-    teams[team].wait_mean = static_cast<std::int64_t>(sum / static_cast<Int128>(of_team.size()));
-    teams[team].wait_p95 = quantile(of_team, 950);
+  for (auto& [name, of_team] : times) {
+    TeamFigures& team = teams[name];
+    team.wait = time_figures(of_team.waits);
+    team.completion = time_figures(of_team.completions);
+    team.stretch_milli = static_cast<std::uint64_t>(of_team.completion * 1000 / of_team.work);
   }
   return teams;
+}
+
+// Jain's index of how much longer the teams' jobs took, in millionths: 1,000,000 where all teams
+// were stretched alike, 1,000,000 / teams where one alone was.
+std::uint64_t jain_index(const FiguresByTeam& teams) {
+  UInt128 sum = 0;
+  UInt128 squares = 0;
+  std::uint64_t count = 0;
+  for (const auto& [name, team] : teams) {
+    if (team.jobs == team.never_start) continue;
+    // A stretch beyond a million is as unfair as one of a million.
+    const std::uint64_t stretch = std::min<std::uint64_t>(team.stretch_milli, 1'000'000'000);
+    sum += stretch;
+    squares += UInt128{stretch} * stretch;
+    ++count;
+  }
+  if (count == 0 || squares == 0) return 1'000'000;
+  return static_cast<std::uint64_t>(sum * sum * 1'000'000 / (squares * count));
+}
+
+// GPUs held and jobs waiting, at evenly spaced moments of the period.
+std::vector<Moment> moments_of(const ReplayWorld& world, const replay::Replay& replay) {
+  const std::int64_t end = period_us(world.period);
+  std::vector<Moment> moments(kMomentsMax);
+  const auto step = std::max<std::int64_t>(1, end / static_cast<std::int64_t>(kMomentsMax));
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    moments[i].at_us = static_cast<std::int64_t>(i) * step;
+  }
+  // The first moment at or after `us`.
+  const auto moment_at = [&](std::int64_t us) {
+    return static_cast<std::size_t>(
+        std::min<std::int64_t>((us + step - 1) / step, static_cast<std::int64_t>(kMomentsMax)));
+  };
+  std::vector<std::int64_t> held(kMomentsMax + 1, 0);  // differences
+  std::vector<std::int64_t> waiting(kMomentsMax + 1, 0);
+  for (const replay::JobRun& run : replay.runs) {
+    const auto milli = static_cast<std::int64_t>(world.jobs[run.job].request.milli_gpus());
+    held[moment_at(run.begin_us)] += milli;
+    held[moment_at(run.end_us)] -= milli;
+  }
+  // A job waits from its submission on, except while it runs.
+  for (std::size_t i = 0; i < world.jobs.size(); ++i) {
+    if (!replay.jobs[i].first_start_us) continue;
+    ++waiting[moment_at(world.jobs[i].submit_us)];
+    --waiting[moment_at(replay.jobs[i].end_us)];
+  }
+  for (const replay::JobRun& run : replay.runs) {
+    --waiting[moment_at(run.begin_us)];
+    ++waiting[moment_at(run.end_us)];
+  }
+  std::int64_t held_now = 0;
+  std::int64_t waiting_now = 0;
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    held_now += held[i];
+    waiting_now += waiting[i];
+    CHECK(held_now >= 0 && waiting_now >= 0, "nothing ends before it begins");
+    moments[i].held_milli = static_cast<std::uint64_t>(held_now);
+    moments[i].waiting = static_cast<std::uint64_t>(waiting_now);
+  }
+  return moments;
 }
 
 JobFigures figures_as_it_was(const ReplayWorld& world) {
@@ -107,10 +208,21 @@ JobFigures figures_as_it_was(const ReplayWorld& world) {
     figures.capacity += static_cast<Int128>(machine.gpus * replay::kMilliPerGpu) *
                         static_cast<Int128>(period_us(world.period));
   }
-  for (const replay::Job& job : world.jobs) {
+  std::vector<std::int64_t> waits;
+  std::vector<std::int64_t> completions;
+  for (std::size_t i = 0; i < world.jobs.size(); ++i) {
+    const replay::Job& job = world.jobs[i];
     figures.held +=
         static_cast<Int128>(job.request.milli_gpus()) * static_cast<Int128>(job.work_us);
+    const std::int64_t waited = world.origins[i].waited_us.value_or(0);
+    waits.push_back(waited);
+    completions.push_back(waited + job.work_us);
+    const std::int64_t end = job.submit_us + waited - world.origins[i].before_us + job.work_us;
+    figures.makespan = std::max(figures.makespan, end);
   }
+  figures.wait = time_figures(waits);
+  figures.wait_percentiles = percentiles(waits);
+  figures.completion = time_figures(completions);
   return figures;
 }
 
@@ -125,12 +237,13 @@ Device portable(const Device& device, const replay::Request& request) {
 
 // What the jobs held in the replay, as holdings within the period.
 std::vector<Holding> holdings_of(const ReplayWorld& world, const replay::Replay& replay,
+                                 std::span<const std::optional<MigShare>> slices,
                                  std::span<const Holding> originals) {
   std::vector<Holding> holdings;
   for (const std::uint32_t index : world.left_as_they_were) holdings.push_back(originals[index]);
   std::map<std::uint32_t, std::uint32_t> attempts;
   for (const replay::JobRun& run : replay.runs) {
-    const Holding& original = originals[world.holding_of_job[run.job]];
+    const Holding& original = originals[world.origins[run.job].holding];
     const auto at = [&](std::int64_t us) {
       return world.period.begin() + std::chrono::milliseconds(us / 1000);
     };
@@ -150,6 +263,9 @@ std::vector<Holding> holdings_of(const ReplayWorld& world, const replay::Replay&
         attempt == 0 ? original.attempt : fmt::format("{}~{}", original.attempt, attempt);
     holding.device =
         job.request.gpu_milli > 0 ? portable(original.device, job.request) : Device{WholeGpu{}};
+    if (slices[run.job]) {
+      holding.device = CardFraction{slices[run.job]->compute, slices[run.job]->memory};
+    }
     holding.cpu_milli = original.cpu_milli;
     holding.memory_bytes = original.memory_bytes;
     holding.labels = original.labels;
@@ -165,6 +281,7 @@ class WhatIfRun {
 
   Result<WhatIf> run() {
     WhatIf result;
+    TRY(begin(WhatIfProgress::Stage::kCostWas, 0));
     result.cost_was = TRY(costs_of(month_));
     const TeamOf team_of = [&](const Holding& holding) {
       const auto owner = result.cost_was.owners.find(holding.workload);
@@ -172,8 +289,9 @@ class WhatIfRun {
       return std::string(owner->second.find(input_.team_dimension).value_or(""));
     };
     const FleetView fleet(month_.nodes, month_.gpus, month_.catalog, month_.join_rules);
-    const ReplayWorld world = TRY(
-        make_replay_world(month_, fleet, fleet, input_.period, team_of, input_.scenario.any_model));
+    const ReplayWorld world = TRY(make_replay_world(
+        month_, fleet, fleet, input_.period, team_of,
+        {.any_model = input_.scenario.any_model, .uses_limits = input_.calibration_limits}));
     if (world.jobs.empty()) {
       return fail(ErrorCode::kNotFound,
                   fmt::format("cluster {} held nothing in {} that could be replayed",
@@ -183,9 +301,15 @@ class WhatIfRun {
     result.rounded_up = world.rounded_up;
     result.partly_there = world.partly_there;
     result.was = figures_as_it_was(world);
-    const replay::Replay calibrated = replay_of(world, input_.calibration, {});
+    result.with_submit = static_cast<std::uint64_t>(
+        std::count_if(world.origins.begin(), world.origins.end(),
+                      [](const JobOrigin& origin) { return origin.waited_us.has_value(); }));
+    TRY(begin(WhatIfProgress::Stage::kCalibration, world.jobs.size()));
+    const replay::Replay calibrated = TRY(replay_of(world, input_.calibration, {}));
     result.calibrated = figures_of(world, calibrated);
     result.teams_calibrated = team_figures(world, calibrated);
+    result.jain_was = jain_index(result.teams_calibrated);
+    result.moments_calibrated = moments_of(world, calibrated);
     TRY(check_teams(world));
     TRY(check_calibration(result));
     TRY(run_scenario(fleet, team_of, result));
@@ -193,10 +317,25 @@ class WhatIfRun {
   }
 
  private:
-  static replay::Replay replay_of(const ReplayWorld& world, const replay::Scheduling& scheduling,
-                                  const replay::Spot& spot) {
-    return replay::simulate(world.jobs, world.machines,
-                            {.scheduling = scheduling, .spot = spot, .keep_runs = true});
+  static std::unexpected<Error> stopped() { return fail(ErrorCode::kIo, "the replay was stopped"); }
+
+  Result<void> begin(WhatIfProgress::Stage stage, std::uint64_t jobs) const {
+    if (input_.progress == nullptr) return {};
+    if (input_.progress->watch.stop) return stopped();
+    input_.progress->watch.jobs_ended = 0;
+    input_.progress->jobs = jobs;
+    input_.progress->stage = stage;
+    return {};
+  }
+
+  Result<replay::Replay> replay_of(const ReplayWorld& world, const replay::Scheduling& scheduling,
+                                   const replay::Spot& spot) const {
+    replay::Watch* watch = input_.progress == nullptr ? nullptr : &input_.progress->watch;
+    replay::Replay replay = replay::simulate(
+        world.jobs, world.machines,
+        {.scheduling = scheduling, .spot = spot, .keep_runs = true, .watch = watch});
+    if (replay.is_stopped) return stopped();
+    return replay;
   }
 
   Result<replay::Spot> spot_of(const ReplayWorld& world, const FleetView& fleet) const {
@@ -235,6 +374,7 @@ class WhatIfRun {
     for (const auto& [team, weight] : input_.scenario.scheduling.team_weights) {
       TRY(check(team, "its weight"));
     }
+    for (const SliceChange& change : input_.scenario.slices) TRY(check(change.team, "its slice"));
     return {};
   }
 
@@ -271,18 +411,28 @@ class WhatIfRun {
                          .catalog = month_.catalog,
                          .join_rules = month_.join_rules};
     const FleetView fleet(changed.nodes, changed.gpus, month_.catalog, month_.join_rules);
-    ReplayWorld world = TRY(make_replay_world(changed, fleet, ran_on, input_.period, team_of,
-                                              input_.scenario.any_model));
+    ReplayWorld world = TRY(make_replay_world(
+        changed, fleet, ran_on, input_.period, team_of,
+        {.any_model = input_.scenario.any_model, .uses_limits = input_.scenario.uses_limits}));
     change_demand(world, input_.scenario);
+    const auto slices = TRY(change_slices(world, fleet, input_.scenario));
     for (replay::Job& job : world.jobs) job.restart_us = input_.scenario.restart_us;
     const replay::Spot spot = TRY(spot_of(world, fleet));
-    const replay::Replay replay = replay_of(world, input_.scenario.scheduling, spot);
+    TRY(begin(WhatIfProgress::Stage::kScenario, world.jobs.size()));
+    const replay::Replay replay = TRY(replay_of(world, input_.scenario.scheduling, spot));
     result.would_be = figures_of(world, replay);
     result.teams_would_be = team_figures(world, replay);
-    const std::vector<Holding> holdings = holdings_of(world, replay, month_.holdings);
+    result.jain_would_be = jain_index(result.teams_would_be);
+    result.moments_would_be = moments_of(world, replay);
+    TRY(begin(WhatIfProgress::Stage::kCostWouldBe, 0));
+    std::vector<Holding> holdings = holdings_of(world, replay, slices, month_.holdings);
     changed.holdings = holdings;
     result.cost_would_be = TRY(costs_of(changed));
-    return {};
+    result.month = {.charges = std::move(facts.charges),
+                    .nodes = std::move(facts.nodes),
+                    .gpus = std::move(facts.gpus),
+                    .holdings = std::move(holdings)};
+    return begin(WhatIfProgress::Stage::kDone, 0);
   }
 
   const WhatIfInput& input_;
@@ -290,6 +440,22 @@ class WhatIfRun {
 };
 
 }  // namespace
+
+std::string_view stage_text(WhatIfProgress::Stage stage) {
+  switch (stage) {
+    case WhatIfProgress::Stage::kCostWas:
+      return "cost_was";
+    case WhatIfProgress::Stage::kCalibration:
+      return "calibration";
+    case WhatIfProgress::Stage::kScenario:
+      return "scenario";
+    case WhatIfProgress::Stage::kCostWouldBe:
+      return "cost_would_be";
+    case WhatIfProgress::Stage::kDone:
+      return "done";
+  }
+  CHECK(false, "every stage is listed");
+}
 
 Result<WhatIf> what_if(const WhatIfInput& input) { return WhatIfRun(input).run(); }
 

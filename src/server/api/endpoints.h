@@ -92,6 +92,12 @@ server::Response decide_approval(const Services&, const server::Request&);
 // A month held to the rules, and to the terms of clients.
 server::Response get_guard_replay(const Services&, const server::Request&);
 server::Response get_compliance(const Services&, const server::Request&);
+server::Response get_what_if_runs(const Services& services, const server::Request& request);
+server::Response start_what_if_run(const Services& services, const server::Request& request);
+server::Response get_what_if_run(const Services& services, const server::Request& request);
+server::Response get_what_if_table(const Services& services, const server::Request& request);
+server::Response end_what_if_run(const Services& services, const server::Request& request);
+server::Response get_what_if_choices(const Services& services, const server::Request& request);
 
 // Users, roles, tokens, saved views.
 server::Response get_users(const Services&, const server::Request&);

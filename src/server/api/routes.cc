@@ -67,6 +67,12 @@ constexpr Endpoint kEndpoints[] = {
     {"POST", "/approvals/{id}/decisions", "approve", decide_approval, false, kFresh},
     {"GET", "/guardrails/replay", "read_rules", get_guard_replay},
     {"GET", "/compliance", "read_rules", get_compliance},
+    {"GET", "/what-if/choices", "read_rules", get_what_if_choices},
+    {"GET", "/what-if/runs", "read_rules", get_what_if_runs},
+    {"POST", "/what-if/runs", "read_rules", start_what_if_run},
+    {"GET", "/what-if/runs/{id}", "read_rules", get_what_if_run},
+    {"DELETE", "/what-if/runs/{id}", "read_rules", end_what_if_run},
+    {"GET", "/what-if/runs/{id}/{table}", "read_rules", get_what_if_table},
 
     {"GET", "/live", "read_live", get_live},
     {"GET", "/live/now", "read_live", get_live_now},

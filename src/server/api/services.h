@@ -41,6 +41,8 @@ class AuditLog;
 
 namespace pennyweight::api {
 
+class WhatIfRuns;
+
 struct Services {
   const Config& config;
   const Catalog& catalog;
@@ -63,6 +65,7 @@ struct Services {
   std::shared_ptr<BudgetBook> budget_book = {};      // null: budgets are configured only
   std::shared_ptr<ApprovalBook> approval_book = {};  // null: there are no approvals
   std::shared_ptr<ForecastBook> forecast_book = {};  // null: no forecasts are kept
+  std::shared_ptr<WhatIfRuns> what_if_runs = {};     // null: no scenarios are replayed
   // Null before alerts are evaluated; empty: they never are.
   std::function<RunningAlerts*()> alerts = {};
   std::shared_ptr<BudgetForecasts> budget_forecasts = std::make_shared<BudgetForecasts>();

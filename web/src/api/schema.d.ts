@@ -1417,6 +1417,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/what-if/choices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a scenario of a month can be about. */
+        get: operations["getWhatIfChoices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/what-if/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Replayed scenarios, the newest first.
+         * @description Results are kept for a day, while there is room for them and the program runs.
+         */
+        get: operations["listWhatIfRuns"];
+        put?: never;
+        /**
+         * Replay a month of a cluster under a scenario.
+         * @description Nothing of the ledger changes. One scenario is replayed at a time; each user may have three that
+         *     wait or run. The same question about the same ledger is answered by the run that there is (200).
+         */
+        post: operations["startWhatIfRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/what-if/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How far a run is, and its result. */
+        get: operations["getWhatIfRun"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel a run that waits or runs, or forget one that has ended.
+         * @description Only who started it may, and who manages users.
+         */
+        delete: operations["endWhatIfRun"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/what-if/runs/{id}/{table}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A table of a result, as JSON, CSV, JSON lines or Parquet. */
+        get: operations["getWhatIfTable"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/work": {
         parameters: {
             query?: never;
@@ -2023,6 +2103,10 @@ export interface components {
         };
         /** @description The cursor of the next page; null on the last page. */
         Next: string | null;
+        NodesOfKind: {
+            name: string;
+            nodes: number;
+        };
         /** @description From 0.00 to 1.00; null without telemetry. */
         Part: string | null;
         /**
@@ -2257,6 +2341,76 @@ export interface components {
         };
         /** @example ana */
         UserName: string;
+        /** @description A scenario that is replayed, and its result. */
+        WhatIfDetail: {
+            id: string;
+            /** @enum {unknown} */
+            state: "queued" | "running" | "done" | "failed" | "cancelled";
+            name: string;
+            scenario: string;
+            calibration: string;
+            month: components["schemas"]["Month"];
+            cluster: string;
+            by: string;
+            cost: string;
+            error_max: number;
+            /** @description Who started it. */
+            user: string;
+            mine: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** @description Why it failed, and what to do. */
+            error: string | null;
+            progress: {
+                /** @enum {unknown} */
+                stage: "cost_was" | "calibration" | "scenario" | "cost_would_be" | "done";
+                jobs_ended: number;
+                /** @description 0: the stage is not about jobs. */
+                jobs: number;
+            } | null;
+            /** @description Whether the ledger has changed since; null where that is not known. */
+            is_stale: boolean | null;
+            tables: {
+                calibration: components["schemas"]["Table"];
+                jobs: components["schemas"]["Table"];
+                teams: components["schemas"]["Table"];
+                moments: components["schemas"]["Table"];
+                waits: components["schemas"]["Table"];
+                costs: components["schemas"]["Table"][];
+            } | null;
+        };
+        /** @description A scenario that is replayed. */
+        WhatIfRun: {
+            id: string;
+            /** @enum {unknown} */
+            state: "queued" | "running" | "done" | "failed" | "cancelled";
+            name: string;
+            scenario: string;
+            calibration: string;
+            month: components["schemas"]["Month"];
+            cluster: string;
+            by: string;
+            cost: string;
+            error_max: number;
+            /** @description Who started it. */
+            user: string;
+            mine: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** @description Why it failed, and what to do. */
+            error: string | null;
+            progress: {
+                /** @enum {unknown} */
+                stage: "cost_was" | "calibration" | "scenario" | "cost_would_be" | "done";
+                jobs_ended: number;
+                /** @description 0: the stage is not about jobs. */
+                jobs: number;
+            } | null;
+        };
         WorkItem: {
             /** @description Empty for charges without a cluster; null for a whole month whose clusters are not determined yet. */
             cluster: string | null;
@@ -6066,6 +6220,251 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getWhatIfChoices: {
+        parameters: {
+            query: {
+                /**
+                 * @description Of the bill.
+                 * @example 2026-03
+                 */
+                month: components["schemas"]["Month"];
+                /** @description Whose GPU models and node pools; by default the first. */
+                cluster?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Clusters, GPU models, node pools, and the rules of the scheduler. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        clusters: string[];
+                        cluster: string;
+                        models: components["schemas"]["NodesOfKind"][];
+                        pools: components["schemas"]["NodesOfKind"][];
+                        dimensions: string[];
+                        schedulers: string[];
+                        blocked: string[];
+                        placements: string[];
+                    };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    listWhatIfRuns: {
+        parameters: {
+            query?: {
+                /** @description Only of this month. */
+                month?: components["schemas"]["Month"];
+                /** @description The maximum number of entries. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WhatIfRun"][];
+                        next: components["schemas"]["Next"];
+                    };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    startWhatIfRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "month": "2026-03",
+                 *       "cluster": "prod",
+                 *       "name": "20 nodes fewer",
+                 *       "scenario": "nodes=-20"
+                 *     }
+                 */
+                "application/json": {
+                    month: components["schemas"]["Month"];
+                    /** @description May be left out where the month has one. */
+                    cluster?: string;
+                    /** @description What is changed: options of `pennyweight replay` without dashes, separated by `;`. Empty: the default scheduling. */
+                    scenario?: string;
+                    /** @description The scheduling that really ran, with scheduler, blocked, placement and lengths. */
+                    calibration?: string;
+                    /** @description For people. */
+                    name?: string;
+                    /** @description A dimension of the policy; by default, team. */
+                    by?: string;
+                    /**
+                     * @default effective
+                     * @enum {unknown}
+                     */
+                    cost?: "effective" | "billed" | "list" | "contracted";
+                    /**
+                     * @description Percent of GPU time by which the replay of what really ran may be off.
+                     * @default 5
+                     */
+                    error_max?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The same is under way already, or was answered from this ledger. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhatIfRun"];
+                };
+            };
+            /** @description It waits for its turn. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhatIfRun"];
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getWhatIfRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of the run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhatIfDetail"];
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    endWhatIfRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /** @description Of the run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is cancelled or forgotten. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getWhatIfTable: {
+        parameters: {
+            query?: {
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
+                format?: components["parameters"]["TableFormat"];
+            };
+            header?: never;
+            path: {
+                /** @description Of the run. */
+                id: string;
+                /** @description Which one. */
+                table: "calibration" | "jobs" | "teams" | "costs" | "moments" | "waits";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The table; `costs` has one for each currency. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
+                    "text/csv": string;
+                    "application/jsonl": string;
+                    "application/vnd.apache.parquet": string;
+                };
             };
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];

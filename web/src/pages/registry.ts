@@ -42,6 +42,8 @@ export const PAGES: Page[] = [
     load: () => import("./budgets/index") },
   { path: "/forecast", title: "Forecast", icon: "forecast", group: "Plan", key: "r", needs: "read_costs", timeless: true,
     load: () => import("./forecast/index") },
+  { path: "/what-if", title: "What if", icon: "forecast", group: "Plan", key: "x", needs: "read_rules", unscopedOnly: true,
+    load: () => import("./what-if/index") },
   { path: "/savings", title: "Savings", icon: "coins", group: "Save", key: "s", needs: "read_costs",
     load: () => import("./savings/index") },
   { path: "/live", title: "Live", icon: "live", group: "Now", key: "l", needs: "read_live", timeless: true,

@@ -1,0 +1,431 @@
+#include "insight/queries/what_if_query.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "core/gpu/gpu_model.h"
+#include "core/try.h"
+#include "reporting/number_format.h"
+
+namespace pennyweight {
+namespace {
+
+using what_if::JobFigures;
+using what_if::TimeFigures;
+
+constexpr std::uint64_t kMillion = 1'000'000;
+
+Money Costs::* what_if_cost(const std::string& name) {
+  if (name == "billed") return &Costs::billed;
+  if (name == "list") return &Costs::list;
+  if (name == "contracted") return &Costs::contracted;
+  return &Costs::effective;
+}
+
+// From the first to the last charge of the month: a bill of four days is replayed for four days.
+// A fee that is paid for a year counts with its month only.
+std::optional<Interval> charged_span(std::span<const Charge> charges) {
+  std::optional<Interval> span;
+  for (const Charge& charge : charges) {
+    const auto period = charge.charge_period.overlap(charge.billing_period);
+    if (!period) continue;
+    span = span ? Interval(std::min(span->begin(), period->begin()),
+                           std::max(span->end(), period->end()))
+                : period;
+  }
+  return span;
+}
+
+std::string duration_text(std::int64_t us) {
+  const std::int64_t seconds = us / 1'000'000;
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 3600) return fmt::format("{} min {:02} s", seconds / 60, seconds % 60);
+  return fmt::format("{} h {:02} min", seconds / 3600, seconds / 60 % 60);
+}
+
+GpuTime replayed_gpu_time(Int128 milli_gpu_us) {
+  // A thousandth of a GPU is 72,072 of its units.
+  return GpuTime::of(static_cast<UInt128>(milli_gpu_us) * (CardShare::kUnitsPerCard / 1000) / 1000);
+}
+
+std::string replayed_hours_text(Int128 milli_gpu_us) {
+  return format_gpu_hours(replayed_gpu_time(milli_gpu_us), 2, Thousands::kSeparated);
+}
+
+// Hundredths of a percent as "97.35 %".
+std::string replayed_share_text(Int128 part, Int128 whole) {
+  if (whole == 0) return "-";
+  const auto hundredths = static_cast<std::int64_t>(part * 10'000 / whole);
+  return fmt::format("{}.{:02} %", hundredths / 100, hundredths % 100);
+}
+
+std::string millionths_text(std::uint64_t millionths) {
+  return fmt::format("{}.{:06}", millionths / kMillion, millionths % kMillion);
+}
+
+std::string thousandths_text(std::uint64_t thousandths) {
+  return fmt::format("{}.{:03}", thousandths / 1000, thousandths % 1000);
+}
+
+std::string counted_jobs(std::uint64_t jobs) {
+  return jobs == 1 ? "1 job" : fmt::format("{} jobs", jobs);
+}
+
+// By how much two times differ: "+5 min 00 s".
+std::string difference_text(std::int64_t was, std::int64_t is) {
+  if (was == is) return "0 s";
+  return fmt::format("{}{}", is > was ? "+" : "-", duration_text(is > was ? is - was : was - is));
+}
+
+// How well the replay of what really ran gives what was, before anything is changed.
+Table calibration_table(const what_if::WhatIf& result, const std::string& title) {
+  Table table;
+  table.title = title + ", calibration";
+  table.columns = {{"figure", "", ColumnKind::kText},
+                   {"as_it_was", "as it was", ColumnKind::kText},
+                   {"replayed_as_it_was", "its replay", ColumnKind::kText},
+                   {"off_by", "off by", ColumnKind::kText}};
+  const Int128 off = result.was.held - result.calibrated.held;
+  table.rows.push_back({"GPU-hours held", replayed_hours_text(result.was.held),
+                        replayed_hours_text(result.calibrated.held),
+                        replayed_share_text(off < 0 ? -off : off, result.was.held)});
+  table.rows.push_back({"GPUs allocated", replayed_share_text(result.was.held, result.was.capacity),
+                        replayed_share_text(result.calibrated.held, result.calibrated.capacity),
+                        "-"});
+  const auto wait = [&](const std::string& name, std::int64_t TimeFigures::* figure) {
+    const std::int64_t was = result.was.wait.*figure;
+    const std::int64_t replayed = result.calibrated.wait.*figure;
+    table.rows.push_back(
+        {name, duration_text(was), duration_text(replayed), difference_text(was, replayed)});
+  };
+  wait("wait, p50", &TimeFigures::p50);
+  wait("wait, p95", &TimeFigures::p95);
+  if (result.with_submit == 0) {
+    table.notes.push_back(
+        "No job says when it was submitted, so each counts as submitted when it began to hold: all "
+        "waiting of the replay is its error.");
+  } else if (result.with_submit < result.was.jobs) {
+    table.notes.push_back(fmt::format(
+        "{} of {} jobs say when they were submitted; the others count as submitted when they began "
+        "to hold.",
+        format_count(result.with_submit, Thousands::kSeparated),
+        format_count(result.was.jobs, Thousands::kSeparated)));
+  }
+  return table;
+}
+
+Table team_table(const what_if::WhatIf& result, const std::string& by, const std::string& title) {
+  Table table;
+  table.title = fmt::format("{}, jobs by {}", title, by);
+  table.columns = {{by, by, ColumnKind::kText},
+                   {"jobs", "jobs", ColumnKind::kText},
+                   {"jobs_what_if", "what if", ColumnKind::kText},
+                   {"held", "GPU-hours held", ColumnKind::kText},
+                   {"held_what_if", "what if", ColumnKind::kText},
+                   {"mean_wait", "mean wait", ColumnKind::kText},
+                   {"mean_wait_what_if", "what if", ColumnKind::kText},
+                   {"wait_p95", "wait, p95", ColumnKind::kText},
+                   {"wait_p95_what_if", "what if", ColumnKind::kText},
+                   {"completion", "mean completion", ColumnKind::kText},
+                   {"completion_what_if", "what if", ColumnKind::kText},
+                   {"stretch", "stretch", ColumnKind::kText},
+                   {"stretch_what_if", "what if", ColumnKind::kText}};
+  std::map<std::string, std::pair<what_if::TeamFigures, what_if::TeamFigures>> teams;
+  for (const auto& [team, figures] : result.teams_calibrated) teams[team].first = figures;
+  for (const auto& [team, figures] : result.teams_would_be) teams[team].second = figures;
+  for (const auto& [team, pair] : teams) {
+    const auto& [was, would_be] = pair;
+    table.rows.push_back(
+        {team.empty() ? "(none)" : team, std::to_string(was.jobs), std::to_string(would_be.jobs),
+         replayed_hours_text(was.held), replayed_hours_text(would_be.held),
+         duration_text(was.wait.mean), duration_text(would_be.wait.mean),
+         duration_text(was.wait.p95), duration_text(would_be.wait.p95),
+         duration_text(was.completion.mean), duration_text(would_be.completion.mean),
+         thousandths_text(was.stretch_milli), thousandths_text(would_be.stretch_milli)});
+  }
+  table.notes.push_back("Each first column is the replay of what really ran.");
+  table.notes.push_back(
+      "Stretch: how many times as long the jobs took, from submission to end, as they would have "
+      "without waiting and interruptions.");
+  return table;
+}
+
+Table job_table(const what_if::WhatIf& result, const std::string& title) {
+  Table table;
+  table.title = title + ", jobs";
+  table.columns = {{"figure", "", ColumnKind::kText},
+                   {"as_it_was", "as it was", ColumnKind::kText},
+                   {"replayed_as_it_was", "its replay", ColumnKind::kText},
+                   {"what_if", "what if", ColumnKind::kText}};
+  const auto add = [&](const std::string& name, auto shown) {
+    table.rows.push_back(
+        {name, shown(result.was), shown(result.calibrated), shown(result.would_be)});
+  };
+  add("jobs", [](const JobFigures& each) { return std::to_string(each.jobs); });
+  add("never start", [](const JobFigures& each) { return std::to_string(each.never_start); });
+  add("mean wait", [](const JobFigures& each) { return duration_text(each.wait.mean); });
+  add("wait, p50", [](const JobFigures& each) { return duration_text(each.wait.p50); });
+  add("wait, p95", [](const JobFigures& each) { return duration_text(each.wait.p95); });
+  add("wait, p99", [](const JobFigures& each) { return duration_text(each.wait.p99); });
+  add("mean completion",
+      [](const JobFigures& each) { return duration_text(each.completion.mean); });
+  add("completion, p50", [](const JobFigures& each) { return duration_text(each.completion.p50); });
+  add("completion, p95", [](const JobFigures& each) { return duration_text(each.completion.p95); });
+  add("completion, p99", [](const JobFigures& each) { return duration_text(each.completion.p99); });
+  add("makespan", [](const JobFigures& each) { return duration_text(each.makespan); });
+  add("GPU-hours held", [](const JobFigures& each) { return replayed_hours_text(each.held); });
+  add("GPU-hours of that done again",
+      [](const JobFigures& each) { return replayed_hours_text(each.lost); });
+  add("GPU-hours idle", [](const JobFigures& each) {
+    return replayed_hours_text(each.capacity - each.held - each.unavailable);
+  });
+  add("GPU-hours unavailable",
+      [](const JobFigures& each) { return replayed_hours_text(each.unavailable); });
+  add("GPU-hours unfinished",
+      [](const JobFigures& each) { return replayed_hours_text(each.unfinished); });
+  add("GPUs allocated",
+      [](const JobFigures& each) { return replayed_share_text(each.held, each.capacity); });
+  add("interruptions", [](const JobFigures& each) { return std::to_string(each.interruptions); });
+  table.rows.push_back({"fairness (Jain)", "-", millionths_text(result.jain_was),
+                        millionths_text(result.jain_would_be)});
+  if (result.with_submit < result.was.jobs) {
+    table.notes.push_back(
+        "A job that does not say when it was submitted counts as submitted when it began to hold: "
+        "waiting before that is not known.");
+  }
+  if (result.would_be.never_start > 0) {
+    table.notes.push_back(fmt::format(
+        "{} on no node of the changed fleet and never {}: their GPU-hours are unfinished work.",
+        counted_jobs(result.would_be.never_start) +
+            (result.would_be.never_start == 1 ? " fits" : " fit"),
+        result.would_be.never_start == 1 ? "starts" : "start"));
+  }
+  if (result.partly_there > 0) {
+    table.notes.push_back(fmt::format("{} {} not there all the time, and {} replayed as if.",
+                                      result.partly_there,
+                                      result.partly_there == 1 ? "node was" : "nodes were",
+                                      result.partly_there == 1 ? "is" : "are"));
+  }
+  if (result.left_as_they_were > 0) {
+    table.notes.push_back(fmt::format(
+        "{} {} of claims, GPU groups or reservations left as they were.", result.left_as_they_were,
+        result.left_as_they_were == 1 ? "holding is" : "holdings are"));
+  }
+  if (result.rounded_up > 0) {
+    table.notes.push_back(
+        fmt::format("{} {} fractions of more than one GPU in all, and {} whole GPUs in the replay.",
+                    counted_jobs(result.rounded_up), result.rounded_up == 1 ? "holds" : "hold",
+                    result.rounded_up == 1 ? "gets" : "get"));
+  }
+  if (result.would_be.unavailable > 0) {
+    table.notes.push_back(
+        "Nodes that are taken back are charged all the same: their bill says nothing of it.");
+  }
+  if (result.would_be.unfinished > 0) {
+    table.notes.push_back(
+        "Unfinished work would run, and cost, in the next month: compare costs with that in mind.");
+  }
+  return table;
+}
+
+// One table per currency.
+std::vector<Table> cost_tables(const what_if::WhatIf& result, const std::string& by,
+                               const std::string& title) {
+  struct Pair {
+    Money was, would_be;
+  };
+  std::map<Currency, std::map<std::pair<bool, std::string>, Pair>> sums;
+  const auto add = [&](const MethodCosts& costs, Money Pair::* side) {
+    for (const CostPart& part : costs.parts) {
+      const bool is_bucket = part.workload.empty();
+      std::string key = fmt::format("({})", part.bucket);
+      if (!is_bucket) {
+        const auto owner = costs.owners.find(part.workload);
+        const auto value = owner == costs.owners.end() ? std::nullopt : owner->second.find(by);
+        key = value ? std::string(*value) : "(none)";
+      }
+      const Currency currency = part.cost.currency();
+      const auto row = sums[currency].try_emplace(
+          {is_bucket, key}, Pair{Money::zero(currency), Money::zero(currency)});
+      row.first->second.*side += part.cost;
+    }
+  };
+  add(result.cost_was, &Pair::was);
+  add(result.cost_would_be, &Pair::would_be);
+  std::vector<Table> tables;
+  for (const auto& [currency, rows] : sums) {
+    Table table;
+    table.title = fmt::format("{}, cost by {}, {}", title, by, currency.text());
+    table.currency = currency;
+    table.columns = {{by, by, ColumnKind::kText},
+                     {"as_it_was", "as it was", ColumnKind::kMoney},
+                     {"what_if", "what if", ColumnKind::kMoney},
+                     {"difference", "difference", ColumnKind::kMoney}};
+    Pair total{Money::zero(currency), Money::zero(currency)};
+    for (const auto& [key, pair] : rows) {
+      table.rows.push_back({key.second, pair.was, pair.would_be, pair.would_be - pair.was});
+      total.was += pair.was;
+      total.would_be += pair.would_be;
+    }
+    table.total = Row{"total", total.was, total.would_be, total.would_be - total.was};
+    table.notes.push_back(
+        "Divided by what was requested on both sides, since a replay has no telemetry.");
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+// GPUs held and jobs waiting, at moments of the period.
+Table moment_table(const WhatIfMonth& month, const what_if::WhatIf& result,
+                   const std::string& title) {
+  Table table;
+  table.title = title + ", over time";
+  table.columns = {{"at", "at", ColumnKind::kText},
+                   {"gpus_held", "GPUs held", ColumnKind::kText},
+                   {"gpus_held_what_if", "what if", ColumnKind::kText},
+                   {"waiting", "jobs waiting", ColumnKind::kCount},
+                   {"waiting_what_if", "what if", ColumnKind::kCount}};
+  for (std::size_t i = 0; i < result.moments_calibrated.size(); ++i) {
+    const what_if::Moment& was = result.moments_calibrated[i];
+    const what_if::Moment& is = result.moments_would_be[i];
+    const Instant at = month.period.begin() + std::chrono::milliseconds(was.at_us / 1000);
+    table.rows.push_back({to_text(at), thousandths_text(was.held_milli),
+                          thousandths_text(is.held_milli), was.waiting, is.waiting});
+  }
+  return table;
+}
+
+// How long the shortest-waiting N percent waited at most.
+Table wait_table(const what_if::WhatIf& result, const std::string& title) {
+  Table table;
+  table.title = title + ", waits";
+  table.columns = {{"percent_of_jobs", "percent of jobs", ColumnKind::kCount},
+                   {"seconds_at_most", "wait at most, s", ColumnKind::kCount},
+                   {"seconds_at_most_what_if", "what if", ColumnKind::kCount}};
+  const auto seconds = [](const std::vector<std::int64_t>& waits, std::size_t percent) -> Cell {
+    if (percent >= waits.size()) return std::monostate{};
+    return static_cast<std::uint64_t>(waits[percent] / 1'000'000);
+  };
+  for (std::size_t percent = 0; percent <= 100; ++percent) {
+    table.rows.push_back({static_cast<std::uint64_t>(percent),
+                          seconds(result.calibrated.wait_percentiles, percent),
+                          seconds(result.would_be.wait_percentiles, percent)});
+  }
+  return table;
+}
+
+Result<ClusterId> choose_replayed_cluster(const std::string& wanted, const LedgerMonth& month) {
+  std::vector<std::string> names;
+  for (const ClusterId& id : month.clusters()) {
+    if (!id.empty()) names.push_back(id.text());
+  }
+  if (wanted.empty() && names.size() == 1) return ClusterId(names.front());
+  if (std::find(names.begin(), names.end(), wanted) != names.end()) return ClusterId(wanted);
+  if (names.empty()) {
+    return fail(ErrorCode::kNotFound, fmt::format("{} has no charges of a cluster", month.name()));
+  }
+  return fail(ErrorCode::kBadValue,
+              fmt::format("{}; the clusters of {} are {}",
+                          wanted.empty() ? std::string("name a cluster")
+                                         : fmt::format("there is no cluster '{}'", wanted),
+                          month.name(), fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+Result<WhatIfMonth> load_what_if_month(const WhatIfQuery& query, const Policy& policy,
+                                       std::span<const JoinRule> join_rules, Store& store) {
+  const bool is_known =
+      std::any_of(policy.dimensions.begin(), policy.dimensions.end(),
+                  [&](const DimensionRule& rule) { return rule.dimension == query.by; });
+  if (!is_known) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("'{}' is not a dimension of the policy", query.by));
+  }
+  auto month = TRY(LedgerMonth::load(store, query.month, join_rules));
+  const ClusterId cluster = TRY(choose_replayed_cluster(query.cluster, month));
+  ClusterFacts facts = TRY(month.take_facts(store, cluster));
+  const auto period = charged_span(facts.charges);
+  if (!period) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("cluster {} has no charge in {}", cluster.text(), query.month));
+  }
+  std::uint64_t last_import = 0;
+  for (const ImportRecord& record : TRY(store.imports())) {
+    last_import = std::max(last_import, record.number);
+  }
+  return WhatIfMonth{.month = query.month,
+                     .cluster = cluster,
+                     .facts = std::move(facts),
+                     .period = *period,
+                     .last_import = last_import};
+}
+
+Result<WhatIfChoices> what_if_choices(const std::string& month, const std::string& cluster,
+                                      std::span<const JoinRule> join_rules, Store& store) {
+  const auto loaded = TRY(LedgerMonth::load(store, month, join_rules));
+  WhatIfChoices choices;
+  for (const ClusterId& id : loaded.clusters()) {
+    if (!id.empty()) choices.clusters.push_back(id.text());
+  }
+  if (choices.clusters.empty()) {
+    return fail(ErrorCode::kNotFound, fmt::format("{} has no charges of a cluster", month));
+  }
+  choices.cluster = cluster.empty() ? choices.clusters.front() : cluster;
+  if (std::ranges::find(choices.clusters, choices.cluster) == choices.clusters.end()) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{} has no charges of a cluster '{}'", month, cluster));
+  }
+  std::set<std::string> counted;  // nodes have several facts where something about them changed
+  for (const Node& node : TRY(store.nodes())) {
+    if (node.cluster.text() != choices.cluster || node.gpu_count == 0) continue;
+    if (!counted.insert(node.name.text()).second) continue;
+    const GpuModel* model = find_gpu_model(node.gpu_model);
+    if (model != nullptr) ++choices.models[model->name];
+    ++choices.pools[node.pool.text()];
+  }
+  return choices;
+}
+
+Result<what_if::WhatIf> run_what_if(const WhatIfQuery& query, const WhatIfMonth& month,
+                                    const Policy& policy, const Catalog& catalog,
+                                    std::span<const JoinRule> join_rules,
+                                    what_if::WhatIfProgress* progress) {
+  return what_if::what_if({.month = month.month,
+                           .period = month.period,
+                           .cluster = {.facts = {.cluster = month.cluster,
+                                                 .charges = month.facts.charges,
+                                                 .nodes = month.facts.nodes,
+                                                 .gpus = month.facts.gpus,
+                                                 .holdings = month.facts.holdings,
+                                                 .catalog = catalog,
+                                                 .join_rules = join_rules},
+                                       .outages = month.facts.outages},
+                           .policy = policy,
+                           .scenario = query.scenario,
+                           .calibration = query.calibration,
+                           .calibration_limits = query.calibration_limits,
+                           .error_percent_max = query.error_percent_max,
+                           .team_dimension = query.by,
+                           .cost = what_if_cost(query.cost),
+                           .threads = query.threads,
+                           .progress = progress});
+}
+
+WhatIfTables what_if_tables(const WhatIfQuery& query, const WhatIfMonth& month,
+                            const what_if::WhatIf& result) {
+  const std::string title = fmt::format("{} of cluster {}", month.month, month.cluster.text());
+  return {.calibration = calibration_table(result, title),
+          .jobs = job_table(result, title),
+          .teams = team_table(result, query.by, title),
+          .costs = cost_tables(result, query.by, title + ", " + query.cost),
+          .moments = moment_table(month, result, title),
+          .waits = wait_table(result, title)};
+}
+
+}  // namespace pennyweight

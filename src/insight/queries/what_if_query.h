@@ -1,0 +1,75 @@
+// What if: a month of the ledger replayed under a scenario, for the command line and the API.
+//
+// Loading needs the ledger, and replaying does not: a replay may take minutes, and others need the
+// ledger meanwhile.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "allocation/policy/policy.h"
+#include "allocation/pricing/catalog.h"
+#include "core/error.h"
+#include "core/gpu/cloud_resource.h"
+#include "insight/what_if/what_if.h"
+#include "ledger/store.h"
+#include "reporting/queries/ledger_month.h"
+#include "reporting/table.h"
+
+namespace pennyweight {
+
+struct WhatIfQuery {
+  std::string month;
+  std::string cluster = {};  // may be empty where the month has one
+  what_if::Scenario scenario;
+  replay::Scheduling calibration;   // the scheduling that really ran
+  bool calibration_limits = false;  // it knew time limits, and no lengths
+  std::uint32_t error_percent_max = 5;
+  std::string by = "team";  // a dimension of the policy
+  std::string cost = "effective";
+  unsigned threads = 1;
+};
+
+// A cluster's month, taken out of the ledger.
+struct WhatIfMonth {
+  std::string month;
+  ClusterId cluster{""};
+  ClusterFacts facts;
+  Interval period;  // from the first to the last charge
+  std::uint64_t last_import = 0;
+};
+
+// Errors: kBadValue for a cluster or a dimension that is not there.
+Result<WhatIfMonth> load_what_if_month(const WhatIfQuery& query, const Policy& policy,
+                                       std::span<const JoinRule> join_rules, Store& store);
+
+Result<what_if::WhatIf> run_what_if(const WhatIfQuery& query, const WhatIfMonth& month,
+                                    const Policy& policy, const Catalog& catalog,
+                                    std::span<const JoinRule> join_rules,
+                                    what_if::WhatIfProgress* progress);
+
+// What a scenario of a month can be about.
+struct WhatIfChoices {
+  std::vector<std::string> clusters;
+  std::string cluster;                          // that models and pools are of
+  std::map<std::string, std::uint64_t> models;  // GPU models by name, with their nodes
+  std::map<std::string, std::uint64_t> pools;   // likewise; "" is no pool
+};
+// `cluster`: empty for the first one. kNotFound: the month has no charges of a cluster.
+Result<WhatIfChoices> what_if_choices(const std::string& month, const std::string& cluster,
+                                      std::span<const JoinRule> join_rules, Store& store);
+
+struct WhatIfTables {
+  Table calibration;
+  Table jobs;
+  Table teams;
+  std::vector<Table> costs;  // one a currency
+  Table moments;             // jobs waiting and GPUs held over time
+  Table waits;               // by percentile
+};
+WhatIfTables what_if_tables(const WhatIfQuery& query, const WhatIfMonth& month,
+                            const what_if::WhatIf& result);
+
+}  // namespace pennyweight

@@ -1,0 +1,61 @@
+// Scenarios as people write them: the options of `replay`, and the same in one line,
+// "nodes=-20;spot=2%;price=35%", for links and the API.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "insight/what_if/scenario.h"
+
+namespace pennyweight::what_if {
+
+// What an interruption costs a job if nobody says otherwise.
+constexpr std::uint32_t kRestartSeconds = 300;
+constexpr std::size_t kScenarioBytesMax = 2000;
+
+struct ScenarioTexts {
+  std::string order = "fcfs";
+  std::string blocked = "backfill";
+  std::string placement = "best-fit";
+  bool preempts = false;
+  std::optional<std::uint32_t> restart_s;
+  std::uint32_t depth = 500;
+  std::uint64_t seed = 1;
+  std::vector<std::string> weights;  // "TEAM=N"
+  std::vector<std::string> nodes;    // "-20:model=H100-SXM5-80GB,pool=train"
+  std::vector<std::string> demand;   // "TEAM=150%", "150%"
+  std::vector<std::string> prices;   // "MODEL=60%", "60%"
+  std::vector<std::string> slices;   // "TEAM=1g.5gb@120%", "1g.5gb"
+  bool any_model = false;
+  std::string lengths = "true";  // what the scheduler knows of a job's length: "true", "limit"
+  std::string spot;              // "MODEL=0.5%", "2%"
+  std::optional<std::uint32_t> replaced_min;
+  std::optional<std::uint32_t> checkpoint_min;
+  std::string_view dashes = "--";  // before an option's name in messages
+};
+
+constexpr std::uint32_t kReplacedMinutes = 5;
+constexpr std::uint32_t kCheckpointMinutes = 60;
+constexpr std::uint32_t kMinutesMax = 44'640;  // a month
+constexpr std::uint32_t kRestartSecondsMax = 86'400;
+constexpr std::uint32_t kDepthMax = 1'000'000;
+
+// Errors are kBadValue, and name the option.
+Result<Scenario> parse_scenario(const ScenarioTexts& texts);
+
+// "key=value" separated by ';', with the names of the options as keys: scheduler, blocked,
+// placement, preempt, restart, depth, seed, weight, nodes, demand, price, slice, any-model,
+// lengths, spot, replaced-after, checkpoint. Those that may be repeated are; preempt and any-model
+// have no value. Empty: as nothing but the scheduling of ScenarioTexts.
+Result<ScenarioTexts> parse_scenario_line(std::string_view line);
+
+Result<replay::Scheduling> parse_scheduling(const std::string& order, const std::string& blocked,
+                                            const std::string& placement);
+// Whether the scheduler knows time limits ("limit") and no lengths ("true").
+Result<bool> parse_lengths(const std::string& text);
+
+}  // namespace pennyweight::what_if

@@ -1,0 +1,125 @@
+// What if: a scenario is built by clicks, run with progress, cancelled, three are compared, and the link shows
+// another person the same; somebody with a scope sees nothing of it.
+import assert from 'node:assert/strict';
+import {after, before, describe, test} from 'node:test';
+import {axe, launch, open, program, serve, settled, sign_in, too_wide} from './browser.mjs';
+
+let browser;
+let server;
+before(async () => {
+  browser = await launch();
+  server = program ? await serve('full') : null;
+});
+after(async () => {
+  await browser.close();
+  await server?.stop();
+});
+
+const MONTH = 'month=2026-03';
+
+describe('what if', {skip: !program && 'needs the program', timeout: 900_000}, () => {
+  async function somebody(t, name = 'admin', more = {}) {
+    const page = await open(browser, {url: server.url, ...more});
+    t.after(() => page.context().close());
+    await sign_in(page, name, server.people[name]);
+    return page;
+  }
+  const card = (page, name) => page.locator('.what-if-scenarios .card', {has: page.getByRole('heading', {name})});
+  const state = (page, name, wanted) => card(page, name).locator('.badge', {hasText: wanted}).waitFor({timeout: 120_000});
+  async function build(page, name, fill) {
+    await page.getByRole('button', {name: /^(New|Add) scenario$/}).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill(name);
+    await fill(dialog);
+    await dialog.getByRole('button', {name: 'Keep scenario'}).click();
+  }
+  const add = async (dialog, kind, value, field = 'How much') => {
+    await dialog.getByLabel('Change', {exact: true}).selectOption(kind);
+    if (field === 'Which') await dialog.getByLabel('Which').selectOption(value);
+    else await dialog.getByLabel('How much').fill(value);
+    await dialog.getByRole('button', {name: 'Add change'}).click();
+  };
+
+  test('built, run, compared, and shared by its link', async (t) => {
+    const page = await somebody(t);
+    await page.goto(`/what-if?${MONTH}`);
+    await settled(page, 'What if');
+    await build(page, 'Half price', (dialog) => add(dialog, 'price', '50%'));
+    await build(page, 'Twice the jobs', (dialog) => add(dialog, 'demand', '200%'));
+    await build(page, 'Worst fit', (dialog) => add(dialog, 'placement', 'worst-fit', 'Which'));
+    assert.equal(await page.getByRole('button', {name: 'Add scenario'}).count(), 0, 'three are enough');
+    await page.getByRole('button', {name: 'Run all'}).click();
+    for (const name of ['Half price', 'Twice the jobs', 'Worst fit']) await state(page, name, 'done');
+    await settled(page, 'What if');
+    const costs = page.getByRole('region', {name: /Cost by team under each scenario/});
+    const header = await costs.locator('thead').first().innerText();
+    for (const name of ['As it was', 'Half price', 'Twice the jobs', 'Worst fit']) assert.ok(header.includes(name), `${name} in ${header}`);
+
+    // The page's total is the sum of the API's rows, and half of what was.
+    const {data} = await (await page.request.get(`/api/v1/what-if/runs?${MONTH}`)).json();
+    const run = data.find((one) => one.scenario === 'price=50%');
+    const {tables} = await (await page.request.get(`/api/v1/what-if/runs/${run.id}`)).json();
+    const total = tables.costs[0].total;
+    const exact = await costs.locator('tfoot .num, tr.total .num').nth(1).getAttribute('title');
+    assert.equal(exact.split(' ')[0], total.what_if);
+    const csv = await (await page.request.get(`/api/v1/what-if/runs/${run.id}/costs?format=csv`)).text();
+    assert.equal(csv.trim().split('\n').length, tables.costs[0].rows.length + 1, 'CSV has the rows');
+    assert.deepEqual(await axe(page), []);
+    assert.deepEqual(await page.complaints(), []);
+
+    // The link, by somebody else: the same results, without a run of their own.
+    const link = page.url();
+    const other = await somebody(t, 'finance-web');
+    await other.goto(link);
+    await settled(other, 'What if');
+    await other.getByRole('region', {name: /Cost by team under each scenario/}).waitFor();
+    assert.equal(await costs.innerText(), await other.getByRole('region', {name: /Cost by team under each scenario/}).innerText());
+    const again = await other.request.get(`/api/v1/what-if/runs?${MONTH}`);
+    assert.equal((await again.json()).data.length, data.length);
+
+    // By somebody with a scope: nothing, neither on the page nor from the API.
+    const lead = await somebody(t, 'team-lead-web');
+    assert.equal((await lead.request.get(`/api/v1/what-if/runs/${run.id}`)).status(), 403);
+    await lead.goto(link);
+    await lead.locator('h1').first().waitFor();
+    assert.equal(await lead.locator('.what-if-scenarios').count(), 0);
+    assert.equal(await lead.getByRole('link', {name: 'What if'}).count(), 0);
+  });
+
+  test('a long run shows how far it is, and is cancelled', async (t) => {
+    const page = await somebody(t);
+    await page.goto(`/what-if?${MONTH}&s=${encodeURIComponent('Hundred times|demand=10000%')}`);
+    await settled(page, 'What if');
+    await page.getByRole('button', {name: 'Run Hundred times'}).click();
+    const cancel = page.getByRole('button', {name: 'Cancel Hundred times'});
+    await cancel.waitFor({timeout: 30_000});
+    await page.getByText(/Waits for its turn|Replaying|Dividing/).first().waitFor({timeout: 30_000});
+    await cancel.click();
+    await state(page, 'Hundred times', 'cancelled');
+    await page.getByRole('button', {name: 'Run Hundred times'}).waitFor(); // it can be run again
+    assert.deepEqual(await page.complaints(), []);
+  });
+
+  test('what is wrong is said where it was built', async (t) => {
+    const page = await somebody(t);
+    await page.goto(`/what-if?${MONTH}&s=${encodeURIComponent('Wrong|nodes=many')}&s=${encodeURIComponent('Too many|nodes=-1000')}`);
+    await settled(page, 'What if');
+    await page.getByRole('button', {name: 'Run Wrong'}).click();
+    await page.getByText(/nodes 'many': write/).waitFor();
+    await page.getByRole('button', {name: 'Run Too many'}).click();
+    await state(page, 'Too many', 'failed');
+    await page.getByText(/can't be removed/).waitFor();
+    assert.deepEqual(await page.complaints(), []);
+  });
+
+  test('on a phone, and in the dark', async (t) => {
+    for (const [size, theme] of [['phone', 'light'], ['desk', 'dark'], ['phone', 'dark']]) {
+      const page = await somebody(t, 'admin', {size, theme});
+      await page.goto(`/what-if?${MONTH}&s=${encodeURIComponent('Half price|price=50%')}`);
+      await settled(page, 'What if');
+      assert.ok((await too_wide(page)) <= 0, `${size}: the page scrolls sideways`);
+      assert.deepEqual(await axe(page), [], `${size} ${theme}`);
+      if (process.env.SHOTS) await page.screenshot({path: `${process.env.SHOTS}/what-if-${size}-${theme}.png`, fullPage: true});
+    }
+  });
+});

@@ -1,0 +1,126 @@
+// Builds a scenario: a name, and changes that are added one by one.
+import { useState } from "preact/hooks";
+import type { WhatIfChoices } from "../../api/types";
+import { Button, Chip } from "../../components/controls";
+import { Dialog } from "../../components/dialog";
+import { SelectField, TextField } from "../../components/form";
+import { EXAMPLES, inWords, parts, withoutPart, withPart, type Scenario } from "./line";
+
+const KINDS = [
+  { value: "nodes", title: "Nodes: more or fewer" },
+  { value: "price", title: "Price of nodes" },
+  { value: "demand", title: "Jobs: more or fewer" },
+  { value: "spot", title: "Spot capacity" },
+  { value: "checkpoint", title: "Checkpoints (spot)" },
+  { value: "slice", title: "MIG instances for one-GPU jobs" },
+  { value: "scheduler", title: "Scheduler" },
+  { value: "blocked", title: "While the first job is blocked" },
+  { value: "placement", title: "Placement" },
+  { value: "weight", title: "Weight of a team (fair queues)" },
+  { value: "preempt", title: "Preemption" },
+  { value: "any-model", title: "Any GPU model" },
+  { value: "lengths", title: "What the scheduler knows of lengths" },
+  { value: "seed", title: "Seed of chance" },
+];
+
+const HINTS: Record<string, string> = {
+  nodes: "-20 takes away, +4 adds copies of the first of its kind.",
+  price: "Percent of what they cost.",
+  demand: "Percent of the jobs there were.",
+  spot: "The share of the nodes that is taken back each hour. Give their price too.",
+  checkpoint: "Minutes of work between two checkpoints; 0: none.",
+  slice: "A MIG profile, and how long a job takes on it: 1g.5gb@120%.",
+  weight: "A whole number; 1 where none is given.",
+  seed: "The same seed gives the same result.",
+};
+const PLACEHOLDERS: Record<string, string> = { nodes: "-20", price: "35%", demand: "150%", spot: "2%", checkpoint: "30", slice: "1g.5gb@120%", weight: "2", seed: "2" };
+const OF_MODEL = new Set(["nodes", "price", "spot"]);
+const OF_TEAM = new Set(["demand", "slice", "weight"]);
+
+function AddChange({ choices, teams, by, onAdd }: { choices: WhatIfChoices; teams: string[]; by: string; onAdd: (part: string) => void }) {
+  const [kind, setKind] = useState("nodes");
+  const [value, setValue] = useState("");
+  const [model, setModel] = useState("");
+  const [pool, setPool] = useState("");
+  const [team, setTeam] = useState("");
+  const lists: Record<string, string[]> = { scheduler: choices.schedulers, blocked: choices.blocked, placement: choices.placements, lengths: ["true", "limit"] };
+  const list = lists[kind];
+  const isFlag = kind === "preempt" || kind === "any-model";
+  const chosen = list ? (list.includes(value) ? value : (list[0] ?? "")) : value.trim();
+  const part = () => {
+    if (isFlag) return kind;
+    if (kind === "nodes") {
+      const which = [model && `model=${model}`, pool && `pool=${pool}`].filter(Boolean).join(",");
+      return `nodes=${chosen}${which && `:${which}`}`;
+    }
+    const name = OF_MODEL.has(kind) ? model : OF_TEAM.has(kind) ? team : "";
+    return `${kind}=${name && `${name}=`}${chosen}`;
+  };
+  const pools = choices.pools.filter((one) => one.name !== "");
+  return (
+    <form class="what-if-add" onSubmit={(event) => {
+      event.preventDefault();
+      onAdd(part());
+      setValue("");
+    }}>
+      <SelectField label="Change" value={kind} onValue={(next) => { setKind(next); setValue(""); }} options={KINDS} />
+      {list && <SelectField label="Which" value={chosen} onValue={setValue} options={list.map((one) => ({ value: one, title: one }))} />}
+      {!list && !isFlag && (
+        <TextField label="How much" value={value} onValue={setValue} required maxLength={100} placeholder={PLACEHOLDERS[kind]} hint={HINTS[kind]} />
+      )}
+      {OF_MODEL.has(kind) && (
+        <SelectField label="GPU model" value={model} onValue={setModel}
+          options={[{ value: "", title: "All" }, ...choices.models.map((one) => ({ value: one.name, title: `${one.name} (${one.nodes} nodes)` }))]} />
+      )}
+      {kind === "nodes" && pools.length > 0 && (
+        <SelectField label="Pool" value={pool} onValue={setPool}
+          options={[{ value: "", title: "All" }, ...pools.map((one) => ({ value: one.name, title: `${one.name} (${one.nodes} nodes)` }))]} />
+      )}
+      {OF_TEAM.has(kind) && (
+        <SelectField label={by} value={team} onValue={setTeam}
+          options={[...(kind === "weight" ? [] : [{ value: "", title: "All" }]), ...teams.map((one) => ({ value: one, title: one }))]} />
+      )}
+      <Button type="submit" icon="plus">Add change</Button>
+    </form>
+  );
+}
+
+export function Builder({ scenario, choices, teams, by, onSave, onClose }: {
+  scenario: Scenario;
+  choices: WhatIfChoices;
+  teams: string[];
+  by: string;
+  onSave: (scenario: Scenario) => void;
+  onClose: () => void;
+}) {
+  const [name, setName] = useState(scenario.name);
+  const [line, setLine] = useState(scenario.line);
+  return (
+    <Dialog title={scenario.name ? `Change ${scenario.name}` : "New scenario"} open onClose={onClose} wide>
+      <div class="dialog-body stack">
+        <div class="row">
+          <span class="muted">Begin with</span>
+          {EXAMPLES.map((one) => (
+            <Button key={one.name} small onClick={() => { setName(one.name); setLine(one.line); }}>{one.name}</Button>
+          ))}
+        </div>
+        <TextField label="Name" value={name} onValue={setName} maxLength={80} placeholder="20 nodes fewer" />
+        <div>
+          <h3 class="what-if-heading">What changes</h3>
+          <div class="row">
+            {parts(line).length === 0 && <span class="muted">Nothing yet: the month is replayed first come, first served, with backfill.</span>}
+            {parts(line).map((part) => (
+              <Chip key={part} onRemove={() => setLine(withoutPart(line, part))} removeLabel={`Remove ${inWords(part)}`}>{inWords(part)}</Chip>
+            ))}
+          </div>
+        </div>
+        <AddChange choices={choices} teams={teams} by={by} onAdd={(part) => setLine(withPart(line, part))} />
+        <TextField label="In one line" value={line} onValue={setLine} maxLength={2000} hint={<>For <code>POST /what-if/runs</code>; the names are those of <code>pennyweight replay</code>.</>} />
+      </div>
+      <footer class="dialog-foot">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button tone="primary" onClick={() => onSave({ name: name.trim() || "Scenario", line })}>Keep scenario</Button>
+      </footer>
+    </Dialog>
+  );
+}

@@ -1,0 +1,166 @@
+// Scenarios that have a result, side by side: figures, charts, jobs and cost by team.
+import { address } from "../../api/client";
+import type { ApiTable as Data, Row, WhatIfDetail } from "../../api/types";
+import { Chart, type Series } from "../../charts/chart";
+import { Card, Grid } from "../../components/card";
+import { LinkButton } from "../../components/controls";
+import { Money } from "../../components/money";
+import { Note } from "../../components/states";
+import { Table, type Column } from "../../components/table";
+import { add, compare, isZero, subtract } from "../../util/money";
+import { shownKey, words } from "../../util/text";
+
+export interface Result {
+  name: string;
+  run: WhatIfDetail;
+  tables: NonNullable<WhatIfDetail["tables"]>;
+}
+
+const COLOURS = ["c1", "c2", "c3"];
+const text = (row: Row | undefined, column: string) => String(row?.[column] ?? "–");
+
+function Figures({ results }: { results: Result[] }) {
+  const first = results[0]!.tables.jobs;
+  const find = (table: Data, figure: string) => table.rows.find((row) => row["figure"] === figure);
+  const columns: Column<Row>[] = [
+    { key: "figure", title: "Figure", wide: true, cell: (row) => text(row, "figure") },
+    { key: "was", title: "As it was", numeric: true, hideOnPhone: true, cell: (row) => text(row, "as_it_was") },
+    { key: "replayed", title: "Its replay", numeric: true, cell: (row) => text(row, "replayed_as_it_was") },
+    ...results.map((one): Column<Row> => ({
+      key: one.run.id, title: one.name, numeric: true, cell: (row) => text(find(one.tables.jobs, String(row["figure"])), "what_if"),
+    })),
+  ];
+  return (
+    <Card title="Jobs and GPUs" note="its replay: the month as it was, under the scheduling that really ran" flush>
+      <Table caption="Figures of the scenarios" columns={columns} rows={first.rows} rowKey={(row) => text(row, "figure")} dense tall />
+    </Card>
+  );
+}
+
+// The replay of what was, and each scenario, as lines.
+function lines(results: Result[], table: (one: Result) => Data, was: string, is: string): Series[] {
+  const column = (data: Data, name: string) => data.rows.map((row) => (row[name] === null || row[name] === undefined ? null : String(row[name])));
+  return [
+    { name: "As it was, replayed", colour: "other", values: column(table(results[0]!), was), dashed: true },
+    ...results.map((one, i): Series => ({ name: one.name, colour: COLOURS[i] ?? "c4", values: column(table(one), is) })),
+  ];
+}
+
+function Charts({ results }: { results: Result[] }) {
+  const moments = results[0]!.tables.moments.rows.map((row) => text(row, "at").slice(0, 16).replace("T", " "));
+  const percents = results[0]!.tables.waits.rows.map((row) => `${text(row, "percent_of_jobs")} %`);
+  return (
+    <Grid>
+      <Card title="Jobs waiting" note="over the period">
+        <Chart kind="line" title="Jobs waiting over the period" labels={moments} series={lines(results, (one) => one.tables.moments, "waiting", "waiting_what_if")} digits={0} legend />
+      </Card>
+      <Card title="GPUs held" note="over the period">
+        <Chart kind="line" title="GPUs held over the period" labels={moments} series={lines(results, (one) => one.tables.moments, "gpus_held", "gpus_held_what_if")} digits={0} legend />
+      </Card>
+      <Card title="How long jobs wait" note="so many percent of the jobs wait at most so many seconds" wide>
+        <Chart kind="line" title="Seconds that so many percent of the jobs wait at most" labels={percents} series={lines(results, (one) => one.tables.waits, "seconds_at_most", "seconds_at_most_what_if")} unit="s" digits={0} legend />
+      </Card>
+    </Grid>
+  );
+}
+
+// The rows of all results by the same key, in the order in which they appear.
+function keys(results: Result[], table: (one: Result) => Data | undefined, column: string): string[] {
+  return [...new Set(results.flatMap((one) => table(one)?.rows.map((row) => text(row, column)) ?? []))];
+}
+
+function Costs({ results, by, currency }: { results: Result[]; by: string; currency: string }) {
+  const table = (one: Result) => one.tables.costs.find((data) => data.currency === currency);
+  const amount = (one: Result, key: string, column: string) => String(table(one)?.rows.find((row) => text(row, by) === key)?.[column] ?? "0");
+  const total = (one: Result, column: string) => (table(one)?.rows ?? []).reduce((sum, row) => add(sum, String(row[column] ?? "0")), "0");
+  const was = (key: string) => results.map((one) => amount(one, key, "as_it_was")).find((value) => !isZero(value)) ?? "0";
+  const all = total(results[0]!, "as_it_was");
+  const cell = (now: string, before: string) => {
+    const difference = subtract(now, before);
+    return (
+      <span class="what-if-cost">
+        <Money amount={now} unit={currency} />
+        <small class="muted">{compare(difference, "0") > 0 && "+"}<Money amount={difference} unit={currency} /></small>
+      </span>
+    );
+  };
+  const columns: Column<string>[] = [
+    { key: "key", title: words(by), value: (key) => key, wide: true, cell: (key) => <span class={key.startsWith("(") ? "aside" : ""}>{shownKey(key)}</span>, total: "Total" },
+    { key: "was", title: "As it was", numeric: true, value: was, cell: (key) => <Money amount={was(key)} unit={currency} />, total: <Money amount={all} unit={currency} /> },
+    ...results.map((one): Column<string> => ({
+      key: one.run.id, title: one.name, numeric: true, value: (key) => amount(one, key, "what_if"),
+      cell: (key) => cell(amount(one, key, "what_if"), was(key)), total: cell(total(one, "what_if"), all),
+    })),
+  ];
+  return (
+    <Card title={`Cost by ${by}`} note={`${currency}; below each, the difference to what was`} flush>
+      <Table caption={`Cost by ${by} under each scenario`} columns={columns} rows={keys(results, table, by)} rowKey={(key) => key} shown={50} />
+    </Card>
+  );
+}
+
+function Teams({ results, by }: { results: Result[]; by: string }) {
+  const find = (one: Result, key: string) => one.tables.teams.rows.find((row) => text(row, by) === key);
+  const columns: Column<string>[] = [
+    { key: "key", title: words(by), wide: true, cell: (key) => shownKey(key) },
+    { key: "jobs", title: "Jobs", numeric: true, hideOnPhone: true, cell: (key) => text(find(results[0]!, key), "jobs") },
+    { key: "was", title: "Wait, p95", numeric: true, cell: (key) => text(find(results[0]!, key), "wait_p95") },
+    ...results.flatMap((one): Column<string>[] => [
+      { key: `${one.run.id}-wait`, title: one.name, label: `Wait, p95: ${one.name}`, numeric: true, cell: (key) => text(find(one, key), "wait_p95_what_if") },
+      { key: `${one.run.id}-stretch`, title: "stretch", label: `Stretch: ${one.name}`, numeric: true, hideOnPhone: true, cell: (key) => text(find(one, key), "stretch_what_if") },
+    ]),
+  ];
+  return (
+    <Card title={`Who waits, by ${by}`} note="95 % of the jobs wait no longer; stretch: how many times as long they take" flush>
+      <Table caption={`Waits by ${by} under each scenario`} columns={columns} rows={keys(results, (one) => one.tables.teams, by)} rowKey={(key) => key} shown={50} />
+    </Card>
+  );
+}
+
+function Calibration({ of }: { of: Result }) {
+  const columns: Column<Row>[] = [
+    { key: "figure", title: "Figure", wide: true, cell: (row) => text(row, "figure") },
+    { key: "was", title: "As it was", numeric: true, cell: (row) => text(row, "as_it_was") },
+    { key: "is", title: "Its replay", numeric: true, cell: (row) => text(row, "replayed_as_it_was") },
+    { key: "off", title: "Off by", numeric: true, cell: (row) => text(row, "off_by") },
+  ];
+  return (
+    <Card title="How near the replay comes" note="before anything is changed" flush>
+      <Table caption="Calibration" columns={columns} rows={of.tables.calibration.rows} rowKey={(row) => text(row, "figure")} dense />
+      {(of.tables.calibration.notes ?? []).map((note) => <p class="card-lead" key={note}>{note}</p>)}
+    </Card>
+  );
+}
+
+export function Results({ results }: { results: Result[] }) {
+  const first = results[0];
+  if (!first) return null;
+  const by = first.run.by;
+  const currencies = [...new Set(results.flatMap((one) => one.tables.costs.map((table) => table.currency ?? "")))];
+  const notes = [...new Set(results.flatMap((one) => [...(one.tables.jobs.notes ?? []), ...(one.tables.costs[0]?.notes ?? [])]))];
+  return (
+    <div class="stack">
+      <Calibration of={first} />
+      {currencies.map((currency) => <Costs key={currency} results={results} by={by} currency={currency} />)}
+      <Figures results={results} />
+      <Charts results={results} />
+      <Teams results={results} by={by} />
+      <Note>
+        <strong>What it does not know</strong>
+        <ul>{notes.map((note) => <li key={note}>{note}</li>)}</ul>
+      </Note>
+      <Card title="As files">
+        <div class="what-if-files">
+          {results.map((one) => (
+            <div class="row" key={one.run.id}>
+              <span>{one.name}</span>
+              {["costs", "teams", "jobs", "moments", "waits"].map((name) => (
+                <LinkButton key={name} small download href={address(`/what-if/runs/${one.run.id}/${name}`, { format: "csv" })}>{words(name)} (CSV)</LinkButton>
+              ))}
+            </div>
+          ))}
+        </div>
+      </Card>
+    </div>
+  );
+}

@@ -1,0 +1,88 @@
+// The runs of the scenarios on the page: which run answers which scenario, and how far it is.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { address, ApiError, getAt, post, remove } from "../../api/client";
+import type { List, WhatIfDetail, WhatIfRun } from "../../api/types";
+import type { Scenario } from "./line";
+
+export interface Question {
+  month: string;
+  cluster: string;
+  by: string;
+  calibration: string;
+}
+
+export interface Runs {
+  of: (scenario: Scenario) => WhatIfDetail | WhatIfRun | undefined;
+  error: ApiError | undefined;
+  start: (scenario: Scenario) => Promise<void>;
+  end: (run: WhatIfRun) => Promise<void>;
+}
+
+const POLL_MS = 1000;
+
+const isUnderWay = (run: WhatIfRun) => run.state === "queued" || run.state === "running";
+
+// Whether a run answers the scenario for this question.
+function answers(run: WhatIfRun, scenario: Scenario, question: Question): boolean {
+  return run.scenario === scenario.line && run.month === question.month && run.by === question.by &&
+    run.calibration === question.calibration && (question.cluster === "" || run.cluster === question.cluster);
+}
+
+export function useRuns(question: Question, scenarios: Scenario[]): Runs {
+  const [runs, setRuns] = useState<WhatIfRun[]>([]);
+  const [details, setDetails] = useState<Record<string, WhatIfDetail>>({});
+  const [error, setError] = useState<ApiError>();
+  const [round, setRound] = useState(0);
+  const kept = useRef(details);
+  kept.current = details;
+  const key = JSON.stringify([question, scenarios.map((one) => one.line)]);
+
+  useEffect(() => {
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = async () => {
+      try {
+        const list = await getAt<List<WhatIfRun>>(address("/what-if/runs", { month: question.month }), abort.signal);
+        const mine = scenarios.map((one) => list.data.find((run) => answers(run, one, question))).filter((run): run is WhatIfRun => run !== undefined);
+        const found: Record<string, WhatIfDetail> = {};
+        for (const run of mine) {
+          if (run.state !== "done") continue;
+          found[run.id] = kept.current[run.id] ?? (await getAt<WhatIfDetail>(address(`/what-if/runs/${run.id}`), abort.signal));
+        }
+        if (abort.signal.aborted) return;
+        setRuns(list.data);
+        setDetails(found);
+        setError(undefined);
+        if (mine.some(isUnderWay)) timer = setTimeout(() => void look(), POLL_MS);
+      } catch (caught) {
+        if (!abort.signal.aborted) setError(caught as ApiError);
+      }
+    };
+    void look();
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+    };
+  }, [key, round]);
+
+  return {
+    error,
+    of: (scenario) => {
+      const run = runs.find((one) => answers(one, scenario, question));
+      return run && (details[run.id] ?? run);
+    },
+    start: async (scenario) => {
+      await post("/what-if/runs", {
+        month: question.month, scenario: scenario.line, name: scenario.name, by: question.by,
+        ...(question.cluster && { cluster: question.cluster }),
+        ...(question.calibration && { calibration: question.calibration }),
+      });
+      kept.current = {};
+      setRound((n) => n + 1);
+    },
+    end: async (run) => {
+      await remove(`/what-if/runs/${run.id}`);
+      setRound((n) => n + 1);
+    },
+  };
+}
