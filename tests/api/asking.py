@@ -123,8 +123,10 @@ def known_what_if(server, _asker):
 
 def own_what_if(server, asker):
     """A run that the asker may cancel; of the admin where the asker can't start one."""
-    made = who_makes(server, asker).post("/api/v1/what-if/runs", {
-        "month": MONTH, "scenario": f"seed={next(_numbers)}"})
+    body = {"month": MONTH, "scenario": f"seed={next(_numbers)}"}
+    made = who_makes(server, asker).post("/api/v1/what-if/runs", body)
+    if made.status in (401, 403):
+        made = server.sign_in_admin().post("/api/v1/what-if/runs", body)
     assert made.status in (200, 202), made
     return f"/api/v1/what-if/runs/{made.json()['id']}", None
 
