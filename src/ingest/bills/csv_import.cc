@@ -1,6 +1,12 @@
 #include "ingest/bills/csv_import.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "core/try.h"
 #include "ingest/bills/row_importer.h"
@@ -15,10 +21,16 @@ class CsvImport::CsvRows : public csv::Sink {
         reader({.require_rows = false}, *this) {}
 
   Result<void> header(const csv::Header& header) override {
-    last_column = header.names().back();
+    names = header.names();
+    last_column = names.back();
     return importer.open(header);
   }
   Result<void> row(const csv::Row& row) override {
+    if (const auto again = find_header(row.fields); again != HeaderRow::kNone) {
+      if (again == HeaderRow::kOther) return other_header(row.line);
+      ++repeated_headers;
+      return {};
+    }
     // Without a line end nobody can see whether the last field is whole. Where it is an amount, or
     // says whose line it is, a file that was cut there would say something else.
     if (!row.has_line_end) {
@@ -42,11 +54,19 @@ class CsvImport::CsvRows : public csv::Sink {
         [&row] { return row.text; });
   }
   Result<void> bad_row(const csv::BadRow& row) override {
+    if (begins_other_header(row.text)) return other_header(row.line);
     return importer.reject(row.line, "", row.reason, row.text);
   }
 
   Result<ImportSummary> finish() {
     auto summary = importer.finish();
+    if (summary && repeated_headers > 0) {
+      summary->warnings.push_back(fmt::format(
+          "{} again and {} no money; files were joined to this one",
+          repeated_headers == 1 ? "1 line is the header"
+                                : fmt::format("{} lines are the header", repeated_headers),
+          repeated_headers == 1 ? "holds" : "hold"));
+    }
     if (summary && ends_without_line_end) {
       summary->warnings.emplace_back(
           "the last line has no line end; if the file was cut off, its last field is not complete");
@@ -54,9 +74,44 @@ class CsvImport::CsvRows : public csv::Sink {
     return summary;
   }
 
+  enum class HeaderRow { kNone, kSame, kOther };
+  // Whether a row is the header of a file that was joined to this one. Rows after another header
+  // would be read under the wrong columns.
+  HeaderRow find_header(std::span<const std::string_view> fields) const {
+    if (std::ranges::equal(fields, names, {}, trimmed)) return HeaderRow::kSame;
+    // No value of a bill is the name of its column, but a text here and there might be.
+    if (std::ranges::find(names, trimmed(fields.front())) == names.end()) return HeaderRow::kNone;
+    const auto known = std::ranges::count_if(fields, [&](std::string_view field) {
+      return std::ranges::find(names, trimmed(field)) != names.end();
+    });
+    return static_cast<std::size_t>(known) * 2 > names.size() ? HeaderRow::kOther
+                                                              : HeaderRow::kNone;
+  }
+  // The same for a row that has another number of fields.
+  bool begins_other_header(std::string_view text) const {
+    if (names.size() < 2) return false;
+    const std::size_t comma = text.find(',');
+    return comma != std::string_view::npos && text.substr(0, comma) == names[0] &&
+           text.substr(comma + 1).starts_with(names[1]);
+  }
+  static std::string_view trimmed(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+  }
+  static Result<void> other_header(std::uint64_t line) {
+    return fail(
+        ErrorCode::kBadFile,
+        fmt::format("line {} is the header of another file, with other columns than line 1: "
+                    "files were joined; import them as files of their own, in one command",
+                    line));
+  }
+
   RowImporter importer;
   csv::Reader reader;
+  std::vector<std::string> names;
   std::string last_column;
+  std::uint64_t repeated_headers = 0;
   bool ends_without_line_end = false;
 };
 
