@@ -198,6 +198,10 @@ class Cells:
         invoiced = (bill.changed(provider["invoice"], lambda old, _: (old or "") + "9")
                     if provider["invoice"] else bill.changed(provider["text"],
                                                             lambda old, _: old + " (invoiced)"))
+        if self.name == "Azure":  # the column comes with the invoice
+            invoiced.header.append("InvoiceId")
+            for row in invoiced.rows:
+                row.append("G0123456")
         self.take("invoice id filled", {"again.csv": invoiced.text()}, bill)
         if provider["tag"] in bill.header:
             tagged = bill.changed(provider["tag"], lambda old, _: "" if old else old)
@@ -355,6 +359,9 @@ def check_open_books():
     expect_run(["import", "totals.csv"], cwd, 0, ["1 total of the provider kept"])
     close(1, ["14.76 USD", "14.75 USD billed", "-0.01 USD apart"])
     expect_run(["reconcile", "--provider"], cwd, 1, ["14.76 USD", "-0.01 USD"])
+    for wrong, said in (("2026-3,14.75 USD", "not a month"), ("2026-03,14.75", "not a currency"), ("2026-03,x USD", "no digits")):
+        (cwd / "totals.csv").write_text(f"provider,account,month,amount\nAcme,A,{wrong}\n")
+        expect_run(["import", "totals.csv"], cwd, 1, ["line 2", said, "no total of the file is kept"])
     (cwd / "totals.csv").write_text("provider,account,month,amount\nAcme,A,2026-03,14.75 USD\n")
     expect_run(["import", "totals.csv"], cwd)
     expect_run(["reconcile", "--provider"], cwd, 0, ["checked against 14.75 USD"])
@@ -365,6 +372,10 @@ def check_open_books():
     expect_run(["import", "--expect-total", "7 USD", "--delivery-name", "b", "--part", "1/2",
                 "more.csv"], cwd)
     close(1, ["part 2 of 2 of the delivery b is missing", "7.00 USD billed"])
+    # Named with another number of parts, the delivery takes its own place.
+    expect_run(["import", "--delivery-name", "b", "--part", "1/3", "more.csv"], cwd)
+    close(1, ["part 2 of 3 of the delivery b is missing", "7.00 USD billed"])
+    expect_run(["import", "--delivery-name", "b", "--part", "1/2", "more.csv"], cwd)
     (cwd / "rest.csv").write_text(header + line("1.00", account="B"))
     expect_run(["import", "--delivery-name", "b", "--part", "2/2", "rest.csv"], cwd)
     close(0, ["checked against 14.75 USD"])
@@ -375,6 +386,12 @@ def check_open_books():
     expect_run(["close", "2099-03", "--by", "ann"], cwd, 1, ["is not over", "--even-so"])
     expect_run(["close", "2099-03", "--by", "ann", "--even-so", "we are gone by then"], cwd, 0,
                ["before it was over: we are gone by then", "not checked against any total"])
+
+
+def money_text(amount):
+    """As messages write it: all digits, at least two of them behind the point."""
+    whole, _, digits = f"{amount:,f}".partition(".")
+    return f"{whole}.{digits.rstrip('0').ljust(2, '0')} USD"
 
 
 def check_manifests():
@@ -392,12 +409,25 @@ def check_manifests():
                                                "byteCount": len(second.encode())}]}))
     for name in ("aws", "azure"):
         for path in (name, f"{name}/*.csv", f"{name}/m-1.csv"):
-            expect_run(["import", path], cwd, 1, ["m-2.csv is missing", "nothing was imported"])
+            held = sum(PROVIDERS["AWS CUR"]["cost"](row) for row in Bill(bill.text(rows=bill.rows[::2])).dicts())
+            expect_run(["import", path], cwd, 1, ["m-2.csv is missing", "nothing was imported",
+                                                  f"the 1 part here holds {money_text(held)} billed", "is not known"])
     (cwd / "azure" / "m-2.csv").write_text(second[:-40])
     expect_run(["import", "azure"], cwd, 1, ["the file is not complete", "fetch it again"])
+    # A month that was delivered, and of whose later delivery a part is missing, can't be closed.
+    truth = sum(PROVIDERS["AWS CUR"]["cost"](row) for row in bill.dicts())
+    expect_run(["import", "bill.csv"], cwd, 0, ["in the file"])
+    expect_run(["allocate"], cwd)
+    for _ in range(2):
+        expect_run(["import", "aws"], cwd, 1, [f"stay, with {money_text(truth)} billed"])
+    _, err = expect_run(["report", "--by", "service"], cwd)
+    expect("was allocated" not in err, f"what was refused is no fact: {err}")
+    expect_run(["reconcile", "--provider"], cwd, 1, ["m-2.csv is missing", f"hold {money_text(held)}"])
+    expect_run(["close", "2026-03", "--by", "ann"], cwd, 1, ["can't be closed", "m-2.csv is missing", f"{money_text(held)}"])
+    expect(in_ledger(cwd, "BilledCost") == truth, "a part was imported")
     (cwd / "aws" / "m-2.csv").write_text(second)
-    expect_run(["import", "aws"], cwd, 0, ["in the file"])
-    expect_run(["import", "bill.csv"], cwd, 0, ["as before"])
+    expect_run(["import", "aws"], cwd, 0, ["as before"])
+    expect_run(["close", "2026-03", "--by", "ann"], cwd, 0, ["not checked against any total"])
 
 
 def check_words_beside():

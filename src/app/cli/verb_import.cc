@@ -12,6 +12,7 @@
 #include "app/cli/verb.h"
 #include "app/import/delivery_manifest.h"
 #include "app/import/importer.h"
+#include "app/import/incomplete_delivery.h"
 #include "app/import/input_format.h"
 #include "core/ascii.h"
 #include "core/card_share.h"
@@ -232,7 +233,7 @@ std::string describe_import(const std::vector<std::string>& paths, const FileImp
     text += fact_counts_text(counts, name);
     nothing = false;
   }
-  if (nothing) text += "  nothing to import\n";
+  if (nothing && file.statement.totals.empty()) text += "  nothing to import\n";
   if (outcome.known_file) {
     text += "  imported before, line for line; differences count once\n";
   }
@@ -376,15 +377,29 @@ class PartsWatch {
   std::set<const InputFormat*> brought_new_;
 };
 
+// The ledger remembers what was refused, so that `close` can say it.
+Result<ExitCode> refuse_with_intent(const IncompleteDelivery& incomplete,
+                                    const std::vector<std::string>& files,
+                                    const ImportOptions& options, Store& store, Context& context) {
+  return with_intent(
+      context, "import", files_subject(files),
+      JsonObjectBuilder().text("name", names_for_audit(files)).json(), [&]() -> Result<ExitCode> {
+        return std::unexpected(refuse_incomplete(store, incomplete, options, context.config,
+                                                 context.console, context.clock));
+      });
+}
+
 Result<ExitCode> run(const ImportArguments& arguments, Context& context) {
   if (arguments.aside->command->parsed()) return run_import_aside(*arguments.aside, context);
   if (arguments.paths.empty()) return usage_error("FILE is required: which files are imported?");
   const auto options = TRY(to_import_options(arguments));
   const std::vector<std::string> files =
       files_of_paths(arguments.paths, arguments.deep, context.console);
-  if (options.parts == 0) TRY(check_manifests(files));
+  std::optional<IncompleteDelivery> incomplete;
+  if (options.parts == 0) incomplete = TRY(find_incomplete(files));
   const auto deliveries = group_deliveries(files, options, context.config);
   const auto store = TRY(create_ledger(context.config));
+  if (incomplete) return refuse_with_intent(*incomplete, files, options, *store, context);
 
   std::uint64_t failed = 0;
   std::uint64_t conflicts = 0;

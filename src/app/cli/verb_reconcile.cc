@@ -102,8 +102,8 @@ Result<ExitCode> run_provider(const ReconcileOptions& options, Store& store, Con
   if (!tables.empty()) print_tables(tables, options.table, context);
   context.console.say(status.checked_against());
   for (const MissingParts& one : status.missing) {
-    context.console.warn(fmt::format("part {} of {} of the delivery {} is missing",
-                                     one.missing.front(), one.parts, one.delivery));
+    context.console.warn(
+        fmt::format("{}; the parts that came hold {}", one.text(), billed_text(one.there)));
   }
   if (!status.totals_equal()) {
     return fail(ErrorCode::kConflict, "the ledger's totals differ from the provider's; see above");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -73,9 +74,21 @@ Result<std::vector<std::pair<std::string, std::vector<ManifestObject>>>> manifes
   return manifests;
 }
 
+// What is wrong with a part; empty: it is among the files, and whole.
+std::string fault_of(const ManifestObject& part, const fs::path& folder,
+                     const std::set<std::string>& names, const std::string& manifest) {
+  const std::string name = last_name(part.key);
+  if (!names.contains(name)) return fmt::format("{} is missing", name);
+  std::error_code ignored;
+  const auto bytes = fs::file_size(folder / name, ignored);
+  if (!part.bytes || bytes == *part.bytes) return {};
+  return fmt::format("{} has {} bytes, but {} says {}: the file is not complete; fetch it again",
+                     name, bytes, manifest, *part.bytes);
+}
+
 }  // namespace
 
-Result<void> check_manifests(const std::vector<std::string>& files) {
+Result<std::optional<IncompleteDelivery>> find_incomplete(const std::vector<std::string>& files) {
   std::map<std::string, std::set<std::string>> names_by_folder;
   for (const std::string& file : files) {
     std::error_code ignored;
@@ -84,32 +97,26 @@ Result<void> check_manifests(const std::vector<std::string>& files) {
   }
   for (const auto& [folder, names] : names_by_folder) {
     const fs::path where = folder.empty() ? fs::path(".") : fs::path(folder);
-    std::error_code ignored;
     const auto manifests = TRY(manifests_of(where));
     for (const auto& [manifest, parts] : manifests) {
       const bool is_of_these = std::ranges::any_of(
           parts, [&](const ManifestObject& part) { return names.contains(last_name(part.key)); });
       if (!is_of_these) continue;
-      for (const ManifestObject& part : parts) {
-        const std::string name = last_name(part.key);
-        if (!names.contains(name)) {
-          return fail(
-              ErrorCode::kBadFile,
-              fmt::format("{} is missing: {} names {} parts of the delivery, and all of them "
-                          "must come together; nothing was imported",
-                          name, manifest, parts.size()));
-        }
-        const auto bytes = fs::file_size(where / name, ignored);
-        if (part.bytes && bytes != *part.bytes) {
-          return fail(ErrorCode::kBadFile,
-                      fmt::format("{} has {} bytes, but {} says {}: the file is not complete; "
-                                  "fetch it again; nothing was imported",
-                                  name, bytes, manifest, *part.bytes));
+      IncompleteDelivery found{
+          .manifest = manifest, .parts = parts.size(), .part = 0, .here = {}, .fault = {}};
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        const std::string fault = fault_of(parts[i], where, names, manifest);
+        if (fault.empty()) {
+          found.part = i + 1;
+          found.here.push_back((fs::path(folder) / last_name(parts[i].key)).string());
+        } else if (found.fault.empty()) {
+          found.fault = fault;
         }
       }
+      if (!found.fault.empty()) return found;
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace pennyweight

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 4> kNeededTotals = {"provider", "account"
 class ProviderTotals : public csv::Sink {
  public:
   explicit ProviderTotals(const ParserInput& input)
-      : file_(input.file), statement_(input.statement), sink_(input.sink), reader_({}, *this) {}
+      : file_(input.file), statement_(input.statement), reader_({}, *this) {}
 
   Result<void> feed(std::string_view chunk) { return reader_.feed(chunk); }
   Result<void> finish() { return reader_.finish(); }
@@ -37,13 +37,11 @@ class ProviderTotals : public csv::Sink {
   }
   Result<void> row(const csv::Row& row) override {
     const auto total = read(row);
-    if (!total) return reject(row.line, total.error().message, row.text);
+    if (!total) return refuse(row.line, total.error().message);
     statement_.totals.push_back(*total);
     return {};
   }
-  Result<void> bad_row(const csv::BadRow& row) override {
-    return reject(row.line, row.reason, row.text);
-  }
+  Result<void> bad_row(const csv::BadRow& row) override { return refuse(row.line, row.reason); }
 
  private:
   // The amount may name its currency: "1234.56 USD".
@@ -76,15 +74,14 @@ class ProviderTotals : public csv::Sink {
                         .source = fmt::format("{}:{}", file_, row.line)};
   }
 
-  Result<void> reject(std::uint64_t line, const std::string& reason, std::string_view text) {
-    const RejectedRow row{
-        .file = file_, .line = line, .column = {}, .reason = reason, .text = std::string(text)};
-    return sink_.rejected({&row, 1});
+  // A total that nobody reads would let `close` pass.
+  static Result<void> refuse(std::uint64_t line, const std::string& reason) {
+    return fail(ErrorCode::kBadFile,
+                fmt::format("line {}: {}; no total of the file is kept", line, reason));
   }
 
   std::string file_;
   BillStatement& statement_;
-  SessionSink& sink_;
   std::vector<std::size_t> places_;
   std::optional<std::size_t> currency_, service_;
   csv::Reader reader_;

@@ -10,6 +10,7 @@
 
 #include "core/ascii.h"
 #include "core/try.h"
+#include "ledger/refused_delivery.h"
 #include "ledger/store_rules.h"
 #include "reporting/money_text.h"
 
@@ -70,6 +71,11 @@ std::vector<MissingParts> missing_parts(const std::vector<StatedImport>& all,
       });
       continue;
     }
+    // A delivery that is named again with another number of parts takes its own place.
+    std::erase_if(deliveries, [&](const auto& entry) {
+      return entry.first.first == import.statement.delivery &&
+             entry.first.second != import.statement.parts;
+    });
     Arrived& arrived = deliveries[{import.statement.delivery, import.statement.parts}];
     arrived.parts[import.statement.part] = &import;
     for (const std::string& of : import.months()) arrived.months.insert(of);
@@ -83,7 +89,13 @@ std::vector<MissingParts> missing_parts(const std::vector<StatedImport>& all,
     for (std::uint64_t part = 1; part <= key.second; ++part) {
       if (!arrived.parts.contains(part)) one.missing.push_back(part);
     }
-    for (const auto& [part, import] : arrived.parts) one.there.add(import->statement.taken);
+    for (const auto& [part, import] : arrived.parts) {
+      one.there.add(import->statement.taken);
+      const auto refused = import->statement.passed_over.find(std::string(kIncompleteDelivery));
+      if (refused == import->statement.passed_over.end()) continue;
+      one.there.add(refused->second);
+      if (!import->statement.notes.empty()) one.fault = import->statement.notes.front();
+    }
     if (!one.missing.empty() && is_of_month(one.months, month)) missing.push_back(std::move(one));
   }
   return missing;
@@ -121,6 +133,12 @@ std::vector<std::string> StatedImport::months() const {
   std::set<std::string> months;
   for (const DeliveredShare& share : statement.delivered) months.insert(share.month());
   return {months.begin(), months.end()};
+}
+
+std::string MissingParts::text() const {
+  if (!fault.empty()) return fmt::format("the delivery {} is not whole: {}", delivery, fault);
+  return fmt::format("part {} of {} of the delivery {} is missing", missing.front(), parts,
+                     delivery);
 }
 
 std::string OpenAsideRow::id() const { return fmt::format("{}.{}", import, row.number); }

@@ -38,6 +38,9 @@ struct MissingParts {
   std::uint64_t parts = 0;
   std::vector<std::string> months;
   MoneyOfRows there;  // of the parts that came
+  std::string fault;  // of a delivery with a manifest, which was refused: "m-2.csv is missing"
+  // "part 2 of 3 of the delivery march is missing"
+  std::string text() const;
 };
 
 struct CheckedTotal {

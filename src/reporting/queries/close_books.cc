@@ -27,9 +27,9 @@ Result<void> nothing_may_be_open(const BillStatus& status, const std::string& mo
     const MissingParts& one = status.missing.front();
     return fail(
         ErrorCode::kConflict,
-        fmt::format("{} can't be closed: part {} of {} of the delivery {} is missing; the "
-                    "parts that came hold {}",
-                    month, one.missing.front(), one.parts, one.delivery, billed_text(one.there)));
+        fmt::format("{} can't be closed: {}; the parts that came hold {}; what is missing is not "
+                    "known: import the delivery once it is whole",
+                    month, one.text(), billed_text(one.there)));
   }
   const auto off =
       std::ranges::find_if(status.totals, [](const CheckedTotal& total) { return !total.equal(); });

@@ -1,0 +1,85 @@
+#include "app/import/incomplete_delivery.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/try.h"
+#include "ledger/bill_statement.h"
+#include "ledger/refused_delivery.h"
+#include "reporting/money_text.h"
+#include "reporting/number_format.h"
+
+namespace pennyweight {
+namespace {
+
+BillStatement record_of(const IncompleteDelivery& delivery, const BillStatement& read) {
+  BillStatement record;
+  record.form = read.form;
+  record.delivery = delivery.manifest;
+  record.part = delivery.part;
+  record.parts = delivery.parts;
+  record.passed_over.emplace(kIncompleteDelivery, read.in_files());
+  record.delivered = read.delivered;
+  // So that nobody takes these shares for those of a delivery that was imported.
+  for (DeliveredShare& share : record.delivered) {
+    share.part = part_label(record.delivery, record.part, record.parts);
+  }
+  record.notes.push_back(delivery.fault);
+  return record;
+}
+
+Result<void> keep(Store& store, const InputFormat& format, const BillStatement& record,
+                  Instant now) {
+  const std::string text = to_text(record);
+  const auto imports = TRY(store.imports());
+  for (auto import = imports.rbegin(); import != imports.rend(); ++import) {
+    if (import->statement.empty()) continue;
+    if (import->statement == text) return {};  // tried again, and nothing came in between
+    break;
+  }
+  const auto session = TRY(store.begin_import({.format = format.name,
+                                               .name = record.delivery,
+                                               .file_hash = {},
+                                               .at = now,
+                                               .style = DeliveryStyle::kGuarded,
+                                               .reason = record.notes.front()}));
+  TRY(session->commit_on({.also_replaced = {}, .statement = text, .accepts_rejected = true}));
+  return {};
+}
+
+}  // namespace
+
+Error refuse_incomplete(Store& store, const IncompleteDelivery& delivery, ImportOptions options,
+                        const Config& config, const Console& console, Clock& clock) {
+  Error error{ErrorCode::kBadFile,
+              fmt::format("{}: {} names {} parts of the delivery, and all of them must come "
+                          "together; nothing was imported",
+                          delivery.fault, delivery.manifest, delivery.parts)};
+  if (delivery.here.empty()) return error;
+  const bool is_preview = std::exchange(options.preview, true);
+  options.expected.clear();
+  const auto read = import_files(store, delivery.here, options, config, console, clock);
+  if (!read || read->format->bill == nullptr) return error;
+  error.message += fmt::format("; the {} {} here {} {}, and what is missing is not known",
+                               delivery.here.size(), delivery.here.size() == 1 ? "part" : "parts",
+                               delivery.here.size() == 1 ? "holds" : "hold",
+                               billed_text(read->statement.in_files()));
+  constexpr std::size_t kAccountsSaid = 5;
+  std::size_t said = 0;
+  for (const AccountEffect& account : read->effect.accounts) {
+    if (account.lines_before + account.lines_beside == 0 || said++ == kAccountsSaid) continue;
+    Costs there = account.before;
+    if (!add_costs(there, account.beside)) continue;
+    error.message += fmt::format("; earlier deliveries of {}, {} stay, with {} billed",
+                                 account.month, account.account, exact_money(there.billed));
+  }
+  if (is_preview) return error;
+  const auto kept = keep(store, *read->format, record_of(delivery, read->statement), clock.now());
+  if (!kept) error.message += fmt::format("; this could not be recorded: {}", kept.error().message);
+  return error;
+}
+
+}  // namespace pennyweight
