@@ -13,7 +13,7 @@ namespace pennyweight {
 namespace {
 
 void add_subject(Fingerprint& print, const Charge& charge, const std::string& resource) {
-  print.add(charge.costs.currency().text()).add(resource);
+  print.add(resource);
   if (is_unique_everywhere(resource)) return;
   print.add(plain_account(charge.sub_account_id.empty() ? charge.billing_account_id
                                                         : charge.sub_account_id));
@@ -54,7 +54,10 @@ void DeliveredLines::add(const Charge& charge) {
     scopes_.insert(hash_of(last_scope_).low);
     whole_scopes_.insert(hash_of(whole_scope(charge)).low);
   }
-  const CellSum sum = {1, charge.costs.billed.ticks(), charge.costs.effective.ticks()};
+  const CellSum sum = {.lines = 1,
+                       .named = charge.resource_id.empty() ? 0u : 1u,
+                       .billed = charge.costs.billed.ticks(),
+                       .effective = charge.costs.effective.ticks()};
   const auto day = std::chrono::floor<std::chrono::days>(charge.charge_period.begin());
   CellSum& of_day = group.days[day];
   of_day.lines += 1;
@@ -75,10 +78,12 @@ void DeliveredLines::add(const Charge& charge) {
   add_subject(print, charge, resource);
   const std::size_t subject = print.size();
   if (!charge.resource_id.empty()) {
-    print.add(std::int64_t{day.time_since_epoch().count()});
+    print.add(charge.costs.currency().text()).add(std::int64_t{day.time_since_epoch().count()});
     resource_days_.add(print.hash().low, sum);
     print.cut(subject);
   }
+  // Without the currency: an amount in another one, digit for digit, is the same amount
+  // mislabelled.
   print.add(unix_ms(charge.charge_period.begin()))
       .add(charge.sku_id)
       .add(to_text(charge.costs.billed.amount()))
@@ -115,6 +120,17 @@ LineGroup& DeliveredLines::group_of(const Charge& charge, const std::string& par
   last_scope_.clear();
   last_group_ = &found->second;
   return *last_group_;
+}
+
+void DeliveredLines::merge_file(const DeliveredLines& file) {
+  file.contents_.each_common(contents_, [&](const CellSum& mine, const CellSum& theirs) {
+    if (mine.named == 0) return;
+    const std::uint64_t lines = std::min(mine.lines, theirs.lines);
+    between_files_.lines += lines;
+    between_files_.size +=
+        mine.size() / static_cast<std::int64_t>(mine.lines) * static_cast<std::int64_t>(lines);
+  });
+  merge(file);
 }
 
 void DeliveredLines::merge(const DeliveredLines& other) {

@@ -81,6 +81,15 @@ class DeliveredLines {
   bool is_own_export() const { return is_own_export_; }
   // Adds the lines of another.
   void merge(const DeliveredLines& other);
+  // Adds those of a further file of the same delivery.
+  void merge_file(const DeliveredLines& file);
+  // Lines of a file that stand in an earlier file of the delivery too, in every column, and name
+  // their resource. (Without one, machines of one kind may have lines that are alike.)
+  struct Repeated {
+    std::uint64_t lines = 0;
+    Int128 size = 0;  // CellSum::size()
+  };
+  const Repeated& between_files() const { return between_files_; }
 
  private:
   LineGroup& group_of(const Charge& charge, const std::string& part);
@@ -88,6 +97,7 @@ class DeliveredLines {
   std::map<LineGroupKey, LineGroup> groups_;
   std::unordered_set<std::uint64_t> scopes_, whole_scopes_;
   SampledCells lines_, resource_days_, contents_, numbers_;
+  Repeated between_files_;
   bool is_own_export_ = false;
   // Of the previous line, which the next one usually resembles.
   std::string last_account_, last_issuer_, last_provider_, last_sub_, last_part_;

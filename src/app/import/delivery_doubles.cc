@@ -23,6 +23,8 @@ namespace {
 
 // Less than this share of a delivery may look like lines of the ledger by chance.
 constexpr std::uint64_t kDoublePercent = 5;
+// Of a delivery of differences more than this share is not equal by chance.
+constexpr std::int64_t kDeltaDoublePercent = 90;
 // So many days with the same, different totals are no chance.
 constexpr std::size_t kEqualDaysMin = 3;
 
@@ -297,13 +299,27 @@ std::string size_text(const DeliveredLines& delivered, Int128 size) {
                      text_of_total(delivered));
 }
 
+std::string text_of_double(const DeliveredLines& delivered, const DeliveredLines& standing) {
+  return fmt::format(
+      "it holds {}, and the ledger has the same cost already: {}; it would stand there twice",
+      text_of_total(delivered), text_of_accounts(standing));
+}
+
 }  // namespace
 
 DoubleFindings find_doubles(const DeliveredLines& delivered, const DeliveredLines& standing,
                             DeliveryStyle style, const FormTest& is_of_other_form) {
   DoubleFindings findings;
-  if (standing.groups().empty() || style == DeliveryStyle::kDelta) return findings;
+  if (standing.groups().empty()) return findings;
   Overlap twice = overlap_of_lines(delivered.lines(), standing.lines());
+  // Differences add to what stands, and some of them may be equal to it.
+  if (style == DeliveryStyle::kDelta) {
+    constexpr std::uint64_t kLinesMin = 3;
+    const bool is_copy =
+        twice.lines >= kLinesMin && twice.common > twice.delivered / 100 * kDeltaDoublePercent;
+    if (is_copy) findings.doubles.push_back(text_of_double(delivered, standing));
+    return findings;
+  }
   // A guarded delivery knows the lines that are there already: they count once. Each share is of
   // its own sample, since the two are narrowed separately.
   const Overlap known = style == DeliveryStyle::kGuarded
@@ -320,12 +336,7 @@ DoubleFindings find_doubles(const DeliveredLines& delivered, const DeliveredLine
                 stands_under_other_names(delivered, standing, is_of_other_form);
     if (!is_double) add_similar_accounts(delivered, standing, findings.similar);
   }
-  if (is_double) {
-    findings.doubles.push_back(
-        fmt::format("it holds {}, and the ledger has the same cost already: {}; it would stand "
-                    "there twice",
-                    text_of_total(delivered), text_of_accounts(standing)));
-  }
+  if (is_double) findings.doubles.push_back(text_of_double(delivered, standing));
   return findings;
 }
 
@@ -339,6 +350,12 @@ void find_repeats(const DeliveredLines& delivered, DoubleFindings& findings) {
         fmt::format("{} in it the number of a line before, so that {} would count twice",
                     numbers.lines == 1 ? "1 line has" : counted(numbers.lines, "line") + " have",
                     size_text(delivered, numbers.size)));
+  } else if (delivered.between_files().lines >= kDifferentLinesMin) {
+    findings.doubles.push_back(
+        fmt::format("{} of one of its files stand in another one too, in every column, so that {} "
+                    "would count twice",
+                    counted(delivered.between_files().lines, "line"),
+                    size_text(delivered, delivered.between_files().size)));
   } else if (contents.size > 0 && contents.is_of_all && contents.cells >= kDifferentLinesMin) {
     findings.doubles.push_back(
         fmt::format("each of its lines stands in it twice, so that {} would count twice",
@@ -354,7 +371,7 @@ void find_repeats(const DeliveredLines& delivered, DoubleFindings& findings) {
 
 LinesInCommon lines_in_common(const DeliveredLines& first, const DeliveredLines& second) {
   const Overlap overlap = overlap_of_lines(second.lines(), first.lines());
-  return {overlap.lines, overlap.percent()};
+  return {overlap.lines, overlap.percent(), overlap.common};
 }
 
 std::string text_of_accounts(const DeliveredLines& lines) {

@@ -8,8 +8,10 @@
 #include <set>
 
 #include "app/import/delivery_doubles.h"
+#include "app/import/other_periods.h"
 #include "core/try.h"
 #include "ledger/delivery.h"
+#include "ledger/store_rules.h"
 
 namespace pennyweight {
 namespace {
@@ -67,6 +69,11 @@ class EarlierDeliveries {
     const auto found = records_.find(number);
     return found == records_.end() ? nullptr : &found->second;
   }
+  // BillStatement::form of an import; empty: it has none.
+  std::string_view form_of(std::uint64_t number) const {
+    const auto found = std::ranges::find(statements_, number, &Statement::first);
+    return found == statements_.end() ? std::string_view() : found->second.form;
+  }
 
   // Whether the last delivery of a group of the ledger's lines also had one of these sub accounts.
   // Nothing: no statement names the group, since an earlier program imported it.
@@ -87,8 +94,9 @@ class EarlierDeliveries {
   }
 
  private:
+  using Statement = std::pair<std::uint64_t, BillStatement>;
   std::map<std::uint64_t, ImportRecord> records_;
-  std::vector<std::pair<std::uint64_t, BillStatement>> statements_;
+  std::vector<Statement> statements_;
 };
 
 // Whether a part of a delivery that is there gives way to the delivery in question.
@@ -171,6 +179,16 @@ bool is_too_much(Decimal lost, const Costs& before, Money Costs::* cost,
   return lost.ticks() > base / 100 * static_cast<std::int64_t>(guard.percent_max);
 }
 
+bool is_same_cost(const DeliveredLines& before, const DeliveredLines& after) {
+  if (before.groups().size() != after.groups().size()) return false;
+  for (const auto& [key, group] : after.groups()) {
+    const auto same = before.groups().find(key);
+    if (same == before.groups().end() || same->second.costs != group.costs) return false;
+  }
+  const LinesInCommon common = lines_in_common(before, after);
+  return common.percent == 100;
+}
+
 std::string names_of_form(const std::map<std::uint64_t, std::uint64_t>& imports,
                           const std::string& format, const EarlierDeliveries& earlier) {
   for (const auto& [number, lines] : imports) {
@@ -198,6 +216,51 @@ void add_other_forms(const DeliveredLines& covered, const DeliveryQuestion& ques
         fmt::format("{} stand in {} {} from another form of this bill ({}), and one takes the "
                     "other's place",
                     exact_money(sum.first.billed), key.month, key.account, sum.second));
+  }
+}
+
+// Of a form such as "Azure amortised cost, Enterprise Agreement": how it states commitments.
+std::string_view metric_of(std::string_view form) {
+  for (const std::string_view metric : {"actual cost", "amortised cost"}) {
+    if (form.contains(metric)) return metric;
+  }
+  return {};
+}
+
+// Where an amortised export takes the place of an actual one, or the other way round, and there are
+// commitments: each has cost that the other one lacks. Without commitments both say the same.
+void add_other_metric(const DeliveredLines& covered, const DeliveredLines& delivered,
+                      const std::map<AccountMonth, Costs>& purchases,
+                      const DeliveryQuestion& question, const EarlierDeliveries& earlier,
+                      DeliveryEffect& effect) {
+  const std::string_view metric = metric_of(question.form);
+  if (metric.empty()) return;
+  const auto differs = [](const DeliveredLines& lines, const AccountMonth& account) {
+    return std::ranges::any_of(lines.groups(), [&](const auto& group) {
+      return group.first.account_month() == account &&
+             std::ranges::any_of(group.second.days, [](const auto& day) {
+               return day.second.billed != day.second.effective;
+             });
+    });
+  };
+  std::set<AccountMonth> said;
+  for (const auto& [key, group] : covered.groups()) {
+    const AccountMonth account = key.account_month();
+    std::string_view there;
+    for (const auto& [number, lines] : group.imports) there = metric_of(earlier.form_of(number));
+    if (there.empty() || there == metric || said.contains(account)) continue;
+    const bool was_amortised = there == "amortised cost";
+    const bool has_commitments =
+        was_amortised ? differs(covered, account) : purchases.contains(account);
+    if (!has_commitments || (!was_amortised && !differs(delivered, account))) continue;
+    said.insert(account);
+    effect.needs_confirm.push_back(fmt::format(
+        "it states the {} of {} {}, where the ledger has the {} ({}{}), and one takes the other's "
+        "place; --azure-metric purchases adds what the amortised export lacks",
+        metric, key.month(), key.account_name(), there, exact_money(group.costs.billed),
+        was_amortised ? fmt::format(" billed, {} effective", exact_money(group.costs.effective))
+                      : fmt::format(" billed, of them {} of purchases",
+                                    exact_money(purchases.at(account).billed))));
   }
 }
 
@@ -285,11 +348,27 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
   };
   std::map<LineGroupKey, Uncovered> uncovered;
   std::set<std::string> other_parts;  // scopes that give way to the delivery
-  TRY(each_live_line(store, months, [&](const Charge& charge) {
+  DeliveredLines elsewhere;           // under another billing period
+  const std::set<std::chrono::sys_days> days = days_of(delivered);
+  std::set<std::string> looked_at = other_periods_of(delivered);
+  looked_at.insert(months.begin(), months.end());
+  std::map<AccountMonth, Costs> purchases;  // of commitments, among what gives way
+  TRY(each_live_line(store, looked_at, [&](const Charge& charge) {
+    if (!months.contains(month_of(charge.billing_period.begin()))) {
+      const auto day = std::chrono::floor<std::chrono::days>(charge.charge_period.begin());
+      if (days.contains(day)) elsewhere.add(charge);
+      return;
+    }
     const std::string scope = delivery_scope(charge);
     const std::string part(other_column_text(charge, kDeliveryPartColumn));
     if (replaces && delivered.has_scope(scope)) {
       covered.add(charge);
+      if (charge.charge_category == ChargeCategory::kPurchase &&
+          !charge.commitment_discount_id.empty()) {
+        const LineGroupKey key{account_scope(charge), {}, {}, {}, charge.costs.currency()};
+        const auto [sum, is_new] = purchases.try_emplace(key.account_month(), charge.costs);
+        if (!is_new) std::ignore = add_costs(sum->second, charge.costs);
+      }
     } else if (replaces && gives_way(charge, part, question) &&
                delivered.has_whole_scope(whole_scope(charge))) {
       covered.add(charge);
@@ -376,16 +455,23 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
     add_lost_resources(covered, delivered, question.guard, effect);
   }
   add_other_forms(covered, question, earlier, effect);
+  add_other_metric(covered, delivered, purchases, question, earlier, effect);
   if (delivered.is_own_export() && !(covered.groups().empty() && standing.groups().empty())) {
     effect.doubles.push_back(fmt::format(
         "it is pennyweight's own export of allocated cost (x_PostingKind), {}, and "
         "what it was made from is there: {}",
         text_of_total(delivered), text_of_accounts(covered.groups().empty() ? standing : covered)));
   }
-  DoubleFindings found =
-      find_doubles(delivered, standing, question.style, [&](const LineGroup& group) {
-        return !names_of_form(group.imports, question.format, earlier).empty();
-      });
+  DoubleFindings found;
+  // What takes its own place, cost for cost, was judged when it came.
+  if (!is_same_cost(covered, delivered)) {
+    found = find_doubles(delivered, standing, question.style, [&](const LineGroup& group) {
+      return !names_of_form(group.imports, question.format, earlier).empty();
+    });
+    if (question.style != DeliveryStyle::kDelta) {
+      find_in_other_periods(delivered, elsewhere, found.doubles);
+    }
+  }
   find_repeats(delivered, found);
   std::ranges::move(found.doubles, std::back_inserter(effect.doubles));
   effect.similar = std::move(found.similar);

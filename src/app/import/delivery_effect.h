@@ -47,6 +47,7 @@ struct DeliveryEffect {
 struct DeliveryQuestion {
   DeliveryStyle style = DeliveryStyle::kGuarded;
   std::string format;    // bill::BillFormat::name of the delivery
+  std::string form;      // BillStatement::form
   std::string delivery;  // BillStatement::delivery, part and parts
   std::uint64_t part = 0, parts = 0;
   DeliveryGuard guard;

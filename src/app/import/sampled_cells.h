@@ -14,6 +14,7 @@ namespace pennyweight {
 
 struct CellSum {
   std::uint64_t lines = 0;
+  std::uint64_t named = 0;           // lines among them that name their resource
   Int128 billed = 0, effective = 0;  // ticks; wraps, since it is only compared
   bool is_zero() const { return billed == 0 && effective == 0; }
   // How much money it is, whatever its sign and whichever cost has it.
@@ -30,6 +31,7 @@ class SampledCells {
     if ((key & mask_) != 0) return;
     CellSum& cell = cells_[key];
     cell.lines += sum.lines;
+    cell.named += sum.named;
     cell.billed = wrapping_sum(cell.billed, sum.billed);
     cell.effective = wrapping_sum(cell.effective, sum.effective);
     if (cells_.size() > cells_max_) narrow(mask_ * 2 + 1);

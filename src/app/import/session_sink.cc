@@ -92,16 +92,17 @@ Result<void> SessionSink::end_bill_file(const std::string& file) {
         fmt::format("{} holds the same {} as {}, and {} would count twice; give one of them", file,
                     counted(ended.rows, "bill line"), other.name, text_of_total(file_lines_)));
   }
-  const auto [lines, percent] = lines_in_common(bill_lines_, file_lines_);
-  if (percent == 100 || (percent > kPercentInCommonMax && lines > kLinesInCommonMax)) {
+  const LinesInCommon common = lines_in_common(bill_lines_, file_lines_);
+  if (common.percent == 100 ||
+      (common.percent > kPercentInCommonMax && common.lines > kLinesInCommonMax)) {
     return fail(
         ErrorCode::kConflict,
         fmt::format(
             "{} % of the {} in {} is also in the files before it and would count twice: they "
             "are two deliveries of a month and not parts of one; give only the newer one",
-            percent, text_of_total(file_lines_), file));
+            common.percent, text_of_total(file_lines_), file));
   }
-  bill_lines_.merge(file_lines_);
+  bill_lines_.merge_file(file_lines_);
   bill_files_.push_back(std::move(ended));
   file_lines_ = {};
   file_digest_ = {};
