@@ -35,7 +35,7 @@ describe('Firefox', {skip: !program && 'needs the program', timeout: 600_000}, (
     await firefox.type('input:not([type=password])', name);
     await firefox.type('input[type=password]', password);
     await firefox.click('button[type=submit]');
-    await settled('Overview');
+    await settled('Home');
   });
 
   test('shows every page', async (t) => {

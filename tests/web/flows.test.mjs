@@ -70,7 +70,7 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
 
   test('goes by keys, and keeps the theme', async (t) => {
     const page = await somebody(t, 'admin');
-    await settled(page, 'Overview'); // who still signs in goes nowhere by keys
+    await settled(page, 'Home'); // who still signs in goes nowhere by keys
     await page.keyboard.press('g');
     await page.keyboard.press('f');
     await settled(page, 'Fleet');
@@ -208,7 +208,7 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
       await fields.nth(i).fill(isOld ? secret : 'her own long passphrase');
     }
     await nora.locator('button[type=submit]').click();
-    await settled(nora, 'Overview');
+    await settled(nora, 'Home');
 
     await page.getByRole('tab', {name: 'Tokens'}).click();
     await page.getByRole('button', {name: 'New token'}).click();
@@ -293,7 +293,7 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
     await later.getByLabel('Second factor code').fill(code);
     assert.equal(await later.getByLabel('Second factor code').inputValue(), code);
     await later.getByRole('button', {name: 'Confirm'}).click();
-    await settled(later, 'Overview');
+    await settled(later, 'Home');
     await go(later, '/account', 'Account');
     await later.getByText('9 recovery codes left.').waitFor();
     await later.getByRole('button', {name: 'Turn off'}).click();

@@ -27,7 +27,7 @@ describe('tabs', {skip: !program && 'needs the program', timeout: 600_000}, () =
     const first = await open(browser, {url: server.url});
     t.after(() => first.context().close());
     await sign_in(first, 'admin', server.people.admin);
-    await settled(first, 'Overview');
+    await settled(first, 'Home');
     const tabs = [first];
     while (tabs.length < TABS) {
       const tab = await first.context().newPage();

@@ -13,10 +13,13 @@ import { ErrorNote } from "./components/states";
 import { pageAt } from "./pages/registry";
 import { SignIn } from "./pages/signin/index";
 
+// Where somebody begins who asked for no page: what their role looks at first.
+const HOME = "/home";
+
 function hereOrHome(): string {
   const next = new URLSearchParams(location.search).get("next");
   // Only our own addresses, not "//elsewhere".
-  return next && /^\/(?![/\\])/.test(next) ? next : "/";
+  return next && /^\/(?![/\\])/.test(next) ? next : HOME;
 }
 
 function App() {

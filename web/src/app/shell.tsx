@@ -150,7 +150,7 @@ function Content({ path, pages }: { path: string; pages: Page[] }) {
   const { ready } = useMonth();
   const page = pageAt(path);
   if (!page) {
-    return <Empty icon="search" title="Page not found" action={{ href: "/", title: "Go to the overview" }} />;
+    return <Empty icon="search" title="Page not found" action={{ href: "/home", title: "Go to Home" }} />;
   }
   if (!pages.includes(page)) {
     return (

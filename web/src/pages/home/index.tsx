@@ -1,7 +1,10 @@
 // Home: what each role looks at first, on one page: the own runs, the team, the month's books, the fleet, the
-// clients. The first view is that of the user's role; the choice is part of the address.
+// clients. The first view is that of the user's role, or what a new ledger still needs; the choice is part of the
+// address.
 import type { ComponentType } from "preact";
+import { useState } from "preact/hooks";
 import type { Permission, RoleName } from "../../api/types";
+import { useMonth } from "../../app/month";
 import { setQuery, useRoute } from "../../app/router";
 import { useSession } from "../../app/session";
 import { PageHead } from "../../components/card";
@@ -37,9 +40,13 @@ const FIRST: Record<RoleName, string> = { viewer: "runs", team_lead: "team", fin
 export default function Home() {
   const { query } = useRoute();
   const { user, may } = useSession();
+  const { known } = useMonth();
   const isScoped = (user?.scope.length ?? 0) > 0;
   const mine = VIEWS.filter((view) => may(view.needs) && !(view.unscopedOnly && isScoped));
-  const usual = mine.find((view) => view.key === FIRST[user?.role ?? "viewer"]) ?? mine[0];
+  // A ledger without costs is not looked at: it is filled.
+  const [isNew] = useState(known.length === 0); // the view stays while costs arrive
+  const first = isNew ? "start" : FIRST[user?.role ?? "viewer"];
+  const usual = mine.find((view) => view.key === first) ?? mine.find((view) => view.key === FIRST[user?.role ?? "viewer"]) ?? mine[0];
   const chosen = mine.find((view) => view.key === query.get("view")) ?? usual;
   if (!chosen) return <Empty icon="key" title="Nothing to see with your role" />;
   return (

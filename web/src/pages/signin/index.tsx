@@ -12,7 +12,7 @@ import { Logo } from "../../components/icons";
 import { PasswordForm } from "../account/password";
 
 function nextPath(): string {
-  return new URLSearchParams(location.search).get("next") ?? "/";
+  return new URLSearchParams(location.search).get("next") ?? "/home";
 }
 
 function Credentials() {
