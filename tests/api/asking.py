@@ -11,7 +11,7 @@ import hmac
 import struct
 import time
 
-from serving import PASSWORD, SCOPE, instant, quoted
+from serving import DATA, PASSWORD, SCOPE, instant, quoted
 
 MONTH = "2026-03"
 CLOSED = "2026-02"
@@ -349,6 +349,9 @@ ASKING = Requests({
     ("GET", "/api/v1/imports/{number}/rejected"): rejected_rows,
     ("GET", "/api/v1/reconcile"): plain("/api/v1/reconcile", month=MONTH),
     ("GET", "/api/v1/reconcile/lines"): plain("/api/v1/reconcile/lines", month=MONTH),
+    ("POST", "/api/v1/imports"): lambda _server, _asker: (
+        "/api/v1/imports?name=nodes.csv&cluster=lab", (DATA / "nodes.csv").read_bytes()),
+    ("POST", "/api/v1/allocations"): posted("/api/v1/allocations", month=MONTH),
     ("POST", "/api/v1/periods/{month}/close"): close_month,
     ("GET", "/api/v1/invoices/{number}"): invoice,
     ("POST", "/api/v1/invoices/preview"): posted("/api/v1/invoices/preview", month=MONTH),
@@ -382,6 +385,7 @@ ASKING = Requests({
     ("DELETE", "/api/v1/views/{id}"): remove_view,
 })
 HEADERS = {
+    ("POST", "/api/v1/imports"): {"Content-Type": "application/octet-stream"},
     ("POST", "/api/v1/import/prometheus"): {"Content-Type": "text/plain"},
     ("POST", "/api/v1/write"): {"Content-Type": "application/x-protobuf",
                                 "Content-Encoding": "snappy",

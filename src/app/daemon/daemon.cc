@@ -25,6 +25,7 @@
 #include "app/daemon/recent_reconciliation.h"
 #include "app/daemon/scrape_jobs.h"
 #include "app/daemon/service_manager.h"
+#include "app/daemon/upload_import.h"
 #include "config/guardrail_config.h"
 #include "core/base_encoding.h"
 #include "core/billing_period.h"
@@ -360,7 +361,15 @@ Result<void> Daemon::start_server() {
       .forecast_book = std::make_shared<ForecastBook>(forecast_book_path(config_)),
       .what_if_runs = std::make_shared<api::WhatIfRuns>(
           config_, inputs_.catalog, clock_, [this](const auto& ask) { return shared_.with(ask); }),
-      .alerts = [this]() -> RunningAlerts* { return running_alerts_.load(); }});
+      .alerts = [this]() -> RunningAlerts* { return running_alerts_.load(); },
+      .import_upload =
+          [this](const api::FileUpload& upload) {
+            return import_upload(upload, shared_, config_, clock_);
+          },
+      .allocate =
+          [this](const std::string& month) {
+            return allocate_on_request(month, shared_, config_, inputs_.catalog, clock_);
+          }});
   audit_log_.emplace(
       [this](audit_log::Entry entry) { return append_entry(security_, std::move(entry), log_); });
   audit_log_->also_record([this](Instant now, bool all) -> Result<void> {

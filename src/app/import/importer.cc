@@ -89,14 +89,15 @@ Error with_rejected_rows(Error error, const std::vector<RejectedRow>& rows) {
   return error;
 }
 
-Result<OpenedFile> open_file(const std::string& path, const InputFormat* given) {
+Result<OpenedFile> open_file(const std::string& path, const InputFormat* given,
+                             const std::string& name = {}) {
   auto file = TRY(InputFile::open(path));
   FirstChunk first{std::vector<char>(kChunkBytes), 0};
   const auto filled = TRY(fill(file, first.bytes));
   first.filled = filled;
   if (given != nullptr) return OpenedFile{std::move(file), std::move(first), given};
   const auto detected = detect_format({first.bytes.data(), first.filled}, path);
-  if (!detected) return cannot_import(file.name(), detected.error());
+  if (!detected) return cannot_import(name.empty() ? file.name() : name, detected.error());
   return OpenedFile{std::move(file), std::move(first), *detected};
 }
 
@@ -110,7 +111,8 @@ std::optional<Instant> changed_at(const std::string& path) {
 }
 
 // "bill-1.csv", "bill-1.csv and 11 more files".
-std::string delivery_name(const std::vector<std::string>& paths) {
+std::string delivery_name(const std::vector<std::string>& paths, const ImportOptions& options) {
+  if (!options.name.empty()) return options.name;
   if (paths.size() == 1) return paths.front();
   return fmt::format("{} and {} more {}", paths.front(), paths.size() - 1,
                      paths.size() == 2 ? "file" : "files");
@@ -149,13 +151,14 @@ Result<std::optional<RateCard>> load_card(const InputFormat& format, const Impor
 Result<ImportSource> make_source(const std::vector<std::string>& paths, const InputFormat& format,
                                  const ImportOptions& options, Instant now) {
   const DeliveryStyle style = options.style.value_or(DeliveryStyle::kGuarded);
-  ImportSource source{
-      .format = format.name,
-      .name = paths.size() == 1 && paths.front() == "-" ? kStandardInput : delivery_name(paths),
-      .file_hash = {},
-      .at = now,
-      .style = style,
-      .reason = options.reason};
+  ImportSource source{.format = format.name,
+                      .name = paths.size() == 1 && paths.front() == "-"
+                                  ? kStandardInput
+                                  : delivery_name(paths, options),
+                      .file_hash = {},
+                      .at = now,
+                      .style = style,
+                      .reason = options.reason};
   const bool adds = style == DeliveryStyle::kDelta || style == DeliveryStyle::kLedger;
   if (style != DeliveryStyle::kGuarded && format.bill == nullptr) {
     return fail(ErrorCode::kConfig, fmt::format("--delivery is for bills, and {} is not one: {}",
@@ -334,7 +337,7 @@ Result<CommitTerms> judge_delivery(Store& store, const SessionSink& sink,
 
 Result<const InputFormat*> detect_file_format(const std::string& path,
                                               const ImportOptions& options) {
-  const auto opened = TRY(open_file(path, options.format));
+  const auto opened = TRY(open_file(path, options.format, options.name));
   return opened.format;
 }
 
@@ -358,8 +361,8 @@ Result<FileImport> import_files(Store& store, const std::vector<std::string>& pa
   std::optional<RateCard> card;
   const Instant now = clock.now();
   for (const std::string& path : paths) {
-    auto opened = TRY(open_file(path, options.format));
-    const std::string name = opened.file.name();
+    auto opened = TRY(open_file(path, options.format, options.name));
+    const std::string name = options.name.empty() ? opened.file.name() : options.name;
     if (!session) {
       result.format = opened.format;
       options = with_configured(given, *result.format, config);
@@ -399,13 +402,13 @@ Result<FileImport> import_files(Store& store, const std::vector<std::string>& pa
     result.statement.files = sink->bill_files();
     const auto known = is_known_difference(store, options.style.value_or(DeliveryStyle::kGuarded),
                                            result.statement);
-    if (!known) return cannot_import(delivery_name(paths), known.error());
+    if (!known) return cannot_import(delivery_name(paths, options), known.error());
     if (*known) {
       result.outcome.known_file = true;
       return result;
     }
     auto judged = judge_delivery(store, *sink, options, result);
-    if (!judged) return cannot_import(delivery_name(paths), judged.error());
+    if (!judged) return cannot_import(delivery_name(paths, options), judged.error());
     terms = std::move(*judged);
   } else if (!result.statement.totals.empty()) {
     terms.statement = to_text(result.statement);
@@ -419,7 +422,7 @@ Result<FileImport> import_files(Store& store, const std::vector<std::string>& pa
   if (options.preview) return result;
   auto outcome = session->commit_on(terms);
   if (!outcome)
-    return cannot_import(delivery_name(paths),
+    return cannot_import(delivery_name(paths, options),
                          with_rejected_rows(outcome.error(), sink->first_rejected()));
 
   result.outcome = std::move(*outcome);

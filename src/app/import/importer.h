@@ -21,6 +21,7 @@ namespace pennyweight {
 struct ImportOptions {
   const InputFormat* format = nullptr;  // null: detected from the content
   std::string cluster;                  // empty: as the file or the configuration says
+  std::string name;                     // what the ledger calls the file; empty: its path
   std::string node;                     // of nvidia-smi and DCGM files; empty: as the file says
   std::optional<Instant> origin;        // of traces that count seconds; else the configured one
   std::optional<Instant> from, to;      // of inventories that state neither

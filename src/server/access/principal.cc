@@ -20,15 +20,15 @@ struct PermissionName {
   std::string_view name;
 };
 constexpr PermissionName kPermissionNames[] = {
-    {Permission::kReadCosts, "read_costs"},        {Permission::kReadLive, "read_live"},
-    {Permission::kReadFleet, "read_fleet"},        {Permission::kReadBills, "read_bills"},
-    {Permission::kReadInvoices, "read_invoices"},  {Permission::kReadRules, "read_rules"},
-    {Permission::kReadAudit, "read_audit"},        {Permission::kReadMetrics, "read_metrics"},
-    {Permission::kDecideAdvice, "decide_advice"},  {Permission::kIssueInvoices, "issue_invoices"},
-    {Permission::kClosePeriods, "close_periods"},  {Permission::kManageUsers, "manage_users"},
-    {Permission::kManageOwn, "manage_own"},        {Permission::kManageBudgets, "manage_budgets"},
-    {Permission::kManageAlerts, "manage_alerts"},  {Permission::kApprove, "approve"},
-    {Permission::kSendTelemetry, "send_telemetry"}};
+    {Permission::kReadCosts, "read_costs"},         {Permission::kReadLive, "read_live"},
+    {Permission::kReadFleet, "read_fleet"},         {Permission::kReadBills, "read_bills"},
+    {Permission::kReadInvoices, "read_invoices"},   {Permission::kReadRules, "read_rules"},
+    {Permission::kReadAudit, "read_audit"},         {Permission::kReadMetrics, "read_metrics"},
+    {Permission::kDecideAdvice, "decide_advice"},   {Permission::kIssueInvoices, "issue_invoices"},
+    {Permission::kClosePeriods, "close_periods"},   {Permission::kManageUsers, "manage_users"},
+    {Permission::kManageOwn, "manage_own"},         {Permission::kManageBudgets, "manage_budgets"},
+    {Permission::kManageAlerts, "manage_alerts"},   {Permission::kApprove, "approve"},
+    {Permission::kSendTelemetry, "send_telemetry"}, {Permission::kImportFiles, "import_files"}};
 static_assert(std::size(kPermissionNames) == std::size(kPermissions));
 
 bool viewer_may(Permission permission) {
@@ -51,6 +51,7 @@ bool viewer_may(Permission permission) {
     case Permission::kManageAlerts:
     case Permission::kApprove:
     case Permission::kSendTelemetry:
+    case Permission::kImportFiles:
       return false;
   }
   return false;
@@ -65,14 +66,16 @@ bool team_lead_may(Permission permission) {
 bool finance_may(Permission permission) {
   return team_lead_may(permission) || permission == Permission::kReadBills ||
          permission == Permission::kIssueInvoices || permission == Permission::kClosePeriods ||
-         permission == Permission::kReadAudit || permission == Permission::kManageAlerts;
+         permission == Permission::kReadAudit || permission == Permission::kManageAlerts ||
+         permission == Permission::kImportFiles;
 }
 
 bool operator_may(Permission permission) {
   // Whoever runs the clusters does not decide what may be spent on them.
   return (team_lead_may(permission) && permission != Permission::kApprove) ||
          permission == Permission::kReadBills || permission == Permission::kReadMetrics ||
-         permission == Permission::kManageAlerts || permission == Permission::kSendTelemetry;
+         permission == Permission::kManageAlerts || permission == Permission::kSendTelemetry ||
+         permission == Permission::kImportFiles;
 }
 
 }  // namespace

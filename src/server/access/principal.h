@@ -36,6 +36,7 @@ enum class Permission {
   kManageAlerts,   // silence alerts, and test receivers
   kApprove,        // approve or refuse workloads that a guardrail stops, in the own scope
   kSendTelemetry,  // remote_write and pushed expositions
+  kImportFiles,    // upload bills, inventories and records of what ran; divide an open month anew
 };
 inline constexpr Permission kPermissions[] = {
     Permission::kReadCosts,     Permission::kReadLive,      Permission::kReadFleet,
@@ -43,7 +44,7 @@ inline constexpr Permission kPermissions[] = {
     Permission::kReadAudit,     Permission::kReadMetrics,   Permission::kDecideAdvice,
     Permission::kIssueInvoices, Permission::kClosePeriods,  Permission::kManageUsers,
     Permission::kManageOwn,     Permission::kManageBudgets, Permission::kManageAlerts,
-    Permission::kApprove,       Permission::kSendTelemetry};
+    Permission::kApprove,       Permission::kSendTelemetry, Permission::kImportFiles};
 
 std::string_view to_text(Role role);  // "viewer", "team_lead", "finance", …
 std::optional<Role> parse_role(std::string_view text);

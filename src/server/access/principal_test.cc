@@ -25,14 +25,15 @@ TEST(Principal, RolesHaveThesePermissionsAndNoOthers) {
       {Role::kFinance,
        {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kDecideAdvice,
         kManageBudgets, kReadBills, kIssueInvoices, kClosePeriods, kReadAudit, kManageAlerts,
-        kApprove}},
+        kApprove, kImportFiles}},
       {Role::kOperator,
        {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kDecideAdvice,
-        kManageBudgets, kReadBills, kReadMetrics, kSendTelemetry, kManageAlerts}},
+        kManageBudgets, kReadBills, kReadMetrics, kSendTelemetry, kManageAlerts,
+        kImportFiles}},
       {Role::kAdmin, everything},
   };
   ASSERT_EQ(std::size(rows), std::size(kRoles));
-  EXPECT_EQ(everything.size(), 17u);
+  EXPECT_EQ(everything.size(), 18u);
   for (const Row& row : rows) {
     for (const Permission permission : kPermissions) {
       EXPECT_EQ(allows(row.role, permission), row.may.contains(permission))

@@ -55,6 +55,8 @@ server::Response get_policies(const Services&, const server::Request&);
 server::Response get_policy(const Services&, const server::Request&);
 server::Response compare_policies(const Services&, const server::Request&);
 server::Response get_imports(const Services&, const server::Request&);
+server::Response post_import(const Services&, const server::Request&);
+server::Response post_allocation(const Services&, const server::Request&);
 server::Response get_rejected_rows(const Services&, const server::Request&);
 server::Response get_reconciliation(const Services&, const server::Request&);
 server::Response get_reconciliation_lines(const Services&, const server::Request&);

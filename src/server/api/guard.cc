@@ -151,6 +151,7 @@ bool is_denied_to_scoped(Permission permission) {
     case Permission::kReadMetrics:
     case Permission::kManageAlerts:
     case Permission::kSendTelemetry:
+    case Permission::kImportFiles:
       return true;
     case Permission::kApprove:       // requests of the own scope
     case Permission::kDecideAdvice:  // about what the scope shows

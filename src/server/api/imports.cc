@@ -7,6 +7,7 @@
 #include "core/try.h"
 #include "core/whole_count.h"
 #include "ledger/bill_statement.h"
+#include "server/api/bill_equation.h"
 #include "server/api/endpoints.h"
 #include "server/api/route_helpers.h"
 
@@ -15,45 +16,9 @@ namespace {
 
 constexpr std::string_view kImportList = "imports";
 
-void write_rows(JsonWriter& out, const MoneyOfRows& rows) {
-  out.begin_object()
-      .field("rows", rows.rows)
-      .field("unreadable", rows.unreadable)
-      .key("costs")
-      .begin_list();
-  for (const auto& [currency, costs] : rows.costs) {
-    out.begin_object()
-        .field("currency", currency.text())
-        .field("billed", to_text(costs.billed.amount()))
-        .field("effective", to_text(costs.effective.amount()))
-        .field("list", to_text(costs.list.amount()))
-        .field("contracted", to_text(costs.contracted.amount()))
-        .end_object();
-  }
-  out.end_list().end_object();
-}
-
-// In the files = taken + set aside + passed over. Null where an import is of no bill, or an earlier
-// program made it.
 void write_equation(JsonWriter& out, const ImportRecord& one) {
   const auto parsed = parse_bill_statement(one.statement);
-  if (one.statement.empty() || !parsed || parsed->in_files().rows == 0) {
-    out.field("equation", std::optional<std::string>());
-    return;
-  }
-  out.key("equation").begin_object().field("whole", parsed->is_whole()).key("in_files");
-  write_rows(out, parsed->in_files());
-  out.key("taken");
-  write_rows(out, parsed->taken);
-  out.key("aside");
-  write_rows(out, parsed->aside);
-  out.key("passed_over").begin_list();
-  for (const auto& [reason, rows] : parsed->passed_over) {
-    out.begin_object().field("reason", reason).key("rows");
-    write_rows(out, rows);
-    out.end_object();
-  }
-  out.end_list().end_object();
+  write_bill_equation(out, one.statement.empty() || !parsed ? BillStatement() : *parsed);
 }
 
 // The newest first.

@@ -25,10 +25,13 @@ struct Endpoint {
   // Whether the sign-in must be a fresh one, since a session that was left open or stolen could do
   // lasting harm.
   bool needs_fresh_sign_in = false;
+  // A file in the body, as long as serve.limits.body allows; else a small JSON document.
+  bool takes_file = false;
 };
 
 constexpr bool kStream = true;
 constexpr bool kFresh = true;
+constexpr bool kFile = true;
 
 constexpr Endpoint kEndpoints[] = {
     {"GET", "/costs", "read_costs", get_costs},
@@ -86,6 +89,8 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/policies/compare", "read_rules", compare_policies},
     {"GET", "/policies/{version}", "read_rules", get_policy},
     {"GET", "/imports", "read_bills", get_imports},
+    {"POST", "/imports", "import_files", post_import, false, kFresh, kFile},
+    {"POST", "/allocations", "import_files", post_allocation, false, kFresh},
     {"GET", "/imports/{number}/rejected", "read_bills", get_rejected_rows},
     {"GET", "/reconcile", "read_bills", get_reconciliation},
     {"GET", "/reconcile/lines", "read_bills", get_reconciliation_lines},
@@ -154,7 +159,7 @@ std::vector<server::Route> api_routes(const Services& services) {
                           },
                       .permission = is_open ? "" : std::string(endpoint.permission),
                       .is_stream = endpoint.is_stream,
-                      .body_bytes_max = kJsonBodyBytesMax});
+                      .body_bytes_max = endpoint.takes_file ? 0 : kJsonBodyBytesMax});
   }
   routes.push_back(openapi_route());
   return routes;

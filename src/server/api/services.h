@@ -13,6 +13,7 @@
 #include "server/api/downloads.h"
 #include "server/api/failed_sign_ins.h"
 #include "server/api/machine_clients.h"
+#include "server/api/uploads.h"
 #include "server/audit_log/audit_log.h"
 
 namespace pennyweight {
@@ -70,6 +71,9 @@ struct Services {
   std::function<RunningAlerts*()> alerts = {};
   std::shared_ptr<BudgetForecasts> budget_forecasts = std::make_shared<BudgetForecasts>();
   std::shared_ptr<AdviceCache> advice_cache = std::make_shared<AdviceCache>();
+  // Import an uploaded file, and divide a month anew; empty: not possible here.
+  std::function<Result<Made<UploadReport>>(const FileUpload&)> import_upload = {};
+  std::function<Result<Made<std::vector<RunReport>>>(const std::string& month)> allocate = {};
 };
 
 }  // namespace pennyweight::api

@@ -140,11 +140,12 @@ export function get<T>(path: string, parameters?: QueryParameters, signal?: Abor
 async function changeOnce<T>(method: string, path: string, body?: unknown): Promise<T> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (csrf) headers["X-CSRF-Token"] = csrf;
-  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const isFile = body instanceof Blob;
+  if (body !== undefined) headers["Content-Type"] = isFile ? "application/octet-stream" : "application/json";
   const response = await send(ROOT + path, {
     method,
     headers,
-    body: body === undefined ? null : JSON.stringify(body),
+    body: body === undefined ? null : isFile ? body : JSON.stringify(body),
   });
   if (response.status === 204) return undefined as T;
   const text = await response.text();
@@ -165,6 +166,9 @@ async function change<T>(method: string, path: string, body?: unknown): Promise<
 }
 
 export const post = <T = void>(path: string, body?: unknown) => change<T>("POST", path, body);
+// The bytes of a file; `parameters` are those of the address.
+export const upload = <T = void>(path: string, file: Blob, parameters: QueryParameters) =>
+  change<T>("POST", address(path, parameters).slice(ROOT.length), file);
 export const put = <T = void>(path: string, body?: unknown) => change<T>("PUT", path, body);
 export const patch = <T = void>(path: string, body?: unknown) => change<T>("PATCH", path, body);
 export const remove = <T = void>(path: string, body?: unknown) => change<T>("DELETE", path, body);

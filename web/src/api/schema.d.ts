@@ -189,6 +189,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/allocations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Divide the bill lines of an open month among those who held the GPUs, as `pennyweight allocate` does. */
+        post: operations["allocateMonth"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/anomalies": {
         parameters: {
             query?: never;
@@ -647,7 +664,14 @@ export interface paths {
         /** Imports, the newest first. */
         get: operations["listImports"];
         put?: never;
-        post?: never;
+        /**
+         * Import a file, as `pennyweight import` does.
+         * @description The body is the file: a bill, an inventory, a list of jobs or pods, a capture of devices; also
+         *     compressed with gzip or zstd. Its format is detected from its content. `serve.limits.body` bounds
+         *     its size, and a compressed file may unpack to 1 GiB. With `preview=true` nothing is written, and the
+         *     answer says what the file is and what it would change.
+         */
+        post: operations["importFile"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2132,7 +2156,7 @@ export interface components {
             }[];
         };
         /** @enum {unknown} */
-        Permission: "read_costs" | "read_live" | "read_fleet" | "read_bills" | "read_invoices" | "read_rules" | "read_audit" | "read_metrics" | "decide_advice" | "issue_invoices" | "close_periods" | "manage_users" | "manage_own" | "manage_budgets" | "manage_alerts" | "approve" | "send_telemetry";
+        Permission: "read_costs" | "read_live" | "read_fleet" | "read_bills" | "read_invoices" | "read_rules" | "read_audit" | "read_metrics" | "decide_advice" | "issue_invoices" | "close_periods" | "manage_users" | "manage_own" | "manage_budgets" | "manage_alerts" | "approve" | "send_telemetry" | "import_files";
         PolicyComparison: {
             a: components["schemas"]["Digest"];
             b: components["schemas"]["Digest"];
@@ -2323,6 +2347,44 @@ export interface components {
             expires_at: components["schemas"]["Instant"];
             last_used: components["schemas"]["Instant"] | null;
             revoked: boolean;
+        };
+        UploadReport: {
+            name: string;
+            preview: boolean;
+            /** @description The import; null: nothing was imported. */
+            number: number | null;
+            /** @example focus */
+            format: string;
+            /** @description The format, in words. */
+            description: string;
+            bill: boolean;
+            /** @description The file was imported before, line for line. */
+            known: boolean;
+            /** @description Records of who held GPUs. */
+            holdings: number;
+            /** @description Of these records. */
+            gpu_hours: string;
+            /** @description Rows that were set aside. */
+            rejected: number;
+            /** @description What was imported; empty in a preview. */
+            facts: {
+                /** @enum {unknown} */
+                name: "charges" | "holdings" | "nodes" | "gpus" | "usages" | "outages" | "corrections" | "outcomes";
+                created: number;
+                /** @description In the ledger already. */
+                existing: number;
+                /** @description Set aside, since the ledger says otherwise. */
+                conflicts: number;
+            }[];
+            first_rejected: components["schemas"]["RejectedRow"][];
+            remarks: string[];
+            /** @description Of a bill: what it changes, for each account and month. */
+            effect: string[];
+            /** @description Why a person must confirm it, a sentence each. */
+            needs_confirm: string[];
+            /** @description What would be counted twice, a sentence each. */
+            doubles: string[];
+            equation: components["schemas"]["ImportEquation"] | null;
         };
         /** @description The exchange rates used, each with its date and source; none if nothing was converted. */
         UsedRates: string[];
@@ -2989,6 +3051,60 @@ export interface operations {
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    allocateMonth: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    month: components["schemas"]["Month"];
+                };
+            };
+        };
+        responses: {
+            /** @description The runs, one for each cluster, and one for what belongs to none. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        month: components["schemas"]["Month"];
+                        runs: {
+                            /** @description Empty: what belongs to no cluster. */
+                            cluster: string;
+                            number: number;
+                            lines: number;
+                            postings: number;
+                            /** @description The run before has the same result. */
+                            unchanged: boolean;
+                        }[];
+                    };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            /** @description The month is closed. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
             default: components["responses"]["OtherProblem"];
@@ -4172,6 +4288,87 @@ export interface operations {
             304: components["responses"]["NotModified"];
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    importFile: {
+        parameters: {
+            query: {
+                /**
+                 * @description The name of the file, without a path, as the ledger shall call it.
+                 * @example march.csv
+                 */
+                name: string;
+                /**
+                 * @description The cluster of the records; a bill names its own.
+                 * @example lab
+                 */
+                cluster?: string;
+                /**
+                 * @description The format, as `--format` takes it; by default it is detected.
+                 * @example focus
+                 */
+                format?: string;
+                /** @description Why a bill is sent again. */
+                reason?: string;
+                /** @description Find what the file is and does, and write nothing. */
+                preview?: boolean;
+                /** @description Take a bill that takes money away, after a preview said so under `needs_confirm`. */
+                confirm?: boolean;
+            };
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description The preview. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadReport"];
+                };
+            };
+            /** @description The file is imported. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadReport"];
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            /** @description The file looks like cost that the ledger has already, or takes money away and nobody has confirmed it. Nothing was imported. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The file is larger than `serve.limits.body`. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
             default: components["responses"]["OtherProblem"];

@@ -47,6 +47,7 @@ export type WorkloadLine = Schemas["Workload"];
 export type WorkloadDetail = Schemas["WorkloadDetail"];
 export type Attempt = WorkloadDetail["attempts"][number];
 export type WorkloadDay = WorkloadDetail["days"][number];
+export type UploadReport = Schemas["UploadReport"];
 export type LiveNow = Schemas["LiveNow"];
 export type LiveCluster = LiveNow["clusters"][number];
 export type FleetNode = Schemas["FleetNode"];

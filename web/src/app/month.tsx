@@ -1,6 +1,7 @@
 // The month that a page shows: the one in its address (?month=2026-03), or else the newest month with costs.
 import { createContext } from "preact";
 import { useContext, useMemo } from "preact/hooks";
+import { useEvent } from "../api/events";
 import { useQuery } from "../api/hooks";
 import type { DimensionValue, List } from "../api/types";
 import { IconButton } from "../components/controls";
@@ -18,7 +19,8 @@ const MonthContext = createContext<Months>({ month: thisMonth(), known: [], read
 export function useMonths(): Months {
   const { query } = useRoute();
   const asked = query.get("month");
-  const { data, error } = useQuery<List<DimensionValue>>("/dimensions/month/values", { limit: 1000 });
+  const { data, error, reload } = useQuery<List<DimensionValue>>("/dimensions/month/values", { limit: 1000 });
+  useEvent("rollup", reload); // a month may be new
   return useMemo(() => {
     const known = [...new Set((data?.data ?? []).map((one) => one.value))]
       .filter((one) => /^\d{4}-\d\d$/.test(one))

@@ -11,6 +11,7 @@ import { Money } from "../../components/money";
 import { plural } from "../../util/text";
 import type { Import, Run } from "../bills/types";
 import { Checklist, type Check } from "./checklist";
+import { Upload } from "./upload";
 
 // The equation of the last bill that was imported: in the files = taken + set aside + passed over.
 function LastBill({ of }: { of: Import }) {
@@ -55,9 +56,13 @@ export function Start() {
     { title: "How busy GPUs are, from Prometheus", state: seen.length > 0 ? "done" : live.loading && !live.data ? "asking" : "open", href: "/live", command: "remote_write:\n  - url: http://HOST:8080/api/v1/write",
       said: seen.length > 0 ? `${seen.join(", ")} report use` : "In prometheus.yml; or let serve scrape the exporters. Without it, held GPUs count as used." },
   ];
+  const reload = () => (imports.reload(), runs.reload(), live.reload());
   return (
-    <Card title="From nothing to every cent" note={`${checks.filter((check) => check.state === "done").length} of ${checks.length} done`}>
-      <Checklist checks={checks} />
-    </Card>
+    <div class="stack">
+      {may("import_files") && <Upload onImported={reload} />}
+      <Card title="From nothing to every cent" note={`${checks.filter((check) => check.state === "done").length} of ${checks.length} done`}>
+        <Checklist checks={checks} />
+      </Card>
+    </div>
   );
 }
