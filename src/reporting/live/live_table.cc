@@ -20,6 +20,8 @@ namespace {
 
 constexpr const char* kUnallocated = "(nobody)";
 constexpr const char* kUnallocatedForPeople = "unallocated";
+// Where no source reports what runs, nobody knows whether the GPUs are held.
+constexpr const char* kUnknownForPeople = "not known";
 constexpr std::size_t kNodesNamed = 2;
 // The columns that a narrow terminal leaves out, in this order.
 constexpr std::array kDispensable = {"device",        "cost_month", "nodes",
@@ -172,12 +174,19 @@ class LiveTableBuilder {
     return all;
   }
 
+  // What stands in the place of a workload.
+  std::string holder_of_rest(const LiveRow& row) const {
+    if (!query_.for_people) return kUnallocated;
+    const auto cluster = view_.clusters.find(row.cluster);
+    const bool is_watched = cluster == view_.clusters.end() || cluster->second.is_watched;
+    return is_watched ? kUnallocatedForPeople : kUnknownForPeople;
+  }
+
   Row row(const LiveRow& row, bool names_unpriced) const {
     const LiveShare& share = row.share();
     Row cells;
     if (names_cluster_) cells.emplace_back(row.cluster.text());
-    const char* const unallocated = query_.for_people ? kUnallocatedForPeople : kUnallocated;
-    cells.emplace_back(row.is_unallocated ? unallocated : share.workload.text());
+    cells.emplace_back(row.is_unallocated ? holder_of_rest(row) : share.workload.text());
     for (const std::string& name : query_.shown) cells.emplace_back(find_value(row, name));
     cells.emplace_back(row.is_unallocated && query_.for_people
                            ? std::string()
