@@ -28,6 +28,7 @@ export interface ChartProps {
   labels: string[];
   series: Series[];
   onPick?: ((index: number) => void) | undefined;
+  onBrush?: ((first: number, last: number) => void) | undefined;
   tell: (value: string | null) => string;
   axis: (value: string) => string;
   sum: ((index: number) => string) | null;
@@ -42,6 +43,7 @@ interface Props {
   unit?: string;
   digits?: number;
   onPick?: (index: number) => void; // a click on a label's bars
+  onBrush?: (first: number, last: number) => void; // a drag over labels
   legend?: boolean;
   onSeries?: (name: string) => void; // a click on a name of the legend
   size?: "small" | "medium" | "large";
@@ -119,6 +121,7 @@ export function Chart(props: Props) {
     labels,
     series,
     onPick: props.onPick,
+    onBrush: props.onBrush,
     tell,
     axis: (value) => brief(value, currency).replace(/(\.\d*?)0+(?=[kMB]?$)/, "$1").replace(/\.(?=[kMB]?$)/, "") + (currency || !unit ? "" : ` ${unit}`),
     sum: props.kind === "line" ? null : (index) => tell(add(...series.map((one) => one.values[index]))),

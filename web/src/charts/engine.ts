@@ -4,7 +4,9 @@ import {
   PointElement, Tooltip,
   type ChartConfiguration, type ChartDataset, type TooltipItem,
 } from "chart.js";
+import { brushOver } from "./brush";
 import { colourOf } from "./colours";
+import { fillOf } from "./hatching";
 import type { ChartProps } from "./chart";
 
 Chart.register(
@@ -22,7 +24,7 @@ function datasets(props: ChartProps): ChartDataset<Kind>[] {
       return value === null || value === undefined ? null : Number(value);
     });
     if (props.kind === "bars") {
-      return { type: "bar", label: series.name, data, backgroundColor: colour, stack: series.stack ?? "all",
+      return { type: "bar", label: series.name, data, backgroundColor: fillOf(series.colour), stack: series.stack ?? "all",
         borderWidth: 0, borderRadius: 2, maxBarThickness: 56, categoryPercentage: 0.82, barPercentage: 0.94 };
     }
     const isArea = props.kind === "area";
@@ -117,11 +119,18 @@ export interface Drawn {
 
 export function draw(canvas: HTMLCanvasElement, props: ChartProps): Drawn {
   let chart = new Chart<Kind>(canvas, configuration(props));
+  let latest = props;
+  const indexAt = (x: number) => {
+    const index = chart.scales["x"]?.getValueForPixel(x);
+    return index === undefined ? undefined : Math.max(0, Math.min(latest.labels.length - 1, Math.round(index)));
+  };
+  const unbrush = props.onBrush ? brushOver(canvas, indexAt, (first, last) => latest.onBrush?.(first, last)) : () => {};
   return {
     update(next) {
+      latest = next;
       chart.destroy();
       chart = new Chart<Kind>(canvas, configuration(next));
     },
-    destroy: () => chart.destroy(),
+    destroy: () => (unbrush(), chart.destroy()),
   };
 }

@@ -7,7 +7,7 @@ import { Chart } from "../../charts/chart";
 import { Card } from "../../components/card";
 import { Loaded, Skeleton } from "../../components/states";
 import { pivot } from "../../util/pivot";
-import { addMonths, bucketName, words } from "../../util/text";
+import { addMonths, bucketName, daysIn, plural, words } from "../../util/text";
 import { parameters, type Question } from "./state";
 
 const MOST = 10;
@@ -31,6 +31,18 @@ function allBuckets(step: string, seen: string[]): string[] {
   return all;
 }
 
+function dayAfter(day: string, count: number): string {
+  const date = new Date(day);
+  date.setUTCDate(date.getUTCDate() + count);
+  return date.toISOString().slice(0, 10);
+}
+
+// A week of which the period has only some days says so: "30 Mar (2 days)".
+function weekName(week: string, from: string, to: string): string {
+  const days = Array.from({ length: 7 }, (_, i) => dayAfter(week, i)).filter((day) => day >= from && day <= to).length;
+  return days > 0 && days < 7 ? `${bucketName(week)} (${plural(days, "day")})` : bucketName(week);
+}
+
 function withShortMonth(row: Row): Row {
   return { ...row, month: String(row["month"] ?? "").slice(0, 7) };
 }
@@ -52,18 +64,24 @@ export function CostChart({ question, currency }: { question: Question; currency
     if (step === "month") setQuery({ from: null, to: null, month: bucket, step: "day" });
     else if (step === "day") setQuery({ from: bucket, to: bucket, step: null });
     else {
-      const date = new Date(bucket);
-      date.setUTCDate(date.getUTCDate() + 6);
-      setQuery({ from: bucket, to: date.toISOString().slice(0, 10), step: "day" });
+      setQuery({ from: bucket, to: dayAfter(bucket, 6), step: "day" });
     }
   };
+  const brush = (first: number, last: number) => {
+    const [from, to] = [chart.buckets[first], chart.buckets[last]];
+    if (!from || !to) return;
+    if (step === "month") setQuery({ from: `${from}-01`, to: `${to}-${daysIn(to)}`, step: "week" });
+    else setQuery({ from, to: step === "week" ? dayAfter(to, 6) : to, step: from === to ? null : step });
+  };
+  const [begin, end] = [question.from ?? `${question.month}-01`, question.to ?? `${question.month}-${daysIn(question.month)}`];
+  const labels = chart.buckets.map((bucket) => (step === "week" ? weekName(bucket, begin, end) : bucketName(bucket)));
   const title = `${words(cost)} cost by ${by.join(", ")}, each ${step}`;
   return (
     <Card>
       <Loaded query={costs} skeleton={<Skeleton height="chart" />}>
         {() => (
-          <Chart kind={question.chart} size="large" title={title} labels={chart.buckets.map(bucketName)} series={chart.series}
-            currency={currency} onPick={pick} legend />
+          <Chart kind={question.chart} size="large" title={title} labels={labels} series={chart.series}
+            currency={currency} onPick={pick} onBrush={brush} legend />
         )}
       </Loaded>
     </Card>

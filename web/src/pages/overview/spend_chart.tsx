@@ -51,6 +51,11 @@ export function SpendChart({ currency, month, owner, days, last }: Parts & { las
     if (!bucket) return;
     navigate(step === "month" ? href("/", { month: bucket }) : href("/explore", { by: owner, from: bucket, to: bucket }));
   };
+  const brush = (first: number, last: number) => {
+    const [from, to] = [chart.buckets[first], chart.buckets[last]];
+    if (!from || !to) return;
+    navigate(step === "month" ? href("/explore", { by: owner, from: `${from}-01`, to: `${to}-${daysIn(to)}`, step: "month" }) : href("/explore", { by: owner, from, to }));
+  };
   const pickSeries = (name: string) => {
     const key = chart.series.find((one) => one.name === name)?.key;
     if (key && key !== OTHERS && key !== "(none)") navigate(href("/explore", { filter: only(owner, key), month }));
@@ -67,7 +72,7 @@ export function SpendChart({ currency, month, owner, days, last }: Parts & { las
       <Loaded query={shown} skeleton={<Skeleton height="chart" />}>
         {() => (
           <Chart kind="bars" title={`Spend by ${owner}, ${step === "day" ? "by day" : "by month"}`} labels={chart.buckets.map(bucketName)}
-            series={chart.series} currency={currency} onPick={pick} onSeries={pickSeries} />
+            series={chart.series} currency={currency} onPick={pick} onBrush={brush} onSeries={pickSeries} />
         )}
       </Loaded>
     </Card>
