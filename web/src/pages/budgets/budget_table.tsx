@@ -3,6 +3,7 @@ import type { ApiTable, Row } from "../../api/types";
 import { Badge, Meter, type Tone } from "../../components/controls";
 import { Money, Percent } from "../../components/money";
 import { Table, type Column } from "../../components/table";
+import { VerifiedWhy } from "../../components/verified_why";
 import { toHeight } from "../../util/money";
 
 // The order of the states, and how each looks.
@@ -23,7 +24,19 @@ function amount(name: string, title: string): Column<Row> {
   return { key: name, title, numeric: true, value: (row) => text(row, name) || null, cell: (row) => <Money amount={text(row, name) || null} /> };
 }
 
-const COLUMNS: Column<Row>[] = [
+// What was spent of a budget of money, explained by its filters and days.
+function Actual({ row, currency }: { row: Row; currency: string | undefined }) {
+  const spent = text(row, "actual") || null;
+  const filter = text(row, "scope").split(/[;,] (?=\w+!?=)/).filter((one) => one.includes("="));
+  return (
+    <span class="figure-why">
+      <Money amount={spent} unit={currency} />
+      {spent && currency && <VerifiedWhy filters={[filter]} amount={spent} currency={currency} cost={text(row, "cost") || "effective"} from={text(row, "from")} to={text(row, "to")} label={`${text(row, "budget")}: actual`} />}
+    </span>
+  );
+}
+
+const columns = (currency: string | undefined): Column<Row>[] => [
   {
     key: "budget", title: "Budget", wide: true, value: (row) => text(row, "budget"),
     cell: (row) => (
@@ -48,7 +61,7 @@ const COLUMNS: Column<Row>[] = [
       </span>
     ),
   },
-  amount("actual", "Actual"),
+  { key: "actual", title: "Actual", numeric: true, value: (row) => text(row, "actual") || null, cell: (row) => <Actual row={row} currency={currency} /> },
   amount("amount", "Budget"),
   amount("left", "Left"),
   amount("forecast", "Forecast"),
@@ -62,7 +75,7 @@ export function BudgetTable({ table }: { table: ApiTable }) {
   const rows = [...table.rows].sort((a, b) => stateOf(a).rank - stateOf(b).rank);
   return (
     <>
-      <Table caption={table.title} columns={COLUMNS} rows={rows} rowKey={(row) => text(row, "budget")} />
+      <Table caption={table.title} columns={columns(table.currency)} rows={rows} rowKey={(row) => text(row, "budget")} />
       {(table.notes ?? []).length > 0 && (
         <ul class="table-notes">{(table.notes ?? []).map((note) => <li key={note}>{note}</li>)}</ul>
       )}

@@ -20,7 +20,7 @@ export interface OwnerChange {
   other: Amount; // CPU, memory, shared, unallocated, …; and GPUs of owners that are new or gone
 }
 export interface Step {
-  name: "quantity" | "mix" | "price" | "new" | "gone" | "host" | "unallocated" | "shared";
+  name: "quantity" | "mix" | "price" | "new" | "gone" | "host" | "unallocated" | "shared" | "rounding";
   amount: Amount;
 }
 export interface Bridge {
@@ -69,14 +69,24 @@ function total(one: Sums): Amount {
   return add(one.gpu.cost, one.host, one.unallocated, one.shared);
 }
 
-export function bridge(beforeRows: Row[], nowRows: Row[], owner: string, cost: string): Bridge {
+// Rows of /costs by owner alone: what a report says, where each amount is converted once.
+function reported(rows: Row[], owner: string, cost: string): Map<string, Amount> {
+  return new Map(rows.map((row) => [String(row[owner] ?? ""), String(row[cost] ?? "0")]));
+}
+
+// `totals`: the same costs by owner alone. In another currency each row is converted, and rounded in its last digit,
+// so parts may differ from the whole there; that is a step of its own.
+export function bridge(beforeRows: Row[], nowRows: Row[], owner: string, cost: string, totals?: { before: Row[]; now: Row[] }): Bridge {
+  const whole = totals && { before: reported(totals.before, owner, cost), now: reported(totals.now, owner, cost) };
   const [before, now] = [sums(beforeRows, owner, cost), sums(nowRows, owner, cost)];
-  const all = { before: "0", now: "0", quantities: "0", price: "0", new: "0", gone: "0", host: "0", unallocated: "0", shared: "0" };
+  const all = { before: "0", now: "0", quantities: "0", price: "0", new: "0", gone: "0", host: "0", unallocated: "0", shared: "0", rounding: "0" };
   const lasting = { cost: "0", before: "0", now: "0" }; // held GPUs of owners with hours in both
   const owners: OwnerChange[] = [];
   for (const key of new Set([...before.keys(), ...now.keys()])) {
     const [a, b] = [before.get(key) ?? NONE, now.get(key) ?? NONE];
-    const difference = subtract(total(b), total(a));
+    const [sumBefore, sumNow] = [whole?.before.get(key) ?? total(a), whole?.now.get(key) ?? total(b)];
+    const difference = subtract(sumNow, sumBefore);
+    all.rounding = add(all.rounding, subtract(difference, subtract(total(b), total(a))));
     let [quantity, price] = ["0", "0"];
     if (!isZero(a.gpu.hours) && !isZero(b.gpu.hours)) {
       const atOldRate = share(a.gpu.cost, b.gpu.hours, a.gpu.hours);
@@ -89,12 +99,12 @@ export function bridge(beforeRows: Row[], nowRows: Row[], owner: string, cost: s
       all.new = add(all.new, b.gpu.cost);
       all.gone = subtract(all.gone, a.gpu.cost);
     }
-    all.before = add(all.before, total(a));
-    all.now = add(all.now, total(b));
+    all.before = add(all.before, sumBefore);
+    all.now = add(all.now, sumNow);
     all.quantities = add(all.quantities, quantity);
     all.price = add(all.price, price);
     for (const name of ["host", "unallocated", "shared"] as const) all[name] = add(all[name], subtract(b[name], a[name]));
-    owners.push({ key, before: total(a), now: total(b), quantity, price, other: subtract(difference, add(quantity, price)) });
+    owners.push({ key, before: sumBefore, now: sumNow, quantity, price, other: subtract(difference, add(quantity, price)) });
   }
   const quantity = isZero(lasting.before) ? "0" : subtract(share(lasting.cost, lasting.now, lasting.before), lasting.cost);
   const steps: Step[] = [
@@ -106,6 +116,7 @@ export function bridge(beforeRows: Row[], nowRows: Row[], owner: string, cost: s
     { name: "host", amount: all.host },
     { name: "unallocated", amount: all.unallocated },
     { name: "shared", amount: all.shared },
+    { name: "rounding", amount: all.rounding },
   ];
   return { before: all.before, now: all.now, steps: steps.filter((step) => !isZero(step.amount)), owners };
 }

@@ -2,8 +2,10 @@
 import { useSession } from "../../app/session";
 import { Icon } from "../../components/icons";
 import { Money, Percent } from "../../components/money";
+import { VerifiedWhy } from "../../components/verified_why";
 import { money, percent, rounded, toHeight } from "../../util/money";
 import type { Reach, Stop } from "./read";
+import { SPEND, reachedFilters, spreadFilters, stopFilters } from "./filters";
 
 const COLOURS: Record<string, string> = {
   "nobody held the GPU": "unallocated",
@@ -45,15 +47,17 @@ export function Flow({ reach, stops, currency }: { reach: Reach; stops: Stop[]; 
   );
 }
 
-export function Headline({ reach, currency }: { reach: Reach; currency: string }) {
+export function Headline({ reach, currency, month }: { reach: Reach; currency: string; month: string }) {
+  const of = { currency, month };
   const share = reach.share ?? percent(reach.reached, reach.spend, 4);
   return (
     <p class="coverage-headline">
       <strong>{share === null ? "–" : `${rounded(share, 1)}%`}</strong>
       <span>
-        of {money(reach.spend, currency)} GPU spend reaches a <em>{reach.dimension}</em>
-        {toHeight(reach.spread) > 0 && <>, {money(reach.spread, currency)} of it by spreading</>}.{" "}
-        {toHeight(reach.gap) === 0 ? "Nothing is missing." : <>{money(reach.gap, currency)} is missing.</>}
+        of <Money amount={reach.spend} currency={currency} /><VerifiedWhy {...of} filters={SPEND} amount={reach.spend} label="GPU spend" /> GPU spend reaches a <em>{reach.dimension}</em>:{" "}
+        <Money amount={reach.reached} currency={currency} /><VerifiedWhy {...of} filters={reachedFilters(reach.dimension)} amount={reach.reached} label={`what reaches a ${reach.dimension}`} /> by who held GPUs
+        {toHeight(reach.spread) > 0 && <>, <Money amount={reach.spread} currency={currency} /><VerifiedWhy {...of} filters={spreadFilters(reach.dimension)} amount={reach.spread} label="what was spread" /> by spreading</>}.{" "}
+        {toHeight(reach.gap) === 0 ? "Nothing is missing." : <><Money amount={reach.gap} currency={currency} /> is missing.</>}
       </span>
     </p>
   );
@@ -61,7 +65,7 @@ export function Headline({ reach, currency }: { reach: Reach; currency: string }
 
 // Where money stops, the most expensive first, and what to do about it.
 // Users with a scope can't change labels or rules, so the advice is not for them.
-export function Stops({ stops, currency }: { stops: Stop[]; currency: string }) {
+export function Stops({ stops, currency, dimension, month }: { stops: Stop[]; currency: string; dimension: string; month: string }) {
   const { user } = useSession();
   const isScoped = (user?.scope.length ?? 0) > 0;
   return (
@@ -79,7 +83,10 @@ export function Stops({ stops, currency }: { stops: Stop[]; currency: string }) 
             )}
           </div>
           <div class="stop-figures">
-            <strong><Money amount={stop.amount} currency={currency} /></strong>
+            <strong class="figure-why">
+              <Money amount={stop.amount} currency={currency} />
+              <VerifiedWhy filters={stopFilters(stop.reason, dimension)} amount={stop.amount} currency={currency} month={month} label={stop.reason} />
+            </strong>
             <span class="muted small"><Percent value={stop.share} /> of GPU spend</span>
           </div>
         </li>

@@ -9,12 +9,15 @@ import { Card, Figure, Grid, PageHead } from "../../components/card";
 import { LinkButton, Segments } from "../../components/controls";
 import { Money, Percent } from "../../components/money";
 import { Empty, ErrorNote, Loaded } from "../../components/states";
+import { VerifiedWhy } from "../../components/verified_why";
+import { Why } from "../../components/why";
 import { percent } from "../../util/money";
 import { monthName, words } from "../../util/text";
 import { Flow, Headline, Stops } from "./flow";
 import { arrives, readCoverage, type CoverageOf } from "./read";
+import { gapFilters, partFilters } from "./filters";
 
-function Reaches({ one }: { one: CoverageOf }) {
+function Reaches({ one, month }: { one: CoverageOf; month: string }) {
   return (
     <Grid of="figures">
       {one.reach.map((reach) => (
@@ -23,21 +26,26 @@ function Reaches({ one }: { one: CoverageOf }) {
           label={`Reaches a ${reach.dimension}`}
           href={`?by=${encodeURIComponent(reach.dimension)}`}
           value={<Percent value={reach.share ?? percent(arrives(reach), reach.spend, 4)} />}
-          sub={<span><Money amount={reach.gap} currency={one.currency} /> missing</span>}
+          sub={
+            <span class="figure-why">
+              <Money amount={reach.gap} currency={one.currency} /> missing
+              <VerifiedWhy filters={gapFilters(reach.dimension)} amount={reach.gap} currency={one.currency} month={month} label={`what reaches no ${reach.dimension}`} />
+            </span>
+          }
         />
       ))}
     </Grid>
   );
 }
 
-function OneCurrency({ one, chosen }: { one: CoverageOf; chosen: string }) {
+function OneCurrency({ one, chosen, month }: { one: CoverageOf; chosen: string; month: string }) {
   const reach = one.reach.find((each) => each.dimension === chosen) ?? one.reach[0];
   if (!reach) return null;
   const stops = one.stops.get(reach.dimension) ?? [];
   const places = one.places.filter((place) => place.dimension === "" || place.dimension === reach.dimension);
   return (
     <>
-      {one.reach.length > 1 && <Reaches one={one} />}
+      {one.reach.length > 1 && <Reaches one={one} month={month} />}
       <Card
         title="Where the money goes"
         note={one.currency}
@@ -50,9 +58,9 @@ function OneCurrency({ one, chosen }: { one: CoverageOf; chosen: string }) {
           />
         )}
       >
-        <Headline reach={reach} currency={one.currency} />
+        <Headline reach={reach} currency={one.currency} month={month} />
         <Flow reach={reach} stops={stops} currency={one.currency} />
-        {stops.length > 0 ? <Stops stops={stops} currency={one.currency} /> : (
+        {stops.length > 0 ? <Stops stops={stops} currency={one.currency} dimension={reach.dimension} month={month} /> : (
           <p class="muted">All of it reaches a {reach.dimension}.</p>
         )}
       </Card>
@@ -64,7 +72,10 @@ function OneCurrency({ one, chosen }: { one: CoverageOf; chosen: string }) {
         ))}
         {one.bill && (
           <Card title="GPU spend in the bill" flush>
-            <ApiTable table={one.bill} caption="GPU spend in the bill" />
+            <ApiTable table={one.bill} caption="GPU spend in the bill" extra={[{
+              key: "@why", title: "", label: "Explanation", total: <Why of={{ by: ["kind"], month }} label="all bill lines" />,
+              cell: (row) => <VerifiedWhy filters={partFilters(String(row["part"]))} amount={String(row["effective_cost"])} currency={one.currency} month={month} label={String(row["part"])} />,
+            }]} />
           </Card>
         )}
       </Grid>
@@ -105,7 +116,7 @@ export default function CoveragePage() {
             return (
               <div class="stack">
                 {all.map((one) => (
-                  <OneCurrency key={one.currency} one={one} chosen={query.get("by") ?? ""} />
+                  <OneCurrency key={one.currency} one={one} chosen={query.get("by") ?? ""} month={month} />
                 ))}
               </div>
             );

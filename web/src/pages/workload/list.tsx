@@ -10,6 +10,7 @@ import { TextField } from "../../components/form";
 import { Money, Percent, Quantity } from "../../components/money";
 import { Empty, ErrorNote, Skeleton } from "../../components/states";
 import { Table, type Column } from "../../components/table";
+import { Why } from "../../components/why";
 import { percent, toHeight } from "../../util/money";
 import { dayShort, monthName, shownWorkload, words } from "../../util/text";
 
@@ -27,7 +28,7 @@ function nameOf(line: WorkloadLine, dimension: string): string {
   return value === "(none)" ? "" : value;
 }
 
-function columnsOf(rows: WorkloadLine[], month: string): Column<WorkloadLine>[] {
+function columnsOf(rows: WorkloadLine[], month: string, filter: string[]): Column<WorkloadLine>[] {
   const named = new Set(rows.flatMap((line) => Object.entries(line.dimensions).filter(([, value]) => value && value !== "(none)").map(([name]) => name)));
   const names = [...OWNERS.filter((name) => named.has(name)), ...named].filter((name, i, all) => all.indexOf(name) === i).slice(0, 3);
   const currencies = new Set(rows.map((line) => line.currency));
@@ -40,7 +41,12 @@ function columnsOf(rows: WorkloadLine[], month: string): Column<WorkloadLine>[] 
     },
     {
       key: "cost", title: `Cost${own}`, numeric: true, value: (line) => line.effective_cost,
-      cell: (line) => <Money amount={line.effective_cost} currency={own ? null : line.currency} unit={line.currency} />,
+      cell: (line) => (
+        <span class="figure-why">
+          <Money amount={line.effective_cost} currency={own ? null : line.currency} unit={line.currency} />
+          <Why of={{ by: ["cluster", "workload"], values: [line.cluster, line.workload], filter, month }} label={shownWorkload(line.workload)} />
+        </span>
+      ),
     },
     { key: "cluster", title: "Cluster", hideOnPhone: true, value: (line) => line.cluster, cell: (line) => line.cluster || <span class="nothing">–</span> },
     ...names.map((name): Column<WorkloadLine> => ({
@@ -88,7 +94,7 @@ export function Workloads() {
           !pages.error && (
             <Table
               caption="Workloads"
-              columns={columnsOf(pages.rows, month)}
+              columns={columnsOf(pages.rows, month, asked.filter)}
               rows={rows}
               rowKey={(line) => `${line.cluster}/${line.workload}/${line.currency}`}
               onRow={(line) => navigate(link(line, month))}
