@@ -27,7 +27,7 @@ DATA = ROOT / "tests" / "data" / "cli"
 PASSWORD = "a long enough passphrase"  # of everybody here
 ROLES = ("viewer", "team_lead", "finance", "operator", "admin")
 SCOPE = [{"dimension": "team", "values": ["nlp"]}]
-ANSWER_S = 60  # longer is a hang
+ANSWER_S = 60 * float(os.environ.get("SLOW", "1"))  # longer is a hang; SLOW: on a busy machine
 PATIENCE_S = 5
 failures = []
 

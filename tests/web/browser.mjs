@@ -21,6 +21,8 @@ const axe_source = fs.readFileSync(tops.resolve('axe-core/axe.min.js'), 'utf8');
 export const SIZES = {phone: {width: 390, height: 844}, desk: {width: 1440, height: 900}};
 export const THEMES = ['light', 'dark'];
 export const program = process.env.PENNYWEIGHT || null;
+// SLOW=4: four times the patience, on a machine that others keep busy.
+const SLOW = Number(process.env.SLOW ?? 1);
 const executable = process.env.CHROMIUM || '/usr/bin/chromium';
 
 if (!fs.existsSync(executable)) {
@@ -99,6 +101,7 @@ export async function launch(more = {}) {
 // content security policy stopped, and requests that failed.
 export async function open(browser, {size = 'desk', theme = 'light', url}) {
   const context = await browser.newContext({viewport: SIZES[size], colorScheme: theme, baseURL: url, reducedMotion: 'reduce'});
+  context.setDefaultTimeout(30_000 * SLOW);
   const page = await context.newPage();
   const complaints = [];
   await page.addInitScript(() => {
@@ -121,16 +124,16 @@ export async function open(browser, {size = 'desk', theme = 'light', url}) {
 export async function sign_in(page, name, password) {
   await page.goto('/signin');
   const field = page.getByLabel(/^(user|name)/i).first();
-  await field.waitFor({timeout: 15_000}).catch(() => {});
+  await field.waitFor({timeout: 15_000 * SLOW}).catch(() => {});
   if (!(await field.isVisible().catch(() => false))) return; // somebody is signed in already
   await field.fill(name);
   await page.locator('input[type=password]').first().fill(password);
   await page.locator('button[type=submit]').first().click();
-  await page.locator('nav[aria-label="Pages"]').waitFor({state: 'attached', timeout: 30_000}); // on a phone it is out of sight
+  await page.locator('nav[aria-label="Pages"]').waitFor({state: 'attached', timeout: 30_000 * SLOW}); // on a phone it is out of sight
 }
 
 // Asked again and again from outside: a page whose policy forbids eval can't wait for a function.
-export async function until(page, holds, argument, wait_ms = 30_000) {
+export async function until(page, holds, argument, wait_ms = 30_000 * SLOW) {
   const end = Date.now() + wait_ms;
   while (!(await page.evaluate(holds, argument))) {
     if (Date.now() > end) throw new Error(`waited ${wait_ms} ms in vain for ${holds}`);
@@ -140,7 +143,7 @@ export async function until(page, holds, argument, wait_ms = 30_000) {
 
 // Until what the page asks for is there: no skeleton, nothing dimmed.
 export async function settled(page, title) {
-  if (title) await page.locator('h1', {hasText: title}).first().waitFor({timeout: 30_000});
+  if (title) await page.locator('h1', {hasText: title}).first().waitFor({timeout: 30_000 * SLOW});
   await until(page, () => !document.querySelector('.skeleton, .skeleton-lines, .is-loading'));
   await page.waitForTimeout(150);
 }
