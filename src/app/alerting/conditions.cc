@@ -232,7 +232,9 @@ std::vector<AlertCondition> owner_conditions(const DailyCostHistory& history,
   const auto share = [&](std::size_t begin, std::size_t end) -> std::optional<OwnedShare> {
     OwnedShare sum;
     for (const forecasting::DailyCosts& part : history.parts) {
-      const bool has_owner = part.key != "(none)" && part.key != "(unallocated)";
+      // What nobody owns has a name in brackets: "(unowned)", "(unallocated)", "(shared)". The
+      // smaller owners together are "(others)".
+      const bool has_owner = !part.key.starts_with('(') || part.key == kOtherKeys;
       for (std::size_t t = begin; t < end; ++t) {
         // Credits would make shares of more than the whole.
         if (part.days[t].is_negative()) continue;

@@ -35,6 +35,11 @@ TEST(Conditions, CoverageThatFellByPercentPoints) {
   EXPECT_EQ(fell[0].rule, "coverage_fell");
   EXPECT_THAT(fell[0].summary, HasSubstr("85.0 % of the costs of the last 7 days belong to a team; "
                                          "in the 28 days before it was 90.0 %"));
+  DailyCostHistory unowned = owned_days(15);
+  for (auto& part : unowned.parts) {
+    if (part.key == "(none)") part.key = "(unowned)";
+  }
+  EXPECT_EQ(owner_conditions(unowned, "team", 5).size(), 1u);
   DailyCostHistory brief = owned_days(50);
   brief.missing.resize(34);
   for (auto& part : brief.parts) part.days.resize(34, usd(1));
