@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "core/enum_names.h"
+#include "insight/advice/gpu_use.h"
 
 namespace pennyweight::advising {
 namespace {
@@ -40,6 +41,15 @@ bool is_impossible(const Usage& usage) {
   }
   return usage.memory_used_bytes && usage.memory_total_bytes &&
          *usage.memory_used_bytes > *usage.memory_total_bytes;
+}
+
+// As FleetHours counts them.
+Instant first_hour_of(const Interval& period) {
+  return std::chrono::ceil<std::chrono::hours>(period.begin());
+}
+std::size_t hours_of(const Interval& period) {
+  const auto count = (period.end() - first_hour_of(period)) / std::chrono::hours(1);
+  return count > 0 ? static_cast<std::size_t>(count) : 0;
 }
 
 std::optional<std::string_view> first_label(const Holding& holding,
@@ -74,6 +84,56 @@ void TimeBins::add(std::uint64_t value, std::uint64_t ms) {
   total_ms_ += ms;
   peak_ = std::max(peak_, value);
 }
+
+// Bins of one GPU in the hands of one holder, in an array: a sample falls into five bins, and there
+// are hundreds of millions of samples.
+class FlatBins {
+ public:
+  explicit FlatBins(std::uint64_t width) : width_(width), ms_(kBinsMax) {}
+
+  void add(std::uint64_t value, std::uint64_t ms) {
+    if (ms == 0) return;
+    const std::uint64_t bin = std::min<std::uint64_t>((value + width_ - 1) / width_, kBinsMax);
+    if (bin == kBinsMax) {
+      beyond_.add(value, ms);
+      return;
+    }
+    if (ms_[bin] == 0) used_.push_back(static_cast<std::uint32_t>(bin));
+    ms_[bin] += ms;
+    sum_ += UInt128{value} * ms;
+    total_ms_ += ms;
+    peak_ = std::max(peak_, value);
+  }
+
+  // Adds all to `bins`, and begins anew.
+  void move_to(TimeBins& bins) {
+    CHECK(bins.width_ == width_, "bins of one width");
+    for (const std::uint32_t bin : used_) {
+      bins.bins_[bin * width_] += ms_[bin];
+      ms_[bin] = 0;
+    }
+    used_.clear();
+    bins.sum_ += sum_;
+    bins.total_ms_ += total_ms_;
+    bins.peak_ = std::max(bins.peak_, peak_);
+    sum_ = 0;
+    total_ms_ = 0;
+    peak_ = 0;
+    if (beyond_.total_ms() == 0) return;
+    bins.merge(beyond_);
+    beyond_ = TimeBins(width_);
+  }
+
+ private:
+  static constexpr std::uint64_t kBinsMax = 4096;
+  std::uint64_t width_;
+  std::vector<std::uint64_t> ms_;
+  std::vector<std::uint32_t> used_;
+  UInt128 sum_ = 0;
+  std::uint64_t total_ms_ = 0;
+  std::uint64_t peak_ = 0;
+  TimeBins beyond_ = TimeBins(width_);
+};
 
 void TimeBins::merge(const TimeBins& other) {
   CHECK(width_ == other.width_, "bins of one width merge");
@@ -144,6 +204,11 @@ ActivityProfiles::ActivityProfiles(const ClusterMonth& month, const FleetView& f
     const Holding& holding = month.holdings[i];
     owners_.push_back(owner_of(holding));
     works_.push_back(work_of(holding));
+    served_by_.push_back(nullptr);
+    if (type_of_work(works_.back()) == "inference") {
+      served_by_.back() = &served_[works_.back()];
+      served_by_.back()->resize(hours_of(period));
+    }
     const auto [owner, is_first] = owner_of_work_.try_emplace(works_.back(), owners_.back());
     if (!is_first) owner->second = common_labels(owner->second, owners_.back());
     const auto held = holding.held.overlap(period);
@@ -156,6 +221,23 @@ ActivityProfiles::ActivityProfiles(const ClusterMonth& month, const FleetView& f
         if (node && part.devices > 0) of_node_[*node].push_back({*held, i});
       }
     }
+  }
+}
+
+void ActivityProfiles::add_served(std::uint32_t holding, const Interval& during,
+                                  std::uint64_t ppm) {
+  std::vector<ServedHour>& served = *served_by_[holding];
+  const Instant first = first_hour_of(period_);
+  Instant at = std::max(during.begin(), first);
+  while (at < during.end()) {
+    const auto hour = static_cast<std::size_t>((at - first) / std::chrono::hours(1));
+    if (hour >= served.size()) return;
+    const Instant next = first + std::chrono::hours(static_cast<std::int64_t>(hour) + 1);
+    const Instant until = std::min(next, during.end());
+    const auto ms = static_cast<std::uint64_t>((until - at).count());
+    served[hour].ppm_ms += UInt128{ppm} * ms;
+    served[hour].ms += ms;
+    at = until;
   }
 }
 
@@ -229,8 +311,10 @@ void ActivityProfiles::add_gpu(std::span<const Usage> usages) {
     rows.push_back(&usage);
   }
   if (rows.empty()) return;
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const Usage* a, const Usage* b) { return a->at < b->at; });
+  const auto is_earlier = [](const Usage* a, const Usage* b) { return a->at < b->at; };
+  if (!std::is_sorted(rows.begin(), rows.end(), is_earlier)) {
+    std::stable_sort(rows.begin(), rows.end(), is_earlier);
+  }
   const GpuId& gpu = rows.front()->gpu;
   auto node = fleet_.node_of_gpu(gpu);
   if (!node) node = fleet_.node_of(rows.front()->node);
@@ -254,7 +338,7 @@ void ActivityProfiles::add_gpu(std::span<const Usage> usages) {
   };
   const auto named = of_gpu_.find(gpu);
   const auto on_node = of_node_.find(*node);
-  const auto holder_at = [&](const Usage& usage) -> std::optional<HoldingPeriod> {
+  const auto find_holder = [&](const Usage& usage) -> std::optional<HoldingPeriod> {
     std::optional<HoldingPeriod> only;
     std::size_t count = 0;
     if (named != of_gpu_.end()) {
@@ -281,6 +365,26 @@ void ActivityProfiles::add_gpu(std::span<const Usage> usages) {
     return by_name && is_whole(by_name->holding) ? by_name : std::nullopt;
   };
 
+  // The holder stays the same until the next holding of the GPU or of its node begins or ends.
+  std::optional<HoldingPeriod> holder;
+  Instant same_until = Instant::min();
+  const WorkloadId* same_workload = nullptr;
+  const auto holder_at = [&](const Usage& usage) -> const std::optional<HoldingPeriod>& {
+    if (usage.at < same_until && usage.workload == *same_workload) return holder;
+    holder = find_holder(usage);
+    same_until = Instant::max();
+    same_workload = &usage.workload;
+    const auto look = [&](const std::vector<HoldingPeriod>& periods) {
+      for (const HoldingPeriod& each : periods) {
+        if (each.held.begin() > usage.at) same_until = std::min(same_until, each.held.begin());
+        if (each.held.end() > usage.at) same_until = std::min(same_until, each.held.end());
+      }
+    };
+    if (named != of_gpu_.end()) look(named->second);
+    if (on_node != of_node_.end()) look(on_node->second);
+    return holder;
+  };
+
   constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t idle_holding = kNobody;
   Instant idle_begin{};
@@ -288,6 +392,20 @@ void ActivityProfiles::add_gpu(std::span<const Usage> usages) {
   const auto stop_idle = [&] {
     if (idle_holding != kNobody) end_idle(idle_holding, *node, gpu, idle_begin, idle_end);
     idle_holding = kNobody;
+  };
+  ActivityProfile* profile = nullptr;
+  std::uint32_t profile_holding = kNobody;
+  std::uint64_t* observed_here = nullptr;
+  std::int64_t day = 0;
+  std::array<FlatBins, 3> activity = {FlatBins(kActivityBinPpm), FlatBins(kActivityBinPpm),
+                                      FlatBins(kActivityBinPpm)};
+  FlatBins dram(kActivityBinPpm);
+  FlatBins memory(kMemoryBinBytes);
+  const auto flush = [&] {
+    if (profile == nullptr) return;
+    for (std::size_t i = 0; i < activity.size(); ++i) activity[i].move_to(profile->activity[i]);
+    dram.move_to(profile->dram);
+    memory.move_to(profile->memory);
   };
   Instant covered_until{};  // by activity, so that a copy of a sample counts once
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -301,30 +419,41 @@ void ActivityProfiles::add_gpu(std::span<const Usage> usages) {
       while (next < rows.size() && rows[next]->at == usage.at) ++next;
       if (next < rows.size()) end = std::min(end, rows[next]->at);
     }
-    const auto holder = holder_at(usage);
-    if (!holder) {
+    if (!holder_at(usage)) {
       stop_idle();
       continue;
     }
     const auto during = Interval::of(usage.at, std::min(end, holder->held.end()));
     if (!during) continue;
     const std::uint64_t ms = during->length_ms();
-    ActivityProfile& profile = profile_of(holder->holding, *node);
-    profile.days.insert(std::chrono::floor<std::chrono::days>(usage.at).time_since_epoch().count());
+    if (profile == nullptr || profile_holding != holder->holding) {
+      flush();
+      profile = &profile_of(holder->holding, *node);
+      profile_holding = holder->holding;
+      observed_here = &observed_[profile_holding];
+      day = std::numeric_limits<std::int64_t>::min();
+    }
+    const std::int64_t today =
+        std::chrono::floor<std::chrono::days>(usage.at).time_since_epoch().count();
+    if (today != day) profile->days.insert(today);
+    day = today;
     const std::optional<std::uint64_t> shares[] = {usage.sm_active_ppm, usage.engine_active_ppm,
                                                    usage.gpu_util_ppm};
     for (std::size_t metric = 0; metric < std::size(shares); ++metric) {
-      if (shares[metric]) profile.activity[metric].add(*shares[metric], ms);
+      if (shares[metric]) activity[metric].add(*shares[metric], ms);
     }
-    if (usage.dram_active_ppm) profile.dram.add(*usage.dram_active_ppm, ms);
+    if (usage.dram_active_ppm) dram.add(*usage.dram_active_ppm, ms);
     if (usage.memory_used_bytes) {
-      profile.memory.add(
-          std::max(*usage.memory_used_bytes, usage.memory_used_max_bytes.value_or(0)), ms);
+      memory.add(std::max(*usage.memory_used_bytes, usage.memory_used_max_bytes.value_or(0)), ms);
     }
     if (!has_activity(usage)) continue;
     if (const auto fresh = Interval::of(std::max(during->begin(), covered_until), during->end())) {
-      profile.observed_ms += fresh->length_ms();
-      observed_[holder->holding] += fresh->length_ms();
+      profile->observed_ms += fresh->length_ms();
+      const auto& busy = usage.sm_active_ppm ? usage.sm_active_ppm : usage.engine_active_ppm;
+      if (served_by_[holder->holding] != nullptr && busy) {
+        add_served(holder->holding, *fresh, *busy);
+      }
+      *observed_here += fresh->length_ms();
       covered_until = during->end();
     }
     if (!is_idle(usage)) {
@@ -339,6 +468,7 @@ void ActivityProfiles::add_gpu(std::span<const Usage> usages) {
     }
     idle_end = std::max(idle_end, during->end());
   }
+  flush();
   stop_idle();
 }
 

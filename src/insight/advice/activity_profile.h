@@ -34,12 +34,15 @@ namespace pennyweight::advising {
 enum class ActivityMetric { kSmActive, kEngineActive, kGpuUtil };
 std::string_view to_text(ActivityMetric metric);  // "SM_ACTIVE", "GR_ENGINE_ACTIVE", "GPU_UTIL"
 
+class FlatBins;
+
 // Milliseconds by the upper end of a bin.
 class TimeBins {
  public:
   explicit TimeBins(std::uint64_t width) : width_(width) {}
   void add(std::uint64_t value, std::uint64_t ms);
   void merge(const TimeBins& other);
+  std::uint64_t width() const { return width_; }
   std::uint64_t total_ms() const { return total_ms_; }
   std::uint64_t peak() const { return peak_; }  // exact
   // The mean, rounded down. REQUIRES: total_ms() > 0.
@@ -49,6 +52,7 @@ class TimeBins {
   bool operator==(const TimeBins&) const = default;
 
  private:
+  friend class FlatBins;  // activity_profile.cc
   std::uint64_t width_;
   std::map<std::uint64_t, std::uint64_t> bins_;
   UInt128 sum_ = 0;  // of value times ms
@@ -118,6 +122,13 @@ class ActivityProfiles {
   // GPU time of whole GPUs, and how much of it has samples of activity.
   std::uint64_t held_ms(std::uint32_t holding) const;
   std::uint64_t observed_ms(std::uint32_t holding) const;
+  // What the GPUs of services did in each hour of the period, from its first whole hour of UTC on,
+  // by work whose name says that it is one. SM or engine activity, all its GPUs together.
+  struct ServedHour {
+    UInt128 ppm_ms = 0;    // activity times time
+    std::uint64_t ms = 0;  // with a sample of it
+  };
+  const std::map<std::string, std::vector<ServedHour>>& served() const { return served_; }
   std::uint64_t samples() const { return samples_; }
   std::uint64_t impossible() const { return impossible_; }
 
@@ -129,6 +140,7 @@ class ActivityProfiles {
 
   void add_gpu(std::span<const Usage> usages);
   ActivityProfile& profile_of(std::uint32_t holding, std::uint32_t node);
+  void add_served(std::uint32_t holding, const Interval& during, std::uint64_t ppm);
   void end_idle(std::uint32_t holding, std::uint32_t node, const GpuId& gpu, Instant begin,
                 Instant end);
 
@@ -144,6 +156,8 @@ class ActivityProfiles {
   std::map<std::uint32_t, std::uint64_t> observed_;              // by holding
   std::map<std::pair<std::string, std::string>, ActivityProfile> profiles_;
   std::vector<IdleStretch> idle_;
+  std::map<std::string, std::vector<ServedHour>> served_;
+  std::vector<std::vector<ServedHour>*> served_by_;  // by holding; null: no service
   std::uint64_t samples_ = 0;
   std::uint64_t impossible_ = 0;
 };

@@ -9,6 +9,7 @@
 #include "allocation/dimensions.h"
 #include "core/try.h"
 #include "insight/advice/activity_profile.h"
+#include "insight/advice/autoscaling.h"
 #include "insight/advice/commitments.h"
 #include "insight/advice/idle.h"
 #include "insight/advice/mig_pools.h"
@@ -40,8 +41,9 @@ Result<void> advise_on_work(const AdviceInput& input, const FleetView& fleet,
   }
   profiles.complete();
   if (hours.hours() < kRecordedHoursMin) {
-    advice.gaps.push_back(fmt::format("{} hours of telemetry at most; advice about work takes {}",
-                                      hours.hours(), kRecordedHoursMin));
+    advice.gaps.push_back(
+        fmt::format("the bill covers {} hours of the month; advice about work takes {}",
+                    hours.hours(), kRecordedHoursMin));
     return {};
   }
   if (profiles.samples() == 0) {
@@ -60,7 +62,8 @@ Result<void> advise_on_work(const AdviceInput& input, const FleetView& fleet,
         "no sample falls on a GPU that one job or pod had for itself: records have to name nodes "
         "or GPUs, and the inventory the GPUs of each node");
   }
-  IdleAdvice idle = propose_idle(facts, fleet, hours, bill, profiles, input.outages, input.policy);
+  IdleAdvice idle =
+      propose_idle(facts, fleet, hours, bill, profiles, input.outages, input.policy, input.period);
   append(advice.proposals, std::move(idle.proposals));
   released = std::move(idle.released);
   const auto works = find_work_on_nodes(facts, fleet, hours, input.policy);
@@ -70,6 +73,8 @@ Result<void> advise_on_work(const AdviceInput& input, const FleetView& fleet,
   std::move(sizes.gaps.begin(), sizes.gaps.end(), std::back_inserter(advice.gaps));
   append(advice.proposals,
          propose_mig_layouts(facts, profiles, fleet, hours, bill, released, input.policy));
+  append(advice.proposals,
+         propose_autoscaling(facts, profiles, works, fleet, hours, bill, released));
   SpotAdvice spot =
       propose_spot(facts, profiles, works, fleet, hours, bill, released, input.prices_at);
   append(advice.proposals, std::move(spot.proposals));
@@ -127,7 +132,8 @@ Result<Advice> advise(const AdviceInput& input) {
                     "said about them",
                     hours.hours() - hours.recorded_hours(), hours.hours()));
   }
-  NodeReleases releases = propose_node_releases(facts.cluster, fleet, hours, bill, facts.catalog);
+  NodeReleases releases = propose_node_releases(facts.cluster, fleet, hours, bill, facts.catalog,
+                                                work_manager_of(facts.holdings));
   for (const auto& [node, gone] : released) {
     for (std::size_t hour = 0; hour < gone.size(); ++hour) {
       if (gone[hour]) releases.kept[node][hour] = false;

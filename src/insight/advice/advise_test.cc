@@ -155,6 +155,18 @@ TEST(Advise, NothingIsSaidWhereRecordsAreMissing) {
   EXPECT_EQ(find(advice, AdviceKind::kScaleDown), nullptr);
 }
 
+// An export of February, one job of which runs on until the 20th of March, says nothing of March.
+TEST(Advise, RecordsOfAnEarlierMonthSayNothing) {
+  World world;
+  world.add_node("a", "gpu", "", 4, "10");
+  world.add_node("b", "gpu", "", 4, "10");
+  world.hold("team/job", -100, 20 * 24, "a");
+  EXPECT_TRUE(world.advise().proposals.empty());
+  // A job that begins in March shows that the records go on.
+  world.hold("team/next", 20 * 24, static_cast<int>(kHours), "a");
+  EXPECT_EQ(world.advise().proposals.size(), 1u);
+}
+
 TEST(Advise, SystemPodsNeedNoNodeAndAnOutageIsNotIdle) {
   World world;
   world.add_node("a", "gpu", "", 4, "10");
@@ -166,7 +178,10 @@ TEST(Advise, SystemPodsNeedNoNodeAndAnOutageIsNotIdle) {
   world.outages.emplace_back(ClusterId("lab"), NodeId("c"), Interval(kMarch, kApril));
   const Advice advice = world.advise();
   ASSERT_EQ(advice.proposals.size(), 1u);
-  EXPECT_EQ(advice.proposals[0].apply, "Drain and terminate: b");
+  EXPECT_EQ(advice.proposals[0].apply,
+            "kubectl cordon b\n"
+            "kubectl drain b --ignore-daemonsets --delete-emptydir-data\n"
+            "# Then end their instances, and lower the size of their node group by 1.\n");
 }
 
 TEST(Advise, APoolKeepsWhatItsJobsHeldAndAReserve) {

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "allocation/components.h"
+#include "insight/advice/apply_text.h"
 #include "insight/advice/formulas/commitment.h"
 
 namespace pennyweight::advising {
@@ -181,9 +182,7 @@ class CommitmentSearch {
         "It is paid for {} whether it is used or not; a new GPU generation or a moved workload "
         "leaves it unused.",
         years);
-    advice.apply =
-        fmt::format("Buy: {} x {}, {}, {}, {}", units, key.instance_type,
-                    key.region.empty() ? "any region" : key.region, years, "paid by the month");
+    advice.apply = purchase_list(key.instance_type, key.region, units, is_long_term ? 3 : 1);
     proposals_.push_back(std::move(advice));
     return true;
   }
@@ -221,6 +220,16 @@ CommitmentAdvice propose_commitments(const ClusterId& cluster, const FleetView& 
   return CommitmentSearch(cluster, fleet, hours, bill, kept, catalog, prices_at).run();
 }
 
+std::optional<std::string> unused_commitment_of(const Charge& charge) {
+  const bool is_reservation = charge.capacity_reservation_status == UsedOrUnused::kUnused;
+  if (charge.commitment_discount_status != UsedOrUnused::kUnused && !is_reservation) {
+    return std::nullopt;
+  }
+  const std::string& id =
+      is_reservation ? charge.capacity_reservation_id : charge.commitment_discount_id;
+  return id.empty() ? "a commitment without an id" : id;
+}
+
 std::vector<Proposal> find_unused_commitments(const ClusterId& cluster,
                                               std::span<const Charge> charges, Money Costs::* cost,
                                               const Interval& period) {
@@ -230,13 +239,11 @@ std::vector<Proposal> find_unused_commitments(const ClusterId& cluster,
   };
   std::map<std::pair<std::string, std::string>, Unused> unused;  // by commitment and currency
   for (const Charge& charge : charges) {
-    const bool is_reservation = charge.capacity_reservation_status == UsedOrUnused::kUnused;
-    if (charge.commitment_discount_status != UsedOrUnused::kUnused && !is_reservation) continue;
+    const auto id = unused_commitment_of(charge);
+    if (!id) continue;
     const Money money = charge.costs.*cost;
-    const std::string& id =
-        is_reservation ? charge.capacity_reservation_id : charge.commitment_discount_id;
     const auto sum =
-        unused.try_emplace({id, money.currency().text()}, Unused{Money::zero(money.currency())});
+        unused.try_emplace({*id, money.currency().text()}, Unused{Money::zero(money.currency())});
     sum.first->second.cost += money;
     ++sum.first->second.lines;
   }
@@ -249,7 +256,7 @@ std::vector<Proposal> find_unused_commitments(const ClusterId& cluster,
         .id = proposal_id(AdviceKind::kUnusedCommitment, cluster, key.first + "\n" + key.second),
         .kind = AdviceKind::kUnusedCommitment,
         .cluster = cluster,
-        .subject = key.first.empty() ? "a commitment without an id" : key.first,
+        .subject = key.first,
         .change =
             "Use this commitment for work that runs on demand, sell it, or let "
             "it end",
@@ -263,7 +270,8 @@ std::vector<Proposal> find_unused_commitments(const ClusterId& cluster,
                        "paid already: nothing is saved before it ends, unless it is used or sold, "
                        "which is the high end"};
     advice.risk = "None.";
-    advice.apply = "Move on-demand work to what it covers, or list it on the provider's market.";
+    advice.apply =
+        "# Move on-demand work to what it covers, or list it on the provider's market.\n";
     proposals.push_back(std::move(advice));
   }
   return proposals;

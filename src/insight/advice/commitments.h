@@ -1,6 +1,7 @@
 // Proposes commitments for the on-demand hours that remain, by simulation hour by hour.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ CommitmentAdvice propose_commitments(const ClusterId& cluster, const FleetView& 
                                      const FleetHours& hours, const NodeBill& bill,
                                      std::span<const HourFlags> kept, const Catalog& catalog,
                                      Instant prices_at);
+
+// The commitment or reservation of which the line is a part that nothing used; nothing for others.
+std::optional<std::string> unused_commitment_of(const Charge& charge);
 
 // Commitments of the bill that were paid and not used.
 std::vector<Proposal> find_unused_commitments(const ClusterId& cluster,

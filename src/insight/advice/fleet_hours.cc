@@ -89,6 +89,7 @@ FleetHours::FleetHours(const ClusterMonth& month, const FleetView& fleet,
   HourFlags held(hours);
   HourFlags begun(hours);
   std::size_t begins = 0;
+  std::size_t ends = 0;
   for (std::uint32_t node = 0; node < nodes; ++node) {
     for (const Node* fact : fleet.nodes()[node].facts) {
       const Instant end = fact->to.value_or(period.end());
@@ -106,6 +107,7 @@ FleetHours::FleetHours(const ClusterMonth& month, const FleetView& fleet,
       mark(begun, {holding.held.begin(), holding.held.begin() + std::chrono::milliseconds(1)});
       ++begins;
     }
+    ends += holding.ended && begin_ <= holding.held.end() && holding.held.end() < period.end();
     if (matches_any(policy.overhead,
                     [&](std::string_view key) { return policy_label(holding, key); })) {
       continue;
@@ -118,6 +120,9 @@ FleetHours::FleetHours(const ClusterMonth& month, const FleetView& fleet,
   }
   add_pooled(pooled);
   recorded_.assign(hours, false);
+  // Work ends and none begins: these are records of an earlier time, whose last runs reach into
+  // the period.
+  if (begins == 0 && ends > 0) return;
   const HourFlags& any = begins * 24 >= kBeginsPerDayMin * hours ? begun : held;
   for (std::size_t hour = 0; hour < hours; ++hour) {
     if (!any[hour]) continue;

@@ -1,9 +1,9 @@
 // FleetHours: which nodes of a cluster were needed in which hour, and which nobody held.
 //
 // Whole hours of UTC. An hour is recorded if something was held within a day before or after it;
-// where at least five holdings begin a day on average, if one began within that time. Otherwise the
-// scheduler's records are missing, as after the last job of an export, and nothing is said about
-// the hour.
+// where at least five holdings begin a day on average, if one began within that time. Where
+// holdings end and none begins in all of the period, no hour is recorded. Otherwise the scheduler's
+// records are missing, as after the last job of an export, and nothing is said about the hour.
 //
 // A holding that names nodes or GPUs needs these nodes. Holdings that name a pool need as many free
 // devices, CPU and memory there, so nodes are kept until what is left can hold the hour's peak and

@@ -3,18 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "allocation/policy/label_match.h"
 #include "allocation/rules.h"
 #include "core/split.h"
+#include "insight/advice/apply_text.h"
+#include "insight/advice/gpu_use.h"
 
 namespace pennyweight::advising {
 namespace {
 
 constexpr std::uint64_t kHourLengthMs = 3'600'000;
 constexpr std::size_t kStretchesShownMax = 5;
+constexpr std::uint64_t kServedNothingMs = 72 * kHourLengthMs;
+// The last sample may be older than the last that the scheduler said.
+constexpr std::chrono::hours kUnseenAtEnd{2};
 
 // "12.3", cut off.
 std::string hours_text(std::uint64_t ms) {
@@ -26,8 +33,9 @@ class IdleSearch {
  public:
   IdleSearch(const ClusterMonth& month, const FleetView& fleet, const FleetHours& hours,
              const NodeBill& bill, const ActivityProfiles& profiles,
-             std::span<const Outage> outages, const Policy& policy)
+             std::span<const Outage> outages, const Policy& policy, const Interval& period)
       : month_(month),
+        period_(period),
         fleet_(fleet),
         hours_(hours),
         bill_(bill),
@@ -60,9 +68,13 @@ class IdleSearch {
 
  private:
   struct OwnerIdle {
+    AdviceKind kind = AdviceKind::kIdle;
     Labels owner;
     std::string subject;
+    std::string work;
     std::set<WorkloadId> workloads;
+    std::set<WorkloadId> running;
+    WorkManager manager = WorkManager::kUnknown;
     std::vector<const IdleStretch*> stretches;
     std::uint64_t idle_ms = 0;
     std::uint64_t held_ms = 0;
@@ -186,17 +198,45 @@ class IdleSearch {
     sums.try_emplace(money.currency(), Money::zero(money.currency())).first->second += money;
   }
 
+  // All whose user is not known are not one user.
+  bool is_somebody(std::string_view user) const {
+    const auto rule = std::ranges::find(policy_.dimensions, "user", &DimensionRule::dimension);
+    return rule == policy_.dimensions.end() || user != rule->fallback;
+  }
+
+  // It still runs, and none of its GPUs has done anything for days. A session is its user's to end.
+  bool serves_nothing(const Holding& holding,
+                      const std::vector<const IdleStretch*>& stretches) const {
+    if (holding.ended && holding.held.end() <= period_.end()) return false;
+    if (type_of_work(work_of(holding)) == "interactive") return false;
+    const Instant end = std::min(holding.held.end(), period_.end());
+    std::set<std::string_view> gpus;
+    for (const IdleStretch* stretch : stretches) {
+      if (stretch->whole_ms < kServedNothingMs || stretch->idle.end() + kUnseenAtEnd < end)
+        continue;
+      gpus.insert(stretch->gpu.text());
+    }
+    return gpus.size() == device_count(holding);
+  }
+
   void group() {
     for (const auto& [holding, stretches] : stretches_) {
       const Holding& one = month_.holdings[holding];
       const Labels& owner = profiles_.owner_of(holding);
       const auto user = owner.find("user");
-      const std::string subject =
-          user ? fmt::format("user {}", *user) : fmt::format("work {}", work_of(one));
-      OwnerIdle& of = groups_[{owner, subject}];
+      const AdviceKind kind =
+          serves_nothing(one, stretches) ? AdviceKind::kZombie : AdviceKind::kIdle;
+      const std::string subject = user && is_somebody(*user) && kind == AdviceKind::kIdle
+                                      ? fmt::format("user {}", *user)
+                                      : fmt::format("work {}", work_of(one));
+      OwnerIdle& of = groups_[{kind, owner, subject}];
+      of.kind = kind;
       of.owner = owner;
       of.subject = subject;
+      of.work = work_of(one);
+      if (of.workloads.empty()) of.manager = work_manager_of(one);
       of.workloads.insert(one.workload);
+      if (!one.ended || one.held.end() > period_.end()) of.running.insert(one.workload);
       of.held_ms += profiles_.held_ms(holding);
       of.observed_ms += profiles_.observed_ms(holding);
       for (const IdleStretch* stretch : stretches) {
@@ -215,6 +255,7 @@ class IdleSearch {
   }
 
   Proposal proposal(const OwnerIdle& of, Currency currency) const {
+    const bool is_zombie = of.kind == AdviceKind::kZombie;
     const Money none = Money::zero(currency);
     const auto at = of.saved.find(currency);
     const Money saved = at == of.saved.end() ? none : at->second;
@@ -225,13 +266,17 @@ class IdleSearch {
       return scaled(money, kHoursPerMonth, hours_.hours());
     };
     Proposal advice{
-        .id = proposal_id(AdviceKind::kIdle, month_.cluster,
+        .id = proposal_id(of.kind, month_.cluster,
                           fmt::format("{}\n{}", of.subject, currency.text())),
-        .kind = AdviceKind::kIdle,
+        .kind = of.kind,
         .cluster = month_.cluster,
         .subject = of.subject,
-        .change = fmt::format("End what holds GPUs without using them: {} idle GPU-hours",
-                              hours_text(of.idle_ms)),
+        .change = is_zombie ? fmt::format("Stop it: it still runs, and its GPUs have done nothing "
+                                          "for days: {} idle GPU-hours",
+                                          hours_text(of.idle_ms))
+                            : fmt::format("End what holds GPUs without using them: {} idle "
+                                          "GPU-hours",
+                                          hours_text(of.idle_ms)),
         .monthly = {monthly(saved), monthly(saved), monthly(value)},
         .observed = saved,
         .moved = value - saved};
@@ -269,13 +314,14 @@ class IdleSearch {
         "telemetry saw {} % of the GPU time that they held",
         UInt128{of.observed_ms} * 100 / of.held_ms > 100 ? 100 : of.observed_ms * 100 / of.held_ms);
     advice.risk =
-        "A session with unsaved state is lost if it is ended; ask its owner, or save it first.";
-    advice.apply =
-        "# Jupyter, jupyter_server_config.py\n"
-        "c.MappingKernelManager.cull_idle_timeout = 3600\n"
-        "c.MappingKernelManager.cull_interval = 300\n"
-        "c.ServerApp.shutdown_no_activity_timeout = 3600\n"
-        "# Slurm: scancel sessions whose GPUs were idle for 60 minutes\n";
+        is_zombie
+            ? "It may be a standby, or wait for a rare request: ask its owner. Started again, it "
+              "takes minutes to load."
+            : "A session with unsaved state is lost if it is ended; ask its owner, or save it "
+              "first.";
+    const std::vector<WorkloadId> running(of.running.begin(), of.running.end());
+    advice.apply = is_zombie ? stop_work_text(of.manager, of.work, running)
+                             : end_idle_text(of.manager, running);
     advice.owner = of.owner;
     advice.looked_for = of.subject;
     std::set<std::string> gpus;
@@ -286,6 +332,7 @@ class IdleSearch {
   }
 
   const ClusterMonth& month_;
+  const Interval period_;
   const FleetView& fleet_;
   const FleetHours& hours_;
   const NodeBill& bill_;
@@ -298,15 +345,16 @@ class IdleSearch {
   std::map<std::uint32_t, HourFlags> released_;                  // by node
   std::map<std::uint32_t, HourFlags> idle_hours_;                // by holding
   std::map<std::uint32_t, std::map<Currency, Money>> saved_;     // by holding
-  std::map<std::pair<Labels, std::string>, OwnerIdle> groups_;
+  std::map<std::tuple<AdviceKind, Labels, std::string>, OwnerIdle> groups_;
 };
 
 }  // namespace
 
 IdleAdvice propose_idle(const ClusterMonth& month, const FleetView& fleet, const FleetHours& hours,
                         const NodeBill& bill, const ActivityProfiles& profiles,
-                        std::span<const Outage> outages, const Policy& policy) {
-  return IdleSearch(month, fleet, hours, bill, profiles, outages, policy).run();
+                        std::span<const Outage> outages, const Policy& policy,
+                        const Interval& period) {
+  return IdleSearch(month, fleet, hours, bill, profiles, outages, policy, period).run();
 }
 
 }  // namespace pennyweight::advising

@@ -11,6 +11,8 @@
 #include "allocation/policy/label_match.h"
 #include "allocation/rules.h"
 #include "core/gpu/mig_profile.h"
+#include "insight/advice/apply_text.h"
+#include "insight/advice/autoscaling.h"
 #include "insight/advice/mig_plan.h"
 #include "insight/advice/right_size.h"
 #include "insight/advice/spot.h"
@@ -54,7 +56,8 @@ class MigPoolSearch {
         hours_(hours),
         bill_(bill),
         released_(released),
-        policy_(policy) {}
+        policy_(policy),
+        manager_(work_manager_of(month.holdings)) {}
 
   std::vector<Proposal> run() {
     find_slices();
@@ -291,9 +294,12 @@ class MigPoolSearch {
     std::size_t at = 0;
     for (const auto& [name, count] : file.nodes) {
       for (std::uint64_t i = 0; i < count && at < nodes.size(); ++i, ++at) {
+        const std::string node = shell_word(fleet_.any_fact(nodes[at]).name.text());
         advice.apply +=
-            fmt::format("# kubectl label node {} nvidia.com/mig.config={} --overwrite\n",
-                        fleet_.any_fact(nodes[at]).name.text(), name);
+            manager_ == WorkManager::kSlurm
+                ? fmt::format("# on {}: nvidia-mig-parted apply -f this-file -c {}\n", node, name)
+                : fmt::format("# kubectl label node {} nvidia.com/mig.config={} --overwrite\n",
+                              node, name);
       }
     }
     for (; at < nodes.size(); ++at) {
@@ -308,6 +314,7 @@ class MigPoolSearch {
         fmt::format("mig-layout\n{}\n{}", month_.cluster.text(), subject + pool.region);
     for (const std::string& work : works) {
       advice.conflicts_with.push_back(right_size_set(month_.cluster, work, pool.model));
+      advice.conflicts_with.push_back(autoscaling_set(month_.cluster, work));
       advice.conflicts_with.push_back(
           spot_set(month_.cluster, work, pool.instance_type, pool.region));
     }
@@ -327,6 +334,7 @@ class MigPoolSearch {
   std::map<std::pair<std::string, std::string>, std::optional<std::string>> profiles_for_;
   std::map<std::uint32_t, std::vector<SlicedHolding>> slices_;  // by node
   std::set<std::uint32_t> excluded_;
+  WorkManager manager_;
   std::vector<Proposal> proposals_;
 };
 

@@ -63,6 +63,7 @@ class PlantedFleet {
     plant_commitments();
     plant_instances();
     plant_spot();
+    plant_services();
     plant_traps();
     work_.catalog = Catalog::built_in().overridden_by(prices_, "planted.csv").value();
   }
@@ -546,6 +547,70 @@ class PlantedFleet {
       in.truth =
           scaled(cents(Int128{own} * kMonthHours),
                  static_cast<std::uint64_t>(1'000'000'000 - in.remaining_ppb), 1'000'000'000);
+    }
+  }
+
+  void hold_pod(const Lot& in, const std::string& node, const std::string& app, int replica) {
+    hold(node, fmt::format("{}/{}-{}", in.name, app, replica), in.name, 0, kMonthHours * 60, 1);
+    Labels labels;
+    labels.set("namespace", in.name).value();
+    labels.set("app", app).value();
+    work_.holdings.back().labels = labels;
+  }
+
+  // Replicas on nodes of one GPU, busy from 8 to 20 and hardly at night.
+  void plant_services() {
+    struct Trial {
+      const char* kind;
+      const char* app;
+      PricingCategory category;
+      std::uint64_t night_ppm;
+      bool saves;
+    };
+    for (const Trial& trial :
+         {Trial{"a service that sleeps at night", "serve", PricingCategory::kStandard, 40'000,
+                true},
+          Trial{"such a service on spot", "serve", PricingCategory::kDynamic, 40'000, true},
+          Trial{"such a service that is paid for", "serve", PricingCategory::kCommitted, 40'000,
+                false},
+          Trial{"such training", "train", PricingCategory::kStandard, 40'000, false},
+          Trial{"a service without a night", "serve", PricingCategory::kStandard, 550'000,
+                false}}) {
+      Lot& in = lot(trial.kind);
+      const int own = pick(300, 1500);
+      const int nodes = pick(3, 6);
+      // An hour that needs all replicas keeps them in the hour before and after; the first free
+      // hour of each night is kept.
+      std::vector<bool> gone(kHours);
+      for (std::size_t hour = 1; hour < kHours; ++hour) {
+        const auto is_free = [](std::size_t of) { return of % 24 < 7 || of % 24 > 20; };
+        gone[hour] = is_free(hour) && is_free(hour - 1);
+      }
+      for (int i = 0; i < nodes; ++i) {
+        const std::string name = node(in, i, 1, own, trial.category);
+        hold_pod(in, name, trial.app, i);
+        for (int hour = 0; hour < kMonthHours; ++hour) {
+          const bool is_day = hour % 24 >= 8 && hour % 24 < 20;
+          Usage& usage = work_.sample(fmt::format("GPU-{}0", name), hour);
+          usage.sm_active_ppm = near(is_day ? 550'000 : trial.night_ppm, 20'000);
+          usage.dram_active_ppm = 100'000;
+          usage.memory_used_bytes = 50ull << 30;
+        }
+        if (trial.saves && i > 0) release(in, name, own, gone);
+      }
+    }
+    for (const bool is_long : {true, false}) {
+      Lot& zombie =
+          lot(is_long ? "a service that nobody asks" : "a service that nobody asked lately");
+      const int own = pick(300, 1500);
+      const std::string name = node(zombie, 0, 1, own);
+      hold_pod(zombie, name, "api", 0);
+      work_.holdings.back().ended = false;
+      const int idle_from = is_long ? pick(100, 600) : kMonthHours - pick(30, 60);
+      const std::string gpu = fmt::format("GPU-{}0", name);
+      run(gpu, 0, idle_from, {.sm_ppm = 700'000, .dram_ppm = 400'000, .memory_gib = 60}, 100'000);
+      run(gpu, idle_from, kMonthHours, {.sm_ppm = 3'000, .dram_ppm = 0, .memory_gib = 20}, 3'000);
+      release(zombie, name, own, from_hour(idle_from + 1));
     }
   }
 

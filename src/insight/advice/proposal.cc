@@ -14,6 +14,8 @@ constexpr EnumNames kAdviceKinds = enum_names<AdviceKind>({
     {AdviceKind::kCommitment, "commitment"},
     {AdviceKind::kUnusedCommitment, "unused-commitment"},
     {AdviceKind::kIdle, "idle"},
+    {AdviceKind::kZombie, "zombie"},
+    {AdviceKind::kAutoscaling, "autoscaling"},
     {AdviceKind::kRightSize, "right-size"},
     {AdviceKind::kMigLayout, "mig-layout"},
     {AdviceKind::kSpot, "spot"},
@@ -47,9 +49,11 @@ Effort effort_of(AdviceKind kind) {
     case AdviceKind::kUnusedCommitment:
     case AdviceKind::kIdle:
     case AdviceKind::kTimeLimit:
+    case AdviceKind::kZombie:
       return Effort::kLow;
     case AdviceKind::kScaleDown:
     case AdviceKind::kRightSize:
+    case AdviceKind::kAutoscaling:
     case AdviceKind::kMigLayout:
     case AdviceKind::kSpot:
       return Effort::kMedium;

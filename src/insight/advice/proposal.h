@@ -20,6 +20,8 @@ enum class AdviceKind {
   kCommitment,        // on-demand hours that a commitment would make cheaper
   kUnusedCommitment,  // a commitment that is paid and not used
   kIdle,              // GPUs that a workload held and did not use
+  kZombie,            // work that still runs and has done nothing for days
+  kAutoscaling,       // replicas that follow the demand
   kRightSize,         // a smaller or larger GPU model
   kMigLayout,         // GPUs cut into instances, so that fewer nodes hold the same work
   kSpot,              // work that can be interrupted, on capacity that is

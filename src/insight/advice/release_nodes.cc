@@ -75,8 +75,13 @@ std::string listed(std::vector<std::string> names) {
 class ReleaseSearch {
  public:
   ReleaseSearch(const ClusterId& cluster, const FleetView& fleet, const FleetHours& hours,
-                const NodeBill& bill, const Catalog& catalog)
-      : cluster_(cluster), fleet_(fleet), hours_(hours), bill_(bill), catalog_(catalog) {}
+                const NodeBill& bill, const Catalog& catalog, WorkManager manager)
+      : cluster_(cluster),
+        fleet_(fleet),
+        hours_(hours),
+        bill_(bill),
+        catalog_(catalog),
+        manager_(manager) {}
 
   NodeReleases run() {
     NodeReleases releases;
@@ -151,7 +156,7 @@ class ReleaseSearch {
           fmt::format("Give back {} {} that no hour needed", nodes, nodes == 1 ? "node" : "nodes");
       advice.evidence.push_back(
           fmt::format("needed in none of their hours, {} node-hours in all", sum.node_hours));
-      advice.apply = "Drain and terminate: " + listed(sum.names);
+      advice.apply = drain_text(manager_, sum.names);
     } else {
       advice.change = fmt::format(
           "Let {} {} go after an hour in which nobody held {}: {} node-hours in {} hours", nodes,
@@ -159,16 +164,7 @@ class ReleaseSearch {
       advice.evidence.push_back(
           "stretches of at least two whole hours that nobody needed; the first hour of each is "
           "kept");
-      advice.apply = fmt::format(
-          "# Karpenter: kubectl patch nodepool {} --type merge --patch-file this-file\n"
-          "spec:\n"
-          "  disruption:\n"
-          "    consolidationPolicy: WhenEmpty\n"
-          "    consolidateAfter: 1h\n"
-          "# cluster-autoscaler: --scale-down-unneeded-time=60m\n"
-          "# Slurm, slurm.conf: SuspendTime=3600\n"
-          "# Nodes: {}\n",
-          group.pool.empty() ? "default" : group.pool, listed(sum.names));
+      advice.apply = scale_down_text(manager_, group.pool, listed(sum.names));
     }
     advice.evidence.push_back(
         "billed on demand or spot; what a commitment covers is not counted, since it is paid "
@@ -197,6 +193,7 @@ class ReleaseSearch {
   const FleetHours& hours_;
   const NodeBill& bill_;
   const Catalog& catalog_;
+  WorkManager manager_;
   std::map<std::uint32_t, AdviceKind> kinds_;  // by node
   std::map<std::pair<NodeGroup, AdviceKind>, GroupSum> groups_;
 };
@@ -205,8 +202,8 @@ class ReleaseSearch {
 
 NodeReleases propose_node_releases(const ClusterId& cluster, const FleetView& fleet,
                                    const FleetHours& hours, const NodeBill& bill,
-                                   const Catalog& catalog) {
-  return ReleaseSearch(cluster, fleet, hours, bill, catalog).run();
+                                   const Catalog& catalog, WorkManager manager) {
+  return ReleaseSearch(cluster, fleet, hours, bill, catalog, manager).run();
 }
 
 }  // namespace pennyweight::advising

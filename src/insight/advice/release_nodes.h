@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "allocation/pricing/catalog.h"
+#include "insight/advice/apply_text.h"
 #include "insight/advice/node_bill.h"
 #include "insight/advice/proposal.h"
 
@@ -21,6 +22,6 @@ struct NodeReleases {
 // REQUIRES: at least kRecordedHoursMin hours are recorded.
 NodeReleases propose_node_releases(const ClusterId& cluster, const FleetView& fleet,
                                    const FleetHours& hours, const NodeBill& bill,
-                                   const Catalog& catalog);
+                                   const Catalog& catalog, WorkManager manager);
 
 }  // namespace pennyweight::advising

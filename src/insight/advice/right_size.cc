@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/gpu/gpu_speed.h"
+#include "insight/advice/apply_text.h"
 #include "insight/advice/formulas/measured_fit.h"
 
 namespace pennyweight::advising {
@@ -164,9 +165,13 @@ class RightSizeSearch {
     std::map<Currency, Money> on_demand;  // of hours in which it held them whole and alone
     std::uint64_t alone_hours = 0;        // of nodes
     std::uint64_t beside_ms = 0;          // of its GPUs, on nodes that stay
+    std::uint64_t gpus_per_node = 0;
+    WorkManager manager = WorkManager::kUnknown;
   };
   HeldCost cost_of_held(const ActivityProfile& profile, const WorkOnNodes& work) const {
     HeldCost held;
+    held.gpus_per_node = *work.gpus_per_node.begin();
+    held.manager = work.manager;
     for (const auto& [node, ms] : work.beside_ms) {
       const Node& fact = fleet_.any_fact(node);
       if (fact.instance_type != profile.instance_type || fact.region != profile.region) continue;
@@ -257,17 +262,8 @@ class RightSizeSearch {
             : profile.observed_ms * 100 / profile.held_ms);
     advice.risk =
         "Kernels may run slower than bandwidth and peak compute suggest; try one run first.";
-    std::string product = offer.model->device_name;
-    std::ranges::replace(product, ' ', '-');
-    advice.apply = fmt::format(
-        "# Kubernetes, on nodes of {}: kubectl patch deployment NAME --patch-file this-file\n"
-        "spec:\n"
-        "  template:\n"
-        "    spec:\n"
-        "      nodeSelector:\n"
-        "        nvidia.com/gpu.product: {}\n"
-        "# Slurm: the GRES type of {} nodes in --gres\n",
-        offer.instance_type, product, offer.model->name);
+    advice.apply = other_gpu_text(held.manager, profile.work, offer.model->device_name,
+                                  offer.model->name, held.gpus_per_node);
     advice.owner = profile.owner;
     advice.looked_for = fmt::format("work {}", profile.work);
     advice.workload = profile.runs.size() == 1 ? *profile.runs.begin() : WorkloadId("(several)");

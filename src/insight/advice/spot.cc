@@ -10,6 +10,7 @@
 
 #include "core/ascii.h"
 #include "core/whole_count.h"
+#include "insight/advice/apply_text.h"
 #include "insight/advice/formulas/measured_spot.h"
 #include "insight/advice/right_size.h"
 
@@ -44,6 +45,7 @@ std::string tenths_text(std::uint64_t ppm) {
 // What the records say of one piece of work.
 struct SpotRuns {
   bool is_checkpointable = true;
+  WorkManager manager = WorkManager::kUnknown;
   std::set<WorkloadId> runs;
   std::uint64_t nodes = 1;  // the most of one run
   std::uint64_t longest_ms = 0;
@@ -89,6 +91,7 @@ class SpotSearch {
     for (const Holding& holding : month_.holdings) {
       SpotRuns& of = all[work_of(holding)];
       of.is_checkpointable = of.is_checkpointable && says_checkpointable(holding);
+      if (of.runs.empty()) of.manager = work_manager_of(holding);
       of.runs.insert(holding.workload);
       of.longest_ms = std::max(of.longest_ms, holding.held.length_ms());
       if (const auto* on_nodes = std::get_if<OnNodes>(&holding.placement)) {
@@ -283,7 +286,13 @@ class SpotSearch {
         "It takes {} of the time, and longer where there is no spot capacity; work since the last "
         "save is lost at each interruption.",
         tenths_text(verdict.paid_ppm));
-    advice.apply = apply_text(bought, verdict);
+    const InstanceType* type = month_.catalog.find_instance_type(bought.type);
+    advice.apply =
+        spot_text({.manager = runs.manager,
+                   .work = work,
+                   .provider = type == nullptr ? std::string() : type->provider,
+                   .instance_type = bought.type,
+                   .save_minutes = std::max<std::uint64_t>(1, verdict.interval_ms / kMinuteMs)});
     advice.owner = profiles_.owner_of_work(work);
     advice.looked_for = fmt::format("work {}", work);
     advice.workload = runs.runs.size() == 1 ? *runs.runs.begin() : WorkloadId("(several)");
@@ -295,42 +304,6 @@ class SpotSearch {
     advice.conflicts_with.push_back(fmt::format("commitment\n{}\n{}, {}\n{}", month_.cluster.text(),
                                                 bought.type, region, paid.currency().text()));
     proposals_.push_back(std::move(advice));
-  }
-
-  static std::string apply_text(const Bought& bought, const MeasuredSpot& verdict) {
-    return fmt::format(
-        "apiVersion: karpenter.sh/v1\n"
-        "kind: NodePool\n"
-        "metadata:\n"
-        "  name: spot-{0}\n"
-        "spec:\n"
-        "  template:\n"
-        "    spec:\n"
-        "      nodeClassRef:\n"
-        "        group: karpenter.k8s.aws\n"
-        "        kind: EC2NodeClass\n"
-        "        name: default\n"
-        "      requirements:\n"
-        "        - key: karpenter.sh/capacity-type\n"
-        "          operator: In\n"
-        "          values: [\"spot\"]\n"
-        "        - key: node.kubernetes.io/instance-type\n"
-        "          operator: In\n"
-        "          values: [\"{1}\"]\n"
-        "# Slurm: sbatch --requeue on the partition of the spot nodes.\n"
-        "# Save every {2} minutes of work.\n",
-        dns_label(bought.type), bought.type,
-        std::max<std::uint64_t>(1, verdict.interval_ms / kMinuteMs));
-  }
-
-  // As a name in Kubernetes: lower case, digits and '-'.
-  static std::string dns_label(std::string_view text) {
-    std::string label;
-    for (const char c : ascii::lower_case(text)) {
-      const bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-      label += is_plain ? c : '-';
-    }
-    return label;
   }
 
   const ClusterMonth& month_;

@@ -104,7 +104,7 @@ TEST(Spot, WorkThatCanBeInterrupted) {
   EXPECT_LT(spot.observed.ticks(), dollars(3326).ticks());
   EXPECT_LT(spot.monthly.low.ticks(), spot.monthly.expected.ticks());
   EXPECT_EQ(spot.confidence, Confidence::kLow);
-  EXPECT_NE(spot.apply.find("values: [\"spot\"]"), std::string::npos);
+  EXPECT_NE(spot.apply.find("node.kubernetes.io/instance-type: \"box.1\""), std::string::npos);
 }
 
 TEST(Spot, NotWithoutItsWordNorOnWhatIsPaidAnyway) {
@@ -236,6 +236,95 @@ TEST(Portfolio, IsTheBestOfAllCombinations) {
     }
     const Portfolio portfolio = combine(proposals);
     EXPECT_EQ(portfolio.totals[0].expected, best) << round;
+  }
+}
+
+// Four replicas on nodes of one GPU at 10 an hour, 55 % busy from 8 to 20 and 4 % at night.
+Work service(const std::string& app) {
+  Work work;
+  for (int i = 0; i < 4; ++i) {
+    const std::string name = fmt::format("s{}", i);
+    work.add_machine(name, 1, "10", PricingCategory::kStandard, "", "A100-SXM4-80GB");
+    Holding& holding =
+        work.hold_gpu(fmt::format("ml/{}-{}", app, i), "ann", fmt::format("GPU-{}0", name));
+    holding.labels = {};
+    holding.labels.set("namespace", "ml").value();
+    holding.labels.set("app", app).value();
+    for (int hour = 0; hour < static_cast<int>(kHours); ++hour) {
+      Usage& usage = work.sample(fmt::format("GPU-{}0", name), hour);
+      usage.sm_active_ppm = hour % 24 >= 8 && hour % 24 < 20 ? 550'000 : 40'000;
+      usage.memory_used_bytes = 50ull << 30;
+    }
+  }
+  return work;
+}
+
+TEST(Autoscaling, ReplicasFollowTheDemand) {
+  const Proposal advice = *first_of(service("serve").advise(), AdviceKind::kAutoscaling);
+  EXPECT_EQ(advice.change, "Let its replicas follow the demand, from 1 to 4");
+  // From 21 to 7 one replica is enough, and the first hour is kept: nine hours of 30 nights, six
+  // hours before the first day and two after the last, 278 in all, of three nodes.
+  EXPECT_EQ(advice.observed, dollars(278 * 3 * 10));
+  EXPECT_LT(advice.monthly.low.ticks(), advice.monthly.expected.ticks());
+  EXPECT_GT(advice.monthly.high.ticks(), advice.monthly.expected.ticks());
+  EXPECT_NE(advice.apply.find("kind: HorizontalPodAutoscaler"), std::string::npos);
+  EXPECT_NE(advice.apply.find("  minReplicas: 1\n  maxReplicas: 4\n"), std::string::npos);
+  EXPECT_NE(advice.apply.find("averageValue: 600m"), std::string::npos);
+}
+
+TEST(Autoscaling, OnlyOfServicesThatAreSeenAndOnDemand) {
+  EXPECT_EQ(first_of(service("train").advise(), AdviceKind::kAutoscaling), nullptr);
+  Work busy = service("serve");
+  for (Usage& usage : busy.usages) usage.sm_active_ppm = 550'000;
+  EXPECT_EQ(first_of(busy.advise(), AdviceKind::kAutoscaling), nullptr);
+  // GPU_UTIL doesn't say how much of a GPU is busy.
+  Work util = service("serve");
+  for (Usage& usage : util.usages) {
+    usage.gpu_util_ppm = usage.sm_active_ppm;
+    usage.sm_active_ppm.reset();
+  }
+  EXPECT_EQ(first_of(util.advise(), AdviceKind::kAutoscaling), nullptr);
+  // Of one replica nothing is seen: it may be the busy one.
+  Work unseen = service("serve");
+  std::erase_if(unseen.usages, [](const Usage& usage) { return usage.gpu == GpuId("GPU-s10"); });
+  EXPECT_EQ(first_of(unseen.advise(), AdviceKind::kAutoscaling), nullptr);
+  Work committed = service("serve");
+  for (Charge& charge : committed.charges) charge.pricing_category = PricingCategory::kCommitted;
+  EXPECT_EQ(first_of(committed.advise(), AdviceKind::kAutoscaling), nullptr);
+  Work jobs = service("serve");
+  for (Holding& holding : jobs.holdings) {
+    holding.labels = {};
+    holding.labels.set("job_name", "serve").value();
+  }
+  EXPECT_EQ(first_of(jobs.advise(), AdviceKind::kAutoscaling), nullptr);
+}
+
+TEST(Zombies, WorkThatStillRunsAndDoesNothing) {
+  const auto fleet = [](int idle_from, bool ended, const char* app) {
+    Work work;
+    work.add_machine("z", 1, "10", PricingCategory::kStandard, "", "A100-SXM4-80GB");
+    Holding& holding = work.hold_gpu("ml/z", "ann", "GPU-z0");
+    holding.labels.set("namespace", "ml").value();
+    holding.labels.set("app", app).value();
+    holding.ended = ended;
+    work.run("GPU-z0", 0, idle_from, 700'000);
+    work.run("GPU-z0", idle_from, static_cast<int>(kHours), 0);
+    return work.advise();
+  };
+  const Advice advice = fleet(644, false, "api");
+  const Proposal* zombie = first_of(advice, AdviceKind::kZombie);
+  ASSERT_NE(zombie, nullptr);
+  EXPECT_EQ(zombie->subject, "work ml/api");
+  EXPECT_EQ(zombie->observed, dollars(990));  // 99 hours of the 100, the first is not counted
+  EXPECT_EQ(zombie->apply,
+            "kubectl -n ml scale deployment api --replicas=0\n"
+            "# It comes back with as many replicas as it had.\n");
+  EXPECT_EQ(first_of(advice, AdviceKind::kIdle), nullptr);  // not twice
+  // Idle, and no zombie: it ended, is a session, or has rested for less than three days.
+  for (const Advice& other :
+       {fleet(644, true, "api"), fleet(644, false, "notebook"), fleet(694, false, "api")}) {
+    EXPECT_EQ(first_of(other, AdviceKind::kZombie), nullptr);
+    EXPECT_NE(first_of(other, AdviceKind::kIdle), nullptr);
   }
 }
 

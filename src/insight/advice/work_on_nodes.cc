@@ -84,6 +84,7 @@ class NodeHoldersSearch {
       work.gpus_per_node = asked.gpus_per_node;
       work.cpu_milli = asked.cpu_milli;
       work.memory_bytes = asked.memory_bytes;
+      work.manager = asked.manager;
     }
     return works;
   }
@@ -97,7 +98,9 @@ class NodeHoldersSearch {
             .try_emplace(work_of(holding), kFirstWork + static_cast<std::uint32_t>(numbers_.size()))
             .first->second;
     const bool is_whole = std::holds_alternative<WholeGpu>(holding.device);
-    WorkOnNodes& asked = asked_[number];
+    const auto [found, is_first] = asked_.try_emplace(number);
+    WorkOnNodes& asked = found->second;
+    if (is_first) asked.manager = work_manager_of(holding);
     raise(asked.cpu_milli, holding.cpu_milli, devices.size());
     raise(asked.memory_bytes, holding.memory_bytes, devices.size());
     const Instant begin = hours_.hour(0).begin();
@@ -107,6 +110,7 @@ class NodeHoldersSearch {
       NodeHolders& holders = holders_[node];
       holders.work.resize(hours_.hours(), kNoWork);
       holders.whole_gpus.resize(hours_.hours(), 0);
+      std::uint64_t* held_ms = is_whole ? &held_[number][node] : nullptr;
       if (holding.held.end() <= begin) continue;
       auto hour = static_cast<std::size_t>((std::max(holding.held.begin(), begin) - begin).count() /
                                            kHourSpanMs);
@@ -116,8 +120,8 @@ class NodeHoldersSearch {
         if (!both) continue;
         std::uint32_t& work = holders.work[hour];
         work = work == kNoWork || work == number ? number : kSeveralWorks;
-        if (is_whole) {
-          held_[number][node] += count * both->length_ms();
+        if (held_ms != nullptr) {
+          *held_ms += count * both->length_ms();
           if (*both == each) holders.whole_gpus[hour] += count;
         }
       }

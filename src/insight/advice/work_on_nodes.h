@@ -11,6 +11,7 @@
 #include <string>
 
 #include "allocation/policy/policy.h"
+#include "insight/advice/apply_text.h"
 #include "insight/advice/fleet_hours.h"
 #include "insight/compare/collect_windows.h"
 #include "insight/compare/fleet_view.h"
@@ -26,6 +27,7 @@ struct WorkOnNodes {
   // The most that one holding asks of one node; absent: no holding says.
   std::optional<std::uint64_t> cpu_milli;
   std::optional<std::uint64_t> memory_bytes;
+  WorkManager manager = WorkManager::kUnknown;  // what started the first of its runs
 };
 
 // By work_of(). Holdings that name nodes or GPUs, without what the policy calls overhead; nodes on

@@ -11,6 +11,7 @@
 #include "core/billing_period.h"
 #include "core/decimal.h"
 #include "core/try.h"
+#include "insight/advice/commitments.h"
 #include "reporting/number_format.h"
 #include "reporting/queries/holding_dimensions.h"
 #include "reporting/queries/ledger_month.h"
@@ -252,6 +253,19 @@ Result<WorkedOutAdvice> work_out_advice(Store& store, const AdviceCache::Key& ke
   const auto cost = TRY(cost_of_name(key.cost));
   WorkedOutAdvice all;
   auto month = TRY(LedgerMonth::load(store, key.month, settings.join_rules));
+  // Commitments that nothing used name no node, so most of them are of no cluster.
+  std::optional<Interval> span;
+  for (const ClusterId& cluster : month.clusters()) {
+    const auto billed = billed_span(month.charges(cluster));
+    if (!billed) continue;
+    span = span ? Interval(std::min(span->begin(), billed->begin()),
+                           std::max(span->end(), billed->end()))
+                : billed;
+  }
+  if (key.cluster.empty() && span) {
+    all.proposals =
+        advising::find_unused_commitments(ClusterId(""), month.charges(ClusterId("")), cost, *span);
+  }
   for (const ClusterId& cluster : month.clusters()) {
     if (cluster.empty()) continue;
     all.clusters.push_back(cluster.text());

@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "core/card_share.h"
+#include "core/int128.h"
 #include "core/try.h"
 #include "insight/advice/activity_profile.h"
+#include "insight/advice/commitments.h"
 #include "insight/advice/proposal.h"
 #include "insight/queries/daily_costs.h"
 #include "reporting/number_format.h"
@@ -62,7 +64,13 @@ class Verification {
     const std::string_view work = done_.work;
     const bool is_user = work.starts_with(kUserPrefix);
     const bool is_work = work.starts_with(kWorkPrefix);
-    if (is_user || is_work) return TRY(verify_owned(is_work));
+    const auto kind = advising::parse_advice_kind(done_.kind);
+    if (kind == advising::AdviceKind::kUnusedCommitment) return TRY(verify_unused());
+    if (kind == advising::AdviceKind::kMigLayout) return TRY(verify_layout());
+    if (is_user || is_work) {
+      // A replica's run is as long as the demand wants it, so runs are no measure of a service.
+      return TRY(verify_owned(is_work, is_work && kind != advising::AdviceKind::kAutoscaling));
+    }
     return TRY(verify_fleet());
   }
 
@@ -74,9 +82,8 @@ class Verification {
   Result<void> choose_days() {
     const Date since = *done_.day;
     const auto summarise = [&](const SummaryQuery& query) { return store_.summarise(query); };
-    const auto history =
-        query_daily_costs({.filters = {"cluster=" + done_.cluster}, .today = today_, .keys_max = 1},
-                          policy_, summarise);
+    const auto history = query_daily_costs(
+        {.filters = cluster_filters(), .today = today_, .keys_max = 1}, policy_, summarise);
     if (!history) return std::unexpected(history.error());
     const int there = static_cast<int>((history->last_day() - since).count());
     const int weeks = std::min(there, kVerifiedDaysMax) / kDaysOfWeek;
@@ -107,6 +114,12 @@ class Verification {
     return {};
   }
 
+  // A commitment may be of no cluster; then the whole ledger is compared.
+  std::vector<std::string> cluster_filters() const {
+    if (done_.cluster.empty()) return {};
+    return {"cluster=" + done_.cluster};
+  }
+
   // `filters` beside the cluster. `owned`: without what workloads only had put on them by
   // spreading.
   Result<Measured> measure(const Days& stretch, const std::vector<SummaryFilter>& filters,
@@ -115,7 +128,7 @@ class Verification {
                        .last_day = stretch.last,
                        .group_by = {"kind"},
                        .filters = filters};
-    query.filters.push_back({"cluster", {done_.cluster}, false});
+    if (!done_.cluster.empty()) query.filters.push_back({"cluster", {done_.cluster}, false});
     if (owned) query.filters.push_back({"kind", {"used", "held_idle"}, false});
     const auto rows = TRY(store_.summarise(query));
     Measured sum;
@@ -187,6 +200,117 @@ class Verification {
     return result(then - after.cost);
   }
 
+  // What the bill says of the days for the commitment, and that nothing used.
+  Result<Money> unused_cost(const Days& stretch, Currency currency) {
+    const Interval during(Instant(stretch.first), Instant(stretch.last + DayCount(1)));
+    std::set<std::string> months;
+    for (Date day = stretch.first; day <= stretch.last; day += DayCount(1)) {
+      months.insert(to_text(day).substr(0, 7));
+    }
+    Money sum = Money::zero(currency);
+    std::optional<Currency> other;
+    for (const std::string& month : months) {
+      TRY(store_.scan_charges(month, [&](std::span<const Charge> charges) {
+        for (const Charge& charge : charges) {
+          if (advising::unused_commitment_of(charge) != done_.subject) continue;
+          const auto both = charge.charge_period.overlap(during);
+          if (!both) continue;
+          const Money& cost = charge.costs.effective;
+          if (cost.currency() != currency) {
+            other = cost.currency();
+            continue;
+          }
+          sum += advising::scaled(cost, both->length_ms(), charge.charge_period.length_ms());
+        }
+        return true;
+      }));
+    }
+    if (!other) return sum;
+    return fail(ErrorCode::kBadValue,
+                fmt::format("{} is billed in {} and {}, which can't be compared", done_.subject,
+                            currency.text(), other->text()));
+  }
+
+  // What nothing used, before and after; and at most what the bill has less for the same GPU-hours:
+  // a commitment that is used, while as much runs on demand as before, saved nothing.
+  Result<AdviceVerification> verify_unused() {
+    const Currency currency = done_.high.currency();
+    const Money before = TRY(unused_cost(before_, currency));
+    const Money after = TRY(unused_cost(after_, currency));
+    if (before.is_zero()) {
+      return fail(ErrorCode::kConflict,
+                  fmt::format("the bill has nothing of {} that was not used from {}", done_.subject,
+                              shown_days(before_)));
+    }
+    const Measured all_before = TRY(measure(before_, {}, false));
+    const Measured all_after = TRY(measure(after_, {}, false));
+    TRY(needs_work(all_before.gpu_time, all_after.gpu_time, place()));
+    say_days();
+    find(fmt::format("{}: {} paid and not used before, {} after", done_.subject,
+                     shown_money(before), shown_money(after)));
+    return TRY(within_the_bill(before - after, all_before, all_before.gpu_time, all_after,
+                               all_after.gpu_time, "held"));
+  }
+
+  std::string place() const {
+    return done_.cluster.empty() ? std::string("the ledger") : "cluster " + done_.cluster;
+  }
+
+  // `own`, and not more than what the whole bill fell by for the same work.
+  Result<AdviceVerification> within_the_bill(const Money& own, const Measured& before,
+                                             UInt128 work_before, const Measured& after,
+                                             UInt128 work_after, std::string_view done) {
+    if (own.ticks() <= 0) return result(own);
+    if (before.cost.currency() != own.currency() || after.cost.currency() != own.currency()) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("{} is billed in {}, and the advice is in {}: they can't be compared",
+                              place(), before.cost.currency().text(), own.currency().text()));
+    }
+    const Money then = for_work(before.cost, work_before, work_after);
+    const Money all = then - after.cost;
+    find(fmt::format("{}: {} for {} {} before, {} for {} after", place(), shown_money(before.cost),
+                     gpu_hours(work_before), done, shown_money(after.cost), gpu_hours(work_after)));
+    if (all.ticks() >= own.ticks()) return result(own);
+    find(fmt::format("it is {} less in these days, and the bill fell by {}: the rest only moved",
+                     shown_money(own), shown_money(all)));
+    return result(all.is_negative() ? Money::zero(own.currency()) : all);
+  }
+
+  // Time that devices were held, a GPU and an instance of one alike: cut into instances, the same
+  // work holds less of a GPU.
+  Result<UInt128> device_time(const Days& stretch) {
+    const Interval during(Instant(stretch.first), Instant(stretch.last + DayCount(1)));
+    UInt128 sum = 0;
+    TRY(store_.scan_holdings(ClusterId(done_.cluster), during,
+                             [&](std::span<const Holding> holdings) {
+                               for (const Holding& holding : holdings) {
+                                 const auto both = holding.held.overlap(during);
+                                 if (both)
+                                   sum += UInt128{both->length_ms()} * device_count(holding);
+                               }
+                               return true;
+                             }));
+    return sum;
+  }
+
+  // The cluster's cost for the time that its work held devices, whatever their size.
+  Result<AdviceVerification> verify_layout() {
+    const Measured before = TRY(measure(before_, {}, false));
+    const Measured after = TRY(measure(after_, {}, false));
+    const UInt128 work_before = TRY(device_time(before_));
+    const UInt128 work_after = TRY(device_time(after_));
+    TRY(needs_work(work_before, work_after, place()));
+    say_days();
+    const auto hours = [](UInt128 ms) { return static_cast<std::uint64_t>(ms / 3'600'000); };
+    find(fmt::format("{}: {} for {} hours of GPUs and instances held before, {} for {} after",
+                     place(), shown_money(before.cost), hours(work_before), shown_money(after.cost),
+                     hours(work_after)));
+    const Money then = for_work(before.cost, work_before, work_after);
+    find(fmt::format("at the cost of such an hour of before it would have cost {}",
+                     shown_money(then)));
+    return result(then - after.cost);
+  }
+
   static Result<void> needs_work(UInt128 before, UInt128 after, const std::string& where) {
     if (before > 0 && after > 0) return {};
     return fail(ErrorCode::kConflict,
@@ -225,7 +349,7 @@ class Verification {
 
   // What the owner pays less, and at most what the cluster's bill has less: idle time that only
   // moved to nobody saved nothing.
-  Result<AdviceVerification> verify_owned(bool is_work) {
+  Result<AdviceVerification> verify_owned(bool is_work, bool counts_runs) {
     const Measured before = TRY(measure_owned(before_, is_work));
     const Measured after = TRY(measure_owned(after_, is_work));
     const Measured all_before = TRY(measure(before_, {}, false));
@@ -239,11 +363,11 @@ class Verification {
     const Currency currency = before.cost.currency();
     const Money cost_after = after.cost.is_zero() ? Money::zero(currency) : after.cost;
     Money then = before.cost;
-    if (is_work && std::min(before.runs, after.runs) >= kComparedRunsMin) {
+    if (counts_runs && std::min(before.runs, after.runs) >= kComparedRunsMin) {
       then = for_work(before.cost, before.runs, after.runs);
       find(fmt::format("{}: {} for {} runs before, {} for {} runs after", done_.work,
                        shown_money(before.cost), before.runs, shown_money(cost_after), after.runs));
-    } else if (!is_work && before.used_time > 0) {
+    } else if (!counts_runs && before.used_time > 0) {
       then = for_work(before.cost, before.used_time, after.used_time);
       find(fmt::format("{}: {} for {} used before, {} for {} after", done_.work,
                        shown_money(before.cost), gpu_hours(before.used_time),

@@ -24,6 +24,7 @@ std::string_view tier_of(const GpuModel& model, const GpuSpeed& speed) {
   for (const std::string_view old : {"Kepler", "Maxwell", "Pascal", "Volta", "Turing"}) {
     if (model.architecture == old) return "previous generation";
   }
+  if (speed.memory_gb_per_second == 0) return "";  // not known
   return speed.memory_gb_per_second >= kTrainingBandwidth ? "training" : "inference";
 }
 
@@ -49,30 +50,66 @@ std::optional<Decimal> other_price(const Catalog& catalog, const GpuOffer& offer
   return per_gpu(rate->per_hour, offer.type->gpu_count);
 }
 
-// By model and provider, the cheapest on demand; equal ones by name.
-std::map<std::pair<std::string, std::string>, GpuOffer> find_offers(const Catalog& catalog,
-                                                                    const GpuCatalogQuery& query) {
-  std::map<std::pair<std::string, std::string>, GpuOffer> offers;
+// The cheapest of each currency, by currency.
+std::vector<Rate> cheapest_on_demand(const Catalog& catalog, const InstanceType& type,
+                                     const GpuCatalogQuery& query) {
+  const auto in_region = [&](const std::string& region) {
+    return catalog.find_rate({.instance_type = type.name,
+                              .region = region,
+                              .option = PurchaseOption::kOnDemand,
+                              .at = query.at});
+  };
+  const auto rate = in_region(query.region);
+  if (rate) return {*rate};
+  // Regions with prices in different currencies have no cheapest one among them.
+  if (!query.region.empty() || rate.error().code != ErrorCode::kBadValue) return {};
+  std::set<std::string> regions;
+  for (const Rate& each : catalog.rates()) {
+    if (each.instance_type == type.name) regions.insert(each.region);
+  }
+  std::map<Currency, Rate> cheapest;
+  for (const std::string& region : regions) {
+    const auto there = region.empty() ? std::nullopt : std::optional(in_region(region));
+    if (!there || !*there) continue;
+    const auto [at, is_new] = cheapest.try_emplace((*there)->currency, **there);
+    if (!is_new && (*there)->per_hour < at->second.per_hour) at->second = **there;
+  }
+  std::vector<Rate> all;
+  for (auto& [currency, each] : cheapest) all.push_back(std::move(each));
+  return all;
+}
+
+struct OfferKey {
+  std::string model;
+  std::string provider;
+  Currency currency = kUsd;
+  auto operator<=>(const OfferKey&) const = default;
+};
+using GpuOffers = std::map<OfferKey, GpuOffer>;
+
+// By model, provider and currency, the cheapest on demand; equal ones by name. Amounts of two
+// currencies are never compared.
+GpuOffers find_offers(const Catalog& catalog, const GpuCatalogQuery& query) {
+  GpuOffers offers;
   for (const InstanceType& type : catalog.instance_types()) {
     if (type.gpu_count == 0) continue;
     if (!query.provider.empty() && type.provider != query.provider) continue;
     const GpuModel* model = find_gpu_model(type.gpu_model);
     if (model == nullptr) continue;
-    const auto rate = catalog.find_rate({.instance_type = type.name,
-                                         .region = query.region,
-                                         .option = PurchaseOption::kOnDemand,
-                                         .at = query.at});
-    if (!rate || rate->per_hour.ticks() <= 0) continue;
-    GpuOffer offer{.type = &type,
-                   .region = rate->region,
-                   .from = rate->from,
-                   .currency = rate->currency,
-                   .on_demand = per_gpu(rate->per_hour, type.gpu_count),
-                   .spot = {},
-                   .one_year = {},
-                   .three_years = {}};
-    const auto [at, is_new] = offers.try_emplace({model->name, type.provider}, offer);
-    if (!is_new && offer.on_demand < at->second.on_demand) at->second = offer;
+    for (const Rate& rate : cheapest_on_demand(catalog, type, query)) {
+      if (rate.per_hour.ticks() <= 0) continue;
+      GpuOffer offer{.type = &type,
+                     .region = rate.region,
+                     .from = rate.from,
+                     .currency = rate.currency,
+                     .on_demand = per_gpu(rate.per_hour, type.gpu_count),
+                     .spot = {},
+                     .one_year = {},
+                     .three_years = {}};
+      const auto [at, is_new] =
+          offers.try_emplace({model->name, type.provider, rate.currency}, offer);
+      if (!is_new && offer.on_demand < at->second.on_demand) at->second = offer;
+    }
   }
   for (auto& [key, offer] : offers) {
     offer.spot = other_price(catalog, offer, PurchaseOption::kSpot, query.at);
@@ -152,9 +189,9 @@ Cell count_cell(std::uint64_t count) { return count == 0 ? Cell() : Cell(count);
 
 // What the load would need on a card: fits, time, cost of the same work, why not.
 void add_fit(Row& row, const CatalogLoad& load, const GpuModel& model, const GpuOffer& offer,
-             const std::map<std::pair<std::string, std::string>, GpuOffer>& offers) {
+             const GpuOffers& offers) {
   const GpuModel& present = *find_gpu_model(load.model);
-  const auto now = offers.find({present.name, offer.type->provider});
+  const auto now = offers.find({present.name, offer.type->provider, offer.currency});
   const auto add = [&](std::string fits, Cell time, Cell cost, std::string why) {
     row.emplace_back(std::move(fits));
     row.push_back(std::move(time));
@@ -165,8 +202,10 @@ void add_fit(Row& row, const CatalogLoad& load, const GpuModel& model, const Gpu
     return Cell(Money::from_decimal(amount, offer.currency));
   };
   if (&model == &present) return add("present", Ratio{1, 1}, money(offer.on_demand), "");
-  if (now == offers.end() || now->second.currency != offer.currency) {
-    return add("", {}, {}, fmt::format("no price of {} by this provider", present.name));
+  if (now == offers.end()) {
+    return add(
+        "", {}, {},
+        fmt::format("no price of {} by this provider in {}", present.name, offer.currency.text()));
   }
   const bool needs_bf16 = gpu_speed(present).bf16_dense_gflops > 0;
   const bool is_dearer = offer.on_demand > now->second.on_demand;
@@ -207,7 +246,7 @@ Result<std::vector<Table>> gpu_catalog_tables(const Catalog& catalog,
                       count_cell(model->mig_compute_slices)};
     bool is_priced = false;
     for (const auto& [key, offer] : offers) {
-      if (key.first != model->name) continue;
+      if (key.model != model->name) continue;
       is_priced = true;
       Table& table =
           tables.try_emplace(offer.currency, empty_table(query, offer.currency)).first->second;
@@ -216,7 +255,7 @@ Result<std::vector<Table>> gpu_catalog_tables(const Catalog& catalog,
       };
       Row row = head;
       for (Cell cell :
-           {Cell(key.second), Cell(offer.type->name), Cell(std::uint64_t{offer.type->gpu_count}),
+           {Cell(key.provider), Cell(offer.type->name), Cell(std::uint64_t{offer.type->gpu_count}),
             Cell(offer.region), Cell(to_text(offer.from).substr(0, 10)), price(offer.on_demand),
             price(offer.spot), price(offer.one_year), price(offer.three_years)}) {
         row.push_back(std::move(cell));

@@ -60,6 +60,7 @@ void add_advice(const Proposal& advice, std::vector<AuditedGpu>& gpus) {
       case AdviceKind::kMigLayout:
         return std::ranges::find(advice.nodes, gpu.node) != advice.nodes.end();
       case AdviceKind::kIdle:
+      case AdviceKind::kZombie:
         return std::ranges::find(advice.gpus, gpu.use.gpu) != advice.gpus.end();
       case AdviceKind::kRightSize:
         return !gpu.use.gpu.empty() && advice.looked_for == "work " + gpu.use.main_work() &&
@@ -68,6 +69,7 @@ void add_advice(const Proposal& advice, std::vector<AuditedGpu>& gpus) {
       case AdviceKind::kUnusedCommitment:
       case AdviceKind::kSpot:
       case AdviceKind::kTimeLimit:
+      case AdviceKind::kAutoscaling:
         return false;
     }
     return false;
