@@ -9,8 +9,10 @@
 #include "allocation/pricing/catalog.h"
 #include "config/budget_config.h"
 #include "config/config.h"
+#include "core/ascii.h"
 #include "core/gpu/gpu_model.h"
 #include "core/limits.h"
+#include "insight/budgets/budget.h"
 
 namespace pennyweight {
 namespace {
@@ -21,6 +23,7 @@ using guardrails::RuleConditions;
 constexpr std::size_t kGuardrailRulesMax = 1000;
 constexpr std::size_t kGuardrailListMax = 200;
 constexpr std::string_view kUnknownWords[] = {"deny", "allow"};
+constexpr std::string_view kEnforcementWords[] = {"hard", "soft"};
 constexpr std::string_view kUsesWords[] = {"once", "until_end"};
 constexpr std::int64_t kApprovalMsMax = 366 * 86'400'000LL;
 constexpr std::int64_t kGuardrailRunMsMax = 8'640'000'000'000;  // 100,000 days
@@ -41,6 +44,11 @@ class GuardrailReader {
                    {"pricing", [&](const YamlNode& at) { pricing(at, config.pricing); }},
                    {"admission", [&](const YamlNode& at) { admission(at, config.admission); }},
                    {"slurm", [&](const YamlNode& at) { slurm(at, config.slurm); }},
+                   {"limits",
+                    [&](const YamlNode& at) {
+                      yaml_.sequence(at, "guardrails.limits", kGuardrailRulesMax,
+                                     [&](const YamlNode& item) { add_limit(item, config.limits); });
+                    }},
                    {"approvals", [&](const YamlNode& at) { approvals(at, config.approvals); }},
                    {"clients", [&](const YamlNode& at) {
                       yaml_.sequence(
@@ -218,14 +226,110 @@ class GuardrailReader {
     clients.push_back(std::move(terms));
   }
 
+  void add_limit(const YamlNode& node, std::vector<guardrails::UsageLimit>& limits) {
+    const std::string what = "guardrails.limits[]";
+    guardrails::UsageLimit limit;
+    const std::size_t before = yaml_.error_count();
+    yaml_.mapping(
+        node, what,
+        {{"name", [&](const YamlNode& at) { text(at, what + ".name", limit.name); }},
+         {"dimension", [&](const YamlNode& at) { text(at, what + ".dimension", limit.dimension); }},
+         {"value", [&](const YamlNode& at) { text(at, what + ".value", limit.value); }},
+         {"per_month",
+          [&](const YamlNode& at) { limit.per_month = money(at, what + ".per_month"); }},
+         {"gpu_hours",
+          [&](const YamlNode& at) {
+            const auto hours = yaml_.integer(at, what + ".gpu_hours", 0, 1'000'000'000);
+            if (hours) limit.gpu_hours = Money::from_units(*hours, kGpuHourUnit);
+          }},
+         {"gpus", [&](const YamlNode& at) { gpu_quotas(at, what + ".gpus", limit, false); }},
+         {"borrow", [&](const YamlNode& at) { gpu_quotas(at, what + ".borrow", limit, true); }},
+         {"enforcement",
+          [&](const YamlNode& at) {
+            const auto which = yaml_.choice(at, what + ".enforcement", kEnforcementWords);
+            if (which) limit.is_hard = *which == 0;
+          }},
+         {"namespaces",
+          [&](const YamlNode& at) { limit.namespaces = list(at, what + ".namespaces"); }},
+         {"cohort", [&](const YamlNode& at) { text(at, what + ".cohort", limit.cohort); }},
+         {"slurm_account",
+          [&](const YamlNode& at) { text(at, what + ".slurm_account", limit.slurm_account); }}});
+    if (yaml_.error_count() != before) return;
+    check_limit_names(node, limit);
+    if (!limit.per_month && !limit.gpu_hours && limit.gpus.empty()) {
+      return yaml_.refuse(node, fmt::format("limit '{}' limits nothing; state per_month, gpu_hours "
+                                            "or gpus",
+                                            limit.name));
+    }
+    if (std::ranges::any_of(limits, [&](const auto& other) { return other.name == limit.name; })) {
+      return yaml_.refuse(node, fmt::format("two limits are called '{}'", limit.name));
+    }
+    limits.push_back(std::move(limit));
+  }
+
+  // They become names of queues and words of a shell script.
+  void check_limit_names(const YamlNode& node, const guardrails::UsageLimit& limit) {
+    const auto is_name = [](std::string_view text, std::string_view more) {
+      return !text.empty() && text.size() <= 63 && ascii::is_letter_or_digit(text.front()) &&
+             ascii::is_letter_or_digit(text.back()) && std::ranges::all_of(text, [&](char c) {
+               return ascii::is_letter_or_digit(c) || more.find(c) != std::string_view::npos;
+             });
+    };
+    const auto is_object = [&](const std::string& text) {
+      return is_name(text, "-") && text == ascii::lower_case(text);
+    };
+    if (!is_object(limit.name)) {
+      yaml_.refuse(node, "a limit needs a name of small letters, digits and '-', such as nlp");
+    }
+    for (const std::string& name_space : limit.namespaces) {
+      if (is_object(name_space)) continue;
+      yaml_.refuse(node,
+                   fmt::format("limit '{}': '{}' is no namespace; patterns are not meant here",
+                               limit.name, name_space));
+    }
+    if (!limit.cohort.empty() && !is_object(limit.cohort)) {
+      yaml_.refuse(node, fmt::format("limit '{}': a cohort has a name of small letters, digits and "
+                                     "'-'",
+                                     limit.name));
+    }
+    if (!limit.slurm_account.empty() && !is_name(limit.slurm_account, "-_.")) {
+      yaml_.refuse(node,
+                   fmt::format("limit '{}': slurm_account has letters, digits, '-', '_' and '.'",
+                               limit.name));
+    }
+  }
+
+  // A mapping from GPU models to counts; `borrow` comes in any order with `gpus`.
+  void gpu_quotas(const YamlNode& node, const std::string& what, guardrails::UsageLimit& limit,
+                  bool borrows) {
+    if (!yaml_.is(node, YamlNode::Kind::kMapping, what)) return;
+    for (const YamlNode::Entry& entry : node.entries) {
+      const auto count = yaml_.integer(entry.value, what + "." + entry.key, 0, 1'000'000);
+      if (!count) continue;
+      const GpuModel* const model = find_gpu_model(entry.key);
+      if (model == nullptr) {
+        yaml_.refuse(entry.value, fmt::format("'{}' is not a known GPU model, or matches several, "
+                                              "such as A100-SXM4-40GB and A100-SXM4-80GB",
+                                              entry.key));
+        continue;
+      }
+      auto at = std::ranges::find(limit.gpus, model->name, &guardrails::GpuQuota::model);
+      if (at == limit.gpus.end()) {
+        at = limit.gpus.insert(limit.gpus.end(), {.model = model->name});
+      }
+      (borrows ? at->borrowed_max : at->count) = static_cast<std::uint64_t>(*count);
+    }
+  }
+
   // An amount in another currency would never be compared with a cost.
   void check_currency(const YamlNode& node, const GuardrailConfig& config) {
     std::vector<std::optional<Money>> amounts = {config.approvals.two_persons_above};
     for (const auto& approver : config.approvals.approvers) amounts.push_back(approver.up_to);
+    for (const auto& limit : config.limits) amounts.push_back(limit.per_month);
     for (const std::optional<Money>& amount : amounts) {
       if (!amount || amount->currency() == config.pricing.currency) continue;
       return yaml_.refuse(node,
-                          fmt::format("guardrails.approvals has an amount in {}, and "
+                          fmt::format("guardrails.approvals or limits has an amount in {}, and "
                                       "workloads are priced in {}",
                                       amount->currency().text(), config.pricing.currency.text()));
     }
@@ -511,6 +615,26 @@ ConfigKeys guardrail_config_keys() {
        "Node pools that it may run in."},
       {"guardrails.clients[].dedicated_nodes", "true, false", "false",
        "Nobody else runs on a node while they do."},
+      {"guardrails.limits[].name", "text", "",
+       "What the limit and its queues are called: small letters, digits, '-'. Required, and "
+       "unique."},
+      {"guardrails.limits[].dimension", "text", "team",
+       "The dimension, and the label, whose value says that work is theirs."},
+      {"guardrails.limits[].value", "text", "", "Its value; without it, the name."},
+      {"guardrails.limits[].per_month", "amount", "",
+       "What they may cost in a month. A hard limit stops new work, and never work that runs."},
+      {"guardrails.limits[].gpu_hours", "number", "", "GPU-hours in a month; as per_month."},
+      {"guardrails.limits[].gpus", "mapping", "",
+       "GPUs at once by model, such as `H100-SXM5-80GB: 16`; for the exports."},
+      {"guardrails.limits[].borrow", "mapping", "",
+       "How many more of a model they may take while others in the cohort leave them idle."},
+      {"guardrails.limits[].enforcement", "hard, soft", "hard",
+       "Soft: it only warns, and may borrow whatever is idle."},
+      {"guardrails.limits[].namespaces", "text, list of texts", "",
+       "Their namespaces, for ResourceQuotas and queues."},
+      {"guardrails.limits[].cohort", "text", "",
+       "Limits of one cohort lend each other what is idle."},
+      {"guardrails.limits[].slurm_account", "text", "", "Their account of Slurm."},
       {"guardrails.approvals.expires_after", "duration", "168h",
        "A request on which nobody has decided ends then."},
       {"guardrails.approvals.valid_for", "duration", "168h",

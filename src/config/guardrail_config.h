@@ -13,6 +13,7 @@
 #include "insight/guardrails/client_terms.h"
 #include "insight/guardrails/estimate.h"
 #include "insight/guardrails/rules.h"
+#include "insight/guardrails/usage_limit.h"
 
 namespace pennyweight {
 
@@ -46,6 +47,7 @@ struct GuardrailConfig {
   SlurmGateConfig slurm = {};
   guardrails::ApprovalTerms approvals = {};
   std::vector<guardrails::ClientTerms> clients = {};
+  std::vector<guardrails::UsageLimit> limits = {};
 };
 
 // Names are unique, every rule has a condition and a reason, and all amounts are in one currency.

@@ -11,6 +11,7 @@
 
 #include "app/cli/guard_approvals.h"
 #include "app/cli/guard_cases.h"
+#include "app/cli/guard_limits.h"
 #include "app/cli/pricing_options.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
@@ -24,7 +25,9 @@
 #include "insight/guardrails/changed_estimate.h"
 #include "insight/guardrails/findings.h"
 #include "insight/guardrails/rules.h"
+#include "insight/guardrails/usage_limit.h"
 #include "insight/queries/guard_replay.h"
+#include "insight/queries/limit_query.h"
 
 namespace pennyweight {
 namespace {
@@ -125,9 +128,13 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
   GuardApprovalOptions looks = arguments.approvals;
   looks.uses = false;
   Decision strictest = Decision::kAllowed;
+  const auto limits = TRY(measured_limits(context));
+  const std::uint64_t left_ms = month_left_ms(context.clock.now(), context.config.policy);
   for (const guardrails::WorkloadEstimate& workload : estimate.workloads) {
-    const auto verdict = guardrails::judge_workload(workload, context.config.guardrails->rules,
-                                                    estimate.currency, today);
+    auto verdict = guardrails::judge_workload(workload, context.config.guardrails->rules,
+                                              estimate.currency, today);
+    guardrails::add_hits(guardrails::limit_hits(workload, limits, estimate.currency, left_ms),
+                         verdict);
     const std::string title = guardrails::workload_title(workload.workload);
     const auto totals = guardrails::totals_of(workload, estimate.currency);
     Decision decision = verdict.decision;
@@ -297,8 +304,25 @@ Verb declare_guard(CLI::App& app) {
   replay->add_option("--by", replayed->by, "The dimension of who is told of")
       ->capture_default_str();
   add_table_options(*replay, replayed->table);
+  const auto limited = std::make_shared<GuardLimitArguments>();
+  CLI::App* limits = command->add_subcommand(
+      "limits", "Show how much of each limit is used, or write it for those who place work");
+  limits->add_option("--export", limited->system, "resourcequota, kueue, volcano or slurm");
+  limits->add_option(
+      "--drift", limited->drift,
+      "With --export: compare with these files of what a cluster has; exit code 1 if "
+      "something differs");
+  limits->add_flag("--check", limited->checks, "Exit with 1 if a hard limit is used up");
+  add_table_options(*limits, limited->table);
+  const auto exported = std::make_shared<GuardExportArguments>();
+  CLI::App* exports =
+      command->add_subcommand("export", "Write the rules that Kubernetes can enforce by itself");
+  exports->add_option("--policy", exported->system, "cel, kyverno or gatekeeper")
+      ->capture_default_str();
   command->footer(examples_footer("guard"));
   return {command, [=](Context& context) {
+            if (limits->parsed()) return run_guard_limits(*limited, context);
+            if (exports->parsed()) return run_guard_export(*exported, context);
             if (replay->parsed()) return run_replay(*replayed, context);
             return check->parsed() ? run_check(*arguments, context) : run_test(*arguments, context);
           }};

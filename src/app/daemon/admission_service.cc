@@ -11,6 +11,7 @@
 #include "config/guardrail_config.h"
 #include "core/plain_text.h"
 #include "core/try.h"
+#include "insight/queries/limit_query.h"
 
 namespace pennyweight {
 namespace {
@@ -24,14 +25,21 @@ constexpr std::size_t kShownBytesMax = 2000;
 }  // namespace
 
 AdmissionService::AdmissionService(const Config& config, const Catalog& catalog,
-                                   guardrails::ApprovalDesk& approvals, Clock& clock, Log& log)
-    : config_(config), catalog_(catalog), approvals_(approvals), clock_(clock), log_(log) {}
+                                   guardrails::ApprovalDesk& approvals, const LimitWatch& limits,
+                                   Clock& clock, Log& log)
+    : config_(config),
+      catalog_(catalog),
+      approvals_(approvals),
+      limits_(limits),
+      clock_(clock),
+      log_(log) {}
 
 Result<std::unique_ptr<AdmissionService>> AdmissionService::start(const Config& config,
                                                                   const Catalog& catalog,
                                                                   guardrails::ApprovalDesk& desk,
+                                                                  const LimitWatch& limits,
                                                                   Clock& clock, Log& log) {
-  auto service = std::make_unique<AdmissionService>(config, catalog, desk, clock, log);
+  auto service = std::make_unique<AdmissionService>(config, catalog, desk, limits, clock, log);
   AdmissionService* const self = service.get();
   // A mistake in the pricing options shows now, and not as every review that can't be judged.
   std::ignore = TRY(guardrails::estimate_workloads({}, catalog, config.guardrails->pricing));
@@ -72,6 +80,7 @@ server::Response AdmissionService::answer(const server::Request& request,
                                           AdmissionEndpoint endpoint) {
   const auto begin = std::chrono::steady_clock::now();
   const Instant now = clock_.now();
+  const auto limits = limits_.uses();
   guardrails::AdmissionPolicy policy{
       .rules = config_.guardrails->rules,
       .catalog = catalog_,
@@ -79,7 +88,9 @@ server::Response AdmissionService::answer(const server::Request& request,
       .exempt_namespaces = config_.guardrails->admission.exempt_namespaces,
       .controllers = config_.guardrails->admission.controllers,
       .admits_unknown = config_.guardrails->admission.admits_unknown,
-      .approvals = &approvals_};
+      .approvals = &approvals_,
+      .limits = *limits,
+      .month_left_ms = month_left_ms(now, config_.policy)};
   policy.pricing.at = now;
   const auto answered = guardrails::answer_review(request.body, endpoint, policy,
                                                   std::chrono::floor<std::chrono::days>(now));

@@ -15,6 +15,7 @@
 
 #include "allocation/pricing/catalog.h"
 #include "app/context/log.h"
+#include "app/daemon/limit_watch.h"
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/error.h"
@@ -31,9 +32,11 @@ class AdmissionService {
   static Result<std::unique_ptr<AdmissionService>> start(const Config& config,
                                                          const Catalog& catalog,
                                                          guardrails::ApprovalDesk& approvals,
-                                                         Clock& clock, Log& log);
+                                                         const LimitWatch& limits, Clock& clock,
+                                                         Log& log);
   AdmissionService(const Config& config, const Catalog& catalog,
-                   guardrails::ApprovalDesk& approvals, Clock& clock, Log& log);
+                   guardrails::ApprovalDesk& approvals, const LimitWatch& limits, Clock& clock,
+                   Log& log);
 
   void add_metrics(server::MetricsText& metrics) const;  // any thread
   void stop();
@@ -47,6 +50,7 @@ class AdmissionService {
   const Config& config_;
   const Catalog& catalog_;
   guardrails::ApprovalDesk& approvals_;
+  const LimitWatch& limits_;
   Clock& clock_;
   Log& log_;
   // Answers by endpoint and outcome, bodies that are no reviews, and the time spent on answers.

@@ -272,12 +272,14 @@ Result<void> Daemon::start_admission() {
   approval_desk_ = std::make_unique<BookedApprovals>(
       *approvals_, clock_,
       [this](audit_log::Entry entry) { return append_entry(security_, std::move(entry), log_); });
+  limits_ = std::make_unique<LimitWatch>(config_, clock_, log_);
   if (!config_.guardrails->slurm.socket.empty()) {
-    slurm_gate_ = TRY(SlurmGate::start(config_, inputs_.catalog, *approval_desk_, clock_, log_));
+    slurm_gate_ =
+        TRY(SlurmGate::start(config_, inputs_.catalog, *approval_desk_, *limits_, clock_, log_));
   }
   if (config_.guardrails->admission.host.empty()) return {};
-  admission_ =
-      TRY(AdmissionService::start(config_, inputs_.catalog, *approval_desk_, clock_, log_));
+  admission_ = TRY(
+      AdmissionService::start(config_, inputs_.catalog, *approval_desk_, *limits_, clock_, log_));
   return {};
 }
 
@@ -463,6 +465,7 @@ Result<void> Daemon::start_alerts() {
     const access::Principal everything;
     return api::ScopedQueries(*services_, everything).summarise(query);
   };
+  limits_->start(summarise);
   forecast_keeper_ =
       std::make_unique<ForecastKeeper>(config_, summarise, *services_->forecast_book, log_);
   const AlertSources sources{
@@ -529,6 +532,7 @@ void Daemon::run_until_stopped() {
     http_->stop();
     if (admission_) admission_->stop();
     if (slurm_gate_) slurm_gate_->stop();
+    limits_->stop();
     if (alerts_) alerts_->stop();
     if (pool_) pool_->stop();
   }

@@ -21,6 +21,7 @@
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "insight/guardrails/slurm_submission.h"
+#include "insight/queries/limit_query.h"
 
 namespace pennyweight {
 namespace {
@@ -71,15 +72,22 @@ struct SlurmGate::Connection {
 };
 
 SlurmGate::SlurmGate(const Config& config, const Catalog& catalog,
-                     guardrails::ApprovalDesk& approvals, Clock& clock, Log& log)
-    : config_(config), catalog_(catalog), approvals_(approvals), clock_(clock), log_(log) {}
+                     guardrails::ApprovalDesk& approvals, const LimitWatch& limits, Clock& clock,
+                     Log& log)
+    : config_(config),
+      catalog_(catalog),
+      approvals_(approvals),
+      limits_(limits),
+      clock_(clock),
+      log_(log) {}
 
 SlurmGate::~SlurmGate() { stop(); }
 
 Result<std::unique_ptr<SlurmGate>> SlurmGate::start(const Config& config, const Catalog& catalog,
                                                     guardrails::ApprovalDesk& approvals,
-                                                    Clock& clock, Log& log) {
-  auto gate = std::make_unique<SlurmGate>(config, catalog, approvals, clock, log);
+                                                    const LimitWatch& limits, Clock& clock,
+                                                    Log& log) {
+  auto gate = std::make_unique<SlurmGate>(config, catalog, approvals, limits, clock, log);
   // A mistake in the pricing options shows now, and not at every job.
   std::ignore = TRY(guardrails::estimate_workloads({}, catalog, config.guardrails->pricing));
   TRY(gate->listen());
@@ -197,11 +205,14 @@ bool SlurmGate::read_some(Connection& connection) {
 
 std::string SlurmGate::answer(const Connection& connection) {
   const Instant now = clock_.now();
+  const auto limits = limits_.uses();
   guardrails::AdmissionPolicy policy{.rules = config_.guardrails->rules,
                                      .catalog = catalog_,
                                      .pricing = config_.guardrails->pricing,
                                      .admits_unknown = config_.guardrails->slurm.admits_unknown,
-                                     .approvals = &approvals_};
+                                     .approvals = &approvals_,
+                                     .limits = *limits,
+                                     .month_left_ms = month_left_ms(now, config_.policy)};
   policy.pricing.at = now;
   const auto answered = guardrails::answer_slurm_submission(
       connection.text, connection.caller, policy, std::chrono::floor<std::chrono::days>(now));

@@ -17,6 +17,7 @@
 
 #include "allocation/pricing/catalog.h"
 #include "app/context/log.h"
+#include "app/daemon/limit_watch.h"
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/error.h"
@@ -29,10 +30,10 @@ class SlurmGate {
  public:
   // Listens when it returns. All arguments outlive it. REQUIRES: guardrails.slurm has a socket.
   static Result<std::unique_ptr<SlurmGate>> start(const Config& config, const Catalog& catalog,
-                                                  guardrails::ApprovalDesk& approvals, Clock& clock,
-                                                  Log& log);
+                                                  guardrails::ApprovalDesk& approvals,
+                                                  const LimitWatch& limits, Clock& clock, Log& log);
   SlurmGate(const Config& config, const Catalog& catalog, guardrails::ApprovalDesk& approvals,
-            Clock& clock, Log& log);
+            const LimitWatch& limits, Clock& clock, Log& log);
   ~SlurmGate();
   SlurmGate(const SlurmGate&) = delete;
   SlurmGate& operator=(const SlurmGate&) = delete;
@@ -55,6 +56,7 @@ class SlurmGate {
   const Config& config_;
   const Catalog& catalog_;
   guardrails::ApprovalDesk& approvals_;
+  const LimitWatch& limits_;
   Clock& clock_;
   Log& log_;
   // By whether it is a submission or only advice, and by outcome.

@@ -276,6 +276,11 @@ ReplicaGroup read_pod_template(const DocumentNode& pod_template, std::string_vie
   const NodeSharing sharing = demanded_sharing(labels, group.place);
   kubernetes::Pod pod;
   pod.containers = read_containers(pod_spec["containers"]);
+  for (const std::string_view key : {"initContainers", "containers"}) {
+    for (const DocumentNode& container : pod_spec[key].items) {
+      group.images.push_back(container["image"].scalar);
+    }
+  }
   pod.init_containers = read_containers(pod_spec["initContainers"]);
   pod.requests = read_resources(pod_spec.at("resources.requests"));
   pod.overhead = read_resources(pod_spec["overhead"]);

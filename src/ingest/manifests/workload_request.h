@@ -61,6 +61,7 @@ struct ReplicaGroup {
   bool may_span_machines = false;     // --gpus=16 without a number of nodes
   // The time that its replicas hold in one run, added up and at most. Absent: no limit is stated.
   std::optional<std::uint64_t> replica_ms_max = std::nullopt;
+  std::vector<std::string> images = {};  // of its containers, in their order
   // Why its GPUs can't be read; it is then not priced.
   std::string problem = {};
   bool operator==(const ReplicaGroup&) const = default;

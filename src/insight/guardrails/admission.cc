@@ -66,7 +66,10 @@ WorkloadRequest without_lines(WorkloadRequest request) {
   request.line = 0;
   request.notes.clear();
   request.approval.clear();
-  for (manifests::ReplicaGroup& group : request.groups) group.line = 0;
+  for (manifests::ReplicaGroup& group : request.groups) {
+    group.line = 0;
+    group.images.clear();  // a new version of what runs asks for no more
+  }
   return request;
 }
 
@@ -191,7 +194,8 @@ class Review {
     answer_.workload = printable_text(workload_title(workload.workload), 400);
     if (endpoint_ == AdmissionEndpoint::kMutate) return change(workload, is_update);
     if (is_update && has_not_grown(workload.workload)) return;
-    const Verdict verdict = judge_workload(workload, policy_.rules, now->currency, today_);
+    Verdict verdict = judge_workload(workload, policy_.rules, now->currency, today_);
+    add_hits(limit_hits(workload, policy_.limits, now->currency, policy_.month_left_ms), verdict);
     decide_by(verdict);
     if (verdict.decision == Decision::kNeedsApproval) ask_approvals(workload, verdict);
   }

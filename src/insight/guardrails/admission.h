@@ -8,6 +8,7 @@
 // admitted or refused as the policy says, never by accident. Pure: the day for exemptions is given.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "insight/guardrails/approval.h"
 #include "insight/guardrails/estimate.h"
 #include "insight/guardrails/rules.h"
+#include "insight/guardrails/usage_limit.h"
 
 namespace pennyweight::guardrails {
 
@@ -45,6 +47,9 @@ struct AdmissionPolicy {
   std::vector<std::string> controllers = {};
   bool admits_unknown = false;        // what can't be judged
   ApprovalDesk* approvals = nullptr;  // null: what needs an approval is refused
+  // How much of the limits is used, and what is left of the month.
+  std::span<const LimitUse> limits = {};
+  std::uint64_t month_left_ms = 0;
 };
 
 enum class AdmissionEndpoint { kValidate, kMutate };

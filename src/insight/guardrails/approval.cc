@@ -87,6 +87,7 @@ void add_group(const manifests::ReplicaGroup& group, ContentText& out) {
   out.add("spans_machines", std::uint64_t{group.may_span_machines});
   out.add("replica_ms", group.replica_ms_max);
   out.add("problem", group.problem);
+  for (const std::string& image : group.images) out.add("image", image);
 }
 
 struct JudgedCost {

@@ -16,6 +16,7 @@
 #include "ingest/manifests/slurm_job.h"
 #include "insight/guardrails/approval.h"
 #include "insight/guardrails/rules.h"
+#include "insight/guardrails/usage_limit.h"
 #include "reporting/minor_unit.h"
 
 namespace pennyweight::guardrails {
@@ -146,7 +147,8 @@ class SubmissionReview {
     const auto now = estimate();
     if (!now || now->workloads.empty()) return not_judged("its changed form can't be read");
     const WorkloadEstimate& job = now->workloads[0];
-    const Verdict verdict = judge_workload(job, policy_.rules, now->currency, today_);
+    Verdict verdict = judge_workload(job, policy_.rules, now->currency, today_);
+    add_hits(limit_hits(job, policy_.limits, now->currency, policy_.month_left_ms), verdict);
     tell_cost(job, now->currency);
     decide_by(verdict);
     if (verdict.decision == Decision::kNeedsApproval) ask_approvals(job, verdict);

@@ -106,7 +106,7 @@ class GuardReplayer {
     for (const SummaryRow& row : rows) {
       if (row.keys[1].empty()) continue;  // what no workload held
       if (row.costs.effective.currency() != query_.currency) {
-        other_currencies_.insert_or_assign({row.keys[0], row.keys[1]}, true);
+        other_currencies_.insert({row.keys[0], row.keys[1]});
         continue;
       }
       add_cost(row);
@@ -269,7 +269,7 @@ class GuardReplayer {
   std::optional<Interval> period_;  // the month
   std::map<WorkloadKey, WorkloadCost> costs_;
   std::map<WorkloadKey, WorkloadFacts> facts_;
-  std::map<WorkloadKey, bool> other_currencies_;
+  std::set<WorkloadKey> other_currencies_;
   std::map<std::string, OwnerReplay> owners_;
 };
 

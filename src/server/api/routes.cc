@@ -76,6 +76,7 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/what-if/runs/{id}", "read_rules", get_what_if_run},
     {"DELETE", "/what-if/runs/{id}", "read_rules", end_what_if_run},
     {"GET", "/what-if/runs/{id}/{table}", "read_rules", get_what_if_table},
+    {"GET", "/limits", "read_rules", get_limits},
 
     {"GET", "/live", "read_live", get_live},
     {"GET", "/live/now", "read_live", get_live_now},

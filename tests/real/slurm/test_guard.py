@@ -239,6 +239,46 @@ def check_approval(cwd, slurm):
     expect(again.returncode != 0 and "used" in again.stderr, f"once is once: {again.stderr}")
 
 
+LIMITS = """store: {path: limits.duckdb}
+guardrails:
+  pricing: {gpu_models: {a100: A100-SXM4-40GB, h100: H100-SXM5-80GB}}
+  limits:
+  - {name: llm, gpus: {A100-SXM4-40GB: 4, H100-SXM5-80GB: 2}, slurm_account: proj-llm}
+  - {name: fresh, gpus: {A100-SXM4-40GB: 1}, slurm_account: proj-fresh}
+"""
+
+
+def check_limits(cwd, slurm):
+    """sacctmgr takes the export, twice is once, and what differs is found."""
+    (cwd / "limits.yaml").write_text(LIMITS)
+
+    def limits(*words, code=0):
+        done = subprocess.run([BINARY, "--config", "limits.yaml", "guard", "limits", "--export", "slurm", *words],
+                              cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+        expect(done.returncode == code, f"{words}: {done.returncode} {done.stdout} {done.stderr}")
+        return done.stdout
+
+    def real():
+        text = slurm.run("sacctmgr", "--parsable2", "show", "assoc", "format=account,user,grptres,grptresmins")
+        (cwd / "assoc.txt").write_text(text)
+        return text
+
+    real()
+    limits("--drift", "assoc.txt", code=1)
+    (cwd / "limits.sh").write_text(limits())
+    states = []
+    for _ in range(2):
+        done = subprocess.run(["sh", "limits.sh"], cwd=cwd, env=slurm.env, capture_output=True, text=True, timeout=60,
+                              check=False)
+        expect(done.returncode == 0, f"sacctmgr refuses: {done.stdout} {done.stderr}")
+        states.append(real())
+    expect(states[0] == states[1] and "gres/gpu=6" in states[0] and "proj-fresh" in states[0], f"{states}")
+    limits("--drift", "assoc.txt")
+    slurm.run("sacctmgr", "-i", "modify", "account", "where", "name=proj-llm", "set", "GrpTRES=gres/gpu=3")
+    real()
+    expect("3" in limits("--drift", "assoc.txt", code=1), "a changed limit is found")
+
+
 def check_attackers(slurm, serve):
     held = slurm.job(slurm.sbatch("--gres=gpu:a100:1", "--time=10", "--comment=team=nlp", "--hold"))
     for change in ("NumNodes=2", "Gres=gpu:a100:4", "Comment=x", "MinCPUsNode=8", "NumCPUs=8"):
@@ -339,7 +379,7 @@ def main():
                 slurm.until("the QOS is known", lambda: slurm.sbatch(
                     "--qos=low", "--time=1", "--comment=team=t").returncode == 0)
                 for check, words in ((check_refusals, (slurm,)), (check_changes, (slurm,)), (check_costs, (cwd, slurm)),
-                                     (check_approval, (cwd, slurm)), (check_attackers, (slurm, serve)),
+                                     (check_approval, (cwd, slurm)), (check_attackers, (slurm, serve)), (check_limits, (cwd, slurm)),
                                      (check_down, (cwd, slurm, serve))):
                     check(*words)
                     say(f"{check.__name__}: {len(failures)} failed so far")

@@ -1,0 +1,34 @@
+// guard limits and guard export: limits and rules as this program sees them, and in the words of
+// Kubernetes, Kueue, Volcano, Kyverno, Gatekeeper and Slurm.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/cli/shared_options.h"
+#include "app/context/context.h"
+#include "core/error.h"
+#include "core/instant.h"
+#include "insight/guardrails/usage_limit.h"
+
+namespace pennyweight {
+
+struct GuardLimitArguments {
+  std::string system;              // an export; empty: tables
+  std::vector<std::string> drift;  // files of what a cluster has
+  bool checks = false;
+  TableOptions table;
+};
+
+struct GuardExportArguments {
+  std::string system = "cel";
+};
+
+Result<ExitCode> run_guard_limits(const GuardLimitArguments& arguments, Context& context);
+Result<ExitCode> run_guard_export(const GuardExportArguments& arguments, Context& context);
+
+// The limits of money and GPU-hours, measured in the ledger; empty, without opening the ledger,
+// where there are none.
+Result<std::vector<guardrails::LimitUse>> measured_limits(Context& context);
+
+}  // namespace pennyweight

@@ -1,0 +1,203 @@
+// What differs between the limits that are wanted and those that a cluster has.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/ascii.h"
+#include "core/plain_text.h"
+#include "core/try.h"
+#include "ingest/manifests/document.h"
+#include "insight/guardrails/limit_export.h"
+
+namespace pennyweight::guardrails {
+namespace {
+
+using manifests::DocumentNode;
+
+constexpr std::string_view kQuotaKinds[] = {"ResourceQuota", "ClusterQueue",   "LocalQueue",
+                                            "Cohort",        "ResourceFlavor", "Queue"};
+
+// Values of a specification by their paths; items of lists by their names, so that their order does
+// not matter.
+void flatten(const DocumentNode& node, const std::string& path, const std::string& object,
+             bool is_ours, std::vector<QuotaSetting>& settings) {
+  switch (node.kind) {
+    case DocumentNode::Kind::kNull:
+      return;
+    case DocumentNode::Kind::kScalar:
+      settings.push_back({object, path, node.scalar, is_ours});
+      return;
+    case DocumentNode::Kind::kMapping:
+      for (const auto& [key, value] : node.fields) {
+        flatten(value, path.empty() ? key : path + "." + key, object, is_ours, settings);
+      }
+      return;
+    case DocumentNode::Kind::kSequence:
+      for (std::size_t i = 0; i < node.items.size(); ++i) {
+        const std::string& name = node.items[i]["name"].scalar;
+        flatten(node.items[i],
+                fmt::format("{}[{}]", path, name.empty() ? fmt::format("{}", i) : name), object,
+                is_ours, settings);
+      }
+  }
+}
+
+void add_object(const DocumentNode& object, std::vector<QuotaSetting>& settings) {
+  const std::string& kind = object["kind"].scalar;
+  if (kind.ends_with("List")) {
+    for (const DocumentNode& item : object["items"].items) add_object(item, settings);
+    return;
+  }
+  if (std::ranges::find(kQuotaKinds, kind) == std::end(kQuotaKinds)) return;
+  const std::string& name_space = object.at("metadata.namespace").scalar;
+  const std::string title =
+      printable_text(fmt::format("{} {}{}{}", kind, name_space, name_space.empty() ? "" : "/",
+                                 object.at("metadata.name").scalar),
+                     400);
+  const bool is_ours =
+      object.at("metadata.labels")["app.kubernetes.io/managed-by"].scalar == "pennyweight";
+  settings.push_back({title, "", "present", is_ours});
+  flatten(object["spec"], "", title, is_ours, settings);
+}
+
+std::vector<std::string> cells_of(std::string_view line, char separator) {
+  std::vector<std::string> cells;
+  while (true) {
+    const std::size_t cut = line.find(separator);
+    cells.emplace_back(line.substr(0, cut));
+    if (cut == std::string_view::npos) return cells;
+    line.remove_prefix(cut + 1);
+  }
+}
+
+void add_tres(const std::string& object, const std::string& field, std::string_view tres,
+              std::vector<QuotaSetting>& settings) {
+  for (const std::string& entry : cells_of(tres, ',')) {
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string::npos) continue;
+    settings.push_back({object, field + " " + entry.substr(0, equals), entry.substr(equals + 1)});
+  }
+}
+
+// Of accounts; users and QOS are not ours.
+Result<std::vector<QuotaSetting>> read_associations(std::string_view text, std::string_view name) {
+  std::vector<QuotaSetting> settings;
+  std::vector<std::string> header;
+  int number = 0;
+  for (const std::string& line : cells_of(text, '\n')) {
+    ++number;
+    if (line.empty()) continue;
+    std::vector<std::string> cells = cells_of(line, '|');
+    if (header.empty()) {
+      for (std::string& cell : cells) cell = ascii::lower_case(cell);
+      header = std::move(cells);
+      continue;
+    }
+    if (cells.size() != header.size()) {
+      return fail(ErrorCode::kBadFile, fmt::format("{}:{}: {} columns instead of {}", name, number,
+                                                   cells.size(), header.size()));
+    }
+    const auto cell = [&](std::string_view column) -> const std::string* {
+      const auto at = std::ranges::find(header, column);
+      return at == header.end() ? nullptr : &cells[static_cast<std::size_t>(at - header.begin())];
+    };
+    const std::string* const account = cell("account");
+    const std::string* const user = cell("user");
+    const std::string* const running = cell("grptres");
+    const std::string* const minutes = cell("grptresmins");
+    if (account == nullptr || user == nullptr || running == nullptr || minutes == nullptr) {
+      return fail(ErrorCode::kBadFile,
+                  fmt::format("{}: the columns account, user, grptres and grptresmins are needed: "
+                              "sacctmgr --parsable2 show assoc "
+                              "format=account,user,grptres,grptresmins",
+                              name));
+    }
+    if (!user->empty()) continue;
+    const std::string object = "account " + printable_text(*account, 200);
+    settings.push_back({object, "", "present"});
+    add_tres(object, "GrpTRES", *running, settings);
+    add_tres(object, "GrpTRESMins", *minutes, settings);
+  }
+  return settings;
+}
+
+// The settings of a script of ours; -1 stands for no limit.
+std::vector<QuotaSetting> script_settings(std::string_view script) {
+  std::vector<QuotaSetting> settings;
+  for (const std::string& line : cells_of(script, '\n')) {
+    constexpr std::string_view kModify = "sacctmgr --immediate modify account where name=";
+    if (!line.starts_with(kModify)) continue;
+    const auto words = cells_of(line.substr(kModify.size()), ' ');
+    const std::string object = "account " + words[0];
+    settings.push_back({object, "", "present"});
+    for (const std::string& word : words) {
+      const std::size_t equals = word.find('=');
+      if (!word.starts_with("GrpTRES") || equals == std::string::npos) continue;
+      add_tres(object, word.substr(0, equals), std::string_view(word).substr(equals + 1), settings);
+    }
+  }
+  std::erase_if(settings, [](const QuotaSetting& setting) { return setting.value == "-1"; });
+  return settings;
+}
+
+}  // namespace
+
+Result<std::vector<QuotaSetting>> read_quota_settings(std::string_view text,
+                                                      std::string_view name) {
+  const std::string first = ascii::lower_case(text.substr(0, text.find('\n')));
+  if (first.find('|') != std::string::npos && first.find("account") != std::string::npos) {
+    return read_associations(text, name);
+  }
+  const auto documents = TRY(manifests::parse_documents(
+      text, name, {.bytes = 256U << 20U, .values = std::size_t{20'000'000}}));
+  std::vector<QuotaSetting> settings;
+  for (const DocumentNode& document : documents) add_object(document, settings);
+  return settings;
+}
+
+Result<std::vector<QuotaSetting>> wanted_settings(const LimitExport& exported, LimitSystem system) {
+  if (system == LimitSystem::kSlurm) return script_settings(exported.text);
+  return read_quota_settings(exported.text, "the export");
+}
+
+std::vector<QuotaDrift> find_drift(std::span<const QuotaSetting> wanted,
+                                   std::span<const QuotaSetting> real) {
+  const auto key = [](const QuotaSetting& setting) {
+    return std::pair(setting.object, setting.field);
+  };
+  std::map<std::pair<std::string, std::string>, std::string> there;
+  for (const QuotaSetting& setting : real) there.emplace(key(setting), setting.value);
+  std::vector<QuotaDrift> drifts;
+  std::set<std::string> missing;
+  std::set<std::string> objects;
+  for (const QuotaSetting& setting : wanted) {
+    objects.insert(setting.object);
+    if (missing.contains(setting.object)) continue;  // said once
+    const auto at = there.find(key(setting));
+    if (at != there.end() && at->second == setting.value) continue;
+    // What a system leaves out where it is its default.
+    const bool is_default = at == there.end() && setting.value == "None";
+    if (is_default && there.contains({setting.object, ""})) continue;
+    if (setting.field.empty()) missing.insert(setting.object);
+    drifts.push_back({setting.object, setting.field.empty() ? "the object" : setting.field,
+                      setting.value, at == there.end() ? "" : at->second});
+  }
+  for (const QuotaSetting& setting : real) {
+    if (!setting.is_ours || !setting.field.empty() || objects.contains(setting.object)) continue;
+    drifts.push_back({setting.object, "the object", "", "present"});
+  }
+  // A limit of an account that nobody wants any more.
+  for (const QuotaSetting& setting : real) {
+    const bool is_ours = setting.object.starts_with("account ") &&
+                         objects.contains(setting.object) &&
+                         setting.field.find("gres/gpu") != std::string::npos;
+    if (!is_ours) continue;
+    const bool is_wanted = std::ranges::any_of(
+        wanted, [&](const QuotaSetting& one) { return key(one) == key(setting); });
+    if (!is_wanted) drifts.push_back({setting.object, setting.field, "", setting.value});
+  }
+  return drifts;
+}
+
+}  // namespace pennyweight::guardrails

@@ -1,0 +1,251 @@
+#include "insight/guardrails/limit_export.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/ascii.h"
+#include "core/gpu/gpu_model.h"
+
+namespace pennyweight::guardrails {
+namespace {
+
+using GpuNames = std::map<std::string, std::string, std::less<>>;
+
+constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+constexpr std::string_view kManaged = "{app.kubernetes.io/managed-by: pennyweight}";
+
+// Names of objects: "H100-SXM5-80GB" is "h100-sxm5-80gb".
+std::string object_name(std::string_view text) {
+  std::string name;
+  for (const char c : ascii::lower_case(text)) name += ascii::is_letter_or_digit(c) ? c : '-';
+  return name;
+}
+
+bool is_gres_type(std::string_view name) {
+  return !name.empty() && name == ascii::lower_case(name) &&
+         name.find_first_of(" /=,:|'\"") == std::string_view::npos;
+}
+
+// The names that mean a model.
+std::vector<std::string> names_of(const std::string& model, const GpuNames& names) {
+  const GpuModel* const wanted = find_gpu_model(model);
+  std::vector<std::string> found;
+  for (const auto& [name, means] : names) {
+    if (!name.empty() && wanted != nullptr && find_gpu_model(means) == wanted) {
+      found.push_back(name);
+    }
+  }
+  return found;
+}
+
+std::optional<std::string> gres_type(const std::string& model, const GpuNames& names) {
+  for (std::string& name : names_of(model, names)) {
+    if (is_gres_type(name)) return std::move(name);
+  }
+  return std::nullopt;
+}
+
+// The value of the label nvidia.com/gpu.product, which GPU feature discovery makes of NVML's name.
+std::string product_label(const std::string& model, const GpuNames& names) {
+  for (std::string& name : names_of(model, names)) {
+    if (name.starts_with("NVIDIA-") || name.starts_with("Tesla-")) return std::move(name);
+  }
+  const GpuModel* const known = find_gpu_model(model);
+  std::string label = known == nullptr ? model : known->device_name;
+  std::ranges::replace(label, ' ', '-');
+  return label;
+}
+
+std::uint64_t all_gpus(const UsageLimit& limit) {
+  std::uint64_t count = 0;
+  for (const GpuQuota& quota : limit.gpus) count += quota.count;
+  return count;
+}
+
+class LimitWriter {
+ public:
+  LimitWriter(std::span<const LimitUse> uses, const GpuNames& names) : uses_(uses), names_(names) {}
+
+  LimitExport write(LimitSystem system) {
+    if (system == LimitSystem::kKueue) write_shared();
+    if (system == LimitSystem::kSlurm) {
+      out_.text =
+          "#!/bin/sh\n# Limits of Slurm accounts, made by pennyweight; may be run again.\nset "
+          "-eu\n";
+    }
+    for (const LimitUse& use : uses_) {
+      const UsageLimit& limit = use.limit;
+      if (limit.gpus.empty() && system != LimitSystem::kSlurm) {
+        if (limit.per_month || limit.gpu_hours) {
+          note(limit, "money and GPU-hours are watched by serve, and have no word here");
+        }
+        continue;
+      }
+      switch (system) {
+        case LimitSystem::kResourceQuota:
+          write_resource_quota(limit);
+          break;
+        case LimitSystem::kKueue:
+          write_queues(use);
+          break;
+        case LimitSystem::kVolcano:
+          write_volcano(limit);
+          break;
+        case LimitSystem::kSlurm:
+          write_account(limit);
+          break;
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void note(const UsageLimit& limit, std::string_view what) {
+    out_.notes.push_back(fmt::format("limit {}: {}", limit.name, what));
+  }
+
+  void object(std::string_view version, std::string_view kind, std::string_view name,
+              std::string_view name_space = "") {
+    out_.text += out_.text.empty() ? "" : "---\n";
+    out_.text +=
+        fmt::format("apiVersion: {}\nkind: {}\nmetadata:\n  name: {}\n", version, kind, name);
+    if (!name_space.empty()) out_.text += fmt::format("  namespace: {}\n", name_space);
+    out_.text += fmt::format("  labels: {}\n", kManaged);
+  }
+
+  void write_resource_quota(const UsageLimit& limit) {
+    if (!limit.is_hard)
+      return note(limit, "a ResourceQuota is always hard, so a soft limit is none");
+    if (limit.namespaces.size() != 1) {
+      return note(limit, limit.namespaces.empty()
+                             ? "it names no namespace, and a ResourceQuota is of one"
+                             : "it has several namespaces, and a ResourceQuota is of one alone");
+    }
+    object("v1", "ResourceQuota", "pennyweight-" + limit.name, limit.namespaces[0]);
+    out_.text +=
+        fmt::format("spec:\n  hard:\n    requests.{}: \"{}\"\n", kGpuResource, all_gpus(limit));
+    if (limit.gpus.size() > 1) {
+      note(limit, "a ResourceQuota knows no GPU models: it has the sum of them");
+    }
+  }
+
+  // The flavors and cohorts that queues refer to.
+  void write_shared() {
+    std::set<std::string> models;
+    std::set<std::string> cohorts;
+    for (const LimitUse& use : uses_) {
+      if (use.limit.gpus.empty()) continue;
+      for (const GpuQuota& quota : use.limit.gpus) models.insert(quota.model);
+      if (!use.limit.cohort.empty()) cohorts.insert(use.limit.cohort);
+    }
+    for (const std::string& model : models) {
+      object("kueue.x-k8s.io/v1beta1", "ResourceFlavor", object_name(model));
+      out_.text += fmt::format("spec:\n  nodeLabels: {{nvidia.com/gpu.product: {}}}\n",
+                               product_label(model, names_));
+    }
+    for (const std::string& cohort : cohorts) {
+      object("kueue.x-k8s.io/v1beta1", "Cohort", cohort);
+    }
+  }
+
+  void write_queues(const LimitUse& use) {
+    const UsageLimit& limit = use.limit;
+    if (limit.namespaces.empty()) {
+      return note(limit, "it names no namespaces, so nobody could use its queue");
+    }
+    if (!limit.is_hard && limit.cohort.empty()) {
+      return note(limit, "it is soft and in no cohort: a queue without a cohort is always hard");
+    }
+    object("kueue.x-k8s.io/v1beta1", "ClusterQueue", limit.name);
+    out_.text += "spec:\n";
+    if (!limit.cohort.empty()) out_.text += fmt::format("  cohort: {}\n", limit.cohort);
+    out_.text += fmt::format(
+        "  stopPolicy: {}\n  namespaceSelector:\n    matchExpressions:\n"
+        "    - {{key: kubernetes.io/metadata.name, operator: In, values: [{}]}}\n"
+        "  resourceGroups:\n  - coveredResources: [{}]\n    flavors:\n",
+        limit.is_hard && use.is_exhausted() ? "Hold" : "None", fmt::join(limit.namespaces, ", "),
+        kGpuResource);
+    for (const GpuQuota& quota : limit.gpus) {
+      out_.text += fmt::format(
+          "    - name: {}\n      resources:\n      - name: {}\n"
+          "        nominalQuota: \"{}\"\n",
+          object_name(quota.model), kGpuResource, quota.count);
+      // A soft limit may borrow whatever is idle.
+      if (!limit.cohort.empty() && limit.is_hard) {
+        out_.text += fmt::format("        borrowingLimit: \"{}\"\n", quota.borrowed_max);
+      }
+    }
+    const bool lends_nowhere = std::ranges::any_of(limit.gpus, &GpuQuota::borrowed_max);
+    if (limit.cohort.empty() && lends_nowhere) {
+      note(limit, "it may borrow, and is in no cohort to borrow from");
+    }
+    for (const std::string& name_space : limit.namespaces) {
+      object("kueue.x-k8s.io/v1beta1", "LocalQueue", limit.name, name_space);
+      out_.text += fmt::format("spec:\n  clusterQueue: {}\n", limit.name);
+    }
+  }
+
+  void write_volcano(const UsageLimit& limit) {
+    if (!limit.is_hard)
+      return note(limit, "the capability of a queue is hard, so a soft limit is none");
+    object("scheduling.volcano.sh/v1beta1", "Queue", limit.name);
+    out_.text +=
+        fmt::format("spec:\n  weight: 1\n  reclaimable: true\n  capability:\n    {}: \"{}\"\n",
+                    kGpuResource, all_gpus(limit));
+    if (limit.gpus.size() > 1)
+      note(limit, "a queue of Volcano knows no GPU models: it has the sum");
+  }
+
+  void write_account(const UsageLimit& limit) {
+    if (limit.slurm_account.empty()) return;
+    if (!limit.is_hard) {
+      return note(limit, "limits of associations are hard, so a soft limit is none");
+    }
+    std::vector<std::string> tres;
+    for (const GpuQuota& quota : limit.gpus) {
+      const auto type = gres_type(quota.model, names_);
+      if (type) {
+        tres.push_back(fmt::format("gres/gpu:{}={}", *type, quota.count));
+      } else {
+        note(limit, fmt::format("guardrails.pricing.gpu_models names no gres type for {}: only the "
+                                "sum of all GPUs is limited",
+                                quota.model));
+      }
+    }
+    // -1 takes a limit away, so that running it again leaves nothing of a former one.
+    tres.push_back(limit.gpus.empty() ? std::string("gres/gpu=-1")
+                                      : fmt::format("gres/gpu={}", all_gpus(limit)));
+    const std::string minutes =
+        limit.gpu_hours ? fmt::format("{}", static_cast<std::int64_t>(limit.gpu_hours->ticks() *
+                                                                      60 / Money::kTicksPerUnit))
+                        : "-1";
+    const std::string& account = limit.slurm_account;
+    out_.text += fmt::format(
+        "sacctmgr --noheader --parsable2 show account where name={0} format=account | grep -qx {0} "
+        "|| "
+        "sacctmgr --immediate add account {0}\n"
+        "sacctmgr --immediate modify account where name={0} set GrpTRES={1} "
+        "GrpTRESMins=gres/gpu={2}\n",
+        account, fmt::join(tres, ","), minutes);
+    if (limit.per_month) {
+      note(limit, "money is watched by job_submit.lua and serve; Slurm has no word for it");
+    }
+  }
+
+  std::span<const LimitUse> uses_;
+  const GpuNames& names_;
+  LimitExport out_;
+};
+
+}  // namespace
+
+LimitExport export_limits(std::span<const LimitUse> uses, LimitSystem system,
+                          const GpuNames& gpu_names) {
+  return LimitWriter(uses, gpu_names).write(system);
+}
+
+}  // namespace pennyweight::guardrails

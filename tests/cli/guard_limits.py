@@ -1,0 +1,74 @@
+"""Limits: exports held to the schemas of their readers, drift, and rules in the words of Kubernetes."""
+import json
+import pathlib
+import re
+
+import yaml
+
+from harness import expect, folder, report
+from harness import run as run_program
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+cwd = folder()
+SCHEMAS = json.loads((pathlib.Path(__file__).resolve().parents[1] / "data" / "quotas" / "schemas.json").read_text())
+CONFIG = """store: {path: ledger.duckdb}
+guardrails:
+  pricing: {gpu_models: {h100: H100-SXM5-80GB, a100: A100-SXM4-80GB}}
+  rules:
+  - {name: owner, when: {kind: "*", label_missing: [team]}, reason: who pays must be known}
+  - {name: costly, when: {per_hour_above: 100 USD}, reason: too dear}
+  limits:
+  - {name: nlp, gpus: {H100-SXM5-80GB: 16, A100-SXM4-80GB: 8}, borrow: {H100-SXM5-80GB: 4}, cohort: research,
+     namespaces: [nlp-train, nlp-serve], slurm_account: nlp}
+  - {name: cv, gpus: {H100-SXM5-80GB: 4}, namespaces: [cv], cohort: research, enforcement: soft}
+  - {name: solo, gpus: {A100-SXM4-80GB: 2}, namespaces: [solo]}
+"""
+(cwd / "pennyweight.yaml").write_text(CONFIG)
+
+
+def run(*words, code=0):
+    got, out, err = run_program(list(words), cwd)
+    expect(got == code, f"{words}: {got} {out} {err}")
+    return out
+
+
+def check_export(system, kinds):
+    text = run("guard", "limits", "--export", system)
+    expect(text == run("guard", "limits", "--export", system), f"{system}: twice the same")
+    found = list(yaml.safe_load_all(text))
+    expect(sorted({one["kind"] for one in found}) == sorted(kinds), f"{system}: {[one['kind'] for one in found]}")
+    for one in found:
+        schema = SCHEMAS.get(one["kind"])
+        if schema is not None and jsonschema is not None:
+            problems = [error.message for error in jsonschema.Draft202012Validator(schema).iter_errors(one.get("spec", {}))]
+            expect(not problems, f"{one['kind']} {one['metadata']['name']}: {problems}")
+        if one["kind"] == "ClusterQueue" and "cohort" not in one["spec"]:
+            expect("borrowingLimit" not in json.dumps(one), "borrowingLimit needs a cohort")
+    # What is there is what is wanted; a changed number is found.
+    (cwd / "real.yaml").write_text(text)
+    run("guard", "limits", "--export", system, "--drift", "real.yaml")
+    (cwd / "real.yaml").write_text(re.sub(r'"16"|"24"|"2"', '"99"', text))
+    changed = run("guard", "limits", "--export", system, "--drift", "real.yaml", code=1)
+    expect("99" in changed, f"{system}: {changed}")
+    (cwd / "real.yaml").write_text("apiVersion: v1\nkind: List\nitems: []\n")
+    run("guard", "limits", "--export", system, "--drift", "real.yaml", code=1)
+    return found
+
+
+kueue = check_export("kueue", ["ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor"])
+nlp = next(one for one in kueue if one["kind"] == "ClusterQueue" and one["metadata"]["name"] == "nlp")
+flavors = {one["name"]: one["resources"][0] for one in nlp["spec"]["resourceGroups"][0]["flavors"]}
+expect(flavors["h100-sxm5-80gb"] == {"name": "nvidia.com/gpu", "nominalQuota": "16", "borrowingLimit": "4"}, f"{flavors}")
+quotas = check_export("resourcequota", ["ResourceQuota"])
+expect([one["spec"]["hard"] for one in quotas] == [{"requests.nvidia.com/gpu": "2"}], f"only solo can be said: {quotas}")
+check_export("volcano", ["Queue"])
+script = run("guard", "limits", "--export", "slurm")
+expect("GrpTRES=gres/gpu:h100=16,gres/gpu:a100=8,gres/gpu=24 GrpTRESMins=gres/gpu=-1" in script, script)
+for policy in ("cel", "kyverno", "gatekeeper"):
+    text = run("guard", "export", "--policy", policy)
+    expect("rule 'costly': it asks for a price" in text and len(list(yaml.safe_load_all(text))) >= 1, f"{policy}: {text}")
+report("guard_limits")
