@@ -105,12 +105,12 @@ void AlertFinder::find_by_owner(const DailyCostQuery& costs, AlertFindings& foun
 }
 
 // Outcomes since those that were read last. While an alert goes on, each time, so that it ends
-// soon.
-void AlertFinder::read_checkpoints(Instant now, const AlertBook& book) {
-  if (!sources_.outcomes) return;
+// soon; and after a read that failed. Returns whether checkpoints are known.
+bool AlertFinder::read_checkpoints(Instant now, const AlertBook& book) {
+  if (!sources_.outcomes) return true;
   const bool goes_on =
       std::ranges::any_of(book, [](const auto& one) { return one.first.first == "no_checkpoint"; });
-  if (!goes_on && !is_due(checkpoints_read_, kDaysEvery, now)) return;
+  if (!goes_on && !missed_checkpoints_ && !is_due(checkpoints_read_, kDaysEvery, now)) return true;
   // A clock that went back far begins anew.
   const bool is_next = checkpoints_read_ && *checkpoints_read_ - kCheckpointsOverlap < now;
   const Instant since = is_next ? *checkpoints_read_ - kCheckpointsOverlap : now - kCheckpointsBack;
@@ -118,8 +118,11 @@ void AlertFinder::read_checkpoints(Instant now, const AlertBook& book) {
     note_checkpoints(batch, checkpoints_);
   });
   report("checkpoints", read ? nullptr : &read.error());
+  missed_checkpoints_ = !read.has_value();
+  if (missed_checkpoints_) return false;
   checkpoints_read_ = now;
   std::erase_if(checkpoints_, [&](const auto& one) { return now - one.second > kCheckpointsKept; });
+  return true;
 }
 
 void AlertFinder::reconcile(Instant now) {
@@ -255,15 +258,19 @@ void AlertFinder::find_unknown_checkpoints(const AlertBook& book, AlertFindings&
 AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) {
   AlertFindings found;
   const auto add = [&](const std::vector<AlertCondition>& more) { add_enabled(more, found); };
-  read_checkpoints(now, book);
+  const bool knows_checkpoints = read_checkpoints(now, book);
   view_ = sources_.live ? sources_.live() : nullptr;
   const auto& view = view_;
   if (view) {
     add(live_conditions(*view, config_.alerts));
     shorten_proven_waits(*view, found.conditions);
-    add(checkpoint_conditions(*view, checkpoints_, now,
-                              std::chrono::hours(config_.alerts.thresholds.checkpoint_hours)));
-    find_unknown_checkpoints(book, found);
+    if (knows_checkpoints) {
+      add(checkpoint_conditions(*view, checkpoints_, now,
+                                std::chrono::hours(config_.alerts.thresholds.checkpoint_hours)));
+      find_unknown_checkpoints(book, found);
+    } else {
+      found.unknown.push_back({"no_checkpoint"});
+    }
   } else {
     found.unknown.insert(found.unknown.end(), {{"gpu_idle"},
                                                {"inference_idle"},

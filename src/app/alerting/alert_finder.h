@@ -78,7 +78,7 @@ class AlertFinder {
  private:
   void report(const std::string& doing, const Error* why);
   std::vector<Budget> all_budgets(AlertFindings& found);
-  void read_checkpoints(Instant now, const AlertBook& book);
+  bool read_checkpoints(Instant now, const AlertBook& book);
   void find_unknown_checkpoints(const AlertBook& book, AlertFindings& found) const;
   void look_at_days(Date today, Instant now);
   void find_in_days(Date today, AlertFindings& found);
@@ -99,7 +99,8 @@ class AlertFinder {
   std::shared_ptr<const LiveView> view_;
   CheckpointTimes checkpoints_;
   std::optional<Instant> checkpoints_read_;
-  AlertFindings reconciliation_;  // of the last one
+  bool missed_checkpoints_ = false;  // the last read of them failed
+  AlertFindings reconciliation_;     // of the last one
   std::optional<Instant> reconciled_;
   std::uint64_t reconciled_version_ = 0;
   AlertFindings days_;             // of the last look at all days

@@ -66,6 +66,7 @@ class AlertFinderTest : public testing::Test {
          .version = [this] { return version_; },
          .outcomes = [this](const Interval& during, const auto& sink) -> Result<void> {
            ++reads_;
+           if (fails_) return fail(ErrorCode::kIo, "the ledger is in use");
            for (const Instant at : checkpoints_) {
              if (!during.contains(at)) continue;
              const Outcome one(ClusterId("lab"), WorkloadId("ml/a"), "checkpoints",
@@ -102,6 +103,7 @@ class AlertFinderTest : public testing::Test {
   std::uint64_t version_ = 1;
   std::vector<Instant> checkpoints_;
   int reads_ = 0;
+  bool fails_ = false;
   std::uint64_t lines_off_ = 0;
   int reconciled_ = 0;
 };
@@ -138,6 +140,31 @@ TEST_F(AlertFinderTest, AnAlertOfCheckpointsEndsWithTheNextOne) {
   book[{"no_checkpoint", "lab/ml/a"}].condition = {
       .rule = "no_checkpoint", .scope = "lab/ml/a", .subject = "lab/ml/a"};
   EXPECT_THAT(rules(finder, book), testing::IsEmpty());
+}
+
+// Checkpoints that can't be read may have been written: nothing fires, and nothing ends.
+TEST_F(AlertFinderTest, CheckpointsThatCannotBeReadAreUnknownAndReadAgain) {
+  config_.alerts.off = {"low_utilisation"};
+  checkpoints_ = {now_ - hours(3)};
+  AlertFinder finder = this->finder();
+  EXPECT_THAT(rules(finder), testing::ElementsAre("no_checkpoint at once"));
+  const auto unknown = [&] {
+    std::vector<std::string> names;
+    for (const UnknownAlerts& one : finder.find(*parse_date("2026-03-04"), now_, {}).unknown) {
+      names.push_back(one.rule);
+    }
+    return names;
+  };
+  EXPECT_THAT(unknown(), testing::Not(testing::Contains("no_checkpoint")));
+  now_ += hours(4);
+  checkpoints_.push_back(now_ - minutes(5));
+  fails_ = true;
+  EXPECT_THAT(rules(finder), testing::IsEmpty());
+  EXPECT_THAT(unknown(), testing::Contains("no_checkpoint"));
+  fails_ = false;
+  now_ += minutes(1);
+  EXPECT_THAT(rules(finder), testing::IsEmpty()) << "what was missed is read at once";
+  EXPECT_THAT(unknown(), testing::Not(testing::Contains("no_checkpoint")));
 }
 
 TEST_F(AlertFinderTest, ALedgerThatIsOffIsReconciledAgainAfterARun) {
