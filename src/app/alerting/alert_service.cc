@@ -21,7 +21,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::ptrdiff_t kWaitingMax = 10'000;  // for one receiver
 constexpr std::size_t kDeadMax = 10'000;
 constexpr std::uint32_t kAttemptsMax = 40;   // with the back-off, a day
 constexpr std::size_t kDeliveriesMax = 200;  // of one round
@@ -157,21 +156,6 @@ bool AlertService::take_back(const ReceiverConfig& receiver, const Alert& alert)
   return is_unheard;
 }
 
-// One receiver that can't be reached takes no room from the others. Callers hold the mutex.
-void AlertService::give_up_oldest(const std::string& receiver) {
-  auto waiting = std::ranges::count(state_.outbox, receiver, &OutboxEntry::receiver);
-  for (auto at = state_.outbox.begin(); at != state_.outbox.end() && waiting > kWaitingMax;) {
-    if (at->receiver != receiver) {
-      ++at;
-      continue;
-    }
-    at->problem = "too many notifications wait";
-    state_.dead.push_back(std::move(*at));
-    at = state_.outbox.erase(at);
-    --waiting;
-  }
-}
-
 // Callers hold the mutex.
 void AlertService::enqueue(std::span<const AlertNotification> notifications, Instant now) {
   for (const AlertNotification& told : notifications) {
@@ -192,7 +176,7 @@ void AlertService::enqueue(std::span<const AlertNotification> notifications, Ins
       state_.outbox.push_back({.receiver = receiver.name, .notification = told, .next = next});
     }
   }
-  for (const ReceiverConfig& receiver : config_.alerts.receivers) give_up_oldest(receiver.name);
+  if (!notifications.empty()) limit_outbox(state_);
   while (state_.dead.size() > kDeadMax) state_.dead.pop_front();
 }
 
@@ -242,23 +226,25 @@ void AlertService::evaluate(Instant now, Scope scope) {
   const std::lock_guard lock(mutex_);
   budgets_ = finder_.budgets();
   is_evaluated_ = true;
-  const AlertState before = state_;
   const AlertTiming timing{
       .hold = std::max(milliseconds(300'000), 3 * milliseconds(config_.alerts.every_ms)),
       .repeat = milliseconds(config_.alerts.repeat_ms)};
+  AlertBook book_before = state_.book;
+  const auto told =
+      step_alerts(state_.book, found.conditions, now, *day, silences(now), timing, found.unknown);
+  // When an alert was last seen is not worth a write every few seconds, nor a copy of what waits.
+  const bool is_same_book =
+      std::ranges::equal(std::views::keys(book_before), std::views::keys(state_.book));
+  if (scope == Scope::kDevices && told.empty() && is_same_book) return;
+  AlertState before = state_;
+  before.book = std::move(book_before);
   std::erase_if(state_.silences, [&](const PutSilence& one) {
     return one.what.to && *one.what.to + kSilenceKept < *day;
   });
-  const auto told =
-      step_alerts(state_.book, found.conditions, now, *day, silences(now), timing, found.unknown);
   enqueue(told, now);
   keep_ended(before.book, now);
-  // When an alert was last seen is not worth a write every few seconds.
-  const bool is_same_book =
-      std::ranges::equal(std::views::keys(before.book), std::views::keys(state_.book));
-  if (scope == Scope::kDevices && told.empty() && is_same_book) return;
   // What is not on disk is not sent: it is found again at the next evaluation.
-  if (!save()) state_ = before;
+  if (!save()) state_ = std::move(before);
 }
 
 // Callers hold the mutex.

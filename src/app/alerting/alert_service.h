@@ -73,7 +73,6 @@ class AlertService : public RunningAlerts {
   void deliver(Instant now);
   void refresh(Instant now);
   void enqueue(std::span<const AlertNotification> notifications, Instant now);
-  void give_up_oldest(const std::string& receiver);
   std::vector<OutboxEntry> take_due(Instant now);
   void settle(const OutboxEntry& entry, const std::string& problem, bool has_receiver, Instant now);
   std::vector<AlertSilence> silences(Instant now) const;

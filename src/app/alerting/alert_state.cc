@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <system_error>
+#include <utility>
 
 #include "app/context/paths.h"
 #include "core/date.h"
@@ -222,6 +225,42 @@ Result<AlertState> parse_alert_state(const std::string& text) {
     }
   }
   return state;
+}
+
+void limit_outbox(AlertState& state, const OutboxLimits& limits) {
+  if (state.outbox.size() <= std::min(limits.of_receiver, limits.of_all)) return;
+  struct Count {
+    std::size_t kept = 0;
+    std::size_t surplus = 0;
+  };
+  std::map<std::string, Count> receivers;
+  for (const OutboxEntry& entry : state.outbox) ++receivers[entry.receiver].kept;
+  std::size_t all = 0;
+  const auto give_up = [](Count& count, std::size_t some) {
+    count.kept -= some;
+    count.surplus += some;
+  };
+  for (auto& [name, count] : receivers) {
+    if (count.kept > limits.of_receiver) give_up(count, count.kept - limits.of_receiver);
+    all += count.kept;
+  }
+  for (; all > limits.of_all; --all) {
+    const auto most = std::ranges::max_element(
+        receivers, {}, [](const auto& receiver) { return receiver.second.kept; });
+    give_up(most->second, 1);
+  }
+  std::deque<OutboxEntry> kept;
+  for (OutboxEntry& entry : state.outbox) {
+    std::size_t& surplus = receivers[entry.receiver].surplus;
+    if (surplus == 0) {
+      kept.push_back(std::move(entry));
+      continue;
+    }
+    --surplus;
+    entry.problem = "too many notifications wait";
+    state.dead.push_back(std::move(entry));
+  }
+  state.outbox = std::move(kept);
 }
 
 std::string alert_state_path(const Config& config) {

@@ -4,6 +4,7 @@
 // both are there or neither is, and then the next evaluation finds the alert again.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -32,6 +33,15 @@ struct AlertState {
   std::deque<Alert> ended;         // newest last
   std::vector<PutSilence> silences;
 };
+
+struct OutboxLimits {
+  std::size_t of_receiver = 10'000;
+  std::size_t of_all = 20'000;  // so that the file, which is written whole, stays small
+};
+
+// Gives up the oldest of what is too much: of a receiver with more than its share first, so that
+// one that can't be reached takes no room from the others; then of the one with the most.
+void limit_outbox(AlertState& state, const OutboxLimits& limits = {});
 
 // The text of the file, and back. An Error says what is wrong with a file.
 std::string to_json(const AlertState& state);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <string>
 #include <utility>
 
@@ -58,6 +59,33 @@ TEST(AlertState, WithABrokenSilenceIsRefused) {
   ASSERT_NE(at, std::string::npos);
   text.replace(at, 10, "2026-02-30");
   EXPECT_FALSE(parse_alert_state(text));
+}
+
+// What waits and what was given up, as "receiver id".
+std::string text_of(const std::deque<OutboxEntry>& entries) {
+  std::string text;
+  for (const OutboxEntry& entry : entries) {
+    text +=
+        entry.receiver + " " + entry.notification.id + (entry.problem.empty() ? "" : "!") + "; ";
+  }
+  return text;
+}
+
+TEST(AlertState, OfAnOutboxThatIsTooLongTheReceiverWithTheMostLosesTheOldest) {
+  AlertState state;
+  for (const std::string entry : {"a 1", "b 2", "a 3", "c 4", "a 5", "b 6", "a 7", "b 8"}) {
+    OutboxEntry one{.receiver = entry.substr(0, 1), .notification = {}};
+    one.notification.id = entry.substr(2);
+    state.outbox.push_back(one);
+  }
+  limit_outbox(state, {.of_receiver = 4, .of_all = 8});
+  EXPECT_TRUE(state.dead.empty());
+  limit_outbox(state, {.of_receiver = 3, .of_all = 8});
+  EXPECT_EQ(text_of(state.outbox), "b 2; a 3; c 4; a 5; b 6; a 7; b 8; ");
+  EXPECT_EQ(text_of(state.dead), "a 1!; ");
+  limit_outbox(state, {.of_receiver = 3, .of_all = 4});
+  EXPECT_EQ(text_of(state.outbox), "c 4; b 6; a 7; b 8; ");
+  EXPECT_EQ(text_of(state.dead), "a 1!; b 2!; a 3!; a 5!; ");
 }
 
 }  // namespace
