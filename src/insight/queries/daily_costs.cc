@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -19,6 +21,8 @@ namespace pennyweight {
 namespace {
 
 constexpr std::size_t kDaysBefore = 7;
+// Usage that has not come for so long does not come: the machines are gone.
+constexpr std::chrono::days kUsageLateMax{31};
 
 Result<SummaryQuery> summary_query(const DailyCostQuery& params, const Policy& policy) {
   SummaryQuery query;
@@ -54,20 +58,34 @@ DayTotals totals_by_day(const std::vector<SummaryRow>& rows) {
 }
 
 // Leaves out the last days that have no GPU time, where others have: their usage has not come yet.
-// What they cost is of fees and taxes that a bill states for a month to its end. Returns the first
-// and last of them.
-std::optional<std::pair<Date, Date>> take_days_without_usage(const std::vector<SummaryRow>& rows,
-                                                             DayTotals& totals) {
+// What they cost is of fees and taxes that a bill states for a month to its end. Not where that
+// goes on for longer than usage is ever late: storage and support of a fleet that was shut down are
+// what its days cost. Returns a sentence about it.
+std::optional<std::string> take_days_without_usage(const std::vector<SummaryRow>& rows,
+                                                   DayTotals& totals) {
   std::optional<Date> last;
   for (const SummaryRow& row : rows) {
     if (!row.bucket || (row.gpu_time == GpuTime() && row.idle_time == GpuTime())) continue;
     last = last ? std::max(*last, *row.bucket) : *row.bucket;
   }
   if (!last || totals.empty() || totals.rbegin()->first <= *last) return std::nullopt;
+  const Date end = totals.rbegin()->first;
+  if (end - *last > kUsageLateMax) {
+    return fmt::format(
+        "no GPU time has come since {}: what the days after it cost is taken to be "
+        "all that they cost",
+        to_text(*last));
+  }
   const auto first = totals.upper_bound(*last);
-  const std::pair days(first->first, totals.rbegin()->first);
+  const Date begin = first->first;
   totals.erase(first, totals.end());
-  return days;
+  constexpr const char* kOnlyFees = "only costs such as the fees of a month";
+  if (begin == end) {
+    return fmt::format("{} is left out: no GPU time has come for it yet, {}", to_text(begin),
+                       kOnlyFees);
+  }
+  return fmt::format("{} to {} are left out: no GPU time has come for them yet, {}", to_text(begin),
+                     to_text(end), kOnlyFees);
 }
 
 // Leaves out the last day where it is far cheaper than every day of the week before.
@@ -168,11 +186,8 @@ Result<DailyCostHistory> query_daily_costs(const DailyCostQuery& params, const P
   if (params.complete_until) {
     if (!totals.empty()) add_days_until(totals, *params.complete_until);
   } else {
-    if (const auto left_out = take_days_without_usage(all_rows, totals)) {
-      history.notes.push_back(
-          fmt::format("{} to {} are left out: no GPU time has come for them yet, only costs such "
-                      "as the fees of a month",
-                      to_text(left_out->first), to_text(left_out->second)));
+    if (auto note = take_days_without_usage(all_rows, totals)) {
+      history.notes.push_back(*std::move(note));
     }
     if (const auto left_out = take_partial_day(totals)) {
       history.notes.push_back(fmt::format(

@@ -32,7 +32,7 @@ SummaryRow day_row(int day, std::int64_t units, bool has_usage) {
 Result<DailyCostHistory> history_of(const std::vector<SummaryRow>& rows) {
   const Policy policy{};
   return query_daily_costs(
-      {.by = {}, .today = kFirst + days(20)}, policy,
+      {.by = {}, .today = kFirst + days(rows.size())}, policy,
       [&](const SummaryQuery&) -> Result<std::vector<SummaryRow>> { return rows; });
 }
 
@@ -44,6 +44,33 @@ TEST(DailyCosts, DaysThatHaveOnlyFeesAreNotComplete) {
   ASSERT_TRUE(history) << history.error().message;
   EXPECT_EQ(to_text(history->last_day()), "2026-03-14");
   EXPECT_THAT(history->notes, testing::Contains(testing::HasSubstr("2026-03-15 to 2026-03-20")));
+}
+
+TEST(DailyCosts, OneDayThatHasOnlyFeesIsNamedOnce) {
+  std::vector<SummaryRow> rows;
+  for (int day = 0; day < 20; ++day) rows.push_back(day_row(day, day < 19 ? 1000 : 30, day < 19));
+  const auto history = history_of(rows);
+  ASSERT_TRUE(history) << history.error().message;
+  EXPECT_EQ(to_text(history->last_day()), "2026-03-19");
+  EXPECT_THAT(history->notes, testing::Contains(testing::StartsWith("2026-03-20 is left out")));
+}
+
+// The storage of a fleet that was shut down goes on.
+TEST(DailyCosts, DaysWithoutGpuTimeAreCompleteOnceUsageCannotBeLateAnyMore) {
+  const auto history_of_days = [](int count) {
+    std::vector<SummaryRow> rows;
+    for (int day = 0; day < count; ++day) {
+      rows.push_back(day_row(day, day < 14 ? 1000 : 30, day < 14));
+    }
+    return history_of(rows);
+  };
+  const auto late = history_of_days(14 + 31);
+  ASSERT_TRUE(late) << late.error().message;
+  EXPECT_EQ(to_text(late->last_day()), "2026-03-14");
+  const auto gone = history_of_days(14 + 32);
+  ASSERT_TRUE(gone) << gone.error().message;
+  EXPECT_EQ(to_text(gone->last_day()), "2026-04-15");
+  EXPECT_THAT(gone->notes, testing::ElementsAre(testing::HasSubstr("since 2026-03-14")));
 }
 
 // Where no day has GPU time, as in a ledger of fees alone, nothing can be told from that.
