@@ -1,6 +1,7 @@
 #include "reporting/queries/usage_report.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "allocation/device_share.h"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <expected>
@@ -199,7 +200,10 @@ Read<Found> facts_of(const std::vector<std::string_view>& fields, const Accounti
                                                 started ? kJobsOfZeroLength : kJobsNeverStarted,
                                                 *last, *std::move(labels))};
   }
-  if (!*end || **end < **start) {
+  if (!*end) {
+    return mistake("end_time", fmt::format("it has no end, but began at {}", to_text(**start)));
+  }
+  if (**end < **start) {
     return mistake("end_time", fmt::format("it ended at {}, before it began at {}", to_text(*last),
                                            to_text(**start)));
   }

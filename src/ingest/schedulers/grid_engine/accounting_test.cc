@@ -90,6 +90,7 @@ TEST(GridEngineAccounting, WhatIsSetAside) {
       {record("", "0"), "had no slots"},
       {record("", "-1"), "'-1' is not a number of 0 to 1000000"},
       {record("", "1", "0", "1770868800", "1770865200"), "before it began"},
+      {record("", "1", "0", "1770868800", "0"), "it has no end, but began at 2026-02-12T04:00:00Z"},
       {record("", "1", "0", "1770865200", "1790865200"), "after the file was read"},
       {record("").substr(0, 80), "it is cut off"},
       {"no record\n", "1 fields of at least 43"},
