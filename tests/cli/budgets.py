@@ -86,6 +86,7 @@ versions = rows(["budget", "history"])
 expect([row["budget"] for row in versions] == ["extra", "extra", "more", "more"], f"{versions}")
 expect("4000 USD" in versions[0]["definition"] and "5000 USD" in versions[1]["definition"], "what it was")
 audit, _ = expect_run([*at, "audit", "log"], cwd)
+expect("2 budgets: extra, more" in audit, "a plan is one entry")
 for word in ("budget.set", "budget.remove", "budget more"):
     expect(word in audit, f"the audit log has {word}")
 

@@ -165,7 +165,8 @@ Result<void> record_audit_event(Context& context, std::string_view action, std::
 }
 
 Result<void> announce_audit_event(Context& context, std::string_view action,
-                                  std::string_view subject, const std::string& after) {
+                                  std::string_view subject, const std::string& before,
+                                  const std::string& after) {
   const auto audit_log = open_audit_log(context);
   if (!audit_log) return std::unexpected(api::not_recorded_error(audit_log.error()));
   const auto head = (*audit_log)
@@ -175,7 +176,7 @@ Result<void> announce_audit_event(Context& context, std::string_view action,
                                   .peer = "",
                                   .action = std::string(action),
                                   .subject = std::string(subject),
-                                  .before = "",
+                                  .before = before,
                                   .after = after,
                                   .hash = ""});
   if (!head) return std::unexpected(api::not_recorded_error(head.error()));

@@ -81,7 +81,8 @@ std::invoke_result_t<Work> with_intent(Context& context, std::string_view action
 }
 // Appends an event of a change that is made next. An Error means that it must not be made.
 Result<void> announce_audit_event(Context& context, std::string_view action,
-                                  std::string_view subject, const std::string& after);
+                                  std::string_view subject, const std::string& before,
+                                  const std::string& after);
 // Appends an event as "cli:<user name>", and stores the log's new head with the accounts, if there
 // are any. An Error means that the change was made but is not, or not fully, recorded.
 Result<void> record_audit_event(Context& context, std::string_view action, std::string_view subject,

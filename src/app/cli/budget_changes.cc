@@ -4,7 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "app/audit_events/audit_events.h"
 #include "app/context/paths.h"
@@ -35,12 +40,66 @@ struct NamedBudgetOptions {
   TableOptions table;
 };
 
+// Each line of the audit log is synced, and a plan can have ten thousand budgets: as many in a line
+// as it has room for.
+constexpr std::size_t kAuditJsonBytesMax = 200u << 10;
+constexpr std::size_t kAuditNamesBytesMax = 800;
+
+class BudgetAudit {
+ public:
+  BudgetAudit(Context& context, std::string action)
+      : context_(context), action_(std::move(action)) {}
+
+  Result<void> record(std::span<const BudgetReplacement> changes) {
+    std::vector<std::string> names, before, after;
+    std::size_t bytes = 0;
+    for (const BudgetReplacement& one : changes) {
+      std::string was = one.before ? budget_json(*one.before) : "";
+      std::string is = one.after ? budget_json(*one.after) : "";
+      const std::size_t more = std::max(was.size(), is.size()) + 1;
+      if (!names.empty() && bytes + more > kAuditJsonBytesMax) {
+        TRY(write(names, before, after));
+        names.clear(), before.clear(), after.clear();
+        bytes = 0;
+      }
+      bytes += more;
+      names.push_back(one.name());
+      if (one.before) before.push_back(std::move(was));
+      if (one.after) after.push_back(std::move(is));
+    }
+    return names.empty() ? Result<void>() : write(names, before, after);
+  }
+
+ private:
+  // One budget as it is, more of them as a list.
+  static std::string json(const std::vector<std::string>& budgets, bool is_list) {
+    if (budgets.empty()) return "";
+    if (!is_list) return budgets.front();
+    return fmt::format("{{\"budgets\": [{}]}}", fmt::join(budgets, ","));
+  }
+
+  Result<void> write(const std::vector<std::string>& names, const std::vector<std::string>& before,
+                     const std::vector<std::string>& after) {
+    const bool is_list = names.size() > 1;
+    std::string subject = is_list ? counted(names.size(), "budget") + ":" : "budget";
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (i > 0 && subject.size() + names[i].size() > kAuditNamesBytesMax) {
+        subject += fmt::format(" and {} more", names.size() - i);
+        break;
+      }
+      subject += (i == 0 ? " " : ", ") + names[i];
+    }
+    return announce_audit_event(context_, action_, subject, json(before, is_list),
+                                json(after, is_list));
+  }
+
+  Context& context_;
+  std::string action_;
+};
+
 BudgetBook::Recorder budget_recorder(Context& context, std::string action) {
-  return [&context, action = std::move(action)](const std::optional<Budget>& before,
-                                                const std::optional<Budget>& after) {
-    const std::string& name = before ? before->name : after->name;
-    return record_audit_event(context, action, "budget " + name, before ? budget_json(*before) : "",
-                              after ? budget_json(*after) : "");
+  return [&context, action = std::move(action)](std::span<const BudgetReplacement> changes) {
+    return BudgetAudit(context, action).record(changes);
   };
 }
 

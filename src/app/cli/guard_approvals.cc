@@ -36,7 +36,7 @@ Result<std::unique_ptr<ApprovalBook>> open_approval_book(const Context& context)
 
 ApprovalBook::Recorder approval_recorder(Context& context) {
   return [&context](std::string_view action, const std::string& subject, const std::string& facts) {
-    return announce_audit_event(context, action, subject, facts);
+    return announce_audit_event(context, action, subject, "", facts);
   };
 }
 

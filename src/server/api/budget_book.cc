@@ -67,12 +67,16 @@ Result<bool> is_hidden(const Services& services, const Request& request, const s
   return found != all->end() && !is_in_scope(*found, principal_of(request), services.config.policy);
 }
 
+// One budget is changed at a time.
 BudgetBook::Recorder recorder(const Services& services, const Request& request,
-                              std::string_view action, const std::string& name) {
-  return [&services, &request, action, name](const std::optional<Budget>& before,
-                                             const std::optional<Budget>& after) {
-    return append(services, request, action, "budget " + name, before ? budget_json(*before) : "",
-                  after ? budget_json(*after) : "");
+                              std::string_view action) {
+  return [&services, &request, action](std::span<const BudgetReplacement> changes) -> Result<void> {
+    for (const BudgetReplacement& one : changes) {
+      TRY(append(services, request, action, "budget " + one.name(),
+                 one.before ? budget_json(*one.before) : "",
+                 one.after ? budget_json(*one.after) : ""));
+    }
+    return {};
   };
 }
 
@@ -126,9 +130,9 @@ Response set_budget(const Services& services, const Request& request) {
   const auto hidden = is_hidden(services, request, name);
   if (!hidden) return refusal(hidden.error());
   if (*hidden || !is_in_scope(*budget, principal_of(request), policy)) return out_of_scope();
-  const auto set = services.budget_book->set({&*budget, 1}, actor_name(principal_of(request)),
-                                             services.clock.now(),
-                                             recorder(services, request, kSetAction, name));
+  const auto set =
+      services.budget_book->set({&*budget, 1}, actor_name(principal_of(request)),
+                                services.clock.now(), recorder(services, request, kSetAction));
   if (!set) {
     record_failure(services.audit_log, author_of(request), kSetAction, "budget " + name,
                    set.error());
@@ -148,7 +152,7 @@ Response remove_budget(const Services& services, const Request& request) {
   if (!*known) return not_found(fmt::format("nobody has set a budget '{}'", name));
   const auto removed =
       services.budget_book->remove(name, actor_name(principal_of(request)), services.clock.now(),
-                                   recorder(services, request, kRemoveAction, name));
+                                   recorder(services, request, kRemoveAction));
   if (removed) return Response{.status = 204};
   record_failure(services.audit_log, author_of(request), kRemoveAction, "budget " + name,
                  removed.error());

@@ -145,32 +145,28 @@ Result<std::size_t> BudgetBook::set(std::span<const Budget> budgets, const std::
   TRY(read());
   std::string lines;
   std::uint64_t number = changes_.empty() ? 0 : changes_.back().number;
-  std::size_t count = 0;
+  std::vector<BudgetReplacement> changes;
   std::set<std::string> names;
   for (const auto& [name, budget] : current_) names.insert(name);
   for (const Budget& budget : budgets) {
     TRY(check_budget(budget));
     const auto known = current_.find(budget.name);
-    if (known != current_.end() && known->second == budget) continue;
+    const bool is_known = known != current_.end();
+    if (is_known && known->second == budget) continue;
     names.insert(budget.name);
     if (names.size() > kBudgetsMax) {
       return fail(ErrorCode::kLimit, fmt::format("there are at most {} budgets", kBudgetsMax));
     }
     lines += change_line(++number, at, by, budget.name, budget);
-    ++count;
+    changes.push_back({is_known ? std::optional(known->second) : std::nullopt, budget});
   }
-  if (count == 0) return count;
+  if (changes.empty()) return 0;
   if (text_.size() + lines.size() > kBookBytesMax) {
     return fail(ErrorCode::kLimit, fmt::format("{} is full", path_));
   }
-  for (const Budget& budget : budgets) {
-    const auto known = current_.find(budget.name);
-    const bool is_known = known != current_.end();
-    if (is_known && known->second == budget) continue;
-    TRY(record(is_known ? std::optional(known->second) : std::nullopt, budget));
-  }
+  TRY(record(changes));
   TRY(append(std::move(lines)));
-  return count;
+  return changes.size();
 }
 
 Result<void> BudgetBook::remove(const std::string& name, const std::string& by, Instant at,
@@ -183,7 +179,8 @@ Result<void> BudgetBook::remove(const std::string& name, const std::string& by, 
   if (known == current_.end()) {
     return fail(ErrorCode::kNotFound, fmt::format("nobody has set a budget '{}'", name));
   }
-  TRY(record(known->second, std::nullopt));
+  const BudgetReplacement change{known->second, std::nullopt};
+  TRY(record({&change, 1}));
   return append(change_line(changes_.back().number + 1, at, by, name, std::nullopt));
 }
 

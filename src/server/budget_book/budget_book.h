@@ -30,6 +30,13 @@ struct BudgetChange {
   std::optional<Budget> budget;  // nothing: it was removed
 };
 
+// One of the two at least.
+struct BudgetReplacement {
+  std::optional<Budget> before;
+  std::optional<Budget> after;
+  const std::string& name() const { return before ? before->name : after->name; }
+};
+
 // Any thread may use it.
 class BudgetBook {
  public:
@@ -44,11 +51,10 @@ class BudgetBook {
   // Of one budget, the oldest first; of all with an empty name.
   Result<std::vector<BudgetChange>> history(std::string_view name);
 
-  // Records a change elsewhere before it is made: an Error, and nothing is changed.
-  using Recorder = std::function<Result<void>(const std::optional<Budget>& before,
-                                              const std::optional<Budget>& after)>;
+  // Records changes elsewhere, all of them, before any is made: an Error, and nothing is changed.
+  using Recorder = std::function<Result<void>(std::span<const BudgetReplacement>)>;
   // Sets budgets, all or none; one that is as it was already is left alone. Returns how many were
-  // changed. `record` sees what each replaces, and may refuse it.
+  // changed. `record` sees what each replaces, and may refuse them.
   Result<std::size_t> set(std::span<const Budget> budgets, const std::string& by, Instant at,
                           const Recorder& record);
   // kNotFound where there is none.

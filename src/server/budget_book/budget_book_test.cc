@@ -18,7 +18,7 @@ const Instant kNow = *parse_instant("2026-03-01T00:00:00Z");
 
 Budget budget(std::string_view json) { return parse_budget_json(json).value(); }
 
-Result<void> recorded(const std::optional<Budget>&, const std::optional<Budget>&) { return {}; }
+Result<void> recorded(std::span<const BudgetReplacement>) { return {}; }
 
 class BudgetBookTest : public testing::Test {
  protected:
@@ -115,10 +115,31 @@ TEST_F(BudgetBookTest, WhatIsConfiguredComesFirst) {
   EXPECT_THAT(*book.with(configured), testing::ElementsAre(configured[0], set[0]));
 }
 
+TEST_F(BudgetBookTest, RecordsAWholePlanAtOnce) {
+  BudgetBook book(path());
+  const std::vector<Budget> first{budget(R"({"name": "a", "amount": "5 USD"})"),
+                                  budget(R"({"name": "b", "amount": "5 USD"})")};
+  ASSERT_TRUE(book.set(first, "ana", kNow, recorded));
+  const std::vector<Budget> plan{first[0], budget(R"({"name": "b", "amount": "6 USD"})"),
+                                 budget(R"({"name": "c", "amount": "7 USD"})")};
+  int times = 0;
+  const auto checks = [&](std::span<const BudgetReplacement> changes) -> Result<void> {
+    ++times;
+    EXPECT_EQ(changes.size(), 2u);
+    EXPECT_EQ(changes[0].before, first[1]);
+    EXPECT_EQ(changes[0].after, plan[1]);
+    EXPECT_FALSE(changes[1].before);
+    EXPECT_EQ(changes[1].name(), "c");
+    return {};
+  };
+  EXPECT_EQ(book.set(plan, "bo", kNow, checks), 2u);
+  EXPECT_EQ(times, 1);
+}
+
 TEST_F(BudgetBookTest, WhatIsNotRecordedIsNotChangedAndADamagedBookIsNotEmpty) {
   BudgetBook book(path());
   const Budget one = budget(R"({"name": "a", "amount": "5 USD"})");
-  const auto refuses = [](const auto&, const auto&) -> Result<void> {
+  const auto refuses = [](const auto&) -> Result<void> {
     return fail(ErrorCode::kIo, "the log is full");
   };
   EXPECT_FALSE(book.set({&one, 1}, "ana", kNow, refuses));
