@@ -9,7 +9,7 @@ local NAMES = {
   "ntasks", "ntasks-per-node", "cpus-per-task", "sockets-per-node", "mem", "mem-per-cpu", "mem-per-gpu",
   "cpus-per-gpu", "gres", "gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket",
 }
--- What Slurm gives for an option that nobody has set.
+-- What Slurm gives for an option that nobody has set; memory is then "unset" or "0".
 local UNSET = { ["-1"] = true, ["-2"] = true, ["0"] = true, ["(null)"] = true, ["unset"] = true,
                 ["4294967294"] = true, ["65534"] = true, ["NONE"] = true, ["no"] = true,
                 ["1-0"] = true, ["2982616-04:14:00"] = true }
@@ -18,7 +18,8 @@ local function options_of(options)
   local stated = {}
   for _, name in ipairs(NAMES) do
     local value = options[name]
-    if type(value) == "string" and not UNSET[value] then
+    local is_unset = UNSET[value] and not (name:match("^mem") and tonumber(value) and value ~= "0")
+    if type(value) == "string" and not is_unset then
       stated[name] = value:gsub("gres:gpu:", ""):gsub("gres:", "")
     end
   end
@@ -28,17 +29,25 @@ local function options_of(options)
   return stated
 end
 
+-- Telling somebody may fail; what is decided stays.
+local function tell(log, format, text)
+  pcall(log, "pennyweight: " .. format, text)
+end
+
 local function advise(options)
   -- Steps of a job that runs already were judged with it.
   if options.type == "srun" and os.getenv("SLURM_JOB_ID") then return slurm.SUCCESS end
-  local answer = pennyweight.ask(pennyweight.question("advise", {}, options_of(options)))
+  local stated = options_of(options)
+  local answer = pennyweight.ask(pennyweight.question("advise", {}, stated))
   if not answer then return slurm.SUCCESS end -- slurmctld decides
-  if answer.cost then slurm.log_info("pennyweight: it costs %s", answer.cost) end
-  for _, warning in ipairs(answer.warnings) do slurm.log_info("pennyweight: %s", warning) end
-  -- An approval is asked for by the submission itself.
-  local is_final = answer.decision == "denied"
+  if answer.cost then tell(slurm.log_info, "it costs %s", answer.cost) end
+  for _, warning in ipairs(answer.warnings) do tell(slurm.log_info, "%s", warning) end
+  -- What is not stated has defaults that only slurmctld knows, and an approval is asked for by the
+  -- submission itself.
+  local is_whole = stated.time and stated.account and stated.partition
+  local is_final = answer.decision == "denied" and is_whole
   if answer.allowed == "no" and is_final and pennyweight.refuses_early then
-    slurm.log_error("pennyweight: %s", answer.message or "refused")
+    tell(slurm.log_error, "%s", answer.message or "refused")
     return slurm.ERROR
   end
   return slurm.SUCCESS

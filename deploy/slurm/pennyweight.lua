@@ -15,13 +15,32 @@ M.seconds_max = 0.5
 M.without_answer = "open"
 -- Users whose jobs are never asked about, such as {root = true}. Health checks of nodes run as root.
 M.exempt_users = {}
--- Whether sbatch, srun and salloc refuse at once what slurmctld would refuse later.
+-- Whether sbatch, srun and salloc refuse at once what slurmctld would refuse later. They do so where
+-- time, account and partition are stated; slurmctld alone knows their defaults.
 M.refuses_early = true
 
 -- -------------------------------------------------------------------------------------------------
 
+local ESCAPES = { ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r" }
+local PLAIN = { ["\\"] = "\\", n = "\n", r = "\r" }
+
 local function escaped(value)
-  return (tostring(value):gsub("\\", "\\\\"):gsub("\n", "\\n"):gsub("%z", ""))
+  return (tostring(value):gsub("[\\\n\r]", ESCAPES):gsub("%z", ""))
+end
+
+-- nil for what nobody writes.
+local function unescaped(value)
+  local is_known = true
+  local plain = value:gsub("\\(.?)", function(letter)
+    is_known = is_known and PLAIN[letter] ~= nil
+    return PLAIN[letter]
+  end)
+  return is_known and plain or nil
+end
+
+-- For logs, which have one line a message.
+function M.one_line(text)
+  return (tostring(text):gsub("%c", " "))
 end
 
 -- The lines of a question. `options`: names of sbatch(1) and their values; nil and "" are left out.
@@ -50,6 +69,25 @@ local function connected()
   return socket
 end
 
+-- One line of an answer, into the table. Its reason where it can't be read.
+local function read_line(line, answer)
+  local key, text = line:match("^([^=]+)=(.*)$")
+  local value = key and unescaped(text)
+  if not value then return "an answer that can't be read" end
+  local field = key:match("^set%.(.+)$")
+  if key == "warning" then
+    answer.warnings[#answer.warnings + 1] = value
+    return nil
+  end
+  local values = field and answer.set or answer
+  if values[field or key] ~= nil then
+    if key == "allowed" then answer.allowed = "no" end
+    return "an answer that says " .. key .. " twice"
+  end
+  values[field or key] = value
+  return nil
+end
+
 -- The answer as a table: allowed ("yes" or "no"), decision, message, cost, warnings (a list), set (a
 -- table of fields). nil and the reason where nobody answers.
 function M.ask(question)
@@ -61,30 +99,26 @@ function M.ask(question)
     return nil, tostring(problem)
   end
   local answer = { set = {}, warnings = {} }
+  local unreadable
   while true do
     local line, ended = socket:receive("*l")
     if not line then
-      socket:close()
-      return nil, ended == "timeout" and "no answer in time" or "no whole answer: " .. tostring(ended)
+      unreadable = ended == "timeout" and "no answer in time" or "no whole answer: " .. tostring(ended)
+      break
     end
     if line == "" then break end
-    local key, value = line:match("^([^=]+)=(.*)$")
-    if not key then
-      socket:close()
-      return nil, "an answer that can't be read"
-    end
-    local field = key:match("^set%.(.+)$")
-    if field then
-      answer.set[field] = value
-    elseif key == "warning" then
-      answer.warnings[#answer.warnings + 1] = value
-    else
-      answer[key] = value
-    end
+    unreadable = read_line(line, answer)
+    if unreadable then break end
   end
   socket:close()
+  -- Once it says no, nothing that follows admits the job.
+  if answer.allowed == "no" then
+    answer.message = answer.message or unreadable
+    return answer
+  end
+  if unreadable then return nil, unreadable end
   if answer.error then return nil, answer.error end
-  if answer.allowed ~= "yes" and answer.allowed ~= "no" then return nil, "an answer without a decision" end
+  if answer.allowed ~= "yes" then return nil, "an answer without a decision" end
   return answer
 end
 

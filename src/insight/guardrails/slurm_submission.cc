@@ -26,6 +26,8 @@ using manifests::SlurmOptions;
 
 constexpr std::size_t kSubmissionLinesMax = 200;
 constexpr std::size_t kSlurmMessageBytesMax = 1500;
+// Of what changes a job. Far more than Slurm takes, and an answer stays within a socket's buffer.
+constexpr std::size_t kSlurmFieldBytesMax = 16U << 10U;
 constexpr std::string_view kOptionPrefix = "option.";
 // Labels that are fields of a job; others go into its comment.
 constexpr std::array<std::string_view, 4> kJobFields = {"account", "partition", "qos", "wckey"};
@@ -34,6 +36,7 @@ std::unexpected<Error> refuse_submission(std::string what) {
   return fail(ErrorCode::kBadValue, std::move(what));
 }
 
+// A carriage return is escaped, since Lua's sockets drop it.
 std::optional<std::string> unescaped(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -41,10 +44,42 @@ std::optional<std::string> unescaped(std::string_view text) {
       plain += text[i];
       continue;
     }
-    if (++i == text.size() || (text[i] != 'n' && text[i] != '\\')) return std::nullopt;
-    plain += text[i] == 'n' ? '\n' : '\\';
+    if (++i == text.size()) return std::nullopt;
+    switch (text[i]) {
+      case 'n':
+        plain += '\n';
+        break;
+      case 'r':
+        plain += '\r';
+        break;
+      case '\\':
+        plain += '\\';
+        break;
+      default:
+        return std::nullopt;
+    }
   }
   return plain;
+}
+
+std::string escaped_value(std::string_view text) {
+  std::string line;
+  for (const char letter : text) {
+    switch (letter) {
+      case '\n':
+        line += "\\n";
+        break;
+      case '\r':
+        line += "\\r";
+        break;
+      case '\\':
+        line += "\\\\";
+        break;
+      default:
+        line += letter;
+    }
+  }
+  return line;
 }
 
 struct Submission {
@@ -172,7 +207,12 @@ class SubmissionReview {
     }
   }
 
+  // What can't be carried whole is not set: a job is what was judged.
   void set(const std::string& name, const std::string& field, const std::string& value) {
+    if (value.size() > kSlurmFieldBytesMax || value.find('\0') != std::string::npos) {
+      return warn(fmt::format("{} can't be set: it would have {} bytes, of at most {}, or a NUL",
+                              name, value.size(), kSlurmFieldBytesMax));
+    }
     options_[name] = value;
     set_[field] = value;
   }
@@ -275,8 +315,11 @@ class SubmissionReview {
   }
 
   void write() {
+    const auto field = [&](std::string_view key, std::string_view value) {
+      answer_.text += fmt::format("{}={}\n", key, escaped_value(value));
+    };
     const auto line = [&](std::string_view key, std::string_view value) {
-      answer_.text += fmt::format("{}={}\n", key, printable_text(value, kSlurmMessageBytesMax));
+      field(key, printable_text(value, kSlurmMessageBytesMax));
     };
     line("allowed", answer_.is_allowed ? "yes" : "no");
     line("decision", decision_);
@@ -285,7 +328,7 @@ class SubmissionReview {
     if (!cost_.empty()) line("cost", cost_);
     // Nothing of a job that is refused is changed.
     if (answer_.is_allowed) {
-      for (const auto& [field, value] : set_) line("set." + field, value);
+      for (const auto& [name, value] : set_) field("set." + name, value);
     }
     answer_.text += "\n";
   }

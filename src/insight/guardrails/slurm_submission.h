@@ -11,7 +11,8 @@
 //   option.time=90                  cost=at most 48.00 USD a run
 //   (an empty line)                 (an empty line)
 //
-// A line break in a value is written \n, and a backslash \\. Option names are those of sbatch(1).
+// In values of both, a line break is written \n, a carriage return \r, and a backslash \\, so no
+// value can be taken for another line. Option names are those of sbatch(1).
 // What changes a job comes as set.time_limit (minutes), set.qos, set.account, set.partition,
 // set.wckey and set.comment. Whatever can't be read is an Error, and the plugin does what its own
 // setting says. Pure but for the approvals.

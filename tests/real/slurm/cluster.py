@@ -168,7 +168,7 @@ class Cluster:
         for node in ("n1", "n2"):
             self.spawn(f"slurmd-{node}", "slurmd", "-D", "-N", node)
         self.until("both nodes are idle", lambda: self.run(
-            "sinfo", "--noheader", "--Node", "--format=%N %t").split()
+            "sinfo", "--noheader", "--Node", "--partition=gpu", "--format=%N %t").split()
             == ["n1", "idle", "n2", "idle"])
 
     def write_munge(self):

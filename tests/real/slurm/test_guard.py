@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Slurm's plugins (deploy/slurm) on a real slurmctld: jobs that are refused, changed, approved; a serve
-that is down, hangs, or is lied to.
+that is down, hangs, lies, or is lied to.
 
 usage: test_guard.py PENNYWEIGHT
 
@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import cluster
@@ -41,7 +42,7 @@ guardrails:
     set: {label: {qos: low, wckey: vision, team: vision, cost_center: "7"}, time_limit: 2h}
   - name: owner
     when: {kind: Slurm job, label_missing: [team]}
-    reason: who pays must be known
+    reason: who pays must be known, 100% of it, %s and %d
     way_out: add --comment=team=NAME
   - name: no h100 for news
     when: {gpu_model: "H100*", label: {team: news}}
@@ -49,6 +50,8 @@ guardrails:
   - name: big
     effect: require_approval
     when: {gpus_above: 2}
+  - name: dear run
+    when: {label: {team: run}, per_run_above: 100 USD}
   - name: dear
     mode: warn
     when: {per_hour_above: 9 USD}
@@ -73,7 +76,9 @@ class GuardedCluster(cluster.Cluster):
 
     def __init__(self, folder, gate):
         super().__init__(folder=folder, slurmdbd_conf="TrackWCKey=yes",
-                         extra_conf="JobSubmitPlugins=lua\nCliFilterPlugins=lua\nTrackWCKey=yes")
+                         extra_conf="JobSubmitPlugins=lua\nCliFilterPlugins=lua\nTrackWCKey=yes\n"
+                         "PartitionName=short Nodes=n1,n2 MaxTime=120 DefaultTime=60 State=UP\n"
+                         "PartitionName=long Nodes=n1,n2 MaxTime=10-0 State=UP")
         self.gate = gate
         self.set_plugins("open")
 
@@ -170,7 +175,7 @@ def ask(gate, text, user=None):
 def check_refusals(slurm):
     done = slurm.sbatch("--gres=gpu:a100:1", "--time=10")
     expect(done.returncode != 0 and "rule 'owner'" in done.stderr and "the label 'team' is missing" in done.stderr
-           and "add --comment=team=NAME" in done.stderr, f"refused with the reason and the way out: {done.stderr}")
+           and "100% of it, %s and %d" in done.stderr and "add --comment=team=NAME" in done.stderr, f"refused with the reason and the way out: {done.stderr}")
     done = slurm.sbatch("--gres=gpu:h100:1", "--time=10", "--comment=team=news")
     expect(done.returncode != 0 and "they are reserved" in done.stderr, f"by the model: {done.stderr}")
     for command in ("srun", "salloc"):
@@ -190,6 +195,37 @@ def check_changes(slurm):
                                  account="proj-vision", user="news"))
     expect(job.get("TimeLimit") == "00:05:00" and job.get("QOS") == "normal", f"what is stated stays: {job}")
     expect(job.get("Comment") == "team=own,run=4,cost_center=7", f"its own separator: {job.get('Comment')}")
+    long = "x" * 900  # Slurm takes 1,024 bytes
+    job = slurm.job(slurm.sbatch("--gres=gpu:a100:1", f"--comment=run={long}", account="proj-vision", user="news"))
+    expect(job.get("Comment", "").startswith(f"run={long};") and "team=vision" in job.get("Comment", ""),
+           f"a long comment stays whole: {len(job.get('Comment', ''))}")
+    # A line break and a backslash are of the comment, and make no line of the answer.
+    forged = "run=\\n\nset.time_limit=999999\nallowed=yes"
+    job = slurm.job(slurm.sbatch("--gres=gpu:a100:1", f"--comment={forged}", account="proj-vision", user="news"))
+    shown = slurm.run("scontrol", "show", "job", job.get("id", "0"))
+    expect(job.get("TimeLimit") == "02:00:00" and f"Comment={forged};" in shown, f"a forged line: {shown}")
+
+
+def check_times(slurm):
+    """A job without a time has the longest of its partitions; unlimited is not the default."""
+    ask = ["--gres=gpu:a100:1", "--comment=team=run", "--hold"]
+    for options, is_admitted in ((["--time=60"], True), (["--time=6-0"], False), (["--partition=short"], True),
+                                 (["--partition=long"], False), (["--partition=short,long"], False),
+                                 (["--partition=long,short"], False), (["--partition=gpu"], False),
+                                 (["--partition=short,gpu"], False), ([], False), (["--time=UNLIMITED"], False),
+                                 (["--partition=short", "--time=UNLIMITED"], False),
+                                 (["--partition=short", "--time=0"], False)):
+        done = slurm.sbatch(*ask, *options)
+        refused = done.returncode != 0 and "rule 'dear run'" in done.stderr
+        expect(refused != is_admitted and (done.returncode == 0) == is_admitted, f"{options}: {done.stderr}")
+    # What is not set in 16 bits is a number in 64.
+    for memory in ("65534", "65535"):
+        done = slurm.sbatch("--gres=gpu:a100:1", "--time=10", "--comment=team=nlp", f"--mem={memory}")
+        expect("sbatch: lua: pennyweight: rule 'dear': its cost is not known" in done.stderr
+               and "sbatch: error: pennyweight: rule 'dear': its cost is not known" in done.stderr,
+               f"no machine has --mem={memory}: {done.stderr}")
+    done = slurm.sbatch("--gres=gpu:h100:1", "--partition=gpu", "--time=10", "--comment=team=news")
+    expect("cli_filter plugin terminated" in done.stderr, f"refused early: {done.stderr}")
 
 
 def check_costs(cwd, slurm):
@@ -281,12 +317,32 @@ def check_limits(cwd, slurm):
 
 def check_attackers(slurm, serve):
     held = slurm.job(slurm.sbatch("--gres=gpu:a100:1", "--time=10", "--comment=team=nlp", "--hold"))
-    for change in ("NumNodes=2", "Gres=gpu:a100:4", "Comment=x", "MinCPUsNode=8", "NumCPUs=8"):
-        done = subprocess.run(["scontrol", "update", f"JobId={held['id']}", change], user="games", extra_groups=[],
-                              group=pwd.getpwnam("games").pw_gid, env=slurm.env, capture_output=True, text=True,
-                              check=False)
-        expect(done.returncode != 0, f"a queued job grows by {change}")
-    slurm.run("scontrol", "update", f"JobId={held['id']}", "TimeLimit=5")
+
+    def scontrol(*words):
+        return subprocess.run(["scontrol", *words], user="games", extra_groups=[], env=slurm.env, text=True,
+                              group=pwd.getpwnam("games").pw_gid, capture_output=True, check=False)
+
+    # Each by its field in the log, since Slurm refuses some of them by itself.
+    for change, field in (("NumNodes=2", "min_nodes"), ("Gres=gpu:a100:4", "tres_per_node"), ("Gres=", "tres_per_node"),
+                          ("Comment=x", "comment"), ("Comment=", "comment"), ("MinCPUsNode=8", "pn_min_cpus"),
+                          ("NumCPUs=8", "min_cpus"), ("NumTasks=65534", "num_tasks"), ("Partition=long", "partition"),
+                          ("Features=a100", "features"), ("Features=", "features"), ("MinMemoryNode=0", "min_mem_per_node"),
+                          ("MinMemoryCPU=65534", "min_mem_per_cpu"), ("OverSubscribe=no", "shared"),
+                          ("OverSubscribe=yes", "shared"), ("JobName=other", "name"), ("Account=proj-vision", "account"),
+                          ("WCKey=x", "wckey"), ("QOS=low", "qos"), ("CpusPerTres=gres:gpu:8", "cpus_per_tres"),
+                          ("MemPerTres=gres:gpu:9", "mem_per_tres"), ("TresPerJob=gres:gpu:4", "tres_per_job"),
+                          ("ReqSockets=2", "sockets_per_node")):
+        log = (slurm.folder / "slurmctld.log").read_text()
+        done = scontrol("update", f"JobId={held['id']}", change)
+        log = (slurm.folder / "slurmctld.log").read_text()[len(log):]
+        expect(done.returncode != 0 and f"as the guardrails judged it ({field})" in log,
+               f"a queued job changes by {change}: {done.stderr} {log}")
+    for words in (("update", f"JobId={held['id']}", "TimeLimit=5"), ("update", f"JobId={held['id']}", "Nice=10"),
+                  ("update", f"JobId={held['id']}", "StartTime=now+1hour"), ("hold", held["id"]),
+                  ("update", f"JobId={held['id']}", "Dependency=")):
+        done = scontrol(*words)
+        expect(done.returncode == 0, f"{words}: {done.stderr}")
+    slurm.run("scontrol", "update", f"JobId={held['id']}", "Comment=root may")
     slurm.run("scancel", held["id"])
     question = "call=submit\nuser=root\noption.gres=gpu:a100:1\n\n"
     expect(ask(slurm.gate, question, "games").startswith("error="), "only slurmctld submits")
@@ -328,6 +384,52 @@ def check_attackers(slurm, serve):
     expect(serve.process.poll() is None, "serve lives")
 
 
+class LyingGate:
+    """Answers every question with the same text."""
+
+    def __init__(self, path, answer):
+        self.path, self.answer = path, answer.encode()
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(str(path))
+        path.chmod(0o666)
+        self.socket.listen(16)
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        while True:
+            one, _ = self.socket.accept()
+            with one:
+                if one.recv(65536) == b"end":
+                    return
+                one.sendall(self.answer)
+
+    def __enter__(self):
+        self.thread.start()
+
+    def __exit__(self, kind, value, traceback):
+        with socket.socket(socket.AF_UNIX) as one:
+            one.connect(str(self.path))
+            one.sendall(b"end")
+        self.thread.join()
+        self.socket.close()
+        self.path.unlink()
+
+
+def check_lies(slurm):
+    """Answers that serve does not give. Once it is no, nothing admits the job, though it is open."""
+    for answer, is_admitted in (("allowed=no\n\n", False), ("allowed=no\nmessage=100%q%s\n\n", False),
+                                ("allowed=no\nallowed=yes\n\n", False), ("allowed=yes\nallowed=no\n\n", False),
+                                ("allowed=yes\nallowed=yes\n\n", False), ("allowed=no\nmessage=\\q\n\n", False),
+                                ("allowed=no\n", False), ("allowed=yes\nset.time_limit=x\n\n", False),
+                                ("allowed=no\nwarning=%d\nmessage=x\n\n", False), ("allowed=perhaps\n\n", True),
+                                ("allowed=yes\nwarning=%d%n\n\n", True), ("error=100%s\n\n", True), ("\n", True),
+                                ("x\n\n", True), ("allowed=yes\n", True), ("allowed=yes\nset.qos=low\n\n", True)):
+        with LyingGate(slurm.gate, answer):
+            done = slurm.sbatch("--gres=gpu:a100:1", "--time=10", "--hold")
+        expect((done.returncode == 0) == is_admitted, f"{answer!r}: {done.returncode} {done.stderr}")
+        expect("100%q%s" not in answer or "100%q%s" in done.stderr, f"{answer!r}: {done.stderr}")
+
+
 def check_down(cwd, slurm, serve):
     plain = ["--gres=gpu:a100:1", "--time=10", "--hold"]  # refused while serve answers
     expect(slurm.sbatch(*plain).returncode != 0, "closed while it answers")
@@ -340,10 +442,15 @@ def check_down(cwd, slurm, serve):
     serve.process.kill()
     serve.process.wait()
     slurm.job(slurm.sbatch(*plain))
+    slurm.gate.unlink()
+    check_lies(slurm)
     slurm.set_plugins("closed")
     time.sleep(1.1)
     done = slurm.sbatch(*plain)
     expect(done.returncode != 0 and "can't be asked now" in done.stderr, f"closed: {done.stderr}")
+    killed = Serve(cwd)
+    killed.process.kill()
+    killed.process.wait()
     fresh = Serve(cwd)  # takes over the socket that the killed one left
     done = slurm.sbatch(*plain)
     expect(done.returncode != 0 and "rule 'owner'" in done.stderr, f"asked again: {done.stderr}")
@@ -378,7 +485,7 @@ def main():
                 slurm.run("scontrol", "reconfigure")
                 slurm.until("the QOS is known", lambda: slurm.sbatch(
                     "--qos=low", "--time=1", "--comment=team=t").returncode == 0)
-                for check, words in ((check_refusals, (slurm,)), (check_changes, (slurm,)), (check_costs, (cwd, slurm)),
+                for check, words in ((check_refusals, (slurm,)), (check_changes, (slurm,)), (check_times, (slurm,)), (check_costs, (cwd, slurm)),
                                      (check_approval, (cwd, slurm)), (check_attackers, (slurm, serve)), (check_limits, (cwd, slurm)),
                                      (check_down, (cwd, slurm, serve))):
                     check(*words)
