@@ -234,6 +234,16 @@ TEST(Usage, TheKeyIsDeviceInstanceHolderAndTime) {
   EXPECT_EQ(natural_key(usage), natural_key(other));
   EXPECT_NE(content_hash(usage), content_hash(other));
   EXPECT_EQ(difference(usage, other), "engine active ppm 500000 there, 0 here");
+  // An earlier version imported the sample without a number that no share depends on.
+  other = usage;
+  other.dram_active_ppm = 250'000;
+  EXPECT_EQ(difference(usage, other),
+            "DRAM active ppm absent there, 250000 here; no cost is divided by what is added, so "
+            "every cost stays right");
+  EXPECT_EQ(difference(other, usage), "DRAM active ppm 250000 there, absent here");
+  other.sm_active_ppm = 250'000;
+  EXPECT_EQ(difference(usage, other),
+            "SM active ppm absent there, 250000 here; DRAM active ppm absent there, 250000 here");
   other = usage;
   other.mig_instance = "8";
   EXPECT_NE(natural_key(usage), natural_key(other));

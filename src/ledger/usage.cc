@@ -9,6 +9,15 @@ std::string number_text(const std::optional<std::uint64_t>& value) {
   return value ? std::to_string(*value) : "absent";
 }
 
+// Whether `here` is `there` and more numbers, none of which decides a share. An import of a version
+// that read fewer columns left them out.
+bool only_adds_numbers(const Usage& there, Usage here) {
+  for (const UsageNumber& number : kUsageNumbers) {
+    if (!number.decides_shares && !(there.*number.field)) (here.*number.field).reset();
+  }
+  return content_hash(there) == content_hash(here);
+}
+
 }  // namespace
 
 Usage shares_of(const Usage& usage) {
@@ -65,6 +74,9 @@ std::string difference(const Usage& there, const Usage& here) {
   if (there.node != here.node) note("node", there.node.text(), here.node.text());
   if (there.model != here.model) note("model", there.model, here.model);
   if (there.mig_profile != here.mig_profile) note("profile", there.mig_profile, here.mig_profile);
+  if (!text.empty() && only_adds_numbers(there, here)) {
+    text += "; no cost is divided by what is added, so every cost stays right";
+  }
   return text;
 }
 
