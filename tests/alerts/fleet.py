@@ -22,12 +22,18 @@ USES = {"idle-0": (0, "gpu_idle"), "low-0": (5, "low_utilisation"), "high-0": (9
 NODES = {"k1": list(USES), "k2": ["calm-0"]}
 
 
+def gpu_id(number):
+    return f"GPU-{number:08}-0000-0000-0000-000000000000"
+
+
 class Fleet:
     def __init__(self, serve, begun):
         self.serve, self.begun = serve, begun
         self.wrong, self.silent_nodes, self.is_silent = False, set(), True
         self.has_pods = False  # those of k1: what a pod uses is the mean of five minutes
+        self.ended = None  # when the pods of k1 ended
         self.checkpoints = 0
+        self.is_far_silent = True  # another cluster, of one GPU
         threading.Thread(target=self.send, daemon=True).start()
 
     def exposition(self):
@@ -41,7 +47,7 @@ class Fleet:
             one(name, value, job="kube-state-metrics", **labels)
 
         def gpu(number, node, index, values, **labels):
-            of = {"gpu": str(index), "UUID": f"GPU-{number:08}-0000-0000-0000-000000000000",
+            of = {"gpu": str(index), "UUID": gpu_id(number),
                   "device": f"nvidia{index}", "modelName": "NVIDIA A100-SXM4-80GB", "Hostname": node, **labels}
             for name, key in (("GPU_UTIL", "util"), ("GPU_TEMP", "temp"), ("XID_ERRORS", "xid"),
                               ("ECC_DBE_VOL_TOTAL", "ecc"), ("FB_USED", "used"), ("FB_FREE", "free"),
@@ -69,11 +75,14 @@ class Fleet:
                 state("kube_pod_container_info", container="main", image_spec="x:1", **of)
                 state("kube_pod_container_resource_requests", 1, container="main", node=node,
                       resource="nvidia_com_gpu", unit="integer", **of)
-                state("kube_pod_status_phase", phase="Running", **of)
+                is_over = self.ended is not None and node == "k1"
+                state("kube_pod_status_phase", phase="Succeeded" if is_over else "Running", **of)
+                if is_over:
+                    state("kube_pod_completion_time", f"{self.ended:.0f}", **of)
                 if node not in self.silent_nodes:
                     use = USES[pod][0] if self.wrong and pod in USES else 50
-                    gpu(100 + 10 * number + index, node, index, {**WELL, "util": use},
-                        namespace=of["namespace"], pod=pod, container="main")
+                    held = {} if is_over else {"namespace": of["namespace"], "pod": pod, "container": "main"}
+                    gpu(100 + 10 * number + index, node, index, {**WELL, "util": use}, **held)
         one("checkpoints_total", self.checkpoints, namespace="ml", pod="calm-0", container="main")
         return ("\n".join(sorted(lines)) + "\n").encode()
 
@@ -82,13 +91,19 @@ class Fleet:
             time.sleep(1)
             if self.is_silent:
                 continue
-            try:
-                request = urllib.request.Request(
-                    f"http://{self.serve.address}/api/v1/import/prometheus?cluster=lab", self.exposition(),
-                    {"Content-Type": "text/plain", "Authorization": f"Bearer {self.serve.machine_token()}"})
-                with urllib.request.urlopen(request, timeout=60) as answer:
-                    taken = json.loads(answer.read())
-                if taken.get("bad"):
-                    expect(False, f"lines are bad: {taken}")
-            except OSError:
-                pass
+            self.post("lab", self.exposition())
+            if not self.is_far_silent:
+                self.post("far", (f'DCGM_FI_DEV_GPU_UTIL{{cluster="far",gpu="0",UUID="{gpu_id(900)}",device="nvidia0",'
+                                  'modelName="NVIDIA A100-SXM4-80GB",Hostname="f1"} 50\n').encode())
+
+    def post(self, cluster, body):
+        try:
+            request = urllib.request.Request(
+                f"http://{self.serve.address}/api/v1/import/prometheus?cluster={cluster}", body,
+                {"Content-Type": "text/plain", "Authorization": f"Bearer {self.serve.machine_token()}"})
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                taken = json.loads(answer.read())
+            if taken.get("bad"):
+                expect(False, f"lines are bad: {taken}")
+        except OSError:
+            pass
