@@ -78,8 +78,14 @@ cwd = folder()
 expect_run(BILL, cwd)
 bill = rows_of(cwd / "bill.csv")
 # Another contract for one node's first days, in euro.
-euros = [dict(row, BillingCurrency="EUR", InvoiceId="EUR-1", ServiceName="Managed nodes")
-         for row in plain_usage(bill)[:5]]
+def in_euro(row):
+    costs = {name: str(Decimal(row[name]) * Decimal("0.92"))
+             for name in ("BilledCost", "EffectiveCost", "ListCost", "ContractedCost")}
+    return dict(row, **costs, BillingCurrency="EUR", InvoiceId="EUR-1",
+                ServiceName="Managed nodes")
+
+
+euros = [in_euro(row) for row in plain_usage(bill)[:5]]
 write(cwd / "euro.csv", euros)
 expect_run(["import", "--cluster", "lab", "nodes.csv", "jobs.txt", "bill.csv", "euro.csv"], cwd)
 expect_run(MARCH, cwd, 1)
