@@ -29,10 +29,12 @@
 #include "config/guardrail_config.h"
 #include "core/base_encoding.h"
 #include "core/billing_period.h"
+#include "core/check.h"
 #include "core/crypto/secret.h"
 #include "core/files/file.h"
 #include "core/try.h"
 #include "ingest/schedulers/kubernetes/kubeconfig.h"
+#include "insight/queries/what_if_query.h"
 #include "reporting/queries/reconcile.h"
 #include "server/access/principal.h"
 #include "server/access/private_file.h"
@@ -316,6 +318,27 @@ void Daemon::start_scraping() {
       });
 }
 
+namespace {
+
+// The ledger is held while it is read, and not while it is replayed.
+Result<api::WhatIfAnswer> answer_what_if(const WhatIfQuery& query,
+                                         what_if::WhatIfProgress& progress, SharedLedger& ledger,
+                                         const Config& config, const Catalog& catalog) {
+  std::optional<WhatIfMonth> month;
+  TRY(ledger.with([&](Store& store) -> Result<void> {
+    month = TRY(load_what_if_month(query, config.policy, config.join_rules, store));
+    return {};
+  }));
+  CHECK(month.has_value(), "the ledger was read");
+  const what_if::WhatIf found =
+      TRY(run_what_if(query, *month, config.policy, catalog, config.join_rules, &progress));
+  return api::WhatIfAnswer{.cluster = month->cluster.text(),
+                           .last_import = month->last_import,
+                           .tables = what_if_tables(query, *month, found)};
+}
+
+}  // namespace
+
 Result<void> Daemon::start_server() {
   const ServeConfig& serve = config_.live.serve;
   const ServeRouteContext context{
@@ -362,7 +385,16 @@ Result<void> Daemon::start_server() {
       .approval_book = approvals_,
       .forecast_book = std::make_shared<ForecastBook>(forecast_book_path(config_)),
       .what_if_runs = std::make_shared<api::WhatIfRuns>(
-          config_, inputs_.catalog, clock_, [this](const auto& ask) { return shared_.with(ask); }),
+          clock_,
+          [this](const WhatIfQuery& query, what_if::WhatIfProgress& progress) {
+            return answer_what_if(query, progress, shared_, config_, inputs_.catalog);
+          },
+          [this](const api::WhatIfRun& run, std::string_view why) {
+            log_.error("what_if", {{"run", run.id},
+                                   {"user", run.asked.user},
+                                   {"scenario", run.asked.scenario},
+                                   {"why", std::string(why)}});
+          }),
       .alerts = [this]() -> RunningAlerts* { return running_alerts_.load(); },
       .import_upload =
           [this](const api::FileUpload& upload) {
@@ -528,7 +560,7 @@ void Daemon::run_until_stopped() {
     ledger_.end_refresh();
     answering_.interrupt(kAnswersEndAfter);
     cycling_.interrupt(kCyclesEndAfter);
-    services_->what_if_runs->stop();
+    services_->what_if_runs->interrupt();
     http_->stop();
     if (admission_) admission_->stop();
     if (slurm_gate_) slurm_gate_->stop();
@@ -542,6 +574,7 @@ void Daemon::run_until_stopped() {
     last.interrupt(kLastCycleEndsAfter);
     ledger_.last_cycle();
   }
+  services_->what_if_runs->stop();
   for (const auto& source : owned_sources_) source->stop();
   log_.info("stopped");
 }

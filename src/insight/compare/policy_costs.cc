@@ -9,6 +9,19 @@
 namespace pennyweight {
 namespace {
 
+std::unexpected<Error> stopped_costs() { return fail(ErrorCode::kIo, "it was stopped"); }
+
+// The telemetry, or none where there is none, until somebody stops it.
+UtilizationSource until_stopped(UtilizationSource telemetry, const StopCheck& is_stopped) {
+  if (!is_stopped) return telemetry;
+  return [telemetry = std::move(telemetry),
+          &is_stopped](const Interval& day) -> Result<ObservedUtilization> {
+    if (is_stopped()) return stopped_costs();
+    if (telemetry) return telemetry(day);
+    return ObservedUtilization{.during = day, .series = {}, .placed = {}};
+  };
+}
+
 using OtherScopeCosts = std::vector<DistributionInput::OtherScopeCost>;
 
 class ClusterCosts {
@@ -26,20 +39,22 @@ class ClusterCosts {
   // Adds to `other_scopes` what this cluster's owners paid; the scope of no cluster reads it.
   Result<MethodCosts> run(OtherScopeCosts& other_scopes) {
     const ClusterMonth& facts = cluster_.facts;
-    const auto allocation =
-        TRY(allocate({.cluster = facts.cluster,
-                      .charges = facts.charges,
-                      .nodes = facts.nodes,
-                      .gpus = facts.gpus,
-                      .holdings = facts.holdings,
-                      .outages = cluster_.outages,
-                      .policy = policy_,
-                      .catalog = facts.catalog,
-                      .threads = options_.threads,
-                      .utilization = cluster_.utilization ? cluster_.utilization(policy_.usage)
-                                                          : UtilizationSource{},
-                      .changed = {},
-                      .join_rules = facts.join_rules}));
+    const auto allocation = TRY(allocate(
+        {.cluster = facts.cluster,
+         .charges = facts.charges,
+         .nodes = facts.nodes,
+         .gpus = facts.gpus,
+         .holdings = facts.holdings,
+         .outages = cluster_.outages,
+         .policy = policy_,
+         .catalog = facts.catalog,
+         .threads = options_.threads,
+         .utilization = until_stopped(
+             cluster_.utilization ? cluster_.utilization(policy_.usage) : UtilizationSource{},
+             options_.is_stopped),
+         .changed = {},
+         .join_rules = facts.join_rules}));
+    if (options_.is_stopped && options_.is_stopped()) return stopped_costs();
     const bool nowhere = facts.cluster.empty();
     const Distribution distribution =
         distribute({.cluster = facts.cluster,
@@ -55,6 +70,7 @@ class ClusterCosts {
       const OtherScopeCosts more = sum_costs_by_owner(allocation.postings, allocation.dimensions);
       other_scopes.insert(other_scopes.end(), more.begin(), more.end());
     }
+    if (options_.is_stopped && options_.is_stopped()) return stopped_costs();
     add(allocation.postings);
     add(distribution.transfers);
     MethodCosts divided{facts.cluster, sum_.parts(), {}};

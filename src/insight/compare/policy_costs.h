@@ -26,12 +26,16 @@ struct ComparedCluster {
   std::function<UtilizationSource(const UsageRules&)> utilization = {};
 };
 
+// Whether who asked has given up: what takes long ends early then, with kIo. Empty: never.
+using StopCheck = std::function<bool()>;
+
 struct PolicyCostsOptions {
   std::string month;
   Money Costs::* cost = &Costs::effective;
   unsigned threads = 1;
   // By cluster: the charges that a preset leaves out, to be listed under a cause of their own.
   std::vector<std::set<FactId>> left_out = {};
+  StopCheck is_stopped = {};  // asked before each day
 };
 
 // In the order of `clusters`. The scope of no cluster may be among them: it reads what owners paid

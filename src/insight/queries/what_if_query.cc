@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <string_view>
 #include <utility>
 
 #include "core/gpu/gpu_model.h"
@@ -105,6 +105,11 @@ Table calibration_table(const what_if::WhatIf& result, const std::string& title)
   };
   wait("wait, p50", &TimeFigures::p50);
   wait("wait, p95", &TimeFigures::p95);
+  if (result.with_submit > 0) {
+    table.notes.push_back(
+        "Waits count from submission: a job that waited for another job, or that asked to begin "
+        "later, counts as waiting for GPUs. The ledger does not say since when it could run.");
+  }
   if (result.with_submit == 0) {
     table.notes.push_back(
         "No job says when it was submitted, so each counts as submitted when it began to hold: all "
@@ -381,13 +386,22 @@ Result<WhatIfChoices> what_if_choices(const std::string& month, const std::strin
     return fail(ErrorCode::kNotFound,
                 fmt::format("{} has no charges of a cluster '{}'", month, cluster));
   }
-  std::set<std::string> counted;  // nodes have several facts where something about them changed
-  for (const Node& node : TRY(store.nodes())) {
-    if (node.cluster.text() != choices.cluster || node.gpu_count == 0) continue;
-    if (!counted.insert(node.name.text()).second) continue;
-    const GpuModel* model = find_gpu_model(node.gpu_model);
+  const auto period = charged_span(loaded.charges(ClusterId(choices.cluster)));
+  if (!period) return choices;
+  // What each node was last in the period: a scenario selects nodes by that.
+  const std::vector<Node> nodes = TRY(store.nodes());
+  std::map<std::string_view, const Node*> last;
+  for (const Node& node : nodes) {
+    const bool was_there = node.from < period->end() && (!node.to || *node.to > period->begin());
+    if (node.cluster.text() != choices.cluster || !was_there) continue;
+    const Node*& known = last.try_emplace(node.name.text(), &node).first->second;
+    if (known->from < node.from) known = &node;
+  }
+  for (const auto& [name, node] : last) {
+    if (node->gpu_count == 0) continue;
+    const GpuModel* model = find_gpu_model(node->gpu_model);
     if (model != nullptr) ++choices.models[model->name];
-    ++choices.pools[node.pool.text()];
+    ++choices.pools[node->pool.text()];
   }
   return choices;
 }

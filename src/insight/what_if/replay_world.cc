@@ -128,6 +128,7 @@ class WorldMaker {
 
   Result<void> add_machine(std::uint32_t index) {
     const NodeView& view = fleet_.nodes()[index];
+    if (!was_there(view, world_.period)) return {};
     const Node& node = *view.facts.front();
     if (view.capacity.gpus > replay::kGpusPerMachineMax) {
       return fail(ErrorCode::kUnsupported,
@@ -225,6 +226,14 @@ class WorldMaker {
 };
 
 }  // namespace
+
+const Node* last_fact(const NodeView& view, const Interval& period) {
+  const auto is_of_period = [&](const Node* fact) {
+    return fact->from < period.end() && (!fact->to || *fact->to > period.begin());
+  };
+  const auto last = std::find_if(view.facts.rbegin(), view.facts.rend(), is_of_period);
+  return last == view.facts.rend() ? nullptr : *last;
+}
 
 Result<ReplayWorld> make_replay_world(const ClusterMonth& month, const FleetView& fleet,
                                       const FleetView& ran_on, const Interval& period,

@@ -56,6 +56,12 @@ struct ReplayWorld {
   std::uint64_t partly_there = 0;                // nodes that were not there all the time
 };
 
+// What the node was last in the period; null: it was not there.
+const Node* last_fact(const NodeView& view, const Interval& period);
+inline bool was_there(const NodeView& view, const Interval& period) {
+  return last_fact(view, period) != nullptr;
+}
+
 // The month's holdings on the machines of `fleet`; `ran_on` is the fleet that they had.
 // An Error where a node or the number of GPU models is beyond what a replay takes.
 Result<ReplayWorld> make_replay_world(const ClusterMonth& month, const FleetView& fleet,

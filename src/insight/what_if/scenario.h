@@ -46,6 +46,11 @@ struct SliceChange {
   std::uint32_t time_percent = 100;  // how long such a job takes then, of what it took
 };
 
+// Beyond these a scenario is refused: what a month has may be more, what is added to it may not.
+constexpr std::uint64_t kReplayJobsMax = 1'000'000;
+constexpr std::uint64_t kReplayMachinesMax = 20'000;
+constexpr std::uint64_t kAddedFactsMax = 500'000;  // charges, nodes and GPUs of added nodes
+
 struct Scenario {
   replay::Scheduling scheduling;
   std::vector<FleetChange> fleet;

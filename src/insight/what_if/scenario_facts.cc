@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "core/check.h"
 #include "core/try.h"
@@ -28,17 +33,22 @@ std::string in_words(const FleetChange& change) {
 
 class FleetChanger {
  public:
-  FleetChanger(const ClusterMonth& month, const Scenario& scenario)
+  FleetChanger(const ClusterMonth& month, const Interval& period, const Scenario& scenario,
+               const StopCheck& is_stopped)
       : month_(month),
+        period_(period),
         scenario_(scenario),
+        is_stopped_(is_stopped),
         fleet_(month.nodes, month.gpus, month.catalog, month.join_rules) {
-    facts_.nodes.assign(month.nodes.begin(), month.nodes.end());
-    facts_.gpus.assign(month.gpus.begin(), month.gpus.end());
+    for (const Gpu& gpu : month.gpus) gpus_of_node_[gpu.node].push_back(&gpu);
+    for (std::uint32_t i = 0; i < fleet_.nodes().size(); ++i) {
+      if (was_there(fleet_.nodes()[i], period_)) ++machines_;
+    }
     facts_.holdings.assign(month.holdings.begin(), month.holdings.end());
   }
 
   Result<ScenarioFacts> make() {
-    price_charges();
+    TRY(price_charges());
     for (std::size_t i = 0; i < scenario_.prices.size(); ++i) {
       if (used_prices_.contains(i)) continue;
       const std::string& model = scenario_.prices[i].gpu_model;
@@ -48,11 +58,14 @@ class FleetChanger {
                               month_.cluster.text(), model.empty() ? "" : " with " + model));
     }
     for (std::size_t i = 0; i < month_.charges.size(); ++i) {
+      if (i % kBetweenChecks == 0) TRY(go_on(is_stopped_));
       const auto nodes = fleet_.nodes_of(month_.charges[i]);
       if (nodes.size() > 1) charged_together_.insert(nodes.begin(), nodes.end());
       if (nodes.size() == 1) charges_of_node_[nodes.front()].push_back(i);
     }
     for (const FleetChange& change : scenario_.fleet) TRY(apply(change));
+    TRY(go_on(is_stopped_));
+    keep_facts();
     std::vector<Charge> kept;
     for (std::size_t i = 0; i < priced_.size(); ++i) {
       if (!dropped_charges_.contains(i)) kept.push_back(priced_[i]);
@@ -63,15 +76,39 @@ class FleetChanger {
   }
 
  private:
-  void price_charges() {
+  // The nodes and GPUs that are left, and then those that are added.
+  void keep_facts() {
+    std::set<NodeId> removed;
+    for (const std::uint32_t index : removed_) removed.insert(fleet_.any_fact(index).name);
+    std::vector<Node> nodes;
+    for (const Node& node : month_.nodes) {
+      if (!removed.contains(node.name)) nodes.push_back(node);
+    }
+    std::ranges::move(facts_.nodes, std::back_inserter(nodes));
+    facts_.nodes = std::move(nodes);
+    std::vector<Gpu> gpus;
+    for (const Gpu& gpu : month_.gpus) {
+      if (!removed.contains(gpu.node)) gpus.push_back(gpu);
+    }
+    std::ranges::move(facts_.gpus, std::back_inserter(gpus));
+    facts_.gpus = std::move(gpus);
+  }
+
+  Result<void> price_charges() {
     priced_.assign(month_.charges.begin(), month_.charges.end());
-    for (Charge& charge : priced_) {
+    std::vector<const GpuModel*> models;
+    for (const PriceChange& change : scenario_.prices) {
+      models.push_back(change.gpu_model.empty() ? nullptr : find_gpu_model(change.gpu_model));
+    }
+    for (std::size_t at = 0; at < priced_.size(); ++at) {
+      if (at % kBetweenChecks == 0) TRY(go_on(is_stopped_));
+      Charge& charge = priced_[at];
       const auto nodes = fleet_.nodes_of(charge);
       if (nodes.empty()) continue;
       const NodeView& node = fleet_.nodes()[nodes.front()];
       for (std::size_t i = 0; i < scenario_.prices.size(); ++i) {
         const PriceChange& change = scenario_.prices[i];
-        if (!change.gpu_model.empty() && find_gpu_model(change.gpu_model) != node.model) continue;
+        if (!change.gpu_model.empty() && models[i] != node.model) continue;
         used_prices_.insert(i);
         for (Money Costs::* cost :
              {&Costs::billed, &Costs::effective, &Costs::list, &Costs::contracted}) {
@@ -79,19 +116,24 @@ class FleetChanger {
         }
       }
     }
+    return {};
   }
 
-  bool selects(const FleetChange& change, std::uint32_t index) const {
+  // `model`: the change's, or null for any.
+  bool selects(const FleetChange& change, const GpuModel* model, std::uint32_t index) const {
     const NodeView& view = fleet_.nodes()[index];
-    if (!change.pool.empty() && view.facts.front()->pool.text() != change.pool) return false;
-    return change.gpu_model.empty() ||
-           (view.model != nullptr && find_gpu_model(change.gpu_model) == view.model);
+    const Node* const last = last_fact(view, period_);
+    if (last == nullptr || (!change.pool.empty() && last->pool.text() != change.pool)) return false;
+    return model == nullptr || view.model == model;
   }
 
   Result<void> apply(const FleetChange& change) {
+    TRY(go_on(is_stopped_));
+    const GpuModel* const model =
+        change.gpu_model.empty() ? nullptr : find_gpu_model(change.gpu_model);
     std::vector<std::uint32_t> selected;
     for (std::uint32_t i = 0; i < fleet_.nodes().size(); ++i) {
-      if (selects(change, i) && !removed_.contains(i)) selected.push_back(i);
+      if (selects(change, model, i) && !removed_.contains(i)) selected.push_back(i);
     }
     const std::uint64_t wanted =
         change.nodes < 0 ? static_cast<std::uint64_t>(-change.nodes) : std::uint64_t{1};
@@ -106,7 +148,36 @@ class FleetChanger {
       }
       return {};
     }
-    for (std::int64_t n = 0; n < change.nodes; ++n) TRY(add_copy(selected.front()));
+    TRY(check_room(change, selected.front()));
+    for (std::int64_t n = 0; n < change.nodes; ++n) {
+      if (n % 256 == 0) TRY(go_on(is_stopped_));
+      TRY(add_copy(selected.front()));
+    }
+    return {};
+  }
+
+  // Counts what the copies of a node would add, before they are made.
+  Result<void> check_room(const FleetChange& change, std::uint32_t index) {
+    const auto nodes = static_cast<std::uint64_t>(change.nodes);
+    if (machines_ + nodes > kReplayMachinesMax) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("nodes +{} would make {} nodes of {}; a scenario has at most {}. Add "
+                              "fewer",
+                              nodes, machines_ + nodes, machines_, kReplayMachinesMax));
+    }
+    const auto gpus = gpus_of_node_.find(fleet_.any_fact(index).name);
+    const std::uint64_t facts_each = fleet_.nodes()[index].facts.size() +
+                                     charges_of_node_[index].size() +
+                                     (gpus == gpus_of_node_.end() ? 0 : gpus->second.size());
+    if (added_facts_ + nodes * facts_each > kAddedFactsMax) {
+      return fail(
+          ErrorCode::kLimit,
+          fmt::format("nodes +{} would add {} charges, nodes and GPUs, {} for each node; a "
+                      "scenario adds at most {}. Add fewer",
+                      nodes, added_facts_ + nodes * facts_each, facts_each, kAddedFactsMax));
+    }
+    machines_ += nodes;
+    added_facts_ += nodes * facts_each;
     return {};
   }
 
@@ -122,18 +193,18 @@ class FleetChanger {
   Result<void> remove(std::uint32_t index) {
     TRY(check_own_price(index));
     removed_.insert(index);
-    const NodeId name = fleet_.any_fact(index).name;
-    std::erase_if(facts_.nodes, [&](const Node& node) { return node.name == name; });
-    std::erase_if(facts_.gpus, [&](const Gpu& gpu) { return gpu.node == name; });
+    --machines_;
     for (const std::size_t charge : charges_of_node_[index]) dropped_charges_.insert(charge);
     return {};
   }
 
   Result<void> add_copy(std::uint32_t index) {
     TRY(check_own_price(index));
-    ++copies_;
     const Node& original = fleet_.any_fact(index);
-    const std::string suffix = fmt::format("~{}", copies_);
+    std::string suffix;
+    do {  // a ledger that a replay wrote has such names already
+      suffix = fmt::format("~{}", ++copies_);
+    } while (fleet_.node_of(NodeId(original.name.text() + suffix)));
     const auto renamed = [&](const std::string& text) {
       return text.empty() ? text : text + suffix;
     };
@@ -144,15 +215,15 @@ class FleetChanger {
       copy.id = numbered(fact->id.hash, copies_);
       facts_.nodes.push_back(std::move(copy));
     }
-    for (const Gpu& gpu : month_.gpus) {
-      if (gpu.node != original.name) continue;
-      Gpu copy = gpu;
-      copy.node = NodeId(gpu.node.text() + suffix);
-      copy.uuid = GpuId(gpu.uuid.text() + suffix);
+    const auto gpus = gpus_of_node_.find(original.name);
+    for (const Gpu* gpu : gpus == gpus_of_node_.end() ? std::vector<const Gpu*>() : gpus->second) {
+      Gpu copy = *gpu;
+      copy.node = NodeId(gpu->node.text() + suffix);
+      copy.uuid = GpuId(gpu->uuid.text() + suffix);
       for (MigInstance& instance : copy.mig_instances) {
         instance.id = GpuId(instance.id.text() + suffix);
       }
-      copy.id = numbered(gpu.id.hash, copies_);
+      copy.id = numbered(gpu->id.hash, copies_);
       facts_.gpus.push_back(std::move(copy));
     }
     for (const std::size_t at : charges_of_node_[index]) {
@@ -165,9 +236,15 @@ class FleetChanger {
     return {};
   }
 
+  static constexpr std::size_t kBetweenChecks = 4096;
   const ClusterMonth& month_;
+  const Interval& period_;
   const Scenario& scenario_;
+  const StopCheck& is_stopped_;
   FleetView fleet_;
+  std::map<NodeId, std::vector<const Gpu*>> gpus_of_node_;
+  std::uint64_t machines_ = 0;  // with those that are added, without those that are removed
+  std::uint64_t added_facts_ = 0;
   std::set<std::size_t> used_prices_;
   std::set<std::uint32_t> charged_together_;
   std::map<std::uint32_t, std::vector<std::size_t>> charges_of_node_;
@@ -176,30 +253,90 @@ class FleetChanger {
   std::vector<Charge> priced_;
   std::vector<Charge> added_charges_;
   std::uint64_t copies_ = 0;
-  ScenarioFacts facts_;
+  ScenarioFacts facts_;  // nodes and GPUs: those that are added, until keep_facts()
 };
 
 }  // namespace
 
-Result<ScenarioFacts> change_fleet(const ClusterMonth& month, const Scenario& scenario) {
-  return FleetChanger(month, scenario).make();
+Result<void> go_on(const StopCheck& is_stopped) {
+  if (is_stopped && is_stopped()) return fail(ErrorCode::kIo, "the replay was stopped");
+  return {};
 }
 
-void change_demand(ReplayWorld& world, const Scenario& scenario) {
+Result<ScenarioFacts> change_fleet(const ClusterMonth& month, const Interval& period,
+                                   const Scenario& scenario, const StopCheck& is_stopped) {
+  return FleetChanger(month, period, scenario, is_stopped).make();
+}
+
+namespace {
+
+// How often each job runs after a change, in the order of the jobs.
+std::vector<std::uint32_t> times_of_jobs(const ReplayWorld& world, const DemandChange& change) {
+  std::vector<std::uint32_t> times(world.jobs.size(), 1);
+  std::uint32_t owed = 0;  // percent of a job
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (!change.team.empty() && world.jobs[i].team != change.team) continue;
+    owed += change.percent;
+    times[i] = owed / 100;
+    owed %= 100;
+  }
+  return times;
+}
+
+// Names the copies of a job: "a~2", "a~3", whichever change makes them.
+class CopyNames {
+ public:
+  explicit CopyNames(const ReplayWorld& world) {
+    for (std::size_t i = 0; i < world.jobs.size(); ++i) {
+      const std::string& name = world.jobs[i].name;
+      originals_.emplace(world.origins[i].holding, Original{.name = name});
+      if (name.find('~') != std::string::npos) taken_.insert(name);
+    }
+  }
+
+  std::string next(const JobOrigin& origin) {
+    Original& original = originals_.at(origin.holding);
+    std::string name;
+    do {  // a ledger that a replay wrote has such names already
+      name = fmt::format("{}~{}", original.name, ++original.copies);
+    } while (taken_.contains(name));
+    return name;
+  }
+
+ private:
+  struct Original {
+    std::string name;
+    std::uint64_t copies = 1;
+  };
+  std::unordered_map<std::uint32_t, Original> originals_;  // by holding
+  std::unordered_set<std::string> taken_;
+};
+
+}  // namespace
+
+Result<void> change_demand(ReplayWorld& world, const Scenario& scenario,
+                           const StopCheck& is_stopped) {
+  if (scenario.demand.empty()) return {};
+  CopyNames names(world);
   for (const DemandChange& change : scenario.demand) {
+    const std::vector<std::uint32_t> times = times_of_jobs(world, change);
+    const std::uint64_t count = std::accumulate(times.begin(), times.end(), std::uint64_t{0});
+    if (count > kReplayJobsMax && count > world.jobs.size()) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("demand {}{}% would make {} jobs of {}; a scenario has at most {}. "
+                              "Choose a smaller one",
+                              change.team.empty() ? "" : change.team + "=", change.percent, count,
+                              world.jobs.size(), kReplayJobsMax));
+    }
     std::vector<replay::Job> jobs;
     std::vector<JobOrigin> origins;
-    std::uint32_t owed = 0;  // percent of a job
-    for (std::size_t i = 0; i < world.jobs.size(); ++i) {
-      std::uint32_t copies = 1;
-      if (change.team.empty() || world.jobs[i].team == change.team) {
-        owed += change.percent;
-        copies = owed / 100;
-        owed %= 100;
-      }
-      for (std::uint32_t n = 0; n < copies; ++n) {
+    jobs.reserve(count);
+    origins.reserve(count);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      if (i % 1024 == 0) TRY(go_on(is_stopped));
+      for (std::uint32_t n = 0; n < times[i]; ++n) {
         replay::Job job = world.jobs[i];
-        if (n > 0) job.name += fmt::format("~{}", n + 1);
+        if (n > 0) job.name = names.next(world.origins[i]);
         jobs.push_back(std::move(job));
         origins.push_back(world.origins[i]);
       }
@@ -207,19 +344,41 @@ void change_demand(ReplayWorld& world, const Scenario& scenario) {
     world.jobs = std::move(jobs);
     world.origins = std::move(origins);
   }
+  return {};
+}
+
+Result<void> check_horizon(const ReplayWorld& world) {
+  constexpr Int128 kLongest = std::numeric_limits<std::int64_t>::max() / 2;
+  Int128 total = 0;
+  std::int64_t last = 0;
+  for (const replay::Job& job : world.jobs) {
+    total += Int128{job.work_us} + job.restart_us;
+    last = std::max(last, job.submit_us);
+  }
+  if (total + last <= kLongest) return {};
+  return fail(ErrorCode::kLimit,
+              fmt::format("the {} jobs of this replay work {} hours in all, and its clock counts "
+                          "{}; leave some out",
+                          world.jobs.size(), static_cast<std::uint64_t>(total / 3'600'000'000),
+                          static_cast<std::uint64_t>(kLongest / 3'600'000'000)));
 }
 
 namespace {
 
+// The models of the world's machines with GPUs, null where one is unknown; nothing for a number
+// that no such machine has.
+using ModelsByNumber = std::vector<std::optional<const GpuModel*>>;
+
 // The share of a profile on every model that the job may run on; nothing where one lacks it, or
 // they differ.
 std::optional<MigShare> slice_of(const replay::Job& job, const std::string& profile,
-                                 const std::vector<const GpuModel*>& models) {
+                                 const ModelsByNumber& models) {
   std::optional<MigShare> share;
   for (std::size_t i = 0; i < models.size(); ++i) {
+    if (!models[i]) continue;
     if (job.request.models != 0 && ((job.request.models >> i) & 1) == 0) continue;
-    if (models[i] == nullptr) return std::nullopt;
-    const auto found = find_mig_share(*models[i], profile);
+    if (*models[i] == nullptr) return std::nullopt;
+    const auto found = find_mig_share(**models[i], profile);
     if (!found) return std::nullopt;
     if (share && (share->compute != found->compute || share->memory != found->memory)) {
       return std::nullopt;
@@ -242,10 +401,11 @@ Result<std::vector<std::optional<MigShare>>> change_slices(ReplayWorld& world,
                                                            const FleetView& fleet,
                                                            const Scenario& scenario) {
   std::vector<std::optional<MigShare>> slices(world.jobs.size());
-  std::vector<const GpuModel*> models;  // by the world's number
+  ModelsByNumber models;
   for (std::size_t i = 0; i < world.machines.size(); ++i) {
+    if (world.machines[i].gpus == 0) continue;
     const std::uint32_t number = world.machines[i].model;
-    if (models.size() <= number) models.resize(number + 1, nullptr);
+    if (models.size() <= number) models.resize(number + 1);
     models[number] = fleet.nodes()[world.node_of_machine[i]].model;
   }
   for (const SliceChange& change : scenario.slices) {

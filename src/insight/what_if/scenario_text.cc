@@ -61,6 +61,7 @@ class ScenarioReader {
     scenario.restart_us = std::int64_t{texts_.restart_s.value_or(kRestartSeconds)} * 1'000'000;
     for (const std::string& text : texts_.weights) TRY(add_weight(text, scenario));
     for (const std::string& text : texts_.nodes) scenario.fleet.push_back(TRY(read_nodes(text)));
+    TRY(check_added(scenario.fleet));
     for (const std::string& text : texts_.demand) {
       const NamedPercent share = TRY(read_percent(text, "demand"));
       scenario.demand.push_back({share.name, share.percent});
@@ -68,6 +69,14 @@ class ScenarioReader {
     for (const std::string& text : texts_.prices) {
       const NamedPercent share = TRY(read_percent(text, "price"));
       TRY(check_model(share.name, "price", text));
+      const auto is_same = [&](const PriceChange& other) {
+        return other.gpu_model.empty() == share.name.empty() &&
+               (share.name.empty() ||
+                find_gpu_model(other.gpu_model) == find_gpu_model(share.name));
+      };
+      if (std::ranges::any_of(scenario.prices, is_same)) {
+        return wrong("price", text, "these nodes have a price already");
+      }
       scenario.prices.push_back({share.name, share.percent});
     }
     for (const std::string& text : texts_.slices) {
@@ -188,6 +197,14 @@ class ScenarioReader {
     }
     TRY(check_model(change.gpu_model, "nodes", text));
     return change;
+  }
+
+  Result<void> check_added(const std::vector<FleetChange>& changes) const {
+    std::int64_t added = 0;  // each is at most kNodesMax
+    for (const FleetChange& change : changes) added += std::max<std::int64_t>(0, change.nodes);
+    if (added <= static_cast<std::int64_t>(kReplayMachinesMax)) return {};
+    return wrong("nodes", fmt::format("+{}", added),
+                 fmt::format("a scenario adds at most {} nodes in all", kReplayMachinesMax));
   }
 
   Result<void> add_spot(Scenario& scenario) const {

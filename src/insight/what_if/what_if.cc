@@ -277,7 +277,11 @@ std::vector<Holding> holdings_of(const ReplayWorld& world, const replay::Replay&
 
 class WhatIfRun {
  public:
-  explicit WhatIfRun(const WhatIfInput& input) : input_(input), month_(input.cluster.facts) {}
+  explicit WhatIfRun(const WhatIfInput& input) : input_(input), month_(input.cluster.facts) {
+    if (input.progress != nullptr) {
+      is_stopped_ = [watch = &input.progress->watch] { return watch->stop.load(); };
+    }
+  }
 
   Result<WhatIf> run() {
     WhatIf result;
@@ -304,11 +308,14 @@ class WhatIfRun {
     result.with_submit = static_cast<std::uint64_t>(
         std::count_if(world.origins.begin(), world.origins.end(),
                       [](const JobOrigin& origin) { return origin.waited_us.has_value(); }));
+    TRY(check_horizon(world));
     TRY(begin(WhatIfProgress::Stage::kCalibration, world.jobs.size()));
     const replay::Replay calibrated = TRY(replay_of(world, input_.calibration, {}));
     result.calibrated = figures_of(world, calibrated);
+    TRY(go_on(is_stopped_));
     result.teams_calibrated = team_figures(world, calibrated);
     result.jain_was = jain_index(result.teams_calibrated);
+    TRY(go_on(is_stopped_));
     result.moments_calibrated = moments_of(world, calibrated);
     TRY(check_teams(world));
     TRY(check_calibration(result));
@@ -317,11 +324,9 @@ class WhatIfRun {
   }
 
  private:
-  static std::unexpected<Error> stopped() { return fail(ErrorCode::kIo, "the replay was stopped"); }
-
   Result<void> begin(WhatIfProgress::Stage stage, std::uint64_t jobs) const {
+    TRY(go_on(is_stopped_));
     if (input_.progress == nullptr) return {};
-    if (input_.progress->watch.stop) return stopped();
     input_.progress->watch.jobs_ended = 0;
     input_.progress->jobs = jobs;
     input_.progress->stage = stage;
@@ -334,7 +339,7 @@ class WhatIfRun {
     replay::Replay replay = replay::simulate(
         world.jobs, world.machines,
         {.scheduling = scheduling, .spot = spot, .keep_runs = true, .watch = watch});
-    if (replay.is_stopped) return stopped();
+    TRY(go_on(is_stopped_));
     return replay;
   }
 
@@ -380,9 +385,12 @@ class WhatIfRun {
 
   Result<MethodCosts> costs_of(const ClusterMonth& month) const {
     const ComparedCluster cluster{.facts = month, .outages = input_.cluster.outages};
-    auto costs =
-        TRY(policy_costs(std::span(&cluster, 1), input_.policy,
-                         {.month = input_.month, .cost = input_.cost, .threads = input_.threads}));
+    auto costs = TRY(policy_costs(std::span(&cluster, 1), input_.policy,
+                                  {.month = input_.month,
+                                   .cost = input_.cost,
+                                   .threads = input_.threads,
+                                   .left_out = {},
+                                   .is_stopped = is_stopped_}));
     return std::move(costs.front());
   }
 
@@ -402,7 +410,7 @@ class WhatIfRun {
   }
 
   Result<void> run_scenario(const FleetView& ran_on, const TeamOf& team_of, WhatIf& result) const {
-    ScenarioFacts facts = TRY(change_fleet(month_, input_.scenario));
+    ScenarioFacts facts = TRY(change_fleet(month_, input_.period, input_.scenario, is_stopped_));
     ClusterMonth changed{.cluster = month_.cluster,
                          .charges = facts.charges,
                          .nodes = facts.nodes,
@@ -414,15 +422,18 @@ class WhatIfRun {
     ReplayWorld world = TRY(make_replay_world(
         changed, fleet, ran_on, input_.period, team_of,
         {.any_model = input_.scenario.any_model, .uses_limits = input_.scenario.uses_limits}));
-    change_demand(world, input_.scenario);
+    TRY(change_demand(world, input_.scenario, is_stopped_));
     const auto slices = TRY(change_slices(world, fleet, input_.scenario));
     for (replay::Job& job : world.jobs) job.restart_us = input_.scenario.restart_us;
+    TRY(check_horizon(world));
     const replay::Spot spot = TRY(spot_of(world, fleet));
     TRY(begin(WhatIfProgress::Stage::kScenario, world.jobs.size()));
     const replay::Replay replay = TRY(replay_of(world, input_.scenario.scheduling, spot));
     result.would_be = figures_of(world, replay);
+    TRY(go_on(is_stopped_));
     result.teams_would_be = team_figures(world, replay);
     result.jain_would_be = jain_index(result.teams_would_be);
+    TRY(go_on(is_stopped_));
     result.moments_would_be = moments_of(world, replay);
     TRY(begin(WhatIfProgress::Stage::kCostWouldBe, 0));
     std::vector<Holding> holdings = holdings_of(world, replay, slices, month_.holdings);
@@ -437,6 +448,7 @@ class WhatIfRun {
 
   const WhatIfInput& input_;
   const ClusterMonth& month_;
+  StopCheck is_stopped_;
 };
 
 }  // namespace

@@ -78,11 +78,13 @@ bool may_end(const access::Principal& who, const WhatIfRun& run) {
   return run.asked.user == who.name || may_access(who, Permission::kManageUsers);
 }
 
-Result<WhatIfQuery> read_query(const std::string& scenario, const std::string& calibration) {
-  WhatIfQuery query;
-  const what_if::ScenarioTexts texts = TRY(what_if::parse_scenario_line(scenario));
-  query.scenario = TRY(what_if::parse_scenario(texts));
-  // By default, as `replay` calibrates.
+Result<what_if::Scenario> read_scenario(const std::string& line) {
+  const what_if::ScenarioTexts texts = TRY(what_if::parse_scenario_line(line));
+  return what_if::parse_scenario(texts);
+}
+
+// How the month was really scheduled; by default, as `replay` calibrates.
+Result<void> read_calibration(const std::string& calibration, WhatIfQuery& query) {
   what_if::ScenarioTexts ran = TRY(what_if::parse_scenario_line(
       calibration.find("blocked") == std::string::npos ? "blocked=skip;" + calibration
                                                        : calibration));
@@ -96,10 +98,10 @@ Result<WhatIfQuery> read_query(const std::string& scenario, const std::string& c
                             ran.seed != plain.seed;
   if (changes_more) {
     return fail(ErrorCode::kBadValue,
-                "calibration: it says how the month was really scheduled, with scheduler, blocked, "
-                "placement and lengths only");
+                "it says how the month was really scheduled, with scheduler, blocked, placement "
+                "and lengths only");
   }
-  return query;
+  return {};
 }
 
 // "a, b" as two names.
@@ -167,40 +169,45 @@ Response start_what_if_run(const Services& services, const Request& request) {
   if (asked.name.size() > kNameBytesMax || !is_plain_text(asked.name)) {
     body.reject("name", fmt::format("at most {} bytes of text", kNameBytesMax));
   }
+  if (cluster.size() > kNameBytesMax || !is_plain_text(cluster)) {
+    body.reject("cluster", fmt::format("at most {} bytes of text", kNameBytesMax));
+  }
   if (cost != "effective" && cost != "billed" && cost != "list" && cost != "contracted") {
     body.reject("cost", "must be effective, billed, list or contracted");
   }
   if (auto problem = params.problem()) return *std::move(problem);
   if (auto problem = body.problem()) return *std::move(problem);
-  auto query = read_query(asked.scenario, asked.calibration);
-  if (!query) return bad_parameter("scenario", query.error().message);
+  auto scenario = read_scenario(asked.scenario);
+  if (!scenario) return bad_parameter("scenario", scenario.error().message);
+  WhatIfQuery query;
+  query.scenario = *std::move(scenario);
+  if (const auto read = read_calibration(asked.calibration, query); !read) {
+    return bad_parameter("calibration", read.error().message);
+  }
   const auto& dimensions = services.config.policy.dimensions;
   if (!std::ranges::any_of(dimensions, [&](const auto& rule) { return rule.dimension == by; })) {
     return bad_parameter("by", "must be a dimension of the policy");
   }
-  query->month = month;
-  query->cluster = cluster;
-  query->by = by;
-  query->cost = cost;
-  query->error_percent_max = static_cast<std::uint32_t>(error_max.value_or(5));
-  asked.query = *std::move(query);
+  query.month = month;
+  query.cluster = cluster;
+  query.by = by;
+  query.cost = cost;
+  query.error_percent_max = static_cast<std::uint32_t>(error_max.value_or(5));
+  asked.query = std::move(query);
   const auto last_import = last_import_now(services);
   if (!last_import) return refusal(last_import.error());
-  auto submitted = services.what_if_runs->submit(std::move(asked), *last_import);
+  const auto submitted =
+      services.what_if_runs->submit(std::move(asked), *last_import, [&](const WhatIfRun& run) {
+        return append(services, request, "what_if.run", fmt::format("run {}", run.id), "",
+                      run_facts(run));
+      });
   if (!submitted) {
+    if (submitted.error().code != ErrorCode::kLimit) return refusal(submitted.error());
     Response busy = problem(429, "Too many requests", submitted.error().message);
     busy.retry_after = kRetryWhenBusy;
     return busy;
   }
   const WhatIfRun& run = submitted->run;
-  if (submitted->is_new) {
-    const auto recorded =
-        append(services, request, "what_if.run", fmt::format("run {}", run.id), "", run_facts(run));
-    if (!recorded) {
-      std::ignore = services.what_if_runs->end(run.id);
-      return refusal(recorded.error());
-    }
-  }
   JsonWriter out;
   write_run(out, run, principal_of(request));
   out.end_object();

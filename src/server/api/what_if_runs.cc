@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <utility>
 
-#include "config/config.h"
 #include "core/check.h"
 #include "core/crypto/secret.h"
 #include "core/try.h"
@@ -60,16 +61,15 @@ std::string_view to_text(WhatIfState state) {
   CHECK(false, "every state is listed");
 }
 
-WhatIfRuns::WhatIfRuns(const Config& config, const Catalog& catalog, Clock& clock, Ledger ledger)
-    : config_(config),
-      catalog_(catalog),
-      clock_(clock),
-      ledger_(std::move(ledger)),
+WhatIfRuns::WhatIfRuns(Clock& clock, WhatIfAnswerer answerer, Failed failed)
+    : clock_(clock),
+      answerer_(std::move(answerer)),
+      failed_(std::move(failed)),
       thread_([this] { work(); }) {}
 
 WhatIfRuns::~WhatIfRuns() { stop(); }
 
-void WhatIfRuns::stop() {
+void WhatIfRuns::interrupt() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -80,18 +80,40 @@ void WhatIfRuns::stop() {
   }
   reading_.interrupt();
   changed_.notify_all();
+}
+
+void WhatIfRuns::stop() {
+  interrupt();
   if (thread_.joinable()) thread_.join();
 }
 
-Result<WhatIfRuns::Submitted> WhatIfRuns::submit(WhatIfAsked asked, std::uint64_t last_import) {
+namespace {
+
+Result<void> record_caught(const WhatIfRuns::Record& record, const WhatIfRun& run) {
+  try {
+    return record(run);
+  } catch (const std::exception& problem) {
+    return fail(ErrorCode::kIo, fmt::format("cannot record the run: {}", problem.what()));
+  }
+}
+
+}  // namespace
+
+Result<WhatIfRuns::Submitted> WhatIfRuns::submit(WhatIfAsked asked, std::uint64_t last_import,
+                                                 const Record& record) {
   std::string id = TRY(new_run_id());
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  if (stopping_) return std::unexpected(interrupted_error());
   forget_old();
   for (const Entry& entry : entries_) {
     if (entry.is_cancelled || !is_same_question(entry.run.asked, asked)) continue;
     const WhatIfState state = entry.run.state;
     const bool is_answer = state == WhatIfState::kDone && entry.run.last_import == last_import;
-    if (!has_ended(state) || is_answer) return Submitted{.run = now(entry), .is_new = false};
+    if (has_ended(state) && !is_answer) continue;
+    Submitted same{.run = now(entry), .is_new = false};
+    lock.unlock();
+    if (same.run.asked.user != asked.user) TRY(record_caught(record, same.run));
+    return same;
   }
   std::size_t waiting = 0;
   std::size_t of_user = 0;
@@ -111,12 +133,27 @@ Result<WhatIfRuns::Submitted> WhatIfRuns::submit(WhatIfAsked asked, std::uint64_
                 fmt::format("{} scenarios wait already; try again later", waiting));
   }
   Entry& entry = entries_.emplace_front();
-  entry.run.id = std::move(id);
+  entry.run.id = id;
   entry.run.asked = std::move(asked);
   entry.run.created = clock_.now();
   entry.progress = std::make_unique<what_if::WhatIfProgress>();
+  Submitted made{.run = now(entry), .is_new = true};
+  // The audit log is a file: nobody waits for it here but who asks.
+  lock.unlock();
+  auto recorded = record_caught(record, made.run);
+  lock.lock();
+  const auto found = entry_of(id);  // somebody may have ended it meanwhile
+  if (!recorded) {
+    if (found != entries_.end()) entries_.erase(found);
+    return std::unexpected(std::move(recorded).error());
+  }
+  if (found != entries_.end()) found->is_recorded = true;
   changed_.notify_all();
-  return Submitted{.run = now(entry), .is_new = true};
+  return made;
+}
+
+WhatIfRuns::Entries::iterator WhatIfRuns::entry_of(std::string_view id) {
+  return std::ranges::find_if(entries_, [&](const Entry& entry) { return entry.run.id == id; });
 }
 
 std::vector<WhatIfRun> WhatIfRuns::list() const {
@@ -136,8 +173,7 @@ std::optional<WhatIfRun> WhatIfRuns::find(std::string_view id) const {
 
 Result<void> WhatIfRuns::end(std::string_view id) {
   const std::lock_guard lock(mutex_);
-  const auto found =
-      std::ranges::find_if(entries_, [&](const Entry& entry) { return entry.run.id == id; });
+  const auto found = entry_of(id);
   if (found == entries_.end()) {
     return fail(ErrorCode::kNotFound, "there is no such run");
   }
@@ -168,7 +204,7 @@ WhatIfRun WhatIfRuns::now(const Entry& entry) const {
 WhatIfRuns::Entry* WhatIfRuns::next_in_turn() {
   Entry* next = nullptr;
   for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-    if (entry->run.state != WhatIfState::kQueued) continue;
+    if (entry->run.state != WhatIfState::kQueued || !entry->is_recorded) continue;
     if (entry->run.asked.user != last_user_) return &*entry;
     if (next == nullptr) next = &*entry;
   }
@@ -206,40 +242,39 @@ void WhatIfRuns::work() {
     if (stopping_) return;
     last_user_ = entry->run.asked.user;
     entry->run.state = WhatIfState::kRunning;
-    WhatIfRun result = entry->run;
+    const WhatIfRun run = entry->run;
     what_if::WhatIfProgress& progress = *entry->progress;  // as the entry, it stays until it ends
     lock.unlock();
-    auto tables = answer(result.asked.query, result, progress);
+    auto found = answer(run, progress);
     lock.lock();
-    entry->run.cluster = result.cluster;
-    entry->run.last_import = result.last_import;
     entry->run.ended = clock_.now();
     if (entry->is_cancelled) {
       entry->run.state = WhatIfState::kCancelled;
-    } else if (tables) {
-      entry->run.tables = std::make_shared<const WhatIfTables>(*std::move(tables));
+    } else if (found) {
+      entry->run.cluster = std::move(found->cluster);
+      entry->run.last_import = found->last_import;
+      entry->run.tables = std::make_shared<const WhatIfTables>(std::move(found->tables));
       entry->run.state = WhatIfState::kDone;
     } else {
-      entry->run.error = tables.error().message;
+      entry->run.error = found.error().message;
       entry->run.state = WhatIfState::kFailed;
     }
     forget_old();
   }
 }
 
-Result<WhatIfTables> WhatIfRuns::answer(const WhatIfQuery& query, WhatIfRun& result,
-                                        what_if::WhatIfProgress& progress) {
-  std::optional<WhatIfMonth> month;
-  TRY(ledger_([&](Store& store) -> Result<void> {
-    month = TRY(load_what_if_month(query, config_.policy, config_.join_rules, store));
-    return {};
-  }));
-  CHECK(month.has_value(), "the ledger was read");
-  result.cluster = month->cluster.text();
-  result.last_import = month->last_import;
-  const what_if::WhatIf found =
-      TRY(run_what_if(query, *month, config_.policy, catalog_, config_.join_rules, &progress));
-  return what_if_tables(query, *month, found);
+Result<WhatIfAnswer> WhatIfRuns::answer(const WhatIfRun& run,
+                                        what_if::WhatIfProgress& progress) const {
+  std::string why;
+  try {
+    return answerer_(run.asked.query, progress);
+  } catch (const std::bad_alloc&) {
+    why = "the server has too little memory for it";
+  } catch (const std::exception& problem) {
+    why = problem.what();
+  }
+  failed_(run, why);
+  return fail(ErrorCode::kIo, fmt::format("the replay failed: {}", why));
 }
 
 }  // namespace pennyweight::api

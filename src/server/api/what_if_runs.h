@@ -17,16 +17,11 @@
 #include <thread>
 #include <vector>
 
-#include "allocation/pricing/catalog.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/instant.h"
 #include "core/interruption.h"
 #include "insight/queries/what_if_query.h"
-
-namespace pennyweight {
-struct Config;
-}
 
 namespace pennyweight::api {
 
@@ -64,12 +59,22 @@ struct WhatIfRun {
   std::shared_ptr<const WhatIfTables> tables = {};
 };
 
+struct WhatIfAnswer {
+  std::string cluster;            // that was replayed
+  std::uint64_t last_import = 0;  // of the ledger that it was made from
+  WhatIfTables tables;
+};
+// Replays; an Error where the progress says to stop.
+using WhatIfAnswerer =
+    std::function<Result<WhatIfAnswer>(const WhatIfQuery&, what_if::WhatIfProgress&)>;
+
 // Any thread may use it.
 class WhatIfRuns {
  public:
-  using Ledger = std::function<Result<void>(const std::function<Result<void>(Store&)>&)>;
-  // All arguments outlive it.
-  WhatIfRuns(const Config& config, const Catalog& catalog, Clock& clock, Ledger ledger);
+  // Is told of a run that ended with an exception, and what it says.
+  using Failed = std::function<void(const WhatIfRun&, std::string_view)>;
+  // The clock outlives it.
+  WhatIfRuns(Clock& clock, WhatIfAnswerer answerer, Failed failed);
   ~WhatIfRuns();  // does what stop() does
   WhatIfRuns(const WhatIfRuns&) = delete;
   WhatIfRuns& operator=(const WhatIfRuns&) = delete;
@@ -78,36 +83,42 @@ class WhatIfRuns {
     WhatIfRun run;
     bool is_new = true;  // false: the same is under way, or was answered from this ledger
   };
-  // kLimit: too many wait already. `last_import`: of the ledger now.
-  Result<Submitted> submit(WhatIfAsked asked, std::uint64_t last_import);
+  // For the audit log.
+  using Record = std::function<Result<void>(const WhatIfRun&)>;
+  // kLimit: too many wait already. `last_import`: of the ledger now. A new run begins once `record`
+  // has it, and is gone where that fails; what answers another user's question is recorded too.
+  Result<Submitted> submit(WhatIfAsked asked, std::uint64_t last_import, const Record& record);
   // The newest first.
   std::vector<WhatIfRun> list() const;
   std::optional<WhatIfRun> find(std::string_view id) const;
   // Cancels one that waits or runs, and forgets one that has ended. kNotFound: there is none.
   Result<void> end(std::string_view id);
-  // Cancels all, and waits for the one that runs.
+  // Cancels all and takes no more. Does not wait.
+  void interrupt();
+  // The same, and waits for the one that runs.
   void stop();
 
  private:
   struct Entry {
     WhatIfRun run;
     std::unique_ptr<what_if::WhatIfProgress> progress;
+    bool is_recorded = false;  // else it may not begin
     bool is_cancelled = false;
   };
   using Entries = std::list<Entry>;  // the newest first; an entry that runs stays where it is
 
   void work();
-  Result<WhatIfTables> answer(const WhatIfQuery& query, WhatIfRun& result,
-                              what_if::WhatIfProgress& progress);
+  // What the answerer says; an exception of it becomes an Error.
+  Result<WhatIfAnswer> answer(const WhatIfRun& run, what_if::WhatIfProgress& progress) const;
   // REQUIRES for all: mutex_ is held.
   WhatIfRun now(const Entry& entry) const;
   Entry* next_in_turn();
+  Entries::iterator entry_of(std::string_view id);
   void forget_old();
 
-  const Config& config_;
-  const Catalog& catalog_;
   Clock& clock_;
-  const Ledger ledger_;
+  const WhatIfAnswerer answerer_;
+  const Failed failed_;
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   Entries entries_;

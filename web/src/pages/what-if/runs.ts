@@ -19,13 +19,36 @@ export interface Runs {
 }
 
 const POLL_MS = 1000;
+const PAGE_RUNS = 100;
+
+// What this page asks for. A run over the API may be of another cost, or less exact: it is no answer here.
+const COST = "effective";
+const ERROR_MAX = 5;
 
 const isUnderWay = (run: WhatIfRun) => run.state === "queued" || run.state === "running";
 
 // Whether a run answers the scenario for this question.
 function answers(run: WhatIfRun, scenario: Scenario, question: Question): boolean {
-  return run.scenario === scenario.line && run.month === question.month && run.by === question.by &&
+  return run.scenario === scenario.line && run.month === question.month && run.by === question.by && run.cost === COST && run.error_max === ERROR_MAX &&
     run.calibration === question.calibration && (question.cluster === "" || run.cluster === question.cluster);
+}
+
+// The run that answers it. Of several the newest counts that has an answer or will have one: who asked again after
+// one was done did so because the ledger has changed.
+function answerOf(runs: WhatIfRun[], scenario: Scenario, question: Question): WhatIfRun | undefined {
+  const all = runs.filter((run) => answers(run, scenario, question));
+  return all.find((run) => run.state === "done" || isUnderWay(run)) ?? all[0];
+}
+
+async function allRuns(month: string, signal: AbortSignal): Promise<WhatIfRun[]> {
+  const runs: WhatIfRun[] = [];
+  let cursor: string | null | undefined;
+  do {
+    const page = await getAt<List<WhatIfRun>>(address("/what-if/runs", { month, limit: PAGE_RUNS, ...(cursor && { cursor }) }), signal);
+    runs.push(...page.data);
+    cursor = page.next;
+  } while (cursor);
+  return runs;
 }
 
 export function useRuns(question: Question, scenarios: Scenario[]): Runs {
@@ -42,15 +65,15 @@ export function useRuns(question: Question, scenarios: Scenario[]): Runs {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const look = async () => {
       try {
-        const list = await getAt<List<WhatIfRun>>(address("/what-if/runs", { month: question.month }), abort.signal);
-        const mine = scenarios.map((one) => list.data.find((run) => answers(run, one, question))).filter((run): run is WhatIfRun => run !== undefined);
+        const list = await allRuns(question.month, abort.signal);
+        const mine = scenarios.map((one) => answerOf(list, one, question)).filter((run): run is WhatIfRun => run !== undefined);
         const found: Record<string, WhatIfDetail> = {};
         for (const run of mine) {
           if (run.state !== "done") continue;
           found[run.id] = kept.current[run.id] ?? (await getAt<WhatIfDetail>(address(`/what-if/runs/${run.id}`), abort.signal));
         }
         if (abort.signal.aborted) return;
-        setRuns(list.data);
+        setRuns(list);
         setDetails(found);
         setError(undefined);
         if (mine.some(isUnderWay)) timer = setTimeout(() => void look(), POLL_MS);
@@ -68,12 +91,12 @@ export function useRuns(question: Question, scenarios: Scenario[]): Runs {
   return {
     error,
     of: (scenario) => {
-      const run = runs.find((one) => answers(one, scenario, question));
+      const run = answerOf(runs, scenario, question);
       return run && (details[run.id] ?? run);
     },
     start: async (scenario) => {
       await post("/what-if/runs", {
-        month: question.month, scenario: scenario.line, name: scenario.name, by: question.by,
+        month: question.month, scenario: scenario.line, name: scenario.name, by: question.by, cost: COST, error_max: ERROR_MAX,
         ...(question.cluster && { cluster: question.cluster }),
         ...(question.calibration && { calibration: question.calibration }),
       });
