@@ -188,9 +188,9 @@ def start_train(serve, api, cards, job):
     expect(more["namespace.label/cost-center"] == "42", f"a label of its namespace: {more}")
     expect(top_common.adds_up(serve.top("--filter", "cluster=lab"), FLEET),
            "all rows together are the nodes' price")
-    # In the usage of a GPU compute and memory are half each, by the default policy: 50 % of the one,
-    # 20,000 of 81,920 MiB of the other.
-    expected = (Decimal(50) + Decimal(20_000) / 81_920 * 100) / 2
+    # The part of its GPUs' time: a card that is computing for half of a minute is busy for half of it,
+    # whatever its memory holds and whatever it costs.
+    expected = Decimal(50)
 
     def used():
         found = serve.row("ml/train-7-x2x5q")["busy"]
