@@ -6,8 +6,8 @@ local pennyweight = dofile(folder .. "pennyweight.lua")
 
 local NAMES = {
   "job-name", "account", "partition", "qos", "wckey", "comment", "constraint", "array", "time", "nodes",
-  "ntasks", "ntasks-per-node", "cpus-per-task", "sockets-per-node", "mem", "mem-per-cpu", "mem-per-gpu",
-  "cpus-per-gpu", "gres", "gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket",
+  "ntasks", "ntasks-per-node", "ntasks-per-gpu", "cpus-per-task", "sockets-per-node", "mem", "mem-per-cpu",
+  "mem-per-gpu", "cpus-per-gpu", "gres", "gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket",
 }
 -- What Slurm gives for an option that nobody has set; memory is then "unset" or "0".
 local UNSET = { ["-1"] = true, ["-2"] = true, ["0"] = true, ["(null)"] = true, ["unset"] = true,
@@ -23,6 +23,8 @@ local function options_of(options)
       stated[name] = value:gsub("gres:gpu:", ""):gsub("gres:", "")
     end
   end
+  -- One task is what Slurm gives where none is stated, too; then --ntasks-per-gpu says how many.
+  if stated["ntasks-per-gpu"] and stated.gpus and stated.ntasks == "1" then stated.ntasks = nil end
   if stated.gres then stated.gres = options.gres:gsub("gres:", "") end
   local exclusive = options.exclusive
   if exclusive == "exclusive" then stated.exclusive = exclusive end

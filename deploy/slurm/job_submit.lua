@@ -96,6 +96,7 @@ local function options_of(job, partition)
     nodes = nodes(job),
     ntasks = number(job, "num_tasks"),
     ["ntasks-per-node"] = number(job, "ntasks_per_node"),
+    ["ntasks-per-gpu"] = number(job, "ntasks_per_tres"),
     ["cpus-per-task"] = number(job, "cpus_per_task"),
     ["sockets-per-node"] = number(job, "sockets_per_node"),
     exclusive = job.shared == 0 and "exclusive" or nil,

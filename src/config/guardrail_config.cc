@@ -598,7 +598,8 @@ ConfigKeys guardrail_config_keys() {
        "Where `serve` answers Slurm's plugins: a Unix socket, such as "
        "`/run/pennyweight/slurm.sock`; without it, nowhere."},
       {"guardrails.slurm.daemon_users", "text, list of texts", "root, slurm",
-       "Users as which slurmctld runs. They say who submits a job; all others get advice only."},
+       "Users as which slurmctld runs; the host must have those that are stated. They say who "
+       "submits a job; all others get advice only."},
       {"guardrails.slurm.unknown", "deny, allow", "deny",
        "What becomes of a job that no rule can judge."},
       {"guardrails.clients[].name", "text", "",

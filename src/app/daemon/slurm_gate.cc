@@ -14,6 +14,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <exception>
+#include <functional>
+#include <new>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -42,14 +46,66 @@ std::string error_text(std::string_view what, const std::string& path) {
   return fmt::format("{}: {}: {}", path, what, std::generic_category().message(errno));
 }
 
-std::string name_of_user(uid_t id) {
-  std::array<char, 4096> buffer;
-  passwd entry = {};
-  passwd* found = nullptr;
-  if (::getpwuid_r(id, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
-    return found->pw_name;
+// A user of this host, as its user database says: a look-up can take long, and as much room as it
+// likes.
+struct HostUser {
+  uid_t id;
+  std::string name;
+};
+
+using HostUserQuery = std::function<int(passwd*, char*, std::size_t, passwd**)>;
+
+// Nothing: there is no such user.
+Result<std::optional<HostUser>> find_host_user(const HostUserQuery& query) {
+  constexpr std::size_t kEntryBytesMax = 1U << 20U;
+  std::vector<char> text(4096);
+  while (true) {
+    passwd entry = {};
+    passwd* found = nullptr;
+    const int problem = query(&entry, text.data(), text.size(), &found);
+    if (found != nullptr) return HostUser{.id = found->pw_uid, .name = found->pw_name};
+    if (problem == EINTR) continue;
+    if (problem == ERANGE && text.size() < kEntryBytesMax) {
+      text.resize(text.size() * 4);
+      continue;
+    }
+    // What getpwnam(3) says of names that are not there differs by system.
+    const bool is_absent = problem == 0 || problem == ENOENT || problem == ESRCH ||
+                           problem == EBADF || problem == EPERM;
+    if (is_absent) return std::nullopt;
+    return fail(ErrorCode::kIo, fmt::format("the users of this host can't be looked up: {}",
+                                            std::generic_category().message(problem)));
   }
-  return fmt::format("uid {}", id);
+}
+
+std::string name_of_user(uid_t id) {
+  const auto user =
+      find_host_user([&](passwd* entry, char* text, std::size_t size, passwd** found) {
+        return ::getpwuid_r(id, entry, text, size, found);
+      });
+  return user && *user ? (*user)->name : fmt::format("uid {}", id);
+}
+
+// By their ids. Of the default, those that this host has; what is configured must be there.
+Result<std::map<std::uint32_t, std::string>> resolve_daemon_users(const SlurmGateConfig& config) {
+  const bool is_default = config.daemon_users == SlurmGateConfig().daemon_users;
+  std::map<std::uint32_t, std::string> daemons;
+  for (const std::string& name : config.daemon_users) {
+    const auto user =
+        find_host_user([&](passwd* entry, char* text, std::size_t size, passwd** found) {
+          return ::getpwnam_r(name.c_str(), entry, text, size, found);
+        });
+    if (!user) return std::unexpected(user.error().during("guardrails.slurm.daemon_users"));
+    if (*user) {
+      daemons.emplace((*user)->id, name);
+    } else if (!is_default) {
+      return fail(ErrorCode::kConfig,
+                  fmt::format("guardrails.slurm.daemon_users: this host has no user '{}'; name the "
+                              "users as which slurmctld runs",
+                              printable_text(name, 100)));
+    }
+  }
+  return daemons;
 }
 
 // Whether somebody answers at a socket; one that a killed serve left behind answers nobody.
@@ -66,7 +122,7 @@ bool is_live(const sockaddr_un& address) {
 
 struct SlurmGate::Connection {
   int socket = -1;
-  guardrails::SubmissionCaller caller = {};
+  uid_t user_id = 0;
   std::chrono::steady_clock::time_point end = {};
   std::string text = {};
 };
@@ -90,6 +146,8 @@ Result<std::unique_ptr<SlurmGate>> SlurmGate::start(const Config& config, const 
   auto gate = std::make_unique<SlurmGate>(config, catalog, approvals, limits, clock, log);
   // A mistake in the pricing options shows now, and not at every job.
   std::ignore = TRY(guardrails::estimate_workloads({}, catalog, config.guardrails->pricing));
+  auto daemons = TRY(resolve_daemon_users(config.guardrails->slurm));
+  gate->daemons_ = std::move(daemons);
   TRY(gate->listen());
   gate->thread_ = std::thread([self = gate.get()] { self->run(); });
   log.info("slurm_gate", {{"socket", config.guardrails->slurm.socket},
@@ -158,8 +216,8 @@ bool SlurmGate::has_place(const std::vector<Connection>& connections,
                           const Connection& fresh) const {
   const auto of_user = static_cast<std::size_t>(std::ranges::count_if(
       connections,
-      [&](const Connection& connection) { return connection.caller.user == fresh.caller.user; }));
-  if (fresh.caller.is_slurm_daemon) return of_user < kDaemonConnectionsMax;
+      [&](const Connection& connection) { return connection.user_id == fresh.user_id; }));
+  if (daemons_.contains(fresh.user_id)) return of_user < kDaemonConnectionsMax;
   return of_user < kUserConnectionsMax && connections.size() < kGateConnectionsMax;
 }
 
@@ -175,11 +233,8 @@ void SlurmGate::accept_all(std::vector<Connection>& connections) {
       continue;
     }
     Connection connection{.socket = socket,
+                          .user_id = peer.uid,
                           .end = std::chrono::steady_clock::now() + kQuestionTimeMax};
-    connection.caller.user = name_of_user(peer.uid);
-    const auto& daemons = config_.guardrails->slurm.daemon_users;
-    connection.caller.is_slurm_daemon =
-        std::ranges::find(daemons, connection.caller.user) != daemons.end();
     if (!has_place(connections, connection)) {
       ::close(socket);
       continue;
@@ -198,12 +253,29 @@ bool SlurmGate::read_some(Connection& connection) {
                         connection.text.size() > guardrails::kSubmissionBytesMax;
   if (!is_whole) return true;
   // Answers are far smaller than a socket's buffer; a caller that has gone gets none.
-  const std::string text = answer(connection);
+  const std::string text = answer_whatever_happens(connection);
   std::ignore = ::send(connection.socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   return false;
 }
 
+// The plugin takes an error as it takes no answer at all.
+std::string SlurmGate::answer_whatever_happens(const Connection& connection) {
+  try {
+    return answer(connection);
+  } catch (const std::bad_alloc&) {
+    ++failed_;
+  } catch (const std::exception& error) {
+    ++failed_;
+    log_.error("slurm_gate_failed", {{"why", printable_text(error.what(), kGateShownBytesMax)}});
+  }
+  return guardrails::slurm_error_answer("serve failed to answer; its log says why");
+}
+
 std::string SlurmGate::answer(const Connection& connection) {
+  const auto daemon = daemons_.find(connection.user_id);
+  const guardrails::SubmissionCaller caller = {
+      .user = daemon != daemons_.end() ? daemon->second : name_of_user(connection.user_id),
+      .is_slurm_daemon = daemon != daemons_.end()};
   const Instant now = clock_.now();
   const auto limits = limits_.uses();
   guardrails::AdmissionPolicy policy{.rules = config_.guardrails->rules,
@@ -215,13 +287,12 @@ std::string SlurmGate::answer(const Connection& connection) {
                                      .month_left_ms = month_left_ms(now, config_.policy)};
   policy.pricing.at = now;
   const auto answered = guardrails::answer_slurm_submission(
-      connection.text, connection.caller, policy, std::chrono::floor<std::chrono::days>(now));
+      connection.text, caller, policy, std::chrono::floor<std::chrono::days>(now));
   if (!answered) {
     ++malformed_;
-    log_.warn_hourly("slurm_gate_refused", connection.caller.user,
-                     {{"user", connection.caller.user}, {"why", answered.error().message}});
-    // The plugin takes it as it takes no answer at all.
-    return fmt::format("error={}\n\n", printable_text(answered.error().message, 400));
+    log_.warn_hourly("slurm_gate_refused", caller.user,
+                     {{"user", caller.user}, {"why", answered.error().message}});
+    return guardrails::slurm_error_answer(answered.error().message);
   }
   ++answers_[answered->is_submission ? 0 : 1][static_cast<std::size_t>(answered->outcome)];
   const bool is_noted = !answered->is_allowed || answered->outcome == AdmissionOutcome::kUnknown;
@@ -249,6 +320,9 @@ void SlurmGate::add_metrics(server::MetricsText& metrics) const {
   metrics.family("pennyweight_slurm_malformed_total", "counter",
                  "Questions on the socket for Slurm that could not be read.");
   metrics.sample({}, malformed_.load());
+  metrics.family("pennyweight_slurm_failed_total", "counter",
+                 "Questions of Slurm's plugins that serve failed to answer; the log says why.");
+  metrics.sample({}, failed_.load());
 }
 
 void SlurmGate::stop() {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -51,6 +52,7 @@ class SlurmGate {
   bool has_place(const std::vector<Connection>& connections, const Connection& fresh) const;
   // False: the connection is done with.
   bool read_some(Connection& connection);
+  std::string answer_whatever_happens(const Connection& connection);
   std::string answer(const Connection& connection);
 
   const Config& config_;
@@ -62,6 +64,8 @@ class SlurmGate {
   // By whether it is a submission or only advice, and by outcome.
   std::array<std::array<std::atomic<std::uint64_t>, kOutcomes>, 2> answers_ = {};
   std::atomic<std::uint64_t> malformed_ = 0;
+  std::atomic<std::uint64_t> failed_ = 0;
+  std::map<std::uint32_t, std::string> daemons_ = {};  // users as which slurmctld runs, by id
   int listener_ = -1;
   int stop_ = -1;  // an event
   std::thread thread_;

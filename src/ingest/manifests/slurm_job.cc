@@ -165,7 +165,10 @@ class SlurmJobReader {
     TRY(read_layout());
     const AskedGpus per_node = TRY(read_per_node());
     const AskedGpus per_task = TRY(read_per_task());
-    const AskedGpus total = TRY(read_total());
+    AskedGpus total = TRY(read_total());
+    if (per_node.count + per_node.mps + per_task.count + per_task.mps == 0) {
+      TRY(match_tasks_to_gpus(total));
+    }
     const std::string type = TRY(one_type({per_node, per_task, total}));
     TRY(place_gpus(group, per_node, per_task, total, notes));
     TRY(read_host(group));
@@ -271,6 +274,19 @@ class SlurmJobReader {
     if (states("gpus")) return read_gpu_list(text("gpus"));
     AskedGpus none;
     return none;
+  }
+
+  // --ntasks-per-gpu decides the GPUs of a job that states its tasks, and the tasks of one that
+  // states its GPUs.
+  Result<void> match_tasks_to_gpus(AskedGpus& total) {
+    const auto per_gpu = TRY(count("ntasks-per-gpu", 0));
+    if (per_gpu == 0) return {};
+    if (total.count > 0) {
+      if (tasks_ == 0) tasks_ = total.count * per_gpu;
+      return {};
+    }
+    if (tasks_ > 0 || tasks_per_node_ > 0) total.count = (task_count() + per_gpu - 1) / per_gpu;
+    return {};
   }
 
   static Result<std::string> one_type(std::initializer_list<AskedGpus> asked) {

@@ -2,10 +2,10 @@
 // salloc.
 //
 // The options are those of sbatch(1). All ways to ask for GPUs count: --gres, --gpus,
-// --gpus-per-node, --gpus-per-task, --gpus-per-socket, --tres-per-task, with types and MIG types.
-// What a job gets follows Slurm's rules where the text decides it; where the cluster's
-// configuration would (how many shards a GPU has, what a node of a partition is), the group says
-// what is missing.
+// --gpus-per-node, --gpus-per-task, --gpus-per-socket, --ntasks-per-gpu, --tres-per-task, with
+// types and MIG types. What a job gets follows Slurm's rules where the text decides it; where the
+// cluster's configuration would (how many shards a GPU has, what a node of a partition is), the
+// group says what is missing.
 #pragma once
 
 #include <cstdint>

@@ -359,4 +359,8 @@ Result<SubmissionAnswer> answer_slurm_submission(std::string_view request,
   return SubmissionReview(std::move(submission), caller, policy, today).run();
 }
 
+std::string slurm_error_answer(std::string_view why) {
+  return fmt::format("error={}\n\n", escaped_value(printable_text(why, 400)));
+}
+
 }  // namespace pennyweight::guardrails

@@ -51,4 +51,7 @@ Result<SubmissionAnswer> answer_slurm_submission(std::string_view request,
                                                  const SubmissionCaller& caller,
                                                  const AdmissionPolicy& policy, Date today);
 
+// The answer to a question that can't be answered. The plugins take it as they take none.
+std::string slurm_error_answer(std::string_view why);
+
 }  // namespace pennyweight::guardrails

@@ -173,6 +173,15 @@ TEST(SlurmSubmission, RefusesWhatItCannotRead) {
   EXPECT_FALSE(ask_gate(many));
 }
 
+TEST(SlurmSubmission, AnErrorIsOneLine) {
+  const auto refused = ask_gate("call=rm\\nallowed=yes\n");
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().message.contains("rm\nallowed=yes"));
+  const std::string answer = slurm_error_answer(refused.error().message);
+  EXPECT_EQ(std::ranges::count(answer, '\n'), 2) << answer;
+  EXPECT_TRUE(answer.starts_with("error=") && answer.ends_with("\n\n"));
+}
+
 TEST(SlurmSubmission, WhatNoRuleJudgesIsAsThePolicySays) {
   const std::string shards = "call=submit\noption.gres=shard:1\noption.comment=team=a\n";
   const auto refused = ask_gate(shards);

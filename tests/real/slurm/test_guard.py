@@ -178,6 +178,8 @@ def check_refusals(slurm):
            and "100% of it, %s and %d" in done.stderr and "add --comment=team=NAME" in done.stderr, f"refused with the reason and the way out: {done.stderr}")
     done = slurm.sbatch("--gres=gpu:h100:1", "--time=10", "--comment=team=news")
     expect(done.returncode != 0 and "they are reserved" in done.stderr, f"by the model: {done.stderr}")
+    done = slurm.sbatch("--ntasks=4", "--ntasks-per-gpu=1", "--time=10", "--comment=team=nlp")
+    expect(done.returncode != 0 and "4 GPUs are more than 2" in done.stderr, f"GPUs of tasks: {done.stderr}")
     for command in ("srun", "salloc"):
         done = slurm.sbatch("--gres=gpu:a100:1", "--time=1", command=command)
         expect(done.returncode != 0 and "rule 'owner'" in done.stderr, f"{command}: {done.stderr}")
@@ -234,6 +236,7 @@ def check_costs(cwd, slurm):
             ["--gpus-per-task=a100:1", "--ntasks=2"], ["--gres=gpu:h100:1", "--cpus-per-task=4"],
             ["--gpus=a100:1", "--cpus-per-gpu=2", "--mem-per-gpu=100"], ["--gres=gpu:a100:1", "--mem=500"],
             ["--gres=gpu:a100:1", "--array=0-3%2"], ["--gres=gpu:a100:1", "--mem-per-cpu=50", "--ntasks=2"],
+            ["--ntasks=4", "--ntasks-per-gpu=2"], ["--gpus=a100:1", "--ntasks-per-gpu=4"],
             ["--gpus-per-socket=a100:1", "--sockets-per-node=1", "--ntasks=1"], ["--gres=gpu:a100:1", "--exclusive"]]
     for way in ways:
         options = [*way, "--time=30", "--comment=team=nlp"]
@@ -458,6 +461,12 @@ def check_down(cwd, slurm, serve):
     second = subprocess.run([BINARY, "--config", "pennyweight.yaml", "serve"], cwd=cwd, capture_output=True, text=True,
                             timeout=60, check=False)
     expect(second.returncode != 0, "a second serve does not take the socket away")
+    (cwd / "other.yaml").write_text((cwd / "pennyweight.yaml").read_text().replace(
+        "slurm: {", "slurm: {daemon_users: [root, nobody-of-that-name], ").replace("ledger.duckdb", "other.duckdb"))
+    unknown = subprocess.run([BINARY, "--config", "other.yaml", "serve"], cwd=cwd, capture_output=True, text=True,
+                             timeout=60, check=False)
+    expect(unknown.returncode != 0 and "this host has no user 'nobody-of-that-name'" in unknown.stdout + unknown.stderr,
+           f"an unknown user: {unknown.stdout} {unknown.stderr}")
     fresh.process.send_signal(signal.SIGTERM)
     expect(fresh.process.wait(60) == 0 and not slurm.gate.exists(), "the socket goes with serve")
 
