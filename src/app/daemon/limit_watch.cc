@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "config/guardrail_config.h"
+#include "core/billing_period.h"
 #include "insight/queries/limit_query.h"
 
 namespace pennyweight {
 namespace {
 
 constexpr std::chrono::seconds kMeasureEvery{60};
-// What was measured so long ago says nothing of today.
 constexpr std::chrono::minutes kMeasureAgeMax{15};
 
 LimitUses unmeasured(const std::vector<guardrails::UsageLimit>& limits, const std::string& why) {
@@ -30,7 +30,8 @@ LimitWatch::LimitWatch(const Config& config, Clock& clock, Log& log)
       clock_(clock),
       log_(log),
       uses_(std::make_shared<const LimitUses>(
-          unmeasured(config.guardrails->limits, "serve has just started"))) {}
+          unmeasured(config.guardrails->limits, "serve has just started"))),
+      kept_(kMeasureAgeMax) {}
 
 LimitWatch::~LimitWatch() { stop(); }
 
@@ -70,16 +71,16 @@ void LimitWatch::measure() {
   const auto& limits = config_.guardrails->limits;
   const Instant now = clock_.now();
   auto measured = query_limits(limits, now, config_.policy, summarise_);
-  const std::lock_guard lock(mutex_);
-  if (measured) {
-    uses_ = std::make_shared<const LimitUses>(*std::move(measured));
-    measured_at_ = now;
-    return;
+  LimitUses uses = measured ? *std::move(measured) : unmeasured(limits, measured.error().message);
+  for (const guardrails::LimitUse& use : uses) {
+    if (use.problem.empty()) continue;
+    log_.warn_hourly("limits", "limit " + use.limit.name,
+                     {{"limit", use.limit.name}, {"why", use.problem}});
   }
-  log_.warn_hourly("limits", "ledger", {{"why", measured.error().message}});
-  // The ledger may be busy for a while; what was known goes on for a while.
-  if (now - measured_at_ <= kMeasureAgeMax && now >= measured_at_) return;
-  uses_ = std::make_shared<const LimitUses>(unmeasured(limits, measured.error().message));
+  kept_.fill(uses, now,
+             BillingPeriod::containing(now, config_.policy.time_zone).to_interval().begin());
+  const std::lock_guard lock(mutex_);
+  uses_ = std::make_shared<const LimitUses>(std::move(uses));
 }
 
 }  // namespace pennyweight

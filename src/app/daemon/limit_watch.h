@@ -11,7 +11,7 @@
 #include "app/context/log.h"
 #include "config/config.h"
 #include "core/clock.h"
-#include "core/instant.h"
+#include "insight/guardrails/kept_uses.h"
 #include "insight/guardrails/usage_limit.h"
 #include "reporting/queries/costs.h"
 
@@ -46,8 +46,8 @@ class LimitWatch {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::shared_ptr<const LimitUses> uses_;
-  Instant measured_at_ = {};
   bool stopping_ = false;
+  guardrails::KeptUses kept_;  // of the thread alone
   std::thread thread_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "core/ascii.h"
 #include "core/gpu/gpu_model.h"
+#include "core/json_text.h"
 
 namespace pennyweight::guardrails {
 namespace {
@@ -16,6 +17,18 @@ namespace {
 using GpuNames = std::map<std::string, std::string, std::less<>>;
 
 constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+// What pods request beside GPUs. Kueue admits nothing that requests what its queue does not cover;
+// the quota is beyond any cluster, and a thousand of them can still be added up in 64 bits.
+constexpr std::string_view kRestFlavor = "pennyweight-rest";
+constexpr std::pair<std::string_view, std::string_view> kRestQuotas[] = {
+    {"cpu", "1M"}, {"memory", "4Pi"}, {"ephemeral-storage", "4Pi"}, {"pods", "1M"}};
+// Slurm's own way of counting GPU-minutes, which a script can't set.
+constexpr std::string_view kMinutesKill =
+    "GrpTRESMins kills jobs that run once the minutes are used up, unless slurm.conf has "
+    "AccountingStorageEnforce=safe";
+constexpr std::string_view kMinutesMonth =
+    "GrpTRESMins counts a month only with PriorityDecayHalfLife=0 and "
+    "PriorityUsageResetPeriod=MONTHLY in slurm.conf";
 constexpr std::string_view kManaged = "{app.kubernetes.io/managed-by: pennyweight}";
 
 // Names of objects: "H100-SXM5-80GB" is "h100-sxm5-80gb".
@@ -25,9 +38,10 @@ std::string object_name(std::string_view text) {
   return name;
 }
 
+// Only what a shell takes as it is: the type becomes a word of a script.
 bool is_gres_type(std::string_view name) {
-  return !name.empty() && name == ascii::lower_case(name) &&
-         name.find_first_of(" /=,:|'\"") == std::string_view::npos;
+  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789_-.";
+  return !name.empty() && name.find_first_not_of(kAllowed) == std::string_view::npos;
 }
 
 // The names that mean a model.
@@ -111,9 +125,11 @@ class LimitWriter {
   void object(std::string_view version, std::string_view kind, std::string_view name,
               std::string_view name_space = "") {
     out_.text += out_.text.empty() ? "" : "---\n";
-    out_.text +=
-        fmt::format("apiVersion: {}\nkind: {}\nmetadata:\n  name: {}\n", version, kind, name);
-    if (!name_space.empty()) out_.text += fmt::format("  namespace: {}\n", name_space);
+    out_.text += fmt::format("apiVersion: {}\nkind: {}\nmetadata:\n  name: {}\n", version, kind,
+                             json_string(name));
+    if (!name_space.empty()) {
+      out_.text += fmt::format("  namespace: {}\n", json_string(name_space));
+    }
     out_.text += fmt::format("  labels: {}\n", kManaged);
   }
 
@@ -145,8 +161,9 @@ class LimitWriter {
     for (const std::string& model : models) {
       object("kueue.x-k8s.io/v1beta1", "ResourceFlavor", object_name(model));
       out_.text += fmt::format("spec:\n  nodeLabels: {{nvidia.com/gpu.product: {}}}\n",
-                               product_label(model, names_));
+                               json_string(product_label(model, names_)));
     }
+    if (!models.empty()) object("kueue.x-k8s.io/v1beta1", "ResourceFlavor", kRestFlavor);
     for (const std::string& cohort : cohorts) {
       object("kueue.x-k8s.io/v1beta1", "Cohort", cohort);
     }
@@ -162,30 +179,52 @@ class LimitWriter {
     }
     object("kueue.x-k8s.io/v1beta1", "ClusterQueue", limit.name);
     out_.text += "spec:\n";
-    if (!limit.cohort.empty()) out_.text += fmt::format("  cohort: {}\n", limit.cohort);
+    if (!limit.cohort.empty())
+      out_.text += fmt::format("  cohort: {}\n", json_string(limit.cohort));
+    const bool is_unknown = limit.is_hard && use.state() == "unknown";
+    if (is_unknown) {
+      note(limit, "what is used of it could not be measured, so its queue is held: " + use.problem);
+    }
+    std::vector<std::string> namespaces;
+    for (const std::string& name_space : limit.namespaces) {
+      namespaces.push_back(json_string(name_space));
+    }
     out_.text += fmt::format(
         "  stopPolicy: {}\n  namespaceSelector:\n    matchExpressions:\n"
         "    - {{key: kubernetes.io/metadata.name, operator: In, values: [{}]}}\n"
         "  resourceGroups:\n  - coveredResources: [{}]\n    flavors:\n",
-        limit.is_hard && use.is_exhausted() ? "Hold" : "None", fmt::join(limit.namespaces, ", "),
-        kGpuResource);
+        is_unknown || (limit.is_hard && use.is_exhausted()) ? "Hold" : "None",
+        fmt::join(namespaces, ", "), kGpuResource);
     for (const GpuQuota& quota : limit.gpus) {
       out_.text += fmt::format(
           "    - name: {}\n      resources:\n      - name: {}\n"
           "        nominalQuota: \"{}\"\n",
-          object_name(quota.model), kGpuResource, quota.count);
+          json_string(object_name(quota.model)), kGpuResource, quota.count);
       // A soft limit may borrow whatever is idle.
       if (!limit.cohort.empty() && limit.is_hard) {
         out_.text += fmt::format("        borrowingLimit: \"{}\"\n", quota.borrowed_max);
       }
     }
+    write_rest();
     const bool lends_nowhere = std::ranges::any_of(limit.gpus, &GpuQuota::borrowed_max);
     if (limit.cohort.empty() && lends_nowhere) {
       note(limit, "it may borrow, and is in no cohort to borrow from");
     }
     for (const std::string& name_space : limit.namespaces) {
       object("kueue.x-k8s.io/v1beta1", "LocalQueue", limit.name, name_space);
-      out_.text += fmt::format("spec:\n  clusterQueue: {}\n", limit.name);
+      out_.text += fmt::format("spec:\n  clusterQueue: {}\n", json_string(limit.name));
+    }
+  }
+
+  // The resource group of what is not limited.
+  void write_rest() {
+    std::vector<std::string_view> resources;
+    for (const auto& [resource, quota] : kRestQuotas) resources.push_back(resource);
+    out_.text +=
+        fmt::format("  - coveredResources: [{}]\n    flavors:\n    - name: {}\n      resources:\n",
+                    fmt::join(resources, ", "), kRestFlavor);
+    for (const auto& [resource, quota] : kRestQuotas) {
+      out_.text += fmt::format("      - name: {}\n        nominalQuota: \"{}\"\n", resource, quota);
     }
   }
 
@@ -223,6 +262,12 @@ class LimitWriter {
         limit.gpu_hours ? fmt::format("{}", static_cast<std::int64_t>(limit.gpu_hours->ticks() *
                                                                       60 / Money::kTicksPerUnit))
                         : "-1";
+    if (limit.gpu_hours) {
+      for (const std::string_view caution : {kMinutesKill, kMinutesMonth}) {
+        note(limit, caution);
+        out_.text += fmt::format("# {}: {}\n", limit.name, caution);
+      }
+    }
     const std::string& account = limit.slurm_account;
     out_.text += fmt::format(
         "sacctmgr --noheader --parsable2 show account where name={0} format=account | grep -qx {0} "

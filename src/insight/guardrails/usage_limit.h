@@ -1,7 +1,7 @@
 // UsageLimit: how much a team or a client may use: money and GPU-hours a month, and GPUs at once.
 //
-// A hard limit of money or GPU-hours stops new work, and never work that runs. GPUs at once are
-// left to those who place work: Kubernetes' quotas, Kueue, Volcano, Slurm (limit_export.h).
+// A hard limit of money or GPU-hours stops new work, and not what runs (save GrpTRESMins of Slurm).
+// GPUs at once are left to those who place work: Kueue, Volcano, Slurm, … (limit_export.h).
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,41 @@
+// KeptUses: what was measured of limits lately. It stands in where a measurement fails, so that a
+// ledger that is busy for a while does not stop new work.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/instant.h"
+#include "core/money.h"
+#include "insight/guardrails/usage_limit.h"
+
+namespace pennyweight::guardrails {
+
+class KeptUses {
+ public:
+  // What was measured longer ago says nothing of now.
+  explicit KeptUses(std::chrono::seconds age_max) : age_max_(age_max) {}
+
+  // Fills in what `uses` lack, and remembers what they have. Their problems stay. `month`: when the
+  // month of `now` begins; what is known of another month is forgotten.
+  void fill(std::vector<LimitUse>& uses, Instant now, Instant month);
+
+ private:
+  struct Kept {
+    Money amount;
+    Instant measured_at;
+  };
+  using KeptAmounts = std::map<std::string, Kept>;  // by the names of limits
+  void fill_amount(std::optional<Money>& amount, const std::string& limit, KeptAmounts& kept,
+                   Instant now) const;
+
+  std::chrono::seconds age_max_;
+  Instant month_ = {};
+  KeptAmounts spent_;
+  KeptAmounts gpu_hours_;
+};
+
+}  // namespace pennyweight::guardrails

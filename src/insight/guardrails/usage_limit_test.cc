@@ -1,0 +1,151 @@
+#include "insight/guardrails/usage_limit.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "insight/guardrails/kept_uses.h"
+#include "insight/guardrails/limit_export.h"
+
+namespace pennyweight::guardrails {
+namespace {
+
+using GpuNameMap = std::map<std::string, std::string, std::less<>>;
+
+Money limit_dollars(std::int64_t units) { return Money::from_units(units, kUsd); }
+Money limit_hours(std::int64_t units) { return Money::from_units(units, Currency("GPH")); }
+
+LimitUse spent_use(std::int64_t spent) {
+  return {.limit = {.name = "nlp", .per_month = limit_dollars(1000)},
+          .spent = limit_dollars(spent)};
+}
+
+LimitUse quota_use() {
+  return {.limit = {.name = "nlp",
+                    .gpus = {{.model = "H100-SXM5-80GB", .count = 16}},
+                    .namespaces = {"nlp"},
+                    .slurm_account = "nlp"}};
+}
+
+bool has_text(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(UsageLimit, ALimitIsOfALabelOrANamespace) {
+  manifests::WorkloadRequest workload;
+  workload.name_space = "cv";
+  workload.labels = {{"team", "nlp"}};
+  EXPECT_TRUE(is_limited_by({.name = "nlp"}, workload));
+  EXPECT_FALSE(is_limited_by({.name = "cv"}, workload));
+  EXPECT_TRUE(is_limited_by({.name = "x", .dimension = "namespace", .value = "cv"}, workload));
+  EXPECT_FALSE(is_limited_by({.name = "nlp", .dimension = "owner"}, workload));
+}
+
+TEST(UsageLimit, AHardLimitThatIsUsedUpDeniesAndASoftOneWarns) {
+  WorkloadEstimate workload;
+  workload.workload.labels = {{"team", "nlp"}};
+  workload.workload.lifetime = manifests::Lifetime::kRun;
+  std::vector<LimitUse> uses = {spent_use(1000)};
+  auto hits = limit_hits(workload, uses, kUsd, 3'600'000);
+  ASSERT_EQ(hits.size(), 1U);
+  EXPECT_EQ(hits[0].effect, RuleEffect::kDeny);
+  uses[0].limit.is_hard = false;
+  hits = limit_hits(workload, uses, kUsd, 3'600'000);
+  ASSERT_EQ(hits.size(), 1U);
+  EXPECT_EQ(hits[0].effect, RuleEffect::kWarn);
+  workload.workload.labels = {{"team", "cv"}};
+  EXPECT_TRUE(limit_hits(workload, uses, kUsd, 3'600'000).empty());
+}
+
+TEST(UsageLimit, WhatIsNotMeasuredDenies) {
+  WorkloadEstimate workload;
+  workload.workload.labels = {{"team", "nlp"}};
+  LimitUse use = spent_use(0);
+  use.spent.reset();
+  use.problem = "the ledger is busy";
+  const auto hits = limit_hits(workload, std::vector{use}, kUsd, 3'600'000);
+  ASSERT_EQ(hits.size(), 1U);
+  EXPECT_TRUE(has_text(hits[0].because, "the ledger is busy"));
+}
+
+TEST(KeptUses, WhatWasMeasuredLatelyStandsInWithinTheMonth) {
+  using std::chrono::minutes;
+  const Instant month = std::chrono::sys_days(std::chrono::year(2026) / 11 / 1);
+  const Instant now = month + std::chrono::days(3);
+  KeptUses kept(minutes(15));
+  std::vector<LimitUse> uses = {spent_use(400)};
+  kept.fill(uses, now, month);
+  LimitUse failed = spent_use(0);
+  failed.spent.reset();
+  failed.problem = "busy";
+  const auto filled = [&](Instant at, Instant of) {
+    std::vector<LimitUse> later = {failed};
+    kept.fill(later, at, of);
+    EXPECT_EQ(later[0].problem, "busy");
+    return later[0].spent;
+  };
+  EXPECT_EQ(filled(now + minutes(15), month), limit_dollars(400));
+  // Standing in is not measuring: its age goes on.
+  EXPECT_EQ(filled(now + minutes(16), month), std::nullopt);
+  EXPECT_EQ(filled(now - minutes(1), month), std::nullopt);
+  EXPECT_EQ(filled(now + minutes(5), month + std::chrono::days(30)), std::nullopt);
+  EXPECT_EQ(filled(now + minutes(5), month), std::nullopt);
+}
+
+TEST(LimitExport, AGresTypeIsOnlyWhatAShellTakesAsItIs) {
+  const std::vector<LimitUse> uses = {quota_use()};
+  for (const std::string bad :
+       {"h100;reboot", "$(id)", "`id`", "h100&", "h100\nid", "H100", "h*"}) {
+    const auto exported =
+        export_limits(uses, LimitSystem::kSlurm, GpuNameMap{{bad, "H100-SXM5-80GB"}});
+    EXPECT_FALSE(has_text(exported.text, "gres/gpu:")) << bad;
+    EXPECT_TRUE(has_text(exported.text, "gres/gpu=16")) << bad;
+  }
+  const auto exported =
+      export_limits(uses, LimitSystem::kSlurm, GpuNameMap{{"h100_80-gb.sxm", "H100-SXM5-80GB"}});
+  EXPECT_TRUE(has_text(exported.text, "gres/gpu:h100_80-gb.sxm=16"));
+}
+
+TEST(LimitExport, NamesStayNames) {
+  LimitUse use = quota_use();
+  use.limit.name = "2024";
+  use.limit.namespaces = {"null"};
+  use.limit.cohort = "no";
+  const std::string text = export_limits(std::vector{use}, LimitSystem::kKueue,
+                                         GpuNameMap{{"NVIDIA-H100}, x: {y", "H100-SXM5-80GB"}})
+                               .text;
+  EXPECT_TRUE(has_text(text, "  name: \"2024\"\n  namespace: \"null\"\n")) << text;
+  EXPECT_TRUE(has_text(text, "  cohort: \"no\"\n")) << text;
+  EXPECT_TRUE(has_text(text, "values: [\"null\"]")) << text;
+  EXPECT_TRUE(has_text(text, "{nvidia.com/gpu.product: \"NVIDIA-H100}, x: {y\"}")) << text;
+}
+
+TEST(LimitExport, AQueueIsHeldWhereItsLimitIsNotMeasuredAndCoversTheRestOfAPod) {
+  LimitUse use = quota_use();
+  use.limit.per_month = limit_dollars(1000);
+  use.problem = "the ledger is busy";
+  const auto unknown = export_limits(std::vector{use}, LimitSystem::kKueue, {});
+  EXPECT_TRUE(has_text(unknown.text, "stopPolicy: Hold"));
+  EXPECT_EQ(unknown.notes.size(), 1U);
+  EXPECT_TRUE(has_text(unknown.text, "coveredResources: [cpu, memory, ephemeral-storage, pods]"));
+  use.spent = limit_dollars(1);
+  EXPECT_TRUE(
+      has_text(export_limits(std::vector{use}, LimitSystem::kKueue, {}).text, "stopPolicy: None"));
+}
+
+TEST(LimitExport, SlurmsOwnCountOfMinutesIsExplained) {
+  LimitUse use = quota_use();
+  use.limit.gpu_hours = limit_hours(100);
+  const auto exported =
+      export_limits(std::vector{use}, LimitSystem::kSlurm, GpuNameMap{{"h100", "H100-SXM5-80GB"}});
+  EXPECT_TRUE(has_text(exported.text, "GrpTRESMins=gres/gpu=6000"));
+  EXPECT_TRUE(has_text(exported.text, "# nlp: GrpTRESMins kills jobs"));
+  EXPECT_EQ(exported.notes.size(), 2U);
+}
+
+}  // namespace
+}  // namespace pennyweight::guardrails
