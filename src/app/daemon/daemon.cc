@@ -497,7 +497,6 @@ Result<void> Daemon::start_alerts() {
     const access::Principal everything;
     return api::ScopedQueries(*services_, everything).summarise(query);
   };
-  limits_->start(summarise);
   forecast_keeper_ =
       std::make_unique<ForecastKeeper>(config_, summarise, *services_->forecast_book, log_);
   const AlertSources sources{
@@ -535,6 +534,8 @@ Result<void> Daemon::start_alerts() {
       std::make_unique<AlertService>(config_, sources, clock_, log_, alert_state_path(config_));
   TRY(alerts_->start());
   running_alerts_ = alerts_.get();
+  // Last: its thread uses services_, which ends before it where serve fails to start.
+  limits_->start(summarise);
   return {};
 }
 
