@@ -26,7 +26,10 @@ export function brushOver(canvas: HTMLCanvasElement, indexAt: (x: number) => num
     shade.hidden = true;
     if (from === null || Math.abs(to - from) < DRAG_LEAST_PX) return;
     const [first, last] = [indexAt(Math.min(from, to)), indexAt(Math.max(from, to))];
-    canvas.addEventListener("click", (click) => click.stopImmediatePropagation(), { capture: true, once: true });
+    // The click that ends the drag comes at once, or not at all where the button is released beside the chart.
+    const ignore = (click: Event) => click.stopImmediatePropagation();
+    canvas.addEventListener("click", ignore, { capture: true, once: true });
+    setTimeout(() => canvas.removeEventListener("click", ignore, { capture: true }));
     if (first !== undefined && last !== undefined) onBrush(first, last);
   };
   canvas.addEventListener("pointerdown", down);
