@@ -93,7 +93,22 @@ def check_files_that_overlap():
     for part in (1, 2):
         (cwd / f"{part}.csv").write_text(text_of([dict(focus(0, day), ResourceId="") for day in DAYS] +
                                                  [dict(focus(part, day), ResourceId="") for day in DAYS]))
-    expect_run(["import", "--not-double", "machines of one kind", "1.csv", "2.csv"], cwd)
+    expect_run(["import", "1.csv", "2.csv"], cwd)
+    # Nor are lines that cost nothing, or those of the GPUs of one node among which a file is cut.
+    free = [dict(focus(0, day, amount="0"), SkuId=f"sku-{sku}") for day in DAYS for sku in range(3)]
+    gpus = [focus(9, 3, amount="3.25")] * 4
+    cwd = folder()
+    (cwd / "1.csv").write_text(text_of(every(focus, range(1, 4)) + free + gpus))
+    (cwd / "2.csv").write_text(text_of(gpus + free + every(focus, range(4, 6))))
+    for words in (["in the file"], ["as before"]):
+        expect_run(["import", "1.csv", "2.csv"], cwd, 0, words)
+        expect(total(cwd) == WHOLE + 26, f"files cut among lines that are alike: {total(cwd)}")
+    # Files with a line or two in common with the next one, by chance: said, and all of them count.
+    cwd = folder()
+    for part in range(6):
+        days = [2 * part + 1, 2 * part + 2, 2 * part + 3]
+        (cwd / f"{part}.csv").write_text(text_of([focus(0, day) for day in days[:2]] + [focus(1, day) for day in days]))
+    expect_run(["import", *(f"{part}.csv" for part in range(6))], cwd, 0, ["5 lines are in every column like another one"])
 
 
 def check_other_billing_periods():
@@ -109,7 +124,7 @@ def check_other_billing_periods():
             expect(total(cwd) == WHOLE, f"another billing period: {total(cwd)}")
         (cwd / f"both.{name}").write_text(write(first + second))
         expect_run(["--store", "both", "import", f"both.{name}"], cwd, 1,
-                   ["1541.25 USD of ", "under the billing periods 2026-03 and 2026-04"])
+                   ["1,541.25 USD of ", "under the billing periods 2026-03 and 2026-04"])
     # Late usage of March and a correction of it are billed in April, and are other charges.
     cwd = folder()
     (cwd / "1.csv").write_text(text_of(every(focus)))
@@ -119,6 +134,64 @@ def check_other_billing_periods():
     expect_run(["import", "2.csv"], cwd)
     expect_run(["import", "1.csv"], cwd, 0, ["as before"])
     expect(total(cwd) == WHOLE + Decimal("7.5"), f"late charges: {total(cwd)}")
+
+
+def check_credits_in_other_billing_periods():
+    """The same charges are found whatever credits, discounts and other accounts stand beside them."""
+    april = {"month": "2026-04", "after": "2026-05"}
+    discounts = [(machine, day, -cost(machine, day) * Decimal("0.6")) for machine in MACHINES for day in DAYS]
+    for name, less in (("a credit", [(1, 2, Decimal(-1))]), ("discounts", discounts)):
+        cwd = folder()
+        for month, period in (("1", {}), ("2", april)):
+            (cwd / f"{month}.csv").write_text(text_of(
+                every(focus, **period) + [dict(focus(machine, day, amount=amount, **period), ChargeCategory="Credit")
+                                          for machine, day, amount in less]))
+        net = WHOLE + sum(amount for _, _, amount in less)
+        expect_run(["import", "1.csv"], cwd)
+        expect_run(["import", "2.csv"], cwd, 1, ["of account 555566667777 stand in it under the billing period 2026-04 and "
+                                                 "in the ledger under another billing period, 2026-03"])
+        expect(total(cwd) == net, f"a month with {name}: {total(cwd)} of {net}")
+    # Beside a larger account; only the charges that stand twice are named.
+    cwd = folder()
+    (cwd / "1.csv").write_text(text_of(every(focus)))
+    (cwd / "2.csv").write_text(text_of(every(focus, **april) + every(focus, account="9", **april) +
+                                       [focus(8, 4, amount="70000", account="9", **april)]))
+    expect_run(["import", "1.csv"], cwd)
+    expect_run(["import", "2.csv"], cwd, 1, ["1,541.25 USD of account 555566667777"])
+    # In one file, beside a marketplace's charges of the same account.
+    (cwd / "both.csv").write_text(text_of([dict(row, ServiceProviderName=provider) for provider, rows in (
+        ("Amazon Web Services", [focus(7, 5, amount="3")]), ("", every(focus) + every(focus, **april)),
+        ("Amazon Web Services", [focus(7, 5, amount="4", **april)])) for row in rows]))
+    expect_run(["--store", "both", "import", "both.csv"], cwd, 1,
+               ["1,541.25 USD of ", "under the billing periods 2026-03 and 2026-04"])
+
+
+def check_late_charges():
+    """What a later bill adds to an earlier month is taken; what costs the same to the last digit is said."""
+    april = {"month": "2026-04", "after": "2026-05"}
+    gpus = [focus(5, 5, amount="3.25")]
+    late = dict(gpus[0], BillingPeriodStart="2026-04-01T00:00:00Z", BillingPeriodEnd="2026-05-01T00:00:00Z")
+    fixed = [focus(1, 2, amount=-cost(1, 2), **april), dict(focus(1, 2, **april), InvoiceId="I-2"),
+             focus(2, 2, amount="500", **april)]
+    plans = [[dict(focus(20 + plan, 1, month, after, amount="100"), ChargeCategory="Purchase",
+                   ChargePeriodEnd=end) for plan in range(4)]
+             for month, after in (("2026-03", "2026-04"), ("2026-04", "2026-05"))
+             for end in ("2027-03-01T00:00:00Z",)]
+    for name, march, later, words in (
+            ("one of 8 GPUs", gpus * 7, [late], []),
+            ("one of 2 GPUs", gpus, [late], ["3.25 USD of account 555566667777 stand in it", "if they are the same charges"]),
+            ("a correction", every(focus), fixed, []),
+            ("plans that are paid monthly", every(focus) + plans[0], plans[1], [])):
+        cwd = folder()
+        (cwd / "1.csv").write_text(text_of(march))
+        (cwd / "2.csv").write_text(text_of(later))
+        expect_run(["import", "1.csv"], cwd)
+        _, err = expect_run(["import", "2.csv"], cwd, 0, words)
+        expect(bool(words) or "same charges" not in err, f"{name}: {err}")
+        both = sum((Decimal(row["BilledCost"]) for row in march + later), Decimal(0))
+        expect(total(cwd) == both, f"{name}: {total(cwd)} of {both}")
+        (cwd / "both.csv").write_text(text_of(march + later))
+        expect_run(["--store", "both", "import", "both.csv"], cwd, 0, words)
 
 
 def check_differences_and_currencies():
@@ -150,6 +223,19 @@ def check_joined_files():
     (cwd / "same.csv").write_text(text_of(rows[:7]) + text_of(rows[7:]))
     expect_run(["import", "same.csv"], cwd, 0, ["1 line is the header again", "1,541.25 USD billed"])
     expect(total(cwd) == WHOLE, f"joined: {total(cwd)}")
+    # Exports that begin with the mark of UTF-8, or have their names in quotes.
+    for number, (mark, quote) in enumerate((("\ufeff", ""), ("\ufeff", '"'), ("", '"'))):
+        names = mark + ",".join(f"{quote}{name}{quote}" for name in header) + "\n"
+        (cwd / "marked.csv").write_text("".join(names + text_of(part).split("\n", 1)[1] for part in (rows[:7], rows[7:])), encoding="utf-8")
+        if quote and mark:
+            names = names[len(mark):]  # at the beginning it is no fault
+            (cwd / "marked.csv").write_text(names + "".join(
+                line + "\n" for line in text_of(rows[:7]).splitlines()[1:]) + mark + names + text_of(rows[7:]).split("\n", 1)[1], encoding="utf-8")
+        expect_run(["--store", f"marked{number}", "import", "marked.csv"], cwd, 0, ["1 line is the header again"])
+        expect(total(cwd, f"marked{number}") == WHOLE, f"joined with {mark!r} and {quote}: {total(cwd, f'marked{number}')}")
+        other = mark + ",".join(f"{quote}{name}{quote}" for name in [*header, "x_more"]) + "\n"
+        (cwd / "other.csv").write_text(text_of(rows[:7]) + other + text_of(rows[7:], [*header, "x_more"]).split("\n", 1)[1], encoding="utf-8")
+        expect_run(["--store", "other", "import", "--allow-aside", "other.csv"], cwd, 1, ["line 9 is the header of another file"])
     # Amounts under each other's columns would be read without a fault.
     prices = [dict(row, **{"pricing/publicOnDemandCost": "999"}) for row in rows]
     swapped = header[:-2] + ["pricing/publicOnDemandCost", "lineItem/UnblendedCost", "lineItem/LineItemDescription"]
@@ -179,6 +265,12 @@ def check_azure_metrics():
     for first, second, word in (("amortised", "actual", "1,591.25 USD effective"), ("actual", "amortised", "50.00 USD of purchases")):
         expect_run(["--store", first, "import", f"{first}.csv"], cwd)
         expect_run(["--store", first, "import", f"{second}.csv"], cwd, 1, ["takes the other's place", word])
+    # All of the account is stated, whichever of its subscriptions has the commitments.
+    for name, rows in (("amortised", amortised), ("actual", actual)):
+        other = [dict(azure(8, day, 1000), SubscriptionId="00aaaaaa-1111-2222-3333-444444444444") for day in DAYS]
+        (cwd / f"{name}2.csv").write_text(text_of(other + rows))
+    expect_run(["--store", "two", "import", "amortised2.csv"], cwd)
+    expect_run(["--store", "two", "import", "actual2.csv"], cwd, 1, ["6,541.25 USD billed, 6,591.25 USD effective"])
     # The amortised export beside its purchases; and one that had no commitment yet.
     expect_run(["--store", "amortised", "import", "--azure-metric", "purchases", "actual.csv"], cwd)
     expect(total(cwd, "amortised") == WHOLE + 50, f"amortised and purchases: {total(cwd, 'amortised')}")
@@ -187,9 +279,78 @@ def check_azure_metrics():
     expect(total(cwd, "early", "EffectiveCost") == WHOLE + 50, "an export that had no commitment yet")
 
 
+def check_parts_that_are_missing():
+    """A delivery that was refused, or of which a part is missing, keeps its month open, and no other one."""
+    april = {"month": "2026-04", "after": "2026-05"}
+
+    def ledger(rows):
+        cwd = folder()
+        (cwd / "old.csv").write_text(text_of(rows))
+        expect_run(["import", "old.csv"], cwd)
+        expect_run(["allocate"], cwd)
+        (cwd / "export").mkdir()
+        return cwd
+
+    def manifest(cwd, texts, sent):
+        (cwd / "export" / "manifest.json").write_text(json.dumps(
+            {"blobs": [{"blobName": f"x/{name}", "byteCount": len(text.encode())} for name, text in texts.items()]}))
+        for name, text in texts.items():
+            (cwd / "export" / name).unlink(missing_ok=True)
+            if name in sent:
+                (cwd / "export" / name).write_text(sent[name] or text)
+
+    rows = every(focus)
+    whole = {"m-1.csv": text_of(rows[:7]), "m-2.csv": text_of(rows[7:])}
+    cwd = ledger(rows)
+    manifest(cwd, whole, {"m-1.csv": "", "m-2.csv": whole["m-2.csv"][:-90]})
+    expect_run(["import", "export"], cwd, 1, ["m-2.csv has ", "the 2 parts here hold", "as far as it can be read"])
+    expect_run(["close", "2026-03", "--by", "ann"], cwd, 1, ["m-2.csv has "])
+    manifest(cwd, whole, {"m-2.csv": ""})
+    expect_run(["import", "export"], cwd, 1, ["m-1.csv is missing", "the 1 part here holds"])
+    expect_run(["close", "2026-03", "--by", "ann"], cwd, 1, ["m-1.csv is missing"])
+    # The next month's export has the same name.
+    manifest(cwd, {"m-1.csv": text_of([focus(0, 1, amount="2.5", **april)]), "m-2.csv": "x"}, {"m-1.csv": ""})
+    expect_run(["import", "export"], cwd, 1, ["m-2.csv is missing"])
+    expect_run(["close", "2026-03", "--by", "ann"], cwd, 1, ["m-1.csv is missing"])
+    manifest(cwd, whole, {"m-1.csv": "", "m-2.csv": ""})
+    expect_run(["import", "export"], cwd, 0, ["as before"])
+    expect_run(["close", "2026-03", "--by", "ann"], cwd)
+    # The only file of an export is cut.
+    cwd = ledger(rows)
+    text = text_of(rows)
+    manifest(cwd, {"m.csv": text}, {"m.csv": text[:-90]})
+    expect_run(["import", "export"], cwd, 1, ["m.csv has ", "the 1 part here holds", "stay, with 1,541.25 USD billed"])
+    expect_run(["close", "2026-03", "--by", "ann"], cwd, 1, ["m.csv has "])
+    manifest(cwd, {"m.csv": text}, {"m.csv": ""})
+    expect_run(["import", "export"], cwd)
+    expect_run(["close", "2026-03", "--by", "ann"], cwd)
+    # Nothing says which account the rest is of, so nothing could end it.
+    cwd = ledger(rows)
+    manifest(cwd, whole, {"m-1.csv": text.split("\n", 1)[0] + "\n"})
+    expect_run(["import", "export"], cwd, 1, ["m-1.csv has ", "the ledger does not remember this"])
+    expect_run(["close", "2026-03", "--by", "ann"], cwd)
+    # Of many accounts, five are named.
+    cwd = ledger([row for account in range(8) for row in every(focus, [account + 1], account=f"a{account}")])
+    manifest(cwd, {"m-1.csv": (cwd / "old.csv").read_text(), "m-2.csv": "x"}, {"m-1.csv": ""})
+    _, err = expect_run(["import", "export"], cwd, 1, ["m-2.csv is missing"])
+    expect(err.count("earlier deliveries of") == 5, f"accounts that are named: {err}")
+    # A name is used anew for the next month.
+    for later in ("1/3", "2/2"):
+        cwd = ledger(every(focus, account="other"))
+        (cwd / "march.csv").write_text(text_of([focus(0, 1, amount="7")]))
+        (cwd / "april.csv").write_text(text_of([focus(0, 1, amount="8", **april)]))
+        expect_run(["import", "--delivery-name", "aws", "--part", "1/2", "march.csv"], cwd)
+        expect_run(["import", "--delivery-name", "aws", "--part", later, "april.csv"], cwd)
+        expect_run(["allocate"], cwd)
+        expect_run(["close", "2026-03", "--by", "ann"], cwd, 1, ["part 2 of 2 of the delivery aws is missing", "7.00 USD"])
+
+
 check_files_that_overlap()
 check_other_billing_periods()
+check_credits_in_other_billing_periods()
+check_late_charges()
 check_differences_and_currencies()
 check_joined_files()
 check_azure_metrics()
+check_parts_that_are_missing()
 report("cli/bill_doubles")

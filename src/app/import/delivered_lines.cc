@@ -123,13 +123,17 @@ LineGroup& DeliveredLines::group_of(const Charge& charge, const std::string& par
 }
 
 void DeliveredLines::merge_file(const DeliveredLines& file) {
+  Repeated repeated;
   file.contents_.each_common(contents_, [&](const CellSum& mine, const CellSum& theirs) {
-    if (mine.named == 0) return;
-    const std::uint64_t lines = std::min(mine.lines, theirs.lines);
-    between_files_.lines += lines;
-    between_files_.size +=
-        mine.size() / static_cast<std::int64_t>(mine.lines) * static_cast<std::int64_t>(lines);
+    if (mine.named == 0 || mine.is_zero() || mine.lines != theirs.lines) return;
+    ++repeated.different;
+    repeated.lines += mine.lines;
+    repeated.size += mine.size();
   });
+  const std::uint64_t sampled = std::max(file.contents_.sampled(), contents_.sampled());
+  repeated.lines *= sampled;
+  repeated.size *= static_cast<std::int64_t>(sampled);
+  if (repeated.different > between_files_.different) between_files_ = repeated;
   merge(file);
 }
 

@@ -83,9 +83,11 @@ class DeliveredLines {
   void merge(const DeliveredLines& other);
   // Adds those of a further file of the same delivery.
   void merge_file(const DeliveredLines& file);
-  // Lines of a file that stand in an earlier file of the delivery too, in every column, and name
-  // their resource. (Without one, machines of one kind may have lines that are alike.)
+  // Lines of a file that stand in an earlier file of the delivery too, in every column and in the
+  // same number, cost something and name their resource. (Without one, machines of one kind may
+  // have lines that are alike.) Of the file with the most different ones; in a sample, an estimate.
   struct Repeated {
+    std::uint64_t different = 0;
     std::uint64_t lines = 0;
     Int128 size = 0;  // CellSum::size()
   };

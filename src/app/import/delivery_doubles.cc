@@ -38,6 +38,11 @@ struct Overlap {
     if (whole <= 0) return 0;
     return static_cast<std::uint64_t>(common / ((whole + 99) / 100));
   }
+  // Whether the smaller side is in the other one.
+  bool is_whole() const {
+    const Int128 whole = std::min(delivered, there);
+    return whole > 0 && common == whole;
+  }
 };
 
 void add_wholes(const SampledCells& delivered, const SampledCells& there, Overlap& overlap) {
@@ -264,7 +269,7 @@ void add_similar_accounts(const DeliveredLines& delivered, const DeliveredLines&
   }
 }
 
-// What lines of a key cost beside the first one.
+// What lines of a key cost beside the first one, in a sample an estimate for all.
 struct Repeats {
   std::uint64_t lines = 0, cells = 0;
   Int128 size = 0;
@@ -281,6 +286,8 @@ Repeats repeats_of(const SampledCells& cells) {
     const auto lines = static_cast<std::int64_t>(sum.lines);
     repeats.size += sum.size() / lines * (lines - 1);
   });
+  repeats.lines *= cells.sampled();
+  repeats.size *= static_cast<std::int64_t>(cells.sampled());
   return repeats;
 }
 
@@ -293,8 +300,10 @@ std::string size_text(const DeliveredLines& delivered, Int128 size) {
     return fmt::format("{} {}", to_text(Decimal::from_ticks(size)), currencies.begin()->text());
   }
   Int128 all = 0;
-  delivered.contents().each(delivered.contents(), [&](const CellSum& s) { all += s.size(); });
-  const Int128 percent = all > 0 ? std::max<Int128>(size / ((all + 99) / 100), 1) : 0;
+  for (const auto& [key, group] : delivered.groups()) {
+    for (const auto& [day, sum] : group.days) all += sum.size();
+  }
+  const Int128 percent = all > 0 ? std::clamp<Int128>(size / ((all + 99) / 100), 1, 100) : 0;
   return fmt::format("about {} % of {}", static_cast<std::uint64_t>(percent),
                      text_of_total(delivered));
 }
@@ -350,12 +359,13 @@ void find_repeats(const DeliveredLines& delivered, DoubleFindings& findings) {
         fmt::format("{} in it the number of a line before, so that {} would count twice",
                     numbers.lines == 1 ? "1 line has" : counted(numbers.lines, "line") + " have",
                     size_text(delivered, numbers.size)));
-  } else if (delivered.between_files().lines >= kDifferentLinesMin) {
-    findings.doubles.push_back(
-        fmt::format("{} of one of its files stand in another one too, in every column, so that {} "
-                    "would count twice",
-                    counted(delivered.between_files().lines, "line"),
-                    size_text(delivered, delivered.between_files().size)));
+  } else if (delivered.between_files().different >= kDifferentLinesMin) {
+    findings.doubles.push_back(fmt::format(
+        "{}{} of one of its files stand in another one too, in every column, so that {} "
+        "would count twice",
+        delivered.contents().is_sampled() ? "about " : "",
+        counted(delivered.between_files().lines, "line"),
+        size_text(delivered, delivered.between_files().size)));
   } else if (contents.size > 0 && contents.is_of_all && contents.cells >= kDifferentLinesMin) {
     findings.doubles.push_back(
         fmt::format("each of its lines stands in it twice, so that {} would count twice",
@@ -371,7 +381,7 @@ void find_repeats(const DeliveredLines& delivered, DoubleFindings& findings) {
 
 LinesInCommon lines_in_common(const DeliveredLines& first, const DeliveredLines& second) {
   const Overlap overlap = overlap_of_lines(second.lines(), first.lines());
-  return {overlap.lines, overlap.percent(), overlap.common};
+  return {overlap.lines, overlap.percent(), overlap.is_whole()};
 }
 
 std::string text_of_accounts(const DeliveredLines& lines) {

@@ -35,7 +35,7 @@ void find_repeats(const DeliveredLines& delivered, DoubleFindings& findings);
 struct LinesInCommon {
   std::uint64_t lines = 0;
   std::uint64_t percent = 0;  // of the money of the file that has less of it
-  Int128 size = 0;            // CellSum::size() of these lines
+  bool all = false;           // all of that money
 };
 LinesInCommon lines_in_common(const DeliveredLines& first, const DeliveredLines& second);
 

@@ -185,8 +185,7 @@ bool is_same_cost(const DeliveredLines& before, const DeliveredLines& after) {
     const auto same = before.groups().find(key);
     if (same == before.groups().end() || same->second.costs != group.costs) return false;
   }
-  const LinesInCommon common = lines_in_common(before, after);
-  return common.percent == 100;
+  return lines_in_common(before, after).all;
 }
 
 std::string names_of_form(const std::map<std::uint64_t, std::uint64_t>& imports,
@@ -243,22 +242,35 @@ void add_other_metric(const DeliveredLines& covered, const DeliveredLines& deliv
              });
     });
   };
-  std::set<AccountMonth> said;
+  struct There {
+    Costs costs;
+    std::string_view metric;  // of the last import that states one
+    std::uint64_t stated_by = 0;
+  };
+  std::map<AccountMonth, There> accounts;
   for (const auto& [key, group] : covered.groups()) {
-    const AccountMonth account = key.account_month();
-    std::string_view there;
-    for (const auto& [number, lines] : group.imports) there = metric_of(earlier.form_of(number));
-    if (there.empty() || there == metric || said.contains(account)) continue;
-    const bool was_amortised = there == "amortised cost";
+    const auto [found, is_new] = accounts.try_emplace(
+        key.account_month(), There{.costs = group.costs, .metric = {}, .stated_by = 0});
+    There& there = found->second;
+    if (!is_new) std::ignore = add_costs(there.costs, group.costs);
+    for (const auto& [number, lines] : group.imports) {
+      const std::string_view stated = metric_of(earlier.form_of(number));
+      if (stated.empty() || number < there.stated_by) continue;
+      there.metric = stated;
+      there.stated_by = number;
+    }
+  }
+  for (const auto& [account, there] : accounts) {
+    if (there.metric.empty() || there.metric == metric) continue;
+    const bool was_amortised = there.metric == "amortised cost";
     const bool has_commitments =
         was_amortised ? differs(covered, account) : purchases.contains(account);
     if (!has_commitments || (!was_amortised && !differs(delivered, account))) continue;
-    said.insert(account);
     effect.needs_confirm.push_back(fmt::format(
         "it states the {} of {} {}, where the ledger has the {} ({}{}), and one takes the other's "
         "place; --azure-metric purchases adds what the amortised export lacks",
-        metric, key.month(), key.account_name(), there, exact_money(group.costs.billed),
-        was_amortised ? fmt::format(" billed, {} effective", exact_money(group.costs.effective))
+        metric, account.month, account.account, there.metric, exact_money(there.costs.billed),
+        was_amortised ? fmt::format(" billed, {} effective", exact_money(there.costs.effective))
                       : fmt::format(" billed, of them {} of purchases",
                                     exact_money(purchases.at(account).billed))));
   }
@@ -332,7 +344,7 @@ std::string to_text(const AccountEffect& effect) {
 }
 
 Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
-                                 const DeliveryQuestion& question) {
+                                 const PeriodCells& periods, const DeliveryQuestion& question) {
   DeliveryEffect effect;
   const std::set<std::string> months = delivered.months();
   if (months.empty()) return effect;
@@ -348,7 +360,7 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
   };
   std::map<LineGroupKey, Uncovered> uncovered;
   std::set<std::string> other_parts;  // scopes that give way to the delivery
-  DeliveredLines elsewhere;           // under another billing period
+  PeriodCells elsewhere;              // under another billing period
   const std::set<std::chrono::sys_days> days = days_of(delivered);
   std::set<std::string> looked_at = other_periods_of(delivered);
   looked_at.insert(months.begin(), months.end());
@@ -469,10 +481,10 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
       return !names_of_form(group.imports, question.format, earlier).empty();
     });
     if (question.style != DeliveryStyle::kDelta) {
-      find_in_other_periods(delivered, elsewhere, found.doubles);
+      find_in_other_periods(periods, elsewhere, found);
     }
+    find_repeats(delivered, found);
   }
-  find_repeats(delivered, found);
   std::ranges::move(found.doubles, std::back_inserter(effect.doubles));
   effect.similar = std::move(found.similar);
   return effect;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/import/delivered_lines.h"
+#include "app/import/period_cells.h"
 #include "core/error.h"
 #include "ledger/bill_statement.h"
 #include "ledger/store.h"
@@ -57,9 +58,9 @@ struct DeliveryQuestion {
 std::string part_label(const std::string& delivery, std::uint64_t part, std::uint64_t parts);
 
 // Reads the ledger's lines of the delivered months, once. `store` may have the session open that
-// takes the delivery.
+// takes the delivery. `periods`: the lines of `delivered` once more.
 Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
-                                 const DeliveryQuestion& question);
+                                 const PeriodCells& periods, const DeliveryQuestion& question);
 
 // "2026-03, account 12: 55.00 → 6.00 USD billed, 49.00 taken away"
 std::string to_text(const AccountEffect& effect);

@@ -102,16 +102,23 @@ Result<std::optional<IncompleteDelivery>> find_incomplete(const std::vector<std:
       const bool is_of_these = std::ranges::any_of(
           parts, [&](const ManifestObject& part) { return names.contains(last_name(part.key)); });
       if (!is_of_these) continue;
-      IncompleteDelivery found{
-          .manifest = manifest, .parts = parts.size(), .part = 0, .here = {}, .fault = {}};
+      IncompleteDelivery found{.manifest = manifest,
+                               .parts = parts.size(),
+                               .part = 0,
+                               .here = {},
+                               .cut = {},
+                               .fault = {}};
       for (std::size_t i = 0; i < parts.size(); ++i) {
         const std::string fault = fault_of(parts[i], where, names, manifest);
         if (fault.empty()) {
           found.part = i + 1;
           found.here.push_back((fs::path(folder) / last_name(parts[i].key)).string());
-        } else if (found.fault.empty()) {
-          found.fault = fault;
+          continue;
         }
+        if (names.contains(last_name(parts[i].key))) {
+          found.cut.push_back((fs::path(folder) / last_name(parts[i].key)).string());
+        }
+        if (found.fault.empty()) found.fault = fault;
       }
       if (!found.fault.empty()) return found;
     }

@@ -16,6 +16,7 @@ struct IncompleteDelivery {
   std::size_t parts = 0;          // that it names
   std::size_t part = 0;           // of a file that is here: its place among them, from 1
   std::vector<std::string> here;  // paths of the files that are here and whole
+  std::vector<std::string> cut;   // of those that are here and have another size
   std::string fault;              // "m-2.csv is missing"
 };
 

@@ -272,10 +272,6 @@ Result<CommitTerms> judge_delivery(Store& store, const SessionSink& sink,
   statement.delivery = options.delivery;
   statement.part = options.part;
   statement.parts = options.parts;
-  for (const auto& [key, group] : sink.bill_lines().groups()) {
-    statement.delivered.push_back(
-        {key.account, key.sub_account, key.part, key.currency, group.lines, group.costs});
-  }
   TRY(check_expected(options, statement));
   if (!options.mends.empty()) {
     if (statement.aside.rows > 0 || statement.taken.rows != options.mends.size()) {
@@ -289,7 +285,7 @@ Result<CommitTerms> judge_delivery(Store& store, const SessionSink& sink,
     statement.decisions = options.mends;
   }
   const DeliveryStyle style = options.style.value_or(DeliveryStyle::kGuarded);
-  result.effect = TRY(effect_of(store, sink.bill_lines(),
+  result.effect = TRY(effect_of(store, sink.bill_lines(), sink.bill_periods(),
                                 {.style = style,
                                  .format = std::string(result.format->bill->name),
                                  .form = statement.form,
@@ -400,6 +396,10 @@ Result<FileImport> import_files(Store& store, const std::vector<std::string>& pa
   CommitTerms terms;
   if (result.format->bill != nullptr) {
     result.statement.files = sink->bill_files();
+    for (const auto& [key, group] : sink->bill_lines().groups()) {
+      result.statement.delivered.push_back(
+          {key.account, key.sub_account, key.part, key.currency, group.lines, group.costs});
+    }
     const auto known = is_known_difference(store, options.style.value_or(DeliveryStyle::kGuarded),
                                            result.statement);
     if (!known) return cannot_import(delivery_name(paths, options), known.error());

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/try.h"
 #include "ledger/bill_statement.h"
@@ -50,6 +52,21 @@ Result<void> keep(Store& store, const InputFormat& format, const BillStatement& 
   return {};
 }
 
+// What the files say; those that are not whole too, where they can be read. Nothing: they are no
+// bill, or none can be read.
+std::optional<FileImport> read_what_came(Store& store, const IncompleteDelivery& delivery,
+                                         const ImportOptions& options, const Config& config,
+                                         const Console& console, Clock& clock) {
+  std::vector<std::string> all = delivery.here;
+  all.insert(all.end(), delivery.cut.begin(), delivery.cut.end());
+  for (const std::vector<std::string>& files : {all, delivery.here, delivery.cut}) {
+    if (files.empty()) continue;
+    auto read = import_files(store, files, options, config, console, clock);
+    if (read && read->format->bill != nullptr) return *std::move(read);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Error refuse_incomplete(Store& store, const IncompleteDelivery& delivery, ImportOptions options,
@@ -58,21 +75,26 @@ Error refuse_incomplete(Store& store, const IncompleteDelivery& delivery, Import
               fmt::format("{}: {} names {} parts of the delivery, and all of them must come "
                           "together; nothing was imported",
                           delivery.fault, delivery.manifest, delivery.parts)};
-  if (delivery.here.empty()) return error;
   const bool is_preview = std::exchange(options.preview, true);
   options.expected.clear();
-  const auto read = import_files(store, delivery.here, options, config, console, clock);
-  if (!read || read->format->bill == nullptr) return error;
-  error.message += fmt::format("; the {} {} here {} {}, and what is missing is not known",
-                               delivery.here.size(), delivery.here.size() == 1 ? "part" : "parts",
-                               delivery.here.size() == 1 ? "holds" : "hold",
-                               billed_text(read->statement.in_files()));
+  const auto read = read_what_came(store, delivery, options, config, console, clock);
+  // Only accounts tell which month lacks its delivery, and which later one ends that.
+  if (!read || read->statement.delivered.empty()) {
+    error.message += "; no charge of it can be read, so the ledger does not remember this";
+    return error;
+  }
+  const std::size_t count = delivery.here.size() + delivery.cut.size();
+  error.message += fmt::format("; the {} {} here {} {}{}, and what is missing is not known", count,
+                               count == 1 ? "part" : "parts", count == 1 ? "holds" : "hold",
+                               billed_text(read->statement.in_files()),
+                               delivery.cut.empty() ? "" : " as far as it can be read");
   constexpr std::size_t kAccountsSaid = 5;
   std::size_t said = 0;
   for (const AccountEffect& account : read->effect.accounts) {
-    if (account.lines_before + account.lines_beside == 0 || said++ == kAccountsSaid) continue;
+    if (account.lines_before + account.lines_beside == 0) continue;
     Costs there = account.before;
     if (!add_costs(there, account.beside)) continue;
+    if (said++ >= kAccountsSaid) break;
     error.message += fmt::format("; earlier deliveries of {}, {} stay, with {} billed",
                                  account.month, account.account, exact_money(there.billed));
   }

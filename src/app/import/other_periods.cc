@@ -3,73 +3,152 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <cstdint>
 #include <map>
 #include <tuple>
 
-#include "app/import/delivery_doubles.h"
 #include "core/decimal.h"
 #include "ledger/delivery.h"
 #include "ledger/store_rules.h"
+#include "reporting/money_text.h"
 
 namespace pennyweight {
 namespace {
 
-using Days = std::map<std::chrono::sys_days, CellSum>;
+using Month = PeriodCells::Month;
+using Cell = PeriodCells::Cell;
 
-// What both cost on days on which they cost the same, and what the smaller one costs in all.
-struct DaysInCommon {
-  Int128 common = 0, smaller = 0;
+// An account under two billing periods, of the delivery first.
+using Pair = std::tuple<PeriodCells::Account, Month, Month>;
+
+struct InCommon {
+  std::uint64_t usages = 0;     // resources at a time, which cost the same under both
+  Int128 size = 0;              // of these, and of whatever else costs the same under both
+  Int128 mine = 0, theirs = 0;  // of all that begins on the days of these
 };
 
-DaysInCommon days_in_common(const Days& first, const Days& second) {
-  DaysInCommon found;
-  Int128 one = 0, other = 0;
-  for (const auto& [day, sum] : first) {
-    one += sum.size();
-    const auto same = second.find(day);
-    if (same == second.end()) continue;
-    const bool is_same = sum.billed == same->second.billed &&
-                         sum.effective == same->second.effective && sum.lines == same->second.lines;
-    if (is_same) found.common += sum.size();
-  }
-  for (const auto& [day, sum] : second) other += sum.size();
-  found.smaller = std::min(one, other);
-  return found;
-}
-
-// What the lines of some days come to, credits taken off.
-Int128 net_of(const DeliveredLines& lines, const std::set<std::chrono::sys_days>& days) {
-  CellSum net;
-  for (const auto& [key, group] : lines.groups()) {
-    for (const auto& [day, sum] : group.days) {
-      if (!days.contains(day)) continue;
-      net.billed += sum.billed;
-      net.effective += sum.effective;
+// What an account costs by day under each billing period.
+class DaySizes {
+ public:
+  // `mask_of`: whose sample is counted, beside the own one.
+  DaySizes(const PeriodCells& cells, const PeriodCells& mask_of) {
+    for (const auto& [key, cell] : cells.cells()) {
+      if (!mask_of.keeps(key.charge)) continue;
+      sizes_[{cells.account(cell), key.billed_in}][cell.day] += cell.size();
     }
   }
-  return net.size();
+  Int128 of(const PeriodCells::Account& account, Month month,
+            const std::set<std::int32_t>& days) const {
+    const auto found = sizes_.find({account, month});
+    if (found == sizes_.end()) return 0;
+    Int128 sum = 0;
+    for (const auto& [day, size] : found->second) {
+      if (days.contains(day)) sum += size;
+    }
+    return sum;
+  }
+  // The days that both have.
+  std::set<std::int32_t> days_in_common(const DaySizes& other, const Pair& pair) const {
+    const auto& [account, month, other_month] = pair;
+    std::set<std::int32_t> days;
+    const auto mine = sizes_.find({account, month});
+    const auto theirs = other.sizes_.find({account, other_month});
+    if (mine == sizes_.end() || theirs == other.sizes_.end()) return days;
+    for (const auto& [day, size] : mine->second) {
+      if (theirs->second.contains(day)) days.insert(day);
+    }
+    return days;
+  }
+
+ private:
+  std::map<std::pair<PeriodCells::Account, Month>, std::map<std::int32_t, Int128>> sizes_;
+};
+
+std::set<Month> months_of(const PeriodCells& cells) {
+  std::set<Month> months;
+  for (const auto& [key, cell] : cells.cells()) months.insert(key.billed_in);
+  return months;
 }
 
-// One delivery with the same charges under two billing periods.
-void find_within(const DeliveredLines& delivered, std::vector<std::string>& doubles) {
-  if (delivered.months().size() < 2) return;
-  using Subject = std::tuple<std::string, std::string, Currency>;  // account, sub account
-  std::map<Subject, std::map<std::string, const Days*>> months_of_subject;
-  for (const auto& [key, group] : delivered.groups()) {
-    months_of_subject[{key.account_name(), key.sub_account, key.currency}].emplace(key.month(),
-                                                                                   &group.days);
+// A plan that is paid each month, from whichever day it began, costs the same under each. Only what
+// a later bill states anew of the month before could be the same charge.
+bool may_recur(const Cell& cell, Month first, Month second) {
+  if (cell.is_usage) return false;
+  const auto [earlier, later] = std::minmax(first, second);
+  const bool begins_there = cell.begins == earlier || cell.begins == later;
+  return !begins_there || cell.ends >= later || later - earlier > 1;
+}
+
+// `ordered`: both are the same cells, and each pair of months is looked at once.
+std::map<Pair, InCommon> common_of(const PeriodCells& mine, const PeriodCells& theirs,
+                                   bool ordered) {
+  std::map<Pair, InCommon> pairs;
+  const std::set<Month> months = months_of(theirs);
+  for (const auto& [key, cell] : mine.cells()) {
+    if (cell.size() == 0) continue;
+    for (const Month month : months) {
+      if (month == key.billed_in || (ordered && month < key.billed_in)) continue;
+      const auto found = theirs.cells().find({key.charge, month});
+      if (found == theirs.cells().end() || !cell.costs_as(found->second)) continue;
+      if (may_recur(cell, key.billed_in, month)) continue;
+      InCommon& common = pairs[{mine.account(cell), key.billed_in, month}];
+      common.size += cell.size();
+      if (cell.is_usage && found->second.is_usage) ++common.usages;
+    }
   }
-  for (const auto& [subject, months] : months_of_subject) {
-    const auto& [account, sub_account, currency] = subject;
-    for (auto later = months.begin(); later != months.end(); ++later) {
-      if (later == months.begin()) continue;
-      const auto earlier = std::prev(later);
-      const DaysInCommon found = days_in_common(*earlier->second, *later->second);
-      if (found.common == 0 || found.common <= found.smaller / 2) continue;
-      doubles.push_back(fmt::format("{} {} of {} stand in it under the billing periods {} and {}",
-                                    to_text(Decimal::from_ticks(found.common)), currency.text(),
-                                    account, earlier->first, later->first));
+  if (pairs.empty()) return pairs;
+  const DaySizes my_days(mine, theirs), their_days(theirs, mine);
+  for (auto& [pair, common] : pairs) {
+    const auto& [account, my_month, their_month] = pair;
+    const auto days = my_days.days_in_common(their_days, pair);
+    common.mine = my_days.of(account, my_month, days);
+    common.theirs = their_days.of(account, their_month, days);
+  }
+  return pairs;
+}
+
+// One resource at one time may cost the same twice by chance, such as one GPU of a node that was
+// billed late. Several that make up most of what both have of these days do not.
+bool is_double(const InCommon& common) {
+  constexpr std::uint64_t kUsagesMin = 3;
+  return common.usages >= kUsagesMin && common.size >= common.mine / 2 &&
+         common.size >= common.theirs / 2;
+}
+
+std::string text_of(Month month) { return fmt::format("{}-{:02}", month / 12, month % 12 + 1); }
+
+// "1,541.25 USD of account 12"
+std::string text_of(const Pair& pair, const InCommon& common, std::uint64_t sampled) {
+  const auto& [name, currency] = std::get<0>(pair);
+  const Decimal size = Decimal::from_ticks(common.size * static_cast<std::int64_t>(sampled));
+  return fmt::format("{}{} of {}", sampled > 1 ? "about " : "",
+                     exact_money(Money::from_decimal(size, currency)), name);
+}
+
+void add_findings(const PeriodCells& mine, const PeriodCells& theirs, bool is_within,
+                  DoubleFindings& findings) {
+  constexpr std::size_t kSaidMax = 5;
+  const std::uint64_t sampled = std::max(mine.sampled(), theirs.sampled());
+  std::size_t said = 0, similar = 0;
+  for (const auto& [pair, common] : common_of(mine, theirs, is_within)) {
+    const auto& [account, first, second] = pair;
+    const std::string where =
+        is_within ? fmt::format("in it under the billing periods {} and {}", text_of(first),
+                                text_of(second))
+                  : fmt::format(
+                        "in it under the billing period {} and in the ledger under another "
+                        "billing period, {}",
+                        text_of(first), text_of(second));
+    if (is_double(common)) {
+      if (said++ >= kSaidMax) continue;
+      findings.doubles.push_back(
+          fmt::format("{} stand {}, charge for charge, and would count twice",
+                      text_of(pair, common, sampled), where));
+    } else if (similar++ < kSaidMax) {
+      findings.similar.push_back(fmt::format(
+          "{} stand {}, the same to the last digit; if they are the same charges, they are now "
+          "counted twice",
+          text_of(pair, common, sampled), where));
     }
   }
 }
@@ -93,21 +172,10 @@ std::set<std::string> other_periods_of(const DeliveredLines& delivered) {
   return others;
 }
 
-void find_in_other_periods(const DeliveredLines& delivered, const DeliveredLines& elsewhere,
-                           std::vector<std::string>& doubles) {
-  find_within(delivered, doubles);
-  if (elsewhere.groups().empty()) return;
-  // Only days that both have can have the same charges.
-  const std::set<std::chrono::sys_days> days = days_of(elsewhere);
-  const Int128 mine = net_of(delivered, days), theirs = net_of(elsewhere, days);
-  const LinesInCommon common = lines_in_common(elsewhere, delivered);
-  // Corrections of an earlier month repeat what they correct, beside what they take back: then they
-  // hold less in all than what they have in common with it.
-  if (common.size > mine || common.size <= std::min(mine, theirs) / 2) return;
-  doubles.push_back(
-      fmt::format("it holds {}, and the ledger has the same charges under another billing period: "
-                  "{}; they would stand there twice",
-                  text_of_total(delivered), text_of_accounts(elsewhere)));
+void find_in_other_periods(const PeriodCells& delivered, const PeriodCells& elsewhere,
+                           DoubleFindings& findings) {
+  add_findings(delivered, delivered, true, findings);
+  add_findings(delivered, elsewhere, false, findings);
 }
 
 }  // namespace pennyweight

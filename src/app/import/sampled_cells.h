@@ -57,6 +57,8 @@ class SampledCells {
   }
   bool empty() const { return cells_.empty(); }
   bool is_sampled() const { return mask_ != 0; }
+  // One in so many keys is kept.
+  std::uint64_t sampled() const { return mask_ + 1; }
 
  private:
   static Int128 wrapping_sum(Int128 a, Int128 b) {

@@ -57,6 +57,7 @@ Result<void> SessionSink::charges(std::span<const Charge> charges) {
   const std::span<const Charge> lines = part_json_.empty() ? charges : with_part(charges);
   for (const Charge& charge : lines) {
     file_lines_.add(charge);
+    bill_periods_.add(charge);
     file_digest_.add(content_hash(charge));
   }
   file_line_count_ += lines.size();
@@ -93,14 +94,13 @@ Result<void> SessionSink::end_bill_file(const std::string& file) {
                     counted(ended.rows, "bill line"), other.name, text_of_total(file_lines_)));
   }
   const LinesInCommon common = lines_in_common(bill_lines_, file_lines_);
-  if (common.percent == 100 ||
-      (common.percent > kPercentInCommonMax && common.lines > kLinesInCommonMax)) {
+  if (common.all || (common.percent > kPercentInCommonMax && common.lines > kLinesInCommonMax)) {
     return fail(
         ErrorCode::kConflict,
         fmt::format(
             "{} % of the {} in {} is also in the files before it and would count twice: they "
             "are two deliveries of a month and not parts of one; give only the newer one",
-            common.percent, text_of_total(file_lines_), file));
+            common.all ? 100 : common.percent, text_of_total(file_lines_), file));
   }
   bill_lines_.merge_file(file_lines_);
   bill_files_.push_back(std::move(ended));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/import/delivered_lines.h"
+#include "app/import/period_cells.h"
 #include "core/hash.h"
 #include "ingest/bills/import.h"
 #include "ledger/store.h"
@@ -44,6 +45,8 @@ class SessionSink : public bill::ImportSink {
   // After each file of a bill. An Error where it holds lines that an earlier one holds too.
   Result<void> end_bill_file(const std::string& file);
   const DeliveredLines& bill_lines() const { return bill_lines_; }
+  // Of all lines, by billing period.
+  const PeriodCells& bill_periods() const { return bill_periods_; }
   const std::vector<DeliveredFile>& bill_files() const { return bill_files_; }
 
  private:
@@ -59,6 +62,7 @@ class SessionSink : public bill::ImportSink {
   bool watches_bill_ = false;
   std::string part_json_;  // "x_DeliveryPart":"…"
   std::vector<Charge> labelled_;
+  PeriodCells bill_periods_;
   DeliveredLines bill_lines_;  // of the files that ended
   DeliveredLines file_lines_;  // of the file that is read
   std::uint64_t file_line_count_ = 0;

@@ -54,7 +54,13 @@ class CsvImport::CsvRows : public csv::Sink {
         [&row] { return row.text; });
   }
   Result<void> bad_row(const csv::BadRow& row) override {
-    if (begins_other_header(row.text)) return other_header(row.line);
+    // Behind the mark of UTF-8, the quotes of a header are a fault.
+    const HeaderRow again = find_header(plain_fields(row.text));
+    if (again == HeaderRow::kSame) {
+      ++repeated_headers;
+      return {};
+    }
+    if (again == HeaderRow::kOther || begins_other_header(row.text)) return other_header(row.line);
     return importer.reject(row.line, "", row.reason, row.text);
   }
 
@@ -90,14 +96,30 @@ class CsvImport::CsvRows : public csv::Sink {
   // The same for a row that has another number of fields.
   bool begins_other_header(std::string_view text) const {
     if (names.size() < 2) return false;
-    const std::size_t comma = text.find(',');
-    return comma != std::string_view::npos && text.substr(0, comma) == names[0] &&
-           text.substr(comma + 1).starts_with(names[1]);
+    const std::vector<std::string_view> fields = plain_fields(text);
+    return fields.size() >= 2 && trimmed(fields[0]) == names[0] && trimmed(fields[1]) == names[1];
   }
+  // Of a header, whose names hold no commas.
+  static std::vector<std::string_view> plain_fields(std::string_view text) {
+    std::vector<std::string_view> fields;
+    for (std::size_t comma = text.find(','); comma != std::string_view::npos;
+         comma = text.find(',')) {
+      fields.push_back(text.substr(0, comma));
+      text.remove_prefix(comma + 1);
+    }
+    fields.push_back(text);
+    return fields;
+  }
+  // A name as it stands in a header, without the quotes, and the mark of UTF-8 that some exports
+  // begin with.
   static std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view kMark = "\xef\xbb\xbf";
+    if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
     const std::size_t begin = text.find_first_not_of(" \t");
     if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+    text = text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+    const bool is_quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+    return is_quoted ? text.substr(1, text.size() - 2) : text;
   }
   static Result<void> other_header(std::uint64_t line) {
     return fail(

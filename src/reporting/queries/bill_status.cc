@@ -52,52 +52,92 @@ bool is_of_month(const std::vector<std::string>& months, const std::string& mont
   return month.empty() || months.empty() || std::ranges::find(months, month) != months.end();
 }
 
+// What came of a delivery in parts.
+struct ArrivedParts {
+  std::string delivery;
+  std::uint64_t parts = 0;
+  std::map<std::uint64_t, const StatedImport*> by_part;
+  std::set<std::string> months;
+  bool is_refused = false;  // its files were not whole, so that nothing of it was imported
+};
+
+const MoneyOfRows* refused_rows(const BillStatement& statement) {
+  const auto found = statement.passed_over.find(std::string(kIncompleteDelivery));
+  return found == statement.passed_over.end() ? nullptr : &found->second;
+}
+
+// Whether parts can be of one delivery. People and providers use a name anew for each month; a part
+// without charges says no month.
+bool share_month(const std::set<std::string>& a, const std::vector<std::string>& b) {
+  return a.empty() || b.empty() ||
+         std::ranges::any_of(b, [&](const std::string& month) { return a.contains(month); });
+}
+
+void add_part(const StatedImport& import, std::vector<ArrivedParts>& deliveries) {
+  const BillStatement& statement = import.statement;
+  const std::vector<std::string> months = import.months();
+  ArrivedParts joined{.delivery = statement.delivery,
+                      .parts = statement.parts,
+                      .by_part = {},
+                      .months = {months.begin(), months.end()},
+                      .is_refused = refused_rows(statement) != nullptr};
+  std::erase_if(deliveries, [&](const ArrivedParts& earlier) {
+    if (earlier.delivery != statement.delivery || !share_month(earlier.months, months)) {
+      return false;
+    }
+    // One that is named again with another number of parts takes its own place, and so does one
+    // that was refused and comes again.
+    if (earlier.parts == statement.parts && !earlier.is_refused && !joined.is_refused) {
+      joined.months.insert(earlier.months.begin(), earlier.months.end());
+      for (const auto& [part, there] : earlier.by_part) joined.by_part[part] = there;
+    }
+    return true;
+  });
+  joined.by_part[statement.part] = &import;
+  deliveries.push_back(std::move(joined));
+}
+
 std::vector<MissingParts> missing_parts(const std::vector<StatedImport>& all,
                                         const std::string& month) {
-  struct Arrived {
-    std::map<std::uint64_t, const StatedImport*> parts;
-    std::set<std::string> months;
-  };
-  std::map<std::pair<std::string, std::uint64_t>, Arrived> deliveries;
+  std::vector<ArrivedParts> deliveries;
   for (const StatedImport& import : all) {
-    if (import.statement.parts == 0) {
-      // A whole delivery takes the place of parts.
-      std::erase_if(deliveries, [&](const auto& entry) {
-        return std::ranges::any_of(entry.second.parts, [&](const auto& part) {
-          return std::ranges::includes(accounts_of(import.statement),
-                                       accounts_of(part.second->statement)) &&
-                 !part.second->statement.delivered.empty();
-        });
-      });
+    if (import.statement.parts > 0) {
+      // Without an account nobody could end it.
+      const bool is_of_nobody =
+          refused_rows(import.statement) != nullptr && import.statement.delivered.empty();
+      if (!is_of_nobody) add_part(import, deliveries);
       continue;
     }
-    // A delivery that is named again with another number of parts takes its own place.
-    std::erase_if(deliveries, [&](const auto& entry) {
-      return entry.first.first == import.statement.delivery &&
-             entry.first.second != import.statement.parts;
+    // A whole delivery takes the place of parts.
+    const std::set<std::string> accounts = accounts_of(import.statement);
+    std::erase_if(deliveries, [&](const ArrivedParts& arrived) {
+      return std::ranges::any_of(arrived.by_part, [&](const auto& part) {
+        return std::ranges::includes(accounts, accounts_of(part.second->statement)) &&
+               !part.second->statement.delivered.empty();
+      });
     });
-    Arrived& arrived = deliveries[{import.statement.delivery, import.statement.parts}];
-    arrived.parts[import.statement.part] = &import;
-    for (const std::string& of : import.months()) arrived.months.insert(of);
   }
   std::vector<MissingParts> missing;
-  for (const auto& [key, arrived] : deliveries) {
+  for (const ArrivedParts& arrived : deliveries) {
     MissingParts one;
-    one.delivery = key.first;
-    one.parts = key.second;
+    one.delivery = arrived.delivery;
+    one.parts = arrived.parts;
     one.months.assign(arrived.months.begin(), arrived.months.end());
-    for (std::uint64_t part = 1; part <= key.second; ++part) {
-      if (!arrived.parts.contains(part)) one.missing.push_back(part);
+    for (std::uint64_t part = 1; part <= arrived.parts; ++part) {
+      if (arrived.is_refused || !arrived.by_part.contains(part)) one.missing.push_back(part);
     }
-    for (const auto& [part, import] : arrived.parts) {
+    for (const auto& [part, import] : arrived.by_part) {
       one.there.add(import->statement.taken);
-      const auto refused = import->statement.passed_over.find(std::string(kIncompleteDelivery));
-      if (refused == import->statement.passed_over.end()) continue;
-      one.there.add(refused->second);
+      const MoneyOfRows* refused = refused_rows(import->statement);
+      if (refused == nullptr) continue;
+      one.there.add(*refused);
       if (!import->statement.notes.empty()) one.fault = import->statement.notes.front();
     }
     if (!one.missing.empty() && is_of_month(one.months, month)) missing.push_back(std::move(one));
   }
+  std::ranges::sort(missing, {}, [](const MissingParts& one) {
+    return std::tie(one.delivery, one.parts, one.months);
+  });
   return missing;
 }
 
