@@ -86,6 +86,30 @@ describe('what if', {skip: !program && 'needs the program', timeout: 900_000}, (
     assert.equal(await lead.getByRole('link', {name: 'What if'}).count(), 0);
   });
 
+  test('a run of another cost is no answer of the page, though it asks the same', async (t) => {
+    const page = await somebody(t);
+    const {csrf} = await (await page.request.get('/api/v1/session')).json();
+    const ask = (more) => page.request.post('/api/v1/what-if/runs', {headers: {'X-CSRF-Token': csrf}, data: {month: '2026-03', scenario: 'price=71%', ...more}});
+    for (const more of [{cost: 'list'}, {error_max: 50}]) {
+      const {id} = await (await ask(more)).json();
+      for (let state = ''; state !== 'done';) ({state} = await (await page.request.get(`/api/v1/what-if/runs/${id}`)).json());
+    }
+    await page.goto(`/what-if?${MONTH}&s=${encodeURIComponent('Cheaper|price=71%')}`);
+    await settled(page, 'What if');
+    await page.getByRole('button', {name: 'Run Cheaper'}).click();
+    await state(page, 'Cheaper', 'done');
+    const {data} = await (await page.request.get(`/api/v1/what-if/runs?${MONTH}`)).json();
+    const mine = data.filter((run) => run.scenario === 'price=71%');
+    assert.deepEqual(mine.map((run) => [run.cost, run.error_max]).sort(), [['effective', 5], ['effective', 50], ['list', 5]].sort());
+    // What the API refuses is refused by its name.
+    for (const [more, field] of [[{calibration: 'spot=1%'}, 'calibration'], [{scenario: 'nodes=+15000;nodes=+15000'}, 'scenario'], [{cluster: 'x'.repeat(300)}, 'cluster']]) {
+      const answer = await ask(more);
+      assert.equal(answer.status(), 422);
+      assert.match(await answer.text(), new RegExp(`${field}: `));
+    }
+    assert.deepEqual(await page.complaints(), []);
+  });
+
   test('a long run shows how far it is, and is cancelled', async (t) => {
     const page = await somebody(t);
     await page.goto(`/what-if?${MONTH}&s=${encodeURIComponent('Hundred times|demand=10000%')}`);
