@@ -43,9 +43,9 @@ std::string quoted_with_backslashes(std::string_view text) {
 }
 
 std::string yaml_word(std::string_view text) {
-  const bool is_name = is_plain_word(text, "._-/") && (text[0] < '0' || text[0] > '9') &&
-                       text.find('-') != std::string_view::npos;
-  return is_name && text[0] != '-' ? std::string(text) : quoted_with_backslashes(text);
+  const bool is_name = is_plain_word(text, "._-/") && is_plain_word(text.substr(0, 1), "") &&
+                       (text[0] < '0' || text[0] > '9') && text.find('-') != std::string_view::npos;
+  return is_name ? std::string(text) : quoted_with_backslashes(text);
 }
 
 std::string csv_cell(std::string_view text) {
@@ -284,9 +284,9 @@ std::string autoscaler_text(std::string_view work, std::uint64_t replicas_min,
       "  scaleTargetRef:\n"
       "    apiVersion: apps/v1\n"
       "    kind: Deployment\n"
-      "    name: {0}\n"
-      "  minReplicas: {2}\n"
-      "  maxReplicas: {3}\n"
+      "    name: {2}\n"
+      "  minReplicas: {3}\n"
+      "  maxReplicas: {4}\n"
       "  metrics:\n"
       "    - type: Pods\n"
       "      pods:\n"
@@ -294,12 +294,13 @@ std::string autoscaler_text(std::string_view work, std::uint64_t replicas_min,
       "          name: DCGM_FI_PROF_SM_ACTIVE\n"
       "        target:\n"
       "          type: AverageValue\n"
-      "          averageValue: {4}m\n"
+      "          averageValue: {5}m\n"
       "  behavior:\n"
       "    scaleDown:\n"
       "      stabilizationWindowSeconds: 3600\n",
-      dns_label(app), dns_label(space.empty() ? "default" : space), replicas_min, replicas_max,
-      percent * 10);
+      quoted_with_backslashes(dns_label(app)),
+      quoted_with_backslashes(space.empty() ? "default" : space), quoted_with_backslashes(app),
+      replicas_min, replicas_max, percent * 10);
 }
 
 std::string purchase_list(std::string_view instance_type, std::string_view region,

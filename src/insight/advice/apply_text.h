@@ -43,8 +43,8 @@ struct SpotText {
 };
 std::string spot_text(const SpotText& spot);
 
-// To end sessions that hold GPUs without using them. `running`: those that still ran when the
-// ledger last heard of them.
+// To end sessions that hold GPUs without using them. `running`: those that still ran, idle, when
+// the ledger last heard of them.
 std::string end_idle_text(WorkManager manager, std::span<const WorkloadId> running);
 
 // To stop "namespace/app" or "user/job" that serves nothing.

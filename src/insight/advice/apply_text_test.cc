@@ -1,5 +1,6 @@
 #include "insight/advice/apply_text.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace pennyweight::advising {
@@ -43,8 +44,31 @@ TEST(ApplyText, NoNameAddsALine) {
         scale_down_text(WorkManager::kSlurm, name, name),
         scale_down_text(WorkManager::kKubernetes, name, name),
         other_gpu_text(WorkManager::kKubernetes, name, name, name, 1), spot_text(spot),
-        spot_text(gcp), spot_text(other), purchase_list(name, name, 1, 3)}) {
+        spot_text(gcp), spot_text(other), autoscaler_text(name, 1, 2, 60),
+        autoscaler_text(name + "/" + name, 1, 2, 60), purchase_list(name, name, 1, 3)}) {
     EXPECT_EQ(text.find("\n  evil"), std::string::npos) << text;
+  }
+}
+
+// The autoscaler is for the Deployment that there is, and its name is never a number or a boolean.
+TEST(ApplyText, AnAutoscalerTargetsTheWorkByItsName) {
+  const auto has = [](const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+  };
+  const std::string dotted = autoscaler_text("ml/llama-3.1-serve", 1, 4, 60);
+  EXPECT_TRUE(has(dotted, "metadata:\n  name: \"llama-3-1-serve\"\n  namespace: \"ml\"\n"))
+      << dotted;
+  EXPECT_TRUE(has(dotted, "    kind: Deployment\n    name: \"llama-3.1-serve\"\n")) << dotted;
+  for (const std::string name : {"007", "no", "null", "1e3", "true"}) {
+    const std::string text = autoscaler_text(name + "/" + name, 1, 4, 60);
+    EXPECT_TRUE(has(text, fmt::format("metadata:\n  name: \"{0}\"\n  namespace: \"{0}\"\n", name)))
+        << text;
+    EXPECT_TRUE(has(text, fmt::format("    kind: Deployment\n    name: \"{}\"\n", name))) << text;
+  }
+  EXPECT_TRUE(has(autoscaler_text("serve", 1, 4, 60), "  namespace: \"default\"\n"));
+  for (const char* product : {"007", "no", ".5e-3", "-a", "1-2"}) {
+    const std::string text = other_gpu_text(WorkManager::kKubernetes, "ml/a", product, "A100", 1);
+    EXPECT_TRUE(has(text, fmt::format("gpu.product: \"{}\"\n", product))) << text;
   }
 }
 

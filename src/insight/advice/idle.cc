@@ -53,6 +53,7 @@ class IdleSearch {
     }
     find_holders();
     for (const std::uint32_t node : nodes_) save_on(node);
+    find_serving();
     group();
     std::vector<Proposal> proposals;
     for (const auto& [key, of] : groups_) {
@@ -73,7 +74,7 @@ class IdleSearch {
     std::string subject;
     std::string work;
     std::set<WorkloadId> workloads;
-    std::set<WorkloadId> running;
+    std::set<WorkloadId> running;  // and idle when they were last seen
     WorkManager manager = WorkManager::kUnknown;
     std::vector<const IdleStretch*> stretches;
     std::uint64_t idle_ms = 0;
@@ -204,19 +205,34 @@ class IdleSearch {
     return rule == policy_.dimensions.end() || user != rule->fallback;
   }
 
-  // It still runs, and none of its GPUs has done anything for days. A session is its user's to end.
-  bool serves_nothing(const Holding& holding,
-                      const std::vector<const IdleStretch*>& stretches) const {
-    if (holding.ended && holding.held.end() <= period_.end()) return false;
-    if (type_of_work(work_of(holding)) == "interactive") return false;
-    const Instant end = std::min(holding.held.end(), period_.end());
+  // It still runs, and when it was last seen, all of its GPUs had been idle for so long.
+  bool rests(std::uint32_t holding, std::uint64_t whole_ms) const {
+    const Holding& one = month_.holdings[holding];
+    const auto stretches = stretches_.find(holding);
+    if (one.ended || stretches == stretches_.end()) return false;
+    const Instant end = std::min(one.held.end(), period_.end());
     std::set<std::string_view> gpus;
-    for (const IdleStretch* stretch : stretches) {
-      if (stretch->whole_ms < kServedNothingMs || stretch->idle.end() + kUnseenAtEnd < end)
-        continue;
+    for (const IdleStretch* stretch : stretches->second) {
+      if (stretch->whole_ms < whole_ms || stretch->idle.end() + kUnseenAtEnd < end) continue;
       gpus.insert(stretch->gpu.text());
     }
-    return gpus.size() == device_count(holding);
+    return gpus.size() == device_count(one);
+  }
+
+  // Work is stopped as a whole, so one replica that may serve something keeps all of them. Known to
+  // have ended only after the period, it may have served until then.
+  void find_serving() {
+    for (std::uint32_t i = 0; i < month_.holdings.size(); ++i) {
+      const Holding& one = month_.holdings[i];
+      const bool is_over = one.ended && one.held.end() <= period_.end();
+      if (!is_over && !rests(i, kServedNothingMs)) serving_.insert(work_of(one));
+    }
+  }
+
+  // None of its work has done anything for days. A session is its user's to end.
+  bool serves_nothing(std::uint32_t holding, const std::string& work) const {
+    return type_of_work(work) != "interactive" && !serving_.contains(work) &&
+           rests(holding, kServedNothingMs);
   }
 
   void group() {
@@ -224,19 +240,20 @@ class IdleSearch {
       const Holding& one = month_.holdings[holding];
       const Labels& owner = profiles_.owner_of(holding);
       const auto user = owner.find("user");
+      const std::string work = work_of(one);
       const AdviceKind kind =
-          serves_nothing(one, stretches) ? AdviceKind::kZombie : AdviceKind::kIdle;
+          serves_nothing(holding, work) ? AdviceKind::kZombie : AdviceKind::kIdle;
       const std::string subject = user && is_somebody(*user) && kind == AdviceKind::kIdle
                                       ? fmt::format("user {}", *user)
-                                      : fmt::format("work {}", work_of(one));
+                                      : fmt::format("work {}", work);
       OwnerIdle& of = groups_[{kind, owner, subject}];
       of.kind = kind;
       of.owner = owner;
       of.subject = subject;
-      of.work = work_of(one);
+      of.work = work;
       if (of.workloads.empty()) of.manager = work_manager_of(one);
       of.workloads.insert(one.workload);
-      if (!one.ended || one.held.end() > period_.end()) of.running.insert(one.workload);
+      if (rests(holding, kIdleAfterMs)) of.running.insert(one.workload);
       of.held_ms += profiles_.held_ms(holding);
       of.observed_ms += profiles_.observed_ms(holding);
       for (const IdleStretch* stretch : stretches) {
@@ -340,6 +357,7 @@ class IdleSearch {
   std::span<const Outage> outages_;
   const Policy& policy_;
   std::map<std::uint32_t, std::vector<const IdleStretch*>> stretches_;  // by holding
+  std::set<std::string> serving_;  // works of which something may serve
   std::set<std::uint32_t> nodes_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> holders_;  // by node
   std::map<std::uint32_t, HourFlags> released_;                  // by node

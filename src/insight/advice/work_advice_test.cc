@@ -328,5 +328,81 @@ TEST(Zombies, WorkThatStillRunsAndDoesNothing) {
   }
 }
 
+// Two replicas of ml/api; the first has done nothing for 100 hours, the second is busy until then
+// or to the end.
+Work replicas(bool is_second_busy) {
+  Work work;
+  for (const char* name : {"y", "z"}) {
+    const std::string gpu = fmt::format("GPU-{}0", name);
+    work.add_machine(name, 1, "10", PricingCategory::kStandard, "", "A100-SXM4-80GB");
+    Holding& holding = work.hold_gpu(fmt::format("ml/api-{}", name), "ann", gpu);
+    holding.labels.set("namespace", "ml").value();
+    holding.labels.set("app", "api").value();
+    holding.ended = false;
+  }
+  const int end = static_cast<int>(kHours);
+  work.run("GPU-y0", 0, 644, 700'000);
+  work.run("GPU-y0", 644, end, 0);
+  work.run("GPU-z0", 0, 644, 700'000);
+  work.run("GPU-z0", 644, end, is_second_busy ? 700'000 : 0);
+  return work;
+}
+
+TEST(Zombies, OneBusyReplicaKeepsTheWork) {
+  const Advice both = replicas(false).advise();
+  ASSERT_NE(first_of(both, AdviceKind::kZombie), nullptr);
+  EXPECT_EQ(first_of(both, AdviceKind::kZombie)->observed, dollars(1980));
+  const Advice one = replicas(true).advise();
+  EXPECT_EQ(first_of(one, AdviceKind::kZombie), nullptr);
+  const Proposal* idle = first_of(one, AdviceKind::kIdle);
+  ASSERT_NE(idle, nullptr);
+  EXPECT_EQ(idle->observed, dollars(990));
+  for (const Proposal& each : one.proposals) {
+    EXPECT_EQ(each.apply.find("--replicas=0"), std::string::npos) << each.apply;
+  }
+  // Nor one that nobody measures, or that is known to have ended only after the month.
+  Work unseen = replicas(true);
+  std::erase_if(unseen.usages, [](const Usage& usage) { return usage.gpu == GpuId("GPU-z0"); });
+  EXPECT_EQ(first_of(unseen.advise(), AdviceKind::kZombie), nullptr);
+  Work later = replicas(true);
+  later.holdings[1].ended = true;
+  later.holdings[1].held = Interval(kMarch, kApril + std::chrono::hours(5));
+  EXPECT_EQ(first_of(later.advise(), AdviceKind::kZombie), nullptr);
+  // One that ended within the month says nothing about those that still run.
+  Work before = replicas(true);
+  before.holdings[1].ended = true;
+  before.holdings[1].held = Interval(kMarch, kMarch + std::chrono::hours(600));
+  EXPECT_NE(first_of(before.advise(), AdviceKind::kZombie), nullptr);
+}
+
+// A job that has done nothing for 100 hours at the end of the month, or 50 hours before it.
+Proposal idle_job(bool ended, int hours_after, int busy_from) {
+  Work work;
+  work.add_machine("z", 1, "10", PricingCategory::kStandard, "", "A100-SXM4-80GB");
+  Holding& holding = work.hold_gpu("4711", "ann", "GPU-z0");
+  holding.labels.set("job_name", "train").value();
+  holding.ended = ended;
+  holding.held = Interval(kMarch, kApril + std::chrono::hours(hours_after));
+  work.run("GPU-z0", 0, 544, 700'000);
+  work.run("GPU-z0", 544, busy_from, 0);
+  work.run("GPU-z0", busy_from, static_cast<int>(kHours), 700'000);
+  const Advice advice = work.advise();
+  const Proposal* zombie = first_of(advice, AdviceKind::kZombie);
+  return zombie != nullptr ? *zombie : *first_of(advice, AdviceKind::kIdle);
+}
+
+TEST(Zombies, OnlyWhatStillRunsIsEnded) {
+  const int end = static_cast<int>(kHours);
+  const Proposal runs = idle_job(false, 0, end);
+  EXPECT_EQ(runs.kind, AdviceKind::kZombie);
+  EXPECT_NE(runs.apply.find("scancel --interactive 4711\n"), std::string::npos) << runs.apply;
+  EXPECT_EQ(idle_job(false, 300, end).kind, AdviceKind::kZombie);
+  // Ended after the month, or busy again: there is nothing to end.
+  for (const Proposal& other : {idle_job(true, 300, end), idle_job(false, 0, 694)}) {
+    EXPECT_EQ(other.kind, AdviceKind::kIdle);
+    EXPECT_EQ(other.apply.find("4711"), std::string::npos) << other.apply;
+  }
+}
+
 }  // namespace
 }  // namespace pennyweight::advising
