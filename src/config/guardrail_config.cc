@@ -264,6 +264,13 @@ class GuardrailReader {
     if (std::ranges::any_of(limits, [&](const auto& other) { return other.name == limit.name; })) {
       return yaml_.refuse(node, fmt::format("two limits are called '{}'", limit.name));
     }
+    if (!limit.slurm_account.empty() && std::ranges::any_of(limits, [&](const auto& other) {
+          return other.slurm_account == limit.slurm_account;
+        })) {
+      return yaml_.refuse(node, fmt::format("two limits are of the Slurm account '{}', which has "
+                                            "one set of limits; put them into one",
+                                            limit.slurm_account));
+    }
     limits.push_back(std::move(limit));
   }
 
@@ -292,10 +299,14 @@ class GuardrailReader {
                                      "'-'",
                                      limit.name));
     }
-    if (!limit.slurm_account.empty() && !is_name(limit.slurm_account, "-_.")) {
-      yaml_.refuse(node,
-                   fmt::format("limit '{}': slurm_account has letters, digits, '-', '_' and '.'",
-                               limit.name));
+    if (!limit.slurm_account.empty() &&
+        (!is_name(limit.slurm_account, "-_.") ||
+         limit.slurm_account != ascii::lower_case(limit.slurm_account))) {
+      yaml_.refuse(
+          node,
+          fmt::format("limit '{}': slurm_account has small letters, digits, '-', '_' and '.', as "
+                      "Slurm stores it",
+                      limit.name));
     }
   }
 

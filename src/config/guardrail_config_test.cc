@@ -100,5 +100,19 @@ TEST(GuardrailConfig, RefusesRulesThatSayTooLittleOrTooMuch) {
   }
 }
 
+TEST(GuardrailConfig, RefusesASlurmAccountOfTwoLimits) {
+  const auto config = [](const char* accounts) {
+    return parse_config(std::string("guardrails: {limits: [") + accounts + "]}\n", "p.yaml");
+  };
+  EXPECT_TRUE(config("{name: a, gpu_hours: 1, slurm_account: nlp}, {name: b, gpu_hours: 1}"));
+  const auto twice = config(
+      "{name: a, gpu_hours: 1, slurm_account: nlp}, {name: b, gpu_hours: 1, slurm_account: nlp}");
+  ASSERT_FALSE(twice);
+  EXPECT_NE(twice.error().message.find("two limits are of"), std::string::npos);
+  const auto capitals = config("{name: a, gpu_hours: 1, slurm_account: NLP}");
+  ASSERT_FALSE(capitals);
+  EXPECT_NE(capitals.error().message.find("small letters"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace pennyweight

@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 
 #include "core/ascii.h"
+#include "core/gpu/kubernetes_quantity.h"
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "ingest/manifests/document.h"
@@ -14,6 +17,8 @@ namespace pennyweight::guardrails {
 namespace {
 
 using manifests::DocumentNode;
+
+constexpr std::string_view kOnCluster = " on cluster ";
 
 constexpr std::string_view kQuotaKinds[] = {"ResourceQuota", "ClusterQueue",   "LocalQueue",
                                             "Cohort",        "ResourceFlavor", "Queue"};
@@ -84,6 +89,7 @@ void add_tres(const std::string& object, const std::string& field, std::string_v
 Result<std::vector<QuotaSetting>> read_associations(std::string_view text, std::string_view name) {
   std::vector<QuotaSetting> settings;
   std::vector<std::string> header;
+  std::set<std::string> objects;
   int number = 0;
   for (const std::string& line : cells_of(text, '\n')) {
     ++number;
@@ -110,16 +116,57 @@ Result<std::vector<QuotaSetting>> read_associations(std::string_view text, std::
       return fail(ErrorCode::kBadFile,
                   fmt::format("{}: the columns account, user, grptres and grptresmins are needed: "
                               "sacctmgr --parsable2 show assoc "
-                              "format=account,user,grptres,grptresmins",
+                              "format=cluster,account,user,grptres,grptresmins",
                               name));
     }
     if (!user->empty()) continue;
-    const std::string object = "account " + printable_text(*account, 200);
+    // An account has an association in each cluster.
+    const std::string* const cluster = cell("cluster");
+    std::string object = "account " + printable_text(*account, 200);
+    if (cluster != nullptr) object += std::string(kOnCluster) + printable_text(*cluster, 200);
+    if (!objects.insert(object).second) {
+      return fail(ErrorCode::kBadFile,
+                  fmt::format("{}:{}: {} is there twice; for several clusters add the column "
+                              "cluster: format=cluster,account,user,grptres,grptresmins",
+                              name, number, object));
+    }
     settings.push_back({object, "", "present"});
     add_tres(object, "GrpTRES", *running, settings);
     add_tres(object, "GrpTRESMins", *minutes, settings);
   }
   return settings;
+}
+
+// What is wanted of an account is wanted in each cluster that has it.
+std::vector<QuotaSetting> on_each_cluster(std::span<const QuotaSetting> wanted,
+                                          std::span<const QuotaSetting> real) {
+  std::map<std::string, std::vector<std::string>> placed;  // "account nlp on cluster a", …
+  for (const QuotaSetting& setting : real) {
+    const std::size_t cut = setting.object.find(kOnCluster);
+    if (!setting.field.empty() || cut == std::string::npos) continue;
+    placed[setting.object.substr(0, cut)].push_back(setting.object);
+  }
+  std::vector<QuotaSetting> settings;
+  for (const QuotaSetting& setting : wanted) {
+    const auto at = placed.find(setting.object);
+    if (at == placed.end()) {
+      settings.push_back(setting);
+      continue;
+    }
+    for (const std::string& object : at->second) {
+      settings.push_back(setting);
+      settings.back().object = object;
+    }
+  }
+  return settings;
+}
+
+// Kubernetes writes 1000 as "1k".
+bool is_same_value(const std::string& one, const std::string& other) {
+  if (one == other) return true;
+  const auto first = parse_quantity(one, 1000);
+  const auto second = parse_quantity(other, 1000);
+  return first && second && *first == *second;
 }
 
 // The settings of a script of ours; -1 stands for no limit.
@@ -161,8 +208,9 @@ Result<std::vector<QuotaSetting>> wanted_settings(const LimitExport& exported, L
   return read_quota_settings(exported.text, "the export");
 }
 
-std::vector<QuotaDrift> find_drift(std::span<const QuotaSetting> wanted,
+std::vector<QuotaDrift> find_drift(std::span<const QuotaSetting> wanted_anywhere,
                                    std::span<const QuotaSetting> real) {
+  const std::vector<QuotaSetting> wanted = on_each_cluster(wanted_anywhere, real);
   const auto key = [](const QuotaSetting& setting) {
     return std::pair(setting.object, setting.field);
   };
@@ -175,7 +223,7 @@ std::vector<QuotaDrift> find_drift(std::span<const QuotaSetting> wanted,
     objects.insert(setting.object);
     if (missing.contains(setting.object)) continue;  // said once
     const auto at = there.find(key(setting));
-    if (at != there.end() && at->second == setting.value) continue;
+    if (at != there.end() && is_same_value(at->second, setting.value)) continue;
     // What a system leaves out where it is its default.
     const bool is_default = at == there.end() && setting.value == "None";
     if (is_default && there.contains({setting.object, ""})) continue;

@@ -270,12 +270,24 @@ class LimitWriter {
     }
     const std::string& account = limit.slurm_account;
     out_.text += fmt::format(
-        "sacctmgr --noheader --parsable2 show account where name={0} format=account | grep -qx {0} "
+        "sacctmgr --noheader --parsable2 show account where name={0} format=account | grep -Fqx "
+        "{0} "
         "|| "
         "sacctmgr --immediate add account {0}\n"
         "sacctmgr --immediate modify account where name={0} set GrpTRES={1} "
         "GrpTRESMins=gres/gpu={2}\n",
         account, fmt::join(tres, ","), minutes);
+    // Of models that the limit had once. A cluster without the type refuses, and has no such limit.
+    for (const auto& [name, means] : names_) {
+      const GpuModel* const model = find_gpu_model(means);
+      const bool is_limited = std::ranges::any_of(limit.gpus, [&](const GpuQuota& quota) {
+        return gres_type(quota.model, names_) == name || find_gpu_model(quota.model) == model;
+      });
+      if (!is_gres_type(name) || is_limited) continue;
+      out_.text += fmt::format(
+          "sacctmgr --immediate modify account where name={} set GrpTRES=gres/gpu:{}=-1 || true\n",
+          account, name);
+    }
     if (limit.per_month) {
       note(limit, "money is watched by job_submit.lua and serve; Slurm has no word for it");
     }

@@ -42,7 +42,7 @@ struct QuotaSetting {
 };
 
 // The settings of objects in YAML or JSON (also a List of `kubectl get`), or of associations as
-// `sacctmgr --parsable2 show assoc format=account,user,grptres,grptresmins` prints them.
+// `sacctmgr --parsable2 show assoc format=cluster,account,user,grptres,grptresmins` prints them.
 Result<std::vector<QuotaSetting>> read_quota_settings(std::string_view text, std::string_view name);
 
 struct QuotaDrift {
@@ -53,7 +53,7 @@ struct QuotaDrift {
 };
 
 // Nothing: what is wanted is there. Of what is there and not wanted, only our own objects count.
-std::vector<QuotaDrift> find_drift(std::span<const QuotaSetting> wanted,
+std::vector<QuotaDrift> find_drift(std::span<const QuotaSetting> wanted_anywhere,
                                    std::span<const QuotaSetting> real);
 
 // Of an export, for find_drift().

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "core/ascii.h"
+#include "core/base_encoding.h"
+#include "core/crypto/sha256.h"
 #include "core/json_text.h"
 #include "core/plain_text.h"
 
@@ -157,8 +161,13 @@ std::string exempt_text(const NativeScope& scope) {
   return terms.empty() ? "false" : joined_terms(terms, "||");
 }
 
-std::string policy_name(const std::string& rule) {
-  std::string name = "pennyweight-";
+// The name of a rule's object, which also becomes a kind of Gatekeeper, without its '-'. A name
+// that changes by more than its case, or that another one became, is told apart by a hash.
+std::string policy_name(const std::string& rule, std::set<std::string>& used) {
+  constexpr std::size_t kNameLengthMax = 63;
+  constexpr std::size_t kHashLength = 8;
+  const std::string prefix = "pennyweight-";
+  std::string name = prefix;
   for (const char c : ascii::lower_case(rule)) {
     const bool joins = !ascii::is_letter_or_digit(c) || static_cast<unsigned char>(c) >= 0x80;
     if (!joins) {
@@ -167,7 +176,17 @@ std::string policy_name(const std::string& rule) {
       name += '-';
     }
   }
-  while (name.ends_with('-')) name.pop_back();
+  const auto kind_of = [](std::string text) {
+    std::erase(text, '-');
+    return text;
+  };
+  if (name != prefix + ascii::lower_case(rule) || name.ends_with('-') ||
+      name.size() > kNameLengthMax || used.contains(kind_of(name))) {
+    name.resize(std::min(name.size(), kNameLengthMax - kHashLength - 1));
+    while (name.ends_with('-')) name.pop_back();
+    name += "-" + to_hex(sha256(rule)).substr(0, kHashLength);
+  }
+  used.insert(kind_of(name));
   return name;
 }
 
@@ -191,8 +210,8 @@ std::string_view action_of(const GuardrailRule& rule) {
 // Lines that a comment may have.
 std::string yaml_comment(std::string_view text) { return "# " + printable_text(text, 400) + "\n"; }
 
-std::string write_cel(const GuardrailRule& rule, const std::string& expression) {
-  const std::string name = policy_name(rule.name);
+std::string write_cel(const std::string& name, const GuardrailRule& rule,
+                      const std::string& expression) {
   return fmt::format(R"(apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata:
@@ -225,7 +244,8 @@ spec:
                      action_of(rule));
 }
 
-std::string write_kyverno(const GuardrailRule& rule, const std::string& expression) {
+std::string write_kyverno(const std::string& name, const GuardrailRule& rule,
+                          const std::string& expression) {
   return fmt::format(R"(apiVersion: kyverno.io/v1
 kind: ClusterPolicy
 metadata:
@@ -247,15 +267,18 @@ spec:
         - expression: {3}
           message: {4}
 )",
-                     policy_name(rule.name), kNativeKinds,
-                     action_of(rule) == "Deny" ? "Enforce" : "Audit", json_string(expression),
-                     json_string(rule_message(rule)));
+                     name, kNativeKinds, action_of(rule) == "Deny" ? "Enforce" : "Audit",
+                     json_string(expression), json_string(rule_message(rule)));
 }
 
-std::string write_gatekeeper(const GuardrailRule& rule, const std::string& expression) {
-  std::string kind = "Pennyweight";
+std::string write_gatekeeper(const std::string& name, const GuardrailRule& rule,
+                             const std::string& expression) {
+  // Gatekeeper asks at updates, too.
+  const std::string at_create =
+      "(has(request.operation) && request.operation != \"CREATE\") || " + expression;
+  std::string kind;
   bool begins = true;
-  for (const char c : policy_name(rule.name).substr(12)) {
+  for (const char c : name) {
     if (c == '-') {
       begins = true;
       continue;
@@ -295,8 +318,8 @@ spec:
     - {{apiGroups: [apps], kinds: [Deployment, StatefulSet, ReplicaSet]}}
     - {{apiGroups: [batch], kinds: [Job, CronJob]}}
 )",
-                     ascii::lower_case(kind), kind, json_string(expression),
-                     json_string(rule_message(rule)), policy_name(rule.name),
+                     ascii::lower_case(kind), kind, json_string(at_create),
+                     json_string(rule_message(rule)), name,
                      action_of(rule) == "Deny"   ? "deny"
                      : action_of(rule) == "Warn" ? "warn"
                                                  : "dryrun");
@@ -349,6 +372,7 @@ std::string native_policies(std::span<const GuardrailRule> rules, const NativeSc
       fmt::format("Rules of pennyweight for {}; made by pennyweight guard export.", kNativeKinds));
   const std::vector<NativeRule> natives = native_rules(rules, scope);
   bool has_any = false;
+  std::set<std::string> used;
   for (std::size_t i = 0; i < natives.size(); ++i) {
     const NativeRule& native = natives[i];
     if (native.expression.empty()) {
@@ -360,15 +384,16 @@ std::string native_policies(std::span<const GuardrailRule> rules, const NativeSc
     if (natives[i].expression.empty()) continue;
     if (has_any) text += "---\n";
     has_any = true;
+    const std::string name = policy_name(rules[i].name, used);
     switch (system) {
       case NativeSystem::kValidatingAdmissionPolicy:
-        text += write_cel(rules[i], natives[i].expression);
+        text += write_cel(name, rules[i], natives[i].expression);
         break;
       case NativeSystem::kKyverno:
-        text += write_kyverno(rules[i], natives[i].expression);
+        text += write_kyverno(name, rules[i], natives[i].expression);
         break;
       case NativeSystem::kGatekeeper:
-        text += write_gatekeeper(rules[i], natives[i].expression);
+        text += write_gatekeeper(name, rules[i], natives[i].expression);
         break;
     }
   }

@@ -49,17 +49,25 @@ std::optional<Money> cost_this_month(const WorkloadEstimate& workload, Currency 
   return std::nullopt;
 }
 
+bool takes_gpus(const WorkloadEstimate& workload) {
+  return std::ranges::any_of(workload.groups, [](const GroupEstimate& group) {
+    const bool is_gpu_machine = !group.machine || !group.machine->gpu_model.empty();
+    return !group.group.gpus.empty() || (group.group.takes_whole_machines && is_gpu_machine);
+  });
+}
+
 // Why new work exceeds the limit; empty: it does not.
 std::string exceeds(const WorkloadEstimate& workload, const LimitUse& use, Currency currency,
                     std::uint64_t left_ms) {
   const UsageLimit& limit = use.limit;
-  const bool measured = (!limit.per_month || use.spent) && (!limit.gpu_hours || use.gpu_hours);
+  const bool counts_hours = limit.gpu_hours && takes_gpus(workload);
+  const bool measured = (!limit.per_month || use.spent) && (!counts_hours || use.gpu_hours);
   if (!measured) return "what is used of it can't be measured: " + use.problem;
   if (is_used_up(limit.per_month, use.spent)) {
     return fmt::format("{} of {} are spent this month", limit_amount(*use.spent),
                        limit_amount(*limit.per_month));
   }
-  if (is_used_up(limit.gpu_hours, use.gpu_hours)) {
+  if (counts_hours && is_used_up(limit.gpu_hours, use.gpu_hours)) {
     return fmt::format("{} of {} GPU-hours are used this month", format_minor(*use.gpu_hours),
                        format_minor(*limit.gpu_hours));
   }

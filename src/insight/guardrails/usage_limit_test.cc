@@ -10,6 +10,7 @@
 
 #include "insight/guardrails/kept_uses.h"
 #include "insight/guardrails/limit_export.h"
+#include "insight/guardrails/native_rules.h"
 
 namespace pennyweight::guardrails {
 namespace {
@@ -145,6 +146,58 @@ TEST(LimitExport, SlurmsOwnCountOfMinutesIsExplained) {
   EXPECT_TRUE(has_text(exported.text, "GrpTRESMins=gres/gpu=6000"));
   EXPECT_TRUE(has_text(exported.text, "# nlp: GrpTRESMins kills jobs"));
   EXPECT_EQ(exported.notes.size(), 2U);
+}
+
+TEST(UsageLimit, GpuHoursAreOfWorkWithGpus) {
+  WorkloadEstimate workload;
+  workload.workload.labels = {{"team", "nlp"}};
+  workload.groups.resize(1);
+  const std::vector<LimitUse> uses = {
+      {.limit = {.name = "nlp", .gpu_hours = limit_hours(10)}, .gpu_hours = limit_hours(10)}};
+  EXPECT_TRUE(limit_hits(workload, uses, kUsd, 3'600'000).empty());
+  workload.groups[0].group.gpus = {manifests::whole_gpus(1)};
+  EXPECT_EQ(limit_hits(workload, uses, kUsd, 3'600'000).size(), 1U);
+}
+
+TEST(LimitDrift, QuantitiesAreComparedByWhatTheyMean) {
+  const QuotaSetting thousand{"Queue a", "capability.nvidia.com/gpu", "1000"};
+  QuotaSetting short_form = thousand;
+  short_form.value = "1k";
+  EXPECT_TRUE(find_drift(std::vector{thousand}, std::vector{short_form}).empty());
+  short_form.value = "2k";
+  EXPECT_EQ(find_drift(std::vector{thousand}, std::vector{short_form}).size(), 1U);
+}
+
+TEST(LimitDrift, AnAccountIsLimitedOnEachCluster) {
+  const std::vector<QuotaSetting> wanted = {{"account nlp", "", "present"},
+                                            {"account nlp", "GrpTRES gres/gpu", "4"}};
+  const auto real = read_quota_settings(
+      "Cluster|Account|User|GrpTRES|GrpTRESMins\na|nlp||gres/gpu=4|\nb|nlp||gres/gpu=9|\n", "f");
+  ASSERT_TRUE(real) << real.error().message;
+  const auto drifts = find_drift(wanted, *real);
+  ASSERT_EQ(drifts.size(), 1U);
+  EXPECT_EQ(drifts[0].object, "account nlp on cluster b");
+  EXPECT_FALSE(
+      read_quota_settings("Account|User|GrpTRES|GrpTRESMins\nnlp|||\nnlp|||\n", "f").has_value());
+}
+
+TEST(NativeRules, EachRuleHasANameOfItsOwn) {
+  std::vector<GuardrailRule> rules(5);
+  rules[0].name = "no-h100";
+  rules[1].name = "No H100";
+  rules[2].name = "\xe7\xa6\x81\xe6\xad\xa2";
+  rules[3].name = std::string(100, 'a');
+  rules[4].name = "noh100";
+  for (GuardrailRule& rule : rules) rule.when.kinds = {"*"};
+  for (const auto system : {NativeSystem::kValidatingAdmissionPolicy, NativeSystem::kKyverno,
+                            NativeSystem::kGatekeeper}) {
+    const std::string text = native_policies(rules, {}, system);
+    EXPECT_TRUE(has_text(text, "  name: pennyweight-no-h100\n")) << text;
+    EXPECT_TRUE(has_text(text, "  name: pennyweight-no-h100-")) << text;
+    EXPECT_TRUE(has_text(text, "  name: pennyweight-noh100-")) << text;
+    const bool asks_at_create = has_text(text, "request.operation != \\\"CREATE\\\"");
+    EXPECT_EQ(asks_at_create, system == NativeSystem::kGatekeeper) << text;
+  }
 }
 
 }  // namespace

@@ -89,11 +89,13 @@ std::vector<Table> limit_tables(std::span<const LimitUse> uses) {
   Table gpus;
   gpus.title = "GPUs at once";
   for (Table* table : {&money, &hours}) {
-    table->columns = {
-        {"limit", "limit", ColumnKind::kText},   {"scope", "scope", ColumnKind::kText},
-        {"enforcement", "enforcement", ColumnKind::kText},  {"used", "used", ColumnKind::kMoney},
-        {"amount", "limit", ColumnKind::kMoney}, {"left", "left", ColumnKind::kMoney},
-        {"state", "state", ColumnKind::kText}};
+    table->columns = {{"limit", "limit", ColumnKind::kText},
+                      {"scope", "scope", ColumnKind::kText},
+                      {"enforcement", "enforcement", ColumnKind::kText},
+                      {"used", "used", ColumnKind::kMoney},
+                      {"amount", "limit", ColumnKind::kMoney},
+                      {"left", "left", ColumnKind::kMoney},
+                      {"state", "state", ColumnKind::kText}};
   }
   gpus.columns = {{"limit", "limit", ColumnKind::kText},
                   {"gpu_model", "GPU", ColumnKind::kText},
@@ -104,13 +106,20 @@ std::vector<Table> limit_tables(std::span<const LimitUse> uses) {
     const UsageLimit& limit = use.limit;
     const std::string scope = limit.dimension + "=" + limit.selected();
     const auto add = [&](Table& table, Money amount, const std::optional<Money>& used) {
+      // Each row has the state of its own part.
+      LimitUse part = use;
+      if (amount.currency() == kGpuHourUnit) {
+        part.limit.per_month.reset();
+      } else {
+        part.limit.gpu_hours.reset();
+      }
       Row row = {limit.name,
                  scope,
                  std::string(limit.is_hard ? "hard" : "soft"),
                  Cell(),
                  amount,
                  Cell(),
-                 std::string(use.state())};
+                 std::string(part.state())};
       if (used) {
         row[3] = *used;
         row[5] = amount - *used;
