@@ -63,6 +63,9 @@ kueue = check_export("kueue", ["ClusterQueue", "Cohort", "LocalQueue", "Resource
 nlp = next(one for one in kueue if one["kind"] == "ClusterQueue" and one["metadata"]["name"] == "nlp")
 flavors = {one["name"]: one["resources"][0] for one in nlp["spec"]["resourceGroups"][0]["flavors"]}
 expect(flavors["h100-sxm5-80gb"] == {"name": "nvidia.com/gpu", "nominalQuota": "16", "borrowingLimit": "4"}, f"{flavors}")
+rest = nlp["spec"]["resourceGroups"][1]
+expect([one["name"] for one in rest["flavors"][0]["resources"]] == rest["coveredResources"], f"{rest}")
+expect("cpu" in rest["coveredResources"] and "memory" in rest["coveredResources"], f"{rest}")
 quotas = check_export("resourcequota", ["ResourceQuota"])
 expect([one["spec"]["hard"] for one in quotas] == [{"requests.nvidia.com/gpu": "2"}], f"only solo can be said: {quotas}")
 check_export("volcano", ["Queue"])
@@ -71,4 +74,12 @@ expect("GrpTRES=gres/gpu:h100=16,gres/gpu:a100=8,gres/gpu=24 GrpTRESMins=gres/gp
 for policy in ("cel", "kyverno", "gatekeeper"):
     text = run("guard", "export", "--policy", policy)
     expect("rule 'costly': it asks for a price" in text and len(list(yaml.safe_load_all(text))) >= 1, f"{policy}: {text}")
+
+# Limits without rules are checked, in the currency that they are in.
+(cwd / "pennyweight.yaml").write_text("store: {path: ledger.duckdb}\nguardrails: {limits: [{name: nlp, gpus: {H100-SXM5-80GB: 1}}]}\n")
+(cwd / "pod.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {team: nlp}}\nspec: {containers: [{name: a, image: a}]}\n")
+run("guard", "check", "pod.yaml")
+(cwd / "pennyweight.yaml").write_text("store: {path: ledger.duckdb}\nguardrails: {limits: [{name: nlp, per_month: 10 USD}]}\n")
+got, out, err = run_program(["guard", "check", "pod.yaml", "--currency", "EUR"], cwd)
+expect(got == 2 and "--currency USD" in err, f"another currency: {got} {out} {err}")
 report("guard_limits")

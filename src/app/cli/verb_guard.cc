@@ -63,6 +63,18 @@ Result<void> check_rules(const Config& config, Currency currency) {
                   in->text()));
 }
 
+Result<void> check_limits(const Config& config, Currency currency) {
+  for (const guardrails::UsageLimit& limit : config.guardrails->limits) {
+    if (!limit.per_month || limit.per_month->currency() == currency) continue;
+    const auto in = limit.per_month->currency();
+    return usage_error(
+        fmt::format("the amount of the limit {} is in {}; price in it too: "
+                    "--currency {}",
+                    limit.name, in.text(), in.text()));
+  }
+  return {};
+}
+
 Result<Date> read_today(const std::string& text, Instant now) {
   if (text.empty()) return std::chrono::floor<std::chrono::days>(now);
   const auto day = parse_date(text);
@@ -96,7 +108,11 @@ void add_hit_rows(const std::string& title, const guardrails::Verdict& verdict, 
 Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
   const auto options =
       TRY(read_pricing_options(arguments.pricing, context.config, context.clock.now()));
-  TRY(check_rules(context.config, options.currency));
+  TRY(check_limits(context.config, options.currency));
+  // Limits can be checked without rules.
+  if (!context.config.guardrails->rules.empty() || context.config.guardrails->limits.empty()) {
+    TRY(check_rules(context.config, options.currency));
+  }
   const Date today = TRY(read_today(arguments.today, context.clock.now()));
   const auto catalog = TRY(load_catalog(context.config));
   const auto arrived = TRY(estimate_paths(arguments.paths, catalog, options));
