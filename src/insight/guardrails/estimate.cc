@@ -228,6 +228,7 @@ class GroupPricer {
     const Money all = TRY(scale_amount(machine.per_hour, fit.machines, 1));
     estimate.machine = machine;
     estimate.machines = fit.machines;
+    estimate.gpu_units = estimate.gpu_units_max = fit.gpu_units;
     const NodeSplitWeights weights = TRY(split_weights(offer));
     const std::array<Weight, 3> parts = {weights.gpu, weights.cpu, weights.memory};
     const std::vector<Money> amounts = split(all, parts);
@@ -329,6 +330,7 @@ Result<void> add_periods(const WorkloadEstimate& workload, const EstimateOptions
     most.replicas = *group.replicas_max;
     const GroupEstimate at_most = pricer.price(most);
     if (!at_most.problem.empty()) return fail(ErrorCode::kBadValue, at_most.problem);
+    estimate.gpu_units_max = at_most.gpu_units;
     const Money month_max = TRY(scale_amount(at_most.per_hour(), kHoursPerMonth, 1));
     estimate.per_month_max = month_max;
     return {};
@@ -336,6 +338,7 @@ Result<void> add_periods(const WorkloadEstimate& workload, const EstimateOptions
   std::optional<std::uint64_t> replica_ms = group.replica_ms_max;
   if (!replica_ms && options.run_ms) replica_ms = *options.run_ms * group.replicas;
   if (!replica_ms) return {};
+  estimate.replica_ms_max = replica_ms;
   if (group.replicas > 0) {
     const Money run = TRY(scale_amount(per_hour, *replica_ms, kMsPerHour * group.replicas));
     estimate.per_run_max = run;

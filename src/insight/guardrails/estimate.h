@@ -21,6 +21,7 @@
 
 #include "allocation/pricing/catalog.h"
 #include "core/error.h"
+#include "core/int128.h"
 #include "core/money.h"
 #include "ingest/manifests/workload_request.h"
 
@@ -67,6 +68,10 @@ struct GroupEstimate {
   std::string problem = {};                   // why it is not priced; all amounts are then 0
   std::optional<PricedMachine> machine = {};  // absent: market prices of CPU and memory
   std::uint64_t machines = 0;
+  // In CardShare units: what all replicas hold at once, and as many as its autoscaler may start.
+  UInt128 gpu_units = 0, gpu_units_max = 0;
+  // What the replicas of one run hold at most, added up; absent: no limit is stated.
+  std::optional<std::uint64_t> replica_ms_max = {};
   // Per hour, of all replicas.
   Money gpu = Money::zero(kUsd);
   Money cpu = Money::zero(kUsd);

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "core/card_share.h"
+#include "core/int128.h"
 #include "reporting/minor_unit.h"
 
 namespace pennyweight::guardrails {
@@ -56,6 +58,111 @@ bool takes_gpus(const WorkloadEstimate& workload) {
   });
 }
 
+// So many GPUs for so long, in GPU-hours; nothing: more than can be counted. Rounded up.
+std::optional<Money> gpu_hours_of(UInt128 gpu_units, UInt128 ms) {
+  constexpr UInt128 kUnitMsPerHour = UInt128{CardShare::kUnitsPerCard} * kHourMs;
+  constexpr UInt128 kUnitMsMax = kUnitMsPerHour * 1'000'000'000'000;
+  if (gpu_units > 0 && ms > kUnitMsMax / gpu_units) return std::nullopt;
+  const UInt128 unit_ms = gpu_units * ms;
+  // A millionth of a GPU-hour is exact enough, and keeps the product in range.
+  constexpr UInt128 kParts = 1'000'000;
+  const UInt128 parts = unit_ms / kUnitMsPerHour * kParts +
+                        (unit_ms % kUnitMsPerHour * kParts + kUnitMsPerHour - 1) / kUnitMsPerHour;
+  return Money::from_ticks(static_cast<Int128>(parts) * (Money::kTicksPerUnit / Int128{kParts}),
+                           kGpuHourUnit);
+}
+
+// What a replica holds of GPUs, in CardShare units, and all of them at most.
+struct HeldUnits {
+  UInt128 one = 0, most = 0;
+};
+
+// Whole GPUs are known without a price, and so is that there are none; nothing: not known.
+std::optional<HeldUnits> held_units(const GroupEstimate& group) {
+  const manifests::ReplicaGroup& asked = group.group;
+  if (group.problem.empty()) {
+    if (asked.replicas == 0) return HeldUnits{0, group.gpu_units_max};
+    return HeldUnits{group.gpu_units / asked.replicas, group.gpu_units_max};
+  }
+  if (!asked.problem.empty() || asked.takes_whole_machines) return std::nullopt;
+  HeldUnits held;
+  for (const RequestedDevice& device : asked.gpus) {
+    if (device.kind != RequestedDevice::Kind::kGpu) return std::nullopt;
+    held.one += UInt128{device.count} * CardShare::kUnitsPerCard;
+  }
+  held.most = held.one * std::max(asked.replicas, asked.replicas_max.value_or(0));
+  return held;
+}
+
+// The GPU-hours of one run of the group; nothing: its length is not known.
+std::optional<Money> gpu_hours_of_run(const GroupEstimate& group, UInt128 units_of_one) {
+  const auto ms = group.replica_ms_max ? group.replica_ms_max : group.group.replica_ms_max;
+  if (!ms) return std::nullopt;
+  return gpu_hours_of(units_of_one, *ms);
+}
+
+// The most that a group of new work holds until the month ends; nothing: not known.
+std::optional<Money> gpu_hours_this_month(const GroupEstimate& group,
+                                          const WorkloadEstimate& workload, std::uint64_t left_ms) {
+  const auto held = held_units(group);
+  if (!held) return std::nullopt;
+  if (held->most == 0) return Money::zero(kGpuHourUnit);
+  const auto until_end = gpu_hours_of(held->most, left_ms);
+  const auto run = gpu_hours_of_run(group, held->one);
+  switch (workload.workload.lifetime) {
+    case manifests::Lifetime::kRun:
+      return run && until_end && run->ticks() < until_end->ticks() ? run : until_end;
+    case manifests::Lifetime::kScheduled: {
+      if (!run || !workload.runs_per_month) return std::nullopt;
+      const auto month = scale_amount(*run, *workload.runs_per_month, 1);
+      if (!month) return std::nullopt;
+      return *month;
+    }
+    case manifests::Lifetime::kService:
+      return until_end;
+  }
+  return std::nullopt;
+}
+
+std::optional<Money> gpu_hours_this_month(const WorkloadEstimate& workload, std::uint64_t left_ms) {
+  Money sum = Money::zero(kGpuHourUnit);
+  for (const GroupEstimate& group : workload.groups) {
+    const auto hours = gpu_hours_this_month(group, workload, left_ms);
+    if (!hours) return std::nullopt;
+    sum += *hours;
+  }
+  return sum;
+}
+
+// Why new work that may still begin exceeds the money that is left; empty: it does not.
+std::string exceeds_money(const WorkloadEstimate& workload, const LimitUse& use, Currency currency,
+                          std::uint64_t left_ms) {
+  const Money& limit = *use.limit.per_month;
+  const auto cost = cost_this_month(workload, currency, left_ms);
+  if (!cost) {
+    return fmt::format("its cost is not known, and {} are left this month",
+                       limit_amount(limit - *use.spent));
+  }
+  if ((*use.spent + *cost).ticks() <= limit.ticks()) return "";
+  return fmt::format("it may cost {} this month, and {} of {} are left", limit_amount(*cost),
+                     limit_amount(limit - *use.spent), limit_amount(limit));
+}
+
+// The same of GPU-hours.
+std::string exceeds_gpu_hours(const WorkloadEstimate& workload, const LimitUse& use,
+                              std::uint64_t left_ms) {
+  const Money& limit = *use.limit.gpu_hours;
+  const Money left = limit - *use.gpu_hours;
+  const auto hours = gpu_hours_this_month(workload, left_ms);
+  if (!hours) {
+    return fmt::format("how long it holds GPUs is not known, and {} GPU-hours are left this month",
+                       format_minor(left));
+  }
+  if (hours->ticks() <= left.ticks()) return "";
+  return fmt::format("it may hold {} GPU-hours this month, and {} of {} are left",
+                     format_minor(*hours), format_minor(left), format_minor(limit));
+}
+
 // Why new work exceeds the limit; empty: it does not.
 std::string exceeds(const WorkloadEstimate& workload, const LimitUse& use, Currency currency,
                     std::uint64_t left_ms) {
@@ -71,15 +178,11 @@ std::string exceeds(const WorkloadEstimate& workload, const LimitUse& use, Curre
     return fmt::format("{} of {} GPU-hours are used this month", format_minor(*use.gpu_hours),
                        format_minor(*limit.gpu_hours));
   }
-  if (!limit.per_month) return "";
-  const auto cost = cost_this_month(workload, currency, left_ms);
-  if (!cost) {
-    return fmt::format("its cost is not known, and {} are left this month",
-                       limit_amount(*limit.per_month - *use.spent));
+  if (limit.per_month) {
+    std::string why = exceeds_money(workload, use, currency, left_ms);
+    if (!why.empty()) return why;
   }
-  if ((*use.spent + *cost).ticks() <= limit.per_month->ticks()) return "";
-  return fmt::format("it may cost {} this month, and {} of {} are left", limit_amount(*cost),
-                     limit_amount(*limit.per_month - *use.spent), limit_amount(*limit.per_month));
+  return counts_hours ? exceeds_gpu_hours(workload, use, left_ms) : "";
 }
 
 }  // namespace
