@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "core/try.h"
@@ -16,9 +18,14 @@ namespace {
 
 constexpr std::string_view kImportList = "imports";
 
-void write_equation(JsonWriter& out, const ImportRecord& one) {
+// The months that a bill delivers, and its equation; both are empty for what is no bill.
+void write_statement(JsonWriter& out, const ImportRecord& one) {
   const auto parsed = parse_bill_statement(one.statement);
-  write_bill_equation(out, one.statement.empty() || !parsed ? BillStatement() : *parsed);
+  const BillStatement statement = one.statement.empty() || !parsed ? BillStatement() : *parsed;
+  std::set<std::string> months;
+  for (const DeliveredShare& share : statement.delivered) months.insert(share.month());
+  out.texts("months", {months.begin(), months.end()});
+  write_bill_equation(out, statement);
 }
 
 // The newest first.
@@ -47,7 +54,7 @@ void write_import(JsonWriter& out, const ImportRecord& one) {
       .field("reversed", one.restated.reversed)
       .field("late", one.restated.late)
       .end_object();
-  write_equation(out, one);
+  write_statement(out, one);
   out.end_object();
 }
 

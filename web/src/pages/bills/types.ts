@@ -69,6 +69,7 @@ export interface Import {
   outcomes: number;
   rejected: number;
   restated: { removed?: number; reversed?: number; late?: number } | null;
+  months: string[]; // of a bill
   equation: Equation | null; // null: of no bill
 }
 export interface RejectedRow {

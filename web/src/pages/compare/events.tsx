@@ -4,7 +4,7 @@ import { usePages } from "../../api/hooks";
 import { href } from "../../app/router";
 import { useSession } from "../../app/session";
 import { Card } from "../../components/card";
-import { instant, localTime, monthName, plural } from "../../util/text";
+import { addMonths, instant, localTime, monthName, plural } from "../../util/text";
 import type { Import, Period, Run } from "../bills/types";
 
 export interface LedgerEvent {
@@ -31,15 +31,24 @@ function ofImport(one: Import): LedgerEvent[] {
   return events;
 }
 
-// The first run of each policy, and of each version of prices and GPU models, after another one.
+// An import that is no bill does not say which month it is meant for: that in which it came, or the one before.
+const monthsOf = (one: Import) => {
+  const came = one.at.slice(0, 7);
+  return one.months.length > 0 ? one.months : [came, addMonths(came, -1)];
+};
+
+// Runs by another policy, or another version of prices and GPU models, than the run before of the same cluster and
+// month.
 function ofRuns(runs: Run[]): LedgerEvent[] {
   const events: LedgerEvent[] = [];
-  const seen = { policy: new Set<string>(), prices: new Set<string>() };
-  for (const run of [...runs].sort((a, b) => a.at.localeCompare(b.at))) {
-    for (const [kind, version] of [["policy", run.policy_version], ["prices", run.catalog_version]] as const) {
-      if (seen[kind].has(version)) continue;
-      if (seen[kind].size > 0) events.push({ at: run.at, kind, said: `${kind === "policy" ? "another policy" : "another list of prices and GPU models"} for ${monthName(run.month)}`, href: kind === "policy" ? href("/policies", { version }) : href("/bills", { tab: "runs", month: run.month }) });
-      seen[kind].add(version);
+  const before = new Map<string, Run>();
+  for (const run of [...runs].sort((a, b) => a.at.localeCompare(b.at) || a.number - b.number)) {
+    const key = `${run.month} ${run.cluster}`;
+    const last = before.get(key);
+    before.set(key, run);
+    if (!last) continue;
+    for (const [kind, version, previous] of [["policy", run.policy_version, last.policy_version], ["prices", run.catalog_version, last.catalog_version]] as const) {
+      if (version !== previous) events.push({ at: run.at, kind, said: `${kind === "policy" ? "another policy" : "another list of prices and GPU models"} for ${monthName(run.month)}`, href: kind === "policy" ? href("/policies", { version }) : href("/bills", { tab: "runs", month: run.month }) });
     }
   }
   return events;
@@ -48,7 +57,7 @@ function ofRuns(runs: Run[]): LedgerEvent[] {
 export function eventsOf(imports: Import[], runs: Run[], periods: Period[], months: string[]): LedgerEvent[] {
   const closed = periods.filter((one) => one.closed_at !== null && months.includes(one.month))
     .map((one): LedgerEvent => ({ at: one.closed_at ?? "", kind: "closed", said: `${monthName(one.month)}${one.closed_by ? `, by ${one.closed_by}` : ""}`, href: href("/bills", { tab: "periods" }) }));
-  return [...imports.flatMap(ofImport), ...ofRuns(runs), ...closed].sort((a, b) => b.at.localeCompare(a.at));
+  return [...imports.filter((one) => monthsOf(one).some((month) => months.includes(month))).flatMap(ofImport), ...ofRuns(runs), ...closed].sort((a, b) => b.at.localeCompare(a.at));
 }
 
 // For those who may see the books; scoped users may not.
@@ -58,7 +67,7 @@ export function Events({ months }: { months: [string, string] }) {
   const imports = usePages<Import>(isAllowed ? "/imports" : null, { limit: 200 });
   const periods = usePages<Period>(isAllowed ? "/periods" : null, { limit: 200 });
   const now = usePages<Run>(isAllowed ? "/runs" : null, { month: months[0], limit: 100 });
-  const before = usePages<Run>(isAllowed ? "/runs" : null, { month: months[1], limit: 100 });
+  const before = usePages<Run>(isAllowed && months[1] !== months[0] ? "/runs" : null, { month: months[1], limit: 100 });
   if (!isAllowed) return null;
   const events = eventsOf(imports.rows, [...now.rows, ...before.rows], periods.rows, months);
   if (events.length === 0) return null;
