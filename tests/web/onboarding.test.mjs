@@ -86,6 +86,71 @@ describe('onboarding', {skip: !program && 'needs the program', timeout: 600_000}
     assert.deepEqual(await page.complaints(), []);
   });
 
+  test('a Parquet bill is the bytes that were sent, whatever the server has under its name', async (t) => {
+    const page = await open(browser, {url: server.url});
+    t.after(() => page.context().close());
+    await sign_in(page, 'admin', server.people.admin);
+    const {csrf} = await (await page.request.get('/api/v1/session')).json();
+    const sent = fs.readFileSync(path.join(root, 'tests/data/aws/cur2.parquet'));
+    const preview = (query) => page.request.post(`/api/v1/imports?preview=true&${query}`, {data: sent, headers: {'X-CSRF-Token': csrf, 'Content-Type': 'application/octet-stream'}});
+    const first = await (await preview('name=new.parquet')).json();
+    assert.equal(first.format, 'aws-parquet', JSON.stringify(first));
+    assert.ok(first.equation.taken.rows > 0);
+    fs.writeFileSync(path.join(server.folder, 'older.parquet'), 'another file');
+    const second = await (await preview('name=older.parquet')).json();
+    assert.deepEqual({...second, name: ''}, {...first, name: ''});
+    fs.copyFileSync(path.join(root, 'tests/data/aws/cur2.parquet'), path.join(server.folder, 'secret.parquet'));
+    const other = await page.request.post('/api/v1/imports?preview=true&format=aws-parquet&name=secret.parquet', {data: Buffer.from('PAR1 not a bill'), headers: {'X-CSRF-Token': csrf, 'Content-Type': 'application/octet-stream'}});
+    assert.equal(other.status(), 422, await other.text());
+    assert.doesNotMatch((await other.json()).detail, /\/proc|\/tmp/);
+  });
+
+  test('a capture is of the time at which its file was changed', async (t) => {
+    const page = await open(browser, {url: server.url});
+    t.after(() => page.context().close());
+    await sign_in(page, 'admin', server.people.admin);
+    const {csrf} = await (await page.request.get('/api/v1/session')).json();
+    const pod = {apiVersion: 'v1', kind: 'Pod', metadata: {name: 'p', namespace: 'n', uid: 'u-1', creationTimestamp: '2026-03-10T00:00:00Z'},
+      spec: {nodeName: 'n1', containers: [{name: 'c', resources: {limits: {'nvidia.com/gpu': '2'}}}]},
+      status: {phase: 'Running', startTime: '2026-03-10T00:00:00Z', conditions: [{type: 'PodScheduled', status: 'True', lastTransitionTime: '2026-03-10T00:00:00Z'}]}};
+    const send = (query) => page.request.post(`/api/v1/imports?preview=true&cluster=k8s&name=pods.json${query}`,
+      {data: JSON.stringify({apiVersion: 'v1', kind: 'List', items: [pod]}), headers: {'X-CSRF-Token': csrf, 'Content-Type': 'application/octet-stream'}});
+    const seen = await (await send('&changed=2026-03-12T00:00:00Z')).json();
+    assert.equal(Number(seen.gpu_hours), 96, JSON.stringify(seen)); // 2 GPUs for 2 days
+    const unknown = await send('');
+    assert.equal(unknown.status(), 422, await unknown.text());
+    assert.match((await unknown.json()).detail, /do not say when they were listed/);
+    assert.equal((await send('&changed=yesterday')).status(), 422);
+  });
+
+  test('rows set aside are all counted, and what is confirmed is what was shown', async (t) => {
+    const page = await open(browser, {url: server.url});
+    t.after(() => page.context().close());
+    await sign_in(page, 'admin', server.people.admin);
+    const {csrf} = await (await page.request.get('/api/v1/session')).json();
+    const send = (query, data) => page.request.post(`/api/v1/imports?name=march.csv${query}`, {data, headers: {'X-CSRF-Token': csrf, 'Content-Type': 'application/octet-stream'}});
+    const lines = fs.readFileSync(path.join(folder, 'march.csv'), 'utf8').trim().split('\n');
+    const broken = lines.map((line, i) => (i > 0 && i <= 12 ? line.slice(0, line.lastIndexOf(',')) : line));
+    const aside = await (await send('&preview=true', broken.join('\n'))).json();
+    assert.equal(aside.rejected, 12, JSON.stringify(aside));
+    assert.equal(aside.first_rejected.length, 5);
+
+    // Half of the month is gone.
+    const half = [lines[0], ...lines.slice(1, lines.length / 2)].join('\n');
+    const seen = await (await send('&preview=true', half)).json();
+    assert.ok(seen.needs_confirm.length > 0, JSON.stringify(seen));
+    assert.match(seen.confirm_key, /^[0-9a-f]{32}$/);
+    const third = [lines[0], ...lines.slice(1, lines.length / 3)].join('\n');
+    const changed = await send(`&confirm=${seen.confirm_key}`, third);
+    assert.equal(changed.status(), 409, await changed.text());
+    assert.match((await changed.json()).detail, /has changed since it was confirmed/);
+    assert.equal((await send('', half)).status(), 409);
+    assert.equal((await send('&confirm=true', half)).status(), 422);
+    const taken = await send(`&confirm=${seen.confirm_key}`, half);
+    assert.equal(taken.status(), 201, await taken.text());
+    assert.deepEqual((await (await page.request.get('/api/v1/imports')).json()).data[0].months, ['2026-03']);
+  });
+
   test('what is wrong is refused, with what to do, and nothing is imported', async (t) => {
     const page = await open(browser, {url: server.url});
     t.after(() => page.context().close());

@@ -16,11 +16,13 @@
 
 #include "app/audit_events/audit_events.h"
 #include "app/context/console.h"
+#include "app/import/delivery_effect.h"
 #include "app/import/importer.h"
 #include "app/import/input_format.h"
 #include "app/run/allocate_month.h"
 #include "core/files/file.h"
 #include "core/try.h"
+#include "ingest/bills/parquet_import.h"
 #include "ledger/store_rules.h"
 #include "reporting/number_format.h"
 
@@ -68,7 +70,18 @@ class UnnamedFile {
   int descriptor_;
 };
 
-Result<void> check_unpacked_size(const std::string& path) {
+std::unexpected<Error> unpacks_too_large() {
+  return fail(ErrorCode::kBadValue,
+              "the file unpacks to more than 1 GiB, which an upload may not; import it with "
+              "'pennyweight import'");
+}
+
+Result<void> check_unpacked_size(const std::string& path, std::string_view bytes_sent) {
+  constexpr std::string_view kParquetMark = "PAR1";  // readers may look at the one at the end only
+  if (bytes_sent.starts_with(kParquetMark) || bytes_sent.ends_with(kParquetMark)) {
+    const bool is_more = TRY(bill::unpacks_to_more(path, kUnpackedBytesMax));
+    if (is_more) return unpacks_too_large();
+  }
   auto file = TRY(InputFile::open(path));
   std::vector<char> piece(kReadBytes);
   std::uint64_t bytes = 0;
@@ -76,11 +89,7 @@ Result<void> check_unpacked_size(const std::string& path) {
     const std::size_t got = TRY(file.read(piece));
     if (got == 0) return {};
     bytes += got;
-    if (bytes > kUnpackedBytesMax) {
-      return fail(ErrorCode::kBadValue,
-                  "the file unpacks to more than 1 GiB, which an upload may not; import it with "
-                  "'pennyweight import'");
-    }
+    if (bytes > kUnpackedBytesMax) return unpacks_too_large();
   }
 }
 
@@ -127,9 +136,10 @@ Result<api::Made<api::UploadReport>> import_upload(const api::FileUpload& upload
   options.cluster = upload.cluster;
   options.reason = upload.reason;
   options.preview = upload.preview;
-  options.confirm = upload.confirm;
+  options.confirmed = upload.confirmed;
+  options.changed = upload.changed;
   const auto file = TRY(UnnamedFile::create(upload.bytes));
-  if (auto fits = check_unpacked_size(file.path()); !fits) {
+  if (auto fits = check_unpacked_size(file.path(), upload.bytes); !fits) {
     return std::unexpected(with_name(fits.error(), file.path(), upload.name));
   }
   const Console console = Console::detect(ColourMode::kNever, true);
@@ -151,10 +161,12 @@ Result<api::Made<api::UploadReport>> import_upload(const api::FileUpload& upload
                  .outcome = std::move(imported->outcome),
                  .holdings = imported->holdings,
                  .gpu_hours = format_gpu_hours(imported->gpu_time, 4, Thousands::kPlain),
+                 .rejected_count = imported->rejected_count,
                  .rejected = std::move(imported->rejected),
                  .remarks = std::move(imported->remarks),
                  .statement = std::move(imported->statement),
                  .effect = effect_texts(imported->effect),
+                 .confirm_key = confirm_key(imported->effect.needs_confirm),
                  .needs_confirm = std::move(imported->effect.needs_confirm),
                  .doubles = std::move(imported->effect.doubles)};
   return made;

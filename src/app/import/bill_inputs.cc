@@ -74,13 +74,13 @@ void add_to_statement(BillStatement& statement, const bill::ImportSummary& summa
 }
 
 Result<FileParser> open_bill_parser(const InputFormat& format, const ParserInput& input) {
-  if (format.encoding == bill::BillEncoding::kParquet && input.file == kStandardInput) {
+  if (format.encoding == bill::BillEncoding::kParquet && input.path == "-") {
     return fail(ErrorCode::kConfig,
                 "Parquet can't be read from standard input; give the path of the file");
   }
   const bill::BillSettings settings{.options = input.options.bill_options, .rate_card = input.card};
-  const std::shared_ptr<bill::BillImport> import =
-      TRY(bill::open_bill(*format.bill, format.encoding, input.file, settings, input.sink));
+  const std::shared_ptr<bill::BillImport> import = TRY(bill::open_bill(
+      *format.bill, format.encoding, {input.path, input.file}, settings, input.sink));
   return FileParser{[import](std::string_view chunk) { return import->feed(chunk); },
                     [import, input]() -> Result<void> {
                       const auto summary = TRY(import->finish());

@@ -24,7 +24,7 @@ class NoSink : public bill::ImportSink {
 Result<void> survey_file(const std::string& path, const InputFormat& format,
                          bill::OptionSurvey& survey) {
   NoSink sink;
-  const auto reading = bill::open_survey_of(format.encoding, path, survey, sink);
+  const auto reading = bill::open_survey_of(format.encoding, {path, path}, survey, sink);
   if (format.encoding != bill::BillEncoding::kParquet) {
     auto file = TRY(InputFile::open(path));
     std::vector<char> chunk(kSurveyChunkBytes);

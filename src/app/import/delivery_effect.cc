@@ -9,6 +9,7 @@
 
 #include "app/import/delivery_doubles.h"
 #include "app/import/other_periods.h"
+#include "core/hash.h"
 #include "core/try.h"
 #include "ledger/delivery.h"
 #include "ledger/store_rules.h"
@@ -488,6 +489,13 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
   std::ranges::move(found.doubles, std::back_inserter(effect.doubles));
   effect.similar = std::move(found.similar);
   return effect;
+}
+
+std::string confirm_key(const std::vector<std::string>& needs_confirm) {
+  if (needs_confirm.empty()) return "";
+  Fingerprint all;
+  for (const std::string& sentence : needs_confirm) all.add(sentence);
+  return to_text(all.hash());
 }
 
 }  // namespace pennyweight

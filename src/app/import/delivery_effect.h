@@ -62,6 +62,9 @@ std::string part_label(const std::string& delivery, std::uint64_t part, std::uin
 Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
                                  const PeriodCells& periods, const DeliveryQuestion& question);
 
+// Stands for DeliveryEffect::needs_confirm; empty where nobody must confirm anything.
+std::string confirm_key(const std::vector<std::string>& needs_confirm);
+
 // "2026-03, account 12: 55.00 → 6.00 USD billed, 49.00 taken away"
 std::string to_text(const AccountEffect& effect);
 

@@ -20,7 +20,8 @@ struct FileParser {
 };
 
 struct ParserInput {
-  std::string file;  // its name, for messages
+  std::string path;  // at which it is opened; "-": standard input
+  std::string file;  // its name, for messages and the ledger: never opened
   const ImportOptions& options;
   ClusterConfig cluster;  // its name may be empty
   Instant now;
@@ -29,7 +30,7 @@ struct ParserInput {
   Store& store;
   std::vector<std::string>& remarks;
   BillStatement& statement;
-  // When the file was last changed; absent for standard input.
+  // When the file was last changed; absent for standard input, and where a sender does not say.
   std::optional<Instant> changed = {};
 };
 

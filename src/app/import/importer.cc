@@ -305,7 +305,14 @@ Result<CommitTerms> judge_delivery(Store& store, const SessionSink& sink,
   }
   std::ranges::copy(effect.similar, std::back_inserter(result.remarks));
   if (!effect.needs_confirm.empty()) {
-    if (!options.confirm && !options.preview) {
+    if (!options.confirmed.empty() && !options.preview &&
+        options.confirmed != confirm_key(effect.needs_confirm)) {
+      return fail(
+          ErrorCode::kConflict,
+          "what the file does has changed since it was confirmed: " + joined(effect.needs_confirm) +
+              "; nothing was imported. Look at it again, and confirm that");
+    }
+    if (!options.confirm && options.confirmed.empty() && !options.preview) {
       return fail(ErrorCode::kConflict,
                   joined(effect.needs_confirm) +
                       "; nothing was imported. --preview shows the whole effect; --confirm accepts "
@@ -383,10 +390,10 @@ Result<FileImport> import_files(Store& store, const std::vector<std::string>& pa
           fmt::format("{} is {} and {} is {}; all files of one delivery must have the same format",
                       paths.front(), result.format->description, name, opened.format->description));
     }
-    const auto parser =
-        open_parser(*opened.format,
-                    {name, options, cluster_of_file(options, config), now, card ? &*card : nullptr,
-                     *sink, store, result.remarks, result.statement, changed_at(path)});
+    const auto parser = open_parser(
+        *opened.format, {path, name, options, cluster_of_file(options, config), now,
+                         card ? &*card : nullptr, *sink, store, result.remarks, result.statement,
+                         options.name.empty() ? changed_at(path) : options.changed});
     if (!parser) return cannot_import(name, parser.error());
     Progress progress(console, name);
     if (auto fed = feed_all(opened.file, std::move(opened.first), *parser, *sink, progress); !fed) {
@@ -418,6 +425,7 @@ Result<FileImport> import_files(Store& store, const std::vector<std::string>& pa
   result.holdings = sink->holding_count();
   result.gpu_time = sink->gpu_time();
   result.without_gpu_time = sink->without_gpu_time();
+  result.rejected_count = sink->rejected_count();
   result.rejected = sink->first_rejected();
   if (options.preview) return result;
   auto outcome = session->commit_on(terms);

@@ -26,7 +26,9 @@ struct ImportOptions {
   std::optional<Instant> origin;        // of traces that count seconds; else the configured one
   std::optional<Instant> from, to;      // of inventories that state neither
   std::optional<Instant> at;            // when a capture without times was made
-  std::string columns;                  // of sacct without a header, as its --format had them
+  // When a file with a `name` of its own was last changed: the path is then that of a copy.
+  std::optional<Instant> changed;
+  std::string columns;  // of sacct without a header, as its --format had them
   // For bills. The configuration fills what is not given or empty here.
   std::optional<DeliveryStyle> style;
   std::string reason;                                            // why a bill is sent again
@@ -37,7 +39,9 @@ struct ImportOptions {
   std::string delivery;
   std::uint64_t part = 0, parts = 0;
   DeliveryGuard guard;
-  bool confirm = false;              // a person has seen what DeliveryEffect::needs_confirm says
+  bool confirm = false;  // a person has seen what DeliveryEffect::needs_confirm says
+  // confirm_key() of what that person has seen: anything else is refused. Empty: not stated.
+  std::string confirmed;
   std::string not_double;            // why what looks like a double is none; empty: refuse it
   bool allow_aside = false;          // a replacement may have rows that were set aside
   bool preview = false;              // find the effect, and write nothing
@@ -51,6 +55,7 @@ struct FileImport {
   std::uint64_t holdings = 0;          // that were read
   GpuTime gpu_time;                    // of those holdings whose share of a GPU is known
   std::uint64_t without_gpu_time = 0;  // holdings of MIG slices and shards: their node decides
+  std::uint64_t rejected_count = 0;    // rows that can't be read
   std::vector<RejectedRow> rejected;   // the first few, conflicts among them
   std::vector<std::string> remarks;    // "18 jobs were still pending", a sentence each
   BillStatement statement;             // of a bill

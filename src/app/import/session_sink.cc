@@ -112,6 +112,7 @@ Result<void> SessionSink::end_bill_file(const std::string& file) {
 
 Result<void> SessionSink::rejected(std::span<const RejectedRow> rows) {
   rows_ += rows.size();
+  rejected_count_ += rows.size();
   for (const RejectedRow& row : rows) {
     if (first_rejected_.size() < kRejectedShown) first_rejected_.push_back(row);
   }

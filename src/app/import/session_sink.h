@@ -37,6 +37,7 @@ class SessionSink : public bill::ImportSink {
   std::uint64_t holding_count() const { return holdings_; }
   GpuTime gpu_time() const { return gpu_time_; }
   std::uint64_t without_gpu_time() const { return without_gpu_time_; }
+  std::uint64_t rejected_count() const { return rejected_count_; }
   const std::vector<RejectedRow>& first_rejected() const { return first_rejected_; }
 
   // Bills: what their lines add up to. `part` is written into the lines of a part of a delivery;
@@ -57,6 +58,7 @@ class SessionSink : public bill::ImportSink {
   std::uint64_t holdings_ = 0;
   GpuTime gpu_time_;
   std::uint64_t without_gpu_time_ = 0;
+  std::uint64_t rejected_count_ = 0;
   std::vector<RejectedRow> first_rejected_;
 
   bool watches_bill_ = false;

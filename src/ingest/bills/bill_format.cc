@@ -16,16 +16,16 @@ namespace {
 // DuckDB reads the file by its path, so the bytes that are fed are ignored.
 class ParquetImport : public BillImport {
  public:
-  ParquetImport(std::string path, RowReaderFactory open_reader, ImportSink& sink)
-      : path_(std::move(path)), open_reader_(std::move(open_reader)), sink_(sink) {}
+  ParquetImport(BillFile file, RowReaderFactory open_reader, ImportSink& sink)
+      : file_(std::move(file)), open_reader_(std::move(open_reader)), sink_(sink) {}
 
   Result<void> feed(std::string_view) override { return {}; }
   Result<ImportSummary> finish() override {
-    return import_parquet(path_, std::move(open_reader_), sink_);
+    return import_parquet(file_.path, file_.name, std::move(open_reader_), sink_);
   }
 
  private:
-  std::string path_;
+  BillFile file_;
   RowReaderFactory open_reader_;
   ImportSink& sink_;
 };
@@ -55,17 +55,17 @@ class JsonDocumentImport : public BillImport {
   ImportSink& sink_;
 };
 
-std::unique_ptr<BillImport> import_rows(BillEncoding encoding, const std::string& file,
+std::unique_ptr<BillImport> import_rows(BillEncoding encoding, const BillFile& file,
                                         RowReaderFactory open_reader, ImportSink& sink) {
   switch (encoding) {
     case BillEncoding::kCsv:
-      return std::make_unique<CsvImport>(file, std::move(open_reader), sink);
+      return std::make_unique<CsvImport>(file.name, std::move(open_reader), sink);
     case BillEncoding::kParquet:
       return std::make_unique<ParquetImport>(file, std::move(open_reader), sink);
     case BillEncoding::kJson:
       break;
   }
-  return std::make_unique<JsonDocumentImport>(file, std::move(open_reader), sink);
+  return std::make_unique<JsonDocumentImport>(file.name, std::move(open_reader), sink);
 }
 
 }  // namespace
@@ -80,16 +80,16 @@ bool has_json_name(std::string_view beginning, std::string_view name) {
 }
 
 Result<std::unique_ptr<BillImport>> open_bill(const BillFormat& format, BillEncoding encoding,
-                                              const std::string& file, const BillSettings& settings,
+                                              const BillFile& file, const BillSettings& settings,
                                               ImportSink& sink) {
   if (encoding == BillEncoding::kJson && format.open_json != nullptr) {
-    return format.open_json(file, sink);
+    return format.open_json(file.name, sink);
   }
   auto open_reader = TRY(format.open(settings));
   return import_rows(encoding, file, std::move(open_reader), sink);
 }
 
-std::unique_ptr<BillImport> open_survey_of(BillEncoding encoding, const std::string& file,
+std::unique_ptr<BillImport> open_survey_of(BillEncoding encoding, const BillFile& file,
                                            OptionSurvey& survey, ImportSink& sink) {
   return import_rows(encoding, file, survey.reader(), sink);
 }

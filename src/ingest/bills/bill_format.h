@@ -82,14 +82,20 @@ struct BillFormat {
 // True if `beginning` has the name of a JSON member.
 bool has_json_name(std::string_view beginning, std::string_view name);
 
+// A file to be imported. Rejected rows and errors have its name; Parquet is read at its path.
+struct BillFile {
+  std::string path;
+  std::string name;
+};
+
 // Reads a file for a survey. `file` and the bytes that are fed: as in open_bill().
-std::unique_ptr<BillImport> open_survey_of(BillEncoding encoding, const std::string& file,
+std::unique_ptr<BillImport> open_survey_of(BillEncoding encoding, const BillFile& file,
                                            OptionSurvey& survey, ImportSink& sink);
 
-// Opens the import of one file. `file` is its path, which rejected rows name; `sink` must outlive
-// the import. A Parquet file is read by its path, so its bytes need not be fed.
+// Opens the import of one file; `sink` must outlive the import. The bytes of a Parquet file need
+// not be fed.
 Result<std::unique_ptr<BillImport>> open_bill(const BillFormat& format, BillEncoding encoding,
-                                              const std::string& file, const BillSettings& settings,
+                                              const BillFile& file, const BillSettings& settings,
                                               ImportSink& sink);
 
 }  // namespace pennyweight::bill

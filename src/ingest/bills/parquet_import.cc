@@ -139,14 +139,14 @@ std::string source_sql(const std::string& path) {
                      duckdb::quote_text(name_as_pattern(path)));
 }
 
-Result<ImportSummary> import_table(const std::string& path, RowReaderFactory open_reader,
-                                   ImportSink& sink) {
+Result<ImportSummary> import_table(const std::string& path, const std::string& name,
+                                   RowReaderFactory open_reader, ImportSink& sink) {
   std::optional<duckdb::Database> database;
   auto connection = TRY(connect(database));
   TRY(refuse_wide_decimals(connection, name_as_pattern(path)));
   auto table = TRY(describe_table(connection, source_sql(path)));
 
-  RowImporter importer(path, std::move(open_reader), sink);
+  RowImporter importer(name, std::move(open_reader), sink);
   TRY(importer.open(table.header));
   auto rows = connection.query(table.query);
   if (!rows) return std::unexpected(rows.error());
@@ -182,29 +182,43 @@ Result<ImportSummary> import_table(const std::string& path, RowReaderFactory ope
 }
 
 // After its first line, DuckDB shows the statement, which is ours and means nothing to the user.
-std::unexpected<Error> cannot_read(const std::string& path, Error error) {
+std::unexpected<Error> cannot_read(const std::string& name, Error error) {
   error.message = error.message.substr(0, error.message.find('\n'));
-  return std::unexpected(error.during("cannot read " + path));
+  return std::unexpected(error.during("cannot read " + name));
 }
 
-Result<void> require_file(const std::string& path) {
+Result<void> require_file(const std::string& path, const std::string& name) {
   std::error_code no_such_file;
   if (std::filesystem::is_regular_file(path, no_such_file)) return {};
-  return fail(ErrorCode::kNotFound, fmt::format("{} is not a file", path));
+  return fail(ErrorCode::kNotFound, fmt::format("{} is not a file", name));
 }
 
 }  // namespace
 
-Result<ImportSummary> import_parquet(const std::string& path, RowReaderFactory open_reader,
-                                     ImportSink& sink) {
-  TRY(require_file(path));
-  auto summary = import_table(path, std::move(open_reader), sink);
-  if (!summary) return cannot_read(path, std::move(summary.error()));
+Result<ImportSummary> import_parquet(const std::string& path, const std::string& name,
+                                     RowReaderFactory open_reader, ImportSink& sink) {
+  TRY(require_file(path, name));
+  auto summary = import_table(path, name, std::move(open_reader), sink);
+  if (!summary) return cannot_read(name, std::move(summary.error()));
   return summary;
 }
 
+Result<bool> unpacks_to_more(const std::string& path, std::uint64_t bytes_max) {
+  TRY(require_file(path, path));
+  std::optional<duckdb::Database> database;
+  auto connection = TRY(connect(database));
+  auto found = connection.query(
+      fmt::format("SELECT 'more' FROM (SELECT sum(greatest(total_uncompressed_size, num_values, "
+                  "row_group_num_rows, 0)) AS bytes FROM parquet_metadata({})) WHERE bytes > {}",
+                  duckdb::quote_text(name_as_pattern(path)), bytes_max));
+  if (!found) return cannot_read(path, std::move(found.error()));
+  auto more = found->next();
+  if (!more) return cannot_read(path, std::move(more.error()));
+  return *more && found->size() > 0;
+}
+
 Result<std::vector<std::string>> parquet_columns(const std::string& path) {
-  TRY(require_file(path));
+  TRY(require_file(path, path));
   std::optional<duckdb::Database> database;
   auto connection = TRY(connect(database));
   auto table = describe_table(connection, source_sql(path));

@@ -6,6 +6,7 @@
 // MAP as an object).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,13 @@
 
 namespace pennyweight::bill {
 
-// Rejected rows name the file by its path and give the number of the row: Parquet has no lines.
-Result<ImportSummary> import_parquet(const std::string& path, RowReaderFactory open_reader,
-                                     ImportSink& sink);
+// Rejected rows and errors say `name`, and rows give their number: Parquet has no lines.
+Result<ImportSummary> import_parquet(const std::string& path, const std::string& name,
+                                     RowReaderFactory open_reader, ImportSink& sink);
+
+// Whether the values unpack to more bytes than that, as the file itself states: for files from
+// people who are not trusted. A value that is packed with its neighbours counts as one byte.
+Result<bool> unpacks_to_more(const std::string& path, std::uint64_t bytes_max);
 
 // The names of a Parquet file's columns, from which its format is detected.
 Result<std::vector<std::string>> parquet_columns(const std::string& path);

@@ -10,6 +10,7 @@
 
 #include "core/ascii.h"
 #include "core/date.h"
+#include "core/hash.h"
 #include "core/plain_text.h"
 #include "server/api/audit_log.h"
 #include "server/api/bill_equation.h"
@@ -89,11 +90,12 @@ std::string report_json(const FileUpload& upload, const UploadReport& report) {
       .field("known", report.outcome.known_file)
       .field("holdings", report.holdings)
       .field("gpu_hours", report.gpu_hours)
-      .field("rejected", std::max<std::uint64_t>(report.outcome.rejected, report.rejected.size()));
+      .field("rejected", std::max(report.outcome.rejected, report.rejected_count));
   write_counts(out, report.outcome);
   write_rejected(out, report.rejected);
   out.texts("remarks", report.remarks)
       .texts("effect", report.effect)
+      .field("confirm_key", report.confirm_key)
       .texts("needs_confirm", report.needs_confirm)
       .texts("doubles", report.doubles);
   write_bill_equation(out, report.statement);
@@ -143,7 +145,8 @@ Response post_import(const Services& services, const Request& request) {
   upload.format = params.text("format").value_or("");
   upload.reason = params.text("reason").value_or("");
   upload.preview = params.boolean("preview").value_or(false);
-  upload.confirm = params.boolean("confirm").value_or(false);
+  upload.confirmed = params.text("confirm").value_or("");
+  upload.changed = params.instant("changed");
   upload.bytes = request.body;
   if (!upload.name.empty() && !is_file_name(upload.name)) {
     params.reject("name", fmt::format("must be the name of a file, without a path, of at most {} "
@@ -157,6 +160,9 @@ Response post_import(const Services& services, const Request& request) {
     params.reject("reason",
                   fmt::format("must be a text of at most {} bytes", kUploadReasonBytesMax));
   }
+  if (!upload.confirmed.empty() && !parse_hash(upload.confirmed)) {
+    params.reject("confirm", "must be the confirm_key of a preview");
+  }
   if (auto problem = params.problem()) return *std::move(problem);
   if (request.body.empty()) return bad_parameter("body", "is empty: send the bytes of the file");
   // A preview changes nothing, so nothing of it is recorded.
@@ -167,7 +173,7 @@ Response post_import(const Services& services, const Request& request) {
   JsonWriter facts;
   facts.begin_object().field("name", upload.name).field("bytes", request.body.size());
   if (!upload.reason.empty()) facts.field("reason", upload.reason);
-  if (upload.confirm) facts.field("confirmed", true);
+  if (!upload.confirmed.empty()) facts.field("confirmed", true);
   facts.end_object();
   const auto report =
       make_recorded<UploadReport>(services, request, "import", "1 file", facts.text(),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,9 @@ struct FileUpload {
   std::string format;    // empty: detected from the content
   std::string reason;    // why a bill is sent again
   bool preview = false;  // find what it is and does, and write nothing
-  bool confirm = false;  // a person has seen what UploadReport::needs_confirm says
+  // UploadReport::confirm_key of the preview that a person has seen; empty: none.
+  std::string confirmed;
+  std::optional<Instant> changed;  // when the file was last changed, as its sender says
   std::string_view bytes;
 };
 
@@ -30,10 +33,12 @@ struct UploadReport {
   ImportOutcome outcome;                            // of a preview: nothing
   std::uint64_t holdings = 0;                       // that were read
   std::string gpu_hours;                            // of them
+  std::uint64_t rejected_count = 0;                 // rows that can't be read
   std::vector<RejectedRow> rejected;                // the first few
   std::vector<std::string> remarks;                 // sentences
   BillStatement statement;                          // of a bill
   std::vector<std::string> effect;                  // of a bill, an account and month each
+  std::string confirm_key;                          // of needs_confirm
   std::vector<std::string> needs_confirm, doubles;  // sentences
 };
 

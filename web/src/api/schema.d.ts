@@ -2040,6 +2040,13 @@ export interface components {
                 /** @description Charges of closed months, booked in an open month. */
                 late: number;
             };
+            /**
+             * @description Of a bill: the months whose costs it delivers. Empty for other imports, and for those of earlier versions.
+             * @example [
+             *       "2026-03"
+             *     ]
+             */
+            months: string[];
             /** @description Of a bill: in the files = taken + set aside + passed over, in rows and in all four costs. Null for other imports, and for those of earlier versions. */
             equation: components["schemas"]["ImportEquation"] | null;
         };
@@ -2401,6 +2408,8 @@ export interface components {
             remarks: string[];
             /** @description Of a bill: what it changes, for each account and month. */
             effect: string[];
+            /** @description Stands for what `needs_confirm` says; empty: nobody must confirm anything. */
+            confirm_key: string;
             /** @description Why a person must confirm it, a sentence each. */
             needs_confirm: string[];
             /** @description What would be counted twice, a sentence each. */
@@ -4336,8 +4345,10 @@ export interface operations {
                 reason?: string;
                 /** @description Find what the file is and does, and write nothing. */
                 preview?: boolean;
-                /** @description Take a bill that takes money away, after a preview said so under `needs_confirm`. */
-                confirm?: boolean;
+                /** @description Take a bill that takes money away, after a preview said so under `needs_confirm`: its `confirm_key`. It is refused with 409 where other sentences are to be confirmed by now. */
+                confirm?: string;
+                /** @description When the file was last changed: the time of a capture that states none, such as `kubectl get pods -o json`, which is refused without it. */
+                changed?: string;
             };
             header?: {
                 /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */

@@ -82,8 +82,8 @@ TEST(Samples, HaveTheirFields) {
 TEST(Samples, ParquetIsReadAsCsvIs) {
   bill::CollectingSink seen;
   const auto reader = aws_bill({});
-  const auto summary =
-      bill::import_parquet(std::string(TEST_DATA) + "/aws/cur2.parquet", reader, seen);
+  const auto summary = bill::import_parquet(std::string(TEST_DATA) + "/aws/cur2.parquet",
+                                            "cur2.parquet", reader, seen);
   ASSERT_TRUE(summary) << summary.error().message;
   EXPECT_EQ(summary->kind, "AWS CUR 2.0");
   EXPECT_EQ(summary->imported, 5u);

@@ -14,7 +14,7 @@ Result<ImportSummary> import_csv(std::string_view text, const std::string& file,
 }
 
 Result<ImportSummary> import_parquet(const std::string& path, ImportSink& sink) {
-  return bill::import_parquet(path, focus_bill(), sink);
+  return bill::import_parquet(path, path, focus_bill(), sink);
 }
 
 }  // namespace pennyweight::focus

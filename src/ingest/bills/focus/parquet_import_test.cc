@@ -1,3 +1,5 @@
+#include "ingest/bills/parquet_import.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -155,6 +157,24 @@ TEST_F(Parquet, FoldersAreNoColumnsAndNamesNoPatterns) {
     EXPECT_TRUE(there.lines[0] == here.lines[0]) << difference(here.lines[0], there.lines[0]);
   }
   std::filesystem::remove_all(folder);
+}
+
+TEST_F(Parquet, SaysHowMuchItUnpacksTo) {
+  write("SELECT 7 AS a, 'x' AS b FROM range(1000000)");  // packed into some bytes
+  EXPECT_LT(std::filesystem::file_size(path_), 100'000u);
+  EXPECT_EQ(bill::unpacks_to_more(path_.string(), 1'900'000), true);
+  EXPECT_EQ(bill::unpacks_to_more(path_.string(), 100'000'000), false);
+  EXPECT_FALSE(bill::unpacks_to_more("/no/such.parquet", 1));
+}
+
+// The path may be that of a copy.
+TEST_F(Parquet, RowsAndErrorsSayTheName) {
+  write("SELECT 1 AS BilledCost");
+  bill::CollectingSink seen;
+  const auto summary = bill::import_parquet(path_.string(), "march.parquet", focus_bill(), seen);
+  ASSERT_FALSE(summary);
+  EXPECT_THAT(summary.error().message, HasSubstr("march.parquet"));
+  EXPECT_THAT(summary.error().message, testing::Not(HasSubstr(path_.string())));
 }
 
 TEST_F(Parquet, FilesThatAreNotAreErrors) {

@@ -209,7 +209,7 @@ TEST_F(Forms, Parquet) {
 
   bill::CollectingSink seen;
   const auto reader = gcp_bill();
-  const auto summary = bill::import_parquet(parquet, reader, seen);
+  const auto summary = bill::import_parquet(parquet, parquet, reader, seen);
   const auto names = bill::parquet_columns(parquet);
   std::filesystem::remove(json);
   std::filesystem::remove(parquet);

@@ -18,6 +18,7 @@ type State = "reading" | "seen" | "importing" | "done" | "refused";
 
 interface Item {
   file: File;
+  cluster: string; // what was read is what is imported, whatever is typed meanwhile
   state: State;
   report?: UploadReport;
   error?: ApiError;
@@ -109,11 +110,14 @@ function Divide({ onDone }: { onDone: () => void }) {
   );
 }
 
-// A server cuts off what is larger than it takes, and the browser then knows of no answer.
+// A server cuts off what is larger than it takes, and the browser then knows of no answer; nor does it where the
+// server is down.
 function tooLarge(error: ApiError, { size }: File): ApiError {
-  const isCut = error.status === 413 || (error.status === 0 && size > LARGE_BYTES);
-  if (!isCut) return error;
-  return new ApiError(413, { title: "Too large", status: 413, detail: `The server took less than the ${(size / 2 ** 20).toFixed(0)} MiB of this file: serve.limits.body says how much it takes, 32 MiB by default. Import it with pennyweight import on the server, or compress it with gzip.` });
+  const mebibytes = `${(size / 2 ** 20).toFixed(0)} MiB`;
+  const most = "serve.limits.body says how much it takes, 32 MiB by default. Import it with pennyweight import on the server, or compress it with gzip.";
+  if (error.status === 413) return new ApiError(413, { title: "Too large", status: 413, detail: `The server took less than the ${mebibytes} of this file: ${most}` });
+  if (error.status !== 0 || size <= LARGE_BYTES) return error;
+  return new ApiError(0, { ...error.problem, detail: `The server can't be reached, or it cut off this file of ${mebibytes}: ${most}` });
 }
 
 const TITLES: Record<State, string> = { reading: "reading …", seen: "not imported yet", importing: "importing …", done: "imported", refused: "refused" };
@@ -126,10 +130,12 @@ export function Upload({ onImported }: { onImported: () => void }) {
   const [isOver, setOver] = useState(false);
   const [round, setRound] = useState(0);
   const put = (file: File, change: Partial<Item>) => setItems((all) => all.map((one) => (one.file === file ? { ...one, ...change } : one)));
-  const send = async (file: File, preview: boolean, confirm: boolean) => {
-    put(file, { state: preview ? "reading" : "importing", error: undefined });
+  // `confirm` stands for what the person has seen; the server refuses if it would do something else by now.
+  const send = async ({ file, cluster }: Item, preview: boolean, confirm = "") => {
+    put(file, { state: preview ? "reading" : "importing", error: undefined, cluster });
+    const changed = new Date(file.lastModified).toISOString().replace(/\.\d+Z$/, "Z");
     try {
-      const report = await upload<UploadReport>("/imports", file, { name: file.name, cluster: cluster.trim(), preview, confirm: confirm || null });
+      const report = await upload<UploadReport>("/imports", file, { name: file.name, cluster, changed, preview, confirm: confirm || null });
       put(file, { state: preview ? "seen" : "done", report });
       if (!preview) {
         setRound((n) => n + 1);
@@ -140,10 +146,10 @@ export function Upload({ onImported }: { onImported: () => void }) {
     }
   };
   const take = (files: FileList | null) => {
-    const fresh = [...(files ?? [])].map((file): Item => ({ file, state: "reading" }));
+    const fresh = [...(files ?? [])].map((file): Item => ({ file, cluster: cluster.trim(), state: "reading" }));
     setItems((all) => [...fresh, ...all]);
     // One after the other: the ledger takes one import at a time.
-    void fresh.reduce((before, { file }) => before.then(() => send(file, true, false)), Promise.resolve());
+    void fresh.reduce((before, item) => before.then(() => send(item, true)), Promise.resolve());
     if (input.current) input.current.value = "";
   };
   return (
@@ -159,17 +165,18 @@ export function Upload({ onImported }: { onImported: () => void }) {
       </div>
       {items.length > 0 && (
         <ul class="uploads">
-          {items.map(({ file, state, report, error }) => {
+          {items.map((item) => {
+            const { file, state, report, error } = item;
             const asks = report?.needs_confirm ?? [];
             return (
               <li key={`${file.name}${file.lastModified}${file.size}`} class="upload" aria-label={file.name}>
-                <header><strong class="cut">{file.name}</strong><span class="muted small">{sizeOf(file.size)}</span><Badge tone={TONES[state]}>{TITLES[state]}</Badge></header>
+                <header><strong class="cut">{file.name}</strong><span class="muted small">{sizeOf(file.size)}{item.cluster && `, cluster ${item.cluster}`}</span><Badge tone={TONES[state]}>{TITLES[state]}</Badge></header>
                 {report && state !== "reading" && <Seen report={report} />}
                 {state === "seen" && report && report.doubles.length > 0 && <Note tone="warn">{report.doubles.join(" ")} It would be refused.</Note>}
                 {state === "seen" && asks.length > 0 && <Note tone="warn">{asks.join(" ")}</Note>}
                 <FormError error={error} />
-                {state === "seen" && <Button tone="primary" icon="check" onClick={() => void send(file, false, asks.length > 0)}>{asks.length > 0 ? "Import all the same" : "Import"}</Button>}
-                {state === "refused" && <Button icon="right" onClick={() => void send(file, true, false)}>Read it again</Button>}
+                {state === "seen" && <Button tone="primary" icon="check" onClick={() => void send(item, false, report?.confirm_key)}>{asks.length > 0 ? "Import all the same" : "Import"}</Button>}
+                {state === "refused" && <Button icon="right" onClick={() => void send({ ...item, cluster: cluster.trim() }, true)}>Read it again</Button>}
               </li>
             );
           })}
