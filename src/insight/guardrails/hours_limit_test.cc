@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
+
+#include "core/card_share.h"
+#include "core/int128.h"
 
 namespace pennyweight::guardrails {
 namespace {
 
 using manifests::Lifetime;
 
+constexpr Currency kTestedUnit{"XXX"};
 constexpr std::uint64_t kHourOfLimitMs = 3'600'000;
 
 UInt128 card_units(std::uint64_t gpus) { return UInt128{gpus} * CardShare::kUnitsPerCard; }
@@ -28,8 +31,8 @@ WorkloadEstimate limited_work(Lifetime lifetime, std::uint64_t replicas, std::ui
 
 // Why work is denied, with 100 GPU-hours a month, of which 40 are used, and `left` hours of it.
 std::string why_denied(const WorkloadEstimate& work, std::uint64_t left) {
-  const LimitUse use{.limit = {.name = "nlp", .gpu_hours = Money::from_units(100, kGpuHourUnit)},
-                     .gpu_hours = Money::from_units(40, kGpuHourUnit)};
+  const LimitUse use{.limit = {.name = "nlp", .gpu_hours = Money::from_units(100, kTestedUnit)},
+                     .gpu_hours = Money::from_units(40, kTestedUnit)};
   const LimitUse uses[] = {use};
   const auto hits = limit_hits(work, uses, kUsd, left * kHourOfLimitMs);
   if (hits.empty()) return "";

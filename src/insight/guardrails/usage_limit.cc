@@ -59,7 +59,7 @@ bool takes_gpus(const WorkloadEstimate& workload) {
 }
 
 // So many GPUs for so long, in GPU-hours; nothing: more than can be counted. Rounded up.
-std::optional<Money> gpu_hours_of(UInt128 gpu_units, UInt128 ms) {
+std::optional<Money> gpu_hours_of(UInt128 gpu_units, UInt128 ms, Currency unit) {
   constexpr UInt128 kUnitMsPerHour = UInt128{CardShare::kUnitsPerCard} * kHourMs;
   constexpr UInt128 kUnitMsMax = kUnitMsPerHour * 1'000'000'000'000;
   if (gpu_units > 0 && ms > kUnitMsMax / gpu_units) return std::nullopt;
@@ -69,7 +69,7 @@ std::optional<Money> gpu_hours_of(UInt128 gpu_units, UInt128 ms) {
   const UInt128 parts = unit_ms / kUnitMsPerHour * kParts +
                         (unit_ms % kUnitMsPerHour * kParts + kUnitMsPerHour - 1) / kUnitMsPerHour;
   return Money::from_ticks(static_cast<Int128>(parts) * (Money::kTicksPerUnit / Int128{kParts}),
-                           kGpuHourUnit);
+                           unit);
 }
 
 // What a replica holds of GPUs, in CardShare units, and all of them at most.
@@ -95,20 +95,22 @@ std::optional<HeldUnits> held_units(const GroupEstimate& group) {
 }
 
 // The GPU-hours of one run of the group; nothing: its length is not known.
-std::optional<Money> gpu_hours_of_run(const GroupEstimate& group, UInt128 units_of_one) {
+std::optional<Money> gpu_hours_of_run(const GroupEstimate& group, UInt128 units_of_one,
+                                      Currency unit) {
   const auto ms = group.replica_ms_max ? group.replica_ms_max : group.group.replica_ms_max;
   if (!ms) return std::nullopt;
-  return gpu_hours_of(units_of_one, *ms);
+  return gpu_hours_of(units_of_one, *ms, unit);
 }
 
 // The most that a group of new work holds until the month ends; nothing: not known.
 std::optional<Money> gpu_hours_this_month(const GroupEstimate& group,
-                                          const WorkloadEstimate& workload, std::uint64_t left_ms) {
+                                          const WorkloadEstimate& workload, std::uint64_t left_ms,
+                                          Currency unit) {
   const auto held = held_units(group);
   if (!held) return std::nullopt;
-  if (held->most == 0) return Money::zero(kGpuHourUnit);
-  const auto until_end = gpu_hours_of(held->most, left_ms);
-  const auto run = gpu_hours_of_run(group, held->one);
+  if (held->most == 0) return Money::zero(unit);
+  const auto until_end = gpu_hours_of(held->most, left_ms, unit);
+  const auto run = gpu_hours_of_run(group, held->one, unit);
   switch (workload.workload.lifetime) {
     case manifests::Lifetime::kRun:
       return run && until_end && run->ticks() < until_end->ticks() ? run : until_end;
@@ -124,10 +126,11 @@ std::optional<Money> gpu_hours_this_month(const GroupEstimate& group,
   return std::nullopt;
 }
 
-std::optional<Money> gpu_hours_this_month(const WorkloadEstimate& workload, std::uint64_t left_ms) {
-  Money sum = Money::zero(kGpuHourUnit);
+std::optional<Money> gpu_hours_this_month(const WorkloadEstimate& workload, std::uint64_t left_ms,
+                                          Currency unit) {
+  Money sum = Money::zero(unit);
   for (const GroupEstimate& group : workload.groups) {
-    const auto hours = gpu_hours_this_month(group, workload, left_ms);
+    const auto hours = gpu_hours_this_month(group, workload, left_ms, unit);
     if (!hours) return std::nullopt;
     sum += *hours;
   }
@@ -153,7 +156,7 @@ std::string exceeds_gpu_hours(const WorkloadEstimate& workload, const LimitUse& 
                               std::uint64_t left_ms) {
   const Money& limit = *use.limit.gpu_hours;
   const Money left = limit - *use.gpu_hours;
-  const auto hours = gpu_hours_this_month(workload, left_ms);
+  const auto hours = gpu_hours_this_month(workload, left_ms, limit.currency());
   if (!hours) {
     return fmt::format("how long it holds GPUs is not known, and {} GPU-hours are left this month",
                        format_minor(left));
