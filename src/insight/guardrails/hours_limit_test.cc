@@ -12,7 +12,7 @@ namespace {
 
 using manifests::Lifetime;
 
-constexpr Currency kTestedUnit{"XXX"};
+constexpr Currency kTestedUnit{"XTS"};
 constexpr std::uint64_t kHourOfLimitMs = 3'600'000;
 
 UInt128 card_units(std::uint64_t gpus) { return UInt128{gpus} * CardShare::kUnitsPerCard; }
