@@ -113,10 +113,13 @@ describe('onboarding', {skip: !program && 'needs the program', timeout: 600_000}
     const pod = {apiVersion: 'v1', kind: 'Pod', metadata: {name: 'p', namespace: 'n', uid: 'u-1', creationTimestamp: '2026-03-10T00:00:00Z'},
       spec: {nodeName: 'n1', containers: [{name: 'c', resources: {limits: {'nvidia.com/gpu': '2'}}}]},
       status: {phase: 'Running', startTime: '2026-03-10T00:00:00Z', conditions: [{type: 'PodScheduled', status: 'True', lastTransitionTime: '2026-03-10T00:00:00Z'}]}};
+    const node = {apiVersion: 'v1', kind: 'Node', metadata: {name: 'n1', uid: 'n-1', creationTimestamp: '2026-03-01T00:00:00Z'},
+      status: {capacity: {cpu: '8', memory: '64Gi', 'nvidia.com/gpu': '2'}, allocatable: {cpu: '8', memory: '64Gi', 'nvidia.com/gpu': '2'}}};
     const send = (query) => page.request.post(`/api/v1/imports?preview=true&cluster=k8s&name=pods.json${query}`,
-      {data: JSON.stringify({apiVersion: 'v1', kind: 'List', items: [pod]}), headers: {'X-CSRF-Token': csrf, 'Content-Type': 'application/octet-stream'}});
+      {data: JSON.stringify({apiVersion: 'v1', kind: 'List', items: [node, pod]}), headers: {'X-CSRF-Token': csrf, 'Content-Type': 'application/octet-stream'}});
     const seen = await (await send('&changed=2026-03-12T00:00:00Z')).json();
     assert.equal(Number(seen.gpu_hours), 96, JSON.stringify(seen)); // 2 GPUs for 2 days
+    assert.match(seen.remarks.join(), /taken to be of 2026-03-12T00:00:00Z/);
     const unknown = await send('');
     assert.equal(unknown.status(), 422, await unknown.text());
     assert.match((await unknown.json()).detail, /do not say when they were listed/);
