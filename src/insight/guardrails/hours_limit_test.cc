@@ -1,11 +1,10 @@
-#include "insight/guardrails/usage_limit.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "core/card_share.h"
 #include "core/int128.h"
+#include "insight/guardrails/usage_limit.h"
 
 namespace pennyweight::guardrails {
 namespace {

@@ -28,8 +28,7 @@ TEST(Principal, RolesHaveThesePermissionsAndNoOthers) {
         kApprove, kImportFiles}},
       {Role::kOperator,
        {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kDecideAdvice,
-        kManageBudgets, kReadBills, kReadMetrics, kSendTelemetry, kManageAlerts,
-        kImportFiles}},
+        kManageBudgets, kReadBills, kReadMetrics, kSendTelemetry, kManageAlerts, kImportFiles}},
       {Role::kAdmin, everything},
   };
   ASSERT_EQ(std::size(rows), std::size(kRoles));
