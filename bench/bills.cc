@@ -77,7 +77,8 @@ struct Read {
 };
 
 Result<bill::ImportSummary> read_file(const MadeBill& made, Keep& keep) {
-  if (made.is_parquet) return bill::import_parquet(made.path.string(), made.reader, keep);
+  const std::string path = made.path.string();
+  if (made.is_parquet) return bill::import_parquet(path, path, made.reader, keep);
   std::ifstream in(made.path, std::ios::binary);
   bill::CsvImport import(made.path.string(), made.reader, keep);
   std::vector<char> chunk(kChunkBytes);

@@ -289,7 +289,8 @@ TEST(RoundTrip, Parquet) {
       ASSERT_TRUE(made.has_value()) << made.error().message;
       const auto reader = form == NativeForm::kAwsCur2 ? aws::aws_bill({}) : gcp::gcp_bill();
       Read back;
-      const auto summary = bill::import_parquet(base + ".parquet", reader, back.lines);
+      const auto summary =
+          bill::import_parquet(base + ".parquet", base + ".parquet", reader, back.lines);
       ASSERT_TRUE(summary.has_value()) << summary.error().message;
       back.summary = *summary;
       expect_read_back(written, back);
