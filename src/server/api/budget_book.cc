@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "core/try.h"
 #include "reporting/queries/selection.h"
 #include "server/api/answers.h"
 #include "server/api/audit_log.h"
