@@ -130,6 +130,8 @@ describe('figures are the report\'s', {skip: !program && 'needs the program', ti
       const [month, currency, by] = [pick(['2026-02', '2026-03']), pick(CURRENCIES), pick(['team', 'user', 'cluster'])];
       const what = await look('/', query({month}, {currency, by}), 'Overview');
       const said = report(['--by', `${by},kind`, ...options({month}, {currency})]);
+      // In another currency each row is converted alone, so a sum depends in its last digit on how rows are grouped.
+      const by_kind = report(['--by', 'kind', ...options({month}, {currency})]);
       const blocks = page.locator('main .stack:has(> .grid-figures)');
       assert.equal(await blocks.count(), Object.keys(said).length, what);
       const links = [];
@@ -137,10 +139,11 @@ describe('figures are the report\'s', {skip: !program && 'needs the program', ti
         const block = blocks.nth(at);
         const code = (await block.locator('.grid-figures .num[title*=" "]').first().getAttribute('title')).split(' ')[1];
         const rows = said[code];
+        const kinds = by_kind[code];
         const figure = (label) => block.locator('.figure', {has: page.getByText(label, {exact: true})}).first();
         const expected = {
-          Spend: sum(rows, 'effective_cost'), Used: sum(rows, 'effective_cost', (row) => row.kind === 'used'),
-          Unallocated: sum(rows, 'effective_cost', (row) => KINDS_OF_NOBODY.has(row.kind)),
+          Spend: sum(kinds, 'effective_cost'), Used: sum(kinds, 'effective_cost', (row) => row.kind === 'used'),
+          Unallocated: sum(kinds, 'effective_cost', (row) => KINDS_OF_NOBODY.has(row.kind)),
         };
         for (const [label, amount] of Object.entries(expected)) {
           assert.ok((await titles(figure(label))).includes(`${amount} ${code}`), `${label} is not ${amount} ${code}: ${await titles(figure(label))}, ${what}`);
