@@ -95,13 +95,14 @@ export default function WhatIf() {
   const { query } = useRoute();
   const wanted = query.get("cluster") ?? "";
   const choices = useQuery<WhatIfChoices>("/what-if/choices", { month, cluster: wanted });
+  const isNothing = choices.error !== undefined && [404, 422].includes(choices.error.status);
   return (
     <div class="stack">
       <PageHead title="What if" lead={`${monthName(month)}, replayed under another scheduler, fleet, demand or price. Nothing of the ledger changes.`}>
         <Views />
         <Button onClick={copyLink}>Copy link</Button>
       </PageHead>
-      <Loaded query={choices}>
+      {isNothing ? <Empty icon="forecast" title="Nothing to replay">{choices.error?.message}</Empty> : <Loaded query={choices}>
         {(found) => {
           const by = query.get("by") ?? (found.dimensions.includes("team") ? "team" : (found.dimensions[0] ?? "team"));
           return (
@@ -119,7 +120,7 @@ export default function WhatIf() {
             </>
           );
         }}
-      </Loaded>
+      </Loaded>}
     </div>
   );
 }
