@@ -37,7 +37,7 @@ test("the first page is small, charts and all", () => {
 test("names of files that are kept for ever have their hash", () => {
   for (const file of files) {
     assert.ok(file.type, file.path);
-    if (file.immutable) assert.match(file.path, /^\/assets\/[\w.]+-[A-Z0-9]{8}\.(js|css)$/);
+    if (file.immutable) assert.match(file.path, /^\/assets\/[\w.-]+-[A-Z0-9]{8}\.(js|css)$/);
   }
 });
 
