@@ -1,5 +1,6 @@
-"""Energy of captures of an A100 with MIG, an H100 with MIG and an MI300X in partitions: counted once a
-GPU, whatever rows repeat it, and given to workloads by the part of the compute that each holds."""
+"""Energy of captures of an A100 with MIG, an H100 with MIG, an MI300X in partitions and a whole H200:
+counted once a GPU, whatever rows repeat it, and given to workloads by the part of the compute that
+each holds; beside the energy counter of a real GPU."""
 import csv
 import datetime
 import io
@@ -144,7 +145,41 @@ def mi300_partitions():
     expect_run(["import", "--cluster", "c", "amd.json"], cwd, code=2, has=["--node"])
 
 
+
+def h200_counter():
+    """A whole H200 read once a second, idle and under loads of two processes, beside its own energy
+    counter: what the job is given is what the counter says of its time."""
+    cwd = folder()
+    path = os.path.join(DATA, "nvidia_smi", "h200-under-load.csv")
+    with open(os.path.join(DATA, "nvidia_smi", "h200-energy-counter.csv")) as file:
+        counter = [(Fraction(row["unix_seconds"]), Fraction(row["energy_millijoules"]) / 1000)
+                   for row in csv.DictReader(file)]
+    with open(path) as file:
+        gpu = file.readlines()[1].split(", ")[2]
+    begin, end = "2026-11-27T00:04:15Z", "2026-11-27T00:06:00Z"
+    (cwd / "n.csv").write_text(NODES + "n1,NVIDIA H200,1,16,64,2026-11-27\n")
+    (cwd / "h.csv").write_text(f"workload,begin,end,gpu\nw,{begin},{end},{gpu}\n")
+    expect_run(["import", "--cluster", "c", "n.csv"], cwd)
+    out, _ = expect_run(["import", "--cluster", "c", "--node", "n1", path], cwd,
+                        has=["129 usage samples: 129 new"])
+    expect("when it was captured" not in out, f"each reading has its time: {out}")
+    expect_run(["import", "--cluster", "c", "h.csv"], cwd)
+
+    def counted(text):
+        at = Fraction(datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp())
+        (since, low), (until, high) = next((a, b) for a, b in zip(counter, counter[1:])
+                                           if a[0] <= at <= b[0])
+        return low + (high - low) * (at - since) / (until - since)
+
+    want = counted(end) - counted(begin)
+    joules, _ = usage(cwd, "workload", "2026-11-27")
+    expect(abs(joules.get("w", 0) - want) <= want / 100,
+           f"H200: {float(joules.get('w', 0))} J, where its counter says {float(want)}")
+    print(f"H200: {float(joules['w']):.0f} J by readings, {float(want):.0f} J by the counter")
+
+
 a100_mig()
 h100_mig()
 mi300_partitions()
+h200_counter()
 report("energy")

@@ -308,6 +308,8 @@ def more_formats():
             ("bhist", "Job <7>, User <ann>\nFri: Submitted from host <a>\n", "lsb.acct"),
             ("tracejob", "Job: 7.srv\n\n02/11/2026 20:12:21  S    Job Queued\n", "accounting log"),
             ("xpu-smi", "Timestamp, DeviceId, GPU Power (W)\n06:14:46.000, 0, 14.61\n", "usage"),
+            ("dmon", "#Date        Time         gpu    pwr\n#YYYYMMDD    HH:MM:SS     Idx      W\n", "query-gpu"),
+            ("pmon", "# gpu         pid   type\n# Idx           #    C/G\n", "query-gpu"),
             ("ray", '[{"type": "SUBMISSION", "job_id": "01"}]', "table of holdings")):
         (cwd / name).write_text(text)
         expect_run([*arguments, name], cwd, code=1, has=[advice])

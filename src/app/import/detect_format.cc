@@ -71,6 +71,14 @@ constexpr Lookalike kLookalikes[] = {
     {"Job: ", "Job Queued",
      "is the output of PBS' tracejob, which has one job; import the accounting log that it reads, "
      "PBS_HOME/server_priv/accounting/YYYYMMDD (format pbs)"},
+    {"#Date ", "#YYYYMMDD",
+     "is the output of nvidia-smi dmon or pmon, which number the GPUs and do not name them; run "
+     "nvidia-smi --query-gpu=timestamp,index,uuid,name,memory.total,memory.used,utilization.gpu,"
+     "power.draw --format=csv -l 60 in their place"},
+    {"# gpu ", "# Idx",
+     "is the output of nvidia-smi dmon or pmon, which number the GPUs and do not name them; run "
+     "nvidia-smi --query-gpu=timestamp,index,uuid,name,memory.total,memory.used,utilization.gpu,"
+     "power.draw --format=csv -l 60 in their place"},
     {"Timestamp, DeviceId", "",
      "is the output of Intel's xpu-smi, which numbers the GPUs and does not name them; write it as "
      "a table of usage (format usage) with the UUIDs of xpu-smi discovery"},

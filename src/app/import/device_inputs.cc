@@ -1,5 +1,4 @@
 // What programs say about GPUs, as input formats: nvidia-smi, dcgm-exporter, amd-smi and rocm-smi.
-#include <algorithm>
 #include <optional>
 
 #include "app/import/capture_time.h"
@@ -49,12 +48,7 @@ Result<FileParser> open_nvidia_smi(const InputFormat&, const ParserInput& input)
     const auto document = TRY(nvidia_smi::parse(text, options));
     TRY(sink.gpus(document.gpus));
     TRY(sink.usages(document.usages));
-    const bool is_timeless =
-        std::ranges::any_of(document.gpus,
-                            [&](const Gpu& gpu) { return gpu.from == options.at; }) ||
-        std::ranges::any_of(document.usages,
-                            [&](const Usage& usage) { return usage.at == options.at; });
-    if (is_timeless) remark_capture_time(input, options.at);
+    if (document.used_given_time) remark_capture_time(input, options.at);
     return sink.rejected(document.rejected);
   });
 }
@@ -70,10 +64,7 @@ Result<FileParser> open_amd_smi(const InputFormat&, const ParserInput& input) {
     const auto document = TRY(amd_smi::parse(text, options));
     TRY(input.sink.gpus(document.gpus));
     TRY(input.sink.usages(document.usages));
-    if (std::ranges::any_of(document.gpus,
-                            [&](const Gpu& gpu) { return gpu.from == options.at; })) {
-      remark_capture_time(input, options.at);
-    }
+    if (document.used_given_time) remark_capture_time(input, options.at);
     return input.sink.rejected(document.rejected);
   });
 }

@@ -253,6 +253,7 @@ class Facts {
     }
     const auto at = first.at ? first.at : options_.at;
     if (!at) return fail(ErrorCode::kConfig, "nothing says when this was captured; give --at");
+    document.used_given_time = document.used_given_time || !first.at;
     const bool is_partitioned = card.size() > 1;
     document.is_partitioned = document.is_partitioned || is_partitioned;
     Gpu gpu{.cluster = options_.cluster,

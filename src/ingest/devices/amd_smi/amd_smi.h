@@ -40,7 +40,8 @@ struct Document {
   std::vector<Gpu> gpus;
   std::vector<Usage> usages;
   std::vector<RejectedRow> rejected;
-  bool is_partitioned = false;  // some GPU has several partitions
+  bool is_partitioned = false;   // some GPU has several partitions
+  bool used_given_time = false;  // the readings have no time of their own and got Options::at
 };
 
 // An Error when the document as a whole is invalid: no JSON, over a limit, without a GPU, readings

@@ -71,6 +71,7 @@ class Capture {
       return std::tie(a.line, a.column, a.reason) < std::tie(b.line, b.column, b.reason);
     });
     document.rejected = std::move(rejected_);
+    document.used_given_time = used_given_time_;
     return document;
   }
 
@@ -178,7 +179,7 @@ class Capture {
                     "nothing says which GPU this is; capture nvidia-smi -L with it, or add uuid to "
                     "--query-gpu");
     }
-    const auto at = card.at ? card.at : options_.at;
+    const auto at = time_of(card);
     if (!at) return reject_timeless(card.line, card.text);
     see(card, *at);
     Usage usage = empty_usage(card.line, card.uuid, *at);
@@ -197,7 +198,7 @@ class Capture {
                     fmt::format("nothing says which GPU index {} is; capture nvidia-smi -L with it",
                                 mig.gpu_index));
     }
-    const auto at = mig.at ? mig.at : options_.at;
+    const auto at = time_of(mig);
     if (!at) return reject_timeless(mig.line, mig.text);
     Usage usage = empty_usage(mig.line, uuid->second, *at);
     usage.mig_instance = std::to_string(mig.gpu_instance);
@@ -253,6 +254,15 @@ class Capture {
     return model == model_by_uuid_.end() ? std::string() : model->second;
   }
 
+  std::optional<Instant> given_time() {
+    if (options_.at) used_given_time_ = true;
+    return options_.at;
+  }
+  template <typename Reading>
+  std::optional<Instant> time_of(const Reading& reading) {
+    return reading.at ? reading.at : given_time();
+  }
+
   // A GPU exists from its earliest reading on.
   Gpu& see(const std::string& uuid, std::uint32_t index, std::uint64_t line, Instant at) {
     const auto [place, is_new] = gpus_.try_emplace(uuid, Gpu{.cluster = options_.cluster,
@@ -276,8 +286,8 @@ class Capture {
 
   std::vector<Gpu> gpus() {
     for (const auto& [index, listed] : listed_) {
-      std::optional<Instant> at = options_.at;
-      if (const auto seen = gpus_.find(listed.uuid); seen != gpus_.end()) at = seen->second.from;
+      const auto seen = gpus_.find(listed.uuid);
+      const auto at = seen != gpus_.end() ? seen->second.from : given_time();
       if (!at) {
         reject_timeless(listed.line, listed.model);
         continue;
@@ -326,6 +336,7 @@ class Capture {
   std::map<std::string, Gpu> gpus_;  // by UUID
   std::map<UsageKey, Usage> usages_;
   std::vector<RejectedRow> rejected_;
+  bool used_given_time_ = false;
 };
 
 }  // namespace

@@ -45,6 +45,7 @@ struct Document {
   std::vector<Gpu> gpus;
   std::vector<Usage> usages;
   std::vector<RejectedRow> rejected;
+  bool used_given_time = false;  // some reading has no time of its own and got Options::at
 };
 
 // An Error when the document as a whole is invalid: empty, binary, over a limit, without a GPU.

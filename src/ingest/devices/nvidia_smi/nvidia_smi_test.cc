@@ -115,6 +115,11 @@ TEST(NvidiaSmi, RealCapturesWithoutMig) {
   EXPECT_TRUE(h100.rejected.empty());
   EXPECT_EQ(h100.gpus.size(), 1u);
   EXPECT_EQ(h100.usages.size(), 4u);
+  const Document h200 = parsed(read_file("h200.txt"));
+  EXPECT_TRUE(h200.rejected.empty());
+  EXPECT_EQ(h200.gpus.size(), 1u);
+  EXPECT_EQ(h200.usages.size(), 4u);
+  EXPECT_FALSE(h200.used_given_time);
 }
 
 constexpr const char* kQuery =
@@ -220,6 +225,7 @@ TEST(NvidiaSmi, WithoutATimestampTheImportSaysWhen) {
   Options at = options();
   at.at = instant("2026-07-14T09:00:00Z");
   EXPECT_EQ(parsed(text, at).usages.at(0).at, instant("2026-07-14T09:00:00Z"));
+  EXPECT_TRUE(parsed(text, at).used_given_time);
   const Document list =
       parsed("GPU 0: NVIDIA A30 (UUID: GPU-1)\n  MIG 2g.12gb     Device  0: (UUID: MIG-1)\n", at);
   EXPECT_EQ(list.gpus.at(0).mig_instances, (std::vector<MigInstance>{{GpuId("MIG-1"), "2g.12gb"}}));
@@ -285,7 +291,9 @@ TEST(NvidiaSmi, RealXmlLogs) {
   constexpr Case kCases[] = {
       {"a100-sxm4-v12.xml", "NVIDIA A100-SXM4-80GB", 50, 67'030, std::nullopt, 4},
       {"a10g.xml", "NVIDIA A10G", 22, 25'580, 0, 0},
-      {"tesla-t4.xml", "Tesla T4", 1032, 26'780, 0, 0}};
+      {"tesla-t4.xml", "Tesla T4", 1032, 26'780, 0, 0},
+      // Driver 580; two clients of an MPS server.
+      {"h200-mps.xml", "NVIDIA H200", 7814, 596'740, 1'000'000, 0}};
   for (const Case& c : kCases) {
     const Document document = parsed(read_file(c.file));
     ASSERT_TRUE(document.rejected.empty()) << document.rejected[0].reason;
