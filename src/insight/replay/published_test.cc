@@ -1,10 +1,12 @@
 // Replays whose results were published: Muri (SIGCOMM 2022) and FGD (USENIX ATC 2023).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -146,44 +148,132 @@ std::vector<Job> openb_pods() {
   return jobs;
 }
 
-// Pods drawn again until they ask for 130 % of the GPUs, in random order; how much of the cluster's
-// GPUs is held when as much as all of them was asked for, and at the end, in thousandths of a
-// percent.
+// The random numbers of the published runs: those of Go's math/rand. Its first 607 for a seed are
+// in a file; each further one is the sum of the 607th and the 273rd before it.
+class GoRandom {
+ public:
+  explicit GoRandom(std::uint64_t seed) {
+    std::ifstream file("tests/data/replay/go_random.csv");
+    std::string line;
+    while (std::getline(file, line)) {
+      std::stringstream cells(line);
+      std::string cell;
+      std::getline(cells, cell, ',');
+      if (std::stoull(cell) != seed) continue;
+      while (std::getline(cells, cell, ',')) numbers_.push_back(std::stoull(cell, nullptr, 16));
+    }
+    EXPECT_EQ(numbers_.size(), 607u) << "seed " << seed;
+  }
+
+  std::uint64_t bits_63() {
+    if (next_ == numbers_.size()) numbers_.push_back(numbers_[next_ - 607] + numbers_[next_ - 273]);
+    return numbers_[next_++] & ~(std::uint64_t{1} << 63);
+  }
+  // Intn: the remainder of 31 bits, drawn again where that would favour small numbers.
+  std::uint64_t below(std::uint64_t limit) {
+    constexpr std::uint64_t kAll = std::uint64_t{1} << 31;
+    const std::uint64_t fair = kAll - kAll % limit;
+    for (;;) {
+      const std::uint64_t bits = bits_63() >> 32;
+      if (bits < fair) return bits % limit;
+    }
+  }
+  // Shuffle: 32 bits times the limit, without the low half (Lemire's method).
+  template <typename Value>
+  void shuffle(std::vector<Value>& values) {
+    for (std::uint64_t i = values.size(); i > 1; --i) {
+      const std::uint64_t unfair = (std::uint64_t{1} << 32) % i;
+      std::uint64_t product = 0;
+      do {
+        product = (bits_63() >> 31) * i;
+      } while ((product & 0xffff'ffff) < unfair);
+      std::swap(values[i - 1], values[product >> 32]);
+    }
+  }
+  // Perm: the number at each place.
+  std::vector<std::size_t> permutation(std::size_t count) {
+    std::vector<std::size_t> places(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t at = below(i + 1);
+      places[i] = places[at];
+      places[at] = i;
+    }
+    return places;
+  }
+
+ private:
+  std::vector<std::uint64_t> numbers_;
+  std::size_t next_ = 0;
+};
+
+// How much of the cluster's GPUs is held when as much as all of them was asked for, and when 130 %
+// was, in hundredths of a percent.
 struct Held {
   std::uint64_t at_100 = 0;
   std::uint64_t at_130 = 0;
 };
+
+// The mean over all arrivals at which what was asked for rounds to this percent.
+struct MeanAt {
+  std::uint64_t percent;
+  std::uint64_t sum = 0;
+  std::uint64_t arrivals = 0;
+
+  void add(std::uint64_t asked, std::uint64_t held, std::uint64_t capacity) {
+    if ((asked * 200 + capacity) / (2 * capacity) != percent) return;
+    sum += (held * 20'000 + capacity) / (2 * capacity);
+    ++arrivals;
+  }
+  std::uint64_t value() const { return (2 * sum + arrivals) / (2 * arrivals); }
+};
+
+// The published experiment, step by step (Simulate(), TunePodsByNodeTotalResource() and
+// syncClusterResourceList() of its simulator): the pods arrive in random order, then pods drawn
+// from them until 130 % of the GPUs are asked for. The nodes get random names once, and of nodes
+// with the same score the first by name is taken: a random order that stays for all pods.
 Held held_share(PlacementRule rule, std::uint64_t seed) {
-  const std::vector<Machine> machines = openb_machines();
   const std::vector<Job> pods = openb_pods();
   const std::vector<RequestKind> kinds = request_kinds(pods).kinds;
-  SeededRandom random(seed);
-  ClusterState cluster(machines);
-  const std::uint64_t capacity = cluster.capacity_milli_gpus();
+  GoRandom go_random(seed);
+  go_random.bits_63();  // one for its log
   std::vector<Request> arriving;
   std::uint64_t asked = 0;
   for (const Job& pod : pods) {
     arriving.push_back(pod.request);
     asked += pod.request.milli_gpus();
   }
-  while (asked * 100 < capacity * 130) {
-    arriving.push_back(pods[random.below(pods.size())].request);
-    asked += arriving.back().milli_gpus();
+  go_random.shuffle(arriving);
+  const std::vector<Machine> by_file = openb_machines();
+  std::uint64_t capacity = 0;
+  for (const Machine& machine : by_file) capacity += machine.gpus * std::uint64_t{kMilliPerGpu};
+  for (;;) {
+    const Request& drawn = pods[go_random.below(pods.size())].request;
+    // What counts against the end is one GPU of the pod, as in the simulator.
+    const std::uint64_t of_one_gpu = drawn.gpus > 0 ? kMilliPerGpu : drawn.gpu_milli;
+    if ((asked + of_one_gpu) * 100 > capacity * 130) break;
+    arriving.push_back(drawn);
+    asked += drawn.milli_gpus();
   }
-  for (std::size_t i = arriving.size(); i > 1; --i) {
-    std::swap(arriving[i - 1], arriving[random.below(i)]);
-  }
+  // Ten more, which the watches of its Kubernetes client take before the nodes get their names:
+  // with any other number the results differ.
+  for (int i = 0; i < 10; ++i) go_random.bits_63();
+  const std::vector<std::size_t> names = go_random.permutation(by_file.size());
+  std::vector<Machine> machines(by_file.size());
+  for (std::size_t i = 0; i < by_file.size(); ++i) machines[names[i]] = by_file[i];
+  ClusterState cluster(machines);
+  SeededRandom random(seed);
   Placement placement(cluster, rule, kinds, random);
-  const auto held = [&] { return 100'000 * (capacity - cluster.free_milli_gpus()) / capacity; };
-  Held result;
+  MeanAt at_100{.percent = 100};
+  MeanAt at_130{.percent = 130};
   asked = 0;
   for (const Request& request : arriving) {
     asked += request.milli_gpus();
     placement.place(request);
-    if (result.at_100 == 0 && asked >= capacity) result.at_100 = held();
+    const std::uint64_t held = capacity - cluster.free_milli_gpus();
+    at_100.add(asked, held, capacity);
+    at_130.add(asked, held, capacity);
   }
-  result.at_130 = held();
-  return result;
+  return {.at_100 = at_100.value(), .at_130 = at_130.value()};
 }
 
 // "82.808" as 82808.
@@ -217,41 +307,50 @@ std::uint64_t seeds() {
 struct PublishedRule {
   PlacementRule rule;
   std::string policy;
-  std::uint64_t tolerance;  // thousandths of a percent
+  // Thousandths of a percent; none: the mean of ten seeds is the published one, but for the
+  // rounding of one hundredth in one of them.
+  std::optional<std::uint64_t> tolerance;
+  Held of_seed_42 = {};  // as published, for the rules without tolerance
 };
 
-// One seed differs from the mean of ten by up to half a point. The three rules in the middle lie
-// within each other's spread, in the publication as here, so that no order is asked among them.
+// Dot product, GPU clustering and GPU packing score as published, in whole numbers, and come out to
+// the last digit. Random draws other numbers; best fit and least fragmentation compare exactly
+// where the simulator rounds to a hundredth, which gives other nodes where that is a tie.
 TEST(Fgd, AllocationOfOpenbIsThePublishedOne) {
-  const std::vector<PublishedRule> rules = {{PlacementRule::kRandom, "Random", 1'000},
-                                            {PlacementRule::kDotProduct, "DotProd", 1'000},
-                                            {PlacementRule::kGpuClustering, "GpuClustering", 1'000},
-                                            {PlacementRule::kGpuPacking, "GpuPacking", 1'000},
-                                            {PlacementRule::kBestFit, "BestFit", 500},
-                                            {PlacementRule::kLeastFragmentation, "FGD", 500}};
-  std::map<std::string, Held> means;
+  const std::vector<PublishedRule> rules = {
+      {PlacementRule::kRandom, "Random", 1'000},
+      {PlacementRule::kDotProduct, "DotProd", std::nullopt, {8'677, 8'719}},
+      {PlacementRule::kGpuClustering, "GpuClustering", std::nullopt, {8'725, 8'767}},
+      {PlacementRule::kGpuPacking, "GpuPacking", std::nullopt, {8'736, 8'778}},
+      {PlacementRule::kBestFit, "BestFit", 500},
+      {PlacementRule::kLeastFragmentation, "FGD", 500}};
+  std::vector<std::uint64_t> means_at_100;
   for (const PublishedRule& each : rules) {
-    Held& mean = means[each.policy];
+    std::uint64_t at_100 = 0;
+    std::uint64_t at_130 = 0;
     for (std::uint64_t seed = 42; seed < 42 + seeds(); ++seed) {
       const Held held = held_share(each.rule, seed);
-      mean.at_100 += held.at_100;
-      mean.at_130 += held.at_130;
+      if (seed == 42 && !each.tolerance) {
+        EXPECT_EQ(held.at_100, each.of_seed_42.at_100) << each.policy;
+        EXPECT_EQ(held.at_130, each.of_seed_42.at_130) << each.policy;
+      }
+      at_100 += held.at_100;
+      at_130 += held.at_130;
     }
-    mean.at_100 /= seeds();
-    mean.at_130 /= seeds();
-    const std::uint64_t at_100 = published_mean(each.policy, "100");
-    const std::uint64_t at_130 = published_mean(each.policy, "130");
-    std::cout << each.policy << ": " << mean.at_100 << " (published " << at_100 << "), "
-              << mean.at_130 << " (published " << at_130 << ") thousandths of a percent\n";
+    at_100 = at_100 * 10 / seeds();  // hundredths to thousandths
+    at_130 = at_130 * 10 / seeds();
+    const std::uint64_t published_at_100 = published_mean(each.policy, "100");
+    const std::uint64_t published_at_130 = published_mean(each.policy, "130");
+    std::cout << each.policy << ": " << at_100 << " (published " << published_at_100 << "), "
+              << at_130 << " (published " << published_at_130 << ") thousandths of a percent\n";
+    means_at_100.push_back(at_100);
+    // One seed differs from the mean of ten by up to half a point.
+    const std::uint64_t tolerance = each.tolerance.value_or(seeds() == 10 ? 1 : 1'000);
     // Unsigned: a value below the range is a huge difference.
-    EXPECT_LE(mean.at_100 + each.tolerance - at_100, 2 * each.tolerance) << each.policy;
-    EXPECT_LE(mean.at_130 + each.tolerance - at_130, 2 * each.tolerance) << each.policy;
+    EXPECT_LE(at_100 + tolerance - published_at_100, 2 * tolerance) << each.policy;
+    EXPECT_LE(at_130 + tolerance - published_at_130, 2 * tolerance) << each.policy;
   }
-  for (const std::string middle : {"DotProd", "GpuClustering", "GpuPacking"}) {
-    EXPECT_LT(means["Random"].at_100, means[middle].at_100);
-    EXPECT_LT(means[middle].at_100, means["BestFit"].at_100);
-  }
-  EXPECT_LT(means["BestFit"].at_100, means["FGD"].at_100);
+  EXPECT_TRUE(std::is_sorted(means_at_100.begin(), means_at_100.end())) << "the published order";
 }
 
 }  // namespace
