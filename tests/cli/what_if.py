@@ -1,5 +1,5 @@
-"""Two stories of docs/guide/what-if.md, on three days of the Philly trace: 20 nodes fewer, and spot
-capacity for training. What is replayed adds up, comes out alike twice, and leaves the ledger alone.
+"""The stories of docs/guide/what-if.md, on three days of the Philly trace: 20 nodes fewer, spot capacity
+for training, and MIG for notebooks. What is replayed adds up, comes out alike twice, and leaves the ledger alone.
 """
 import json
 import pathlib
@@ -54,6 +54,16 @@ for table in costs:
 held = sum(Decimal(row["held"].replace(",", "")) for row in teams.values())
 expect(abs(held - hours(jobs, "held", "replayed_as_it_was")) < 1, f"teams hold {held}")
 
+# The replayed month as a ledger of its own reconciles like a real one, and costs what the replay says.
+expect_run([*REPLAY, "--nodes=-20", "--out", "fewer.duckdb"], cwd)
+reconciled, _ = expect_run(["--store", "fewer.duckdb", "reconcile", "--month", "2017-10", "--format", "json"], cwd)
+reconciled = json.loads(reconciled)[0]
+expect(all(Decimal(row["difference"]) == 0 for row in reconciled["rows"]), f"to the last digit: {reconciled}")
+effective = next(row for row in reconciled["rows"] if row["cost"] == "effective")
+expect(Decimal(effective["posted"]) == Decimal(total["what_if"]), f"{effective}, replayed {total}")
+expect_run(["--store", "fewer.duckdb", "report", "--by", "team"], cwd, has=["total"])
+expect_run([*REPLAY, "--nodes=-20", "--out", "fewer.duckdb"], cwd, code=2, has=["it is there already"])
+
 # Spot for training: work is done again, nodes are away, and everything adds up to the same capacity.
 spot = ["--spot", "2%", "--price", "35%", "--checkpoint", "30"]
 out, (_, jobs, _), _ = replay(*spot)
@@ -82,4 +92,51 @@ for options, code, text in [
 csv_text, _ = expect_run([*REPLAY, "--format", "csv"], cwd)
 expect(len(csv_text.strip().split("\n\n")) == 4, f"four tables as CSV:\n{csv_text}")
 expect(ledger.read_bytes() == before, "a replay writes nothing")
+
+# MIG for notebooks: the trace's one-GPU jobs of one team, on A100s, which Philly did not have. A seventh of a
+# GPU suffices or slows them down; nobody knows, so both ends of the range are replayed.
+mig = folder()
+(mig / "pennyweight.yaml").write_text((cwd / "pennyweight.yaml").read_text())
+(mig / "jobs.txt").write_text((cwd / "jobs.txt").read_text())
+(mig / "nodes.csv").write_text(
+    "cluster,node,provider_id,instance_type,region,gpu_model,gpu_count,from,to\n" +
+    "".join(f"philly,a100-{i:03},i-{i},p4d.24xlarge,us-east-1,A100-SXM4-40GB,8,2017-10-01T00:00:00Z,"
+            "2017-10-05T00:00:00Z\n" for i in range(150)))
+expect_run(["generate", "bill", "--nodes", "nodes.csv", "--from", "2017-10-01", "--to", "2017-10-04",
+            "--prices-as-of", "2025-06-01", "--out", "bill.csv"], mig)
+expect_run(["import", "--cluster", "philly", "nodes.csv", "jobs.txt", "bill.csv"], mig)
+
+
+def notebooks(*options):
+    out, _ = expect_run([*REPLAY, *options, "--format", "json"], mig)
+    tables = json.loads(out)
+    rows = [{next(iter(row.values())): row for row in table["rows"]} for table in tables]
+    return rows[1], rows[2], tables[3]
+
+
+TEAM = "6214e9"
+plain, _, _ = notebooks()
+fast, fast_teams, fast_costs = notebooks("--slice", f"{TEAM}=1g.5gb")
+slow, slow_teams, slow_costs = notebooks("--slice", f"{TEAM}=1g.5gb@200%")
+expect(hours(fast, "held") < hours(slow, "held") < hours(plain, "held"),
+       f"slices hold less: {hours(fast, 'held')}, {hours(slow, 'held')}, {hours(plain, 'held')}")
+for costs in (fast_costs, slow_costs):
+    expect(costs["total"]["what_if"] == costs["total"]["as_it_was"], f"the bill stays: {costs['total']}")
+team_cost = [Decimal(next(row for row in costs["rows"] if row["team"] == TEAM)["what_if"])
+             for costs in (fast_costs, slow_costs)]
+was = Decimal(next(row for row in fast_costs["rows"] if row["team"] == TEAM)["as_it_was"])
+expect(team_cost[0] < team_cost[1] < was, f"the team pays less: {team_cost} of {was}")
+fewer, _, fewer_costs = notebooks("--slice", f"{TEAM}=1g.5gb@200%", "--nodes=-10")
+expect(Decimal(fewer_costs["total"]["what_if"]) < Decimal(fewer_costs["total"]["as_it_was"]), "ten nodes fewer")
+print(f"MIG for notebooks: {TEAM} pays {was}, then {team_cost[0]} to {team_cost[1]}; GPU-hours held "
+      f"{hours(plain, 'held')}, then {hours(fast, 'held')} to {hours(slow, 'held')}; p95 wait "
+      f"{fast['wait, p95']['what_if']} to {slow['wait, p95']['what_if']}; with 10 nodes fewer "
+      f"{fewer['wait, p95']['what_if']}, {fewer_costs['total']}")
+for options, text in [(["--slice", f"{TEAM}=9g.99gb"], "changes nothing"),
+                      (["--slice", "nobody=1g.5gb"], "changes nothing"),
+                      (["--slice", f"{TEAM}=1g.5gb@50%"], "from 100%"),
+                      (["--slice", f"{TEAM}="], "write TEAM=PROFILE"),
+                      (["--lengths", "guess"], "use true or limit")]:
+    expect_run([*REPLAY, *options], mig, code=2, has=[text])
+expect_run([*REPLAY, "--slice", "1g.5gb"], cwd, code=2, has=["can be cut into '1g.5gb'"])
 report("what_if")

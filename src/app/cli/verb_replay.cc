@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/cli/replayed_ledger.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
@@ -27,6 +28,7 @@ struct ReplayOptions {
   std::string by = "team";
   std::string cost = "effective";
   std::optional<unsigned> threads;
+  std::string out;  // a ledger of the replayed month; empty: none
   TableOptions table;
 };
 
@@ -46,6 +48,7 @@ Result<WhatIfQuery> parse_query(const ReplayOptions& options, const Config& conf
 
 Result<ExitCode> run(const ReplayOptions& options, Context& context) {
   const Config& config = context.config;
+  if (!options.out.empty()) TRY(check_no_file(options.out));
   auto parsed = parse_query(options, config);
   if (!parsed) return as_usage_error(parsed.error());
   WhatIfQuery query = *std::move(parsed);
@@ -60,6 +63,15 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
   }
   const what_if::WhatIf result =
       TRY(run_what_if(query, *month, config.policy, catalog, config.join_rules, nullptr));
+  if (!options.out.empty()) {
+    TRY(write_replayed_ledger({.path = options.out,
+                               .month = query.month,
+                               .facts = result.month,
+                               .catalog = catalog,
+                               .threads = query.threads,
+                               .config = config,
+                               .now = context.clock.now()}));
+  }
   const WhatIfTables tables = what_if_tables(query, *month, result);
   const std::vector<Table> about_jobs = {tables.calibration, tables.jobs, tables.teams};
   if (options.table.format == "csv") {
@@ -82,7 +94,7 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
 Verb declare_replay(CLI::App& app) {
   const auto options = std::make_shared<ReplayOptions>();
   CLI::App* command = app.add_subcommand(
-      "replay", "Replay a month under another scheduler, fleet, demand or price; writes nothing");
+      "replay", "Replay a month under another scheduler, fleet, demand or price");
   command->add_option("--month", options->month,
                       "The billing month; optional if the ledger has only one");
   command->add_option("--cluster", options->cluster, "Optional if the month has only one");
@@ -168,6 +180,9 @@ Verb declare_replay(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--by", options->by, "A dimension of the policy; its values are the teams")
       ->capture_default_str();
+  command->add_option("--out", options->out,
+                      "Also write the replayed month as a ledger of its own, allocated, to this "
+                      "new file; read it with --store");
   add_cost_option(*command, options->cost);
   add_threads_option(*command, options->threads);
   add_table_options(*command, options->table);
