@@ -24,6 +24,8 @@ constexpr std::size_t kProxiesMax = 1'000;
 constexpr std::size_t kHostsMax = 1'000;
 constexpr std::int64_t kConnectionsMax = 1'000'000;
 constexpr std::array<std::string_view, 2> kDividers = {"serve", "workers"};
+// In the order of telemetry::HostUsageSource.
+constexpr std::array<std::string_view, 3> kHostUsageSources = {"none", "cadvisor", "resource"};
 
 void read_duration(YamlReader& yaml, const YamlNode& node, std::string_view what,
                    std::int64_t min_ms, std::int64_t max_ms, std::uint32_t& into) {
@@ -406,6 +408,11 @@ void read_serve_config(YamlReader& yaml, const YamlNode& node, const PathReader&
           const auto who = yaml.choice(at, "serve.allocate", kDividers);
           if (who) serve.leaves_to_workers = *who == 1;
         }},
+       {"host_usage",
+        [&](const YamlNode& at) {
+          const auto source = yaml.choice(at, "serve.host_usage", kHostUsageSources);
+          if (source) serve.host_usage = static_cast<telemetry::HostUsageSource>(*source);
+        }},
        {"reading_every",
         [&](const YamlNode& at) {
           read_duration(yaml, at, "serve.reading_every", kSecond, kDay, serve.reading_ms);
@@ -486,6 +493,10 @@ ConfigKeys serve_config_keys() {
        "How often the current day is allocated again; less often where that takes long."},
       {"serve.allocate", "serve, workers", "serve",
        "Who allocates finished days: `serve` itself, or `pennyweight work` beside it."},
+      {"serve.host_usage", "none, cadvisor, resource", "none",
+       "Which page of the kubelet, where it is scraped or its metrics are sent, tells how much "
+       "processor time and memory containers use: `/metrics/cadvisor` or `/metrics/resource`. Two "
+       "rows a pod and span; see [activity.md](activity.md#used-and-requested-cpus-and-memory)."},
       {"serve.reading_every", "duration", "1h",
        "How often a holding that continues is written to the ledger again."},
       {"serve.token_file", "path", "",

@@ -47,6 +47,8 @@ struct ServeConfig {
   // How often changes of jobs, pods and nodes go there; nothing: news_every() of config.h decides.
   std::optional<std::uint32_t> news_ms;
   std::uint32_t allocate_ms = 300'000;  // how often the current day is allocated again
+  // Which page of the kubelet tells what containers use of their hosts, where it is scraped.
+  telemetry::HostUsageSource host_usage = telemetry::HostUsageSource::kNone;
   // Finished days are priced here and allocated by `pennyweight work`.
   bool leaves_to_workers = false;
   std::uint32_t reading_ms = 3'600'000;  // how often a holding that continues is written again

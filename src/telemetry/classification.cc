@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "telemetry/container_series.h"
 #include "telemetry/device_series.h"
 #include "telemetry/label_view.h"
 #include "telemetry/outcome_series.h"
@@ -34,6 +35,7 @@ Classification classify_series(std::span<const prometheus::Label> labels,
                                const ClassificationOptions& options) {
   const LabelView view(labels, options);
   std::optional<Classification> meaning = classify_outcome_series(view);
+  if (!meaning) meaning = classify_container_series(view);
   if (!meaning) meaning = classify_device_series(view);
   if (!meaning) meaning = classify_state_series(view);
   if (!meaning) return Ignored{};

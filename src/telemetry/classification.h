@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -80,7 +81,7 @@ struct DeviceSeries {
   double most = 0;  // and: shares up to 1.5 × `most` are clamped (DCGM issue #152), others dropped
 };
 
-// A counter of results: requests, tokens.
+// A counter of results (requests, tokens), or what a container uses of its host.
 struct OutcomeSeries {
   ClusterId cluster;
   WorkloadId workload;
@@ -89,6 +90,9 @@ struct OutcomeSeries {
   std::string component;  // engines, containers: their increases add up
   std::string source;     // as of a DeviceSeries
   std::uint64_t per = 1;  // each unit of the counter is so many of the measure
+  // Not a counter but a level, of which so many units are one of the measure's: the measure is the
+  // level times milliseconds.
+  std::optional<std::uint64_t> level_unit = {};
 };
 
 // A series of kube-state-metrics, for ingest/schedulers/kubernetes. A label that Prometheus renamed
@@ -119,11 +123,20 @@ struct OutcomeRule {
   std::vector<prometheus::Label> where = {};  // only series with these labels
 };
 
+// Which of the kubelet's two pages tells what containers use of processors and memory. They have
+// the same names of metrics, so both at once would count twice.
+enum class HostUsageSource {
+  kNone,
+  kCadvisor,  // /metrics/cadvisor
+  kResource,  // /metrics/resource
+};
+
 struct ClassificationOptions {
   ClusterId cluster;  // where no label says otherwise
   std::string cluster_label =
       "cluster";  // an external label of the sender; empty: labels name no cluster
   std::vector<OutcomeRule> outcomes = {};  // besides the built-in ones of vLLM, Triton and TGI
+  HostUsageSource host_usage = HostUsageSource::kNone;
   // External labels in which two senders of the same series differ.
   std::vector<std::string> replica_labels = {"prometheus_replica", "__replica__"};
   // A pod or container whose name contains one of these is an exporter, not a workload.
@@ -138,7 +151,8 @@ Classification classify_series(std::span<const prometheus::Label> labels,
 // What a series measures, whatever its source and scale: all fields but `node`, `model`,
 // `gpu_index`, `source`, `scale`, `least` and `most`.
 Hash128 series_identity(const DeviceSeries& series);
-Hash128 series_identity(const OutcomeSeries& series);  // all but `source` and `per`
+// All but `source`, `per` and `level_unit`.
+Hash128 series_identity(const OutcomeSeries& series);
 
 // Whether it is not a value at all: NaN, the infinities, and the blanks of DCGM (not found, not
 // supported, not permitted) of any type of field. Source: dcgmlib/dcgm_structs.h, lines 54 to 130.

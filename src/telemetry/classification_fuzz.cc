@@ -57,7 +57,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                                     .measure = "things",
                                                     .keep = {"user", "client"},
                                                     .per = 1000,
-                                                    .where = {{"kind", "ok"}}}}};
+                                                    .where = {{"kind", "ok"}}}},
+                                      .host_usage = HostUsageSource::kCadvisor};
   const Classification meaning = classify_series(labels, options);
   const Classification again = classify_series(labels, options);
   CHECK(meaning.index() == again.index(), "classify_series is pure");

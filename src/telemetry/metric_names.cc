@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "telemetry/container_series.h"
 #include "telemetry/device_metric.h"
 #include "telemetry/outcome_series.h"
 
@@ -11,6 +12,7 @@ std::vector<std::string> metric_names(const ClassificationOptions& options) {
   std::vector<std::string> names;
   add_device_metric_names(names);
   add_outcome_metric_names(options, names);
+  add_container_metric_names(options, names);
   std::ranges::sort(names);
   const auto twice = std::ranges::unique(names);
   names.erase(twice.begin(), twice.end());

@@ -211,6 +211,51 @@ def kubectl():
     expect_run(["import", "--cluster", "k", "cut.json"], cwd, code=1, has=["is not JSON"])
 
 
+def efficiency():
+    """What jobs used beside what they requested, by day and in total; it divides no cost."""
+    cwd = folder()
+    columns = "JobID,User,State,Start,End,ElapsedRaw,AllocTRES,NodeList,TotalCPU,NTasks,MaxRSS,TRESUsageInTot"
+    times = "2026-03-01T22:00:00|2026-03-02T02:00:00|14400"
+    (cwd / "jobs.psv").write_text("\n".join([
+        columns.replace(",", "|"),
+        f"1|ann|COMPLETED|{times}|cpu=8,mem=64G,gres/gpu=1|n1,n2|16:00:00|||",
+        f"1.0|ann|COMPLETED|{times}||n1|16:00:00|2|8G|mem=16G",
+        f"2|bob|COMPLETED|{times}|cpu=2|n1|00:00:00|||",
+        f"3|bob|COMPLETED|{times}|cpu=2,mem=1G,gres/gpu:a=1,gres/gpu:b=1|n1|04:00:00|||"]) + "\n")
+    # What the configuration's table of outcomes says is the same to the report.
+    (cwd / "pods.csv").write_text(
+        "workload,measure,begin,end,count\n"
+        f"2,memory_used_kib_ms,2026-03-01T23:00:00Z,2026-03-02T01:00:00Z,{2 * 3_600_000 * 2**20}\n")
+    (cwd / "long.csv").write_text(
+        "workload,measure,begin,end,count\n"
+        "2,cpu_used_core_ms,2026-03-01T23:00:00Z,2026-03-03T01:00:00Z,1\n")
+    (cwd / "n.csv").write_text(NODES + "n1,a,A100-SXM4-40GB,4,64,512,2026-03-01,\n" +
+                               "n2,a,A100-SXM4-40GB,4,64,512,2026-03-01,\n")
+    expect_run(["import", "--cluster", "c", "n.csv"], cwd)
+    expect_run(["import", "--cluster", "c", "jobs.psv"], cwd,
+               has=["4 holdings: 4 new", "6 job measurements: 6 new", "2 jobs say what they used"])
+    expect_run(["import", "--cluster", "c", "jobs.psv"], cwd,
+               has=["6 job measurements: 0 new, 6 already there"])
+    expect_run(["import", "--cluster", "c", "pods.csv"], cwd)
+    expect_run(["import", "--cluster", "c", "long.csv"], cwd, has=["is told day by day"])
+    whole = {row["label:user"]: row for row in rows(["--as", "efficiency", "--by", "label:user"], cwd)}
+    ann, bob = whole["ann"], whole["bob"]
+    expect((ann["cpu_hours_exact"], ann["cpu_hours_known_exact"], ann["cpu_hours_used_exact"],
+            ann["cpu_efficiency"]) == ("32", "32", "16", "50.0000"), f"CPUs of ann: {ann}")
+    expect((ann["memory_peak_efficiency"], ann["memory_efficiency"]) == ("25.0000", ""), f"memory of ann: {ann}")
+    # Slurm gathered nothing of job 2; the two kinds of device of job 3 are one job.
+    expect((bob["cpu_hours_exact"], bob["cpu_hours_known_exact"], bob["cpu_hours_used_exact"],
+            bob["cpu_efficiency"]) == ("16", "8", "4", "50.0000"), f"CPUs of bob: {bob}")
+    expect(bob["memory_gib_hours_used_exact"] == "2", f"memory of bob: {bob}")
+    days = rows(["--as", "efficiency", "--every", "day", "--by", "label:user"], cwd)
+    for name in ("cpu_hours_known_exact", "cpu_hours_used_exact", "memory_gib_hours_used_exact"):
+        for user, row in whole.items():
+            expect(sum(Fraction(day[name]) for day in days if day["label:user"] == user) ==
+                   Fraction(row[name]), f"days of {name} of {user} are not the whole")
+    nodes = rows(["--as", "efficiency", "--by", "node", "--filter", "label:user=ann"], cwd)
+    expect([row["cpu_hours_used_exact"] for row in nodes] == ["8", "8"], f"by node: {nodes}")
+
+
 def held_nothing():
     """Jobs that never started or have no length count where jobs are counted, and nowhere else."""
     cwd = folder()
@@ -219,8 +264,8 @@ def held_nothing():
                    "|2026-03-29T04:00:00|127:0"]
     (cwd / "jobs.psv").write_text("\n".join(jobs) + "\n")
     arguments = ["import", "--cluster", "c", "--columns", COLUMNS, "jobs.psv"]
-    expect_run(arguments, cwd, has=["3 holdings: 3 new", "2 unstarted or zero-length jobs: 2 new"])
-    expect_run(arguments, cwd, has=["2 unstarted or zero-length jobs: 0 new, 2 already there"])
+    expect_run(arguments, cwd, has=["3 holdings: 3 new", "2 job measurements: 2 new"])
+    expect_run(arguments, cwd, has=["2 job measurements: 0 new, 2 already there"])
     states = {row["state"]: row for row in rows(["--as", "activity", "--by", "state"], cwd)}
     expect([(states[state]["jobs_ended"], states[state]["jobs_never_started"], states[state]["jobs_started"])
             for state in ("COMPLETED", "FAILED", "CANCELLED")] ==
@@ -383,6 +428,7 @@ def old_defects():
 
 
 held_nothing()
+efficiency()
 kinds_of_device()
 suspended()
 more_formats()

@@ -21,6 +21,11 @@ F = "src/core/gpu/"
 
 # What is taken out; the file, its text, what stands there instead; the cases that notice.
 MUTANTS = [
+    ("the pod's and the pause container's rows", T + "container_series.cc",
+     '!container.empty() && container != "POD" && ', "", "container_usage"),
+    ("the other page of the kubelet", T + "container_series.cc",
+     "return has_id == (source == HostUsageSource::kCadvisor);", "return has_id || source != HostUsageSource::kNone;",
+     "container_usage container_usage_resource"),
     ("a new name of a metric", F + "dcgm_metric.cc",
      '    watt("DCGM_FI_DEV_BOARD_POWER_WATTS"),\n', "", "renamed_metrics"),
     ("GPU_UTIL_RATIO by its suffix", F + "dcgm_metric.cc",

@@ -78,6 +78,11 @@ class Reader {
       }
     } else if (words[0] == "option") {
       const auto [key, value] = cut(words.at(1), '=');
+      if (key == "host_usage" && (value == "cadvisor" || value == "resource")) {
+        case_.options.host_usage = value == "cadvisor" ? telemetry::HostUsageSource::kCadvisor
+                                                       : telemetry::HostUsageSource::kResource;
+        return;
+      }
       if (key != "cluster_label") throw std::runtime_error("there is no option " + key);
       case_.options.cluster_label = value;
     } else if (words[0] == "outcome") {

@@ -2,7 +2,7 @@
 //
 // `#` begins a comment. A word at the line's begin opens a block, whose lines are indented:
 //   target KEY=VALUE… [honor_labels]   labels that Prometheus adds to what it scrapes
-//   option cluster_label=NAME          of ClassificationOptions
+//   option cluster_label=NAME          of ClassificationOptions; also host_usage=cadvisor, resource
 //   outcome metric= measure= [per=] [keep=A,B] [where=KEY:VALUE]   a counter by configuration
 //   at TIME [KEY=VALUE…]               what was scraped then (text format 0.0.4), with further
 //                                      labels of the sender

@@ -34,6 +34,7 @@ std::string outcome_text(const OutcomeSeries& series) {
     text += fmt::format(", {}={}", key, value);
   }
   if (!series.component.empty()) text += fmt::format(" [{}]", series.component);
+  if (series.level_unit) text += fmt::format(", a level of {}", *series.level_unit);
   if (series.per != 1) text += fmt::format(" x {}", series.per);
   return text + fmt::format(", by {}, in {}", series.source, series.cluster.text());
 }

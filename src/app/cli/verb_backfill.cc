@@ -110,7 +110,8 @@ live::EngineOptions engine_options(const Config& config, const BackfillRequest& 
           .stream = {.classification = {.cluster = request.cluster.empty() ? serve.cluster
                                                                            : request.cluster,
                                         .cluster_label = serve.cluster_label,
-                                        .outcomes = config.live.outcomes},
+                                        .outcomes = config.live.outcomes,
+                                        .host_usage = config.live.serve.host_usage},
                      .timing = {.resolution_ms = serve.resolution_ms},
                      .limits = {.keys = serve.series_max, .rows_per_flush = kRowsOfFlush}},
           .journal_bytes_max = serve.journal_bytes_max};

@@ -23,8 +23,8 @@
 namespace pennyweight {
 namespace {
 
-// The outcomes of schedulers' records: ledger/job_without_time.h.
-constexpr std::string_view kJobWithoutTime = "unstarted or zero-length job";
+// The outcomes of schedulers' records: ledger/job_without_time.h and ledger/host_usage.h.
+constexpr std::string_view kJobOutcome = "job measurement";
 
 slurm::SacctOptions sacct_options(const ParserInput& input) {
   slurm::SacctOptions options{input.cluster.time_zone, input.file, {}, input.now};
@@ -36,6 +36,7 @@ slurm::SacctOptions sacct_options(const ParserInput& input) {
 
 slurm::SacctSink sacct_sink(SessionSink& sink) {
   return {facts_into<Holding>(sink, &SessionSink::holdings), rejected_into(sink),
+          facts_into<Outcome>(sink, &SessionSink::outcomes),
           facts_into<Outcome>(sink, &SessionSink::outcomes)};
 }
 
@@ -55,6 +56,8 @@ void add_sacct_remarks(const ParserInput& input, const slurm::SacctCounts& count
              "Suspended to be sure",
              "jobs ran shorter than from Start to End: the rest is taken as suspended; export "
              "Suspended to be sure");
+  add_remark(input, counts.used, "job says what it used of processors or memory",
+             "jobs say what they used of processors or memory");
   add_remark(input, counts.unknown_state,
              "job is in a state that Slurm does not have; it is taken as ended",
              "jobs are in states that Slurm does not have; they are taken as ended");
@@ -147,54 +150,50 @@ Result<FileParser> open_openb_nodes(const InputFormat&, const ParserInput& input
       facts_into<Node>(input.sink, &SessionSink::nodes), rejected_into(input.sink)));
 }
 
-Result<FileParser> open_pbs(const InputFormat&, const ParserInput& input) {
-  const auto reader = std::make_shared<pbs::AccountingReader>(
-      pbs::AccountingOptions{input.file, input.cluster.name, input.now},
-      facts_into<Holding>(input.sink, &SessionSink::holdings), rejected_into(input.sink));
+// What records that hold nothing are.
+struct OtherRecords {
+  std::string_view one, many;
+};
+
+Result<FileParser> open_accounting(const ParserInput& input, accounting::ReadRecord read,
+                                   const OtherRecords& others) {
+  const auto reader = std::make_shared<accounting::RecordReader>(
+      read, accounting::Options{input.file, input.cluster.name, input.now},
+      accounting::Sinks{facts_into<Holding>(input.sink, &SessionSink::holdings),
+                        facts_into<Outcome>(input.sink, &SessionSink::outcomes),
+                        rejected_into(input.sink)});
   return FileParser{
       [reader](std::string_view chunk) { return reader->feed(chunk); },
-      [reader, input]() -> Result<void> {
+      [reader, input, others]() -> Result<void> {
         TRY(reader->finish());
-        const pbs::AccountingCounts& counts = reader->counts();
+        const accounting::Counts& counts = reader->counts();
         add_remark(input, counts.never_started, "job ended before it began",
                    "jobs ended before they began");
         add_remark(input, counts.zero_length, "job ended in the second in which it began",
                    "jobs ended in the second in which they began");
-        add_remark(input, counts.others, "record is of a job's way to its end, and holds nothing",
-                   "records are of jobs' ways to their ends, and hold nothing");
+        add_remark(input, counts.used, "job says what it used of processors or memory",
+                   "jobs say what they used of processors or memory");
+        add_remark(input, counts.others, others.one, others.many);
         return {};
       }};
 }
 
+Result<FileParser> open_pbs(const InputFormat&, const ParserInput& input) {
+  return open_accounting(input, pbs::read_record,
+                         {"record is of a job's way to its end, and holds nothing",
+                          "records are of jobs' ways to their ends, and hold nothing"});
+}
+
 Result<FileParser> open_lsf(const InputFormat&, const ParserInput& input) {
-  const auto reader = std::make_shared<lsf::AccountingReader>(
-      lsf::AccountingOptions{input.file, input.cluster.name, input.now},
-      facts_into<Holding>(input.sink, &SessionSink::holdings),
-      facts_into<Outcome>(input.sink, &SessionSink::outcomes), rejected_into(input.sink));
-  return FileParser{[reader](std::string_view chunk) { return reader->feed(chunk); },
-                    [reader, input]() -> Result<void> {
-                      TRY(reader->finish());
-                      add_remark(input, reader->counts().others,
-                                 "record is of another type than JOB_FINISH, and holds nothing",
-                                 "records are of other types than JOB_FINISH, and hold nothing");
-                      return {};
-                    }};
+  return open_accounting(input, lsf::read_record,
+                         {"record is of another type than JOB_FINISH, and holds nothing",
+                          "records are of other types than JOB_FINISH, and hold nothing"});
 }
 
 Result<FileParser> open_grid_engine(const InputFormat&, const ParserInput& input) {
-  const auto reader = std::make_shared<grid_engine::AccountingReader>(
-      grid_engine::AccountingOptions{input.file, input.cluster.name, input.now},
-      facts_into<Holding>(input.sink, &SessionSink::holdings),
-      facts_into<Outcome>(input.sink, &SessionSink::outcomes), rejected_into(input.sink));
-  return FileParser{[reader](std::string_view chunk) { return reader->feed(chunk); },
-                    [reader, input]() -> Result<void> {
-                      TRY(reader->finish());
-                      add_remark(input, reader->counts().others,
-                                 "record is of a task of a parallel job, whose own record has it",
-                                 "records are of tasks of parallel jobs, whose own records have "
-                                 "them");
-                      return {};
-                    }};
+  return open_accounting(input, grid_engine::read_record,
+                         {"record is of a task of a parallel job, whose own record has it",
+                          "records are of tasks of parallel jobs, whose own records have them"});
 }
 
 bool matches_grid_engine(const InputFormat&, const FileStart& start) {
@@ -243,13 +242,13 @@ std::vector<InputFormat> scheduler_inputs() {
        .matches = matches_sacct_text,
        .open = open_sacct_text,
        .cluster_kind = ClusterKind::kSlurm,
-       .outcome_name = kJobWithoutTime},
+       .outcome_name = kJobOutcome},
       {.name = "slurm-json",
        .description = "Slurm accounting (sacct --json)",
        .matches = matches_sacct_json,
        .open = open_sacct_json,
        .cluster_kind = ClusterKind::kSlurm,
-       .outcome_name = kJobWithoutTime},
+       .outcome_name = kJobOutcome},
       {.name = "slurm-conf",
        .description = "Slurm nodes (slurm.conf)",
        .matches = matches_slurm_conf,
@@ -266,19 +265,20 @@ std::vector<InputFormat> scheduler_inputs() {
        .description = "PBS Professional and OpenPBS (accounting log)",
        .matches = matches_pbs,
        .open = open_pbs,
-       .needs_cluster = true},
+       .needs_cluster = true,
+       .outcome_name = kJobOutcome},
       {.name = "lsf",
        .description = "LSF accounting (lsb.acct)",
        .matches = matches_lsf,
        .open = open_lsf,
        .needs_cluster = true,
-       .outcome_name = kJobWithoutTime},
+       .outcome_name = kJobOutcome},
       {.name = "grid-engine",
        .description = "Grid Engine (accounting file)",
        .matches = matches_grid_engine,
        .open = open_grid_engine,
        .needs_cluster = true,
-       .outcome_name = kJobWithoutTime},
+       .outcome_name = kJobOutcome},
       {.name = "openb-pods",
        .description = "Kubernetes pods (openb CSV)",
        .matches = matches_openb_pods,

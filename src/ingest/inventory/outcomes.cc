@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ingest/inventory/fact_table.h"
+#include "ledger/host_usage.h"
 #include "ledger/job_without_time.h"
 
 namespace pennyweight::inventory {
@@ -46,9 +47,14 @@ std::optional<Outcome> read_outcome(const csv::Header& header, csv::Cells& cells
   if (is_measure_of_jobs_without_time(measure)) {
     cells.refuse("measure", "it is kept for jobs that a scheduler's records count; name another");
   }
+  const bool is_of_host = is_measure_of_host_usage(measure);
   const std::uint64_t count = cells.count("count", kOutcomeCountMax);
   Labels labels = read_outcome_labels(header, cells);
   const auto span = read_interval(cells);
+  if (is_of_host && span && span->end() - span->begin() > kHostUsageMax) {
+    cells.refuse("end",
+                 "what a workload used of its hosts is told day by day, or in shorter times");
+  }
   if (cells.refusal()) return std::nullopt;
   Outcome outcome(std::move(cluster), std::move(workload), std::move(measure), *span, count);
   outcome.labels = std::move(labels);

@@ -52,6 +52,14 @@ ActivityMeasures& ActivityMeasures::operator+=(const ActivityMeasures& other) {
   gpu_capacity += other.gpu_capacity;
   cpu_milli_capacity += other.cpu_milli_capacity;
   node_capacity += other.node_capacity;
+  cpu_used += other.cpu_used;
+  cpu_used_of_requested += other.cpu_used_of_requested;
+  cpu_milli_known += other.cpu_milli_known;
+  memory_used += other.memory_used;
+  memory_used_of_requested += other.memory_used_of_requested;
+  memory_bytes_known += other.memory_bytes_known;
+  memory_peak += other.memory_peak;
+  memory_bytes_peak_known += other.memory_bytes_peak_known;
   for (std::size_t i = 0; i < std::size(cpu_by_size); ++i) cpu_by_size[i] += other.cpu_by_size[i];
   return *this;
 }
@@ -152,6 +160,16 @@ bool Activity::passes(const Holding& holding, const Portion& portion,
   });
 }
 
+std::vector<std::string> Activity::keys_of(const Holding& holding, const Portion& portion,
+                                           const Labels& resolved) const {
+  std::vector<std::string> keys;
+  for (const std::string& dimension : options_.by) {
+    const auto value = values_.of(dimension, holding, portion.node, resolved);
+    keys.push_back(value && !value->empty() ? *value : kNoValue);
+  }
+  return keys;
+}
+
 std::vector<std::pair<std::string, Interval>> Activity::buckets_of(const Interval& time) const {
   const TimeZone& zone = policy_.time_zone;
   std::vector<std::pair<std::string, Interval>> buckets;
@@ -189,12 +207,7 @@ void Activity::add(const Holding& holding) {
   for (const Portion& portion : portions) {
     if (!passes(holding, portion, resolved)) continue;
     any = true;
-    std::vector<std::string> keys;
-    for (const std::string& dimension : options_.by) {
-      const auto value = values_.of(dimension, holding, portion.node, resolved);
-      keys.push_back(value && !value->empty() ? *value : kNoValue);
-    }
-    by_row[std::move(keys)].push_back(&portion);
+    by_row[keys_of(holding, portion, resolved)].push_back(&portion);
   }
   if (!any) return;
   const bool is_further = is_run_in({"total", {}}, holding);
@@ -259,6 +272,48 @@ void Activity::add(const Holding& holding) {
   for (const auto& [keys, of] : by_row) all.insert(all.end(), of.begin(), of.end());
   total_ +=
       measure(all, Interval(times.front().second.begin(), times.back().second.end()), is_further);
+}
+
+void Activity::add_host_usage(const Holding& holding, const HostUsageDay& usage,
+                              const Interval& day) {
+  if (holding.is_reservation) return;
+  const auto time = day.overlap(holding.held);
+  if (!time) return;
+  const auto buckets = buckets_of(*time);
+  if (buckets.empty()) return;
+  const Interval& cut = buckets.front().second;
+  const auto cpu = usage.used(kHostCpuUsed, holding.workload, cut);
+  const auto memory = usage.used(kHostMemoryUsed, holding.workload, cut);
+  const auto peak = usage.used(kHostMemoryPeak, holding.workload, cut);
+  if (cpu.known_ms + memory.known_ms + peak.known_ms == 0) return;
+  // Of the holdings of one run the first stands for it.
+  if (is_run_in({"host usage " + to_text(day.begin()), {}}, holding)) return;
+  const Labels resolved =
+      resolve_dimensions(holding.cluster, holding.workload, holding.labels, policy_);
+  const std::vector<Portion> portions = portions_of(holding);
+  for (std::size_t i = 0; i < portions.size(); ++i) {
+    const Portion& portion = portions[i];
+    if (!passes(holding, portion, resolved)) continue;
+    // Which node used how much is not known: it is spread evenly, as what was requested is.
+    const auto part = [&](UInt128 whole) {
+      return whole / portions.size() + (i < whole % portions.size() ? 1 : 0);
+    };
+    ActivityMeasures used;
+    used.cpu_used = part(cpu.amount);
+    if (portion.cpu_milli.value_or(0) > 0) {
+      used.cpu_used_of_requested = used.cpu_used;
+      used.cpu_milli_known = UInt128{*portion.cpu_milli} * cpu.known_ms;
+    }
+    used.memory_used = part(memory.amount);
+    if (portion.memory_bytes.value_or(0) > 0) {
+      used.memory_used_of_requested = used.memory_used;
+      used.memory_bytes_known = UInt128{*portion.memory_bytes} * memory.known_ms;
+      used.memory_peak = part(peak.amount);
+      used.memory_bytes_peak_known = UInt128{*portion.memory_bytes} * peak.known_ms;
+    }
+    rows_[{buckets.front().first, keys_of(holding, portion, resolved)}] += used;
+    total_ += used;
+  }
 }
 
 void Activity::add(const Outcome& outcome) {

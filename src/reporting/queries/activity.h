@@ -24,6 +24,7 @@
 #include "ledger/outcome.h"
 #include "ledger/summary.h"
 #include "reporting/queries/holding_dimensions.h"
+#include "reporting/queries/host_usage_day.h"
 
 namespace pennyweight {
 
@@ -50,6 +51,16 @@ struct ActivityMeasures {
   GpuTime gpu_capacity;
   UInt128 cpu_milli_capacity = 0;
   UInt128 node_capacity = 0;
+  // What they used of their hosts, in the time in which it is known, and what they had requested
+  // then. Beside each: what those used that had requested anything.
+  UInt128 cpu_used = 0;  // one core
+  UInt128 cpu_used_of_requested = 0;
+  UInt128 cpu_milli_known = 0;
+  UInt128 memory_used = 0;  // KiB
+  UInt128 memory_used_of_requested = 0;
+  UInt128 memory_bytes_known = 0;
+  UInt128 memory_peak = 0;  // KiB, of those that had requested memory
+  UInt128 memory_bytes_peak_known = 0;
   // CPU time of jobs by their number of cores: under 50, 250, 500 and 1,000, and more.
   UInt128 cpu_by_size[5] = {};
 
@@ -89,6 +100,8 @@ class Activity {
   void add(const Holding& holding);
   // A job that held nothing, which counts where jobs are counted; other outcomes do not.
   void add(const Outcome& outcome);
+  // Adds what a holding used of its hosts on a day, or a part of it. Once for each day.
+  void add_host_usage(const Holding& holding, const HostUsageDay& usage, const Interval& day);
   // Adds what the nodes have, if the rows are of nodes and the time has borders or `until` ends it.
   void add_capacity(Instant until);
 
@@ -114,6 +127,8 @@ class Activity {
   static Portion portion_on(const Holding& holding, const Node* node, std::uint64_t devices,
                             const std::string& model, const std::string& profile);
   bool passes(const Holding& holding, const Portion& portion, const Labels& resolved) const;
+  std::vector<std::string> keys_of(const Holding& holding, const Portion& portion,
+                                   const Labels& resolved) const;
   std::vector<std::pair<std::string, Interval>> buckets_of(const Interval& time) const;
   // Whether `row` has another holding of this run of a job already: a job with several kinds of
   // device has a holding for each, and is one job.

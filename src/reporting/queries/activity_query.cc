@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/billing_period.h"
@@ -13,6 +15,7 @@
 #include "reporting/queries/activity.h"
 #include "reporting/queries/costs.h"
 #include "reporting/queries/holding_selection.h"
+#include "reporting/queries/host_usage_day.h"
 #include "reporting/queries/usage_query.h"
 
 namespace pennyweight {
@@ -20,6 +23,7 @@ namespace {
 
 constexpr std::string_view kActivityReport = "activity";
 constexpr std::string_view kMeasures = "measures";
+constexpr std::string_view kEfficiency = "efficiency";
 constexpr std::string_view kXdmodJobs = "xdmod:jobs";
 constexpr std::string_view kClusterUtilization = "sreport:cluster-utilization";
 constexpr std::string_view kUserByAccount = "sreport:UserUtilizationByAccount";
@@ -106,6 +110,44 @@ std::vector<MeasureColumn> columns_of_activity(bool has_capacity) {
   return columns;
 }
 
+Cell efficiency(UInt128 used, UInt128 requested) {
+  if (requested == 0) return {};
+  return Ratio{static_cast<Int128>(used), static_cast<Int128>(requested)};
+}
+
+// Requested beside used, in the time whose use is known.
+std::vector<MeasureColumn> columns_of_efficiency() {
+  const auto percent_column = [](const char* name, const char* title) {
+    return Column{name, title, ColumnKind::kPercent};
+  };
+  return {{count_column("jobs_running", "running"), [](const M& m) -> Cell { return m.running; }},
+          {hours_column("cpu_hours", "CPU-hours"),
+           [](const M& m) -> Cell { return hours_of_milli(m.cpu_milli); }},
+          {hours_column("cpu_hours_known", "with known use"),
+           [](const M& m) -> Cell { return hours_of_milli(m.cpu_milli_known); }},
+          {hours_column("cpu_hours_used", "used"),
+           [](const M& m) -> Cell { return hours_of_ms(m.cpu_used); }},
+          {percent_column("cpu_efficiency", "CPU efficiency"),
+           [](const M& m) -> Cell {
+             return efficiency(m.cpu_used_of_requested * 1000, m.cpu_milli_known);
+           }},
+          {hours_column("memory_gib_hours", "memory GiB-hours"),
+           [](const M& m) -> Cell { return gib_hours(m.memory_bytes); }},
+          {hours_column("memory_gib_hours_known", "with known use"),
+           [](const M& m) -> Cell { return gib_hours(m.memory_bytes_known); }},
+          {hours_column("memory_gib_hours_used", "used"),
+           [](const M& m) -> Cell { return gib_hours(m.memory_used * 1024); }},
+          {percent_column("memory_efficiency", "memory efficiency"),
+           [](const M& m) -> Cell {
+             return efficiency(m.memory_used_of_requested * 1024, m.memory_bytes_known);
+           }},
+          {hours_column("memory_gib_hours_peak_known", "with known peak"),
+           [](const M& m) -> Cell { return gib_hours(m.memory_bytes_peak_known); }},
+          {percent_column("memory_peak_efficiency", "peak of memory"), [](const M& m) -> Cell {
+             return efficiency(m.memory_peak * 1024, m.memory_bytes_peak_known);
+           }}};
+}
+
 // The statistics of Open XDMoD's realm Jobs, under its own names.
 std::vector<MeasureColumn> columns_of_xdmod() {
   return {{count_column("job_count", "Number of Jobs Ended"),
@@ -186,6 +228,7 @@ struct ReportForm {
 
 ReportForm form_of(std::string_view name, bool has_capacity) {
   if (name == kXdmodJobs) return {{}, columns_of_xdmod()};
+  if (name == kEfficiency) return {{}, columns_of_efficiency()};
   if (name == kClusterUtilization) return {{"cluster"}, columns_of_utilization()};
   if (name == kAccountByUser) {
     return {{"cluster", "slurm_account", "label:user"}, columns_of_account_by_user()};
@@ -205,6 +248,7 @@ Table table_of(const Activity& activity, const ActivityOptions& options, std::st
   const ReportForm form = form_of(name, activity.has_capacity());
   Table table{.title = name == kActivityReport ? "Activity"
                        : name == kMeasures     ? "Measures"
+                       : name == kEfficiency   ? "Efficiency of CPUs and memory"
                                                : std::string(name),
               .currency = {},
               .columns = {},
@@ -293,12 +337,43 @@ void join_usage(Table& table, const Table& usage, std::size_t keys) {
   table.notes.insert(table.notes.end(), usage.notes.begin(), usage.notes.end());
 }
 
+// Day by day, so that memory does not depend on how many there are.
+Result<void> add_host_usage(Store& store, const ClusterId& cluster, const Interval& range,
+                            const TimeZone& zone, Activity& activity) {
+  // The days on which anything was used: nobody reads two hundred empty years.
+  std::set<Instant> days;
+  TRY(store.scan_outcomes(cluster, range, [&](std::span<const Outcome> some) {
+    for (const Outcome& outcome : some) {
+      if (!is_measure_of_host_usage(outcome.measure)) continue;
+      days.insert(start_of_day(outcome.during.begin(), zone));
+      days.insert(start_of_day(outcome.during.end() - std::chrono::milliseconds(1), zone));
+    }
+    return true;
+  }));
+  for (const Instant first : days) {
+    const auto day = day_of(first, zone).overlap(range);
+    if (!day) continue;
+    HostUsageDay usage(*day);
+    TRY(store.scan_outcomes(cluster, usage.begins(), [&](std::span<const Outcome> some) {
+      for (const Outcome& outcome : some) usage.add(outcome);
+      return true;
+    }));
+    if (usage.empty()) continue;
+    TRY(store.scan_holdings(cluster, *day, [&](std::span<const Holding> some) {
+      for (const Holding& holding : some) activity.add_host_usage(holding, usage, *day);
+      return true;
+    }));
+  }
+  return {};
+}
+
 }  // namespace
 
 const std::vector<NamedActivityReport>& activity_reports() {
   static const std::vector<NamedActivityReport> kReports = {
       {kActivityReport, "jobs and hours, by any dimension of holdings"},
       {kMeasures, "activity, and what telemetry saw: utilisation and energy"},
+      {kEfficiency, "CPUs and memory requested and used"},
       {kXdmodJobs, "the statistics of Open XDMoD's realm Jobs"},
       {kClusterUtilization, "sreport cluster Utilization, in minutes"},
       {kAccountByUser, "sreport cluster AccountUtilizationByUser, in minutes"},
@@ -358,6 +433,9 @@ Result<Table> query_activity(Store& store, const ActivityQuery& params, const Po
       for (const Outcome& outcome : some) activity.add(outcome);
       return true;
     }));
+    if (params.as != kEfficiency) continue;
+    TRY(add_host_usage(store, ClusterId(cluster), Interval(from, range.end()), policy.time_zone,
+                       activity));
   }
   activity.add_capacity(std::min(options.to.value_or(now), now));
   Table table = table_of(activity, options, params.as);

@@ -12,6 +12,7 @@
 #include "config/nearest.h"
 #include "core/billing_period.h"
 #include "core/try.h"
+#include "ledger/host_usage.h"
 #include "ledger/job_without_time.h"
 #include "reporting/queries/run_scan.h"
 #include "reporting/queries/selection.h"
@@ -105,7 +106,10 @@ Result<void> add_outcomes(Store& store, const TimeZone& zone, std::span<const Sc
     for (const ClusterId& cluster : clusters) {
       TRY(store.scan_outcomes(cluster, during, [&](std::span<const Outcome> batch) {
         for (const Outcome& outcome : batch) {
-          if (is_measure_of_jobs_without_time(outcome.measure)) continue;
+          if (is_measure_of_jobs_without_time(outcome.measure) ||
+              is_measure_of_host_usage(outcome.measure)) {
+            continue;
+          }
           if (visible(outcome.cluster, outcome.workload)) costs.add_outcome(outcome);
         }
         return true;

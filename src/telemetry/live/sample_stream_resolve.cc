@@ -11,6 +11,10 @@ namespace {
 
 using telemetry::Quantity;
 
+// The quantities of outcomes, which have none of their own, as snapshots keep them.
+constexpr Quantity kOutcomeCounter = Quantity::kEnergy;
+constexpr Quantity kOutcomeLevel = Quantity::kMemoryUsed;
+
 Hash128 group_identity(const telemetry::DeviceSeries& series) {
   Fingerprint print;
   print.add("device").add(series.cluster.text()).add(series.gpu.text());
@@ -135,9 +139,11 @@ SampleStream::ResolvedSeries SampleStream::resolve_outcome(telemetry::OutcomeSer
                       first_at);
   ResolvedSeries known;
   known.kind = SeriesKind::kMember;
-  known.index = find_or_add_member(identity, Quantity::kEnergy, true, group, series.component);
+  const double unit = static_cast<double>(series.level_unit.value_or(1));
+  known.index = find_or_add_member(identity, series.level_unit ? kOutcomeLevel : kOutcomeCounter,
+                                   true, group, series.component);
   known.source = source_index(series.source);
-  known.scale = scale_index({.scale = static_cast<double>(series.per), .is_outcome = true});
+  known.scale = scale_index({.scale = static_cast<double>(series.per) / unit, .is_outcome = true});
   return known;
 }
 
@@ -167,7 +173,8 @@ std::uint32_t SampleStream::find_or_add_member(const Hash128& identity, Quantity
                                                bool is_outcome, std::uint32_t group,
                                                const std::string& component) {
   if (const std::uint32_t* const found = member_by_identity_.find(identity)) return *found;
-  Member member(Accumulator(is_outcome ? Aggregation::kTotal : aggregation_for(quantity)));
+  const bool is_total = is_outcome && quantity != kOutcomeLevel;
+  Member member(Accumulator(is_total ? Aggregation::kTotal : aggregation_for(quantity)));
   member.group = group;
   member.quantity = quantity;
   member.is_used = true;

@@ -2734,7 +2734,7 @@ export interface operations {
                 /** @description A row for each day, week (from Monday) or month. */
                 step?: "none" | "day" | "week" | "month";
                 /** @description Which report. */
-                as?: "activity" | "measures" | "xdmod:jobs" | "sreport:cluster-utilization" | "sreport:AccountUtilizationByUser" | "sreport:UserUtilizationByAccount" | "sreport:SizesByAccount";
+                as?: "activity" | "measures" | "efficiency" | "xdmod:jobs" | "sreport:cluster-utilization" | "sreport:AccountUtilizationByUser" | "sreport:UserUtilizationByAccount" | "sreport:SizesByAccount";
                 /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
                 format?: components["parameters"]["TableFormat"];
             };

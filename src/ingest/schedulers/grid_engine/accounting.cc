@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <expected>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,10 +11,18 @@
 #include "core/limits.h"
 #include "core/plain_text.h"
 #include "core/try.h"
+#include "ledger/holding.h"
 #include "ledger/job_without_time.h"
 
 namespace pennyweight::grid_engine {
 namespace {
+
+using accounting::kSecondsMax;
+using accounting::mistake;
+using accounting::Options;
+using accounting::Read;
+using accounting::Run;
+using accounting::whole_number;
 
 // The fields of sge_accounting(5) that are read.
 enum Field : std::size_t {
@@ -35,32 +41,14 @@ enum Field : std::size_t {
   kProject = 31,
   kSlots = 34,
   kTask = 35,
+  kCpu = 36,
   kCategory = 39,
   kPeTask = 41,
+  kMaxVmem = 42,
   kFieldsMin = 43,  // up to maxvmem; later versions have more
 };
 
-constexpr std::uint64_t kSecondsMax = 7'258'118'399;  // the year 2199
 constexpr std::uint64_t kSlotsMax = 1'000'000;
-
-struct Mistake {
-  std::string field;
-  std::string reason;
-};
-
-template <class Value>
-using Read = std::expected<Value, Mistake>;
-
-std::unexpected<Mistake> mistake(std::string_view field, std::string reason) {
-  return std::unexpected(Mistake{std::string(field), std::move(reason)});
-}
-
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
@@ -159,145 +147,81 @@ Read<Labels> labels_of(const std::vector<std::string_view>& fields,
   return labels;
 }
 
-// One of the two.
-struct Found {
-  std::optional<Holding> holding;
-  std::optional<Outcome> without_time;
-};
+// Grid Engine writes 0 where it measured nothing. maxvmem is bytes, with a fraction in some
+// versions.
+HostUsage usage_of(const std::vector<std::string_view>& fields) {
+  HostUsage used;
+  const auto cpu_ms = accounting::seconds_as_ms(fields[kCpu]);
+  if (cpu_ms && *cpu_ms > 0) used.cpu_core_ms = cpu_ms;
+  const std::string_view bytes_text = fields[kMaxVmem].substr(0, fields[kMaxVmem].find('.'));
+  const std::uint64_t peak_kib = whole_number(bytes_text).value_or(0) / 1024;
+  if (peak_kib > 0) used.memory_peak_kib = peak_kib;
+  return used;
+}
 
-Read<Found> facts_of(const std::vector<std::string_view>& fields, const AccountingOptions& options,
-                     AccountingCounts& counts) {
-  const auto job = number(fields, kJobNumber, "job_number", UINT64_MAX);
-  if (!job) return std::unexpected(job.error());
-  const auto task = number(fields, kTask, "task_number", UINT32_MAX);
-  if (!task) return std::unexpected(task.error());
-  const auto slots = number(fields, kSlots, "slots", kSlotsMax);
-  if (!slots) return std::unexpected(slots.error());
-  const auto failed = number(fields, kFailed, "failed", UINT32_MAX);
-  if (!failed) return std::unexpected(failed.error());
-  const auto exit_status = number(fields, kExitStatus, "exit_status", UINT32_MAX);
-  if (!exit_status) return std::unexpected(exit_status.error());
-  const auto submitted = time_of(fields, kSubmission, "submission_time");
-  if (!submitted) return std::unexpected(submitted.error());
-  const auto start = time_of(fields, kStart, "start_time");
-  if (!start) return std::unexpected(start.error());
-  const auto end = time_of(fields, kEnd, "end_time");
-  if (!end) return std::unexpected(end.error());
-  auto labels = labels_of(fields, *submitted, *failed != 0 || *exit_status != 0);
-  if (!labels) return std::unexpected(std::move(labels.error()));
-  const WorkloadId workload(*task == 0 ? std::to_string(*job) : fmt::format("{}[{}]", *job, *task));
+Read<Run> run_of(const std::vector<std::string_view>& fields, const Options& options) {
+  const auto job = TRY(number(fields, kJobNumber, "job_number", UINT64_MAX));
+  const auto task = TRY(number(fields, kTask, "task_number", UINT32_MAX));
+  const auto slots = TRY(number(fields, kSlots, "slots", kSlotsMax));
+  const auto failed = TRY(number(fields, kFailed, "failed", UINT32_MAX));
+  const auto exit_status = TRY(number(fields, kExitStatus, "exit_status", UINT32_MAX));
+  const auto submitted = TRY(time_of(fields, kSubmission, "submission_time"));
+  const auto start = TRY(time_of(fields, kStart, "start_time"));
+  const auto end = TRY(time_of(fields, kEnd, "end_time"));
+  auto labels = TRY(labels_of(fields, submitted, failed != 0 || exit_status != 0));
+  const WorkloadId workload(task == 0 ? std::to_string(job) : fmt::format("{}[{}]", job, task));
 
-  const std::optional<Instant> last = *end ? *end : *submitted;
-  if (!last) return mistake("end_time", "it has neither an end nor a submission");
-  if (*last > options.read_at) {
-    return mistake("end_time",
-                   fmt::format("it ended at {}, after the file was read", to_text(*last)));
-  }
-  if (!*start || *start == *end) {
-    const bool started = start->has_value();
-    ++(started ? counts.zero_length : counts.never_started);
-    return Found{std::nullopt, job_without_time(options.cluster, workload,
-                                                started ? kJobsOfZeroLength : kJobsNeverStarted,
-                                                *last, *std::move(labels))};
-  }
-  if (!*end) {
-    return mistake("end_time", fmt::format("it has no end, but began at {}", to_text(**start)));
-  }
-  if (**end < **start) {
-    return mistake("end_time", fmt::format("it ended at {}, before it began at {}", to_text(*last),
-                                           to_text(**start)));
+  // A job that never ran may have no end either: then it is told when it was submitted.
+  const std::optional<Instant> last = end || start ? end : submitted;
+  if (!last && !start) return mistake("end_time", "it has neither an end nor a submission");
+  const auto held = TRY(accounting::run_interval({start, last}, options, "end_time"));
+  if (!held) {
+    return Run{.without_time = job_without_time(options.cluster, workload,
+                                                start ? kJobsOfZeroLength : kJobsNeverStarted,
+                                                *last, std::move(labels))};
   }
   const std::string_view host = fields[kHost];
   if (host.empty() || host == "UNKNOWN" || host.size() > limits::kIdBytesMax) {
     return mistake("hostname", "the job ran, but on no host that has a name");
   }
-  if (*slots == 0) return mistake("slots", "the job ran, but had no slots");
-  const auto gpus = requested_gpus(fields[kCategory]);
-  if (!gpus) return std::unexpected(gpus.error());
-  if (gpus->value_or(0) > 0 && *slots > 1) {
+  if (slots == 0) return mistake("slots", "the job ran, but had no slots");
+  const auto gpus = TRY(requested_gpus(fields[kCategory]));
+  if (gpus.value_or(0) > 0 && slots > 1) {
     return mistake("category",
                    fmt::format("{} slots requested GPUs, and nothing says whether the number is of "
                                "the job or of each slot, nor on which hosts they were; give the "
                                "job as a table of holdings",
-                               *slots));
+                               slots));
   }
-  const auto devices = static_cast<std::uint32_t>(gpus->value_or(0));
-  Holding holding(options.cluster, workload, Interval(**start, **end),
+  const auto devices = static_cast<std::uint32_t>(gpus.value_or(0));
+  Holding holding(options.cluster, workload, *held,
                   OnNodes{{{NodeId(std::string(host)), devices}}});
-  holding.attempt = to_text(**start);
-  holding.cpu_milli = *slots * 1000;
-  holding.labels = *std::move(labels);
-  return Found{std::move(holding), std::nullopt};
+  holding.attempt = to_text(held->begin());
+  holding.cpu_milli = slots * 1000;
+  holding.labels = std::move(labels);
+  return Run{.holding = std::move(holding), .used = usage_of(fields)};
 }
 
 }  // namespace
 
 bool is_accounting_file(std::string_view beginning) {
-  while (beginning.starts_with('#')) {
-    const std::size_t end = beginning.find('\n');
-    if (end == std::string_view::npos) return false;
-    beginning.remove_prefix(end + 1);
-  }
+  beginning = accounting::without_comments(beginning);
   const auto fields = split(beginning.substr(0, beginning.find_first_of("\r\n")), ':');
   if (fields.size() < kFieldsMin) return false;
   constexpr std::array kNumbers = {kJobNumber, kSubmission, kStart, kEnd, kFailed, kSlots, kTask};
-  for (const Field field : kNumbers) {
-    if (!whole_number(fields[field])) return false;
-  }
-  return true;
+  return std::ranges::all_of(kNumbers,
+                             [&](Field field) { return whole_number(fields[field]).has_value(); });
 }
 
-AccountingReader::AccountingReader(AccountingOptions options, FactSink<Holding> holdings,
-                                   FactSink<Outcome> without_time, FactSink<RejectedRow> rejected)
-    : options_(std::move(options)),
-      holdings_(std::move(holdings)),
-      without_time_(std::move(without_time)),
-      rejected_(std::move(rejected)),
-      lines_([this](const FedLine& line) { return read_record(line); }) {}
-
-Result<void> AccountingReader::finish() {
-  TRY(lines_.finish());
-  TRY(holdings_.flush());
-  TRY(without_time_.flush());
-  return rejected_.flush();
-}
-
-Result<void> AccountingReader::read_record(const FedLine& line) {
-  if (line.text.starts_with('#')) return {};
-  const auto reject = [&](std::string_view field, std::string_view reason) -> Result<void> {
-    ++counts_.rejected;
-    return rejected_.add({.file = options_.file,
-                          .line = line.number,
-                          .column = std::string(field),
-                          .reason = printable_text(reason, limits::kRejectedTextBytesMax),
-                          .text = printable_text(line.text, limits::kRejectedTextBytesMax)});
-  };
-  if (line.is_too_long) {
-    return reject("", fmt::format("it has more than {} bytes", limits::kRowBytesMax));
-  }
-  if (!is_plain_text(line.text)) return reject("", "it is not UTF-8 text");
-  const auto fields = split(line.text, ':');
+Read<std::optional<Run>> read_record(std::string_view record, const Options& options) {
+  const auto fields = split(record, ':');
   if (fields.size() < kFieldsMin) {
-    return reject("", fmt::format("it has {} fields of at least {}: it is cut off, or no record of "
-                                  "the accounting file",
-                                  fields.size(), std::size_t{kFieldsMin}));
+    return mistake("", fmt::format("it has {} fields of at least {}: it is cut off, or no record "
+                                   "of the accounting file",
+                                   fields.size(), std::size_t{kFieldsMin}));
   }
-  if (fields[kPeTask] != "NONE" && !fields[kPeTask].empty()) {
-    ++counts_.others;
-    return {};
-  }
-  AccountingCounts seen = counts_;
-  auto found = facts_of(fields, options_, seen);
-  if (!found) return reject(found.error().field, found.error().reason);
-  counts_ = seen;
-  ++counts_.runs;
-  if (found->without_time) {
-    found->without_time->source = {line.number};
-    return without_time_.add(*std::move(found->without_time));
-  }
-  found->holding->source = {line.number};
-  ++counts_.holdings;
-  return holdings_.add(*std::move(found->holding));
+  if (fields[kPeTask] != "NONE" && !fields[kPeTask].empty()) return std::nullopt;
+  return TRY(run_of(fields, options));
 }
 
 }  // namespace pennyweight::grid_engine

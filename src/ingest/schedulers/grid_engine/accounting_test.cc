@@ -8,40 +8,12 @@
 #include <sstream>
 #include <string>
 
+#include "ingest/schedulers/accounting/accounting_testing.h"
+
 namespace pennyweight::grid_engine {
 namespace {
 
-std::string read_records(std::string_view text) {
-  std::string shown;
-  AccountingReader reader(
-      {.file = "f", .cluster = ClusterId("c"), .read_at = parse_instant("2026-03-01").value()},
-      [&](std::span<const Holding> some) -> Result<void> {
-        for (const Holding& one : some) {
-          shown += fmt::format("{} {} {} cpu={}", one.workload.text(), to_text(one.placement),
-                               to_text(one.held), one.cpu_milli.value_or(0));
-          for (const auto& [key, value] : one.labels.entries()) {
-            shown += fmt::format(" {}={}", key, value);
-          }
-          shown += "\n";
-        }
-        return {};
-      },
-      [&](std::span<const Outcome> some) -> Result<void> {
-        for (const Outcome& one : some) shown += one.workload.text() + " " + one.measure + "\n";
-        return {};
-      },
-      [&](std::span<const RejectedRow> some) -> Result<void> {
-        for (const RejectedRow& row : some) {
-          shown += fmt::format("{} {}: {}\n", row.line, row.column, row.reason);
-        }
-        return {};
-      });
-  EXPECT_TRUE(reader.feed(text));
-  EXPECT_TRUE(reader.finish());
-  const AccountingCounts& counts = reader.counts();
-  if (counts.others > 0) shown += fmt::format("{} others\n", counts.others);
-  return shown;
-}
+std::string read_records(std::string_view text) { return accounting::shown(read_record, text); }
 
 std::string record(std::string_view category, std::string_view slots = "1",
                    std::string_view task = "0", std::string_view start = "1770865200",
@@ -56,6 +28,12 @@ constexpr std::string_view kHour = "2026-02-12T03:00:00Z/2026-02-12T04:00:00Z";
 constexpr std::string_view kLabels =
     "account=sge exit_code=0 group=staff job_name=train partition=gpu.q queue=gpu.q "
     "state=COMPLETED submit_time=2026-02-12T02:00:00Z user=ann\n";
+
+// cpu 8.0 s and a maxvmem of 1024 bytes.
+TEST(GridEngineAccounting, AJobTellsWhatItUsed) {
+  EXPECT_EQ(accounting::shown_usage(read_record, record("")),
+            "cpu_used_core_ms=8000 memory_peak_kib=1");
+}
 
 TEST(GridEngineAccounting, AJobHoldsTheGpusOfItsRequest) {
   const auto holds = [&](std::string_view id, int gpus, int cpus) {

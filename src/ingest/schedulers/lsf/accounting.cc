@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <expected>
 #include <map>
 #include <optional>
 #include <span>
@@ -15,33 +13,23 @@
 #include "core/limits.h"
 #include "core/plain_text.h"
 #include "core/try.h"
+#include "ledger/holding.h"
 #include "ledger/job_without_time.h"
 
 namespace pennyweight::lsf {
 namespace {
 
-constexpr std::uint64_t kSecondsMax = 7'258'118'399;  // the year 2199
+using accounting::kSecondsMax;
+using accounting::mistake;
+using accounting::Mistake;
+using accounting::Options;
+using accounting::Read;
+using accounting::Run;
+using accounting::whole_number;
+
+constexpr std::uint64_t kPeakKibMax = std::uint64_t{1} << 50;
 constexpr std::string_view kFinish = "JOB_FINISH";
 constexpr std::size_t kFieldsMax = 1'000'000;  // a job of a hundred thousand slots names each
-
-struct Mistake {
-  std::string field;
-  std::string reason;
-};
-
-template <class Value>
-using Read = std::expected<Value, Mistake>;
-
-std::unexpected<Mistake> mistake(std::string_view field, std::string reason) {
-  return std::unexpected(Mistake{std::string(field), std::move(reason)});
-}
-
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 struct Field {
   std::string text;
@@ -96,6 +84,10 @@ class Cursor {
     return *value;
   }
   void skip(std::string_view name) { next(name); }
+  std::string any(std::string_view name) {
+    const Field* field = next(name);
+    return field == nullptr ? std::string() : field->text;
+  }
   // The fields that were not taken yet.
   std::span<const Field> rest() const { return std::span(fields_).subspan(at_); }
 
@@ -122,6 +114,7 @@ using Hosts = std::map<std::string, std::uint64_t>;  // slots by host
 struct Job {
   std::uint64_t id = 0, index = 0, submitted = 0, started = 0, ended = 0, status = 0;
   std::string user, queue, name, project, exit_status;
+  std::string user_time, system_time;  // seconds, "-1" where they are not known
   Hosts hosts;
   std::uint64_t slots = 0;
 };
@@ -171,7 +164,9 @@ Job read_job(Cursor& cursor) {
   cursor.skip("hostFactor");
   job.name = cursor.text("jobName");
   cursor.text("command");
-  for (int i = 0; i < 19; ++i) cursor.skip("lsfRusage");
+  job.user_time = cursor.any("ru_utime");
+  job.system_time = cursor.any("ru_stime");
+  for (int i = 2; i < 19; ++i) cursor.skip("lsfRusage");
   cursor.text("mailUser");
   job.project = cursor.text("projectName");
   job.exit_status = std::to_string(cursor.number("exitStatus", UINT32_MAX));
@@ -261,118 +256,67 @@ Read<Labels> labels_of(const Job& job) {
   return labels;
 }
 
-// One of the two, or neither where the job held nothing and no time is known.
-struct Found {
-  std::optional<Holding> holding;
-  std::optional<Outcome> without_time;
-};
+// LSF writes 0 and -1 where it measured nothing. maxRMem is KiB, the first field after the index.
+HostUsage usage_of(const Job& job, std::span<const Field> after_index) {
+  HostUsage used;
+  const auto user_ms = accounting::seconds_as_ms(job.user_time);
+  const auto system_ms = accounting::seconds_as_ms(job.system_time);
+  const std::uint64_t cpu_ms = user_ms.value_or(0) + system_ms.value_or(0);
+  if (cpu_ms > 0) used.cpu_core_ms = cpu_ms;
+  if (after_index.empty() || after_index.front().is_quoted) return used;
+  const auto peak_kib = whole_number(after_index.front().text);
+  if (peak_kib && *peak_kib > 0 && *peak_kib < kPeakKibMax) used.memory_peak_kib = peak_kib;
+  return used;
+}
 
-Read<Found> facts_of(const std::vector<Field>& fields, const AccountingOptions& options,
-                     AccountingCounts& counts) {
+Read<Run> run_of(const std::vector<Field>& fields, const Options& options) {
   Cursor cursor(fields);
   const Job job = read_job(cursor);
   if (cursor.mistake()) return std::unexpected(*cursor.mistake());
   const auto end = from_unix_seconds(static_cast<std::int64_t>(job.ended));
-  if (end > options.read_at) {
-    return mistake("eventTime",
-                   fmt::format("it ended at {}, after the file was read", to_text(end)));
-  }
-  auto labels = labels_of(job);
-  if (!labels) return std::unexpected(std::move(labels.error()));
+  std::optional<Instant> begin;
+  if (job.started > 0) begin = from_unix_seconds(static_cast<std::int64_t>(job.started));
+  const auto held = TRY(accounting::run_interval({begin, end}, options, "eventTime"));
+  auto labels = TRY(labels_of(job));
   const WorkloadId workload(job.index == 0 ? std::to_string(job.id)
                                            : fmt::format("{}[{}]", job.id, job.index));
-  if (job.started == 0 || job.started == job.ended) {
-    const bool started = job.started != 0;
-    ++(started ? counts.zero_length : counts.never_started);
-    return Found{std::nullopt, job_without_time(options.cluster, workload,
-                                                started ? kJobsOfZeroLength : kJobsNeverStarted,
-                                                end, *std::move(labels))};
-  }
-  const auto begin = from_unix_seconds(static_cast<std::int64_t>(job.started));
-  if (end < begin) {
-    return mistake("eventTime", fmt::format("it ended at {}, before it began at {}", to_text(end),
-                                            to_text(begin)));
+  if (!held) {
+    return Run{.without_time = job_without_time(options.cluster, workload,
+                                                begin ? kJobsOfZeroLength : kJobsNeverStarted, end,
+                                                std::move(labels))};
   }
   if (job.hosts.empty()) return mistake("numExHosts", "the job ran, but on no host");
   if (job.hosts.size() > limits::kGpusPerHoldingMax) return mistake("execHosts", "too many hosts");
-  const auto gpus = gpus_of(fields, cursor.rest(), job);
-  if (!gpus) return std::unexpected(gpus.error());
+  const auto gpus = TRY(gpus_of(fields, cursor.rest(), job));
   OnNodes on;
-  for (const auto& [host, count] : *gpus) {
+  for (const auto& [host, count] : gpus) {
     on.parts.push_back({NodeId(host), static_cast<std::uint32_t>(count)});
   }
-  Holding holding(options.cluster, workload, Interval(begin, end), std::move(on));
-  holding.attempt = to_text(begin);
+  Holding holding(options.cluster, workload, *held, std::move(on));
+  holding.attempt = to_text(held->begin());
   holding.cpu_milli = job.slots * 1000;
-  holding.labels = *std::move(labels);
-  return Found{std::move(holding), std::nullopt};
+  holding.labels = std::move(labels);
+  return Run{.holding = std::move(holding), .used = usage_of(job, cursor.rest())};
 }
 
 }  // namespace
 
 bool is_accounting_file(std::string_view beginning) {
-  while (beginning.starts_with('#')) {
-    const std::size_t end = beginning.find('\n');
-    if (end == std::string_view::npos) return false;
-    beginning.remove_prefix(end + 1);
-  }
+  beginning = accounting::without_comments(beginning);
   return beginning.starts_with("\"JOB_FINISH\" \"") || beginning.starts_with("\"JOB_NEW\" \"") ||
          beginning.starts_with("\"EVENT_ADRSV_FINISH\" \"") ||
          beginning.starts_with("\"JOB_RESIZE\" \"") ||
          beginning.starts_with("\"JOB_STARTLIMIT\" \"");
 }
 
-AccountingReader::AccountingReader(AccountingOptions options, FactSink<Holding> holdings,
-                                   FactSink<Outcome> without_time, FactSink<RejectedRow> rejected)
-    : options_(std::move(options)),
-      holdings_(std::move(holdings)),
-      without_time_(std::move(without_time)),
-      rejected_(std::move(rejected)),
-      lines_([this](const FedLine& line) { return read_record(line); }) {}
-
-Result<void> AccountingReader::finish() {
-  TRY(lines_.finish());
-  TRY(holdings_.flush());
-  TRY(without_time_.flush());
-  return rejected_.flush();
-}
-
-Result<void> AccountingReader::read_record(const FedLine& fed) {
-  const std::string_view line = fed.text;
-  if (line.starts_with('#')) return {};
-  const auto reject = [&](std::string_view field, std::string_view reason) -> Result<void> {
-    ++counts_.rejected;
-    return rejected_.add({.file = options_.file,
-                          .line = fed.number,
-                          .column = std::string(field),
-                          .reason = printable_text(reason, limits::kRejectedTextBytesMax),
-                          .text = printable_text(line, limits::kRejectedTextBytesMax)});
-  };
-  if (fed.is_too_long) {
-    return reject("", fmt::format("it has more than {} bytes", limits::kRowBytesMax));
-  }
-  if (!is_plain_text(line)) return reject("", "it is not UTF-8 text");
-  const auto fields = fields_of(line);
-  if (!fields) return reject("", "a quote does not end: the record is cut off");
+Read<std::optional<Run>> read_record(std::string_view record, const Options& options) {
+  const auto fields = fields_of(record);
+  if (!fields) return mistake("", "a quote does not end: the record is cut off");
   if (fields->empty() || !fields->front().is_quoted) {
-    return reject("", "it does not begin with a type in quotes: it is no record of lsb.acct");
+    return mistake("", "it does not begin with a type in quotes: it is no record of lsb.acct");
   }
-  if (fields->front().text != kFinish) {
-    ++counts_.others;
-    return {};
-  }
-  AccountingCounts seen = counts_;
-  auto found = facts_of(*fields, options_, seen);
-  if (!found) return reject(found.error().field, found.error().reason);
-  counts_ = seen;
-  ++counts_.runs;
-  if (found->without_time) {
-    found->without_time->source = {fed.number};
-    return without_time_.add(*std::move(found->without_time));
-  }
-  found->holding->source = {fed.number};
-  ++counts_.holdings;
-  return holdings_.add(*std::move(found->holding));
+  if (fields->front().text != kFinish) return std::nullopt;
+  return TRY(run_of(*fields, options));
 }
 
 }  // namespace pennyweight::lsf

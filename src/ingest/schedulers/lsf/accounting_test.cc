@@ -8,40 +8,12 @@
 #include <sstream>
 #include <string>
 
+#include "ingest/schedulers/accounting/accounting_testing.h"
+
 namespace pennyweight::lsf {
 namespace {
 
-std::string read_records(std::string_view text) {
-  std::string shown;
-  AccountingReader reader(
-      {.file = "f", .cluster = ClusterId("c"), .read_at = parse_instant("2026-03-01").value()},
-      [&](std::span<const Holding> some) -> Result<void> {
-        for (const Holding& one : some) {
-          shown += fmt::format("{} {} {} cpu={}", one.workload.text(), to_text(one.placement),
-                               to_text(one.held), one.cpu_milli.value_or(0));
-          for (const auto& [key, value] : one.labels.entries()) {
-            shown += fmt::format(" {}={}", key, value);
-          }
-          shown += "\n";
-        }
-        return {};
-      },
-      [&](std::span<const Outcome> some) -> Result<void> {
-        for (const Outcome& one : some) shown += one.workload.text() + " " + one.measure + "\n";
-        return {};
-      },
-      [&](std::span<const RejectedRow> some) -> Result<void> {
-        for (const RejectedRow& row : some) {
-          shown += fmt::format("{} {}: {}\n", row.line, row.column, row.reason);
-        }
-        return {};
-      });
-  EXPECT_TRUE(reader.feed(text));
-  EXPECT_TRUE(reader.finish());
-  const AccountingCounts& counts = reader.counts();
-  if (counts.others > 0) shown += fmt::format("{} others\n", counts.others);
-  return shown;
-}
+std::string read_records(std::string_view text) { return accounting::shown(read_record, text); }
 
 std::string finish(std::string_view start, std::string_view hosts, std::string_view gpus,
                    std::string_view index = "0", std::string_view end = "1770868800") {
@@ -51,6 +23,16 @@ std::string finish(std::string_view start, std::string_view hosts, std::string_v
       R"(0 0 0 17 3 -1 "" "default" 0 2 "" "" {} 3072 0 "{}" "")"
       "\n",
       end, start, hosts, index, gpus);
+}
+
+// ru_utime 0.1 s, ru_stime 0.2 s and a maxRMem of 3072 KiB.
+TEST(LsfAccounting, AJobTellsWhatItUsed) {
+  EXPECT_EQ(accounting::shown_usage(read_record, finish("1770865200", "1 \"n1\"", "")),
+            "cpu_used_core_ms=300 memory_peak_kib=3072");
+  std::string without = finish("1770865200", "1 \"n1\"", "");
+  without.replace(without.find("0.1 0.2"), 7, "-1 -1");
+  without.replace(without.find(" 3072 "), 6, " 0 ");
+  EXPECT_EQ(accounting::shown_usage(read_record, without), "");
 }
 
 TEST(LsfAccounting, AJobHoldsTheGpusOfItsRequirement) {

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <expected>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,32 +12,22 @@
 #include "core/limits.h"
 #include "core/plain_text.h"
 #include "core/try.h"
+#include "ledger/holding.h"
+#include "ledger/job_without_time.h"
 
 namespace pennyweight::pbs {
 namespace {
 
-constexpr std::uint64_t kSecondsMax = 7'258'118'399;  // the year 2199
+using accounting::kSecondsMax;
+using accounting::mistake;
+using accounting::Options;
+using accounting::Read;
+using accounting::Run;
+using accounting::whole_number;
+
+constexpr std::uint64_t kHoursMax = 1'000'000'000;
 constexpr std::uint64_t kCpusMax = 1'000'000'000;
 constexpr std::string_view kNoProject = "_pbs_project_default";
-
-struct Mistake {
-  std::string key;
-  std::string reason;
-};
-
-template <class Value>
-using Read = std::expected<Value, Mistake>;
-
-std::unexpected<Mistake> mistake(std::string_view key, std::string reason) {
-  return std::unexpected(Mistake{std::string(key), std::move(reason)});
-}
-
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // "10485760kb", "10gb", "512": bytes. PBS's words (kw, mw, …) are of a size that no record states.
 std::optional<std::uint64_t> bytes_of(std::string_view text) {
@@ -201,29 +190,42 @@ Read<Labels> labels_of(const Record& record) {
   return labels;
 }
 
-// A run of a job; nothing where it held nothing, which is counted.
-Read<std::optional<Holding>> holding_of(std::string_view id, const Record& record,
-                                        const AccountingOptions& options,
-                                        AccountingCounts& counts) {
-  const auto start = record.time("start");
-  if (!start) return std::unexpected(start.error());
-  if (!*start) {
-    ++counts.never_started;
-    return std::nullopt;
+// "01:02:03" of resources_used, and hours beyond a day; as milliseconds.
+std::optional<std::uint64_t> clock_ms(std::string_view text) {
+  std::uint64_t seconds = 0;
+  for (int part = 0; part < 3; ++part) {
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    const auto value = whole_number(text.substr(0, colon));
+    const std::uint64_t most = part == 0 ? kHoursMax : 59;
+    if (!value || *value > most || (colon == text.size()) != (part == 2)) return std::nullopt;
+    seconds = seconds * 60 + *value;
+    text.remove_prefix(std::min(colon + 1, text.size()));
   }
-  const auto end = record.time("end");
-  if (!end) return std::unexpected(end.error());
-  if (!*end) return mistake("end", "there is none, though the job began");
-  if (**end > options.read_at) {
-    return mistake("end", fmt::format("it ended at {}, after the file was read", to_text(**end)));
-  }
-  if (**end < **start) {
-    return mistake("end", fmt::format("it ended at {}, before it began at {}", to_text(**end),
-                                      to_text(**start)));
-  }
-  if (**end == **start) {
-    ++counts.zero_length;
-    return std::nullopt;
+  return seconds * 1000;
+}
+
+// PBS writes 0 where a run was too short to be measured.
+HostUsage usage_of(const Record& record) {
+  HostUsage used;
+  const auto cpu_ms = clock_ms(record.value("resources_used.cput"));
+  if (cpu_ms && *cpu_ms > 0) used.cpu_core_ms = cpu_ms;
+  const std::uint64_t peak_kib = bytes_of(record.value("resources_used.mem")).value_or(0) / 1024;
+  if (peak_kib > 0) used.memory_peak_kib = peak_kib;
+  return used;
+}
+
+Read<Run> run_of(std::string_view id, const Record& record, const Options& options) {
+  const auto start = TRY(record.time("start"));
+  const auto end = TRY(record.time("end"));
+  const WorkloadId workload{std::string(id)};
+  if (!start && !end) return Run{};
+  if (!end) return mistake("end", "there is none, though the job began");
+  const auto held = TRY(accounting::run_interval({start, end}, options, "end"));
+  if (!held) {
+    auto labels = TRY(labels_of(record));
+    return Run{.without_time = job_without_time(options.cluster, workload,
+                                                start ? kJobsOfZeroLength : kJobsNeverStarted, *end,
+                                                std::move(labels))};
   }
   const std::string_view vnodes = record.value("exec_vnode");
   if (vnodes.empty()) {
@@ -231,11 +233,10 @@ Read<std::optional<Holding>> holding_of(std::string_view id, const Record& recor
                    "there is none, so on which nodes the job had what is not known; Torque writes "
                    "such records: give its jobs as a table of holdings");
   }
-  auto all = allocation_of(vnodes);
-  if (!all) return std::unexpected(std::move(all.error()));
+  const auto all = TRY(allocation_of(vnodes));
   std::uint64_t devices = 0;
   OnNodes on;
-  for (const auto& [host, gpus] : all->gpus) {
+  for (const auto& [host, gpus] : all.gpus) {
     devices += gpus;
     on.parts.push_back({NodeId(host), static_cast<std::uint32_t>(gpus)});
   }
@@ -246,15 +247,13 @@ Read<std::optional<Holding>> holding_of(std::string_view id, const Record& recor
                                "they were is not known; give the job as a table of holdings",
                                requested));
   }
-  auto labels = labels_of(record);
-  if (!labels) return std::unexpected(std::move(labels.error()));
-  Holding holding(options.cluster, WorkloadId(std::string(id)), Interval(**start, **end),
-                  std::move(on));
-  holding.attempt = to_text(**start);
-  holding.cpu_milli = all->cpus * 1000;
-  holding.memory_bytes = all->memory_bytes;
-  holding.labels = *std::move(labels);
-  return holding;
+  auto labels = TRY(labels_of(record));
+  Holding holding(options.cluster, workload, *held, std::move(on));
+  holding.attempt = to_text(held->begin());
+  holding.cpu_milli = all.cpus * 1000;
+  holding.memory_bytes = all.memory_bytes;
+  holding.labels = std::move(labels);
+  return Run{.holding = std::move(holding), .used = usage_of(record)};
 }
 
 // "04/16/2025 10:19:48".
@@ -275,58 +274,21 @@ bool is_accounting_record(std::string_view line) {
          line[kStampBytes + 2] == ';';
 }
 
-AccountingReader::AccountingReader(AccountingOptions options, FactSink<Holding> holdings,
-                                   FactSink<RejectedRow> rejected)
-    : options_(std::move(options)),
-      holdings_(std::move(holdings)),
-      rejected_(std::move(rejected)),
-      lines_([this](const FedLine& line) { return read_record(line); }) {}
-
-Result<void> AccountingReader::finish() {
-  TRY(lines_.finish());
-  TRY(holdings_.flush());
-  return rejected_.flush();
-}
-
-Result<void> AccountingReader::read_record(const FedLine& fed) {
-  const std::string_view line = fed.text;
-  const auto reject = [&](std::string_view key, std::string_view reason) -> Result<void> {
-    ++counts_.rejected;
-    return rejected_.add({.file = options_.file,
-                          .line = fed.number,
-                          .column = printable_text(key, limits::kRejectedTextBytesMax),
-                          .reason = printable_text(reason, limits::kRejectedTextBytesMax),
-                          .text = printable_text(line, limits::kRejectedTextBytesMax)});
-  };
-  if (fed.is_too_long) {
-    return reject("", fmt::format("it has more than {} bytes", limits::kRowBytesMax));
-  }
-  if (!is_plain_text(line)) return reject("", "it is not UTF-8 text");
+Read<std::optional<Run>> read_record(std::string_view line, const Options& options) {
   if (!is_accounting_record(line)) {
-    return reject("",
-                  "it does not begin as 'MM/DD/YYYY HH:MM:SS;TYPE;ID;': it is cut off, or no "
-                  "record of PBS's accounting log");
+    return mistake("",
+                   "it does not begin as 'MM/DD/YYYY HH:MM:SS;TYPE;ID;': it is cut off, or no "
+                   "record of PBS's accounting log");
   }
   const char type = line[kStampBytes + 1];
-  if (type != 'E' && type != 'R') {
-    ++counts_.others;
-    return {};
-  }
+  if (type != 'E' && type != 'R') return std::nullopt;
   const std::string_view rest = line.substr(kStampBytes + 3);
   const std::size_t cut = rest.find(';');
   const std::string_view id = rest.substr(0, cut);
   if (cut == std::string_view::npos || id.empty() || id.size() > limits::kIdBytesMax) {
-    return reject("", "there is no job, or nothing after it: the record is cut off");
+    return mistake("", "there is no job, or nothing after it: the record is cut off");
   }
-  AccountingCounts seen = counts_;
-  auto holding = holding_of(id, Record(rest.substr(cut + 1)), options_, seen);
-  if (!holding) return reject(holding.error().key, holding.error().reason);
-  counts_ = seen;
-  ++counts_.runs;
-  if (!*holding) return {};
-  (*holding)->source = {fed.number};
-  ++counts_.holdings;
-  return holdings_.add(**std::move(holding));
+  return TRY(run_of(id, Record(rest.substr(cut + 1)), options));
 }
 
 }  // namespace pennyweight::pbs

@@ -9,33 +9,15 @@
 #include <string_view>
 #include <vector>
 
+#include "ingest/schedulers/accounting/accounting_testing.h"
+
 namespace pennyweight::pbs {
 namespace {
 
-struct AccountingReading {
-  std::vector<Holding> holdings;
-  std::vector<RejectedRow> rejected;
-  AccountingCounts counts;
-};
+using accounting::AccountingReading;
 
 AccountingReading read_log(std::string_view text, std::size_t chunk = 65'536) {
-  AccountingReading read;
-  AccountingReader reader(
-      {.file = "log", .cluster = ClusterId("c"), .read_at = parse_instant("2026-03-01").value()},
-      [&](std::span<const Holding> some) -> Result<void> {
-        read.holdings.insert(read.holdings.end(), some.begin(), some.end());
-        return {};
-      },
-      [&](std::span<const RejectedRow> some) -> Result<void> {
-        read.rejected.insert(read.rejected.end(), some.begin(), some.end());
-        return {};
-      });
-  for (std::size_t at = 0; at < text.size(); at += chunk) {
-    EXPECT_TRUE(reader.feed(text.substr(at, chunk)));
-  }
-  EXPECT_TRUE(reader.finish());
-  read.counts = reader.counts();
-  return read;
+  return accounting::read_all(read_record, text, chunk);
 }
 
 std::string record(std::string_view fields, char type = 'E') {
@@ -51,6 +33,19 @@ std::string held(std::string_view vnodes) {
   const Holding& one = read.holdings[0];
   return fmt::format("{} cpu={} mem={}", to_text(one.placement), one.cpu_milli.value_or(0),
                      one.memory_bytes.value_or(0));
+}
+
+TEST(PbsAccounting, ARunTellsWhatItUsed) {
+  const auto used = [](std::string_view resources) {
+    return accounting::shown_usage(
+        read_record, record(fmt::format("{}exec_vnode=(n1:ncpus=8) {}", kHour, resources)));
+  };
+  EXPECT_EQ(used("resources_used.cput=101:02:03 resources_used.mem=2048kb"),
+            "cpu_used_core_ms=363723000 memory_peak_kib=2048");
+  EXPECT_EQ(used("resources_used.cput=00:00:00 resources_used.mem=0kb"), "");
+  for (const char* odd : {"1:2", "1:60:00", "::", "x:00:00", "00:00:00:00", "99999999999:00:00"}) {
+    EXPECT_EQ(used(fmt::format("resources_used.cput={} resources_used.mem=some", odd)), "") << odd;
+  }
 }
 
 TEST(PbsAccounting, ARunHoldsWhatItsVnodesSay) {
@@ -92,12 +87,12 @@ TEST(PbsAccounting, RunsOfOneJobAndRecordsThatHoldNothing) {
                            record("ctime=1770861600 Exit_status=-1") +
                            record("start=1770866000 end=1770866000 exec_vnode=(n2:ncpus=1)") + "\n";
   const AccountingReading whole = read_log(text);
-  EXPECT_EQ(whole.counts, (AccountingCounts{.runs = 4,
-                                            .holdings = 2,
-                                            .never_started = 1,
-                                            .zero_length = 1,
-                                            .others = 2,
-                                            .rejected = 0}));
+  EXPECT_EQ(whole.counts, (accounting::Counts{.runs = 4,
+                                              .holdings = 2,
+                                              .never_started = 1,
+                                              .zero_length = 1,
+                                              .others = 2,
+                                              .rejected = 0}));
   ASSERT_EQ(whole.holdings.size(), 2u);
   EXPECT_NE(whole.holdings[0].attempt, whole.holdings[1].attempt);
   const AccountingReading bytes = read_log(text, 1);

@@ -10,6 +10,7 @@
 
 #include "core/instant.h"
 #include "ingest/schedulers/slurm/tres.h"
+#include "ledger/host_usage.h"
 
 namespace pennyweight::slurm {
 
@@ -33,6 +34,9 @@ struct JobRecord {
   std::optional<std::uint64_t> elapsed_ms;  // without suspended_ms, as Slurm counts
   std::optional<std::uint64_t> suspended_ms;
   Tres tres;
+  // What it used of its hosts, where the record says so. `used` is of the job itself; a step's peak
+  // of memory may come later, in a row of its own.
+  HostUsage used = {};
 };
 
 }  // namespace pennyweight::slurm

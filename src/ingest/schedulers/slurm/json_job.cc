@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "ingest/schedulers/slurm/recorded_usage.h"
 #include "ingest/schedulers/slurm/tres.h"
 
 namespace pennyweight::slurm {
@@ -193,6 +195,42 @@ std::string read_exit_code(element job) {
   return fmt::format("{}:{}", code.value_or(0), signal.value_or(0));
 }
 
+// Microseconds of {"seconds": 8800, "microseconds": 3241}; 0: not known.
+std::uint64_t read_cpu_us(element of) {
+  constexpr std::uint64_t kMillion = 1'000'000;
+  const auto seconds = told_number(of, {"time", "total", "seconds"}).value_or(0);
+  const auto rest = told_number(of, {"time", "total", "microseconds"}).value_or(0);
+  return seconds > 100 * kSecondsMax || rest >= kMillion ? 0 : seconds * kMillion + rest;
+}
+
+// Slurm writes TRESUsageIn under the name "requested".
+std::uint64_t read_step_peak_kib(element step) {
+  const auto total = find(step, {"tres", "requested", "total"});
+  simdjson::dom::array entries;
+  if (!total || total->get(entries) != simdjson::SUCCESS) return 0;
+  for (const element entry : entries) {
+    std::string_view type;
+    if (!entry.is_object() || entry["type"].get(type) != simdjson::SUCCESS || type != "mem") {
+      continue;
+    }
+    return checked_peak_kib(told_number(entry, {"count"}).value_or(0), 1);
+  }
+  return 0;
+}
+
+// A job's own total may be left at 0 where its steps have theirs, which add up to it.
+HostUsage read_usage(element job, simdjson::dom::array steps) {
+  std::uint64_t cpu_us = read_cpu_us(job), of_steps_us = 0, peak_kib = 0;
+  for (const element step : steps) {
+    of_steps_us += read_cpu_us(step);
+    peak_kib = std::max(peak_kib, read_step_peak_kib(step));
+  }
+  HostUsage used;
+  used.cpu_core_ms = used_cpu_ms((cpu_us > 0 ? cpu_us : of_steps_us) / 1000);
+  if (peak_kib > 0) used.memory_peak_kib = peak_kib;
+  return used;
+}
+
 std::string_view text_or_member(Fields& fields, std::string_view key, std::string_view member) {
   const auto value = find(fields.job(), {key});
   return value && value->is_object() ? fields.text({key, member}) : fields.text({key});
@@ -276,7 +314,9 @@ std::expected<JsonJob, Rejection> read_json_job(element job) {
   record.suspended_ms = fields.seconds_as_ms({"time", "suspended"});
   record.tres = read_tres(fields);
   if (const auto steps = find(job, {"steps"}); steps && steps->is_array()) {
-    read.steps = simdjson::dom::array(*steps).size();
+    const simdjson::dom::array list(*steps);
+    read.steps = list.size();
+    record.used = read_usage(job, list);
   }
   if (fields.rejection()) return std::unexpected(*fields.rejection());
   return read;

@@ -57,6 +57,8 @@ struct SacctCounts {
   // rest is taken as time in which they were suspended, off the end.
   std::uint64_t shortened = 0;
   std::uint64_t unknown_state = 0;  // of those held: in a state that Slurm does not have
+  // Of those held: ended jobs whose used processor time or memory is known.
+  std::uint64_t used = 0;
   bool operator==(const SacctCounts&) const = default;
 };
 
@@ -68,6 +70,8 @@ struct SacctSink {
   std::function<Result<void>(std::span<const RejectedRow>)> rejected;
   // Jobs that held nothing (ledger/job_without_time.h); empty: they are counted only.
   std::function<Result<void>(std::span<const Outcome>)> without_time = {};
+  // What ended jobs used of processors and memory (ledger/host_usage.h); empty: it is not kept.
+  std::function<Result<void>(std::span<const Outcome>)> usage = {};
 };
 
 }  // namespace pennyweight::slurm

@@ -32,6 +32,7 @@ Result<void> hand_on(std::vector<T>& rows,
 
 Result<void> SacctBatches::add_job(const JobRecord& job, std::uint64_t line, std::string_view row) {
   ++counts.jobs;
+  TRY(end_run());
   auto result = make_holdings(job, options_, line);
   if (!result) return reject(line, result.error().column, result.error().reason, row);
   switch (result->outcome) {
@@ -62,6 +63,10 @@ Result<void> SacctBatches::add_job(const JobRecord& job, std::uint64_t line, std
       TRY(flush_without_time());
     }
   }
+  if (result->outcome == JobOutcome::kHeld && sink_.usage) {
+    const Holding& first = result->holdings.front();
+    run_ = OpenRun{first.cluster, first.workload, first.held, job.used, line};
+  }
   for (Holding& holding : result->holdings) {
     if (const auto* nodes = std::get_if<OnNodes>(&holding.placement)) {
       node_parts_ += nodes->parts.size();
@@ -71,6 +76,27 @@ Result<void> SacctBatches::add_job(const JobRecord& job, std::uint64_t line, std
     TRY(flush_holdings());
   }
   return {};
+}
+
+void SacctBatches::add_step(std::string_view id, std::uint64_t memory_peak_kib) {
+  if (!run_ || memory_peak_kib == 0) return;
+  const std::string& job = run_->job.text();
+  if (!id.starts_with(job) || !id.substr(job.size()).starts_with('.')) return;
+  std::optional<std::uint64_t>& peak = run_->used.memory_peak_kib;
+  peak = std::max(peak.value_or(0), memory_peak_kib);
+}
+
+// All steps of the open run have been read.
+Result<void> SacctBatches::end_run() {
+  if (!run_) return {};
+  auto outcomes = host_usage_outcomes(run_->cluster, run_->job, run_->held, run_->used);
+  if (!outcomes.empty()) ++counts.used;
+  for (Outcome& outcome : outcomes) {
+    outcome.source = {.line = run_->line};
+    usage_.push_back(std::move(outcome));
+  }
+  run_.reset();
+  return usage_.size() < limits::kBatchRows ? Result<void>{} : hand_on(usage_, sink_.usage);
 }
 
 Result<void> SacctBatches::reject(std::uint64_t line, std::string_view column,
@@ -102,6 +128,10 @@ Result<void> SacctBatches::flush_rejected() {
 }
 
 Result<void> SacctBatches::flush() {
+  TRY(end_run());
+  if (!usage_.empty()) {
+    TRY(hand_on(usage_, sink_.usage));
+  }
   TRY(flush_holdings());
   TRY(flush_without_time());
   return flush_rejected();

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "ingest/schedulers/slurm/job_record.h"
 #include "ingest/schedulers/slurm/sacct.h"
+#include "ledger/host_usage.h"
 
 namespace pennyweight::slurm {
 
@@ -18,6 +20,9 @@ class SacctBatches {
 
   // Makes holdings of a job, or a rejected row with the text `row`.
   Result<void> add_job(const JobRecord& job, std::uint64_t line, std::string_view row);
+  // A step of the job that was added last, with the most memory that its tasks had in use. Steps of
+  // other jobs are passed over.
+  void add_step(std::string_view id, std::uint64_t memory_peak_kib);
   // Sets a row aside. The caller counts a job that could not even be read in `jobs`.
   Result<void> reject(std::uint64_t line, std::string_view column, std::string_view reason,
                       std::string_view row);
@@ -29,12 +34,24 @@ class SacctBatches {
   Result<void> flush_holdings();
   Result<void> flush_rejected();
   Result<void> flush_without_time();
+  Result<void> end_run();
+
+  // The job that was added last, until its steps have been read.
+  struct OpenRun {
+    ClusterId cluster;
+    WorkloadId job;
+    Interval held;
+    HostUsage used;
+    std::uint64_t line;
+  };
 
   const SacctOptions& options_;
   SacctSink sink_;
   std::vector<Holding> holdings_;
   std::vector<RejectedRow> rejected_;
   std::vector<Outcome> without_time_;
+  std::vector<Outcome> usage_;
+  std::optional<OpenRun> run_;
   std::size_t node_parts_ = 0;      // of all placements in holdings_: jobs may be wide
   std::size_t rejected_bytes_ = 0;  // of all texts in rejected_
 };

@@ -8,6 +8,7 @@
 #include "core/limits.h"
 #include "ingest/schedulers/slurm/sacct.h"
 #include "ledger/holding.h"
+#include "ledger/host_usage.h"
 
 namespace pennyweight::slurm {
 
@@ -28,7 +29,9 @@ class FuzzSink {
  public:
   SacctSink sink() {
     return {.holdings = [this](std::span<const Holding> rows) { return take(rows); },
-            .rejected = [this](std::span<const RejectedRow> rows) { return take(rows); }};
+            .rejected = [this](std::span<const RejectedRow> rows) { return take(rows); },
+            .without_time = {},
+            .usage = [this](std::span<const Outcome> rows) { return take(rows); }};
   }
   void check(const SacctCounts& counts) const {
     CHECK(counts.holdings == holdings_ && counts.rejected == rejected_, "all was handed on");
@@ -57,6 +60,15 @@ class FuzzSink {
     for (const RejectedRow& row : rows) {
       CHECK(!row.reason.empty() && row.line > 0, "a rejected row says why and where");
       CHECK(row.text.size() <= limits::kRejectedTextBytesMax, "its text is cut");
+    }
+    return {};
+  }
+
+  static Result<void> take(std::span<const Outcome> rows) {
+    CHECK(rows.size() <= limits::kBatchRows, "batches are bounded");
+    for (const Outcome& row : rows) {
+      CHECK(is_measure_of_host_usage(row.measure), "usage is usage");
+      CHECK(row.during.end() - row.during.begin() <= kHostUsageMax, "a day is found in a day");
     }
     return {};
   }

@@ -21,6 +21,7 @@ struct SacctReading {
   std::vector<Holding> holdings;
   std::vector<RejectedRow> rejected;
   std::vector<Outcome> without_time;
+  std::vector<Outcome> usage;
   std::string error;  // empty when the file as a whole was read
 };
 
@@ -41,6 +42,10 @@ inline SacctSink collect_into(SacctReading& read) {
           },
           .without_time = [&read](std::span<const Outcome> rows) -> Result<void> {
             read.without_time.insert(read.without_time.end(), rows.begin(), rows.end());
+            return {};
+          },
+          .usage = [&read](std::span<const Outcome> rows) -> Result<void> {
+            read.usage.insert(read.usage.end(), rows.begin(), rows.end());
             return {};
           }};
 }

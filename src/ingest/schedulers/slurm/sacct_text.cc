@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "ingest/schedulers/slurm/duration.h"
 #include "ingest/schedulers/slurm/recorded_time.h"
+#include "ingest/schedulers/slurm/recorded_usage.h"
 #include "ingest/schedulers/slurm/utf8.h"
 
 namespace pennyweight::slurm {
@@ -134,10 +135,11 @@ Result<void> SacctText::read_header(std::string_view line) {
                     shown_as_utf8(line.substr(0, 60))));
   }
   constexpr std::array<std::string_view, kColumnCount> kNames = {
-      "jobid",     "jobidraw",     "jobname", "partition",  "account",   "user",  "state",
-      "start",     "end",          "elapsed", "elapsedraw", "suspended", "ncpus", "alloccpus",
-      "alloctres", "nodelist",     "qos",     "cluster",    "comment",   "wckey", "reservation",
-      "timelimit", "timelimitraw", "submit",  "exitcode"};
+      "jobid",    "jobidraw",  "jobname",     "partition", "account",       "user",
+      "state",    "start",     "end",         "elapsed",   "elapsedraw",    "suspended",
+      "ncpus",    "alloccpus", "alloctres",   "nodelist",  "qos",           "cluster",
+      "comment",  "wckey",     "reservation", "timelimit", "timelimitraw",  "submit",
+      "exitcode", "totalcpu",  "maxrss",      "ntasks",    "tresusageintot"};
   has_trailing_bar_ = line.ends_with(options_.delimiter);
   if (!split(line) || fields_.size() > limits::kColumnsMax) {
     return refuse(fmt::format("there are more than {} columns", limits::kColumnsMax));
@@ -204,9 +206,12 @@ Result<void> SacctText::read_row(std::string_view line) {
   const std::string_view id = positions_[kJobId] ? field(kJobId) : field(kJobIdRaw);
   if (is_step(id)) {
     ++batches_.counts.steps;
+    const std::uint64_t summed = step_peak_kib(field(kTresUsageInTot));
+    batches_.add_step(id, summed > 0 ? summed : step_peak_kib(field(kMaxRss), field(kNTasks)));
     return {};
   }
   JobRecord job;
+  job.used.cpu_core_ms = used_cpu_ms(parse_duration_ms(field(kTotalCpu)).value_or(0));
   job.id = id;
   job.cluster = field(kCluster);
   job.account = field(kAccount);

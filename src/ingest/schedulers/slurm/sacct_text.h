@@ -9,9 +9,13 @@
 // --truncate: a run that is cut at the edge of a window has another start, and so looks like
 // another run.
 //
-// Job steps are skipped. sacct quotes nothing, so a '|' or a line break in JobName, Comment or
-// SubmitLine gives a row with another number of fields: it is rejected with this reason, not
-// guessed at.
+// With TotalCPU, and MaxRSS and NTasks or TRESUsageInTot, it also tells how much processor time and
+// memory jobs used (ledger/host_usage.h). TotalCPU is in a job's own row. The memory is in those of
+// its steps, which follow it, so it is not there with --allocations.
+//
+// Job steps hold nothing of their own and are skipped. sacct quotes nothing, so a '|' or a line
+// break in JobName, Comment or SubmitLine gives a row with another number of fields: it is rejected
+// with this reason, not guessed at.
 //
 // The file is read as a stream: memory does not depend on its length.
 #pragma once
@@ -70,6 +74,10 @@ class SacctText {
     kTimelimitRaw,
     kSubmit,
     kExitCode,
+    kTotalCpu,
+    kMaxRss,
+    kNTasks,
+    kTresUsageInTot,
     kColumnCount
   };
 

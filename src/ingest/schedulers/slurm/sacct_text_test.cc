@@ -140,6 +140,37 @@ TEST(SacctText, NotEveryJobHolds) {
             "4 jobs_of_zero_length");
 }
 
+// What a job used: its own TotalCPU, the highest of its steps, cut at midnight, and nothing of what
+// Slurm left at 0 or what still runs.
+TEST(SacctText, EndedJobsTellWhatTheyUsed) {
+  const SacctReading read = read_text(
+      "JobID|State|Start|End|ElapsedRaw|AllocTRES|NodeList|TotalCPU|NTasks|MaxRSS|TRESUsageInTot\n"
+      "1|COMPLETED|2026-03-01T23:00:00|2026-03-02T01:00:00|7200|cpu=4,mem=8G|n1|02:00:01|||\n"
+      "1.batch|COMPLETED|2026-03-01T23:00:00|2026-03-02T01:00:00|7200||n1|00:01|1|1024K|\n"
+      "1.0|COMPLETED|2026-03-01T23:00:00|2026-03-02T01:00:00|7200||n1|02:00:00|4|1G|\n"
+      "1.1|COMPLETED|2026-03-01T23:00:00|2026-03-02T01:00:00|7200||n1|00:01|9|9G|cpu=1,mem=2048K\n"
+      "2|COMPLETED|2026-03-01T23:00:00|2026-03-01T23:01:00|60|cpu=4|n1|00:00:00|||\n"
+      "3.0|COMPLETED|2026-03-01T23:00:00|2026-03-01T23:01:00|60||n1|00:00:00|1|1G|\n"
+      "3|RUNNING|2026-03-01T23:00:00|Unknown|60|cpu=4|n1|00:30.500|||\n"
+      "3.0|RUNNING|2026-03-01T23:00:00|Unknown|60||n1||1|1G|\n"
+      "4|FAILED|2026-03-01T23:00:00|2026-03-01T23:01:00|60|cpu=4|n1|00:30.500|||\n"
+      "5|COMPLETED|2024-01-01T00:00:00|2026-03-01T00:00:00|68256000|cpu=4|n1|99-00:00:00|||\n",
+      lab());
+  EXPECT_EQ(read.error, "");
+  std::string shown;
+  for (const Outcome& one : read.usage) {
+    shown += fmt::format("{} {} {} {}\n", one.workload.text(), one.measure, to_text(one.during),
+                         one.count);
+  }
+  EXPECT_EQ(shown,
+            "1 cpu_used_core_ms 2026-03-01T23:00:00Z/2026-03-02T00:00:00Z 3600500\n"
+            "1 memory_peak_kib 2026-03-01T23:00:00Z/2026-03-02T00:00:00Z 4194304\n"
+            "1 cpu_used_core_ms 2026-03-02T00:00:00Z/2026-03-02T01:00:00Z 3600500\n"
+            "1 memory_peak_kib 2026-03-02T00:00:00Z/2026-03-02T01:00:00Z 4194304\n"
+            "4 cpu_used_core_ms 2026-03-01T23:00:00Z/2026-03-01T23:01:00Z 30500\n");
+  EXPECT_EQ(read.counts.used, 2U);
+}
+
 // A row that contradicts itself is never taken for one that waited, nor for 56 years.
 TEST(SacctText, ContradictionsAreToldForWhatTheyAre) {
   const struct {

@@ -70,8 +70,9 @@ TEST(SacctTraces, ThreeViewsOfOneClusterAgree) {
   const SacctReading json = read_json(data("sacct.json"), options_for(""));
   for (const SacctReading* read : {&plain, &steps, &json}) ASSERT_EQ(read->error, "");
   EXPECT_EQ(plain.counts, (SacctCounts{.jobs = 8, .held = 8, .holdings = 8}));
-  EXPECT_EQ(steps.counts, (SacctCounts{.jobs = 8, .held = 8, .holdings = 8, .steps = 8}));
-  EXPECT_EQ(json.counts, (SacctCounts{.jobs = 8, .held = 8, .holdings = 8, .steps = 8}));
+  const SacctCounts with_steps{.jobs = 8, .held = 8, .holdings = 8, .steps = 8, .used = 8};
+  EXPECT_EQ(steps.counts, with_steps);
+  EXPECT_EQ(json.counts, with_steps);
 
   const auto by_content = [](std::vector<Holding> holdings) {
     std::map<std::string, std::string> contents;
@@ -82,6 +83,17 @@ TEST(SacctTraces, ThreeViewsOfOneClusterAgree) {
   };
   EXPECT_EQ(by_content(plain.holdings), by_content(steps.holdings));
   EXPECT_EQ(by_content(plain.holdings), by_content(json.holdings));
+
+  const auto counted = [](const std::vector<Outcome>& usage) {
+    std::map<std::string, std::uint64_t> counts;
+    for (const Outcome& one : usage) counts[one.workload.text() + " " + one.measure] = one.count;
+    return counts;
+  };
+  auto used = counted(steps.usage);
+  EXPECT_EQ(used, counted(json.usage));
+  // TotalCPU 00:00.003 of the job, and mem=3096K of TRESUsageInTot of its step.
+  EXPECT_EQ(used["1 cpu_used_core_ms"], 3U);
+  EXPECT_EQ(used["1 memory_peak_kib"], 3096U);
 }
 
 // Slurm's own ElapsedRaw × GPUs of the eight jobs: 12×2 + 6 + 2 + 50 + 5 + 5 + 5 seconds; the job

@@ -13,8 +13,8 @@ import { Select } from "../../components/form";
 import { Empty, ErrorNote, Loaded, Note, Skeleton } from "../../components/states";
 import { monthName, words } from "../../util/text";
 
-const REPORTS = ["measures", "usage"] as const;
-const TITLES = { measures: "Jobs and hours", usage: "Use of GPUs" } as const;
+const REPORTS = ["measures", "efficiency", "usage"] as const;
+const TITLES = { measures: "Jobs and hours", efficiency: "CPUs and memory", usage: "Use of GPUs" } as const;
 const STEPS = ["none", "day", "week", "month"] as const;
 const STEP_TITLES = { none: "Total", day: "Day", week: "Week", month: "Month" } as const;
 // What ran on what, beside the dimensions of label rules; a bill's dimensions have no activity.
@@ -44,7 +44,7 @@ export default function Activity() {
   const { month } = useMonth();
   const { query } = useRoute();
   const dimensions = useQuery<List<Dimension>>("/dimensions");
-  const report = query.get("as") === "usage" ? "usage" : "measures";
+  const report = REPORTS.find((one) => one === query.get("as")) ?? "measures";
   const step = STEPS.find((one) => one === query.get("step")) ?? "none";
   const rules = (dimensions.data?.data ?? []).filter((one) => one.kind === "policy").map((one) => one.name);
   const names = [...rules, ...BUILT_IN.filter((name) => !rules.includes(name)), ...(report === "usage" ? OF_DEVICES : [])];
@@ -54,9 +54,9 @@ export default function Activity() {
   const asked = {
     by, filter, step: step === "none" ? null : step,
     ...(isRange ? { from: query.get("from"), to: query.get("to") } : { month }),
-    ...(report === "measures" ? { as: "measures" } : {}),
+    ...(report === "usage" ? {} : { as: report }),
   };
-  const path = report === "measures" ? "/activity" : "/usage";
+  const path = report === "usage" ? "/usage" : "/activity";
   const answer = useQuery<Tables>(dimensions.data ? path : null, asked);
   return (
     <div class="stack">
@@ -66,7 +66,7 @@ export default function Activity() {
       <Card>
         <div class="control-row">
           <div class="control"><span class="control-label">Report</span>
-            <Segments label="Report" chosen={report} onChoose={(as) => setQuery({ as: as === "usage" ? as : null })} options={REPORTS.map((key) => ({ key, title: TITLES[key] }))} /></div>
+            <Segments label="Report" chosen={report} onChoose={(as) => setQuery({ as: as === "measures" ? null : as })} options={REPORTS.map((key) => ({ key, title: TITLES[key] }))} /></div>
           <div class="control"><span class="control-label">By</span>
             <Select label="By" value={by} onValue={(next) => setQuery({ by: next })} options={[...new Set([by, ...names])].map((value) => ({ value, title: value }))} /></div>
           <div class="control"><span class="control-label">Step</span>
