@@ -80,7 +80,7 @@ Result<bill::ImportSummary> read_file(const MadeBill& made, Keep& keep) {
   const std::string path = made.path.string();
   if (made.is_parquet) return bill::import_parquet(path, path, made.reader, keep);
   std::ifstream in(made.path, std::ios::binary);
-  bill::CsvImport import(made.path.string(), made.reader, keep);
+  bill::CsvImport import(path, made.reader, keep);
   std::vector<char> chunk(kChunkBytes);
   while (in) {
     in.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));

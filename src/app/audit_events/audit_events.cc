@@ -14,6 +14,7 @@
 #include "core/decimal.h"
 #include "core/json_text.h"
 #include "core/try.h"
+#include "ledger/counts_by_kind.h"
 #include "server/access/accounts.h"
 #include "server/api/audit_log.h"
 #include "server/api/recorded_change.h"
@@ -36,16 +37,7 @@ std::string user_name() {
 }
 
 void add_counts(JsonObjectBuilder& facts, const ImportOutcome& outcome) {
-  const std::pair<std::string_view, const FactCounts&> kinds[] = {
-      {"charges", outcome.charges},
-      {"holdings", outcome.holdings},
-      {"nodes", outcome.nodes},
-      {"gpus", outcome.gpus},
-      {"usages", outcome.usages},
-      {"outages", outcome.outages},
-      {"corrections", outcome.corrections},
-      {"outcomes", outcome.outcomes}};
-  for (const auto& [name, counts] : kinds) facts.count(name, counts.created);
+  for (const auto& [name, counts] : counts_by_kind(outcome)) facts.count(name, counts.created);
   facts.count("rejected", outcome.rejected)
       .count("removed", outcome.restated.removed)
       .count("reversed", outcome.restated.reversed)

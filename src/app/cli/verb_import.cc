@@ -20,6 +20,7 @@
 #include "core/try.h"
 #include "core/whole_count.h"
 #include "ingest/bills/formats/bill_formats.h"
+#include "ledger/counts_by_kind.h"
 #include "reporting/number_format.h"
 
 namespace pennyweight {
@@ -144,9 +145,9 @@ bool has_any(const FactCounts& counts) {
 }
 
 std::uint64_t count_conflicts(const ImportOutcome& outcome) {
-  return outcome.charges.conflicts + outcome.holdings.conflicts + outcome.nodes.conflicts +
-         outcome.gpus.conflicts + outcome.usages.conflicts + outcome.outages.conflicts +
-         outcome.corrections.conflicts + outcome.outcomes.conflicts;
+  std::uint64_t conflicts = 0;
+  for (const auto& [name, counts] : counts_by_kind(outcome)) conflicts += counts.conflicts;
+  return conflicts;
 }
 
 std::string rows_text(const char* name, const MoneyOfRows& rows) {

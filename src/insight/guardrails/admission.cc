@@ -213,19 +213,10 @@ class Review {
     for (const RuleHit& hit : verdict.hits) {
       applied += applied.empty() ? "" : ", ";
       applied += hit.rule;
-      const bool counts = hit.exempted_for.empty() && hit.mode != RuleMode::kAudit;
-      if (!counts || hit.effect == RuleEffect::kAllow || hit.effect == RuleEffect::kMutate) {
-        continue;
-      }
-      const bool stops = hit.effect != RuleEffect::kWarn && hit.mode == RuleMode::kEnforce;
-      if (!stops) {
-        warn(hit_text(hit));
-        continue;
-      }
-      answer_.message += answer_.message.empty() ? "" : " | ";
-      answer_.message += hit_text(hit);
-      if (hit.effect == RuleEffect::kRequireApproval) answer_.message += "; it needs an approval";
     }
+    VerdictText told = verdict_text(verdict);
+    for (const std::string& warning : told.warnings) warn(warning);
+    answer_.message = std::move(told.refusal);
     annotations_.emplace_back("decision", std::string(to_text(verdict.decision)));
     if (!applied.empty()) annotations_.emplace_back("rules", printable_text(applied, 1000));
     answer_.is_allowed = verdict.decision < Decision::kNeedsApproval;

@@ -276,6 +276,23 @@ std::string hit_text(const RuleHit& hit) {
   return text;
 }
 
+VerdictText verdict_text(const Verdict& verdict) {
+  VerdictText text;
+  for (const RuleHit& hit : verdict.hits) {
+    const bool counts = hit.exempted_for.empty() && hit.mode != RuleMode::kAudit;
+    if (!counts || hit.effect == RuleEffect::kAllow || hit.effect == RuleEffect::kMutate) continue;
+    const bool stops = hit.effect != RuleEffect::kWarn && hit.mode == RuleMode::kEnforce;
+    if (!stops) {
+      text.warnings.push_back(hit_text(hit));
+      continue;
+    }
+    if (!text.refusal.empty()) text.refusal += " | ";
+    text.refusal += hit_text(hit);
+    if (hit.effect == RuleEffect::kRequireApproval) text.refusal += "; it needs an approval";
+  }
+  return text;
+}
+
 Result<std::optional<Currency>> rules_currency(std::span<const GuardrailRule> rules) {
   std::optional<Currency> currency;
   std::optional<Currency> other;

@@ -100,6 +100,13 @@ struct Verdict {
 // "rule 'owner': the label 'team' is missing; who pays must be known; add the label team"
 std::string hit_text(const RuleHit& hit);
 
+// What whoever asked is told of a verdict: what stops the workload, in one line, and what does not.
+struct VerdictText {
+  std::string refusal;
+  std::vector<std::string> warnings;
+};
+VerdictText verdict_text(const Verdict& verdict);
+
 // REQUIRES: amounts of the rules are in the estimate's currency; see rules_currency().
 Verdict judge_workload(const WorkloadEstimate& workload, std::span<const GuardrailRule> rules,
                        Currency currency, Date today);

@@ -249,20 +249,9 @@ class SubmissionReview {
 
   void decide_by(const Verdict& verdict) {
     decision_ = to_text(verdict.decision);
-    for (const RuleHit& hit : verdict.hits) {
-      const bool counts = hit.exempted_for.empty() && hit.mode != RuleMode::kAudit;
-      if (!counts || hit.effect == RuleEffect::kAllow || hit.effect == RuleEffect::kMutate) {
-        continue;
-      }
-      const bool stops = hit.effect != RuleEffect::kWarn && hit.mode == RuleMode::kEnforce;
-      if (!stops) {
-        warn(hit_text(hit));
-        continue;
-      }
-      answer_.message += answer_.message.empty() ? "" : " | ";
-      answer_.message += hit_text(hit);
-      if (hit.effect == RuleEffect::kRequireApproval) answer_.message += "; it needs an approval";
-    }
+    VerdictText told = verdict_text(verdict);
+    for (const std::string& warning : told.warnings) warn(warning);
+    answer_.message = std::move(told.refusal);
     answer_.is_allowed = verdict.decision < Decision::kNeedsApproval;
     if (!answer_.is_allowed) {
       answer_.outcome = AdmissionOutcome::kRefused;

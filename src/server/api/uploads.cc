@@ -12,6 +12,7 @@
 #include "core/date.h"
 #include "core/hash.h"
 #include "core/plain_text.h"
+#include "ledger/counts_by_kind.h"
 #include "server/api/audit_log.h"
 #include "server/api/bill_equation.h"
 #include "server/api/endpoints.h"
@@ -53,19 +54,8 @@ void write_rejected(JsonWriter& out, const std::vector<RejectedRow>& rows) {
 }
 
 void write_counts(JsonWriter& out, const ImportOutcome& outcome) {
-  const struct {
-    const char* name;
-    const FactCounts& counts;
-  } kinds[] = {{"charges", outcome.charges},
-               {"holdings", outcome.holdings},
-               {"nodes", outcome.nodes},
-               {"gpus", outcome.gpus},
-               {"usages", outcome.usages},
-               {"outages", outcome.outages},
-               {"corrections", outcome.corrections},
-               {"outcomes", outcome.outcomes}};
   out.key("facts").begin_list();
-  for (const auto& [name, counts] : kinds) {
+  for (const auto& [name, counts] : counts_by_kind(outcome)) {
     if (counts.created + counts.existing + counts.conflicts == 0) continue;
     out.begin_object()
         .field("name", name)
