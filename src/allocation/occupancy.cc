@@ -206,10 +206,14 @@ class MachineSharing {
       at_most += each.units;
     }
     out_.requested = all;
-    if (at_most <= compute) return;
+    const bool may_be_taken_again = pool_takes_ && out_.unbilled[kCompute] > 0;
+    if (at_most <= compute && !may_be_taken_again) return;
     const Steps capacity = while_present(segment_, present_, compute);
-    out_.requested = integral(segment_, capacity) -
-                     integral(segment_, divide_capacity(segment_, capacity, requests_).residual);
+    const Steps rest = divide_capacity(segment_, capacity, requests_).residual;
+    out_.requested = integral(segment_, capacity) - integral(segment_, rest);
+    if (may_be_taken_again) {
+      out_.requested_levels = sum_steps(std::array{&capacity}, std::array{&rest});
+    }
   }
 
   // Handles a GPU with holders of its own, a MIG layout or an outage. The GPU is taken out of the
