@@ -249,6 +249,17 @@ def jobs():
                       ("utilization_p95", "p95 %", "number"), ("energy_kwh", "Energy kWh", "number")])],
                 24, 12, "none", 2, {**TABLE, "footer": {**TABLE["footer"], "show": False}},
                 description="Utilisation is of the GPU-hours that telemetry saw.")
+    board.panel("table", "CPUs and memory requested and used by ${by}",
+                [api(f"/api/v1/activity?as=efficiency&by=${{by}}&{days}",
+                     [key, ("cpu_hours", "CPU-hours requested", "number"),
+                      ("cpu_hours_known", "with known use", "number"),
+                      ("cpu_hours_used", "used", "number"), ("cpu_efficiency", "CPU efficiency %", "number"),
+                      ("memory_gib_hours", "Memory GiB-hours requested", "number"),
+                      ("memory_gib_hours_used", "Memory GiB-hours used", "number"),
+                      ("memory_efficiency", "Memory efficiency %", "number"),
+                      ("memory_peak_efficiency", "Peak of memory %", "number")])],
+                24, 9, "none", 2, {**TABLE, "footer": {**TABLE["footer"], "show": False}},
+                description="Efficiency is used by requested, of the time whose use is known.")
     board.row("Day by day")
     for title, column, name in (("GPU-hours", "gpu_hours", "GPU-hours"),
                                 ("CPU-hours", "cpu_hours", "CPU-hours"),

@@ -147,7 +147,8 @@ const std::vector<FormatColumns>& columns_of_formats() {
 std::string_view known_json(const FileStart& start) {
   if (!start.is_json()) return "";
   return "; of JSON, these are known by their keys: sacct's (\"jobs\"), kubectl's (\"kind\"), "
-         "amd-smi's and rocm-smi's (\"gpu\", \"card0\"), and bills; this has none of them where "
+         "amd-smi's and rocm-smi's (\"gpu\", \"card0\"), xpu-smi's (\"device_id\"), and bills; "
+         "this has none of them where "
          "they belong. Jobs of Ray or Run:ai can be given as a table of holdings";
 }
 

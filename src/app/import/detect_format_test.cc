@@ -55,6 +55,7 @@ TEST(DetectFormat, ByContent) {
        "0:0:0:0:46206:0:0:0:0:0:0:0:337:257:NONE:defaultdepartment:NONE:1:0:0:0:0:-U d:0:NONE:3\n",
        "grid-engine"},
       {R"([{"gpu": 0, "bdf": "0000:0C:00.0", "uuid": "u"}])", "amd-smi"},
+      {R"({"device_list": [{"device_id": 0, "pci_bdf_address": "0000:4d:00.0"}]})", "xpu-smi"},
       {R"({"card0": {"Unique ID": "0x1", "Card Series": "x"}})", "amd-smi"},
       {"# HELP kube_pod_info [STABLE] x\n", "kube-state-metrics"},
       {"kube_node_info{node=\"n\"} 1\n", "kube-state-metrics"},

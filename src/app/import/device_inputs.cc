@@ -1,4 +1,5 @@
-// What programs say about GPUs, as input formats: nvidia-smi, dcgm-exporter, amd-smi and rocm-smi.
+// What programs say about GPUs, as input formats: nvidia-smi, dcgm-exporter, amd-smi, rocm-smi and
+// xpu-smi.
 #include <optional>
 
 #include "app/import/capture_time.h"
@@ -10,6 +11,7 @@
 #include "ingest/devices/amd_smi/amd_smi.h"
 #include "ingest/devices/dcgm/dcgm.h"
 #include "ingest/devices/nvidia_smi/nvidia_smi.h"
+#include "ingest/devices/xpu_smi/xpu_smi.h"
 
 namespace pennyweight {
 namespace {
@@ -69,6 +71,26 @@ Result<FileParser> open_amd_smi(const InputFormat&, const ParserInput& input) {
   });
 }
 
+// xpu-smi names neither the cluster nor the node; its statistics have a time.
+Result<FileParser> open_xpu_smi(const InputFormat&, const ParserInput& input) {
+  if (input.options.node.empty()) {
+    return fail(ErrorCode::kConfig, "xpu-smi does not name the node it ran on; give --node NAME");
+  }
+  const auto at = TRY(capture_time(input));
+  const xpu_smi::Options options{input.file, input.cluster.name, NodeId(input.options.node), at};
+  return document_parser([options, input](const std::string& text) -> Result<void> {
+    const auto document = TRY(xpu_smi::parse(text, options));
+    TRY(input.sink.gpus(document.gpus));
+    TRY(input.sink.usages(document.usages));
+    if (document.used_given_time) remark_capture_time(input, options.at);
+    return input.sink.rejected(document.rejected);
+  });
+}
+
+bool matches_xpu_smi(const InputFormat&, const FileStart& start) {
+  return xpu_smi::is_xpu_smi(start.text());
+}
+
 bool matches_amd_smi(const InputFormat&, const FileStart& start) {
   return amd_smi::is_amd_smi(start.text());
 }
@@ -121,6 +143,11 @@ std::vector<InputFormat> device_inputs() {
        .description = "amd-smi and rocm-smi --json",
        .matches = matches_amd_smi,
        .open = open_amd_smi,
+       .needs_cluster = true},
+      {.name = "xpu-smi",
+       .description = "Intel xpu-smi (discovery -j, stats -j)",
+       .matches = matches_xpu_smi,
+       .open = open_xpu_smi,
        .needs_cluster = true},
       {.name = "dcgm",
        .description = "dcgm-exporter metrics",

@@ -11,6 +11,7 @@
 #include "app/import/parser_tools.h"
 #include "core/try.h"
 #include "ingest/schedulers/grid_engine/accounting.h"
+#include "ingest/schedulers/grid_engine/qacct.h"
 #include "ingest/schedulers/lsf/accounting.h"
 #include "ingest/schedulers/openb/nodes.h"
 #include "ingest/schedulers/openb/pods.h"
@@ -156,12 +157,14 @@ struct OtherRecords {
 };
 
 Result<FileParser> open_accounting(const ParserInput& input, accounting::ReadRecord read,
-                                   const OtherRecords& others) {
+                                   const OtherRecords& others,
+                                   accounting::IsSeparator is_separator = nullptr) {
   const auto reader = std::make_shared<accounting::RecordReader>(
-      read, accounting::Options{input.file, input.cluster.name, input.now},
+      read, accounting::Options{input.file, input.cluster.name, input.now, input.cluster.time_zone},
       accounting::Sinks{facts_into<Holding>(input.sink, &SessionSink::holdings),
                         facts_into<Outcome>(input.sink, &SessionSink::outcomes),
-                        rejected_into(input.sink)});
+                        rejected_into(input.sink)},
+      is_separator);
   return FileParser{
       [reader](std::string_view chunk) { return reader->feed(chunk); },
       [reader, input, others]() -> Result<void> {
@@ -194,6 +197,17 @@ Result<FileParser> open_grid_engine(const InputFormat&, const ParserInput& input
   return open_accounting(input, grid_engine::read_record,
                          {"record is of a task of a parallel job, whose own record has it",
                           "records are of tasks of parallel jobs, whose own records have them"});
+}
+
+Result<FileParser> open_qacct(const InputFormat&, const ParserInput& input) {
+  return open_accounting(input, grid_engine::read_qacct_record,
+                         {"record is of a task of a parallel job, whose own record has it",
+                          "records are of tasks of parallel jobs, whose own records have them"},
+                         grid_engine::is_qacct_separator);
+}
+
+bool matches_qacct(const InputFormat&, const FileStart& start) {
+  return grid_engine::is_qacct(start.text());
 }
 
 bool matches_grid_engine(const InputFormat&, const FileStart& start) {
@@ -277,6 +291,12 @@ std::vector<InputFormat> scheduler_inputs() {
        .description = "Grid Engine (accounting file)",
        .matches = matches_grid_engine,
        .open = open_grid_engine,
+       .needs_cluster = true,
+       .outcome_name = kJobOutcome},
+      {.name = "qacct",
+       .description = "Grid Engine (qacct -j)",
+       .matches = matches_qacct,
+       .open = open_qacct,
        .needs_cluster = true,
        .outcome_name = kJobOutcome},
       {.name = "openb-pods",

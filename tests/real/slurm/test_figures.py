@@ -210,13 +210,23 @@ def compare(what, ours, theirs):
     return len(theirs)
 
 
+def milliseconds(clock):
+    """Of sacct's TotalCPU: "00:00.003", "01:02:03", "1-02:03:04"."""
+    days, _, rest = clock.rpartition("-")
+    seconds = Fraction(0)
+    for part in rest.split(":"):
+        seconds = seconds * 60 + Fraction(part)
+    return int((seconds + 86_400 * int(days or 0)) * 1000)
+
+
 def check(slurm, ours, midnight):
     day = datetime.datetime.fromtimestamp(midnight, datetime.timezone.utc).date()
     days = [str(day - datetime.timedelta(days=1)), str(day), str(day + datetime.timedelta(days=1))]
     columns = ("JobID,JobName,Partition,Account,User,State,Submit,Start,End,ElapsedRaw,Suspended,"
-               "AllocTRES,NodeList,QOS,Cluster,ExitCode")
-    asked = ["sacct", "-a", "-D", "-X", "-P", "-S", days[0], "-E", days[2]]
-    (ours.folder / "sacct.psv").write_text(slurm.run(*asked, "-o", columns))
+               "AllocTRES,NodeList,QOS,Cluster,ExitCode,TotalCPU,NTasks,MaxRSS,TRESUsageInTot")
+    with_steps = ["sacct", "-a", "-D", "-P", "-S", days[0], "-E", days[2]]
+    asked = [*with_steps, "-X"]
+    (ours.folder / "sacct.psv").write_text(slurm.run(*with_steps, "-o", columns))
     (ours.folder / "nodes.txt").write_text(slurm.run("scontrol", "show", "node", check=False))
     (ours.folder / "pennyweight.yaml").write_text(
         "clusters:\n  - {name: lab, kind: slurm, time_zone: UTC}\n")
@@ -294,6 +304,22 @@ def check(slurm, ours, midnight):
     compare("wall time by state", mine["wall"], dict(wall))
     compare("CPU time by state", mine["cpu"], dict(cpu))
     compare("waits by state", mine["wait"], dict(waits))
+    # What jobs used: Slurm's TotalCPU, and the highest of each job's steps.
+    used, mine = collections.Counter(), {}
+    for row in slurm.run(*asked, "-n", "-o", "Account,User,TotalCPU,ElapsedRaw").split("\n"):
+        if row and int(row.split("|")[3]):
+            account, user, total, _ = row.split("|")
+            used[(account, user)] += milliseconds(total)
+    for row in ours.rows("--as", "efficiency", "--by", "slurm_account,label:user"):
+        mine[(row["slurm_account"], row["label:user"])] = \
+            Fraction(row["cpu_hours_used_exact"]) * 3_600_000
+    expect(sum(used.values()), "jobs used processors")
+    compare("processor time used", mine, dict(used))
+    by_day = ours.rows("--as", "efficiency", "--every", "day")
+    expect(sum(Fraction(row["cpu_hours_used_exact"]) for row in by_day) * 3_600_000 ==
+           sum(used.values()), f"days of what was used: {by_day}")
+    say(f"processor time used: {sum(used.values())} ms, by {len(used)} users")
+
     by_state = collections.Counter()
     for (_, _, state), count in counts.items():
         by_state[state] += count

@@ -11,7 +11,8 @@
 
 namespace pennyweight::accounting {
 
-inline Counts counts_of_bytes(ReadRecord read, std::string_view text, std::size_t chunk) {
+inline Counts counts_of_bytes(ReadRecord read, IsSeparator is_separator, std::string_view text,
+                              std::size_t chunk) {
   std::uint64_t held = 0, unheld = 0, refused = 0;
   RecordReader reader(
       read,
@@ -35,7 +36,8 @@ inline Counts counts_of_bytes(ReadRecord read, std::string_view text, std::size_
          }
          refused += rows.size();
          return {};
-       }});
+       }},
+      is_separator);
   for (std::size_t at = 0; at < text.size(); at += chunk) {
     CHECK(reader.feed(text.substr(at, chunk)), "only a sink can fail");
   }
@@ -49,9 +51,11 @@ inline Counts counts_of_bytes(ReadRecord read, std::string_view text, std::size_
   return counts;
 }
 
-inline void check_any_bytes(ReadRecord read, const std::uint8_t* data, std::size_t size) {
+inline void check_any_bytes(ReadRecord read, const std::uint8_t* data, std::size_t size,
+                            IsSeparator is_separator = nullptr) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  CHECK(counts_of_bytes(read, text, 65'536) == counts_of_bytes(read, text, 7),
+  CHECK(counts_of_bytes(read, is_separator, text, 65'536) ==
+            counts_of_bytes(read, is_separator, text, 7),
         "chunks do not matter");
 }
 

@@ -21,7 +21,8 @@ struct AccountingReading {
 };
 
 inline AccountingReading read_all(ReadRecord read_record, std::string_view text,
-                                  std::size_t chunk = 65'536) {
+                                  std::size_t chunk = 65'536, IsSeparator is_separator = nullptr,
+                                  const TimeZone& zone = TimeZone::utc()) {
   AccountingReading read;
   const auto into = [](auto& facts) {
     return [&facts](const auto& some) -> Result<void> {
@@ -29,12 +30,15 @@ inline AccountingReading read_all(ReadRecord read_record, std::string_view text,
       return {};
     };
   };
-  RecordReader reader(
-      read_record,
-      {.file = "f", .cluster = ClusterId("c"), .read_at = parse_instant("2026-03-01").value()},
-      {.holdings = into(read.holdings),
-       .outcomes = into(read.outcomes),
-       .rejected = into(read.rejected)});
+  RecordReader reader(read_record,
+                      {.file = "f",
+                       .cluster = ClusterId("c"),
+                       .read_at = parse_instant("2026-03-01").value(),
+                       .zone = zone},
+                      {.holdings = into(read.holdings),
+                       .outcomes = into(read.outcomes),
+                       .rejected = into(read.rejected)},
+                      is_separator);
   for (std::size_t at = 0; at < text.size(); at += chunk) {
     EXPECT_TRUE(reader.feed(text.substr(at, chunk)));
   }
@@ -45,8 +49,7 @@ inline AccountingReading read_all(ReadRecord read_record, std::string_view text,
 
 // Holdings, then jobs without time, then what is set aside, a line each; and how many others there
 // were. Without what jobs used.
-inline std::string shown(ReadRecord read_record, std::string_view text) {
-  const AccountingReading read = read_all(read_record, text);
+inline std::string shown(const AccountingReading& read) {
   std::string out;
   for (const Holding& one : read.holdings) {
     out += fmt::format("{} {} {} cpu={}", one.workload.text(), to_text(one.placement),
@@ -63,6 +66,10 @@ inline std::string shown(ReadRecord read_record, std::string_view text) {
   }
   if (read.counts.others > 0) out += fmt::format("{} others\n", read.counts.others);
   return out;
+}
+
+inline std::string shown(ReadRecord read_record, std::string_view text) {
+  return shown(read_all(read_record, text));
 }
 
 // "cpu_used_core_ms=3600 memory_peak_kib=1024".

@@ -57,8 +57,9 @@ Read<std::optional<Interval>> run_interval(const RunTime& time, const Options& o
   return Interval(*time.begin, *time.end);
 }
 
-RecordReader::RecordReader(ReadRecord read, Options options, Sinks sinks)
+RecordReader::RecordReader(ReadRecord read, Options options, Sinks sinks, IsSeparator is_separator)
     : read_(read),
+      is_separator_(is_separator),
       options_(std::move(options)),
       holdings_(std::move(sinks.holdings)),
       outcomes_(std::move(sinks.outcomes)),
@@ -67,6 +68,7 @@ RecordReader::RecordReader(ReadRecord read, Options options, Sinks sinks)
 
 Result<void> RecordReader::finish() {
   TRY(lines_.finish());
+  TRY(end_record());
   TRY(holdings_.flush());
   TRY(outcomes_.flush());
   return rejected_.flush();
@@ -74,6 +76,30 @@ Result<void> RecordReader::finish() {
 
 Result<void> RecordReader::read_line(const FedLine& line) {
   if (line.text.starts_with('#')) return {};
+  if (is_separator_ == nullptr) return read_record(line);
+  if (is_separator_(line.text)) {
+    TRY(end_record());
+    record_ = FedLine{{}, line.number, false};
+    return {};
+  }
+  // What stands before the first separator is of no record: a prompt with the command.
+  if (!record_) return {};
+  const bool has_room = record_text_.size() + line.text.size() < limits::kRowBytesMax;
+  record_->is_too_long = record_->is_too_long || line.is_too_long || !has_room;
+  if (has_room) record_text_.append(line.text).push_back('\n');
+  return {};
+}
+
+Result<void> RecordReader::end_record() {
+  if (!record_) return {};
+  FedLine record = *record_;
+  record_.reset();
+  const std::string text = std::exchange(record_text_, {});
+  record.text = text;
+  return read_record(record);
+}
+
+Result<void> RecordReader::read_record(const FedLine& line) {
   const auto reject = [&](std::string_view field, std::string_view reason) -> Result<void> {
     ++counts_.rejected;
     return rejected_.add({.file = options_.file,

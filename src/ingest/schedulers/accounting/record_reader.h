@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/billing_period.h"
 #include "core/error.h"
 #include "core/id.h"
 #include "core/instant.h"
@@ -28,7 +29,8 @@ namespace pennyweight::accounting {
 struct Options {
   std::string file;  // for messages
   ClusterId cluster;
-  Instant read_at;  // nothing in the file may be after that
+  Instant read_at;                  // nothing in the file may be after that
+  TimeZone zone = TimeZone::utc();  // of local times, where a format has them
 };
 
 // Every record is exactly one of runs, others and rejected.
@@ -88,9 +90,13 @@ struct Sinks {
   FactSink<RejectedRow> rejected;
 };
 
+// Of a format whose records are several lines: whether a line comes before a record.
+using IsSeparator = bool (*)(std::string_view line);
+
 class RecordReader {
  public:
-  RecordReader(ReadRecord read, Options options, Sinks sinks);
+  // Without `is_separator` a record is a line.
+  RecordReader(ReadRecord read, Options options, Sinks sinks, IsSeparator is_separator = nullptr);
 
   // Bytes in chunks of any length. An Error is the sink's; a record with a mistake goes to
   // `rejected`. Nothing may be fed after an Error. Lines that begin with '#' are comments.
@@ -100,14 +106,20 @@ class RecordReader {
 
  private:
   Result<void> read_line(const FedLine& line);
+  Result<void> end_record();
+  Result<void> read_record(const FedLine& record);
   Result<void> take(Run run, std::uint64_t line);
 
   const ReadRecord read_;
+  const IsSeparator is_separator_;
   const Options options_;
   FactBatch<Holding> holdings_;
   FactBatch<Outcome> outcomes_;
   FactBatch<RejectedRow> rejected_;
   Counts counts_;
+  // The lines since the last separator.
+  std::optional<FedLine> record_ = {};
+  std::string record_text_;
   LineFeeder lines_;
 };
 

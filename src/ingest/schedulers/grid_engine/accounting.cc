@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/check.h"
 #include "core/limits.h"
 #include "core/plain_text.h"
 #include "core/try.h"
+#include "ingest/schedulers/grid_engine/record_fields.h"
 #include "ledger/holding.h"
 #include "ledger/job_without_time.h"
 
@@ -23,30 +25,6 @@ using accounting::Options;
 using accounting::Read;
 using accounting::Run;
 using accounting::whole_number;
-
-// The fields of sge_accounting(5) that are read.
-enum Field : std::size_t {
-  kQueue = 0,
-  kHost = 1,
-  kGroup = 2,
-  kOwner = 3,
-  kJobName = 4,
-  kJobNumber = 5,
-  kAccount = 6,
-  kSubmission = 8,
-  kStart = 9,
-  kEnd = 10,
-  kFailed = 11,
-  kExitStatus = 12,
-  kProject = 31,
-  kSlots = 34,
-  kTask = 35,
-  kCpu = 36,
-  kCategory = 39,
-  kPeTask = 41,
-  kMaxVmem = 42,
-  kFieldsMin = 43,  // up to maxvmem; later versions have more
-};
 
 constexpr std::uint64_t kSlotsMax = 1'000'000;
 
@@ -204,6 +182,13 @@ Read<Run> run_of(const std::vector<std::string_view>& fields, const Options& opt
 
 }  // namespace
 
+Read<std::optional<Run>> run_of_fields(const std::vector<std::string_view>& fields,
+                                       const Options& options) {
+  CHECK(fields.size() >= kFieldsMin, "it has all fields");
+  if (fields[kPeTask] != "NONE" && !fields[kPeTask].empty()) return std::nullopt;
+  return TRY(run_of(fields, options));
+}
+
 bool is_accounting_file(std::string_view beginning) {
   beginning = accounting::without_comments(beginning);
   const auto fields = split(beginning.substr(0, beginning.find_first_of("\r\n")), ':');
@@ -220,8 +205,7 @@ Read<std::optional<Run>> read_record(std::string_view record, const Options& opt
                                    "of the accounting file",
                                    fields.size(), std::size_t{kFieldsMin}));
   }
-  if (fields[kPeTask] != "NONE" && !fields[kPeTask].empty()) return std::nullopt;
-  return TRY(run_of(fields, options));
+  return run_of_fields(fields, options);
 }
 
 }  // namespace pennyweight::grid_engine
