@@ -306,9 +306,9 @@ def check(slurm, ours, midnight):
     compare("waits by state", mine["wait"], dict(waits))
     # What jobs used: Slurm's TotalCPU, and the highest of each job's steps.
     used, mine = collections.Counter(), {}
-    for row in slurm.run(*asked, "-n", "-o", "Account,User,TotalCPU,ElapsedRaw").split("\n"):
-        if row and int(row.split("|")[3]):
-            account, user, total, _ = row.split("|")
+    for row in slurm.run(*with_steps, "-n", "-o", "JobID,Account,User,TotalCPU,ElapsedRaw").split("\n"):
+        job, account, user, total, elapsed = (row or "0.|||0|0").split("|")
+        if "." not in job and int(elapsed):
             used[(account, user)] += milliseconds(total)
     for row in ours.rows("--as", "efficiency", "--by", "slurm_account,label:user"):
         mine[(row["slurm_account"], row["label:user"])] = \

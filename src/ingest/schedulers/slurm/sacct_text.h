@@ -10,8 +10,8 @@
 // another run.
 //
 // With TotalCPU, and MaxRSS and NTasks or TRESUsageInTot, it also tells how much processor time and
-// memory jobs used (ledger/host_usage.h). TotalCPU is in a job's own row. The memory is in those of
-// its steps, which follow it, so it is not there with --allocations.
+// memory jobs used (ledger/host_usage.h). TotalCPU is in a job's own row, the memory in those of
+// its steps, which follow it. With --allocations, sacct reads no steps, and prints 0 and nothing.
 //
 // Job steps hold nothing of their own and are skipped. sacct quotes nothing, so a '|' or a line
 // break in JobName, Comment or SubmitLine gives a row with another number of fields: it is rejected
