@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "core/overloaded.h"
+#include "ledger/eligible_time.h"
 
 namespace pennyweight {
 namespace {
@@ -110,7 +111,7 @@ std::optional<Device> parse_virtual_gpu(std::string_view text) {
 }
 
 bool is_content(std::string_view label) {
-  return label != kSubmitTimeLabel && label != kExitCodeLabel;
+  return label != kSubmitTimeLabel && label != kEligibleTimeLabel && label != kExitCodeLabel;
 }
 
 std::string labels_text(const Labels& labels) {

@@ -36,9 +36,11 @@ def ledger(name, jobs, nodes, gpus, until):
         "".join(f"{name},node{i},i-{i},p4d.24xlarge,us-east-1,A100-SXM4-40GB,{gpus},2020-05-01T00:00:00Z,"
                 "2020-06-05T00:00:00Z\n" for i in range(nodes)))
     with open(cwd / "jobs.txt", "w") as file:
-        file.write("JobIDRaw|Partition|Account|User|State|Submit|Start|End|TimelimitRaw|AllocTRES\n")
+        file.write("JobIDRaw|Partition|Account|User|State|Submit|Eligible|Start|End|TimelimitRaw|AllocTRES\n")
         for number, user, held, submit, begin, end, limit in jobs:
-            file.write(f"{number}|gpu|{user}|{user}|COMPLETED|{at(submit)}|{at(begin)}|{at(end)}|{limit}|"
+            # One in ten was submitted half a day earlier, with --begin: it waits for GPUs from then on only.
+            submitted = max(0, submit - 43_200) if number % 10 == 0 else submit
+            file.write(f"{number}|gpu|{user}|{user}|COMPLETED|{at(submitted)}|{at(submit)}|{at(begin)}|{at(end)}|{limit}|"
                        f"billing={held},cpu={held},gres/gpu={held},node=1\n")
     expect_run(["generate", "bill", "--nodes", "nodes.csv", "--from", "2020-05-01", "--to", until,
                 "--prices-as-of", "2025-06-01", "--out", "bill.csv"], cwd)
@@ -212,7 +214,9 @@ figures = calibration(slurm, "lab", "--calibrate-blocked", "backfill", "--calibr
 near("slurm", figures, 1, Decimal("0.25"), 120)
 expect(figures["p95"][0] > 600, f"jobs do wait in the simulated month: {figures}")
 # Another scheduling than that which ran is further off.
-wrong = calibration(slurm, "lab", "--calibrate-blocked", "wait", "--error-max", "100")
+expect_run(["replay", "--month", "2020-05", "--calibrate-blocked", "wait", "--error-max", "100"], slurm, code=1,
+           has=["95 % of the jobs wait at most", "--wait-error-max"])
+wrong = calibration(slurm, "lab", "--calibrate-blocked", "wait", "--error-max", "100", "--wait-error-max", "1000000")
 expect(abs(wrong["p95"][0] - wrong["p95"][1]) > abs(figures["p95"][0] - figures["p95"][1]), f"wait: {wrong}, backfill: {figures}")
 
 # Philly: nothing says when its jobs were submitted, so all that can be shown is that the replay needs no

@@ -13,6 +13,7 @@
 #include "core/try.h"
 #include "core/whole_count.h"
 #include "insight/replay/cluster_state.h"
+#include "ledger/eligible_time.h"
 
 namespace pennyweight::what_if {
 namespace {
@@ -151,16 +152,19 @@ class WorldMaker {
     return {};
   }
 
-  // When the job was submitted, if it says so and this is its first attempt in the period.
+  // Since when the job could run, or else when it was submitted, if it says so and this is its
+  // first attempt in the period.
   std::optional<Instant> submit_time(const Holding& holding) const {
     const Instant begin = holding.held.begin();
     if (begin < world_.period.begin()) return std::nullopt;
     if (begin != first_begin_.at(holding.workload.text())) return std::nullopt;
-    const auto label = holding.labels.find(kSubmitTimeLabel);
-    if (!label) return std::nullopt;
-    const auto at = parse_instant(*label);
-    if (!at || *at > begin) return std::nullopt;
-    return *at;
+    for (const std::string_view key : {kEligibleTimeLabel, kSubmitTimeLabel}) {
+      const auto label = holding.labels.find(key);
+      if (!label) continue;
+      const auto at = parse_instant(*label);
+      if (at && *at <= begin) return *at;
+    }
+    return std::nullopt;
   }
 
   // Its time limit; 0: none is known.

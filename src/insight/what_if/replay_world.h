@@ -1,10 +1,10 @@
 // ReplayWorld: a month of the ledger as jobs and machines that a replay takes.
 //
 // What the ledger doesn't say is inferred by these rules:
-//   submit    what its label submit_time says. Where there is none, and for attempts after the
-//   first,
-//             when the job began to hold; waiting before that is not known then, and counts as
-//             none. A job that was submitted before the period comes at its beginning
+//   submit    what its label eligible_time says, or else submit_time. Where there is neither, and
+//             for attempts after the first, when the job began to hold; waiting before that is
+//             not known then, and counts as none. A job that was submitted before the period comes
+//             at its beginning
 //   length    what it held within the period; a job that still ran at the end of the period ends
 //             there
 //   shape     its devices, CPU and memory; fractions of over one GPU in all are rounded up to whole

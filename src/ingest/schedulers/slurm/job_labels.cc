@@ -10,15 +10,25 @@
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "ingest/schedulers/slurm/utf8.h"
+#include "ledger/eligible_time.h"
 #include "ledger/holding.h"
 
 namespace pennyweight::slurm {
 namespace {
 
-constexpr std::array<std::string_view, 12> kBuiltIn = {
-    "account",        "comment",     "job_name", "partition",          "qos",
-    "reservation",    "state",       "user",     "time_limit_minutes", "wckey",
-    kSubmitTimeLabel, kExitCodeLabel};
+constexpr std::array<std::string_view, 13> kBuiltIn = {"account",
+                                                       "comment",
+                                                       "job_name",
+                                                       "partition",
+                                                       "qos",
+                                                       "reservation",
+                                                       "state",
+                                                       "user",
+                                                       "time_limit_minutes",
+                                                       "wckey",
+                                                       kSubmitTimeLabel,
+                                                       kEligibleTimeLabel,
+                                                       kExitCodeLabel};
 
 // "1:0": what the script returned, and the signal that ended it.
 bool is_exit_code(std::string_view text) {
@@ -28,6 +38,11 @@ bool is_exit_code(std::string_view text) {
   };
   return colon != std::string_view::npos && is_number(text.substr(0, colon)) &&
          is_number(text.substr(colon + 1));
+}
+
+// In the hour that occurs twice, the later one if the job can have started after it.
+Instant before_start(const RecordedTime& time, const JobRecord& job) {
+  return job.start && time.later <= job.start->later ? time.later : time.earlier;
 }
 
 bool is_key(std::string_view text) {
@@ -89,11 +104,12 @@ std::expected<Labels, Rejection> job_labels(const JobRecord& job, std::string_vi
     if (!set) return std::unexpected(Rejection{"Timelimit", set.error().message});
   }
   if (job.submit) {
-    // In the hour that occurs twice, the later one if the job can have started after it.
-    const bool is_later = job.start && job.submit->later <= job.start->later;
-    const auto set =
-        labels.set(kSubmitTimeLabel, to_text(is_later ? job.submit->later : job.submit->earlier));
+    const auto set = labels.set(kSubmitTimeLabel, to_text(before_start(*job.submit, job)));
     if (!set) return std::unexpected(Rejection{"Submit", set.error().message});
+  }
+  if (job.eligible && job.eligible != job.submit) {
+    const auto set = labels.set(kEligibleTimeLabel, to_text(before_start(*job.eligible, job)));
+    if (!set) return std::unexpected(Rejection{"Eligible", set.error().message});
   }
   if (is_exit_code(job.exit_code)) {
     const auto set = labels.set(kExitCodeLabel, job.exit_code);

@@ -29,8 +29,9 @@ struct JobRecord {
   std::string_view node_list;
   std::optional<std::uint64_t> time_limit_minutes;
   std::optional<RecordedTime> start, end;
-  std::optional<RecordedTime> submit;  // when it was submitted
-  std::string exit_code;               // as sacct writes it, "1:0": of the script, and the signal
+  std::optional<RecordedTime> submit;    // when it was submitted
+  std::optional<RecordedTime> eligible;  // since when it could run
+  std::string exit_code;                 // as sacct writes it, "1:0": of the script, and the signal
   std::optional<std::uint64_t> elapsed_ms;  // without suspended_ms, as Slurm counts
   std::optional<std::uint64_t> suspended_ms;
   Tres tres;

@@ -179,8 +179,9 @@ std::optional<std::uint64_t> told_number(element job,
   return fields.number_of(*value, "");
 }
 
-std::optional<RecordedTime> read_submission(element job) {
-  const auto seconds = told_number(job, {"time", "submission"});
+// "submission", "eligible": what can't be read of it is not known, and costs nothing.
+std::optional<RecordedTime> read_waiting_since(element job, std::string_view key) {
+  const auto seconds = told_number(job, {"time", key});
   if (!seconds || *seconds == 0 || *seconds > kSecondsMax) return std::nullopt;
   const Instant at = from_unix_seconds(static_cast<std::int64_t>(*seconds));
   return RecordedTime{.earlier = at, .later = at};
@@ -308,7 +309,8 @@ std::expected<JsonJob, Rejection> read_json_job(element job) {
   record.time_limit_minutes = fields.number({"time", "limit"});
   record.start = fields.time({"time", "start"});
   record.end = fields.time({"time", "end"});
-  record.submit = read_submission(job);
+  record.submit = read_waiting_since(job, "submission");
+  record.eligible = read_waiting_since(job, "eligible");
   record.exit_code = read_exit_code(job);
   record.elapsed_ms = fields.seconds_as_ms({"time", "elapsed"});
   record.suspended_ms = fields.seconds_as_ms({"time", "suspended"});

@@ -107,6 +107,24 @@ TEST(SacctJson, LabelsAndAmounts) {
   EXPECT_EQ(read.holdings[0].attempt, "2023-11-14T22:13:20Z");
 }
 
+// Since when a job could run is told where that is not its submission.
+TEST(SacctJson, EligibleTime) {
+  const auto told = [](const char* fields) {
+    const SacctReading read = read_job(fields);
+    if (read.holdings.size() != 1) return std::string("not read");
+    return std::string(read.holdings[0].labels.find("eligible_time").value_or("-"));
+  };
+  EXPECT_EQ(told(R"("time":{"start":1700000000,"end":1700003600,"submission":1699999000,)"
+                 R"("eligible":1699999900},)"),
+            "2023-11-14T22:11:40Z");
+  EXPECT_EQ(told(R"("time":{"start":1700000000,"end":1700003600,"submission":1699999000,)"
+                 R"("eligible":1699999000},)"),
+            "-");
+  EXPECT_EQ(told(R"("time":{"start":1700000000,"end":1700003600,"submission":1699999000,)"
+                 R"("eligible":0},)"),
+            "-");
+}
+
 // In the forms of 21.08, 23.11 and 24.11; what can't be read of them is not known, and costs
 // nothing.
 TEST(SacctJson, SubmissionAndExitCode) {

@@ -13,7 +13,7 @@ using std::chrono::seconds;
 // Fields that users write come last: a row that they break is recognised by its number of fields.
 constexpr std::string_view kColumns =
     "JobID,Partition,Account,User,State,Start,End,ElapsedRaw,Suspended,AllocCPUS,AllocTRES,"
-    "NodeList,QOS,Cluster,Reservation,TimelimitRaw,Submit,ExitCode,WCKey,JobName,Comment";
+    "NodeList,QOS,Cluster,Reservation,TimelimitRaw,Submit,Eligible,ExitCode,WCKey,JobName,Comment";
 
 // Whole seconds before now, rounded up.
 std::string ago(Instant at, Instant now) {

@@ -135,11 +135,11 @@ Result<void> SacctText::read_header(std::string_view line) {
                     shown_as_utf8(line.substr(0, 60))));
   }
   constexpr std::array<std::string_view, kColumnCount> kNames = {
-      "jobid",    "jobidraw",  "jobname",     "partition", "account",       "user",
-      "state",    "start",     "end",         "elapsed",   "elapsedraw",    "suspended",
-      "ncpus",    "alloccpus", "alloctres",   "nodelist",  "qos",           "cluster",
-      "comment",  "wckey",     "reservation", "timelimit", "timelimitraw",  "submit",
-      "exitcode", "totalcpu",  "maxrss",      "ntasks",    "tresusageintot"};
+      "jobid",    "jobidraw",  "jobname",     "partition", "account",      "user",
+      "state",    "start",     "end",         "elapsed",   "elapsedraw",   "suspended",
+      "ncpus",    "alloccpus", "alloctres",   "nodelist",  "qos",          "cluster",
+      "comment",  "wckey",     "reservation", "timelimit", "timelimitraw", "submit",
+      "eligible", "exitcode",  "totalcpu",    "maxrss",    "ntasks",       "tresusageintot"};
   has_trailing_bar_ = line.ends_with(options_.delimiter);
   if (!split(line) || fields_.size() > limits::kColumnsMax) {
     return refuse(fmt::format("there are more than {} columns", limits::kColumnsMax));
@@ -254,6 +254,7 @@ std::expected<void, Rejection> SacctText::read_times(JobRecord& job) const {
   job.end = end;
   // They cost nothing, so what can't be read of them is not known.
   job.submit = read_time(kSubmit).value_or(std::nullopt);
+  job.eligible = read_time(kEligible).value_or(std::nullopt);
   job.exit_code = field(kExitCode);
   return {};
 }

@@ -73,6 +73,7 @@ class SacctText {
     kTimelimit,
     kTimelimitRaw,
     kSubmit,
+    kEligible,
     kExitCode,
     kTotalCpu,
     kMaxRss,
