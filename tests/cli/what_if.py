@@ -3,6 +3,7 @@ for training, and MIG for notebooks. What is replayed adds up, comes out alike t
 """
 import json
 import pathlib
+import shlex
 from decimal import Decimal
 
 from harness import ROOT, expect, expect_run, folder, report
@@ -75,6 +76,43 @@ expect(replay(*spot, "--seed", "2")[0] != out, "another seed gives another resul
 rare = replay("--spot", "0.01%", "--price", "35%", "--checkpoint", "30")[1][1]
 expect(hours(rare, "of that done again") < hours(jobs, "of that done again"), f"rarer: {rare}")
 
+# The range over seeds and demand: the scenario lies within it, and one replay has none.
+def ranged(*options):
+    out, _ = expect_run([*REPLAY, *options, "--format", "json"], cwd)
+    tables = [table for table in json.loads(out) if table["title"].endswith(", range")]
+    return {row["figure"]: row for row in tables[0]["rows"]} if tables else None
+
+
+expect(ranged("--nodes=-20") is None, "one replay has no range")
+rows = ranged("--nodes=-20", "--demand-range", "10")
+expect(int(rows["jobs"]["lowest"]) < int(rows["jobs"]["what_if"]) < int(rows["jobs"]["highest"]), f"{rows['jobs']}")
+for figure in ("held", "unfinished"):
+    row = {key: Decimal(value.replace(",", "")) for key, value in rows["GPU-hours " + figure].items() if key != "figure"}
+    expect(row["lowest"] <= row["what_if"] <= row["highest"], f"{figure}: {row}")
+rows = ranged(*spot, "--seeds", "4")
+expect(int(rows["interruptions"]["lowest"]) < int(rows["interruptions"]["highest"]), f"seeds differ: {rows['interruptions']}")
+expect(rows["jobs"]["lowest"] == rows["jobs"]["highest"], f"seeds leave demand alone: {rows['jobs']}")
+expect(rows == ranged(*spot, "--seeds", "4"), "a range comes out alike twice")
+
+# The fewest nodes: each fleet that was tried is the scenario with so many nodes fewer, the one found is the smallest
+# that is enough, and one node fewer was tried and is not.
+def fleets(*options):
+    out, _ = expect_run([*REPLAY, *options, "--format", "json"], cwd)
+    table = next(table for table in json.loads(out) if table["title"].endswith(", fewest nodes"))
+    return [(row["nodes"], int(row["change"]), row) for row in table["rows"]]
+
+
+tried = fleets("--fewest-nodes", "60")
+enough = [nodes for nodes, _, row in tried if row["enough"] == "yes"]
+expect(enough and min(enough) - 1 in [nodes for nodes, _, row in tried if row["enough"] == "no"], f"{tried}")
+found = next(row for nodes, _, row in tried if nodes == min(enough))
+out, (_, jobs, _), costs = replay(f"--nodes={found['change']}")
+expect(jobs["wait, p95"]["what_if"] == found["wait_p95"], f"{jobs['wait, p95']} and {found}")
+expect(abs(Decimal(costs[0]["total"]["what_if"]) - Decimal(found["bill"].split()[0].replace(",", ""))) < Decimal("0.01"),
+       f"{costs[0]['total']} and {found}")
+more = fleets("--nodes=-400", "--fewest-nodes", "0")
+expect(any(change > 0 for _, change, _ in more), f"too few nodes: some are added: {more}")
+
 # What changes nothing is an error, and says so.
 for options, code, text in [
         (["--demand", "nobody=150%"], 2, "changes nothing"),
@@ -87,6 +125,10 @@ for options, code, text in [
         (["--spot", "1%", "--preempt", "--scheduler", "srtf"], 2, "can't be combined"),
         (["--checkpoint", "5"], 2, "--spot"),
         (["--restart", "60"], 2, "--preempt or --spot"),
+        (["--nodes=-20", "--seeds", "4"], 2, "4 seeds change nothing"),
+        (["--demand-range", "95"], 2, "--demand-range"),
+        (["--fewest-nodes", "5", "--fewest-model", "H9000"], 2, "--fewest-model 'H9000'"),
+        (["--fewest-nodes", "5", "--fewest-model", "H100-SXM5-80GB"], 2, "no node with H100"),
         (["--nodes=-100000"], 2, "can't be removed")]:
     expect_run([*REPLAY, *options], cwd, code=code, has=[text])
 csv_text, _ = expect_run([*REPLAY, "--format", "csv"], cwd)
@@ -139,4 +181,12 @@ for options, text in [(["--slice", f"{TEAM}=9g.99gb"], "changes nothing"),
                       (["--lengths", "guess"], "use true or limit")]:
     expect_run([*REPLAY, *options], mig, code=2, has=[text])
 expect_run([*REPLAY, "--slice", "1g.5gb"], cwd, code=2, has=["can be cut into '1g.5gb'"])
+# Every command of the guide, word by word: those about MIG on the fleet of A100s.
+(cwd / "fewer.duckdb").unlink()
+typed = [shlex.split(line[len("$ pennyweight "):])
+         for line in (pathlib.Path(ROOT) / "docs/guide/what-if.md").read_text().splitlines()
+         if line.startswith("$ pennyweight ")]
+expect(len(typed) >= 8, f"the guide has its commands: {typed}")
+for words in typed:
+    expect_run(words, mig if "--slice" in words else cwd)
 report("what_if")

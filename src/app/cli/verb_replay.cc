@@ -9,12 +9,17 @@
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
+#include "core/gpu/gpu_model.h"
 #include "core/try.h"
 #include "insight/queries/what_if_query.h"
 #include "insight/what_if/scenario_text.h"
 
 namespace pennyweight {
 namespace {
+
+constexpr std::uint32_t kWaitErrorPercentsMax = 1'000'000;
+constexpr std::uint32_t kSeedsMax = 50;  // three replays each, with --demand-range
+constexpr std::uint32_t kDemandRangeMax = 90;
 
 struct ReplayOptions {
   std::string month;
@@ -25,6 +30,11 @@ struct ReplayOptions {
   std::string calibrate_placement = "best-fit";
   std::string calibrate_lengths = "true";
   std::uint32_t error_max = 5;
+  std::uint32_t wait_error_max = what_if::kWaitErrorPercentMax;
+  std::optional<std::uint32_t> fewest_nodes;  // minutes
+  std::string fewest_model;
+  std::uint32_t seeds = 1;
+  std::uint32_t demand_range = 0;
   std::string by = "team";
   std::string cost = "effective";
   std::optional<unsigned> threads;
@@ -40,6 +50,19 @@ Result<WhatIfQuery> parse_query(const ReplayOptions& options, const Config& conf
       options.calibrate_order, options.calibrate_blocked, options.calibrate_placement));
   query.calibration_limits = TRY(what_if::parse_lengths(options.calibrate_lengths));
   query.error_percent_max = options.error_max;
+  query.wait_error_percent_max = options.wait_error_max;
+  if (!options.fewest_model.empty() && find_gpu_model(options.fewest_model) == nullptr) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("--fewest-model '{}': no GPU model that is known; write it as the "
+                            "ledger does, such as H100-SXM5-80GB",
+                            options.fewest_model));
+  }
+  if (options.fewest_nodes) {
+    query.fleet_goal = {.wait_p95_max_us = std::int64_t{*options.fewest_nodes} * 60 * 1'000'000,
+                        .gpu_model = options.fewest_model};
+  }
+  query.seeds = options.seeds;
+  query.demand_range_percent = options.demand_range;
   query.by = options.by;
   query.cost = options.cost;
   query.threads = resolve_threads(options.threads, config);
@@ -73,7 +96,10 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
                                .now = context.clock.now()}));
   }
   const WhatIfTables tables = what_if_tables(query, *month, result);
-  const std::vector<Table> about_jobs = {tables.calibration, tables.jobs, tables.teams};
+  std::vector<Table> about_jobs = {tables.calibration, tables.jobs};
+  if (tables.range) about_jobs.push_back(*tables.range);
+  if (tables.fleets) about_jobs.push_back(*tables.fleets);
+  about_jobs.push_back(tables.teams);
   if (options.table.format == "csv") {
     // Tables with different columns: one header each, and an empty line between them.
     for (const Table& table : about_jobs) {
@@ -178,6 +204,31 @@ Verb declare_replay(CLI::App& app) {
                    "Percent of GPU time by which the replay of what really ran may be off")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
+  command
+      ->add_option("--wait-error-max", options->wait_error_max,
+                   "Likewise for its waits (median and 95th percentile), where jobs say when they "
+                   "were submitted; less than half an hour is never too much")
+      ->check(CLI::Range(0u, kWaitErrorPercentsMax))
+      ->capture_default_str();
+  CLI::Option* fewest =
+      command
+          ->add_option("--fewest-nodes", options->fewest_nodes,
+                       "Search the fewest nodes with which 95 % of jobs wait at most so many "
+                       "minutes, and print the fleets that were tried")
+          ->check(CLI::Range(0u, what_if::kMinutesMax));
+  command
+      ->add_option("--fewest-model", options->fewest_model,
+                   "Only nodes with this GPU model may go or come")
+      ->needs(fewest);
+  command
+      ->add_option("--seeds", options->seeds,
+                   "Replay the scenario under so many seeds, from --seed on, and print the range")
+      ->check(CLI::Range(1u, kSeedsMax))
+      ->capture_default_str();
+  command
+      ->add_option("--demand-range", options->demand_range,
+                   "Replay it also with so many percent less and more demand, and print the range")
+      ->check(CLI::Range(1u, kDemandRangeMax));
   command->add_option("--by", options->by, "A dimension of the policy; its values are the teams")
       ->capture_default_str();
   command->add_option("--out", options->out,

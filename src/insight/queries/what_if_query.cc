@@ -72,10 +72,6 @@ std::string thousandths_text(std::uint64_t thousandths) {
   return fmt::format("{}.{:03}", thousandths / 1000, thousandths % 1000);
 }
 
-std::string counted_jobs(std::uint64_t jobs) {
-  return jobs == 1 ? "1 job" : fmt::format("{} jobs", jobs);
-}
-
 // By how much two times differ: "+5 min 00 s".
 std::string difference_text(std::int64_t was, std::int64_t is) {
   if (was == is) return "0 s";
@@ -107,8 +103,9 @@ Table calibration_table(const what_if::WhatIf& result, const std::string& title)
   wait("wait, p95", &TimeFigures::p95);
   if (result.with_submit > 0) {
     table.notes.push_back(
-        "Waits count from submission: a job that waited for another job, or that asked to begin "
-        "later, counts as waiting for GPUs. The ledger does not say since when it could run.");
+        "Waits count from when a job could run, where it says so (Slurm's Eligible), and from "
+        "submission where it does not: there, a job that waited for another one, or that asked to "
+        "begin later, counts as waiting for GPUs.");
   }
   if (result.with_submit == 0) {
     table.notes.push_back(
@@ -206,7 +203,7 @@ Table job_table(const what_if::WhatIf& result, const std::string& title) {
   if (result.would_be.never_start > 0) {
     table.notes.push_back(fmt::format(
         "{} on no node of the changed fleet and never {}: their GPU-hours are unfinished work.",
-        counted_jobs(result.would_be.never_start) +
+        counted(result.would_be.never_start, "job") +
             (result.would_be.never_start == 1 ? " fits" : " fit"),
         result.would_be.never_start == 1 ? "starts" : "start"));
   }
@@ -224,7 +221,7 @@ Table job_table(const what_if::WhatIf& result, const std::string& title) {
   if (result.rounded_up > 0) {
     table.notes.push_back(
         fmt::format("{} {} fractions of more than one GPU in all, and {} whole GPUs in the replay.",
-                    counted_jobs(result.rounded_up), result.rounded_up == 1 ? "holds" : "hold",
+                    counted(result.rounded_up, "job"), result.rounded_up == 1 ? "holds" : "hold",
                     result.rounded_up == 1 ? "gets" : "get"));
   }
   if (result.would_be.unavailable > 0) {
@@ -236,6 +233,136 @@ Table job_table(const what_if::WhatIf& result, const std::string& title) {
         "Unfinished work would run, and cost, in the next month: compare costs with that in mind.");
   }
   return table;
+}
+
+// How far the figures of the scenario depend on seed and demand.
+Table range_table(const WhatIfQuery& query, const what_if::WhatIf& result,
+                  const std::string& title) {
+  Table table;
+  table.title = title + ", range";
+  table.columns = {{"figure", "", ColumnKind::kText},
+                   {"lowest", "lowest", ColumnKind::kText},
+                   {"what_if", "what if", ColumnKind::kText},
+                   {"highest", "highest", ColumnKind::kText}};
+  std::vector<const JobFigures*> all = {&result.would_be};
+  for (const JobFigures& each : result.varied) all.push_back(&each);
+  const auto add = [&](const std::string& name, auto value, auto shown) {
+    const auto [lowest, highest] = std::minmax_element(
+        all.begin(), all.end(),
+        [&](const JobFigures* a, const JobFigures* b) { return value(*a) < value(*b); });
+    table.rows.push_back({name, shown(**lowest), shown(result.would_be), shown(**highest)});
+  };
+  const auto add_time = [&](const std::string& name, auto time) {
+    add(name, time, [&](const JobFigures& each) { return duration_text(time(each)); });
+  };
+  const auto add_hours = [&](const std::string& name, Int128 JobFigures::* hours) {
+    add(
+        name, [&](const JobFigures& each) { return each.*hours; },
+        [&](const JobFigures& each) { return replayed_hours_text(each.*hours); });
+  };
+  const auto add_count = [&](const std::string& name, std::uint64_t JobFigures::* count) {
+    add(
+        name, [&](const JobFigures& each) { return each.*count; },
+        [&](const JobFigures& each) { return std::to_string(each.*count); });
+  };
+  add_count("jobs", &JobFigures::jobs);
+  add_count("never start", &JobFigures::never_start);
+  add_time("mean wait", [](const JobFigures& each) { return each.wait.mean; });
+  add_time("wait, p50", [](const JobFigures& each) { return each.wait.p50; });
+  add_time("wait, p95", [](const JobFigures& each) { return each.wait.p95; });
+  add_time("mean completion", [](const JobFigures& each) { return each.completion.mean; });
+  add_time("completion, p95", [](const JobFigures& each) { return each.completion.p95; });
+  add_time("makespan", [](const JobFigures& each) { return each.makespan; });
+  add_hours("GPU-hours held", &JobFigures::held);
+  add_hours("GPU-hours of that done again", &JobFigures::lost);
+  add_hours("GPU-hours unavailable", &JobFigures::unavailable);
+  add_hours("GPU-hours unfinished", &JobFigures::unfinished);
+  add(
+      "GPUs allocated", [](const JobFigures& each) { return each.held; },
+      [](const JobFigures& each) { return replayed_share_text(each.held, each.capacity); });
+  add_count("interruptions", &JobFigures::interruptions);
+  const std::uint64_t first = query.scenario.scheduling.seed;
+  table.notes.push_back(fmt::format(
+      "Of {} replays: {}{}{}. The bill is the same in each, since the nodes are.", all.size(),
+      query.seeds > 1 ? fmt::format("seeds {} to {}", first, first + query.seeds - 1) : "",
+      query.seeds > 1 && query.demand_range_percent > 0 ? ", " : "",
+      query.demand_range_percent > 0
+          ? fmt::format("demand as given and {} % below and above it", query.demand_range_percent)
+          : ""));
+  table.notes.push_back("These are what was replayed, not bounds: a month may fall outside them.");
+  return table;
+}
+
+std::string bill_text(const std::map<Currency, Money>& bill) {
+  std::string text;
+  for (const auto& [currency, cost] : bill) {
+    if (!text.empty()) text += " + ";
+    text += fmt::format("{} {}", format_rounded(cost.amount(), 2, Thousands::kSeparated),
+                        currency.text());
+  }
+  return text.empty() ? "-" : text;
+}
+
+// The fleets that were tried, fewest nodes first, and what the search found.
+Table fleet_table(const WhatIfQuery& query, const what_if::WhatIf& result,
+                  const std::string& title) {
+  Table table;
+  table.title = title + ", fewest nodes";
+  table.columns = {{"nodes", "nodes", ColumnKind::kCount},
+                   {"change", "change", ColumnKind::kText},
+                   {"wait_p95", "wait, p95", ColumnKind::kText},
+                   {"allocated", "GPUs allocated", ColumnKind::kText},
+                   {"unfinished", "GPU-hours unfinished", ColumnKind::kText},
+                   {"bill", "bill", ColumnKind::kText},
+                   {"enough", "enough", ColumnKind::kText}};
+  for (const what_if::FleetPoint& point : result.fleets) {
+    table.rows.push_back({point.nodes, fmt::format("{:+}", point.change),
+                          duration_text(point.figures.wait.p95),
+                          replayed_share_text(point.figures.held, point.figures.capacity),
+                          replayed_hours_text(point.figures.unfinished), bill_text(point.bill),
+                          std::string(point.is_enough ? "yes" : "no")});
+  }
+  const std::string goal =
+      fmt::format("95 % of jobs wait at most {}", duration_text(query.fleet_goal->wait_p95_max_us));
+  const auto found = std::find_if(result.fleets.begin(), result.fleets.end(),
+                                  [](const what_if::FleetPoint& each) { return each.is_enough; });
+  table.notes.push_back(
+      found == result.fleets.end()
+          ? fmt::format("No fleet that was tried is enough: {} in none.", goal)
+          : fmt::format("{} nodes are enough: {}, and each job fits a node that does today.",
+                        format_count(found->nodes, Thousands::kSeparated), goal));
+  table.notes.push_back(
+      "A search by halves: waiting need not grow with each node that goes, so another fleet may do "
+      "as well. A commitment stays charged whatever the bill here says.");
+  return table;
+}
+
+std::vector<what_if::Variation> variations_of(const WhatIfQuery& query) {
+  std::vector<std::uint32_t> demands = {100};
+  if (query.demand_range_percent > 0) {
+    demands.push_back(100 - query.demand_range_percent);
+    demands.push_back(100 + query.demand_range_percent);
+  }
+  std::vector<what_if::Variation> variations;
+  const std::uint64_t first = query.scenario.scheduling.seed;
+  for (std::uint64_t seed = first; seed < first + query.seeds; ++seed) {
+    for (const std::uint32_t demand : demands) {
+      if (seed == first && demand == 100) continue;  // the scenario itself
+      variations.push_back({.seed = seed, .demand_percent = demand});
+    }
+  }
+  return variations;
+}
+
+// Seeds of a scenario in which nothing is drawn would give one replay many times.
+Result<void> check_seeds(const WhatIfQuery& query) {
+  const bool draws = query.scenario.scheduling.placement == replay::PlacementRule::kRandom ||
+                     query.scenario.spot.reclaimed_per_hour > 0;
+  if (query.seeds <= 1 || draws) return {};
+  return fail(ErrorCode::kConfig,
+              fmt::format("{} seeds change nothing: only spot capacity and the placement 'random' "
+                          "are drawn. Give a range of demand instead (--demand-range 10)",
+                          query.seeds));
 }
 
 // One table per currency.
@@ -410,6 +537,7 @@ Result<what_if::WhatIf> run_what_if(const WhatIfQuery& query, const WhatIfMonth&
                                     const Policy& policy, const Catalog& catalog,
                                     std::span<const JoinRule> join_rules,
                                     what_if::WhatIfProgress* progress) {
+  TRY(check_seeds(query));
   return what_if::what_if({.month = month.month,
                            .period = month.period,
                            .cluster = {.facts = {.cluster = month.cluster,
@@ -422,9 +550,12 @@ Result<what_if::WhatIf> run_what_if(const WhatIfQuery& query, const WhatIfMonth&
                                        .outages = month.facts.outages},
                            .policy = policy,
                            .scenario = query.scenario,
+                           .variations = variations_of(query),
+                           .fleet_goal = query.fleet_goal,
                            .calibration = query.calibration,
                            .calibration_limits = query.calibration_limits,
                            .error_percent_max = query.error_percent_max,
+                           .wait_error_percent_max = query.wait_error_percent_max,
                            .team_dimension = query.by,
                            .cost = what_if_cost(query.cost),
                            .threads = query.threads,
@@ -436,6 +567,10 @@ WhatIfTables what_if_tables(const WhatIfQuery& query, const WhatIfMonth& month,
   const std::string title = fmt::format("{} of cluster {}", month.month, month.cluster.text());
   return {.calibration = calibration_table(result, title),
           .jobs = job_table(result, title),
+          .range = result.varied.empty() ? std::nullopt
+                                         : std::optional(range_table(query, result, title)),
+          .fleets = result.fleets.empty() ? std::nullopt
+                                          : std::optional(fleet_table(query, result, title)),
           .teams = team_table(result, query.by, title),
           .costs = cost_tables(result, query.by, title + ", " + query.cost),
           .moments = moment_table(month, result, title),

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,9 +25,13 @@ struct WhatIfQuery {
   std::string month;
   std::string cluster = {};  // may be empty where the month has one
   what_if::Scenario scenario;
-  replay::Scheduling calibration;   // the scheduling that really ran
-  bool calibration_limits = false;  // it knew time limits, and no lengths
+  std::optional<what_if::FleetGoal> fleet_goal = {};
+  std::uint32_t seeds = 1;                 // how often it is replayed, from its seed on
+  std::uint32_t demand_range_percent = 0;  // and with so much less and more demand
+  replay::Scheduling calibration;          // the scheduling that really ran
+  bool calibration_limits = false;         // it knew time limits, and no lengths
   std::uint32_t error_percent_max = 5;
+  std::uint32_t wait_error_percent_max = what_if::kWaitErrorPercentMax;
   std::string by = "team";  // a dimension of the policy
   std::string cost = "effective";
   unsigned threads = 1;
@@ -64,6 +69,8 @@ Result<WhatIfChoices> what_if_choices(const std::string& month, const std::strin
 struct WhatIfTables {
   Table calibration;
   Table jobs;
+  std::optional<Table> range;   // where the query asks for several replays
+  std::optional<Table> fleets;  // where it asks for the fewest nodes
   Table teams;
   std::vector<Table> costs;  // one a currency
   Table moments;             // jobs waiting and GPUs held over time

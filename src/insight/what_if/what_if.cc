@@ -394,11 +394,33 @@ class WhatIfRun {
     return std::move(costs.front());
   }
 
+  Result<void> check_waits(const WhatIf& result) const {
+    if (result.with_submit * 2 < result.was.jobs) return {};
+    const auto check = [&](std::string_view name, std::int64_t was,
+                           std::int64_t replayed) -> Result<void> {
+      const std::int64_t off = was < replayed ? replayed - was : was - replayed;
+      if (off <= kWaitErrorUs || Int128{off} * 100 <= Int128{was} * input_.wait_error_percent_max) {
+        return {};
+      }
+      return fail(ErrorCode::kUnsupported,
+                  fmt::format("in the replay of what really ran {} jobs wait at most {} minutes; "
+                              "they waited {}. A scenario of this month would be as far off. Name "
+                              "the scheduling that really ran (--calibrate-scheduler, "
+                              "--calibrate-blocked, --calibrate-lengths), or accept it with "
+                              "--wait-error-max",
+                              name, replayed / 60'000'000, was / 60'000'000));
+    };
+    TRY(check("half of the", result.was.wait.p50, result.calibrated.wait.p50));
+    return check("95 % of the", result.was.wait.p95, result.calibrated.wait.p95);
+  }
+
   // What really ran must come out of its own replay, or no scenario can be believed.
   Result<void> check_calibration(const WhatIf& result) const {
     const Int128 off = result.was.held - result.calibrated.held;
     const Int128 size = off < 0 ? -off : off;
-    if (size * 100 <= result.was.held * static_cast<Int128>(input_.error_percent_max)) return {};
+    if (size * 100 <= result.was.held * static_cast<Int128>(input_.error_percent_max)) {
+      return check_waits(result);
+    }
     return fail(
         ErrorCode::kUnsupported,
         fmt::format("replaying what really ran misses {} % of the GPU time held, and {} of {} jobs "
@@ -409,24 +431,134 @@ class WhatIfRun {
                     result.was.jobs));
   }
 
-  Result<void> run_scenario(const FleetView& ran_on, const TeamOf& team_of, WhatIf& result) const {
-    ScenarioFacts facts = TRY(change_fleet(month_, input_.period, input_.scenario, is_stopped_));
-    ClusterMonth changed{.cluster = month_.cluster,
-                         .charges = facts.charges,
-                         .nodes = facts.nodes,
-                         .gpus = facts.gpus,
-                         .holdings = month_.holdings,
-                         .catalog = month_.catalog,
-                         .join_rules = month_.join_rules};
-    const FleetView fleet(changed.nodes, changed.gpus, month_.catalog, month_.join_rules);
-    ReplayWorld world = TRY(make_replay_world(
-        changed, fleet, ran_on, input_.period, team_of,
-        {.any_model = input_.scenario.any_model, .uses_limits = input_.scenario.uses_limits}));
-    TRY(change_demand(world, input_.scenario, is_stopped_));
-    const auto slices = TRY(change_slices(world, fleet, input_.scenario));
-    for (replay::Job& job : world.jobs) job.restart_us = input_.scenario.restart_us;
+  // The scenario's jobs on its fleet, and what it takes to replay them.
+  struct ScenarioWorld {
+    ReplayWorld world;
+    std::vector<std::optional<MigShare>> slices;
+    replay::Spot spot;
+  };
+  Result<ScenarioWorld> scenario_world(const ClusterMonth& changed, const FleetView& fleet,
+                                       const FleetView& ran_on, const TeamOf& team_of,
+                                       const Scenario& scenario) const {
+    ReplayWorld world = TRY(
+        make_replay_world(changed, fleet, ran_on, input_.period, team_of,
+                          {.any_model = scenario.any_model, .uses_limits = scenario.uses_limits}));
+    TRY(change_demand(world, scenario, is_stopped_));
+    auto slices = TRY(change_slices(world, fleet, scenario));
+    for (replay::Job& job : world.jobs) job.restart_us = scenario.restart_us;
     TRY(check_horizon(world));
     const replay::Spot spot = TRY(spot_of(world, fleet));
+    return ScenarioWorld{std::move(world), std::move(slices), spot};
+  }
+
+  // The scenario again, with another seed or demand. Its bill is the same: the nodes are.
+  Result<std::vector<JobFigures>> vary(const ClusterMonth& changed, const FleetView& fleet,
+                                       const FleetView& ran_on, const TeamOf& team_of) const {
+    std::vector<JobFigures> figures;
+    for (const Variation& variation : input_.variations) {
+      Scenario scenario = input_.scenario;
+      scenario.scheduling.seed = variation.seed;
+      if (variation.demand_percent != 100) {
+        scenario.demand.push_back({.team = {}, .percent = variation.demand_percent});
+      }
+      ScenarioWorld varied = TRY(scenario_world(changed, fleet, ran_on, team_of, scenario));
+      varied.spot.seed = variation.seed;
+      TRY(begin(WhatIfProgress::Stage::kScenario, varied.world.jobs.size()));
+      const replay::Replay replay = TRY(replay_of(varied.world, scenario.scheduling, varied.spot));
+      figures.push_back(figures_of(varied.world, replay));
+    }
+    return figures;
+  }
+
+  ClusterMonth month_with(const ScenarioFacts& facts) const {
+    return {.cluster = month_.cluster,
+            .charges = facts.charges,
+            .nodes = facts.nodes,
+            .gpus = facts.gpus,
+            .holdings = month_.holdings,
+            .catalog = month_.catalog,
+            .join_rules = month_.join_rules};
+  }
+
+  // The scenario with `change` nodes more, or fewer.
+  Result<FleetPoint> try_fleet(std::int64_t change, std::uint64_t never_start_max,
+                               const FleetView& ran_on, const TeamOf& team_of) const {
+    Scenario scenario = input_.scenario;
+    const FleetGoal& goal = *input_.fleet_goal;
+    if (change != 0) {
+      scenario.fleet.push_back({.nodes = change, .pool = {}, .gpu_model = goal.gpu_model});
+    }
+    const ScenarioFacts facts = TRY(change_fleet(month_, input_.period, scenario, is_stopped_));
+    const ClusterMonth changed = month_with(facts);
+    const FleetView fleet(changed.nodes, changed.gpus, month_.catalog, month_.join_rules);
+    const ScenarioWorld tried = TRY(scenario_world(changed, fleet, ran_on, team_of, scenario));
+    TRY(begin(WhatIfProgress::Stage::kScenario, tried.world.jobs.size()));
+    const replay::Replay replay = TRY(replay_of(tried.world, scenario.scheduling, tried.spot));
+    FleetPoint point{.nodes = 0,
+                     .change = change,
+                     .figures = figures_of(tried.world, replay),
+                     .bill = {},
+                     .is_enough = false};
+    for (const NodeView& view : fleet.nodes()) {
+      const bool is_of_model =
+          goal.gpu_model.empty() || view.model == find_gpu_model(goal.gpu_model);
+      if (is_of_model && was_there(view, input_.period)) ++point.nodes;
+    }
+    for (const Charge& charge : facts.charges) {
+      const Money& cost = charge.costs.*input_.cost;
+      point.bill.try_emplace(cost.currency(), Money::zero(cost.currency())).first->second += cost;
+    }
+    point.is_enough = point.figures.wait.p95 <= goal.wait_p95_max_us &&
+                      point.figures.never_start <= never_start_max;
+    return point;
+  }
+
+  // Halves the distance between a fleet that is enough and one that is not. Waiting need not grow
+  // with each node that goes, so what is found is the end of this walk; every step of it is kept.
+  Result<std::vector<FleetPoint>> fewest_nodes(std::uint64_t never_start_max,
+                                               const FleetView& ran_on,
+                                               const TeamOf& team_of) const {
+    std::vector<FleetPoint> points;
+    const auto is_enough = [&](std::int64_t change) -> Result<bool> {
+      FleetPoint point = TRY(try_fleet(change, never_start_max, ran_on, team_of));
+      points.push_back(std::move(point));
+      return points.back().is_enough;
+    };
+    bool is_found = TRY(is_enough(0));
+    const auto nodes = static_cast<std::int64_t>(points.front().nodes);
+    if (nodes == 0) {
+      return fail(ErrorCode::kConfig,
+                  fmt::format("cluster {} has no node with {} to spare or add",
+                              month_.cluster.text(), input_.fleet_goal->gpu_model));
+    }
+    std::int64_t enough = 0;
+    std::int64_t too_few = -nodes;
+    if (!is_found) {
+      too_few = 0;
+      // Twice as many more each time, up to three times the fleet.
+      for (std::int64_t more = std::max<std::int64_t>(1, nodes / 16);
+           !is_found && more <= 2 * nodes; more *= 2) {
+        const bool is_so = TRY(is_enough(more));
+        is_found = is_so;
+        (is_so ? enough : too_few) = more;
+      }
+    }
+    while (is_found && enough - too_few > 1) {
+      const std::int64_t middle = too_few + (enough - too_few) / 2;
+      const bool is_so = TRY(is_enough(middle));
+      (is_so ? enough : too_few) = middle;
+    }
+    std::sort(points.begin(), points.end(),
+              [](const FleetPoint& a, const FleetPoint& b) { return a.nodes < b.nodes; });
+    return points;
+  }
+
+  Result<void> run_scenario(const FleetView& ran_on, const TeamOf& team_of, WhatIf& result) const {
+    ScenarioFacts facts = TRY(change_fleet(month_, input_.period, input_.scenario, is_stopped_));
+    ClusterMonth changed = month_with(facts);
+    const FleetView fleet(changed.nodes, changed.gpus, month_.catalog, month_.join_rules);
+    const auto [world, slices, spot] =
+        TRY(scenario_world(changed, fleet, ran_on, team_of, input_.scenario));
     TRY(begin(WhatIfProgress::Stage::kScenario, world.jobs.size()));
     const replay::Replay replay = TRY(replay_of(world, input_.scenario.scheduling, spot));
     result.would_be = figures_of(world, replay);
@@ -435,6 +567,10 @@ class WhatIfRun {
     result.jain_would_be = jain_index(result.teams_would_be);
     TRY(go_on(is_stopped_));
     result.moments_would_be = moments_of(world, replay);
+    result.varied = TRY(vary(changed, fleet, ran_on, team_of));
+    if (input_.fleet_goal) {
+      result.fleets = TRY(fewest_nodes(result.calibrated.never_start, ran_on, team_of));
+    }
     TRY(begin(WhatIfProgress::Stage::kCostWouldBe, 0));
     std::vector<Holding> holdings = holdings_of(world, replay, slices, month_.holdings);
     changed.holdings = holdings;

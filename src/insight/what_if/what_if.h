@@ -75,17 +75,47 @@ struct WhatIfProgress {
 };
 std::string_view stage_text(WhatIfProgress::Stage stage);
 
+// A repetition of the scenario, to see how far its figures depend on what is not known.
+struct Variation {
+  std::uint64_t seed = 1;              // of random placement and of spot capacity
+  std::uint32_t demand_percent = 100;  // of all jobs, after the scenario's own changes
+};
+
+// What a fleet must keep to: 95 % of the jobs wait at most so long, and no job fits no node that
+// fits one today.
+struct FleetGoal {
+  std::int64_t wait_p95_max_us = 0;
+  std::string gpu_model = {};  // of the nodes that may be removed or added; empty: any
+};
+
+// A fleet that was tried.
+struct FleetPoint {
+  std::uint64_t nodes = 0;  // of those that may be removed or added
+  std::int64_t change = 0;  // nodes more than the scenario has
+  JobFigures figures;
+  std::map<Currency, Money> bill;
+  bool is_enough = false;
+};
+
+constexpr std::uint32_t kWaitErrorPercentMax = 50;
+constexpr std::int64_t kWaitErrorUs = std::int64_t{30} * 60 * 1'000'000;
+
 struct WhatIfInput {
   std::string month;
   Interval period;
   ComparedCluster cluster;  // utilization and corrections are not read
   Policy policy;
   Scenario scenario;
-  replay::Scheduling calibration;   // the policy that really ran
-  bool calibration_limits = false;  // it knew time limits, and no lengths
+  std::vector<Variation> variations = {};
+  std::optional<FleetGoal> fleet_goal = {};  // asks for the fewest nodes that keep to it
+  replay::Scheduling calibration;            // the policy that really ran
+  bool calibration_limits = false;           // it knew time limits, and no lengths
   // How far the replay of what really ran may be off, in percent of the GPU time held. A scenario
   // is refused beyond it.
   std::uint32_t error_percent_max = 5;
+  // Likewise for the median and the 95th percentile of waiting, of what it was. Waits that differ
+  // by less than kWaitErrorUs are near, and it counts only where most jobs say when they could run.
+  std::uint32_t wait_error_percent_max = kWaitErrorPercentMax;
   std::string team_dimension = "team";
   Money Costs::* cost = &Costs::effective;
   unsigned threads = 1;
@@ -104,6 +134,8 @@ struct WhatIf {
   JobFigures was;         // by the ledger
   JobFigures calibrated;  // the replay of it
   JobFigures would_be;
+  std::vector<JobFigures> varied;  // as WhatIfInput::variations
+  std::vector<FleetPoint> fleets;  // tried for WhatIfInput::fleet_goal, by nodes
   FiguresByTeam teams_calibrated;
   FiguresByTeam teams_would_be;
   MethodCosts cost_was{ClusterId(""), {}, {}};

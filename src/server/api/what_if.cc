@@ -163,6 +163,7 @@ Response start_what_if_run(const Services& services, const Request& request) {
   const std::string by = body.text("by").value_or("team");
   const std::string cost = body.text("cost").value_or("effective");
   const auto error_max = body.number("error_max", 0, 100);
+  const auto wait_error_max = body.number("wait_error_max", 0, 1'000'000);
   if (!month.empty() && !BillingPeriod::parse(month, TimeZone::utc())) {
     body.reject("month", "must be a month, such as 2026-03");
   }
@@ -193,6 +194,8 @@ Response start_what_if_run(const Services& services, const Request& request) {
   query.by = by;
   query.cost = cost;
   query.error_percent_max = static_cast<std::uint32_t>(error_max.value_or(5));
+  query.wait_error_percent_max =
+      static_cast<std::uint32_t>(wait_error_max.value_or(what_if::kWaitErrorPercentMax));
   asked.query = std::move(query);
   const auto last_import = last_import_now(services);
   if (!last_import) return refusal(last_import.error());

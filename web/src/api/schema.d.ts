@@ -6603,6 +6603,11 @@ export interface operations {
                      * @default 5
                      */
                     error_max?: number;
+                    /**
+                     * @description Percent by which its median and 95th percentile of waiting may be off, where most jobs say when they were submitted; half an hour is never too much.
+                     * @default 50
+                     */
+                    wait_error_max?: number;
                 };
             };
         };
