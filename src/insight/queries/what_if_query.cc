@@ -345,10 +345,10 @@ std::vector<what_if::Variation> variations_of(const WhatIfQuery& query) {
   }
   std::vector<what_if::Variation> variations;
   const std::uint64_t first = query.scenario.scheduling.seed;
-  for (std::uint64_t seed = first; seed < first + query.seeds; ++seed) {
+  for (std::uint32_t n = 0; n < query.seeds; ++n) {
     for (const std::uint32_t demand : demands) {
-      if (seed == first && demand == 100) continue;  // the scenario itself
-      variations.push_back({.seed = seed, .demand_percent = demand});
+      if (n == 0 && demand == 100) continue;  // the scenario itself
+      variations.push_back({.seed = first + n, .demand_percent = demand});
     }
   }
   return variations;
