@@ -12,6 +12,7 @@
 // say when a job has ended how much processor time it took, and its highest memory.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>

@@ -6,7 +6,9 @@
 // minute; a piece is spread evenly where a holding ends within it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
