@@ -3,7 +3,8 @@
 //   PENNYWEIGHT   the program; without it the stand-in web/dev/mock.mjs answers
 //   PAGES         "source": the pages of this tree in front of the program, so that a change needs no build of it
 //   CACHE         a folder in which the ledger is made once for all tests
-//   CHROMIUM      the browser; without one a test ends with 77, skipped
+//   BROWSER       "firefox": the same tests in Firefox, by WebDriver BiDi, which Debian's Firefox speaks
+//   CHROMIUM, FIREFOX   where the browser is; without it a test ends with 77, skipped
 import {spawn} from 'node:child_process';
 import fs from 'node:fs';
 import {createRequire} from 'node:module';
@@ -15,7 +16,7 @@ import {fileURLToPath} from 'node:url';
 
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 const tops = createRequire(path.join(root, 'package.json'));
-const {chromium} = tops('playwright-core');
+const {chromium, _bidiFirefox} = tops('playwright-core');
 const axe_source = fs.readFileSync(tops.resolve('axe-core/axe.min.js'), 'utf8');
 
 export const SIZES = {phone: {width: 390, height: 844}, desk: {width: 1440, height: 900}};
@@ -23,7 +24,8 @@ export const THEMES = ['light', 'dark'];
 export const program = process.env.PENNYWEIGHT || null;
 // SLOW=4: four times the patience, on a machine that others keep busy.
 const SLOW = Number(process.env.SLOW ?? 1);
-const executable = process.env.CHROMIUM || '/usr/bin/chromium';
+export const isFirefox = process.env.BROWSER === 'firefox';
+const executable = isFirefox ? process.env.FIREFOX || '/usr/bin/firefox-esr' : process.env.CHROMIUM || '/usr/bin/chromium';
 
 if (!fs.existsSync(executable)) {
   console.log(`skipped: ${executable} is not installed`);
@@ -93,7 +95,18 @@ async function serve_program(what) {
   throw new Error('the server ended before it began');
 }
 
+const FIREFOX_STARTS_MS = 120_000;
+// Firefox looks for nothing outside this machine.
+export const QUIET = {
+  'ui.prefersReducedMotion': 1, 'network.captive-portal-service.enabled': false, 'network.connectivity-service.enabled': false,
+  'services.settings.server': 'data:,', 'extensions.getAddons.cache.enabled': false, 'toolkit.telemetry.enabled': false,
+  'datareporting.policy.dataSubmissionEnabled': false, 'app.update.disabledForTesting': true, 'browser.shell.checkDefaultBrowser': false,
+  'app.normandy.enabled': false, 'nimbus.rollouts.enabled': false,
+};
+
+// `more` is of Chromium alone.
 export async function launch(more = {}) {
+  if (isFirefox) return _bidiFirefox.launch({executablePath: executable, timeout: FIREFOX_STARTS_MS * SLOW, firefoxUserPrefs: QUIET});
   return chromium.launch({executablePath: executable, args: ['--no-sandbox', '--disable-dev-shm-usage'], ...more});
 }
 
@@ -131,6 +144,9 @@ export async function sign_in(page, name, password) {
   await page.locator('button[type=submit]').first().click();
   await page.locator('nav[aria-label="Pages"]').waitFor({state: 'attached', timeout: 30_000 * SLOW}); // on a phone it is out of sight
 }
+
+// Where the page is; page.url() of Firefox does not follow the page's own steps through its history.
+export const address = (page) => page.evaluate(() => location.href);
 
 // Asked again and again from outside: a page whose policy forbids eval can't wait for a function.
 export async function until(page, holds, argument, wait_ms = 30_000 * SLOW) {

@@ -2,7 +2,7 @@
 // amount wherever the same cost is shown.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
-import {axe, launch, open, program, serve, settled, sign_in, too_wide} from './browser.mjs';
+import {address, axe, launch, open, program, serve, settled, sign_in, too_wide} from './browser.mjs';
 
 let browser;
 let server;
@@ -85,12 +85,12 @@ describe('currencies', {skip: !program && 'needs the program', timeout: 600_000}
     assert.equal(await page.locator('main .figure', {hasText: 'Spend'}).count(), 1, 'no block of another currency');
     await page.getByLabel('Currency').selectOption('EUR');
     await settled(page, 'Overview');
-    assert.match(page.url(), /currency=EUR/);
+    assert.match(await address(page), /currency=EUR/);
     assert.match(await total(), /EUR/);
     for (const name of ['Explore', 'Workloads', 'Coverage']) {
       await page.getByRole('navigation', {name: 'Pages'}).getByRole('link', {name}).click();
       await settled(page, name);
-      assert.match(page.url(), /currency=EUR/, name);
+      assert.match(await address(page), /currency=EUR/, name);
       const main = await page.locator('main').evaluate((all) => {
         const copy = all.cloneNode(true);
         for (const rates of copy.querySelectorAll('.table-notes, .rates-note')) rates.remove();
@@ -103,7 +103,7 @@ describe('currencies', {skip: !program && 'needs the program', timeout: 600_000}
     }
     await page.getByLabel('Currency').selectOption('USD');
     await settled(page, 'Coverage');
-    assert.doesNotMatch(page.url(), /currency=/);
+    assert.doesNotMatch(await address(page), /currency=/);
     await page.getByLabel('Currency').selectOption('original');
     await figures('/?currency=original&month=2026-03', 'Overview');
     assert.equal(await page.locator('main .figure', {hasText: 'Spend'}).count(), 2, 'as billed: both');

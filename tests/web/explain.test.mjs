@@ -2,7 +2,7 @@
 // through what was spread.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
-import {axe, launch, open, program, serve, settled, sign_in, too_wide, until} from './browser.mjs';
+import {address, axe, launch, open, program, serve, settled, sign_in, too_wide, until} from './browser.mjs';
 
 const ticks = (text) => {
   const [, sign, whole, part = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text);
@@ -97,7 +97,7 @@ describe('explanations', {skip: !program && 'needs the program', timeout: 600_00
         listed.push(...cells.map((text) => [text.split(' ')[0], same[0][1]]));
         const next = page.getByRole('link', {name: /^Next \d+/});
         if (await next.count() === 0) break;
-        const before = page.url();
+        const before = await address(page);
         await next.click();
         await until(page, (url) => location.href !== url, before);
         await settled(page, 'Why');
@@ -114,12 +114,12 @@ describe('explanations', {skip: !program && 'needs the program', timeout: 600_00
     const figure = await total(page);
     await list.getByRole('link', {name: 'gpu-02'}).first().click();
     await settled(page, 'Why');
-    assert.match(page.url(), /within=node=gpu-02/);
+    assert.match(await address(page), /within=node=gpu-02/);
     assert.equal(await total(page), figure, 'the figure stays');
     assert.deepEqual([...new Set(await list.locator('tbody tr td:nth-child(3)').allTextContents())], ['gpu-02']);
     await page.getByRole('button', {name: 'Not only node=gpu-02'}).click();
     await settled(page, 'Why');
-    assert.doesNotMatch(page.url(), /within/);
+    assert.doesNotMatch(await address(page), /within/);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', {name: 'Copy as text'}).click();
     const text = await page.evaluate(() => navigator.clipboard.readText());
@@ -129,7 +129,7 @@ describe('explanations', {skip: !program && 'needs the program', timeout: 600_00
     const id = await line.textContent();
     await line.click();
     await settled(page, 'Why');
-    assert.ok(page.url().includes(`charge=${id}`), page.url());
+    assert.ok((await address(page)).includes(`charge=${id}`), await address(page));
     await page.getByRole('link', {name: 'Used: GPUs'}).first().click(); // a part of the bill line
     await settled(page, 'Why');
     await page.getByText('component gpu', {exact: true}).waitFor();
@@ -143,10 +143,10 @@ describe('explanations', {skip: !program && 'needs the program', timeout: 600_00
     const list = page.getByRole('region', {name: 'Postings'});
     await page.getByRole('link', {name: /^Next \d+/}).click();
     await settled(page, 'Why');
-    assert.match(page.url(), /offset=100/);
+    assert.match(await address(page), /offset=100/);
     await list.locator('tbody tr').nth(2).locator('a').first().click();
     await settled(page, 'Why');
-    assert.match(page.url(), /posting=102/);
+    assert.match(await address(page), /posting=102/);
     await page.getByText('How posting 103 comes about').waitFor();
     await page.getByText('exact', {exact: true}).waitFor();
     await page.reload();
@@ -154,7 +154,7 @@ describe('explanations', {skip: !program && 'needs the program', timeout: 600_00
     await page.getByText('How posting 103 comes about').waitFor();
     await page.getByRole('link', {name: 'All postings of the bill line'}).click();
     await settled(page, 'Why');
-    assert.match(page.url(), /charge=[0-9a-f]{32}/);
+    assert.match(await address(page), /charge=[0-9a-f]{32}/);
     assert.deepEqual(await axe(page), []);
     assert.deepEqual(await page.complaints(), []);
   });
@@ -167,7 +167,7 @@ describe('explanations', {skip: !program && 'needs the program', timeout: 600_00
     assert.ok(await too_wide(page) <= 0);
     await page.getByRole('region', {name: 'Postings'}).locator('tbody a').first().click();
     await settled(page, 'Why');
-    assert.match(page.url(), /charge=[0-9a-f]{32}/);
+    assert.match(await address(page), /charge=[0-9a-f]{32}/);
     await page.getByText('The bill line', {exact: true}).waitFor();
     assert.deepEqual(await axe(page), []);
     assert.deepEqual(await page.complaints(), []);
@@ -179,7 +179,7 @@ describe('explanations', {skip: !program && 'needs the program', timeout: 600_00
     await page.getByRole('button', {name: 'All', exact: true}).click();
     await page.locator('main tbody a[href*="charge="]').first().click();
     await settled(page, 'Why');
-    assert.match(page.url(), /\/explain\?charge=/);
+    assert.match(await address(page), /\/explain\?charge=/);
     await page.getByText(/is the sum of/).waitFor();
     assert.deepEqual(await page.complaints(), []);
   });

@@ -2,7 +2,7 @@
 // The fleet is made up here and handed to the page in the API's place.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
-import {axe, launch, open, serve, settled, sign_in, until} from './browser.mjs';
+import {address, axe, launch, open, serve, settled, sign_in, until} from './browser.mjs';
 
 const NODES = 1250;
 const PAGE = 1000; // nodes of an answer
@@ -76,7 +76,7 @@ test('ten thousand GPUs as tiles', {timeout: 300_000}, async () => {
   assert.ok(longest < FRAME_MS, `a frame of ${longest} ms`);
   // The legend shows only those.
   await page.getByRole('button', {name: /^Free/}).click();
-  assert.match(page.url(), /only=free/);
+  assert.match(await address(page), /only=free/);
   if (process.env.PICTURE) await page.screenshot({path: process.env.PICTURE, fullPage: true});
   assert.deepEqual(await page.complaints(), []);
   await page.context().close();

@@ -5,7 +5,7 @@ import {execFileSync} from 'node:child_process';
 import {createHmac} from 'node:crypto';
 import path from 'node:path';
 import {after, before, describe, test} from 'node:test';
-import {launch, open, program, serve, settled, sign_in, until} from './browser.mjs';
+import {address, axe, launch, open, program, serve, settled, sign_in, SIZES, until} from './browser.mjs';
 
 let browser;
 let server;
@@ -60,7 +60,7 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
     await page.getByLabel('Password').fill(server.people.admin);
     await page.getByRole('button', {name: 'Sign in', exact: true}).click();
     await settled(page, 'Coverage'); // where the user wanted to go
-    assert.match(page.url(), /month=2026-03/);
+    assert.match(await address(page), /month=2026-03/);
     await page.getByRole('button', {name: 'Sign out'}).click();
     await page.getByLabel('Name').waitFor();
     await page.goto('/bills');
@@ -117,7 +117,7 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
     assert.ok(all > 1);
     await page.getByRole('searchbox', {name: 'Search GPUs'}).fill('gpu-01');
     await until(page, (before) => document.querySelectorAll('main tbody tr').length < before, all);
-    assert.match(page.url(), /search=gpu-01/);
+    assert.match(await address(page), /search=gpu-01/);
     await unharmed(page);
   });
 
@@ -301,6 +301,32 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
     await dialog(later).getByRole('button', {name: 'Turn off'}).click();
     await later.getByRole('button', {name: 'Turn on'}).waitFor();
     await unharmed(later);
+  });
+
+  test('hides columns, and remembers which; on a phone a row is a card', async (t) => {
+    const page = await somebody(t, 'admin');
+    await go(page, '/workload?month=2026-03', 'Workloads');
+    const heads = () => page.locator('main thead th').allTextContents();
+    const all = await heads();
+    assert.ok(all.includes('Project'), all.join());
+    await page.getByText('Columns', {exact: true}).click();
+    await page.getByLabel('Project', {exact: true}).uncheck();
+    assert.deepEqual(await heads(), all.filter((name) => name !== 'Project'));
+    await page.reload();
+    await settled(page, 'Workloads');
+    assert.deepEqual(await heads(), all.filter((name) => name !== 'Project'));
+    await page.getByText('Columns (1 hidden)').click();
+    await page.getByLabel('Project', {exact: true}).check();
+    assert.deepEqual(await heads(), all);
+    assert.deepEqual(await axe(page), []);
+
+    await page.setViewportSize(SIZES.phone);
+    const cells = page.locator('main tbody tr').first().getByRole('cell');
+    assert.equal(await cells.count(), all.length);
+    const boxes = await Promise.all((await cells.all()).map((cell) => cell.boundingBox()));
+    assert.ok(boxes.every((box, i) => box.x >= 0 && box.x + box.width <= SIZES.phone.width && (i === 0 || box.y > boxes[i - 1].y)), JSON.stringify(boxes));
+    assert.deepEqual(await axe(page), []);
+    await unharmed(page);
   });
 
   test('shows a team lead the team, and no more', async (t) => {

@@ -2,7 +2,7 @@
 // session that is over, a server that is away.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
-import {axe, launch, open, program, serve, settled, sign_in, too_wide, until} from './browser.mjs';
+import {address, axe, launch, open, program, serve, settled, sign_in, too_wide, until} from './browser.mjs';
 
 let browser;
 let server;
@@ -35,7 +35,7 @@ describe('finding things', {skip: !program && 'needs the program', timeout: 600_
       await option.click();
       await settled(page);
       await page.locator('h1').first().click();
-      return page.url();
+      return address(page);
     };
     assert.match(await found('NL', /nlp.*team/), /filter=team=nlp/); // whatever the case
     assert.match(await found('ana', /ana.*user/), /filter=user=ana/);
@@ -110,7 +110,7 @@ describe('finding things', {skip: !program && 'needs the program', timeout: 600_
     await page.getByLabel('Password').fill(server.people.admin);
     await page.getByRole('button', {name: 'Sign in', exact: true}).click();
     await settled(page, 'Explore');
-    assert.match(page.url(), /by=user/);
+    assert.match(await address(page), /by=user/);
   });
 
   test('without the server the page keeps what it has, and says since when', async (t) => {

@@ -2,7 +2,7 @@
 // another person the same; somebody with a scope sees nothing of it.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
-import {axe, launch, open, program, serve, settled, sign_in, too_wide} from './browser.mjs';
+import {address, axe, launch, open, program, serve, settled, sign_in, too_wide} from './browser.mjs';
 
 let browser;
 let server;
@@ -68,7 +68,7 @@ describe('what if', {skip: !program && 'needs the program', timeout: 900_000}, (
     assert.deepEqual(await page.complaints(), []);
 
     // The link, by somebody else: the same results, without a run of their own.
-    const link = page.url();
+    const link = await address(page);
     const other = await somebody(t, 'finance-web');
     await other.goto(link);
     await settled(other, 'What if');

@@ -6,6 +6,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { compare, isAmount } from "../util/money";
 import { Button, LinkButton } from "./controls";
+import { ColumnChooser, keepHidden, keptHidden } from "./column_chooser";
 import { Icon } from "./icons";
 
 export type SortValue = string | number | null | undefined;
@@ -43,6 +44,8 @@ export interface TableProps<R> {
 }
 
 const SHOWN = 200;
+const CHOSEN_FROM = 5; // with fewer columns there is nothing to choose
+const CARDS_FROM = 4; // fewer fit beside each other on a phone
 
 function order(a: SortValue, b: SortValue): number {
   const [noA, noB] = [a === null || a === undefined || a === "", b === null || b === undefined || b === ""];
@@ -67,11 +70,16 @@ function classes<R>(column: Column<R>): string {
   return [column.numeric && "r", column.hideOnPhone && "no-phone", column.wide && "w"].filter(Boolean).join(" ");
 }
 
+// What a column is called in text; empty where its title is no text.
+export function columnName<R>(column: Column<R>): string {
+  return column.label ?? (typeof column.title === "string" ? column.title : "");
+}
+
 function Head<R>({ column, sort, onSort }: { column: Column<R>; sort: Sort | null; onSort: () => void }) {
   const isBy = sort?.key === column.key;
   const direction = isBy ? (sort.down ? "descending" : "ascending") : undefined;
   return (
-    <th scope="col" class={classes(column)} aria-sort={direction}>
+    <th scope="col" role="columnheader" class={classes(column)} aria-sort={direction}>
       {column.value ? (
         <button type="button" class="sort" onClick={onSort} aria-label={column.label}>
           {column.title}
@@ -99,7 +107,18 @@ function moveRow(event: KeyboardEvent): void {
 }
 
 export function Table<R>(props: TableProps<R>) {
-  const { columns, rows, rowKey, onRow } = props;
+  const { rows, rowKey, onRow } = props;
+  const [hiddenColumns, setHiddenColumns] = useState(() => keptHidden(props.caption));
+  const isChosen = props.columns.length >= CHOSEN_FROM;
+  // The first column names the row, so it stays.
+  const columns = useMemo(
+    () => (isChosen ? props.columns.filter((column, index) => index === 0 || !hiddenColumns.includes(column.key)) : props.columns),
+    [props.columns, hiddenColumns, isChosen],
+  );
+  const choose = (keys: string[]) => {
+    setHiddenColumns(keys);
+    keepHidden(props.caption, keys);
+  };
   const [sort, setSort] = useState<Sort | null>(props.sort ?? null);
   const [shown, setShown] = useState(props.shown ?? SHOWN);
   const region = useRef<HTMLDivElement>(null);
@@ -116,19 +135,24 @@ export function Table<R>(props: TableProps<R>) {
   return (
     <div class={props.tall ? "table-block table-tall" : "table-block"}>
       <div class="table-scroll" ref={region} role="region" aria-label={props.caption} tabIndex={0}>
-        <table class={props.dense ? "table table-dense" : "table"} onKeyDown={onRow && moveRow}>
+        <table
+          class={["table", props.dense && "table-dense", columns.length >= CARDS_FROM && "table-cards"].filter(Boolean).join(" ")}
+          role="table"
+          onKeyDown={onRow && moveRow}
+        >
           <caption class="sr-only">{props.caption}</caption>
-          <thead>
-            <tr>
+          <thead role="rowgroup">
+            <tr role="row">
               {columns.map((column) => (
                 <Head key={column.key} column={column} sort={sort} onSort={byKey(column)} />
               ))}
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup">
             {inOrder.slice(0, shown).map((row, index) => (
               <tr
                 key={rowKey(row, index)}
+                role="row"
                 class={onRow ? "row-link" : undefined}
                 tabIndex={onRow ? (index === 0 ? 0 : -1) : undefined}
                 aria-current={props.current?.(row) ? "true" : undefined}
@@ -140,7 +164,7 @@ export function Table<R>(props: TableProps<R>) {
                 }
               >
                 {columns.map((column) => (
-                  <td key={column.key} class={classes(column)}>
+                  <td key={column.key} role="cell" class={classes(column)} data-column={columnName(column)}>
                     {column.cell(row)}
                   </td>
                 ))}
@@ -148,10 +172,10 @@ export function Table<R>(props: TableProps<R>) {
             ))}
           </tbody>
           {hasTotal && (
-            <tfoot>
-              <tr>
+            <tfoot role="rowgroup">
+              <tr role="row">
                 {columns.map((column) => (
-                  <td key={column.key} class={classes(column)}>
+                  <td key={column.key} role="cell" class={classes(column)} data-column={columnName(column)}>
                     {column.total}
                   </td>
                 ))}
@@ -160,8 +184,9 @@ export function Table<R>(props: TableProps<R>) {
           )}
         </table>
       </div>
-      {(hidden > 0 || props.csv) && (
+      {(hidden > 0 || props.csv || isChosen) && (
         <div class="table-foot">
+          {isChosen && <ColumnChooser columns={props.columns.slice(1)} hidden={hiddenColumns} onChoose={choose} />}
           {hidden > 0 && (
             <Button small onClick={() => setShown(shown + 500)}>
               Show {Math.min(500, hidden)} more of {hidden.toLocaleString("en")}
