@@ -1,17 +1,15 @@
 #include "server/approval_book/approval_book.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "core/base_encoding.h"
 #include "core/crypto/secret.h"
 #include "core/crypto/sha256.h"
 #include "core/files/disk.h"
+#include "core/files/file_lock.h"
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "server/access/secrets.h"
@@ -37,19 +35,6 @@ std::string subject_of(const ApprovalRequest& request) {
 }
 
 }  // namespace
-
-// Holds flock() of a file beside the book, which itself is replaced at each change.
-struct ApprovalBook::Lock {
-  explicit Lock(const std::string& path)
-      : file(::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-    if (!file.is_open()) return;
-    int done = ::flock(file.number(), LOCK_EX);
-    while (done != 0 && errno == EINTR) done = ::flock(file.number(), LOCK_EX);
-    is_held = done == 0;
-  }
-  FileDescriptor file;  // closing it gives the lock back
-  bool is_held = false;
-};
 
 ApprovalBook::ApprovalBook(std::string path, std::string key_path, guardrails::ApprovalTerms terms)
     : path_(std::move(path)), key_path_(std::move(key_path)), terms_(std::move(terms)) {}
@@ -144,8 +129,7 @@ Result<Approval> ApprovalBook::request(ApprovalRequest wanted, Instant now,
                             kRequestBytesMax));
   }
   const std::lock_guard lock(mutex_);
-  const Lock others(path_);
-  if (!others.is_held) return std::unexpected(io_error("lock", path_));
+  const FileLock others = TRY(FileLock::beside(path_));
   TRY(read());
   std::size_t pending = 0;  // that came the same way: the webhook can't keep others from asking
   std::size_t own = 0;
@@ -178,8 +162,7 @@ Result<Approval> ApprovalBook::request(ApprovalRequest wanted, Instant now,
 Result<Approval> ApprovalBook::decide(std::string_view id, const guardrails::DecisionWish& wish,
                                       Instant now, const Recorder& record) {
   const std::lock_guard lock(mutex_);
-  const Lock others(path_);
-  if (!others.is_held) return std::unexpected(io_error("lock", path_));
+  const FileLock others = TRY(FileLock::beside(path_));
   TRY(read());
   const Approval* known = TRY(at(id));
   const auto decision = TRY(guardrails::decide(*known, wish, terms_, now));
@@ -221,8 +204,7 @@ Result<Approval> ApprovalBook::check(std::string_view token, const ApprovalClaim
 Result<Approval> ApprovalBook::use(std::string_view token, const ApprovalClaim& claim,
                                    const std::string& by, Instant now, const Recorder& record) {
   const std::lock_guard lock(mutex_);
-  const Lock others(path_);
-  if (!others.is_held) return std::unexpected(io_error("lock", path_));
+  const FileLock others = TRY(FileLock::beside(path_));
   TRY(read());
   const Approval* known = TRY(covered(token, claim, now));
   const guardrails::ApprovalUse use{.at = now, .by = by};

@@ -58,7 +58,6 @@ class ApprovalBook {
                                    const std::string& by, Instant now, const Recorder& record);
 
  private:
-  struct Lock;
   // Callers of these hold mutex_.
   Result<void> read();
   Result<void> append(const std::string& line);

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "core/files/disk.h"
+#include "core/files/file_lock.h"
 #include "core/try.h"
 #include "server/audit_log/kept_head.h"
 #include "server/audit_log/line.h"
@@ -35,26 +36,6 @@ std::unexpected<Error> io_failure(std::string_view doing, const std::string& pat
   return fail(ErrorCode::kIo, fmt::format("cannot {} the audit log {}: {}", doing, path,
                                           std::generic_category().message(why)));
 }
-
-// Holds flock() until the end of the scope, against other processes and other open files.
-class FileLock {
- public:
-  static Result<FileLock> take(int file, int how, const std::string& path) {
-    int done = ::flock(file, how);
-    while (done != 0 && errno == EINTR) done = ::flock(file, how);
-    if (done != 0) return io_failure("lock", path);
-    return FileLock(file);
-  }
-  ~FileLock() {
-    if (file_ >= 0) ::flock(file_, LOCK_UN);
-  }
-  FileLock(FileLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-  FileLock& operator=(FileLock&&) = delete;
-
- private:
-  explicit FileLock(int file) : file_(file) {}
-  int file_;
-};
 
 Result<std::uint64_t> size_of(int file, const std::string& path) {
   struct stat about = {};

@@ -1,16 +1,14 @@
 #include "server/budget_book/budget_book.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <simdjson.h>
-#include <sys/file.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <set>
 #include <utility>
 
 #include "core/files/disk.h"
+#include "core/files/file_lock.h"
 #include "core/json_text.h"
 #include "core/try.h"
 #include "server/budget_book/budget_json.h"
@@ -53,19 +51,6 @@ Result<BudgetChange> parse_line(simdjson::dom::parser& parser, std::string_view 
 }
 
 }  // namespace
-
-// Holds flock() of a file beside the book, which itself is replaced at each change.
-struct BudgetBook::Lock {
-  explicit Lock(const std::string& path)
-      : file(::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-    if (!file.is_open()) return;
-    int done = ::flock(file.number(), LOCK_EX);
-    while (done != 0 && errno == EINTR) done = ::flock(file.number(), LOCK_EX);
-    is_held = done == 0;
-  }
-  FileDescriptor file;  // closing it gives the lock back
-  bool is_held = false;
-};
 
 BudgetBook::BudgetBook(std::string path) : path_(std::move(path)) {}
 
@@ -140,8 +125,7 @@ Result<std::vector<BudgetChange>> BudgetBook::history(std::string_view name) {
 Result<std::size_t> BudgetBook::set(std::span<const Budget> budgets, const std::string& by,
                                     Instant at, const Recorder& record) {
   const std::lock_guard lock(mutex_);
-  const Lock others(path_);
-  if (!others.is_held) return std::unexpected(io_error("lock", path_));
+  const FileLock others = TRY(FileLock::beside(path_));
   TRY(read());
   std::string lines;
   std::uint64_t number = changes_.empty() ? 0 : changes_.back().number;
@@ -172,8 +156,7 @@ Result<std::size_t> BudgetBook::set(std::span<const Budget> budgets, const std::
 Result<void> BudgetBook::remove(const std::string& name, const std::string& by, Instant at,
                                 const Recorder& record) {
   const std::lock_guard lock(mutex_);
-  const Lock others(path_);
-  if (!others.is_held) return std::unexpected(io_error("lock", path_));
+  const FileLock others = TRY(FileLock::beside(path_));
   TRY(read());
   const auto known = current_.find(name);
   if (known == current_.end()) {

@@ -62,7 +62,6 @@ class BudgetBook {
                       const Recorder& record);
 
  private:
-  struct Lock;
   Result<void> read();  // callers hold mutex_
   Result<void> append(std::string lines);
 
