@@ -31,6 +31,7 @@ constexpr std::array<std::string_view, 7> kDayNames = {"mon", "tue", "wed", "thu
 constexpr int kMinutesOfDay = 24 * 60;
 constexpr std::size_t kMaintenanceMax = 200;
 constexpr std::size_t kInferenceMax = 20;
+constexpr std::size_t kCommitmentsMax = 10'000;
 // https://developer.pagerduty.com/docs/events-api-v2/trigger-events
 constexpr std::string_view kPagerDutyUrl = "https://events.pagerduty.com/v2/enqueue";
 
@@ -181,6 +182,37 @@ void read_silences(YamlReader& yaml, const YamlNode& node, std::vector<SilenceCo
   });
 }
 
+void read_commitments(YamlReader& yaml, const YamlNode& node, std::vector<CommitmentEnd>& all) {
+  yaml.sequence(node, "alerts.commitments", kCommitmentsMax, [&](const YamlNode& item) {
+    std::string id;
+    std::optional<Date> ends;
+    const std::size_t before = yaml.error_count();
+    yaml.mapping(item, "alerts.commitments[]",
+                 {{"id",
+                   [&](const YamlNode& at) {
+                     id = yaml.any_text(at, "alerts.commitments[].id").value_or("");
+                   }},
+                  {"ends", [&](const YamlNode& at) {
+                     const auto text = yaml.text(at, "alerts.commitments[].ends");
+                     if (!text) return;
+                     const auto day = parse_date(*text);
+                     if (!day) {
+                       return yaml.refuse(
+                           at, fmt::format("alerts.commitments[].ends: {}", day.error().message));
+                     }
+                     ends = *day;
+                   }}});
+    if (yaml.error_count() != before) return;
+    if (id.empty() || !ends) {
+      return yaml.refuse(item, "a commitment needs its `id`, as the bill has it, and `ends`");
+    }
+    if (std::ranges::find(all, id, &CommitmentEnd::id) != all.end()) {
+      return yaml.refuse(item, fmt::format("alerts.commitments: '{}' is there twice", id));
+    }
+    all.push_back({std::move(id), *ends});
+  });
+}
+
 void read_rules(YamlReader& yaml, const YamlNode& node, std::vector<AlertRuleConfig>& rules) {
   yaml.sequence(node, "alerts.rules", kRulesMax, [&](const YamlNode& item) {
     AlertRuleConfig rule;
@@ -304,6 +336,11 @@ void read_thresholds(YamlReader& yaml, const YamlNode& node, AlertThresholds& th
         number("alerts.thresholds.checkpoint_hours", 168, thresholds.checkpoint_hours)},
        {"coverage_points",
         number("alerts.thresholds.coverage_points", 100, thresholds.coverage_points)},
+       {"commitment_percent",
+        number("alerts.thresholds.commitment_percent", 100, thresholds.commitment_percent)},
+       {"spot_percent", number("alerts.thresholds.spot_percent", 100, thresholds.spot_percent)},
+       {"commitment_days",
+        number("alerts.thresholds.commitment_days", 366, thresholds.commitment_days)},
        {"costs_missing_days",
         number("alerts.thresholds.costs_missing_days", 366, thresholds.costs_missing_days)}});
 }
@@ -409,6 +446,8 @@ AlertConfig read_alert_config(YamlReader& reader, const YamlNode& node, const Pa
             }
           }
         }},
+       {"commitments",
+        [&](const YamlNode& at) { read_commitments(reader, at, config.commitments); }},
        {"digest_hour",
         [&](const YamlNode& at) {
           const auto hour = reader.integer(at, "alerts.digest_hour", 0, 23);
@@ -475,6 +514,10 @@ ConfigKeys alert_config_keys() {
       {"alerts.maintenance[].reason", "text", "", "Why. Required."},
       {"alerts.inference", "list of DIMENSION=VALUE", "",
        "Workloads that answer requests: GPUs that they don't use are `inference_idle`."},
+      {"alerts.commitments[].id", "text", "",
+       "A commitment whose end the bill does not say, by its id in the bill."},
+      {"alerts.commitments[].ends", "date", "",
+       "The day on which it ends. Required; it counts instead of what the bill says."},
       {"alerts.every", "duration", "1m", "How often the rules are evaluated."},
       {"alerts.repeat", "duration", "4h",
        "How often receivers are notified again of an alert that continues."},
@@ -504,6 +547,12 @@ ConfigKeys alert_config_keys() {
        "`no_checkpoint`."},
       {"alerts.thresholds.coverage_points", "percent points", "5",
        "If the share of costs that has an owner falls by so much, it is `coverage_fell`."},
+      {"alerts.thresholds.commitment_percent", "percent", "90",
+       "Commitments of which less is used in a month are `commitment_underused`."},
+      {"alerts.thresholds.commitment_days", "days", "60",
+       "So long before it ends a commitment is `commitment_expires`."},
+      {"alerts.thresholds.spot_percent", "percent", "20",
+       "If more of a cluster's spot nodes are taken back in a day, it is `spot_interrupted`."},
       {"alerts.thresholds.costs_missing_days", "days", "3",
        "No costs of more than so many days are `costs_missing`."},
       {"alerts.digest_hour", "0 to 23", "8", "The hour in which digests are sent."},

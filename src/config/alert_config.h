@@ -76,7 +76,14 @@ struct AlertRuleConfig {
   bool operator==(const AlertRuleConfig&) const = default;
 };
 
-// Where the rules about devices begin to tell.
+// When a commitment ends, of which the bill does not say so.
+struct CommitmentEnd {
+  std::string id;  // as the bill has it
+  Date ends;
+  bool operator==(const CommitmentEnd&) const = default;
+};
+
+// Where the rules begin to tell.
 struct AlertThresholds {
   std::uint32_t temperature = 90;            // °C; more is gpu_hot
   std::uint32_t throttled_percent = 50;      // of the time; gpu_throttled
@@ -89,8 +96,11 @@ struct AlertThresholds {
   std::uint32_t high_percent = 95;           // of held GPUs in use: high_utilisation
   std::uint32_t high_for_ms = 1'800'000;
   std::uint32_t inference_idle_for_ms = 300'000;
-  std::uint32_t checkpoint_hours = 2;  // no_checkpoint
-  std::uint32_t coverage_points = 5;   // coverage_fell: so many percent points less has an owner
+  std::uint32_t checkpoint_hours = 2;     // no_checkpoint
+  std::uint32_t coverage_points = 5;      // coverage_fell: so many percent points less has an owner
+  std::uint32_t commitment_percent = 90;  // used to less: commitment_underused
+  std::uint32_t commitment_days = 60;     // before a commitment ends: commitment_expires
+  std::uint32_t spot_percent = 20;        // of spot nodes taken back in a day: spot_interrupted
   bool operator==(const AlertThresholds&) const = default;
 };
 
@@ -107,6 +117,7 @@ struct AlertConfig {
   std::uint32_t repeat_ms = 14'400'000;   // how often a receiver is told again of what goes on
   std::uint32_t idle_for_ms = 3'600'000;  // of gpu_idle and low_utilisation
   std::string anomalies_by = "team";
+  std::vector<CommitmentEnd> commitments;
   // Workloads that answer requests, "namespace=serving": inference_idle. Empty: none.
   std::vector<std::string> inference;
   AlertThresholds thresholds;

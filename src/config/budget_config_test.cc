@@ -87,6 +87,7 @@ alerts:
     - {scope: lab/n1, from: 2026-12-01T22:00:00+01:00, to: 2026-12-02T04:00:00+01:00, reason: a fan}
     - {weekly: sat 22:00-04:00, reason: updates}
   inference: [namespace=serving]
+  commitments: [{id: 17, ends: 2027-01-31}]
   receivers: [{name: a, url: "https://a", after: 1h, hours: business}]
 )",
                                    "p.yaml");
@@ -104,6 +105,9 @@ alerts:
   EXPECT_TRUE(alerts.maintenance[1].weekly->days[5]);
   EXPECT_EQ(alerts.receivers[0].after_ms, 3'600'000u);
   EXPECT_TRUE(alerts.receivers[0].is_in_hours);
+  ASSERT_EQ(alerts.commitments.size(), 1u);
+  EXPECT_EQ(alerts.commitments[0].id, "17");
+  EXPECT_EQ(to_text(alerts.commitments[0].ends), "2027-01-31");
 }
 
 TEST(AlertConfig, WhatIsNotMeantIsRefused) {
@@ -118,6 +122,9 @@ TEST(AlertConfig, WhatIsNotMeantIsRefused) {
       {"maintenance: [{from: 2026-12-02T00:00:00Z, to: 2026-12-01T00:00:00Z, reason: r}]",
        "ends after it begins"},
       {"inference: [serving]", "'serving' is not DIMENSION=VALUE"},
+      {"commitments: [{id: ri-1}]", "needs its `id`, as the bill has it, and `ends`"},
+      {"commitments: [{id: ri-1, ends: soon}]", "alerts.commitments[].ends: "},
+      {"commitments: [{id: a, ends: 2027-01-01}, {id: a, ends: 2028-01-01}]", "'a' is there twice"},
       {"receivers: [{name: a, kind: alertmanager, url: \"https://a\", after: 1h}]",
        "an Alertmanager gets all that goes on"},
   };

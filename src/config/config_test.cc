@@ -217,6 +217,7 @@ guardrails: {pricing: {}, admission: {listen: "127.0.0.1:1"}, approvals: {approv
                      {name: b, effect: mutate, when: {gpus_above: 1}, set: {time_limit: 1h}}]}
 alerts: {receivers: [{name: a, url: "https://a/"}], thresholds: {}, rules: [{rule: gpu_hot}],
          maintenance: [{weekly: sat 22:00-04:00, reason: r}],
+         commitments: [{id: a, ends: 2027-01-01}],
          silences: [{to: 2026-01-01, reason: r}]}
 serve: {tls: {}, limits: {}, openid: {scope: [{match: "t-*", dimension: team}]}}
 scrape: [{job: j, targets: ["h:1"], tls: {}, basic_auth: {}}]

@@ -207,6 +207,10 @@ def add_view(_server, _asker):
                              "query": f"/explore?by=team&month={MONTH}", "shared": False}
 
 
+def anomaly_verdict(_server, _asker):
+    return "/api/v1/anomalies/verdicts", {"by": "team", "key": "nlp", "first": f"{MONTH}-02", "expected": True}
+
+
 def set_budget(server, asker):
     """A budget in everybody's scope, with a name of its own."""
     return f"/api/v1/budgets/set-{next(_numbers)}", {"filter": ["team=nlp"], "amount": "5000 USD"}
@@ -356,6 +360,7 @@ ASKING = Requests({
     ("GET", "/api/v1/invoices/{number}"): invoice,
     ("POST", "/api/v1/invoices/preview"): posted("/api/v1/invoices/preview", month=MONTH),
     ("POST", "/api/v1/invoices"): posted("/api/v1/invoices", month=CLOSED),
+    ("POST", "/api/v1/anomalies/verdicts"): anomaly_verdict,
     ("PUT", "/api/v1/budgets/{name}"): set_budget,
     ("DELETE", "/api/v1/budgets/{name}"): known_budget,
     ("GET", "/api/v1/budgets/{name}/versions"): budget_versions,

@@ -1,12 +1,12 @@
 """`pennyweight serve` for as long as a browser looks at it: the ledger and the people of tests/api.
 
-usage: serve_for_pages.py PENNYWEIGHT ROOT CACHE [full|empty|currencies|alerts|running|large|wide]
+usage: serve_for_pages.py PENNYWEIGHT ROOT CACHE [full|empty|currencies|alerts|running|unusual|large|wide]
 
 Prints one line of JSON, {"url", "folder", "people": {name: password}}, and ends when its input does.
 `full` is the ledger of tests/api/serving.py, with somebody of every role; `empty` is a first start; in
 `currencies` one node of `full` is billed in euros, and reports are in dollars; in `alerts` two budgets of
 `full` are used up, one receiver hears of it, and another can't be reached; in `running` invoices have VAT, and
-the month that still runs has a bill; `large` and `wide` are companies of three clusters, six months and two currencies, with
+the month that still runs has a bill; in `unusual` one day costs four times as much; `large` and `wide` are companies of three clusters, six months and two currencies, with
 20 and 479 teams.
 """
 import http.server
@@ -23,6 +23,7 @@ import serving  # reads sys.argv  # noqa: E402
 import large_ledger  # noqa: E402
 import running_month  # noqa: E402
 import two_currencies  # noqa: E402
+import unusual_days  # noqa: E402
 
 
 # The team of the lead: the first one of the large ledgers.
@@ -75,6 +76,7 @@ def main():
     if what == "empty":
         serving.ledger_copy = empty_folder
     made = {"currencies": two_currencies.server, "alerts": alerting_server, "running": running_month.server,
+            "unusual": unusual_days.server,
             "large": lambda: large_ledger.server(20), "wide": lambda: large_ledger.server(479)}
     server = made.get(what, serving.Server)()
     server.sign_in_admin()

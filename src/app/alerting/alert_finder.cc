@@ -25,7 +25,8 @@ constexpr milliseconds kSilenceBack = std::chrono::hours(2);
 constexpr milliseconds kCheckpointsBack = std::chrono::hours(6);
 constexpr milliseconds kCheckpointsKept = std::chrono::hours(24 * 7);
 constexpr milliseconds kCheckpointsOverlap = std::chrono::hours(2);
-// The months of the ledger are reconciled this often: all their charges are read.
+// The months of the ledger are reconciled this often, and commitments looked at: all their charges
+// are read.
 constexpr milliseconds kReconcileEvery = std::chrono::hours(1);
 constexpr int kRecentDays = 3;
 // What became a row less than so long before the ledger was read may not have been in it.
@@ -50,6 +51,14 @@ void AlertFinder::report(const std::string& doing, const Error* why) {
   log_.warn("alerts", {{"doing", doing}, {"why", text}});
 }
 
+// While they can't be read, what was read before counts.
+std::vector<AnomalyVerdict> AlertFinder::read_verdicts() {
+  if (!sources_.verdicts) return {};
+  auto all = sources_.verdicts();
+  report("what people say of unusual days", all ? nullptr : &all.error());
+  return all ? *std::move(all) : verdicts_;
+}
+
 // Unusual days and missing ones. All costs are read for them, so they are kept for a while.
 void AlertFinder::find_in_days(Date today, AlertFindings& found) {
   const auto history =
@@ -69,7 +78,9 @@ void AlertFinder::find_in_days(Date today, AlertFindings& found) {
   if (!found.conditions.empty()) return report("unusual days", nullptr);
   AnomalyQuery query{.costs = {.by = config_.alerts.anomalies_by, .today = today}};
   query.since = history->last_day() - std::chrono::days(kRecentDays - 1);
-  const auto anomalies = query_anomalies(query, config_.policy, sources_.summarise);
+  query.verdicts = verdicts_;
+  auto anomalies = query_anomalies(query, config_.policy, sources_.summarise);
+  if (anomalies) std::erase_if(*anomalies, [](const auto& one) { return one.is_expected; });
   report("unusual days", anomalies ? nullptr : &anomalies.error());
   const auto add = [&](const std::vector<AlertCondition>& more) {
     found.conditions.insert(found.conditions.end(), more.begin(), more.end());
@@ -141,6 +152,36 @@ void AlertFinder::reconcile(Instant now) {
     reconciliation_.conditions = reconcile_conditions(*result);
   } else if (!is_empty) {
     reconciliation_.unknown = {{"reconcile_off"}};
+  }
+}
+
+// All charges of two months are read for them, and bills come once a day.
+void AlertFinder::look_at_purchases(Date today, Instant now) {
+  if (!is_due(purchases_read_, kReconcileEvery, now)) return;
+  purchases_read_ = now;
+  purchases_ = {};
+  const auto add = [&](const std::vector<AlertCondition>& more) {
+    purchases_.conditions.insert(purchases_.conditions.end(), more.begin(), more.end());
+  };
+  const auto is_on = [&](std::string_view rule) {
+    return std::ranges::find(config_.alerts.off, rule) == config_.alerts.off.end();
+  };
+  if (sources_.commitments && (is_on("commitment_expires") || is_on("commitment_underused"))) {
+    const auto uses = sources_.commitments();
+    report("commitments", uses ? nullptr : &uses.error());
+    if (uses) {
+      add(commitment_conditions(*uses, today, config_.alerts));
+    } else {
+      purchases_.unknown = {{"commitment_expires"}, {"commitment_underused"}};
+    }
+  }
+  if (!sources_.spot || !is_on("spot_interrupted")) return;
+  const auto uses = sources_.spot();
+  report("spot nodes", uses ? nullptr : &uses.error());
+  if (uses) {
+    add(spot_conditions(*uses, config_.alerts.thresholds.spot_percent));
+  } else {
+    purchases_.unknown.push_back({"spot_interrupted"});
   }
 }
 
@@ -309,7 +350,8 @@ AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) 
   }
   look_at_days(today, now);
   reconcile(now);
-  for (const AlertFindings* more : {&days_, &reconciliation_}) {
+  look_at_purchases(today, now);
+  for (const AlertFindings* more : {&days_, &reconciliation_, &purchases_}) {
     add(more->conditions);
     found.unknown.insert(found.unknown.end(), more->unknown.begin(), more->unknown.end());
   }
@@ -322,10 +364,13 @@ void AlertFinder::look_at_days(Date today, Instant now) {
   const std::uint64_t version = sources_.version ? sources_.version() : 0;
   const milliseconds pause =
       std::max(kLookPause * look_took_, milliseconds(config_.alerts.every_ms));
-  const bool has_changed = version != looked_version_ && is_due(looked_, pause, now);
+  std::vector<AnomalyVerdict> verdicts = read_verdicts();
+  const bool has_news = version != looked_version_ || verdicts != verdicts_;
+  const bool has_changed = has_news && is_due(looked_, pause, now);
   if (!has_changed && !is_due(looked_, kDaysEvery, now)) return;
   const auto begin = std::chrono::steady_clock::now();
   days_ = {};
+  verdicts_ = std::move(verdicts);
   find_in_days(today, days_);
   looked_ = now;
   looked_version_ = version;

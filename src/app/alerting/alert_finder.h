@@ -20,6 +20,7 @@
 #include "app/context/log.h"
 #include "config/config.h"
 #include "insight/alerts/alert.h"
+#include "insight/anomalies/verdict.h"
 #include "insight/queries/budget_forecasts.h"
 #include "insight/queries/budget_query.h"
 #include "insight/queries/forecast_query.h"
@@ -44,12 +45,18 @@ struct AlertSources {
       outcomes = {};
   // Whether this month and the last one are allocated to the last digit.
   std::function<Result<ReconcileResult>()> reconcile = {};
+  // The commitments of the bill in this month and the last one.
+  std::function<Result<std::vector<CommitmentUse>>()> commitments = {};
+  // The spot nodes of the last 24 hours.
+  std::function<Result<std::vector<SpotUse>>()> spot = {};
   // Keeps the forecasts of the last complete day; called every 15 minutes.
   std::function<void(Date today)> keep_forecasts = {};
   // The forecasts that were kept by a dimension.
   KeptForecasts kept_forecasts = {};
   // Configured, and set by people since.
   std::function<Result<std::vector<Budget>>()> budgets = {};
+  // What people said of unusual days: those that were expected are no alerts.
+  std::function<Result<std::vector<AnomalyVerdict>>()> verdicts = {};
 };
 
 // What holds now, and of what it can't be said.
@@ -81,9 +88,11 @@ class AlertFinder {
   bool read_checkpoints(Instant now, const AlertBook& book);
   void find_unknown_checkpoints(const AlertBook& book, AlertFindings& found) const;
   void look_at_days(Date today, Instant now);
+  std::vector<AnomalyVerdict> read_verdicts();
   void find_in_days(Date today, AlertFindings& found);
   void find_by_owner(const DailyCostQuery& costs, AlertFindings& found);
   void reconcile(Instant now);
+  void look_at_purchases(Date today, Instant now);
   Result<void> read_telemetry(Instant now);
   void add_enabled(const std::vector<AlertCondition>& more, AlertFindings& found) const;
 
@@ -103,9 +112,12 @@ class AlertFinder {
   AlertFindings reconciliation_;     // of the last one
   std::optional<Instant> reconciled_;
   std::uint64_t reconciled_version_ = 0;
+  AlertFindings purchases_;  // of the last look at commitments and spot nodes
+  std::optional<Instant> purchases_read_;
   AlertFindings days_;             // of the last look at all days
   std::optional<Instant> looked_;  // when that was
   std::uint64_t looked_version_ = 0;
+  std::vector<AnomalyVerdict> verdicts_;  // of the last look
   std::chrono::milliseconds look_took_{0};
 };
 

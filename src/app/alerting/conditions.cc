@@ -26,6 +26,8 @@ constexpr std::string_view kCheckpoints = "checkpoints";
 constexpr std::string_view kUseRules[] = {"gpu_idle", "high_utilisation", "inference_idle",
                                           "low_utilisation"};
 constexpr milliseconds kReconcileWait = std::chrono::hours(1);
+constexpr std::size_t kShownNodes = 8;
+constexpr milliseconds kWeek = std::chrono::hours(24 * 7);
 
 std::string figure(const Money& amount) {
   const bool is_time = amount.currency() == kGpuHourUnit;
@@ -112,6 +114,12 @@ void add_use(const LiveRow& row, const Ratio& busy, const AlertConfig& config,
         fmt::format("has used more than {} % of {}", thresholds.high_percent,
                     is_one ? "it" : "them"));
   }
+}
+
+// Whether the lines of a commitment reach a week into their month.
+bool is_week_billed(const CommitmentUse& use) {
+  const auto begin = parse_instant(use.month + "-01");
+  return begin && use.until - *begin >= kWeek;
 }
 
 // How much of the costs of some days has an owner.
@@ -346,6 +354,76 @@ std::vector<AlertCondition> reconcile_conditions(const ReconcileResult& result) 
                                           off == 1 ? "is" : "are", month.month),
                    // A bill that has just come is allocated soon.
                    .wait = kReconcileWait});
+  }
+  return out;
+}
+
+std::vector<AlertCondition> commitment_conditions(std::span<const CommitmentUse> uses, Date today,
+                                                  const AlertConfig& config) {
+  const AlertThresholds& thresholds = config.thresholds;
+  std::map<std::pair<std::string, Currency>, const CommitmentUse*> newest;
+  std::map<std::string, Date> ends;
+  for (const CommitmentUse& use : uses) {
+    if (use.ends) {
+      const auto [place, is_new] = ends.try_emplace(use.id, *use.ends);
+      if (!is_new) place->second = std::max(place->second, *use.ends);
+    }
+    if ((use.used + use.unused).ticks() <= 0 || !is_week_billed(use)) continue;
+    const CommitmentUse*& known = newest[{use.id, use.used.currency()}];
+    if (known == nullptr || use.month > known->month) known = &use;
+  }
+  for (const CommitmentEnd& one : config.commitments) ends.insert_or_assign(one.id, one.ends);
+  std::vector<AlertCondition> out;
+  for (const auto& [key, use] : newest) {
+    const Money whole = use->used + use->unused;
+    const Int128 permille = use->used.ticks() * 1000 / whole.ticks();
+    if (permille >= Int128{thresholds.commitment_percent} * 10) continue;
+    const auto shown = static_cast<std::int64_t>(std::max<Int128>(permille, 0));
+    out.push_back(
+        {.rule = "commitment_underused",
+         .scope = fmt::format("{} {}", use->id, key.second.text()),
+         .subject = use->id,
+         .summary = fmt::format(
+             "{}.{} % of commitment {} were used in {}: {} of {} paid for nothing", shown / 10,
+             shown % 10, use->id, use->month, figure(use->unused), figure(whole)),
+         .is_repeated = false});
+  }
+  for (const auto& [id, day] : ends) {
+    const auto days = (day - today).count();
+    if (days < 0 || days > std::int64_t{thresholds.commitment_days}) continue;
+    out.push_back(
+        {.rule = "commitment_expires",
+         .scope = fmt::format("{} {}", id, to_text(day)),
+         .subject = id,
+         .summary = fmt::format(
+             "Commitment {} ends on {}, {}: after that, what it covers costs "
+             "the price on demand",
+             id, to_text(day),
+             days == 0 ? "today" : "in " + counted(static_cast<std::uint64_t>(days), "day")),
+         .is_repeated = false});
+  }
+  return out;
+}
+
+std::vector<AlertCondition> spot_conditions(std::span<const SpotUse> uses,
+                                            std::uint32_t percent_max) {
+  std::vector<AlertCondition> out;
+  for (const SpotUse& use : uses) {
+    if (use.interrupted.size() * 100 <= use.nodes * percent_max) continue;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(use.interrupted.size(), kShownNodes); ++i) {
+      names += (i == 0 ? "" : ", ") + use.interrupted[i].text();
+    }
+    if (use.interrupted.size() > kShownNodes) names += ", …";
+    out.push_back(
+        {.rule = "spot_interrupted",
+         .scope = use.cluster.text(),
+         .subject = use.cluster.text(),
+         .summary = fmt::format(
+             "{} of {} of cluster {} were taken back while work ran on them in the last "
+             "24 hours: {}",
+             use.interrupted.size(), counted(use.nodes, "spot node"), use.cluster.text(), names),
+         .is_repeated = false});
   }
   return out;
 }

@@ -15,6 +15,8 @@
 #include "insight/alerts/alert.h"
 #include "insight/forecast/kept_forecast.h"
 #include "insight/queries/budget_query.h"
+#include "insight/queries/commitment_use.h"
+#include "insight/queries/spot_use.h"
 #include "ledger/outcome.h"
 #include "reporting/live/live_rows.h"
 #include "reporting/queries/reconcile.h"
@@ -50,6 +52,13 @@ std::vector<AlertCondition> checkpoint_conditions(const LiveView& view,
                                                   std::chrono::milliseconds wait);
 // reconcile_off: what was posted of a month is not what was billed.
 std::vector<AlertCondition> reconcile_conditions(const ReconcileResult& result);
+// commitment_underused: less than a share of a commitment was used in the newest month of which at
+// least a week is billed. commitment_expires: it ends soon, as the bill or the configuration says.
+std::vector<AlertCondition> commitment_conditions(std::span<const CommitmentUse> uses, Date today,
+                                                  const AlertConfig& config);
+// spot_interrupted: more than a share of a cluster's spot nodes were taken back in a day.
+std::vector<AlertCondition> spot_conditions(std::span<const SpotUse> uses,
+                                            std::uint32_t percent_max);
 // costs_missing: the ledger has no costs of more than `days_max` days. An alert about the bill, or
 // about `serve` itself, and never about a ledger that has no costs yet.
 std::vector<AlertCondition> coverage_conditions(const DailyCostHistory& history, Date today,

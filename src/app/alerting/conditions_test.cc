@@ -98,5 +98,58 @@ TEST(Conditions, ALedgerThatIsOffIsToldByMonth) {
   EXPECT_THAT(off[0].summary, HasSubstr("3 bill lines of 2026-04 are not allocated"));
 }
 
+CommitmentUse use_of(const std::string& month, std::int64_t used, std::int64_t unused,
+                     std::string_view until) {
+  return {"sp-1", month, usd(used), usd(unused), *parse_instant(until), *parse_date("2026-05-20")};
+}
+
+TEST(Conditions, CommitmentsThatAreNotUsedOrEndSoon) {
+  const AlertConfig config;
+  const Date today = *parse_date("2026-03-20");
+  const auto rules = [&](const std::vector<CommitmentUse>& uses, Date on, const AlertConfig& with) {
+    std::vector<std::string> told;
+    for (const AlertCondition& one : commitment_conditions(uses, on, with)) {
+      told.push_back(one.rule + " " + one.summary);
+    }
+    return told;
+  };
+  const CommitmentUse full = use_of("2026-02", 90, 10, "2026-03-01T00:00:00Z");
+  EXPECT_THAT(rules({full}, today, config), testing::IsEmpty());
+  // A week of March counts in the place of February.
+  const std::string fell =
+      "commitment_underused 89.9 % of commitment sp-1 were used in 2026-03: 101.00 USD of 1,000.00 "
+      "USD paid for nothing";
+  EXPECT_THAT(rules({full, use_of("2026-03", 899, 101, "2026-03-08T00:00:00Z")}, today, config),
+              testing::ElementsAre(fell));
+  EXPECT_THAT(rules({full, use_of("2026-03", 899, 101, "2026-03-07T00:00:00Z")}, today, config),
+              testing::IsEmpty());
+  // Credits for what was used are no use.
+  EXPECT_THAT(rules({use_of("2026-02", -10, 100, "2026-03-01T00:00:00Z")}, today, config),
+              testing::ElementsAre(HasSubstr(" 0.0 % of commitment sp-1")));
+  EXPECT_THAT(rules({full}, *parse_date("2026-03-21"), config),
+              testing::ElementsAre(HasSubstr("sp-1 ends on 2026-05-20, in 60 days")));
+  EXPECT_THAT(rules({full}, *parse_date("2026-05-20"), config),
+              testing::ElementsAre(HasSubstr("ends on 2026-05-20, today")));
+  EXPECT_THAT(rules({full}, *parse_date("2026-05-21"), config), testing::IsEmpty());
+  // What people say counts in the place of the bill, and for what no bill names.
+  AlertConfig stated;
+  stated.commitments = {{"sp-1", *parse_date("2027-05-20")}, {"cud", *parse_date("2026-05-01")}};
+  EXPECT_THAT(rules({full}, *parse_date("2026-04-30"), stated),
+              testing::ElementsAre(HasSubstr("Commitment cud ends on 2026-05-01, in 1 day")));
+}
+
+TEST(Conditions, SpotNodesThatWereTakenBack) {
+  const SpotUse fifth{ClusterId("lab"), 10, {NodeId("n1"), NodeId("n2")}};
+  EXPECT_TRUE(spot_conditions(std::vector{fifth}, 20).empty());
+  SpotUse more = fifth;
+  more.nodes = 9;
+  const auto told = spot_conditions(std::vector{fifth, more}, 20);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(
+      told[0].summary,
+      "2 of 9 spot nodes of cluster lab were taken back while work ran on them in the last 24 "
+      "hours: n1, n2");
+}
+
 }  // namespace
 }  // namespace pennyweight

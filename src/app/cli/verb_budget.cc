@@ -6,9 +6,11 @@
 #include "app/cli/budget_changes.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
+#include "app/context/paths.h"
 #include "core/billing_period.h"
 #include "core/try.h"
 #include "insight/queries/budget_query.h"
+#include "server/anomaly_book/anomaly_book.h"
 
 namespace pennyweight {
 namespace {
@@ -60,6 +62,7 @@ Result<ExitCode> run_budget(const BudgetOptions& options, Context& context) {
 Result<ExitCode> run_anomalies(const AnomalyOptions& options, Context& context) {
   AnomalyQuery query = options.query;
   query.costs.today = TRY(day_or_today(options.today, context));
+  query.verdicts = TRY(AnomalyBook(anomaly_book_path(context.config)).verdicts());
   const auto store = TRY(open_ledger(context.config));
   const auto found =
       query_anomalies(query, context.config.policy,

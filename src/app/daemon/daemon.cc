@@ -34,10 +34,13 @@
 #include "core/files/file.h"
 #include "core/try.h"
 #include "ingest/schedulers/kubernetes/kubeconfig.h"
+#include "insight/queries/commitment_use.h"
+#include "insight/queries/spot_use.h"
 #include "insight/queries/what_if_query.h"
 #include "reporting/queries/reconcile.h"
 #include "server/access/principal.h"
 #include "server/access/private_file.h"
+#include "server/anomaly_book/anomaly_book.h"
 #include "server/api/audit_log.h"
 #include "server/api/guard.h"
 #include "server/api/routes.h"
@@ -383,6 +386,7 @@ Result<void> Daemon::start_server() {
       .machine_clients = {.tokens = inputs_.tokens,
                           .trust_loopback = config_.live.serve.trust_loopback},
       .budget_book = std::make_shared<BudgetBook>(budget_book_path(config_)),
+      .anomaly_book = std::make_shared<AnomalyBook>(anomaly_book_path(config_)),
       .approval_book = approvals_,
       .forecast_book = std::make_shared<ForecastBook>(forecast_book_path(config_)),
       .what_if_runs = std::make_shared<api::WhatIfRuns>(
@@ -527,10 +531,29 @@ Result<void> Daemon::start_alerts() {
             const Interruption::Scope scope(answering_);
             return kept->query(shared_, clock_.now());
           },
+      .commitments = [this]() -> Result<std::vector<CommitmentUse>> {
+        const Interruption::Scope scope(answering_);
+        std::vector<CommitmentUse> uses;
+        TRY(shared_.with([&](Store& store) -> Result<void> {
+          uses = TRY(query_commitment_use(store, clock_.now()));
+          return {};
+        }));
+        return uses;
+      },
+      .spot = [this]() -> Result<std::vector<SpotUse>> {
+        const Interruption::Scope scope(answering_);
+        std::vector<SpotUse> uses;
+        TRY(shared_.with([&](Store& store) -> Result<void> {
+          uses = TRY(query_spot_use(store, config_.join_rules, clock_.now()));
+          return {};
+        }));
+        return uses;
+      },
       .keep_forecasts = [this](Date today) { forecast_keeper_->keep(today); },
       .kept_forecasts =
           [this](const std::string& by) { return services_->forecast_book->kept(by); },
-      .budgets = [this] { return services_->budget_book->with(config_.budgets); }};
+      .budgets = [this] { return services_->budget_book->with(config_.budgets); },
+      .verdicts = [this] { return services_->anomaly_book->verdicts(); }};
   alerts_ =
       std::make_unique<AlertService>(config_, sources, clock_, log_, alert_state_path(config_));
   TRY(alerts_->start());

@@ -72,9 +72,12 @@ struct SpentDays {
 struct BudgetStatus {
   Budget budget = {};
   BudgetDays days = {};
-  Money amount;                             // of the period, with what was carried over
-  Money carried;                            // of earlier periods; may be below 0
-  Money actual;                             // spent so far, days that are not complete included
+  Money amount;   // of the period, with what was carried over
+  Money carried;  // of earlier periods; may be below 0
+  Money actual;   // spent so far, days that are not complete included
+  // What running work with a time limit will still cost in the period, if it runs as long as it
+  // may.
+  std::optional<Money> committed = {};
   Money left;                               // amount - actual; below 0 where it is exceeded
   Money pace;                               // what would be spent by now at an even pace
   std::optional<int> actual_permille = {};  // of the amount; nothing where that is 0

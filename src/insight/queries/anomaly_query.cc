@@ -115,7 +115,14 @@ Result<std::vector<FoundAnomaly>> query_anomalies(const AnomalyQuery& params, co
       if (params.since && last < *params.since) continue;
       const Money zero = Money::zero(part.days.front().currency());
       FoundAnomaly anomaly{
-          part.key, first, last, incident.is_open, incident, {zero, zero, zero, zero}, {}, {}};
+          part.key, first, last, incident.is_open, incident, {zero, zero, zero, zero}, {},
+          false,    {},    {}};
+      if (params.costs.filters.empty() && params.costs.cost == "effective") {
+        const IncidentName name{params.costs.by, part.key, first};
+        const auto* verdict = judge_incident(params.verdicts, name, incident.score_milli);
+        anomaly.is_expected = verdict != nullptr && verdict->is_expected;
+        anomaly.verdict = verdict_text(verdict, name);
+      }
       // "(others)" is no value of the ledger, so nothing explains it.
       if (part.key != kOtherKeys) {
         const auto causes = TRY(causes_of(params, policy, summarise, part.key, first, last));
@@ -150,6 +157,9 @@ Table anomaly_table(std::span<const FoundAnomaly> anomalies, const AnomalyQuery&
                    {"mix", "mix", ColumnKind::kMoney},
                    {"rest", "other", ColumnKind::kMoney},
                    {"cause", "mostly from"}};
+  const bool has_verdicts =
+      std::ranges::any_of(anomalies, [](const FoundAnomaly& one) { return !one.verdict.empty(); });
+  if (has_verdicts) table.columns.push_back({"verdict", "what people say"});
   if (!anomalies.empty()) {
     table.currency = anomalies.front().incident.actual.currency();
     table.title += " in " + table.currency->text();
@@ -160,6 +170,7 @@ Table anomaly_table(std::span<const FoundAnomaly> anomalies, const AnomalyQuery&
                           one.incident.expected, one.incident.impact(), one.split.volume,
                           one.split.price, one.split.mix, one.split.rest,
                           one.causes.empty() ? std::string() : one.causes.front().key});
+    if (has_verdicts) table.rows.back().emplace_back(one.verdict);
   }
   table.notes.emplace_back(
       "expected: the median of the same weekday over 8 weeks; volume, price, mix and other add up "

@@ -155,6 +155,22 @@ void add_live(BudgetFacts& facts, const Budget& budget, const LiveCost& live, Da
       to_text(missing.amount()), missing.currency().text(), to_text(facts.spent.complete_until)));
 }
 
+void add_committed(const LiveCost& live, BudgetStatus& status) {
+  status.committed = live.committed;
+  if (!live.committed) return;
+  if (live.without_limit > 0) {
+    status.notes.push_back(
+        fmt::format("what {} without a time limit will cost is not in what is committed",
+                    counted(live.without_limit, "running workload")));
+  }
+  const Money together = status.actual + *live.committed;
+  if (!status.left.is_negative() && together.ticks() > status.amount.ticks()) {
+    status.notes.push_back(
+        fmt::format("if what runs now runs to its time limit, {} {} more than the amount are spent",
+                    to_text((together - status.amount).amount()), together.currency().text()));
+  }
+}
+
 BudgetStatus problem_status(const Budget& budget, Date today, std::string problem) {
   const BudgetDays days = budget_days(budget, today);
   const Money nothing = Money::zero(budget.currency());
@@ -172,10 +188,10 @@ BudgetStatus problem_status(const Budget& budget, Date today, std::string proble
 
 BudgetStatus status_of(const Budget& budget, BudgetFacts facts, const BudgetQuery& params) {
   if (!facts.problem.empty()) return problem_status(budget, params.today, facts.problem);
-  if (params.live_cost) {
-    if (const auto live = params.live_cost(budget)) add_live(facts, budget, *live, params.today);
-  }
+  const auto live = params.live_cost ? params.live_cost(budget) : std::nullopt;
+  if (live) add_live(facts, budget, *live, params.today);
   BudgetStatus status = measure_budget(budget, facts.spent, params.today, facts.forecast);
+  if (live) add_committed(*live, status);
   status.is_outdated = facts.is_outdated;
   std::ranges::move(facts.notes, std::back_inserter(status.notes));
   return status;
@@ -226,7 +242,7 @@ Cell optional_money(const std::optional<Money>& amount) { return amount ? Cell{*
 std::string date_text(const std::optional<Date>& day) { return day ? to_text(*day) : ""; }
 
 // From "carried over" to "exhausted".
-void add_measures(const BudgetStatus& status, std::vector<Cell>& row) {
+void add_measures(const BudgetStatus& status, bool has_committed, std::vector<Cell>& row) {
   const auto& range = status.forecast_80;
   const bool has_amount = status.amount.ticks() > 0;
   row.insert(
@@ -237,27 +253,31 @@ void add_measures(const BudgetStatus& status, std::vector<Cell>& row) {
        range ? Cell{range->high} : Cell{},
        status.percent_above ? Cell{static_cast<std::uint64_t>(*status.percent_above)} : Cell{},
        date_text(status.exhausted_on ? status.exhausted_on : status.exhausts_on)});
+  if (has_committed) row.push_back(optional_money(status.committed));
 }
 
-std::vector<Column> budget_columns() {
-  return {{"budget", "budget"},
-          {"owner", "owner"},
-          {"scope", "scope"},
-          {"cost", "cost"},
-          {"from", "from"},
-          {"to", "to"},
-          {"amount", "amount", ColumnKind::kMoney},
-          {"carried", "carried over", ColumnKind::kMoney},
-          {"actual", "actual", ColumnKind::kMoney},
-          {"used", "used", ColumnKind::kPercent},
-          {"pace", "even pace", ColumnKind::kMoney},
-          {"left", "left", ColumnKind::kMoney},
-          {"forecast", "forecast", ColumnKind::kMoney},
-          {"low_80", "80 % from", ColumnKind::kMoney},
-          {"high_80", "to", ColumnKind::kMoney},
-          {"percent_above", "P(above), %", ColumnKind::kCount},
-          {"exhausted", "exhausted"},
-          {"state", "state"}};
+// What is committed is known while `serve` runs only.
+std::vector<Column> budget_columns(bool has_committed) {
+  std::vector<Column> columns = {{"budget", "budget"},
+                                 {"owner", "owner"},
+                                 {"scope", "scope"},
+                                 {"cost", "cost"},
+                                 {"from", "from"},
+                                 {"to", "to"},
+                                 {"amount", "amount", ColumnKind::kMoney},
+                                 {"carried", "carried over", ColumnKind::kMoney},
+                                 {"actual", "actual", ColumnKind::kMoney},
+                                 {"used", "used", ColumnKind::kPercent},
+                                 {"pace", "even pace", ColumnKind::kMoney},
+                                 {"left", "left", ColumnKind::kMoney},
+                                 {"forecast", "forecast", ColumnKind::kMoney},
+                                 {"low_80", "80 % from", ColumnKind::kMoney},
+                                 {"high_80", "to", ColumnKind::kMoney},
+                                 {"percent_above", "P(above), %", ColumnKind::kCount},
+                                 {"exhausted", "exhausted"}};
+  if (has_committed) columns.push_back({"committed", "committed", ColumnKind::kMoney});
+  columns.push_back({"state", "state"});
+  return columns;
 }
 
 }  // namespace
@@ -299,6 +319,8 @@ Result<std::vector<BudgetStatus>> query_budgets(const BudgetQuery& params, const
 }
 
 std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses) {
+  const bool has_committed = std::ranges::any_of(
+      statuses, [](const BudgetStatus& status) { return status.committed.has_value(); });
   std::map<std::pair<bool, std::string>, Table> tables;
   for (const BudgetStatus& status : statuses) {
     const Currency currency = status.budget.currency();
@@ -308,7 +330,7 @@ std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses) {
     if (is_new) {
       table.title = is_time ? "Budgets in GPU-hours" : "Budgets in " + currency.text();
       if (!is_time) table.currency = currency;
-      table.columns = budget_columns();
+      table.columns = budget_columns(has_committed);
     }
     std::string scope;
     for (const std::string& filter : status.budget.filters) {
@@ -319,7 +341,7 @@ std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses) {
         status.budget.cost, to_text(status.days.first), to_text(status.days.last),
         status.amount};
     if (status.problem.empty()) {
-      add_measures(status, row);
+      add_measures(status, has_committed, row);
     } else {
       row.resize(table.columns.size() - 1);
       table.notes.push_back(fmt::format("{}: {}", status.budget.name, status.problem));
@@ -335,7 +357,7 @@ std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses) {
   if (all.empty()) {
     Table& none = all.emplace_back();
     none.title = "Budgets";
-    none.columns = budget_columns();
+    none.columns = budget_columns(false);
   }
   return all;
 }

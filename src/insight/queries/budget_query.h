@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "insight/anomalies/anomaly.h"
+#include "insight/anomalies/verdict.h"
 #include "insight/budgets/budget.h"
 #include "insight/queries/budget_forecasts.h"
 #include "insight/queries/daily_costs.h"
@@ -47,6 +48,8 @@ struct AnomalyQuery {
   AnomalyRules rules = {};
   std::string cause = {};          // the dimension that explains; empty: as `costs.by`
   std::optional<Date> since = {};  // only incidents that last until this day or later
+  // What people said of incidents; of effective costs without filters.
+  std::vector<AnomalyVerdict> verdicts = {};
 };
 
 struct FoundAnomaly {
@@ -57,6 +60,8 @@ struct FoundAnomaly {
   Incident incident;
   DifferenceSplit split;
   std::vector<Contribution> causes;  // by the dimension `cause`
+  bool is_expected = false;          // as somebody said, of it or of its like
+  std::string verdict;               // "expected: the yearly run (ana)"
   std::string sentence;              // "nlp: +1,240.00 USD a day since 2026-03-10, 92 % from …"
 };
 

@@ -1,14 +1,22 @@
 #include "insight/queries/live_budget_costs.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <set>
 #include <utility>
 
+#include "core/billing_period.h"
+#include "core/int128.h"
+#include "core/whole_count.h"
 #include "reporting/queries/selection.h"
 
 namespace pennyweight {
 namespace {
+
+constexpr std::uint64_t kLimitMinutesMost = 100'000'000;
+constexpr std::chrono::hours kDay{24};
+constexpr UInt128 kHourMs = 3'600'000;
 
 std::string live_value(const LiveRow& row, const std::string& dimension) {
   if (dimension == "cluster") return row.cluster.text();
@@ -26,6 +34,17 @@ bool lets_pass(const SummaryFilter& filter, const LiveRow& row) {
   return (std::ranges::find(filter.values, value) != filter.values.end()) != filter.negate;
 }
 
+// Labels of Slurm's jobs say how long they may run.
+std::optional<Instant> limit_of(const LiveRow& row) {
+  if (row.is_unallocated || !row.runs || !row.hour) return std::nullopt;
+  const LiveShare& share = row.share();
+  const auto limit = share.labels.find("time_limit_minutes");
+  if (!limit || !share.since) return std::nullopt;
+  const auto minutes = parse_count(*limit, kLimitMinutesMost);
+  if (!minutes) return std::nullopt;
+  return *share.since + std::chrono::minutes(*minutes);
+}
+
 }  // namespace
 
 LiveBudgetCosts::LiveBudgetCosts(std::shared_ptr<const LiveView> view, const Policy& policy)
@@ -33,6 +52,8 @@ LiveBudgetCosts::LiveBudgetCosts(std::shared_ptr<const LiveView> view, const Pol
   for (LiveRow& row : live_rows(*view_)) {
     if (row.cost_today || row.cost_month) rows_.push_back(std::move(row));
   }
+  for (const LiveRow& row : rows_) may_run_until_.push_back(limit_of(row));
+  today_ = parse_date(local_date(view_->at, policy_.time_zone)).value_or(Date());
 }
 
 LiveBudgetCosts::~LiveBudgetCosts() = default;
@@ -48,6 +69,26 @@ const std::map<std::string, LiveBudgetCosts::RowNumbers>& LiveBudgetCosts::rows_
   return place->second;
 }
 
+Instant LiveBudgetCosts::period_end(const Budget& budget) const {
+  const Date last = budget_days(budget, today_).last;
+  const auto [place, is_new] = period_ends_.try_emplace(last, view_->at);
+  if (!is_new || last < today_) return place->second;  // a project may be over
+  const Interval day = day_of(view_->at, policy_.time_zone);
+  // The noon of the day after the last one, give or take an hour.
+  const Instant noon = day.end() + (last - today_).count() * kDay + kDay / 2;
+  place->second = start_of_day(noon, policy_.time_zone);
+  return place->second;
+}
+
+Money LiveBudgetCosts::committed_until(std::size_t row, Instant end) const {
+  const Money& hour = *rows_[row].hour;
+  const Instant until = std::min(end, *may_run_until_[row]);
+  if (until <= view_->at || hour.ticks() <= 0) return Money::zero(hour.currency());
+  const auto ms = static_cast<UInt128>((until - view_->at).count());
+  const auto part = multiply_divide(static_cast<UInt128>(hour.ticks()), ms, kHourMs).quotient;
+  return Money::from_ticks(static_cast<Int128>(part), hour.currency());
+}
+
 std::optional<LiveCost> LiveBudgetCosts::of(const Budget& budget) const {
   // At list or card prices the four costs are the same.
   if (budget.cost == "gpu_hours") return std::nullopt;
@@ -58,33 +99,42 @@ std::optional<LiveCost> LiveBudgetCosts::of(const Budget& budget) const {
     filters.insert(filters.end(), parsed->begin(), parsed->end());
   }
   if (!std::ranges::all_of(filters, is_known_live)) return std::nullopt;
+  LiveCost live{.today = Money::zero(budget.currency())};
   std::optional<Money> today;
-  std::optional<Money> month;
+  std::optional<Money>& month = live.month;
+  const Instant end = period_end(budget);
   const auto add = [&](std::optional<Money>& sum, const std::optional<Money>& cost) {
     if (!cost || cost->currency() != budget.currency()) return;
     sum = sum ? *sum + *cost : *cost;
   };
-  const auto add_row = [&](const LiveRow& row) {
+  const auto add_row = [&](std::size_t number) {
+    const LiveRow& row = rows_[number];
     if (!std::ranges::all_of(filters, [&](const auto& filter) { return lets_pass(filter, row); })) {
       return;
     }
     add(today, row.cost_today);
     add(month, row.cost_month);
+    if (may_run_until_[number]) {
+      add(live.committed, committed_until(number, end));
+    } else if (row.runs && !row.is_unallocated) {
+      ++live.without_limit;
+    }
   };
   const auto narrow = std::ranges::find(filters, false, &SummaryFilter::negate);
   if (narrow == filters.end()) {
-    for (const LiveRow& row : rows_) add_row(row);
+    for (std::size_t i = 0; i < rows_.size(); ++i) add_row(i);
   } else {
     const auto& known = rows_by(narrow->dimension);
     for (const std::string& value :
          std::set<std::string>(narrow->values.begin(), narrow->values.end())) {
       const auto found = known.find(value);
       if (found == known.end()) continue;
-      for (const std::size_t i : found->second) add_row(rows_[i]);
+      for (const std::size_t i : found->second) add_row(i);
     }
   }
   if (!today && !month) return std::nullopt;
-  return LiveCost{today.value_or(Money::zero(budget.currency())), month};
+  if (today) live.today = *today;
+  return live;
 }
 
 }  // namespace pennyweight

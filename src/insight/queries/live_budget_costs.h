@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "allocation/policy/policy.h"
+#include "core/date.h"
+#include "core/instant.h"
 #include "insight/budgets/budget.h"
 #include "reporting/live/live_rows.h"
 
@@ -20,6 +23,10 @@ struct LiveCost {
   // The days of this month in the ledger, those that are not settled yet, and today; nothing where
   // it is not known.
   std::optional<Money> month = {};
+  // What running work with a time limit will still cost in the budget's period, if it runs as long
+  // as it may; nothing where no running work has a limit and a price.
+  std::optional<Money> committed = {};
+  std::uint64_t without_limit = 0;  // running workloads that are not in it
 };
 
 // The rows of a view, read once for all budgets. One thread at a time uses it.
@@ -41,7 +48,15 @@ class LiveBudgetCosts {
 
   const std::shared_ptr<const LiveView> view_;
   const Policy& policy_;
+  // When the period that today is in ends.
+  Instant period_end(const Budget& budget) const;
+  Money committed_until(std::size_t row, Instant end) const;
+
   std::vector<LiveRow> rows_;  // those with a cost of today; they point into view_
+  // Until when the row's work may run, by its time limit; nothing: it has none, or has ended.
+  std::vector<std::optional<Instant>> may_run_until_;
+  Date today_;
+  mutable std::map<Date, Instant> period_ends_;  // by the last day
   // Of each dimension that was asked for, the rows of each value.
   mutable std::map<std::string, std::map<std::string, RowNumbers>> by_value_;
 };

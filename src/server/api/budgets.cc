@@ -1,7 +1,6 @@
-// GET /api/v1/budgets and /api/v1/anomalies: how far budgets have come, and unusual days.
+// GET /api/v1/budgets: how far budgets have come.
 #include <fmt/format.h>
 
-#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,7 +10,6 @@
 #include "insight/queries/budget_query.h"
 #include "server/api/answers.h"
 #include "server/api/budget_scope.h"
-#include "server/api/cost_params.h"
 #include "server/api/daily_history.h"
 #include "server/api/endpoints.h"
 #include "server/api/scoped_queries.h"
@@ -59,38 +57,6 @@ Response get_budgets(const Services& services, const Request& request) {
       policy, [&](const SummaryQuery& summary) { return queries.summarise(summary); });
   if (!statuses) return refusal(statuses.error());
   return answer(budget_tables(*statuses), format, "");
-}
-
-Response get_anomalies(const Services& services, const Request& request) {
-  ScopedQueries queries(services, request);
-  const Policy& policy = services.config.policy;
-  QueryParams params(request);
-  AnomalyQuery query;
-  query.costs.by = params.text("by").value_or("");
-  query.cause = params.text("cause").value_or("");
-  query.costs.filters = read_filters(params);
-  query.costs.cost = params.choice("cost", {"effective", "billed", "list", "contracted"});
-  query.rules.impact_percent = static_cast<int>(params.number("impact", 1, 1000).value_or(10));
-  query.since = params.date("since");
-  const auto today = params.date("today");
-  const bool explains = params.boolean("explain").value_or(false);
-  queries.convert_to(read_currency(params, services.config.currencies.report));
-  const AnswerFormat format = choose_format(params, request, false);
-  if (auto problem = params.problem()) return *std::move(problem);
-  if (auto known = set_known_days(services, queries, today, query.costs); !known) {
-    return refusal(known.error());
-  }
-  const auto found = query_anomalies(
-      query, policy, [&](const SummaryQuery& summary) { return queries.summarise(summary); });
-  // Nothing was spent yet: an answer without tables, not an error.
-  if (!found && found.error().code == ErrorCode::kNotFound) return answer({}, format, "");
-  if (!found) return refusal(found.error());
-  Table table = anomaly_table(*found, query);
-  if (explains) {
-    for (const FoundAnomaly& one : *found) table.notes.push_back(one.sentence);
-  }
-  std::ranges::move(queries.rates(), std::back_inserter(table.notes));
-  return answer({std::move(table)}, format, "");
 }
 
 }  // namespace pennyweight::api

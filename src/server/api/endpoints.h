@@ -30,6 +30,7 @@ server::Response get_budget_versions(const Services& services, const server::Req
 server::Response set_budget(const Services& services, const server::Request& request);
 server::Response remove_budget(const Services& services, const server::Request& request);
 server::Response get_anomalies(const Services& services, const server::Request& request);
+server::Response post_anomaly_verdict(const Services&, const server::Request&);
 server::Response get_alerts(const Services&, const server::Request&);
 server::Response put_silence(const Services&, const server::Request&);
 server::Response lift_silence(const Services&, const server::Request&);

@@ -55,6 +55,7 @@ constexpr Endpoint kEndpoints[] = {
     {"PUT", "/budgets/{name}", "manage_budgets", set_budget},
     {"DELETE", "/budgets/{name}", "manage_budgets", remove_budget},
     {"GET", "/anomalies", "read_costs", get_anomalies},
+    {"POST", "/anomalies/verdicts", "manage_budgets", post_anomaly_verdict},
     {"GET", "/alerts", "read_costs", get_alerts},
     {"POST", "/alerts/silences", "manage_alerts", put_silence},
     {"DELETE", "/alerts/silences/{id}", "manage_alerts", lift_silence},

@@ -22,6 +22,7 @@ class RunningAlerts;
 class Catalog;
 class ApprovalBook;
 class BudgetBook;
+class AnomalyBook;
 class ForecastBook;
 class ExchangeRates;
 struct LiveView;
@@ -64,6 +65,7 @@ struct Services {
   std::shared_ptr<FailedSignIns> failed_sign_ins = std::make_shared<FailedSignIns>();
   std::shared_ptr<const Downloads> downloads = std::make_shared<const Downloads>();
   std::shared_ptr<BudgetBook> budget_book = {};      // null: budgets are configured only
+  std::shared_ptr<AnomalyBook> anomaly_book = {};    // null: nobody says anything of unusual days
   std::shared_ptr<ApprovalBook> approval_book = {};  // null: there are no approvals
   std::shared_ptr<ForecastBook> forecast_book = {};  // null: no forecasts are kept
   std::shared_ptr<WhatIfRuns> what_if_runs = {};     // null: no scenarios are replayed

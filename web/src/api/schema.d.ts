@@ -228,6 +228,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/anomalies/verdicts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say whether unusual days were expected.
+         * @description What was expected raises no alert. It is learnt from: for half a year, a change of the same value in
+         *     the same direction that is no larger is expected too. The last word counts. Users with a scope say
+         *     it of the dimension of their scope only.
+         */
+        post: operations["postAnomalyVerdict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/approvals": {
         parameters: {
             query?: never;
@@ -362,7 +384,7 @@ export interface paths {
          * How far budgets have come, and when they are exhausted.
          * @description The budgets of the configuration and those that people set, a table for each currency and one for GPU-hours. What was
          *     spent includes days that are not complete; the forecast of the rest begins after the last
-         *     complete day. Users with a scope see the budgets whose scope lies within theirs.
+         *     complete day. While work with a time limit runs, `committed` is what it will still cost. Users with a scope see the budgets whose scope lies within theirs.
          */
         get: operations["getBudgets"];
         put?: never;
@@ -1763,6 +1785,16 @@ export interface components {
          * @example 12.5
          */
         Amount: string;
+        AnomalyVerdict: {
+            /** @description The dimension; empty: everything together. */
+            by: string;
+            key: string;
+            first: components["schemas"]["Date"];
+            expected: boolean;
+            reason: string;
+            who: string;
+            at: components["schemas"]["Instant"];
+        };
         /** @description A request for a workload that a guardrail stops, and what was decided about it. */
         Approval: {
             /** @enum {unknown} */
@@ -3198,6 +3230,58 @@ export interface operations {
             };
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    postAnomalyVerdict: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "by": "team",
+                 *       "key": "nlp",
+                 *       "first": "2026-03-09",
+                 *       "expected": true,
+                 *       "reason": "The yearly run"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The dimension; by default */
+                    by?: string;
+                    /** @description The value */
+                    key: string;
+                    /** @description The first of the days. */
+                    first: components["schemas"]["Date"];
+                    expected: boolean;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description As it is kept. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnomalyVerdict"];
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
             default: components["responses"]["OtherProblem"];

@@ -37,6 +37,7 @@ const PATHS = {
   table: "M4 5h16v14H4zM4 10h16M10 10v9",
   copy: "M9 9h11v11H9zM15 9V4H4v11h5",
   bell: "M6 17V11a6 6 0 0 1 12 0v6l1.500 2h-15zM10 21.500h4M12 5V3",
+  anomaly: "M3 17h5l3-12 3 14 2.500-7H21",
   forecast: "M3 18l6-7 4 3M13 14l8-9M13 14l8-3M13 14l8 4",
   more: "M6 12h.01M12 12h.01M18 12h.01",
   key: "M15 13a4 4 0 1 0-4-4l-7 7v4h4l1-2h2v-2h2l1.500-1.500",

@@ -42,6 +42,8 @@ export const PAGES: Page[] = [
     load: () => import("./budgets/index") },
   { path: "/forecast", title: "Forecast", icon: "forecast", group: "Plan", key: "r", needs: "read_costs", timeless: true,
     load: () => import("./forecast/index") },
+  { path: "/anomalies", title: "Anomalies", icon: "anomaly", group: "Plan", key: "d", needs: "read_costs", timeless: true,
+    load: () => import("./anomalies/index") },
   { path: "/what-if", title: "What if", icon: "forecast", group: "Plan", key: "x", needs: "read_rules", unscopedOnly: true,
     load: () => import("./what-if/index") },
   { path: "/savings", title: "Savings", icon: "coins", group: "Save", key: "s", needs: "read_costs",

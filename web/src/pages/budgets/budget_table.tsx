@@ -36,7 +36,7 @@ function Actual({ row, currency }: { row: Row; currency: string | undefined }) {
   );
 }
 
-const columns = (currency: string | undefined): Column<Row>[] => [
+const columns = (currency: string | undefined, hasCommitted: boolean): Column<Row>[] => [
   {
     key: "budget", title: "Budget", wide: true, value: (row) => text(row, "budget"),
     cell: (row) => (
@@ -64,6 +64,8 @@ const columns = (currency: string | undefined): Column<Row>[] => [
   { key: "actual", title: "Actual", numeric: true, value: (row) => text(row, "actual") || null, cell: (row) => <Actual row={row} currency={currency} /> },
   amount("amount", "Budget"),
   amount("left", "Left"),
+  // What runs now, to its time limit; known while something with a limit runs.
+  ...(hasCommitted ? [amount("committed", "Committed")] : []),
   amount("forecast", "Forecast"),
   amount("low_80", "80 % from"),
   amount("high_80", "to"),
@@ -75,7 +77,7 @@ export function BudgetTable({ table }: { table: ApiTable }) {
   const rows = [...table.rows].sort((a, b) => stateOf(a).rank - stateOf(b).rank);
   return (
     <>
-      <Table caption={table.title} columns={columns(table.currency)} rows={rows} rowKey={(row) => text(row, "budget")} />
+      <Table caption={table.title} columns={columns(table.currency, rows.some((row) => text(row, "committed") !== ""))} rows={rows} rowKey={(row) => text(row, "budget")} />
       {(table.notes ?? []).length > 0 && (
         <ul class="table-notes">{(table.notes ?? []).map((note) => <li key={note}>{note}</li>)}</ul>
       )}

@@ -1,0 +1,103 @@
+#include "server/anomaly_book/anomaly_book.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "core/files/disk.h"
+#include "core/files/file_lock.h"
+#include "core/json_text.h"
+#include "core/try.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr std::uint64_t kVerdictBytesMax = 8u << 20;
+
+std::string verdict_line(const AnomalyVerdict& one) {
+  return fmt::format(
+      "{{\"at\": {}, \"who\": {}, \"by\": {}, \"key\": {}, \"first\": {}, \"score\": {}, "
+      "\"expected\": {}, \"reason\": {}}}\n",
+      json_string(to_text(one.at)), json_string(one.who), json_string(one.incident.by),
+      json_string(one.incident.key), json_string(to_text(one.incident.first)), one.score_milli,
+      one.is_expected, json_string(one.reason));
+}
+
+Result<AnomalyVerdict> parse_verdict(simdjson::dom::parser& parser, std::string_view line) {
+  simdjson::dom::object object;
+  const simdjson::padded_string padded(line);
+  AnomalyVerdict one;
+  bool is_sound = parser.parse(padded).get(object) == simdjson::SUCCESS;
+  const auto text = [&](std::string_view name) {
+    std::string_view value;
+    is_sound = is_sound && object[name].get(value) == simdjson::SUCCESS;
+    return std::string(value);
+  };
+  const std::string at = text("at");
+  one.who = text("who");
+  one.incident.by = text("by");
+  one.incident.key = text("key");
+  const std::string first = text("first");
+  one.reason = text("reason");
+  is_sound = is_sound && object["score"].get(one.score_milli) == simdjson::SUCCESS &&
+             object["expected"].get(one.is_expected) == simdjson::SUCCESS;
+  if (!is_sound) return fail(ErrorCode::kBadFile, "this is no verdict on unusual days");
+  one.at = TRY(parse_instant(at));
+  one.incident.first = TRY(parse_date(first));
+  return one;
+}
+
+}  // namespace
+
+AnomalyBook::AnomalyBook(std::string path) : path_(std::move(path)) {}
+
+Result<void> AnomalyBook::read() {
+  auto text = read_raw_file(path_, kVerdictBytesMax);
+  if (!text && text.error().code != ErrorCode::kNotFound) return std::unexpected(text.error());
+  std::string now = text ? *std::move(text) : "";
+  if (now == text_) return {};
+  std::vector<AnomalyVerdict> verdicts;
+  simdjson::dom::parser parser;
+  std::size_t number = 0;
+  for (std::size_t begin = 0; begin < now.size();) {
+    const std::size_t end = std::min(now.find('\n', begin), now.size());
+    ++number;
+    auto verdict = parse_verdict(parser, std::string_view(now).substr(begin, end - begin));
+    if (!verdict) {
+      return std::unexpected(verdict.error().during(
+          fmt::format("{}:{} can't be read; restore the file from a backup, or mend or remove the "
+                      "line",
+                      path_, number)));
+    }
+    verdicts.push_back(*std::move(verdict));
+    begin = end + 1;
+  }
+  text_ = std::move(now);
+  verdicts_ = std::move(verdicts);
+  return {};
+}
+
+Result<std::vector<AnomalyVerdict>> AnomalyBook::verdicts() {
+  const std::lock_guard lock(mutex_);
+  TRY(read());
+  return verdicts_;
+}
+
+Result<void> AnomalyBook::add(const AnomalyVerdict& verdict,
+                              const std::function<Result<void>()>& record) {
+  const std::lock_guard lock(mutex_);
+  const FileLock others = TRY(FileLock::beside(path_));
+  TRY(read());
+  const std::string line = verdict_line(verdict);
+  if (text_.size() + line.size() > kVerdictBytesMax) {
+    return fail(ErrorCode::kLimit, fmt::format("{} is full", path_));
+  }
+  TRY(record());
+  TRY(replace_file(path_, text_ + line));
+  return read();
+}
+
+}  // namespace pennyweight

@@ -1,0 +1,37 @@
+// AnomalyBook: what people say of unusual days.
+//
+// A file beside the ledger, one verdict a line, which is only ever added to. Several processes may
+// use one book: each change takes a lock of the file.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "insight/anomalies/verdict.h"
+
+namespace pennyweight {
+
+// Any thread may use it.
+class AnomalyBook {
+ public:
+  // The file need not exist.
+  explicit AnomalyBook(std::string path);
+
+  // In the order in which they were made. An Error where the file can't be read.
+  Result<std::vector<AnomalyVerdict>> verdicts();
+  // `record` is called before anything changes: an Error of it, and nothing does.
+  Result<void> add(const AnomalyVerdict& verdict, const std::function<Result<void>()>& record);
+
+ private:
+  Result<void> read();  // callers hold mutex_
+
+  const std::string path_;
+  std::mutex mutex_;  // guards the following
+  std::string text_;  // of the file as it was last read
+  std::vector<AnomalyVerdict> verdicts_;
+};
+
+}  // namespace pennyweight
