@@ -103,7 +103,7 @@ async function click(page, step) {
   const [, kind, name] = /^(\w+) (.*)$/.exec(step);
   if (kind === 'choose') {
     const [label, value] = name.split('=');
-    const list = page.getByLabel(label, {exact: true}).first();
+    const list = page.getByRole('combobox', {name: label, exact: true}).first();
     if (!BY_KEYS) return list.selectOption(value);
     await tab_to(page, list, step);
     // A list is chosen from by what its options begin with.
