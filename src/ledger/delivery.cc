@@ -6,6 +6,7 @@
 
 #include "core/ascii.h"
 #include "core/check.h"
+#include "ledger/account_in_scope.h"
 #include "ledger/store_rules.h"
 
 namespace pennyweight {
@@ -88,16 +89,23 @@ std::string_view cloud_of(const Charge& charge) {
   return {};
 }
 
+std::string account_in_scope(const Charge& charge, const std::string& account) {
+  return cloud_of(charge) == kAzureCloud ? ascii::lower_case(account) : account;
+}
+
 std::string account_scope(const Charge& charge) {
   std::string scope = month_of(charge.billing_period.begin());
-  scope += charge.billing_account_id.empty() ? " issuer " + charge.invoice_issuer_name
-                                             : " account " + charge.billing_account_id;
+  scope += charge.billing_account_id.empty()
+               ? " issuer " + charge.invoice_issuer_name
+               : " account " + account_in_scope(charge, charge.billing_account_id);
   return scope;
 }
 
 std::string delivery_scope(const Charge& charge) {
   std::string scope = account_scope(charge);
-  if (!charge.sub_account_id.empty()) scope += " sub " + charge.sub_account_id;
+  if (!charge.sub_account_id.empty()) {
+    scope += " sub " + account_in_scope(charge, charge.sub_account_id);
+  }
   if (const auto cloud = cloud_of(charge); !cloud.empty()) scope += fmt::format(" of {}", cloud);
   if (charge.other_columns.empty()) return scope;
   for (const ScopeColumn& column : kScopeColumns) {

@@ -300,9 +300,9 @@ Result<void> must_be_exact(std::string_view month, std::span<const ReconcileTota
 
 std::string replacement_is_incomplete(std::uint64_t rejected) {
   return fmt::format(
-      "{} rows could not be read, and a replacement takes what it does not say for gone; mend "
-      "them, or import with another --delivery",
-      rejected);
+      "{} could not be read, and a replacement takes what it does not say for gone; mend "
+      "{}, or import with another --delivery",
+      rejected == 1 ? "1 row" : fmt::format("{} rows", rejected), rejected == 1 ? "it" : "them");
 }
 
 std::string invoice_exists(std::string_view number) {

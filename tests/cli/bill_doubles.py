@@ -342,7 +342,174 @@ def check_parts_that_are_missing():
         expect_run(["import", "--delivery-name", "aws", "--part", "1/2", "march.csv"], cwd)
         expect_run(["import", "--delivery-name", "aws", "--part", later, "april.csv"], cwd)
         expect_run(["allocate"], cwd)
-        expect_run(["close", "2026-03", "--by", "ann"], cwd, 1, ["part 2 of 2 of the delivery aws is missing", "7.00 USD"])
+        expect_run(["close", "2026-03", "--by", "ann"], cwd, 1, ["part 2 of 2", "is missing", "7.00 USD"])
+
+
+def check_two_reports_of_one_bill():
+    """By the hour and by the day, with resources and without: in one command, whichever file comes first."""
+    hourly = [dict(aws(machine, day), **{"lineItem/UsageStartDate": f"2026-03-{day:02}T{hour:02}:00:00Z",
+                                         "lineItem/UsageEndDate": f"2026-03-{day:02}T{hour + 1:02}:00:00Z",
+                                         "lineItem/UnblendedCost": str(cost(machine, day) / 4)})
+              for machine in MACHINES for day in DAYS for hour in range(4)]
+    daily = [dict(row, **{"lineItem/UsageEndDate": row["lineItem/UsageEndDate"].replace("T01", "T23")}) for row in every(aws)]
+    nameless = [dict(row, **{"lineItem/ResourceId": "", "lineItem/UsageType": "all"}) for row in daily]
+    for name, first, second in (("hours", hourly, daily), ("no names", hourly, nameless), ("names", daily, nameless),
+                                ("hours without names", [dict(row, **{"lineItem/ResourceId": ""}) for row in hourly], nameless)):
+        cwd = folder()
+        (cwd / "1.csv").write_text(text_of(first))
+        (cwd / "2.csv").write_text(text_of(second))
+        for files in (["1.csv", "2.csv"], ["2.csv", "1.csv"]):
+            expect_run(["import", *files], cwd, 1, ["1,541.25 USD", "nothing was imported" if name != "names" else "twice"])
+            expect(total(cwd) == NEVER, f"two reports, {name}: {total(cwd)}")
+    # Hourly machines beside what is billed by the day, and hours that are dealt to two files.
+    cwd = folder()
+    support = [dict(row, **{"lineItem/UsageType": "support", "lineItem/ResourceId": "", "lineItem/UnblendedCost": "2.5"}) for row in daily]
+    (cwd / "1.csv").write_text(text_of(hourly[::2] + support))
+    (cwd / "2.csv").write_text(text_of(hourly[1::2]))
+    expect_run(["import", "1.csv", "2.csv"], cwd)
+    expect(total(cwd) == WHOLE + Decimal("37.5"), f"hours in two files: {total(cwd)}")
+
+
+def check_sub_accounts_that_are_named_later():
+    """A column that the provider fills in later, or leaves out, is no new line: the same cost each day, or not."""
+    for amount in ("100.5", None):
+        named = every(focus, amount=amount)
+        nameless = [dict(row, SubAccountId="") for row in named]
+        whole = sum((Decimal(row["BilledCost"]) for row in named), Decimal(0))
+        cwd = folder()
+        (cwd / "named.csv").write_text(text_of(named))
+        (cwd / "nameless.csv").write_text(text_of(nameless))
+        for first, second in (("named", "nameless"), ("nameless", "named")):
+            expect_run(["--store", first, "import", f"{first}.csv"], cwd)
+            expect_run(["--store", first, "import", f"{second}.csv"], cwd, 0, ["as before"])
+            expect(total(cwd, first) == whole, f"sub accounts, {first} first: {total(cwd, first)} of {whole}")
+        (cwd / "less.csv").write_text(text_of(named[:7]))
+        # Of half a month: the ledger's lines cost more on these days, so they stay, and none comes twice.
+        expect_run(["--store", "nameless", "import", "less.csv"], cwd, 1, ["USD away from"])
+        expect_run(["--store", "half", "import", "nameless.csv"], cwd)
+        expect_run(["--store", "half", "import", "less.csv"], cwd, 1, ["nothing was imported", f"{whole:,.2f} USD"])
+        expect(total(cwd, "half") == whole, f"sub accounts of half a month: {total(cwd, 'half')} of {whole}")
+
+
+def check_older_deliveries():
+    """An older version of a bill takes no newer one's place, and many small losses are one large one."""
+    cwd = folder()
+    old, new = every(aws), [dict(row, **{"lineItem/UnblendedCost": str(Decimal(row["lineItem/UnblendedCost"]) + 1)}) for row in every(aws)]
+    for name, rows in (("old", old), ("new", new)):
+        (cwd / f"{name}.csv").write_text(text_of(rows))
+        expect_run(["import", f"{name}.csv"], cwd)
+    expect_run(["import", "old.csv"], cwd, 1, ["line for line what import 1, old.csv brought", "import 2, new.csv", "--confirm"])
+    expect(total(cwd) == WHOLE + 15, f"an older delivery: {total(cwd)}")
+    expect_run(["import", "new.csv"], cwd, 0, ["as before"])
+    expect_run(["import", "--confirm", "old.csv"], cwd)
+    expect(total(cwd) == WHOLE, f"an older delivery, confirmed: {total(cwd)}")
+    # Each delivery is 6 % less than the one before it.
+    rows = every(focus, range(1, 29))
+    cwd = folder()
+    lost = []
+    for number in range(3):
+        (cwd / f"{number}.csv").write_text(text_of([dict(row, BilledCost=str(Decimal(row["BilledCost"]) * (100 - 6 * number) / 100))
+                                                    for row in rows]))
+        code, out, err = run(["import", f"{number}.csv"], cwd)
+        lost.append((code, "with the deliveries before it, it takes" in err, err))
+    expect([one[:2] for one in lost] == [(0, False), (0, False), (1, True)], f"small losses: {lost}")
+    expect_run(["import", "--confirm", "2.csv"], cwd)
+    expect_run(["import", "2.csv"], cwd, 0, ["as before"])
+
+
+def check_spreadsheets():
+    """What a spreadsheet makes of account numbers and dates."""
+    cwd = folder()
+    (cwd / "bill.csv").write_text(text_of(every(aws, payer="9.99989E+11", account="1.11122E+11")))
+    expect_run(["import", "bill.csv"], cwd, 1, ["a spreadsheet has rounded", "taken: 0 rows", "set aside: 15 rows"])
+    expect(total(cwd) == NEVER, f"rounded accounts: {total(cwd)}")
+    for provider in ("focus",):
+        (cwd / "focus.csv").write_text(text_of(every(focus) + every(focus, account="1,2E+11")))
+        expect_run(["--store", provider, "import", "focus.csv"], cwd, 1, ["set aside: 15 rows; billed 1,541.25 USD"])
+
+    def azure(date, period, machine=0, sub="0aaaaaaa-1111-2222-3333-44444444444a"):
+        row = {"BillingAccountId": "abcdef-8611537", "SubscriptionId": sub, "Date": date, "MeterId": "m",
+               "MeterCategory": "Virtual Machines", "UnitOfMeasure": "1 Hour", "Quantity": "24", "CostInBillingCurrency": "100.25",
+               "BillingCurrencyCode": "USD", "ChargeType": "Usage", "PricingModel": "OnDemand",
+               "ResourceId": f"/subscriptions/{sub}/resourceGroups/r/providers/Microsoft.Compute/virtualMachines/vm{machine}"}
+        return dict(row, **(dict(zip(("BillingPeriodStartDate", "BillingPeriodEndDate"), period)) if period else {}))
+
+    def months(store):
+        found = []
+        for month in range(1, 13):
+            code, _, _ = run(["--store", store, "export", "focus", "--rows", "charges", "--month", f"2026-{month:02}", "--out", "c.out"], cwd)
+            if code == 0 and len((cwd / "c.out").read_text().splitlines()) > 1:
+                found.append(month)
+        return found
+
+    days = range(1, 6)
+    for name, rows, want in (("period", [azure(f"{day:02}/02/2026", ("01/02/2026", "28/02/2026")) for day in days], [2]),
+                             ("evident", [azure(f"{day:02}/02/2026", None) for day in (1, 2, 25)], [2]),
+                             ("azure", [azure(f"02/{day:02}/2026", None) for day in days], [2])):
+        (cwd / f"{name}.csv").write_text(text_of(rows))
+        expect_run(["--store", name, "import", f"{name}.csv"], cwd)
+        expect(months(name) == want, f"dates, {name}: {months(name)}")
+    (cwd / "open.csv").write_text(text_of([azure(f"{day:02}/02/2026", None) for day in days]))
+    expect_run(["--store", "open", "import", "open.csv"], cwd, 1, ["of 5 months if the month is first", "--azure-dates"])
+    for order, want in (("day-first", [2]), ("month-first", [1, 2, 3, 4, 5])):
+        expect_run(["--store", order, "import", "--azure-dates", order, "open.csv"], cwd)
+        expect(months(order) == want, f"dates, {order}: {months(order)}")
+    # Azure's ids are the same in capitals, and the last spelling takes the place of the first.
+    rows = [azure(f"03/{day:02}/2026", None, machine) for day in days for machine in MACHINES]
+    capitals = [dict(row, **{name: row[name].upper() for name in ("BillingAccountId", "SubscriptionId", "ResourceId")}) for row in rows]
+    for name, bill in (("small", rows), ("capitals", capitals), ("less", capitals[:7])):
+        (cwd / f"{name}.csv").write_text(text_of(bill))
+    for first, second in (("small", "capitals"), ("capitals", "small")):
+        store = f"ids-{first}"
+        expect_run(["--store", store, "import", f"{first}.csv"], cwd)
+        expect_run(["--store", store, "import", f"{second}.csv"], cwd, 0, ["as before"])
+        expect(total(cwd, store) == Decimal("1503.75"), f"ids, {first}: {total(cwd, store)}")
+        expect_run(["--store", store, "import", "less.csv"], cwd, 1, ["802.00 USD away"])
+
+
+def check_totals_of_several_invoices():
+    """Invoices of one account and month add up; a line that was copied is refused."""
+    cwd = folder()
+    (cwd / "bill.csv").write_text(text_of(every(focus)))
+    expect_run(["import", "bill.csv"], cwd)
+    expect_run(["allocate"], cwd)
+    header = "provider,account,month,amount,invoice\nCoreCloud,555566667777,2026-03,"
+
+    def totals(*lines):
+        (cwd / "totals.csv").write_text(header.split("\n")[0] + "\n" + "".join(header.split("\n")[1] + line + "\n" for line in lines))
+
+    totals("1500.00 USD,", "41.25 USD,")
+    expect_run(["import", "totals.csv"], cwd, 0, ["1 total of the provider kept"])
+    expect_run(["reconcile", "--provider"], cwd, 0, ["checked against 1,541.25 USD", "totals.csv:2 and 1 line more"])
+    totals("770.625 USD,A1", "770.625 USD,A2")
+    expect_run(["import", "totals.csv"], cwd)
+    expect_run(["reconcile", "--provider"], cwd, 0, ["checked against 1,541.25 USD"])
+    for lines in (("770.625 USD,", "770.625 USD,"), ("770.625 USD,A1", "770.625 USD,A1")):
+        totals(*lines)
+        expect_run(["import", "totals.csv"], cwd, 1, ["line 3", "the same amount, 770.625 USD", "column invoice"])
+    totals("41.25 USD,")
+    expect_run(["import", "totals.csv"], cwd)
+    expect_run(["close", "2026-03", "--by", "ann"], cwd, 1, ["41.25 USD", "1,541.25 USD", "1,500.00 USD apart"])
+    totals("99999999999999999999 USD,")
+    expect_run(["import", "totals.csv"], cwd, 1, ["more than an invoice has"])
+
+
+def check_quarters():
+    """Parts complete each other within a month, and `close` says how a quarter that was cut by month is told."""
+    cwd = folder()
+    months = ("2026-01", "2026-02", "2026-03")
+    for number, month in enumerate(months, 1):
+        rows = [dict(focus(1, 2, month, f"2026-0{number + 1}"), ChargePeriodStart=f"{month}-02T00:00:00Z",
+                     ChargePeriodEnd=f"{month}-02T01:00:00Z")]
+        (cwd / f"{number}.csv").write_text(text_of(rows))
+        expect_run(["import", "--delivery-name", "q1", "--part", f"{number}/3", f"{number}.csv"], cwd)
+    expect_run(["allocate"], cwd)
+    expect_run(["close", "2026-02", "--by", "ann"], cwd, 1, ["part 1 of 3", "it came for 2026-01", "import it without --part", "102.25 USD"])
+    for number, month in enumerate(months, 1):
+        expect_run(["import", f"{number}.csv"], cwd, 0, ["as before"])
+    expect_run(["allocate"], cwd)
+    for month in months:
+        expect_run(["close", month, "--by", "ann"], cwd)
 
 
 check_files_that_overlap()
@@ -353,4 +520,10 @@ check_differences_and_currencies()
 check_joined_files()
 check_azure_metrics()
 check_parts_that_are_missing()
+check_two_reports_of_one_bill()
+check_sub_accounts_that_are_named_later()
+check_older_deliveries()
+check_spreadsheets()
+check_totals_of_several_invoices()
+check_quarters()
 report("cli/bill_doubles")

@@ -91,7 +91,7 @@ def bills_that_are_not_as_expected():
                ["set aside: 1 row; 1 row whose cost is not readable", "the equation is open",
                 "march.csv:3: BilledCost: 'n/a'"])
     expect_run(["import", "march.csv"], cwd, 1,
-               ["1 rows could not be read", "march.csv:3: BilledCost: 'n/a'", "--allow-aside"])
+               ["1 row could not be read", "march.csv:3: BilledCost: 'n/a'", "--allow-aside"])
     expect_run(["import", "--allow-aside", "march.csv"], cwd, 0, ["set aside: 1 row"])
 
     # A folder of an export holds more than its files.

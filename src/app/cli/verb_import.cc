@@ -318,7 +318,10 @@ std::vector<std::string> files_of_paths(const std::vector<std::string>& paths, b
       files.push_back(path);
       continue;
     }
-    if (inside->empty()) console.warn(fmt::format("{} contains no files", path));
+    if (inside->empty()) {
+      console.warn(fmt::format("{} contains no files{}", path,
+                               deep ? "" : "; --recursive includes those of its folders"));
+    }
     for (const std::string& beside : *inside) {
       if (lies_beside_bills(beside))
         console.say(fmt::format("{} is skipped: it is not a bill", beside));

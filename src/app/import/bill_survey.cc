@@ -54,8 +54,10 @@ Result<void> survey_bills(const std::vector<std::string>& paths, const InputForm
   }
   auto found = survey->infer();
   if (!found) return std::unexpected(found.error().during("cannot import " + paths.front()));
-  options.bill_options.emplace(std::move(found->key), std::move(found->value));
-  remarks.push_back(std::move(found->remark));
+  for (bill::InferredOption& option : *found) {
+    options.bill_options.emplace(std::move(option.key), std::move(option.value));
+    if (!option.remark.empty()) remarks.push_back(std::move(option.remark));
+  }
   return {};
 }
 

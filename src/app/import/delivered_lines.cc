@@ -6,11 +6,22 @@
 
 #include "app/import/resource_naming.h"
 #include "core/ascii.h"
+#include "ledger/account_in_scope.h"
 #include "ledger/delivery.h"
 #include "ledger/store_rules.h"
 
 namespace pennyweight {
 namespace {
+
+// In LineGroup::by_length.
+std::size_t length_class(std::uint64_t ms) {
+  constexpr std::uint64_t kHourMs = 3'600'000, kDayMs = 24 * kHourMs;
+  return ms <= kHourMs ? 0 : ms <= kDayMs ? 1 : 2;
+}
+
+void add_days(DaySums& sum, const DaySums& more) {
+  for (const auto& [day, cell] : more) sum[day].add(cell);
+}
 
 void add_subject(Fingerprint& print, const Charge& charge, const std::string& resource) {
   print.add(resource);
@@ -59,18 +70,15 @@ void DeliveredLines::add(const Charge& charge) {
                        .billed = charge.costs.billed.ticks(),
                        .effective = charge.costs.effective.ticks()};
   const auto day = std::chrono::floor<std::chrono::days>(charge.charge_period.begin());
-  CellSum& of_day = group.days[day];
-  of_day.lines += 1;
-  of_day.billed =
-      static_cast<Int128>(static_cast<UInt128>(of_day.billed) + static_cast<UInt128>(sum.billed));
-  of_day.effective = static_cast<Int128>(static_cast<UInt128>(of_day.effective) +
-                                         static_cast<UInt128>(sum.effective));
+  group.days[day].add(sum);
+  group.by_length[length_class(charge.charge_period.length_ms())][day].add(sum);
+  group.by_resource[charge.resource_id.empty() ? 0 : 1][day].add(sum);
   contents_.add(content_hash(charge).low, sum);
   if (identified && has_line_number(charge)) numbers_.add(hash_of(last_scope_).low, sum);
   if (!is_own_export_) is_own_export_ = !other_column_text(charge, "x_PostingKind").empty();
   if (sum.is_zero()) return;
 
-  static thread_local Fingerprint print;
+  static thread_local Fingerprint print, account_print;
   print.clear();
   const std::string resource = plain_resource(charge.resource_id);
   Int128& named = group.named[static_cast<std::size_t>(naming_of(resource))];
@@ -81,6 +89,14 @@ void DeliveredLines::add(const Charge& charge) {
     print.add(charge.costs.currency().text()).add(std::int64_t{day.time_since_epoch().count()});
     resource_days_.add(print.hash().low, sum);
     print.cut(subject);
+  }
+  if (!resource.empty() && !is_unique_everywhere(resource)) {
+    account_print.clear();
+    account_print.add(resource)
+        .add(plain_account(charge.billing_account_id))
+        .add(charge.costs.currency().text())
+        .add(std::int64_t{day.time_since_epoch().count()});
+    account_resources_.add(account_print.hash().low, sum);
   }
   // Without the currency: an amount in another one, digit for digit, is the same amount
   // mislabelled.
@@ -100,16 +116,18 @@ LineGroup& DeliveredLines::group_of(const Charge& charge, const std::string& par
     return *last_group_;
   }
   const Currency currency = charge.costs.currency();
-  const auto [found, is_new] =
-      groups_.try_emplace(LineGroupKey{account_scope(charge), charge.sub_account_id, part,
-                                       std::string(cloud_of(charge)), currency},
-                          LineGroup{.lines = 0,
-                                    .costs = Costs::zero(currency),
-                                    .overflowed = false,
-                                    .has_line_identity = false,
-                                    .days = {},
-                                    .named = {},
-                                    .imports = {}});
+  const auto [found, is_new] = groups_.try_emplace(
+      LineGroupKey{account_scope(charge), account_in_scope(charge, charge.sub_account_id), part,
+                   std::string(cloud_of(charge)), currency},
+      LineGroup{.lines = 0,
+                .costs = Costs::zero(currency),
+                .overflowed = false,
+                .has_line_identity = false,
+                .days = {},
+                .by_length = {},
+                .by_resource = {},
+                .named = {},
+                .imports = {}});
   last_begin_ = charge.billing_period.begin();
   last_currency_ = currency;
   last_account_ = charge.billing_account_id;
@@ -146,11 +164,12 @@ void DeliveredLines::merge(const DeliveredLines& other) {
     sum.lines += group.lines;
     sum.overflowed |= group.overflowed || !add_costs(sum.costs, group.costs);
     sum.has_line_identity |= group.has_line_identity;
-    for (const auto& [day, more] : group.days) {
-      CellSum& cell = sum.days[day];
-      cell.lines += more.lines;
-      cell.billed += more.billed;
-      cell.effective += more.effective;
+    add_days(sum.days, group.days);
+    for (std::size_t i = 0; i < group.by_length.size(); ++i) {
+      add_days(sum.by_length[i], group.by_length[i]);
+    }
+    for (std::size_t i = 0; i < group.by_resource.size(); ++i) {
+      add_days(sum.by_resource[i], group.by_resource[i]);
     }
     for (std::size_t naming = 0; naming < kResourceNamings; ++naming) {
       sum.named[naming] += group.named[naming];
@@ -161,6 +180,7 @@ void DeliveredLines::merge(const DeliveredLines& other) {
   whole_scopes_.insert(other.whole_scopes_.begin(), other.whole_scopes_.end());
   lines_.add(other.lines_);
   resource_days_.add(other.resource_days_);
+  account_resources_.add(other.account_resources_);
   contents_.add(other.contents_);
   numbers_.add(other.numbers_);
   is_own_export_ |= other.is_own_export_;

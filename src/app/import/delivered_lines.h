@@ -20,13 +20,18 @@
 
 namespace pennyweight {
 
+// By the day on which the charge period begins.
+using DaySums = std::map<std::chrono::sys_days, CellSum>;
+
 // The lines of one account and month, sub account, part and currency.
 struct LineGroup {
   std::uint64_t lines = 0;
   Costs costs;
-  bool overflowed = false;                          // costs are beyond the range of Money
-  bool has_line_identity = false;                   // ledger/delivery.h
-  std::map<std::chrono::sys_days, CellSum> days;    // by the beginning of the charge period
+  bool overflowed = false;         // costs are beyond the range of Money
+  bool has_line_identity = false;  // ledger/delivery.h
+  DaySums days;
+  std::array<DaySums, 3> by_length;    // lines of an hour or less, of a day or less, and others
+  std::array<DaySums, 2> by_resource;  // lines that name no resource, and others
   std::array<Int128, kResourceNamings> named = {};  // CellSum::size() by ResourceNaming
   std::map<std::uint64_t, std::uint64_t> imports;   // lines by import, of lines in the ledger
 };
@@ -76,6 +81,9 @@ class DeliveredLines {
   // by the number that the provider gave it, where it gives one.
   const SampledCells& lines() const { return lines_; }
   const SampledCells& resource_days() const { return resource_days_; }
+  // Each resource of an account by day, whichever sub account it is said to be of, where its name
+  // may stand in several.
+  const SampledCells& account_resources() const { return account_resources_; }
   const SampledCells& contents() const { return contents_; }
   const SampledCells& numbers() const { return numbers_; }
   bool is_own_export() const { return is_own_export_; }
@@ -98,7 +106,7 @@ class DeliveredLines {
 
   std::map<LineGroupKey, LineGroup> groups_;
   std::unordered_set<std::uint64_t> scopes_, whole_scopes_;
-  SampledCells lines_, resource_days_, contents_, numbers_;
+  SampledCells lines_, resource_days_, account_resources_, contents_, numbers_;
   Repeated between_files_;
   bool is_own_export_ = false;
   // Of the previous line, which the next one usually resembles.

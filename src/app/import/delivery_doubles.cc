@@ -77,9 +77,15 @@ Overlap overlap_of_days(const SampledCells& delivered, const SampledCells& there
   return overlap;
 }
 
+Int128 size_of_days(const DaySums& days) {
+  Int128 size = 0;
+  for (const auto& [day, sum] : days) size += sum.size();
+  return size;
+}
+
 // What an account or sub account costs by day, and how its resources are named.
 struct DailyCost {
-  std::map<std::chrono::sys_days, CellSum> days;
+  DaySums days;
   std::array<Int128, kResourceNamings> named = {};  // as in LineGroup
   std::string cloud;
   std::set<std::string> spellings;  // of the account and sub account
@@ -87,21 +93,14 @@ struct DailyCost {
   bool is_of_other_form = false;  // as the delivery
 
   void add(const LineGroupKey& key, const LineGroup& group, const FormTest& is_other) {
-    for (const auto& [day, sum] : group.days) {
-      days[day].billed += sum.billed;
-      days[day].effective += sum.effective;
-    }
+    for (const auto& [day, sum] : group.days) days[day].add(sum);
     for (std::size_t i = 0; i < kResourceNamings; ++i) named[i] += group.named[i];
     if (!key.cloud.empty()) cloud = key.cloud;
     spellings.insert(key.account + '\n' + key.sub_account);
     is_of_other_form |= is_other && is_other(group);
     has_line_identity |= group.has_line_identity;
   }
-  Int128 size() const {
-    Int128 size = 0;
-    for (const auto& [day, sum] : days) size += sum.size();
-    return size;
-  }
+  Int128 size() const { return size_of_days(days); }
   Int128 named_as(ResourceNaming naming) const { return named[static_cast<std::size_t>(naming)]; }
   // Whether most of the money is of resources that are named so.
   bool is_mostly(ResourceNaming naming) const {
@@ -117,11 +116,11 @@ struct EqualDays {
   std::set<Int128> totals;  // of the equal days
 };
 
-EqualDays equal_days(const DailyCost& mine, const DailyCost& theirs) {
+EqualDays equal_days(const DaySums& mine, const DaySums& theirs) {
   EqualDays equal;
-  for (const auto& [day, sum] : mine.days) {
-    const auto found = theirs.days.find(day);
-    if (found == theirs.days.end() || !is_same_money(sum, found->second)) continue;
+  for (const auto& [day, sum] : mine) {
+    const auto found = theirs.find(day);
+    if (found == theirs.end() || !is_same_money(sum, found->second)) continue;
     ++equal.days;
     equal.common += sum.size();
     equal.totals.insert(sum.billed != 0 ? sum.billed : sum.effective);
@@ -194,6 +193,49 @@ std::optional<AccountMonth> plain_sub_account_of(const LineGroupKey& key) {
   return AccountMonth{key.month(), name, key.currency};
 }
 
+// Whether lines that cost the same by day, or in sum, are two statements of one cost.
+bool state_the_same(const DaySums& some, const DaySums& others, std::size_t different_min) {
+  const EqualDays equal = equal_days(some, others);
+  return equal.days >= kEqualDaysMin && equal.totals.size() >= different_min &&
+         equal.common > std::min(size_of_days(some), size_of_days(others)) / 2;
+}
+
+bool is_same_sum(const DaySums& some, const DaySums& others) {
+  if (std::max(some.size(), others.size()) < kEqualDaysMin) return false;
+  CellSum mine, theirs;
+  for (const auto& [day, sum] : some) mine.add(sum);
+  for (const auto& [day, sum] : others) theirs.add(sum);
+  return is_same_money(mine, theirs);
+}
+
+// Two reports of one bill among the files of a delivery: by the hour and by the day, with resources
+// and without.
+void add_reports_of_one_bill(const DeliveredLines& delivered, std::vector<std::string>& doubles) {
+  for (const auto& [key, group] : delivered.groups()) {
+    const auto& lengths = group.by_length;
+    Int128 size = 0;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      for (std::size_t j = i + 1; j < lengths.size(); ++j) {
+        // One machine that runs all month costs the same on each day.
+        if (!state_the_same(lengths[i], lengths[j], 1) && !is_same_sum(lengths[i], lengths[j])) {
+          continue;
+        }
+        size = std::min(size_of_days(lengths[i]), size_of_days(lengths[j]));
+      }
+    }
+    std::string_view how = "in shorter and in longer charge periods";
+    const auto& [unnamed, named] = group.by_resource;
+    if (size == 0 && state_the_same(unnamed, named, kEqualDaysMin)) {
+      size = std::min(size_of_days(unnamed), size_of_days(named));
+      how = "with the names of resources and without them";
+    }
+    if (size == 0) continue;
+    doubles.push_back(fmt::format(
+        "{} of {} {} stand in it twice, {}: its files are of two reports of one bill",
+        exact_money(Money::from_ticks(size, key.currency)), key.month(), key.account_name(), how));
+  }
+}
+
 // Calls visit(mine, theirs) where most of the money of one of the two is on days on
 // which both cost the same.
 template <class Visit>
@@ -201,7 +243,7 @@ void each_equal(const DailyCosts& delivered, const DailyCosts& standing, const V
   for (const auto& [account, mine] : delivered) {
     const auto theirs = standing.find(account);
     if (theirs == standing.end() || is_of_two_clouds(mine, theirs->second)) continue;
-    const EqualDays equal = equal_days(mine, theirs->second);
+    const EqualDays equal = equal_days(mine.days, theirs->second.days);
     if (equal.common <= std::min(mine.size(), theirs->second.size()) / 2) continue;
     visit(mine, theirs->second);
   }
@@ -241,7 +283,7 @@ bool has_equal_account(const DeliveredLines& delivered, const DeliveredLines& st
       const bool are_other_resources =
           are_named_alike(mine, cost) && !mine.is_mostly(ResourceNaming::kName);
       if (are_other_resources) continue;
-      const EqualDays equal = equal_days(mine, cost);
+      const EqualDays equal = equal_days(mine.days, cost.days);
       if (equal.totals.size() >= kEqualDaysMin && equal.common > mine.size() / 2) return true;
     }
   }
@@ -257,7 +299,7 @@ void add_similar_accounts(const DeliveredLines& delivered, const DeliveredLines&
     for (const auto& [other, cost] : theirs) {
       if (account.month != other.month || account.currency != other.currency) continue;
       if (is_of_two_clouds(mine, cost) || are_named_alike(mine, cost)) continue;
-      const EqualDays equal = equal_days(mine, cost);
+      const EqualDays equal = equal_days(mine.days, cost.days);
       if (equal.common == 0 || equal.common < std::min(mine.size(), cost.size())) continue;
       if (similar.size() == kSaidMax) return;
       similar.push_back(fmt::format(
@@ -314,6 +356,27 @@ std::string text_of_double(const DeliveredLines& delivered, const DeliveredLines
       text_of_total(delivered), text_of_accounts(standing));
 }
 
+// Whether an account names no sub accounts on one of the sides, and names them on the other one,
+// and has cost on both: then a resource is known by the account alone.
+bool names_sub_accounts_on_one_side(const DeliveredLines& delivered,
+                                    const DeliveredLines& standing) {
+  const auto names = [](const DeliveredLines& lines) {
+    std::map<AccountMonth, std::array<bool, 2>> accounts;  // without a sub account, with one
+    for (const auto& [key, group] : lines.groups()) {
+      accounts[key.account_month()][key.sub_account.empty() ? 0 : 1] = true;
+    }
+    return accounts;
+  };
+  const auto theirs = names(standing);
+  for (const auto& [account, mine] : names(delivered)) {
+    const auto found = theirs.find(account);
+    if (found == theirs.end()) continue;
+    const auto& [without, with] = found->second;
+    if ((mine[1] && without) || (mine[0] && with)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 DoubleFindings find_doubles(const DeliveredLines& delivered, const DeliveredLines& standing,
@@ -340,6 +403,11 @@ DoubleFindings find_doubles(const DeliveredLines& delivered, const DeliveredLine
     known_percent = 0;
   }
   bool is_double = twice.common > 0 && twice.percent() >= known_percent + kDoublePercent;
+  if (!is_double && known.common == 0 && names_sub_accounts_on_one_side(delivered, standing)) {
+    const Overlap same =
+        overlap_of_days(delivered.account_resources(), standing.account_resources());
+    is_double = same.common > 0 && same.percent() >= kDoublePercent;
+  }
   if (!is_double && known.common == 0) {
     is_double = has_equal_account(delivered, standing) ||
                 stands_under_other_names(delivered, standing, is_of_other_form);
@@ -350,6 +418,7 @@ DoubleFindings find_doubles(const DeliveredLines& delivered, const DeliveredLine
 }
 
 void find_repeats(const DeliveredLines& delivered, DoubleFindings& findings) {
+  add_reports_of_one_bill(delivered, findings.doubles);
   // Two or three lines may well be alike in every column.
   constexpr std::uint64_t kDifferentLinesMin = 3;
   const Repeats numbers = repeats_of(delivered.numbers());

@@ -8,9 +8,11 @@
 #include <set>
 
 #include "app/import/delivery_doubles.h"
+#include "app/import/earlier_deliveries.h"
 #include "app/import/other_periods.h"
 #include "core/hash.h"
 #include "core/try.h"
+#include "ledger/account_in_scope.h"
 #include "ledger/delivery.h"
 #include "ledger/store_rules.h"
 
@@ -51,55 +53,6 @@ Result<void> each_live_line(Store& store, const std::set<std::string>& months, c
   return {};
 }
 
-// The sub accounts and parts that imports delivered together.
-class EarlierDeliveries {
- public:
-  static Result<EarlierDeliveries> of(Store& store) {
-    EarlierDeliveries earlier;
-    const auto imports = TRY(store.imports());
-    for (const ImportRecord& import : imports) {
-      earlier.records_.emplace(import.number, import);
-      if (import.statement.empty()) continue;
-      auto statement = TRY(parse_bill_statement(import.statement));
-      earlier.statements_.emplace_back(import.number, std::move(statement));
-    }
-    return earlier;
-  }
-
-  const ImportRecord* find(std::uint64_t number) const {
-    const auto found = records_.find(number);
-    return found == records_.end() ? nullptr : &found->second;
-  }
-  // BillStatement::form of an import; empty: it has none.
-  std::string_view form_of(std::uint64_t number) const {
-    const auto found = std::ranges::find(statements_, number, &Statement::first);
-    return found == statements_.end() ? std::string_view() : found->second.form;
-  }
-
-  // Whether the last delivery of a group of the ledger's lines also had one of these sub accounts.
-  // Nothing: no statement names the group, since an earlier program imported it.
-  std::optional<bool> came_with(const LineGroupKey& group,
-                                const std::set<std::string>& sub_accounts) const {
-    for (auto at = statements_.rbegin(); at != statements_.rend(); ++at) {
-      bool has_group = false, has_other = false;
-      for (const DeliveredShare& share : at->second.delivered) {
-        if (share.account != group.account) continue;
-        if (share.sub_account == group.sub_account && share.part == group.part) has_group = true;
-        if (!share.sub_account.empty() && sub_accounts.contains(share.sub_account)) {
-          has_other = true;
-        }
-      }
-      if (has_group) return has_other;
-    }
-    return std::nullopt;
-  }
-
- private:
-  using Statement = std::pair<std::uint64_t, BillStatement>;
-  std::map<std::uint64_t, ImportRecord> records_;
-  std::vector<Statement> statements_;
-};
-
 // Whether a part of a delivery that is there gives way to the delivery in question.
 bool part_gives_way(const std::string& part, const DeliveryQuestion& question) {
   if (!part.starts_with(kPartPrefix)) return false;
@@ -117,6 +70,28 @@ bool part_gives_way(const std::string& part, const DeliveryQuestion& question) {
 bool gives_way(const Charge& charge, const std::string& part, const DeliveryQuestion& question) {
   if (part_gives_way(part, question) || has_line_number(charge)) return true;
   return question.parts > 0 && !part.starts_with(kPartPrefix) && has_line_identity(charge);
+}
+
+// Whether the lines of an account that name no sub account cost on most days what the delivery,
+// which names one in each line, says of these days: then the provider filled it in later.
+bool were_without_sub_account(const LineGroupKey& key, const LineGroup& group,
+                              const DeliveredLines& delivered) {
+  if (!key.sub_account.empty()) return false;
+  DaySums after;
+  for (const auto& [other, lines] : delivered.groups()) {
+    if (other.account != key.account || other.currency != key.currency) continue;
+    if (other.sub_account.empty()) return false;
+    for (const auto& [day, sum] : lines.days) after[day].add(sum);
+  }
+  Int128 all = 0, equal = 0;
+  for (const auto& [day, sum] : group.days) {
+    all += sum.size();
+    const auto found = after.find(day);
+    if (found == after.end() || sum.is_zero()) continue;
+    const CellSum& now = found->second;
+    if (sum.billed == now.billed && sum.effective == now.effective) equal += sum.size();
+  }
+  return equal > 0 && equal >= all / 2;
 }
 
 // The groups of an account and month that an earlier version of the same export held, and that the
@@ -139,6 +114,7 @@ bool belongs_to_export(const LineGroupKey& key, const LineGroup& group,
   if (question.parts > 0 ? key.part.starts_with(kPartPrefix) : !has_part) return false;
   if (sub_accounts.empty()) return true;  // the provider names no sub accounts any more
   if (sub_accounts.contains(key.sub_account)) return true;
+  if (were_without_sub_account(key, group, delivered)) return true;
   if (const auto together = earlier.came_with(key, sub_accounts)) return *together;
   // Imported by an earlier program: together if they came with one import.
   for (const auto& [other, lines] : there) {
@@ -151,19 +127,30 @@ bool belongs_to_export(const LineGroupKey& key, const LineGroup& group,
   return false;
 }
 
+// Whether no line of an account names a sub account.
+bool names_no_sub_account(const AccountMonth& key, const DeliveredLines& lines) {
+  return std::ranges::none_of(lines.groups(), [&](const auto& group) {
+    return group.first.account_month() == key && !group.first.sub_account.empty();
+  });
+}
+
 // The sum over sub accounts and days of what is there before and not after, by currency and
-// account.
+// account. Where one of the two names no sub accounts, they can't be told apart.
 Decimal lost_by_day(const AccountMonth& key, const DeliveredLines& before,
                     const DeliveredLines& after, Int128 CellSum::* cost) {
+  const bool apart = !names_no_sub_account(key, before) && !names_no_sub_account(key, after);
+  const auto sub_account_of = [&](const LineGroupKey& group) {
+    return apart ? group.sub_account : std::string();
+  };
   std::map<std::pair<std::string, std::chrono::sys_days>, Int128> days;
   for (const auto& [group_key, group] : before.groups()) {
     if (group_key.account_month() != key) continue;
-    for (const auto& [day, sum] : group.days) days[{group_key.sub_account, day}] += sum.*cost;
+    for (const auto& [day, sum] : group.days) days[{sub_account_of(group_key), day}] += sum.*cost;
   }
   for (const auto& [group_key, group] : after.groups()) {
     if (group_key.account_month() != key) continue;
     for (const auto& [day, sum] : group.days) {
-      const auto found = days.find({group_key.sub_account, day});
+      const auto found = days.find({sub_account_of(group_key), day});
       if (found != days.end()) found->second -= sum.*cost;
     }
   }
@@ -387,8 +374,9 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
       covered.add(charge);
       other_parts.insert(scope);
     } else if (replaces && !has_line_identity(charge)) {
-      Uncovered& group = uncovered[{account_scope(charge), charge.sub_account_id, part,
-                                    std::string(cloud_of(charge)), charge.costs.currency()}];
+      Uncovered& group =
+          uncovered[{account_scope(charge), account_in_scope(charge, charge.sub_account_id), part,
+                     std::string(cloud_of(charge)), charge.costs.currency()}];
       group.lines.add(charge);
       group.scopes.insert(scope);
     } else {
@@ -464,8 +452,21 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
     }
     effect.accounts.push_back(at);
   }
-  if (question.parts == 0 && effect.needs_confirm.empty()) {
+  // A resource is known by its sub account.
+  const bool have_other_sub_accounts =
+      std::ranges::all_of(covered.groups(), [&](const auto& group) {
+        const AccountMonth account = group.first.account_month();
+        return names_no_sub_account(account, covered) != names_no_sub_account(account, delivered);
+      });
+  if (question.parts == 0 && effect.needs_confirm.empty() && !have_other_sub_accounts) {
     add_lost_resources(covered, delivered, question.guard, effect);
+  }
+  if (effect.replaces_lines && question.parts == 0 && !is_same_cost(covered, delivered)) {
+    const bool is_small = effect.needs_confirm.empty();
+    add_older_delivery(covered, delivered, question.files, earlier, effect.needs_confirm);
+    if (is_small) {
+      add_loss_of_many(covered, delivered, earlier, question.guard, effect.needs_confirm);
+    }
   }
   add_other_forms(covered, question, earlier, effect);
   add_other_metric(covered, delivered, purchases, question, earlier, effect);

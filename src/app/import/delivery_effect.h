@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/import/delivered_lines.h"
+#include "app/import/earlier_deliveries.h"
 #include "app/import/period_cells.h"
 #include "core/error.h"
 #include "ledger/bill_statement.h"
@@ -16,13 +17,6 @@
 #include "reporting/money_text.h"
 
 namespace pennyweight {
-
-// When a delivery that takes money away wants a person's word: above this share of what stands in
-// the ledger for the account and month, or above this amount in any currency.
-struct DeliveryGuard {
-  std::uint64_t percent_max = 10;
-  std::optional<Decimal> amount_max = {};
-};
 
 // Of one account and month, in one currency.
 struct AccountEffect {
@@ -52,6 +46,7 @@ struct DeliveryQuestion {
   std::string delivery;  // BillStatement::delivery, part and parts
   std::uint64_t part = 0, parts = 0;
   DeliveryGuard guard;
+  std::vector<DeliveredFile> files;  // of the delivery
 };
 
 // The label that lines of such a part have in kDeliveryPartColumn: "delivery march, part 1 of 2".

@@ -15,6 +15,7 @@
 #include "app/import/bill_survey.h"
 #include "app/import/detect_format.h"
 #include "app/import/file_parser.h"
+#include "app/import/incomplete_delivery.h"
 #include "app/import/session_sink.h"
 #include "core/check.h"
 #include "core/files/file.h"
@@ -292,7 +293,8 @@ Result<CommitTerms> judge_delivery(Store& store, const SessionSink& sink,
                                  .delivery = options.delivery,
                                  .part = options.part,
                                  .parts = options.parts,
-                                 .guard = options.guard}));
+                                 .guard = options.guard,
+                                 .files = statement.files}));
   const DeliveryEffect& effect = result.effect;
   if (!effect.doubles.empty()) {
     if (options.not_double.empty() && !options.preview) {
@@ -320,7 +322,7 @@ Result<CommitTerms> judge_delivery(Store& store, const SessionSink& sink,
                       "files of a month in one command, or name them as parts (--part 1/2 "
                       "--delivery-name NAME), or use --delivery guarded");
     }
-    statement.notes.push_back("confirmed: " + joined(effect.needs_confirm));
+    statement.notes.push_back(std::string(kConfirmedNote) + joined(effect.needs_confirm));
   }
   const bool replaces = style == DeliveryStyle::kReplacement && effect.replaces_lines;
   if (replaces && statement.aside.rows > 0 && !options.allow_aside && !options.preview) {
@@ -357,6 +359,10 @@ Result<FileImport> import_files(Store& store, const std::vector<std::string>& pa
                                 const ImportOptions& given, const Config& config,
                                 const Console& console, Clock& clock) {
   CHECK(!paths.empty(), "there is something to import");
+  if (given.incomplete) {
+    return std::unexpected(
+        refuse_incomplete(store, *given.incomplete, given, config, console, clock));
+  }
   FileImport result;
   std::unique_ptr<ImportSession> session;
   std::optional<SessionSink> sink;

@@ -10,6 +10,7 @@
 
 #include "app/context/console.h"
 #include "app/import/delivery_effect.h"
+#include "app/import/delivery_manifest.h"
 #include "app/import/input_format.h"
 #include "config/config.h"
 #include "core/clock.h"
@@ -47,6 +48,9 @@ struct ImportOptions {
   bool preview = false;              // find the effect, and write nothing
   std::vector<Money> expected;       // billed totals that the delivery must have, to the last digit
   std::vector<AsideDecision> mends;  // rows of earlier imports that the files bring whole
+  // Of which these files are all that came: refused, and remembered
+  // (app/import/incomplete_delivery.h).
+  std::optional<IncompleteDelivery> incomplete;
 };
 
 struct FileImport {

@@ -33,14 +33,26 @@ BillStatement record_of(const IncompleteDelivery& delivery, const BillStatement&
   return record;
 }
 
+bool shares_account(const BillStatement& a, const BillStatement& b) {
+  return std::ranges::any_of(a.delivered, [&](const DeliveredShare& share) {
+    return std::ranges::find(b.delivered, share.account, &DeliveredShare::account) !=
+           b.delivered.end();
+  });
+}
+
 Result<void> keep(Store& store, const InputFormat& format, const BillStatement& record,
                   Instant now) {
   const std::string text = to_text(record);
   const auto imports = TRY(store.imports());
+  // Tried again, and nothing came for these accounts in between.
   for (auto import = imports.rbegin(); import != imports.rend(); ++import) {
     if (import->statement.empty()) continue;
-    if (import->statement == text) return {};  // tried again, and nothing came in between
-    break;
+    if (import->statement == text) return {};
+    const auto other = TRY(parse_bill_statement(import->statement));
+    if (!other.passed_over.contains(std::string(kIncompleteDelivery)) &&
+        shares_account(other, record)) {
+      break;
+    }
   }
   const auto session = TRY(store.begin_import({.format = format.name,
                                                .name = record.delivery,
@@ -76,6 +88,7 @@ Error refuse_incomplete(Store& store, const IncompleteDelivery& delivery, Import
                           "together; nothing was imported",
                           delivery.fault, delivery.manifest, delivery.parts)};
   const bool is_preview = std::exchange(options.preview, true);
+  options.incomplete.reset();
   options.expected.clear();
   const auto read = read_what_came(store, delivery, options, config, console, clock);
   // Only accounts tell which month lacks its delivery, and which later one ends that.

@@ -4,22 +4,30 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "app/import/detect_format.h"
 #include "app/import/format_lists.h"
 #include "app/import/parser_tools.h"
+#include "core/ascii.h"
 #include "core/date.h"
 #include "core/try.h"
 #include "ingest/csv/reader.h"
+#include "reporting/money_text.h"
+#include "reporting/number_format.h"
 
 namespace pennyweight {
 namespace {
 
 constexpr std::array<std::string_view, 4> kNeededTotals = {"provider", "account", "month",
                                                            "amount"};
+
+// Sums of totals stay within the range of Money.
+constexpr Decimal kTotalMax = Decimal::from_units(10'000'000'000'000);
 
 class ProviderTotals : public csv::Sink {
  public:
@@ -33,17 +41,55 @@ class ProviderTotals : public csv::Sink {
     places_ = TRY(header.require(kNeededTotals));
     currency_ = header.find("currency");
     service_ = header.find("service");
+    invoice_ = header.find("invoice");
     return {};
   }
   Result<void> row(const csv::Row& row) override {
     const auto total = read(row);
     if (!total) return refuse(row.line, total.error().message);
-    statement_.totals.push_back(*total);
+    if (auto added = add(*total, invoice_ ? row.fields[*invoice_] : std::string_view()); !added) {
+      return refuse(row.line, added.error().message);
+    }
     return {};
   }
   Result<void> bad_row(const csv::BadRow& row) override { return refuse(row.line, row.reason); }
 
  private:
+  // The lines about one month, provider, account, service and currency, which is one total.
+  struct Stated {
+    std::size_t at = 0;  // among the totals of the statement
+    std::string first;   // where it is from
+    std::uint64_t lines = 0;
+    std::map<std::pair<std::string, Int128>, std::string> sources;  // by invoice and amount
+  };
+
+  // Two invoices of one account and month add up. A line that was copied does not.
+  Result<void> add(const ControlTotal& total, std::string_view invoice) {
+    const auto key = std::tuple(total.month, ascii::lower_case(total.provider), total.account,
+                                ascii::lower_case(total.service), total.billed.currency());
+    const auto [found, is_first] = stated_.try_emplace(
+        key,
+        Stated{.at = statement_.totals.size(), .first = total.source, .lines = 0, .sources = {}});
+    Stated& stated = found->second;
+    const auto [same, is_new] =
+        stated.sources.try_emplace({std::string(invoice), total.billed.ticks()}, total.source);
+    if (!is_new) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("{} states the same amount, {}, of the same month and account; if "
+                              "they are two invoices, tell them apart in a column invoice",
+                              same->second, exact_money(total.billed)));
+    }
+    ++stated.lines;
+    if (is_first) {
+      statement_.totals.push_back(total);
+      return {};
+    }
+    ControlTotal& sum = statement_.totals[stated.at];
+    sum.billed += total.billed;
+    sum.source = fmt::format("{} and {} more", stated.first, counted(stated.lines - 1, "line"));
+    return {};
+  }
+
   // The amount may name its currency: "1234.56 USD".
   Result<ControlTotal> read(const csv::Row& row) const {
     const std::string month(row.fields[places_[2]]);
@@ -66,11 +112,15 @@ class ProviderTotals : public csv::Sink {
                               code));
     }
     const auto number = TRY(parse_decimal(amount));
+    const auto billed = Money::from_decimal(number.value, *currency);
+    if (billed.ticks() > kTotalMax.ticks() || billed.ticks() < -kTotalMax.ticks()) {
+      return fail(ErrorCode::kBadValue, fmt::format("{} is more than an invoice has", amount));
+    }
     return ControlTotal{.month = month,
                         .provider = std::string(row.fields[places_[0]]),
                         .account = std::string(row.fields[places_[1]]),
                         .service = service_ ? std::string(row.fields[*service_]) : std::string(),
-                        .billed = Money::from_decimal(number.value, *currency),
+                        .billed = billed,
                         .source = fmt::format("{}:{}", file_, row.line)};
   }
 
@@ -81,9 +131,11 @@ class ProviderTotals : public csv::Sink {
   }
 
   std::string file_;
+  std::map<std::tuple<std::string, std::string, std::string, std::string, Currency>, Stated>
+      stated_;
   BillStatement& statement_;
   std::vector<std::size_t> places_;
-  std::optional<std::size_t> currency_, service_;
+  std::optional<std::size_t> currency_, service_, invoice_;
   csv::Reader reader_;
 };
 

@@ -13,8 +13,10 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "app/import/delivery_manifest.h"
 #include "app/import/input_format.h"
 #include "app/import/pull_deliveries.h"
 #include "core/files/file.h"
@@ -223,14 +225,7 @@ class SourcePull {
   }
 
   Result<void> take(const PulledDelivery& delivery) {
-    if (!delivery.missing.empty()) {
-      return fail(
-          ErrorCode::kBadFile,
-          fmt::format("{} of {} parts that the manifest names are missing: {}; nothing of the "
-                      "delivery is imported until they are there",
-                      delivery.missing.size(), delivery.missing.size() + delivery.parts.size(),
-                      fmt::join(delivery.missing, ", ")));
-    }
+    if (!delivery.missing.empty()) return refuse(delivery);
     const auto known = imported_.find(delivery.name);
     if (delivery.parts.empty() ||
         (known != imported_.end() && known->second == delivery.version())) {
@@ -253,10 +248,34 @@ class SourcePull {
     return {};
   }
 
+  // A delivery of which parts are missing is not imported, and the ledger remembers it, so that its
+  // month is not closed. What was fetched stays for the next pull.
+  Result<void> refuse(const PulledDelivery& delivery) {
+    IncompleteDelivery incomplete{
+        .manifest = delivery.name,
+        .parts = delivery.missing.size() + delivery.parts.size(),
+        .part = 1,
+        .here = {},
+        .cut = {},
+        .fault = fmt::format("{} {} missing", fmt::join(delivery.missing, ", "),
+                             delivery.missing.size() == 1 ? "is" : "are")};
+    if (delivery.parts.empty()) {
+      return fail(ErrorCode::kBadFile, incomplete.fault + "; nothing of the delivery is there");
+    }
+    for (const objects::ObjectEntry& part : delivery.parts) {
+      TRY(fetch(part));
+      incomplete.here.push_back(path_of(part.key).string());
+    }
+    const std::vector<std::string> files = incomplete.here;
+    return import_files_of(delivery, files, std::move(incomplete));
+  }
+
   // Files of several formats in one folder are a delivery for each.
   Result<void> import_files_of(const PulledDelivery& delivery,
-                               const std::vector<std::string>& files) {
+                               const std::vector<std::string>& files,
+                               std::optional<IncompleteDelivery> incomplete = {}) {
     ImportOptions options;
+    options.incomplete = std::move(incomplete);
     options.cluster = source_.cluster;
     options.confirm = decisions_.confirm;
     options.not_double = decisions_.not_double;

@@ -16,10 +16,19 @@ struct CellSum {
   std::uint64_t lines = 0;
   std::uint64_t named = 0;           // lines among them that name their resource
   Int128 billed = 0, effective = 0;  // ticks; wraps, since it is only compared
+  void add(const CellSum& more) {
+    lines += more.lines;
+    named += more.named;
+    billed = wrapping_sum(billed, more.billed);
+    effective = wrapping_sum(effective, more.effective);
+  }
   bool is_zero() const { return billed == 0 && effective == 0; }
   // How much money it is, whatever its sign and whichever cost has it.
   Int128 size() const { return std::max(size_of(billed), size_of(effective)); }
   static Int128 size_of(Int128 ticks) { return ticks < 0 ? -ticks : ticks; }
+  static Int128 wrapping_sum(Int128 a, Int128 b) {
+    return static_cast<Int128>(static_cast<UInt128>(a) + static_cast<UInt128>(b));
+  }
 };
 
 class SampledCells {
@@ -29,11 +38,7 @@ class SampledCells {
   // `key`: of a hash, whose low bits are random.
   void add(std::uint64_t key, const CellSum& sum) {
     if ((key & mask_) != 0) return;
-    CellSum& cell = cells_[key];
-    cell.lines += sum.lines;
-    cell.named += sum.named;
-    cell.billed = wrapping_sum(cell.billed, sum.billed);
-    cell.effective = wrapping_sum(cell.effective, sum.effective);
+    cells_[key].add(sum);
     if (cells_.size() > cells_max_) narrow(mask_ * 2 + 1);
   }
   void add(const SampledCells& other) {
@@ -61,9 +66,6 @@ class SampledCells {
   std::uint64_t sampled() const { return mask_ + 1; }
 
  private:
-  static Int128 wrapping_sum(Int128 a, Int128 b) {
-    return static_cast<Int128>(static_cast<UInt128>(a) + static_cast<UInt128>(b));
-  }
   void narrow(std::uint64_t mask) {
     if (mask == mask_) return;
     mask_ = mask;

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "allocation/pricing/rate_card.h"
 #include "core/error.h"
@@ -41,7 +42,7 @@ struct BillSettings {
 struct InferredOption {
   std::string key;  // BillOption::key
   std::string value;
-  std::string remark;  // what was found, for the user
+  std::string remark;  // what was found, for the user; may be empty
 };
 
 // Reads the rows of all files of a delivery once before they are imported.
@@ -51,7 +52,7 @@ class OptionSurvey {
   // For each file; its readers skip every row. They must not outlive the survey.
   virtual RowReaderFactory reader() = 0;
   // After the last row. An Error where the rows contradict each other.
-  virtual Result<InferredOption> infer() const = 0;
+  virtual Result<std::vector<InferredOption>> infer() const = 0;
 };
 
 // How a bill is written down.

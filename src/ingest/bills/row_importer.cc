@@ -1,7 +1,11 @@
 #include "ingest/bills/row_importer.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
+#include "core/ascii.h"
 #include "core/check.h"
 #include "core/limits.h"
 #include "core/plain_text.h"
@@ -14,6 +18,36 @@ namespace {
 constexpr std::size_t kRejectedWaitingMax = 256;
 // Faulty rows that wait for a good one to be measured by.
 constexpr std::size_t kUnmeasuredMax = 1'000;
+
+// "1.23457E+11": how a spreadsheet writes a number that it has rounded.
+bool is_rounded_number(std::string_view id) {
+  constexpr std::size_t kExponent = 4;  // "E+11"
+  if (id.size() <= kExponent) return false;
+  const std::string_view exponent = id.substr(id.size() - kExponent);
+  if (ascii::to_lower(exponent[0]) != 'e' || exponent[1] != '+' ||
+      !ascii::is_all_digits(exponent.substr(2))) {
+    return false;
+  }
+  const std::string_view digits = id.substr(0, id.size() - kExponent);
+  return std::ranges::all_of(digits,
+                             [](char c) { return ascii::is_digit(c) || c == '.' || c == ','; });
+}
+
+// Accounts whose numbers were rounded become one, and none of them is replaced by its next bill.
+std::optional<RowFault> fault_of_accounts(const Charge& charge, const csv::Header& header,
+                                          const TextRow& row) {
+  for (const std::string* id : {&charge.billing_account_id, &charge.sub_account_id}) {
+    if (!is_rounded_number(*id)) continue;
+    const auto at = std::ranges::find(row.fields, std::string_view(*id)) - row.fields.begin();
+    const auto column = static_cast<std::size_t>(at);
+    return RowFault{
+        column < header.names().size() ? header.names()[column] : std::string("account"),
+        fmt::format("'{}' is a number that a spreadsheet has rounded, and the account is lost; "
+                    "import the file as the provider sent it",
+                    *id)};
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -30,6 +64,9 @@ std::optional<RowFault> RowImporter::read(std::uint64_t line, const TextRow& row
   const std::size_t before = charges_.size();
   RowOutcome outcome = reader_->read(row, charges_);
   CHECK(!(outcome.fault && outcome.skipped), "a row is set aside or skipped, not both");
+  if (!outcome.fault && !outcome.skipped && charges_.size() > before) {
+    outcome.fault = fault_of_accounts(charges_.all()[before], header_, row);
+  }
   if (outcome.fault || outcome.skipped) charges_.truncate(before);
   if (outcome.fault) return std::move(outcome.fault);
   ++summary_.rows;

@@ -1,6 +1,7 @@
 #include "reporting/queries/bill_status.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -23,9 +24,12 @@ bool same_text(std::string_view a, std::string_view b) {
 
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
+// In small letters, since statements of earlier programs have Azure's ids in any.
 std::set<std::string> accounts_of(const BillStatement& statement) {
   std::set<std::string> accounts;
-  for (const DeliveredShare& share : statement.delivered) accounts.insert(share.account);
+  for (const DeliveredShare& share : statement.delivered) {
+    accounts.insert(ascii::lower_case(share.account));
+  }
   return accounts;
 }
 
@@ -97,6 +101,20 @@ void add_part(const StatedImport& import, std::vector<ArrivedParts>& deliveries)
   deliveries.push_back(std::move(joined));
 }
 
+// The other months for which the missing parts of a delivery came under its name, such as those of
+// a quarter that was cut by month.
+std::vector<std::string> months_of_missing(const MissingParts& one,
+                                           const std::vector<ArrivedParts>& deliveries) {
+  std::set<std::string> months;
+  for (const ArrivedParts& other : deliveries) {
+    if (other.delivery != one.delivery || other.parts != one.parts || other.is_refused) continue;
+    for (const std::uint64_t part : one.missing) {
+      if (other.by_part.contains(part)) months.insert(other.months.begin(), other.months.end());
+    }
+  }
+  return {months.begin(), months.end()};
+}
+
 std::vector<MissingParts> missing_parts(const std::vector<StatedImport>& all,
                                         const std::string& month) {
   std::vector<ArrivedParts> deliveries;
@@ -125,6 +143,12 @@ std::vector<MissingParts> missing_parts(const std::vector<StatedImport>& all,
     one.months.assign(arrived.months.begin(), arrived.months.end());
     for (std::uint64_t part = 1; part <= arrived.parts; ++part) {
       if (arrived.is_refused || !arrived.by_part.contains(part)) one.missing.push_back(part);
+    }
+    if (const auto months = months_of_missing(one, deliveries); !months.empty()) {
+      one.fault = fmt::format(
+          "part {} of {} is missing (it came for {}, and parts complete each other within a "
+          "month: if each file is a whole month, import it without --part)",
+          one.missing.front(), one.parts, fmt::join(months, ", "));
     }
     for (const auto& [part, import] : arrived.by_part) {
       one.there.add(import->statement.taken);
@@ -206,8 +230,8 @@ bool is_of_total(const Charge& charge, const ControlTotal& total) {
       !same_text(total.provider, charge.service_provider_name)) {
     return false;
   }
-  if (!total.account.empty() && total.account != charge.billing_account_id &&
-      total.account != charge.sub_account_id) {
+  if (!total.account.empty() && !same_text(total.account, charge.billing_account_id) &&
+      !same_text(total.account, charge.sub_account_id)) {
     return false;
   }
   return total.service.empty() || same_text(total.service, charge.service_name);

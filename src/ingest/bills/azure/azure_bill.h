@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 
+#include "ingest/bills/azure/export_date.h"
 #include "ingest/bills/bill_format.h"
 #include "ingest/bills/row_reader.h"
 
@@ -36,6 +37,7 @@ struct AzureOptions {
   // Not given: the export is read as kActual, with a warning, and what would differ in the
   // amortised one is set aside. `import` finds out first (metric_survey.h).
   std::optional<CostMetric> metric;
+  DateOrder dates = DateOrder::kMonthFirst;
 };
 
 bill::RowReaderFactory azure_bill(AzureOptions options);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ingest/bills/azure/column.h"
+#include "ingest/bills/azure/date_survey.h"
 #include "ingest/bills/azure/export_date.h"
 #include "ingest/bills/azure/service_category.h"
 #include "ingest/bills/azure/unit_of_measure.h"
@@ -352,10 +353,10 @@ TEST(AzureDate, OfTwoKinds) {
                            "3//2026", "3/5/2026 0:00", "05.03.2026", "3/5/1969", "3/5/2200"}) {
     EXPECT_FALSE(parse_export_date(text)) << text;
   }
-  EXPECT_TRUE(is_day_first("13/05/2026"));
-  EXPECT_TRUE(is_day_first("31/3/2026"));
-  for (const char* text : {"05/03/2026", "12/13/2026", "32/03/2026", "13/05/26", "13-05-2026", ""})
-    EXPECT_FALSE(is_day_first(text)) << text;
+  EXPECT_EQ(to_text(*parse_export_date("13/05/2026", DateOrder::kDayFirst)),
+            "2026-05-13T00:00:00Z");
+  EXPECT_EQ(to_text(*parse_export_date("5/3/2026", DateOrder::kDayFirst)), "2026-03-05T00:00:00Z");
+  EXPECT_FALSE(parse_export_date("03/31/2026", DateOrder::kDayFirst));
   EXPECT_EQ(to_text(utc_month(*parse_export_date("2/29/2024"))),
             "2024-02-01T00:00:00Z/2024-03-01T00:00:00Z");
 }
@@ -585,15 +586,26 @@ TEST(AzureBill, UnreadTagsStayAsText) {
   EXPECT_THAT(seen.lines[0].other_columns, HasSubstr(R"("Tags":"\"team\": {\"a\":1}")"));
 }
 
-// Saved by a spreadsheet under a British locale: the first is not a date of Azure's; the second
-// would be in May.
-TEST(AzureBill, DatesWithTheDayFirstAreWarnedOf) {
-  bill::CollectingSink seen;
-  const auto summary = import(csv({line({{"Date", "31/03/2026"}}), line({{"Date", "05/03/2026"}})}),
-                              seen, CostMetric::kActual);
-  ASSERT_TRUE(summary);
-  EXPECT_EQ(summary->rejected, 1u);
-  EXPECT_THAT(summary->warnings, testing::Contains(HasSubstr("1 dates have the day first")));
+// What a British portal writes, or a spreadsheet.
+TEST(AzureDate, OrderIsFoundFromTheDatesOfAnExport) {
+  const auto order_of = [](const std::vector<std::string>& dates,
+                           const std::vector<std::string>& periods = {}) -> std::string {
+    DateSurvey survey;
+    for (const std::string& date : dates) survey.look_at_date(date);
+    for (const std::string& date : periods) survey.look_at_period(date);
+    const auto found = survey.infer();
+    if (!found) return "refused";
+    return found->order == DateOrder::kDayFirst ? "day first" : "month first";
+  };
+  EXPECT_EQ(order_of({"05/03/2026", "31/03/2026"}), "day first");
+  EXPECT_EQ(order_of({"03/05/2026", "03/31/2026"}), "month first");
+  EXPECT_EQ(order_of({"01/02/2026", "02/02/2026"}, {"01/02/2026", "28/02/2026"}), "day first");
+  EXPECT_EQ(order_of({"02/01/2026", "03/01/2026"}, {"02/01/2026", "03/31/2026"}), "month first");
+  EXPECT_EQ(order_of({"02/01/2026", "02/02/2026"}), "month first");  // one month
+  EXPECT_EQ(order_of({"02/01/2026"}), "month first");
+  EXPECT_EQ(order_of({"2026-02-01", "2026-03-02"}), "month first");
+  EXPECT_EQ(order_of({"01/02/2026", "02/02/2026"}), "refused");  // February, or two months
+  EXPECT_EQ(order_of({"31/03/2026", "03/31/2026"}), "refused");
 }
 
 TEST(AzureBill, AnExportThatIsNotSaidToBeActualWarns) {

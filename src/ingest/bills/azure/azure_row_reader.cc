@@ -112,7 +112,7 @@ auto find_word(const Table& table, std::string_view word) -> decltype(&table[0])
 }  // namespace
 
 Result<AzureRowReader> AzureRowReader::open(const csv::Header& header,
-                                            std::optional<CostMetric> metric) {
+                                            const AzureOptions& options) {
   const Columns columns = Columns::of(header.names());
   std::vector<std::string_view> missing;
   for (const Column needed : {Column::kCost, Column::kCurrency, Column::kDate}) {
@@ -124,14 +124,13 @@ Result<AzureRowReader> AzureRowReader::open(const csv::Header& header,
                             "the actual or amortised cost with all columns",
                             fmt::join(missing, ", ")));
   }
-  return AzureRowReader(header.names(), metric);
+  return AzureRowReader(header.names(), options);
 }
 
-AzureRowReader::AzureRowReader(std::span<const std::string> header,
-                               std::optional<CostMetric> metric)
+AzureRowReader::AzureRowReader(std::span<const std::string> header, const AzureOptions& options)
     : columns_(Columns::of(header)),
-      is_metric_given_(metric.has_value()),
-      metric_(metric.value_or(CostMetric::kActual)) {
+      options_(options),
+      metric_(options.metric.value_or(CostMetric::kActual)) {
   plan_other_columns(header.size());
 }
 
@@ -139,7 +138,7 @@ void AzureRowReader::describe(bill::ImportSummary& summary) const {
   summary.kind = kind_text(metric_, columns_.agreement());
   summary.rounded_numbers = counts_.rounded_numbers;
   summary.unread_json = counts_.unread_json;
-  if (!is_metric_given_) {
+  if (!options_.metric) {
     summary.warnings.emplace_back(
         "an Azure export does not say whether it is of actual or amortised cost; it was read as "
         "actual");
@@ -152,13 +151,6 @@ void AzureRowReader::describe(bill::ImportSummary& summary) const {
                     "and only the "
                     "purchases of this one",
                     counts_.commitment_charges));
-  }
-  if (counts_.days_first > 0) {
-    summary.warnings.push_back(fmt::format(
-        "{} dates have the day first, such as 31/03/2026; Azure writes the month first, so the "
-        "others of this file may have been read wrong (05/03/2026 as 3 May): import it again "
-        "with dates such as 2026-03-05",
-        counts_.days_first));
   }
   if (counts_.months_from_dates > 0) {
     summary.warnings.push_back(
@@ -305,9 +297,8 @@ void AzureRowReader::set_pricing_category(const Row& row, Charge& charge) const 
 Result<Instant> AzureRowReader::read_date(std::size_t slot, std::string_view written) {
   LastDate& last = last_dates_[slot];
   if (written == last.text && !written.empty()) return last.at;
-  const auto at = parse_export_date(written);
+  const auto at = parse_export_date(written, options_.dates);
   if (at) last = {std::string(written), *at};
-  if (!at && is_day_first(written)) ++counts_.days_first;
   return at;
 }
 

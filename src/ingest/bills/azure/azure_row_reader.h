@@ -43,14 +43,13 @@ struct AzureCounts {
   std::uint64_t unread_json = 0;
   std::uint64_t commitment_charges = 0;  // purchases, refunds and covered usage of commitments
   std::uint64_t months_from_dates = 0;   // no billing period given: the month of the date
-  std::uint64_t days_first = 0;          // dates such as 31/03/2026, which Azure never writes
 };
 
 class AzureRowReader : public bill::RowReader {
  public:
   // An Error lists the columns without which no charge can be read. Without a metric the export is
   // read as actual cost, and a warning says so.
-  static Result<AzureRowReader> open(const csv::Header& header, std::optional<CostMetric> metric);
+  static Result<AzureRowReader> open(const csv::Header& header, const AzureOptions& options);
 
   bill::RowOutcome read(const bill::TextRow& texts, bill::ChargeBuffer& charges) override;
   void describe(bill::ImportSummary& summary) const override;
@@ -84,7 +83,7 @@ class AzureRowReader : public bill::RowReader {
     UnitOfMeasure measure = parse_unit_of_measure("");
   };
 
-  AzureRowReader(std::span<const std::string> header, std::optional<CostMetric> metric);
+  AzureRowReader(std::span<const std::string> header, const AzureOptions& options);
   void plan_other_columns(std::size_t header_size);
   std::string_view text(const Row& row, Column column) const;
   void keep(Row& row, Column column) const { row.kept.set(static_cast<std::size_t>(column)); }
@@ -107,7 +106,7 @@ class AzureRowReader : public bill::RowReader {
   const UnitOfMeasure& read_unit(std::string_view text);
 
   Columns columns_;
-  bool is_metric_given_;
+  AzureOptions options_;
   CostMetric metric_;
   AzureCounts counts_;
   std::vector<OtherColumn> others_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <utility>
 
 #include "core/ascii.h"
 
@@ -33,13 +34,14 @@ std::optional<unsigned> number(std::string_view& text, char end, std::size_t dig
 
 }  // namespace
 
-Result<Instant> parse_export_date(std::string_view text) {
+Result<Instant> parse_export_date(std::string_view text, DateOrder order) {
   if (text.find('/') == std::string_view::npos) return parse_instant(text);
   std::string_view rest = text;
-  const auto month = number(rest, '/', 2);
-  const auto day = month ? number(rest, '/', 2) : std::nullopt;
+  auto month = number(rest, '/', 2);
+  auto day = month ? number(rest, '/', 2) : std::nullopt;
   const auto year = day && rest.size() == 4 ? number(rest, '\0', 4) : std::nullopt;
   if (year) {
+    if (order == DateOrder::kDayFirst) std::swap(month, day);
     const year_month_day date{std::chrono::year(static_cast<int>(*year)),
                               std::chrono::month(*month), std::chrono::day(*day)};
     if (date.ok() && sys_days(date) >= kInstantMin && sys_days(date) <= kInstantMax) {
@@ -48,15 +50,13 @@ Result<Instant> parse_export_date(std::string_view text) {
   }
   return fail(
       ErrorCode::kBadValue,
-      fmt::format("'{}' is not a date; Azure writes MM/DD/YYYY or YYYY-MM-DD", text.substr(0, 60)));
-}
-
-bool is_day_first(std::string_view text) {
-  std::string_view rest = text;
-  const auto day = number(rest, '/', 2);
-  const auto month = day ? number(rest, '/', 2) : std::nullopt;
-  const auto year = month && rest.size() == 4 ? number(rest, '\0', 4) : std::nullopt;
-  return year && *day > 12 && *day <= 31 && *month >= 1 && *month <= 12;
+      order == DateOrder::kDayFirst
+          ? fmt::format("'{}' is not a date with the day first, as the others are; write it as "
+                        "DD/MM/YYYY or YYYY-MM-DD",
+                        text.substr(0, 60))
+          : fmt::format("'{}' is not a date; Azure writes MM/DD/YYYY or YYYY-MM-DD (--azure-dates "
+                        "day-first reads DD/MM/YYYY)",
+                        text.substr(0, 60)));
 }
 
 Interval utc_day(Instant at) {

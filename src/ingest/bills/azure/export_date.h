@@ -1,6 +1,8 @@
-// Dates in Azure's exports: MM/DD/YYYY, with or without leading zeros, or ISO 8601.
+// Dates in Azure's exports: MM/DD/YYYY, with or without leading zeros, or ISO 8601. Portals and
+// spreadsheets of other countries write DD/MM/YYYY.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "core/error.h"
@@ -8,11 +10,10 @@
 
 namespace pennyweight::azure {
 
-// Midnight UTC of a date; an ISO text may carry a time.
-Result<Instant> parse_export_date(std::string_view text);
+enum class DateOrder : std::uint8_t { kMonthFirst, kDayFirst };
 
-// True for a date that can only have the day before the month: 31/03/2026.
-bool is_day_first(std::string_view text);
+// Midnight UTC of a date; an ISO text may carry a time.
+Result<Instant> parse_export_date(std::string_view text, DateOrder order = DateOrder::kMonthFirst);
 
 // The UTC day that contains `at`.
 Interval utc_day(Instant at);

@@ -12,24 +12,28 @@
 namespace pennyweight::azure {
 namespace {
 
-class MetricSurvey : public bill::RowReader {
+class RowSurvey : public bill::RowReader {
  public:
-  MetricSurvey(const csv::Header& header, MetricEvidence& evidence)
-      : columns_(Columns::of(header.names())), evidence_(evidence) {}
+  RowSurvey(const csv::Header& header, MetricEvidence& evidence, DateSurvey& dates)
+      : columns_(Columns::of(header.names())), evidence_(evidence), dates_(dates) {}
 
   bill::RowOutcome read(const bill::TextRow& row, bill::ChargeBuffer&) override {
     look_at(row);
+    dates_.look_at_date(text(row, Column::kDate));
+    dates_.look_at_period(text(row, Column::kBillingPeriodStart));
+    dates_.look_at_period(text(row, Column::kBillingPeriodEnd));
     return {.skipped = bill::SkippedRow{"is only looked at"}};
   }
   void describe(bill::ImportSummary&) const override {}
 
  private:
+  std::string_view text(const bill::TextRow& row, Column column) const {
+    const auto at = columns_.find(column);
+    return at ? row.fields[*at] : std::string_view();
+  }
+
   void look_at(const bill::TextRow& row) {
-    const auto text = [&](Column column) {
-      const auto at = columns_.find(column);
-      return at ? row.fields[*at] : std::string_view();
-    };
-    const std::string_view type = text(Column::kChargeType);
+    const std::string_view type = text(row, Column::kChargeType);
     const auto is = [&](std::string_view word) {
       return equal_ignoring_case_and_spaces(type, word);
     };
@@ -37,13 +41,13 @@ class MetricSurvey : public bill::RowReader {
       ++evidence_.unused;
       return;
     }
-    const std::string_view model = text(Column::kPricingModel);
+    const std::string_view model = text(row, Column::kPricingModel);
     const bool of_commitment = equal_ignoring_case_and_spaces(model, "Reservation") ||
                                equal_ignoring_case_and_spaces(model, "SavingsPlan") ||
-                               !text(Column::kReservationId).empty() ||
-                               !text(Column::kBenefitId).empty();
+                               !text(row, Column::kReservationId).empty() ||
+                               !text(row, Column::kBenefitId).empty();
     if (!of_commitment) return;
-    const auto cost = bill::parse_printed_number(text(Column::kCost));
+    const auto cost = bill::parse_printed_number(text(row, Column::kCost));
     if (!cost || cost->value == Decimal()) return;
     if (is("Purchase") || is("Refund")) ++evidence_.purchases;
     if (is("Usage") || !columns_.find(Column::kChargeType)) ++evidence_.covered;
@@ -51,6 +55,7 @@ class MetricSurvey : public bill::RowReader {
 
   Columns columns_;
   MetricEvidence& evidence_;
+  DateSurvey& dates_;
 };
 
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
@@ -59,9 +64,9 @@ std::string counted(std::uint64_t count, std::string_view one, std::string_view 
 
 }  // namespace
 
-bill::RowReaderFactory survey_metric(MetricEvidence& evidence) {
-  return [&evidence](const csv::Header& header) -> Result<std::unique_ptr<bill::RowReader>> {
-    return std::make_unique<MetricSurvey>(header, evidence);
+bill::RowReaderFactory survey_rows(MetricEvidence& evidence, DateSurvey& dates) {
+  return [&](const csv::Header& header) -> Result<std::unique_ptr<bill::RowReader>> {
+    return std::make_unique<RowSurvey>(header, evidence, dates);
   };
 }
 

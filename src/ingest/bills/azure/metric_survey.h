@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "ingest/bills/azure/date_survey.h"
 #include "ingest/bills/row_reader.h"
 
 namespace pennyweight::azure {
@@ -20,8 +21,9 @@ struct MetricEvidence {
   std::uint64_t purchases = 0;  // purchases and refunds of commitments, with a cost
 };
 
-// A reader that skips every row and adds up what it says. `evidence` must outlive it.
-bill::RowReaderFactory survey_metric(MetricEvidence& evidence);
+// A reader that skips every row and adds up what it says, of its dates too. `evidence` and `dates`
+// must outlive it.
+bill::RowReaderFactory survey_rows(MetricEvidence& evidence, DateSurvey& dates);
 
 // "actual" or "amortized", as the option azure_metric says it, with the reason in `remark`. An
 // Error where the rows contradict each other.

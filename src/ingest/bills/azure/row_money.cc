@@ -55,7 +55,7 @@ std::optional<RowFault> AzureRowReader::read_costs(Row& row, Charge& charge) {
             "only an amortised export has unused commitments, and this file is read as an "
             "actual one; read it as amortised");
       }
-      if (!is_metric_given_ && is_covered && !cost.is_zero()) {
+      if (!options_.metric && is_covered && !cost.is_zero()) {
         return column_fault(Column::kCost,
                             "is of usage that a commitment covers, which actual and amortised "
                             "exports bill differently; state which this is with --azure-metric");

@@ -6,6 +6,7 @@
 
 #include "core/duckdb/appender.h"
 #include "core/try.h"
+#include "ledger/account_in_scope.h"
 #include "ledger/store/duckdb/fact_table.h"
 #include "ledger/store_rules.h"
 
@@ -189,21 +190,30 @@ Result<Resolution> resolve_charges(duckdb::Connection& connection, const Resolut
 
 namespace {
 
-// ledger/delivery.h's delivery_scope(), in SQL.
-std::string scope_of(const std::string& prefix) {
-  std::string scope = prefix + "billing_month || CASE " + prefix +
-                      "billing_account_id WHEN '' THEN ' issuer ' || " + prefix +
-                      "invoice_issuer_name ELSE ' account ' || " + prefix +
-                      "billing_account_id END || CASE " + prefix +
-                      "sub_account_id WHEN '' THEN '' ELSE ' sub ' || " + prefix +
-                      "sub_account_id END || CASE";
+// ledger/delivery.h's cloud_of(), in SQL.
+std::string cloud_in_sql(const std::string& prefix) {
+  std::string cloud = "CASE";
   for (const char* name : {"invoice_issuer_name", "service_provider_name"}) {
     for (const CloudName& known : kCloudNames) {
-      scope += fmt::format(" WHEN starts_with(lower({}{}), '{}') THEN ' of {}'", prefix, name,
+      cloud += fmt::format(" WHEN starts_with(lower({}{}), '{}') THEN '{}'", prefix, name,
                            known.begins, known.cloud);
     }
   }
-  scope += " ELSE '' END";
+  return cloud + " ELSE '' END";
+}
+
+// ledger/delivery.h's delivery_scope(), in SQL.
+std::string scope_of(const std::string& prefix) {
+  const std::string cloud = cloud_in_sql(prefix);
+  const auto account = [&](std::string_view column) {
+    return fmt::format("CASE {0} WHEN '{1}' THEN lower({2}{3}) ELSE {2}{3} END", cloud, kAzureCloud,
+                       prefix, column);
+  };
+  std::string scope = fmt::format(
+      "{0}billing_month || CASE {0}billing_account_id WHEN '' THEN ' issuer ' || "
+      "{0}invoice_issuer_name ELSE ' account ' || {1} END || CASE {0}sub_account_id WHEN '' THEN "
+      "'' ELSE ' sub ' || {2} END || CASE {3} WHEN '' THEN '' ELSE ' of ' || {3} END",
+      prefix, account("billing_account_id"), account("sub_account_id"), cloud);
   for (const ScopeColumn& column : kScopeColumns) {
     const std::string key = fmt::format("\"{}\":\"", column.name);
     const std::string text =
