@@ -111,9 +111,10 @@ void add_older_delivery(const DeliveredLines& covered, const DeliveredLines& del
   for (auto at = statements.rbegin(); at != statements.rend(); ++at) {
     const auto& [number, statement] = *at;
     if (!earlier.is_replacement(number)) continue;
-    const bool is_of_these = std::ranges::any_of(
-        statement.delivered, [&](const auto& share) { return groups.contains(name_of(share)); });
-    if (!is_of_these) continue;
+    // One of a single sub account is a part of the bill and no newer version of it.
+    std::set<GroupName> of_import;
+    for (const DeliveredShare& share : statement.delivered) of_import.insert(name_of(share));
+    if (!std::ranges::includes(of_import, groups)) continue;
     if (lines_of(statement.files) != lines) {
       if (newer == nullptr) newer = earlier.find(number);
       continue;
