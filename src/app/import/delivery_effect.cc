@@ -463,7 +463,12 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
   }
   if (effect.replaces_lines && question.parts == 0 && !is_same_cost(covered, delivered)) {
     const bool is_small = effect.needs_confirm.empty();
-    add_older_delivery(covered, delivered, question.files, earlier, effect.needs_confirm);
+    // One that only adds is told by its effect.
+    const bool takes_away = std::ranges::any_of(
+        effect.accounts, [](const AccountEffect& e) { return e.taken_away.ticks() > 0; });
+    if (takes_away) {
+      add_older_delivery(covered, delivered, question.files, earlier, effect.needs_confirm);
+    }
     if (is_small) {
       add_loss_of_many(covered, delivered, earlier, question.guard, effect.needs_confirm);
     }
