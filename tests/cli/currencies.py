@@ -64,6 +64,23 @@ expect(len(json.loads(expect_run(["report", "--by", "team", "--currency", "origi
 expect_run(["report", "--by", "team", "--rates", "old.csv"], cwd, 1, ["no rate from USD to EUR"])
 expect_run(["doctor"], cwd, 0, ["currencies.rates", "1 rate, the last of 2026-03-30"])
 
+# Coverage obeys it too, and comes to what the report says.
+covered = expect_run(["audit", "coverage", "--by", "team"], cwd, 0,
+                     ["1 USD = 0.923456789 EUR (2026-03-30, ecb)"])[0]
+expect("USD)" not in covered and "in USD" not in covered, f"coverage is in EUR alone: {covered}")
+rows = list(csv.DictReader(io.StringIO(expect_run(
+    ["audit", "coverage", "--by", "team", "--format", "csv"], cwd)[0])))
+expect({row["currency"] for row in rows} == {"EUR"}, f"one currency: {rows}")
+billed = list(csv.DictReader(io.StringIO(expect_run(
+    ["audit", "coverage", "--by", "team", "--currency", "original", "--format", "csv"], cwd)[0])))
+expect({row["currency"] for row in billed} == {"EUR", "USD"}, f"as billed: {billed}")
+wanted = sum((Decimal(row["effective_cost"]) * (1 if row["currency"] == "EUR" else
+                                                Decimal("0.923456789")) for row in billed), Decimal(0))
+got = sum((Decimal(row["effective_cost"]) for row in rows), Decimal(0))
+expect(abs(got - wanted) < Decimal("1e-15"), f"coverage converted: {got}, want {wanted}")
+expect_run(["audit", "coverage", "--rates", "old.csv"], cwd, 1, ["no rate from USD to EUR"])
+expect_run(["audit", "coverage", "--currency", "euros"], cwd, 2, ["--currency"])
+
 # To the last digit: each row of a month is converted and rounded once, and totals add up.
 groups = csv_report(cwd, "--by", "month,team,kind", "--currency", "original")
 want = sum((Decimal(row["effective_cost"]) if row["currency"] == "EUR" else

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "app/context/price_files.h"
 #include "core/try.h"
 #include "reporting/number_format.h"
 #include "reporting/queries/coverage.h"
@@ -44,6 +45,39 @@ void add_date_options(CLI::App& command, DateOptions& dates) {
 
 void add_booked_month_option(CLI::App& command, std::string& month) {
   command.add_option("--month", month, "The booked month, such as 2026-03");
+}
+
+constexpr std::string_view kOriginal = "original";
+
+void add_currency_options(CLI::App& command, CurrencyOptions& options) {
+  command.add_option(
+      "--currency", options.currency,
+      "Convert everything to this currency, such as EUR, and list the rates; 'original': "
+      "as billed. Default: currencies.report");
+  command.add_option("--rates", options.rates,
+                     "A file of dated exchange rates; default: currencies.rates");
+}
+
+Result<std::optional<Currency>> chosen_currency(const CurrencyOptions& options,
+                                                const Config& config) {
+  if (options.currency == kOriginal) return std::nullopt;
+  if (options.currency.empty()) return config.currencies.report;
+  const auto parsed = Currency::parse(options.currency);
+  if (!parsed) {
+    return usage_error(
+        fmt::format("--currency: {}; or use '{}'", parsed.error().message, kOriginal));
+  }
+  return *parsed;
+}
+
+Result<ExchangeRates> rates_between(const Currency& foreign, const Currency& to,
+                                    const CurrencyOptions& options, const Config& config) {
+  const std::string& file = options.rates.empty() ? config.currencies.rates_file : options.rates;
+  if (!file.empty()) return load_exchange_rates(file);
+  return fail(ErrorCode::kConfig,
+              fmt::format("there are costs in {}, but no exchange rates to show them in {}; use "
+                          "--rates FILE, or set currencies.rates in the configuration",
+                          foreign.text(), to.text()));
 }
 
 void add_threads_option(CLI::App& command, std::optional<unsigned>& threads) {

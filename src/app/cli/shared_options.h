@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "allocation/pricing/exchange.h"
 #include "app/cli/verb.h"
 #include "ledger/charge.h"
 #include "reporting/queries/selection.h"
@@ -25,6 +26,19 @@ void add_cost_option(CLI::App& command, std::string& name);
 Money Costs::* cost_named(const std::string& name);
 void add_date_options(CLI::App& command, DateOptions& dates);
 void add_booked_month_option(CLI::App& command, std::string& month);
+struct CurrencyOptions {
+  std::string currency;  // "original": as billed
+  std::string rates;     // a file
+};
+
+// --currency and --rates.
+void add_currency_options(CLI::App& command, CurrencyOptions& options);
+// The currency to convert to: that of --currency, else the configured one; empty: none.
+Result<std::optional<Currency>> chosen_currency(const CurrencyOptions& options,
+                                                const Config& config);
+// Those of --rates, else the configured ones. An Error without either names both currencies.
+Result<ExchangeRates> rates_between(const Currency& foreign, const Currency& to,
+                                    const CurrencyOptions& options, const Config& config);
 void add_threads_option(CLI::App& command, std::optional<unsigned>& threads);
 
 // The number of threads to use: that of --threads, else the configured one; 0 is one per core.

@@ -13,6 +13,7 @@
 #include "app/cli/utilisation_verb.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
+#include "app/context/price_files.h"
 #include "core/billing_period.h"
 #include "core/try.h"
 #include "reporting/coverage/commitment_reconciliation.h"
@@ -23,6 +24,7 @@
 #include "reporting/coverage/join_tables.h"
 #include "reporting/coverage/unmatched_collector.h"
 #include "reporting/queries/coverage.h"
+#include "reporting/queries/currency.h"
 #include "reporting/queries/selection.h"
 
 namespace pennyweight {
@@ -41,6 +43,7 @@ struct AuditOptions {
   std::vector<std::string> by = {"team", "project", "user"};
   std::string estimate_by = "instance_type";
   std::string prices_as_of;
+  CurrencyOptions conversion;
   std::uint64_t top = 10;
   TableOptions table;
 };
@@ -62,6 +65,35 @@ Result<Instant> price_day(const AuditOptions& options, const Interval& month) {
   return parse_instant(options.prices_as_of);
 }
 
+// `rates` receives those used.
+Result<CoverageResult> convert_to(Currency to, CoverageResult answer, const AuditOptions& options,
+                                  Store& store, const Config& config,
+                                  std::vector<std::string>& rates) {
+  std::string month = options.month;
+  CurrencyConversion conversion(
+      to,
+      [&](const Currency& foreign) {
+        return rates_between(foreign, to, options.conversion, config);
+      },
+      rate_search(config));
+  auto converted =
+      convert_coverage(std::move(answer), to, [&](const Money& amount) -> Result<Money> {
+        if (amount.currency() == to) return amount;
+        if (month.empty()) {
+          auto only = choose_month("", store);
+          if (!only) {
+            return usage_error(
+                "audit coverage of several months can't be converted, since each month has a rate "
+                "of its own; choose one with --month, or use --currency original");
+          }
+          month = *std::move(only);
+        }
+        return conversion.convert(amount, month);
+      });
+  rates = conversion.used();
+  return converted;
+}
+
 Result<ExitCode> run_coverage(const AuditOptions& options, Context& context) {
   auto dimensions = covered_dimensions(options.by, context.config.policy);
   if (!dimensions) return as_usage_error(dimensions.error());
@@ -69,11 +101,17 @@ Result<ExitCode> run_coverage(const AuditOptions& options, Context& context) {
       .month = options.month, .dimensions = *std::move(dimensions), .top = options.top};
   const auto catalog = TRY(load_catalog(context.config));
   const auto store = TRY(open_checked(options, context));
-  const auto answer = TRY(query_coverage(*store, catalog, query));
-  print_tables(options.table.format == "csv"
-                   ? coverage_rows(answer.coverage)
-                   : coverage_tables(answer.coverage, answer.gaps, month_label(options.month)),
-               options.table, context);
+  auto answer = TRY(query_coverage(*store, catalog, query));
+  std::vector<std::string> rates;
+  if (const auto to = TRY(chosen_currency(options.conversion, context.config))) {
+    answer = TRY(convert_to(*to, std::move(answer), options, *store, context.config, rates));
+  }
+  std::vector<Table> tables =
+      options.table.format == "csv"
+          ? coverage_rows(answer.coverage)
+          : coverage_tables(answer.coverage, answer.gaps, month_label(options.month));
+  if (!tables.empty()) std::ranges::move(rates, std::back_inserter(tables.front().notes));
+  print_tables(tables, options.table, context);
   return ExitCode::kDone;
 }
 
@@ -216,6 +254,7 @@ Verb declare_audit(CLI::App& app) {
       "coverage", "How much GPU spend reaches a team, project or user, and what stops the rest");
   options->coverage->add_option("--by", options->by, "Dimensions, separated by commas")
       ->capture_default_str();
+  add_currency_options(*options->coverage, options->conversion);
   add_common(*options->coverage, *options);
   add_top(*options->coverage, *options);
 

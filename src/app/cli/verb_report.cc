@@ -14,27 +14,11 @@ namespace {
 struct ReportOptions {
   CostQuery query;
   std::string as_of;
-  std::string currency;
-  std::string rates;
+  CurrencyOptions conversion;
   TableOptions table;
   std::string as;  // a report of activity; empty: of costs
   CLI::App* command = nullptr;
 };
-
-constexpr std::string_view kOriginal = "original";
-
-// The currency to convert to: that of --currency, else the configured one; empty: none.
-Result<std::optional<Currency>> report_currency(const ReportOptions& options,
-                                                const Config& config) {
-  if (options.currency == kOriginal) return std::nullopt;
-  if (options.currency.empty()) return config.currencies.report;
-  const auto parsed = Currency::parse(options.currency);
-  if (!parsed) {
-    return usage_error(
-        fmt::format("--currency: {}; or use '{}'", parsed.error().message, kOriginal));
-  }
-  return *parsed;
-}
 
 Result<CostPlan> plan_report(const ReportOptions& options, const Config& config) {
   CostQuery query = options.query;
@@ -43,21 +27,11 @@ Result<CostPlan> plan_report(const ReportOptions& options, const Config& config)
     if (!as_of) return usage_error("--as-of: " + as_of.error().message);
     query.as_of = *as_of;
   }
-  const auto currency = TRY(report_currency(options, config));
+  const auto currency = TRY(chosen_currency(options.conversion, config));
   query.currency = currency;
   auto plan = plan_cost_query(query, config.policy);
   if (!plan) return as_usage_error(plan.error());
   return plan;
-}
-
-Result<ExchangeRates> rates_for(const Currency& foreign, const ReportOptions& options,
-                                const CostPlan& plan, const Config& config) {
-  const std::string& file = options.rates.empty() ? config.currencies.rates_file : options.rates;
-  if (!file.empty()) return load_exchange_rates(file);
-  return fail(ErrorCode::kConfig,
-              fmt::format("there are costs in {}, but no exchange rates to show them in {}; use "
-                          "--rates FILE, or set currencies.rates in the configuration",
-                          foreign.text(), plan.currency->text()));
 }
 
 // Jobs and hours, from holdings instead of postings.
@@ -88,7 +62,9 @@ Result<ExitCode> run(const ReportOptions& options, Context& context) {
   const auto store = TRY(open_ledger(context.config));
   const auto tables = query_costs(
       plan, [&](const SummaryQuery& query) { return store->summarise(query); },
-      [&](const Currency& foreign) { return rates_for(foreign, options, plan, context.config); },
+      [&](const Currency& foreign) {
+        return rates_between(foreign, *plan.currency, options.conversion, context.config);
+      },
       rate_search(context.config));
   if (!tables) return std::unexpected(tables.error());
   print_tables(*tables, options.table, context);
@@ -131,12 +107,7 @@ Verb declare_report(CLI::App& app) {
   command->add_option("--as-of", options->as_of,
                       "As the report was at this time, such as 2026-04-05 or "
                       "2026-04-05T10:00:00Z");
-  command->add_option(
-      "--currency", options->currency,
-      "Convert everything to this currency, such as EUR, and list the rates; 'original': "
-      "as billed. Default: currencies.report");
-  command->add_option("--rates", options->rates,
-                      "A file of dated exchange rates; default: currencies.rates");
+  add_currency_options(*command, options->conversion);
   std::vector<std::string> names;
   std::string described = "Instead of costs, what workloads held and how many there were:";
   for (const NamedActivityReport& each : activity_reports()) {
