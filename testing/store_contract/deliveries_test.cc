@@ -161,7 +161,7 @@ TEST_P(DeliveryContract, AReplacementThatIsNotCompleteIsRefused) {
   must(session->append_rejected({&bad, 1}));
   const auto outcome = session->commit();
   ASSERT_FALSE(outcome);
-  EXPECT_THAT(outcome.error().message, HasSubstr("1 rows could not be read"));
+  EXPECT_THAT(outcome.error().message, HasSubstr("1 row could not be read"));
   EXPECT_EQ(billed(*store_, "2026-03"), 30);
   EXPECT_EQ(must(store_->imports()).size(), 1u);
 }
