@@ -25,15 +25,17 @@ TEST(Checkpoints, DalyYoungAndTheExactInterval) {
   struct Vector {
     double mean_min;
     const char* daly;
+    const char* daly_in_paper;
+    int paper_digits;
     const char* exact;
     const char* young;
   };
-  // Daly prints 117, 57 and 9.1; Young's first order gives 120, 60 and 12.247.
-  for (const Vector& vector :
-       {Vector{24 * 60, "116.690", "116.690", "120.000"},
-        Vector{6 * 60, "56.713", "56.714", "60.000"}, Vector{15, "9.141", "9.167", "12.247"}}) {
+  for (const Vector& vector : {Vector{24 * 60, "116.690", "117", 0, "116.690", "120.000"},
+                               Vector{6 * 60, "56.713", "57", 0, "56.714", "60.000"},
+                               Vector{15, "9.141", "9.1", 1, "9.167", "12.247"}}) {
     const Interruptions interruptions{vector.mean_min, 5, 10};
     EXPECT_EQ(digits(daly_interval(interruptions), 3), vector.daly) << vector.mean_min;
+    EXPECT_EQ(digits(daly_interval(interruptions), vector.paper_digits), vector.daly_in_paper);
     EXPECT_EQ(digits(exact_interval(interruptions), 3), vector.exact) << vector.mean_min;
     EXPECT_EQ(digits(young_interval(interruptions), 3), vector.young) << vector.mean_min;
   }
@@ -112,6 +114,22 @@ TEST(Commitment, NewsvendorByHand) {
   }
   // 4 and 5 tie at the exact break-even; the smaller one binds less.
   EXPECT_EQ(best_commitment(kDemand, prices), 4u);
+}
+
+// 40 % off pays from a use of 60 %: 1 - r/(p u) is saved.
+TEST(Commitment, EffectiveSavingsByUse) {
+  struct Use {
+    std::uint64_t used_of_ten;
+    const char* saved_percent;
+  };
+  for (const Use& use : {Use{5, "-20.0"}, Use{6, "0.0"}, Use{8, "25.0"}, Use{10, "40.0"}}) {
+    std::vector<std::uint64_t> demand(10, 0);
+    std::fill_n(demand.begin(), use.used_of_ten, 1);
+    const CommitmentPrices prices{decimal("3"), decimal("1.8")};
+    const double now = static_cast<double>(commitment_cost(demand, prices, 0).ticks());
+    const double then = static_cast<double>(commitment_cost(demand, prices, 1).ticks());
+    EXPECT_EQ(digits((1 - then / now) * 100, 1), use.saved_percent) << use.used_of_ten;
+  }
 }
 
 TEST(Commitment, NeverDearerThanNone) {
