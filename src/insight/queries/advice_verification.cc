@@ -69,7 +69,8 @@ class Verification {
     if (kind == advising::AdviceKind::kMigLayout) return TRY(verify_layout());
     if (is_user || is_work) {
       // A replica's run is as long as the demand wants it, so runs are no measure of a service.
-      return TRY(verify_owned(is_work, is_work && kind != advising::AdviceKind::kAutoscaling));
+      return TRY(verify_owned(is_work, is_work && kind != advising::AdviceKind::kAutoscaling,
+                              kind == advising::AdviceKind::kRightSize));
     }
     return TRY(verify_fleet());
   }
@@ -348,8 +349,9 @@ class Verification {
   }
 
   // What the owner pays less, and at most what the cluster's bill has less: idle time that only
-  // moved to nobody saved nothing.
-  Result<AdviceVerification> verify_owned(bool is_work, bool counts_runs) {
+  // moved to nobody saved nothing. On another card the same work is busy for another share of the
+  // time; then the cluster's work is the time that it held GPUs.
+  Result<AdviceVerification> verify_owned(bool is_work, bool counts_runs, bool is_other_card) {
     const Measured before = TRY(measure_owned(before_, is_work));
     const Measured after = TRY(measure_owned(after_, is_work));
     const Measured all_before = TRY(measure(before_, {}, false));
@@ -378,12 +380,15 @@ class Verification {
     }
     const Money own = then - cost_after;
     if (own.ticks() <= 0) return result(own);
-    TRY(needs_work(all_before.used_time, all_after.used_time, "cluster " + done_.cluster));
-    const Money all_then = for_work(all_before.cost, all_before.used_time, all_after.used_time);
+    const UInt128 work_before = is_other_card ? all_before.gpu_time : all_before.used_time;
+    const UInt128 work_after = is_other_card ? all_after.gpu_time : all_after.used_time;
+    TRY(needs_work(work_before, work_after, "cluster " + done_.cluster));
+    const Money all_then = for_work(all_before.cost, work_before, work_after);
     const Money all = all_then - all_after.cost;
-    find(fmt::format("cluster {}: {} for {} used before, {} for {} after", done_.cluster,
-                     shown_money(all_before.cost), gpu_hours(all_before.used_time),
-                     shown_money(all_after.cost), gpu_hours(all_after.used_time)));
+    find(fmt::format("cluster {}: {} for {} {} before, {} for {} after", done_.cluster,
+                     shown_money(all_before.cost), gpu_hours(work_before),
+                     is_other_card ? "held" : "used", shown_money(all_after.cost),
+                     gpu_hours(work_after)));
     if (all.ticks() >= own.ticks()) return result(own);
     const Money off_bill = all.is_negative() ? Money::zero(currency) : all;
     find(
