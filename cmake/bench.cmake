@@ -19,6 +19,10 @@ add_executable(bench_store_usage ${PROJECT_SOURCE_DIR}/bench/store_usage.cc)
 target_link_libraries(bench_store_usage PRIVATE module_ledger_store_duckdb)
 add_test(NAME bench/store_usage
          COMMAND bench_store_usage --gpus 4 --folder ${PROJECT_BINARY_DIR}/bench/store_usage)
+add_executable(bench_advise ${PROJECT_SOURCE_DIR}/bench/advise.cc)
+target_link_libraries(bench_advise PRIVATE module_insight_queries module_ledger_store_duckdb module_core_duckdb)
+add_test(NAME bench/advise
+         COMMAND bench_advise --gpus 80 --days 8 --folder ${PROJECT_BINARY_DIR}/bench/advise)
 add_executable(bench_allocate ${PROJECT_SOURCE_DIR}/bench/allocate.cc
                ${PROJECT_SOURCE_DIR}/bench/allocate_sql.cc
                ${PROJECT_SOURCE_DIR}/bench/allocate_world.cc)
