@@ -4,9 +4,10 @@ for training, and MIG for notebooks. What is replayed adds up, comes out alike t
 import json
 import pathlib
 import shlex
+import subprocess
 from decimal import Decimal
 
-from harness import ROOT, expect, expect_run, folder, report
+from harness import BINARY, ROOT, expect, expect_run, folder, report
 
 data = pathlib.Path(ROOT) / "data/demo"
 cwd = folder()
@@ -56,7 +57,16 @@ held = sum(Decimal(row["held"].replace(",", "")) for row in teams.values())
 expect(abs(held - hours(jobs, "held", "replayed_as_it_was")) < 1, f"teams hold {held}")
 
 # The replayed month as a ledger of its own reconciles like a real one, and costs what the replay says.
-expect_run([*REPLAY, "--nodes=-20", "--out", "fewer.duckdb"], cwd)
+# What lies beside it is somebody else's and stays; it is said that and where it was written.
+theirs = {cwd / ("fewer.duckdb.unfinished" + end): end.encode() for end in ("", ".wal", "-abcdef")}
+for path, content in theirs.items():
+    path.write_bytes(content)
+_, said = expect_run([*REPLAY, "--nodes=-20", "--out", "fewer.duckdb"], cwd)
+expect("wrote fewer.duckdb, a ledger of 2017-10 on philly" in said, said)
+for path, content in theirs.items():
+    expect(path.exists() and path.read_bytes() == content, f"{path} is as it was")
+beside = sorted(set(cwd.glob("fewer.duckdb*")) - set(theirs))
+expect(beside == [cwd / "fewer.duckdb"], f"nothing of the replay's own is left: {beside}")
 reconciled, _ = expect_run(["--store", "fewer.duckdb", "reconcile", "--month", "2017-10", "--format", "json"], cwd)
 reconciled = json.loads(reconciled)[0]
 expect(all(Decimal(row["difference"]) == 0 for row in reconciled["rows"]), f"to the last digit: {reconciled}")
@@ -64,6 +74,19 @@ effective = next(row for row in reconciled["rows"] if row["cost"] == "effective"
 expect(Decimal(effective["posted"]) == Decimal(total["what_if"]), f"{effective}, replayed {total}")
 expect_run(["--store", "fewer.duckdb", "report", "--by", "team"], cwd, has=["total"])
 expect_run([*REPLAY, "--nodes=-20", "--out", "fewer.duckdb"], cwd, code=2, has=["it is there already"])
+# A file that appears during the replay is not written over: two at once, one of which comes first.
+both = [subprocess.Popen([BINARY, *REPLAY, "--nodes=-20", "--out", "twice.duckdb"], cwd=cwd, text=True,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2)]
+ends = sorted((each.communicate()[1], each.returncode) for each in both)
+expect(sorted(code for _, code in ends) == [0, 2], f"one of two writes: {ends}")
+expect(any("twice.duckdb: it is there already" in said for said, _ in ends), f"{ends}")
+expect_run(["--store", "twice.duckdb", "reconcile", "--month", "2017-10"], cwd)
+# Where no ledger can be written is said before the replay.
+(cwd / "left.duckdb.wal").write_text("of an earlier ledger")
+for path, text in [("no-folder/x.duckdb", "No such file or directory"),
+                   ("jobs.txt/x.duckdb", "Not a directory"),
+                   ("left.duckdb", "left.duckdb.wal: it is there already")]:
+    expect_run(["replay", "--month", "1999-01", "--out", path], cwd, code=2, has=[text])
 
 # Spot for training: work is done again, nodes are away, and everything adds up to the same capacity.
 spot = ["--spot", "2%", "--price", "35%", "--checkpoint", "30"]
@@ -105,6 +128,8 @@ def fleets(*options):
 tried = fleets("--fewest-nodes", "60")
 enough = [nodes for nodes, _, row in tried if row["enough"] == "yes"]
 expect(enough and min(enough) - 1 in [nodes for nodes, _, row in tried if row["enough"] == "no"], f"{tried}")
+long = [row["wait_p95"] for _, _, row in tried if " h " in row["wait_p95"]]
+expect(long and all(wait.endswith(" s") for wait in long), f"what is not enough is seen to the second: {long}")
 found = next(row for nodes, _, row in tried if nodes == min(enough))
 out, (_, jobs, _), costs = replay(f"--nodes={found['change']}")
 expect(jobs["wait, p95"]["what_if"] == found["wait_p95"], f"{jobs['wait, p95']} and {found}")

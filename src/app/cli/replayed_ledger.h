@@ -1,6 +1,7 @@
 // The replayed month as a ledger of its own: what `replay --out` writes.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "allocation/pricing/catalog.h"
@@ -8,6 +9,7 @@
 #include "core/error.h"
 #include "core/instant.h"
 #include "insight/what_if/what_if.h"
+#include "ledger/charge.h"
 
 namespace pennyweight {
 
@@ -21,8 +23,13 @@ struct ReplayedLedger {
   Instant now;
 };
 
-// A usage error where a file is there already: no ledger is written over.
-Result<void> check_no_file(const std::string& path);
+// Before the replay. A usage error where a file is there already, as no ledger is written over, or
+// where none can be written.
+Result<void> check_new_ledger(const std::string& path);
+
+// Likewise a usage error where charges are booked in the month though they are of another billing
+// month: a ledger without closed months would book them there.
+Result<void> check_booked_month(const std::string& month, std::span<const Charge> charges);
 
 // Writes the facts and allocates them. The file gets its name when it is complete.
 Result<void> write_replayed_ledger(const ReplayedLedger& ledger);

@@ -71,7 +71,7 @@ Result<WhatIfQuery> parse_query(const ReplayOptions& options, const Config& conf
 
 Result<ExitCode> run(const ReplayOptions& options, Context& context) {
   const Config& config = context.config;
-  if (!options.out.empty()) TRY(check_no_file(options.out));
+  if (!options.out.empty()) TRY(check_new_ledger(options.out));
   auto parsed = parse_query(options, config);
   if (!parsed) return as_usage_error(parsed.error());
   WhatIfQuery query = *std::move(parsed);
@@ -83,6 +83,7 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
     auto loaded = load_what_if_month(query, config.policy, config.join_rules, *store);
     if (!loaded) return as_usage_error(loaded.error());
     month = *std::move(loaded);
+    if (!options.out.empty()) TRY(check_booked_month(query.month, month->facts.charges));
   }
   const what_if::WhatIf result =
       TRY(run_what_if(query, *month, config.policy, catalog, config.join_rules, nullptr));
@@ -94,6 +95,10 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
                                .threads = query.threads,
                                .config = config,
                                .now = context.clock.now()}));
+    context.console.say(fmt::format(
+        "pennyweight: wrote {}, a ledger of {} on {} as replayed, allocated; it has nothing else. "
+        "Read it with --store {}",
+        options.out, query.month, month->cluster.text(), options.out));
   }
   const WhatIfTables tables = what_if_tables(query, *month, result);
   std::vector<Table> about_jobs = {tables.calibration, tables.jobs};
