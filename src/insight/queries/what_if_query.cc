@@ -48,6 +48,13 @@ std::string duration_text(std::int64_t us) {
   return fmt::format("{} h {:02} min", seconds / 3600, seconds / 60 % 60);
 }
 
+// To the second, rounded up: what is longer than a limit never reads like the limit.
+std::string exact_duration_text(std::int64_t us) {
+  const std::int64_t seconds = (us + 999'999) / 1'000'000;
+  if (seconds < 3600) return duration_text(seconds * 1'000'000);
+  return fmt::format("{} h {:02} min {:02} s", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
 GpuTime replayed_gpu_time(Int128 milli_gpu_us) {
   // A thousandth of a GPU is 72,072 of its units.
   return GpuTime::of(static_cast<UInt128>(milli_gpu_us) * (CardShare::kUnitsPerCard / 1000) / 1000);
@@ -317,7 +324,7 @@ Table fleet_table(const WhatIfQuery& query, const what_if::WhatIf& result,
                    {"enough", "enough", ColumnKind::kText}};
   for (const what_if::FleetPoint& point : result.fleets) {
     table.rows.push_back({point.nodes, fmt::format("{:+}", point.change),
-                          duration_text(point.figures.wait.p95),
+                          exact_duration_text(point.figures.wait.p95),
                           replayed_share_text(point.figures.held, point.figures.capacity),
                           replayed_hours_text(point.figures.unfinished), bill_text(point.bill),
                           std::string(point.is_enough ? "yes" : "no")});
