@@ -88,6 +88,32 @@ for path, text in [("no-folder/x.duckdb", "No such file or directory"),
                    ("left.duckdb", "left.duckdb.wal: it is there already")]:
     expect_run(["replay", "--month", "1999-01", "--out", path], cwd, code=2, has=[text])
 
+# Lines of a closed month that are booked in this one: a new ledger would book them elsewhere, so none is written.
+late = folder()
+(late / "pennyweight.yaml").write_text((cwd / "pennyweight.yaml").read_text())
+header = "cluster,node,provider_id,instance_type,region,gpu_model,gpu_count,from,to\n"
+rows = [f"philly,a100-{i},i-{i},p4d.24xlarge,us-east-1,A100-SXM4-40GB,8,2017-09-29T00:00:00Z,2017-10-05T00:00:00Z\n"
+        for i in range(3)]
+(late / "all.csv").write_text(header + "".join(rows))
+(late / "two.csv").write_text(header + "".join(rows[:2]))
+(late / "third.csv").write_text(header + rows[2])
+(late / "jobs.txt").write_text("".join((cwd / "jobs.txt").read_text().splitlines(keepends=True)[:3]))
+for nodes, begin, end, out in [("two.csv", "2017-09-29", "2017-10-01", "september.csv"),
+                               ("third.csv", "2017-09-29", "2017-10-01", "late.csv"),
+                               ("all.csv", "2017-10-01", "2017-10-04", "october.csv")]:
+    expect_run(["generate", "bill", "--nodes", nodes, "--from", begin, "--to", end, "--prices-as-of", "2025-06-01",
+                "--out", out], late)
+expect_run(["import", "--cluster", "philly", "all.csv", "jobs.txt", "september.csv"], late)
+expect_run(["allocate", "--month", "2017-09"], late)
+expect_run(["close", "2017-09", "--by", "ada"], late)
+expect_run(["import", "--cluster", "philly", "october.csv"], late)
+expect_run([*REPLAY, "--nodes=-1", "--out", "before.duckdb"], late)
+expect_run(["import", "--cluster", "philly", "--delivery", "guarded", "late.csv"], late,
+           code=1, has=["set aside"])  # its sums of the account; the third node's own lines come in
+expect_run([*REPLAY, "--nodes=-1", "--out", "after.duckdb"], late, code=2,
+           has=["of another billing month, such as 2017-09", "replay without --out"])
+expect(not (late / "after.duckdb").exists(), "no ledger that is short of a month's late lines")
+
 # Spot for training: work is done again, nodes are away, and everything adds up to the same capacity.
 spot = ["--spot", "2%", "--price", "35%", "--checkpoint", "30"]
 out, (_, jobs, _), _ = replay(*spot)
