@@ -11,6 +11,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+if len(sys.argv) not in (2, 3):
+    sys.exit(__doc__.strip())
 program = pathlib.Path(sys.argv[1]).resolve()
 seeds = sys.argv[2] if len(sys.argv) > 2 else "10"
 done = subprocess.run([program, "--gtest_filter=Traces/Muri.*:Fgd.*"], cwd=ROOT,
