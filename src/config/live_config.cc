@@ -10,6 +10,8 @@
 
 #include "config/config.h"
 #include "core/ascii.h"
+#include "ledger/host_usage.h"
+#include "ledger/job_without_time.h"
 
 namespace pennyweight {
 namespace {
@@ -334,6 +336,11 @@ telemetry::OutcomeRule read_outcome_rule(YamlReader& yaml, const YamlNode& node)
   if (rule.metric.empty() || rule.measure.empty()) {
     yaml.refuse(node,
                 "outcomes[]: give `metric:`, a counter's name, and `measure:`, what it counts");
+  }
+  if (is_measure_of_host_usage(rule.measure) || is_measure_of_jobs_without_time(rule.measure)) {
+    yaml.refuse(node, fmt::format("outcomes[]: the measure '{}' is pennyweight's own; give yours "
+                                  "another name",
+                                  rule.measure));
   }
   return rule;
 }

@@ -256,6 +256,31 @@ def efficiency():
     expect([row["cpu_hours_used_exact"] for row in nodes] == ["8", "8"], f"by node: {nodes}")
 
 
+def two_devices():
+    """A pod of two kinds of device is one job, and what it used counts once."""
+    cwd = folder()
+    (cwd / "n.csv").write_text(NODES + "n1,a,A100-SXM4-40GB,4,64,512,2026-03-01,\n")
+    (cwd / "h.csv").write_text("workload,attempt,begin,end,node,devices,vcpu,label:kind\n" + "".join(
+        f"ml/p,{attempt},2026-03-01T10:00:00Z,2026-03-01T12:00:00Z,n1,1,{cpus},{kind}\n"
+        for attempt, cpus, kind in (("uid", 4, "whole"), ("uid/mig", 0, "part"))))
+    (cwd / "used.csv").write_text("workload,measure,begin,end,count\nml/p,cpu_used_core_ms,"
+                                  f"2026-03-01T10:00:00Z,2026-03-01T12:00:00Z,{3 * 3_600_000}\n")
+    for name in ("n.csv", "h.csv", "used.csv"):
+        expect_run(["import", "--cluster", "c", name], cwd)
+    whole, = rows(["--as", "activity"], cwd)
+    expect((whole["jobs_started"], whole["jobs_ended"], whole["gpu_hours_exact"]) == ("1", "1", "4"),
+           f"one job: {whole}")
+    kinds = rows(["--as", "activity", "--by", "label:kind"], cwd)
+    expect([row["jobs_started"] for row in kinds] == ["1", "1"], f"by kind: {kinds}")
+    used, = rows(["--as", "efficiency"], cwd)
+    expect((used["cpu_hours_used_exact"], used["cpu_efficiency"]) == ("3", "37.5000"), f"used: {used}")
+    # What began before the days that are asked for reaches into them.
+    (cwd / "pennyweight.yaml").write_text("policy:\n  time_zone: Pacific/Auckland\n")
+    second, = rows(["--as", "efficiency", "--from", "2026-03-02"], cwd)
+    expect((second["cpu_hours_used_exact"], second["cpu_efficiency"]) == ("3/2", "37.5000"),
+           f"from midnight on: {second}")
+
+
 def held_nothing():
     """Jobs that never started or have no length count where jobs are counted, and nowhere else."""
     cwd = folder()
@@ -429,6 +454,7 @@ def old_defects():
 
 held_nothing()
 efficiency()
+two_devices()
 kinds_of_device()
 suspended()
 more_formats()

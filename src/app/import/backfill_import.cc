@@ -11,6 +11,7 @@
 #include "app/context/context.h"
 #include "app/import/covered_intervals.h"
 #include "core/try.h"
+#include "ledger/host_usage.h"
 
 namespace pennyweight {
 namespace {
@@ -20,7 +21,6 @@ using std::chrono::milliseconds;
 constexpr std::string_view kFormat = "backfill";
 // Part numbers are above those of the flushes of `serve`, which come first where both cover a time.
 constexpr int kGenerationShift = 32;
-constexpr milliseconds kOutcomeSpanMax{7'200'000};
 
 // The clusters and times of the rows of a flush.
 struct FactRanges {
@@ -67,7 +67,7 @@ Result<CoveredIntervals> load_covered_intervals(Store& store, const FactRanges& 
                          }));
   }
   for (const auto& [cluster, time] : reached.outcomes) {
-    TRY(store.scan_outcomes(cluster, Interval(time.first - kOutcomeSpanMax, time.second),
+    TRY(store.scan_outcomes(cluster, Interval(time.first - kHostUsageMax, time.second),
                             [&](std::span<const Outcome> some) {
                               for (const Outcome& outcome : some) known.add(outcome);
                               return true;

@@ -9,10 +9,6 @@
 namespace pennyweight {
 namespace {
 
-// Outcomes over a gap come in pieces of an hour (telemetry/live/accumulator.h); spans are shorter.
-constexpr std::int64_t kSpanMaxMs = 7'200'000;
-static_assert(kUsageSpanMaxMs <= kSpanMaxMs);
-
 // Companions are covered together with their number, so they have no bit of their own.
 constexpr bool is_companion(const UsageNumber& number) {
   return std::ranges::any_of(kUsageNumbers, [&](const UsageNumber& other) {
@@ -59,12 +55,11 @@ std::uint64_t share_of(std::uint64_t sum, std::int64_t begin, std::int64_t end, 
 void CoveredIntervals::add(const Usage& there) {
   if (there.span_ms == 0) return;
   const std::int64_t from = unix_ms(there.at);
-  covered_[device_of(there)].push_back({from, from + there.span_ms, columns_of(there)});
+  covered_[device_of(there)].add({from, from + there.span_ms, columns_of(there)});
 }
 
 void CoveredIntervals::add(const Outcome& there) {
-  covered_[counter_of(there)].push_back(
-      {unix_ms(there.during.begin()), unix_ms(there.during.end()), 1});
+  covered_[counter_of(there)].add({unix_ms(there.during.begin()), unix_ms(there.during.end()), 1});
 }
 
 std::vector<CoveredIntervals::ColumnInterval> CoveredIntervals::uncovered_intervals(
@@ -76,8 +71,9 @@ std::vector<CoveredIntervals::ColumnInterval> CoveredIntervals::uncovered_interv
   std::vector<ColumnInterval> over;
   std::vector<std::int64_t> edges = {from, to};
   if (const auto at = covered_.find(whose); at != covered_.end()) {
-    auto near = std::ranges::lower_bound(at->second, from - kSpanMaxMs, {}, &ColumnInterval::from);
-    for (; near != at->second.end() && near->from < to; ++near) {
+    const auto& [intervals, longest_ms] = at->second;
+    auto near = std::ranges::lower_bound(intervals, from - longest_ms, {}, &ColumnInterval::from);
+    for (; near != intervals.end() && near->from < to; ++near) {
       const ColumnInterval& stretch = *near;
       if (stretch.to <= from || (stretch.columns & row.columns) == 0) continue;
       over.push_back(stretch);

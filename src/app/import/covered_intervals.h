@@ -10,6 +10,7 @@
 // Imported readings (span_ms = 0) cover no time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <unordered_map>
@@ -48,7 +49,17 @@ class CoveredIntervals {
   std::vector<ColumnInterval> uncovered_intervals(const Hash128& whose, const ColumnInterval& row,
                                                   const Interval& window) const;
 
-  std::unordered_map<Hash128, std::vector<ColumnInterval>, HashOfHash> covered_;
+  // In the order in which they begin. Most are a minute long, and few a day.
+  struct Covered {
+    std::vector<ColumnInterval> intervals = {};
+    std::int64_t longest_ms = 0;
+
+    void add(const ColumnInterval& one) {
+      longest_ms = std::max(longest_ms, one.to - one.from);
+      intervals.push_back(one);
+    }
+  };
+  std::unordered_map<Hash128, Covered, HashOfHash> covered_;
 };
 
 }  // namespace pennyweight

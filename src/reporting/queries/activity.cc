@@ -353,16 +353,26 @@ void Activity::add(const Outcome& outcome) {
 }
 
 bool Activity::is_run_in(const ActivityKey& row, const Holding& holding) {
-  // The attempt of such a holding is that of the run, "/", and its kind of device.
+  // The attempt of a further holding is that of the run, "/", and its kind of device. Where the
+  // first has only that of the run, as pods do, it comes just before the others.
   const std::size_t cut = holding.attempt.find('/');
-  if (cut == std::string::npos) return false;
   Fingerprint run;
   run.add(row.bucket);
   for (const std::string& key : row.keys) run.add(key);
   run.add(holding.cluster.text())
       .add(holding.workload.text())
       .add(std::string_view(holding.attempt).substr(0, cut));
-  return !runs_.insert(run.hash()).second;
+  if (cut != std::string::npos) {
+    return rows_of_first_.contains(run.hash()) || !runs_.insert(run.hash()).second;
+  }
+  Fingerprint first;
+  first.add(holding.cluster.text()).add(holding.workload.text()).add(holding.attempt);
+  if (first_ != first.hash()) {
+    first_ = first.hash();
+    rows_of_first_.clear();
+  }
+  rows_of_first_.insert(run.hash());
+  return false;
 }
 
 void Activity::add_capacity(Instant until) {

@@ -144,6 +144,9 @@ class Activity {
   ActivityGaps gaps_;
   // Only of runs with several holdings, which are few: the hash of row and run.
   std::set<Hash128> runs_;
+  // Of the last run whose first holding has its attempt alone: the rows that it is in.
+  Hash128 first_ = {};
+  std::set<Hash128> rows_of_first_;
 };
 
 }  // namespace pennyweight

@@ -337,19 +337,33 @@ void join_usage(Table& table, const Table& usage, std::size_t keys) {
   table.notes.insert(table.notes.end(), usage.notes.begin(), usage.notes.end());
 }
 
+// The holdings are read once a day.
+constexpr std::size_t kEfficiencyDaysMax = 400;
+
 // Day by day, so that memory does not depend on how many there are.
 Result<void> add_host_usage(Store& store, const ClusterId& cluster, const Interval& range,
                             const TimeZone& zone, Activity& activity) {
-  // The days on which anything was used: nobody reads two hundred empty years.
+  // The days on which anything was used: nobody reads two hundred empty years. What began before
+  // the range may reach into it.
   std::set<Instant> days;
-  TRY(store.scan_outcomes(cluster, range, [&](std::span<const Outcome> some) {
+  const Interval begins(std::max(range.begin() - kHostUsageMax, kInstantMin), range.end());
+  TRY(store.scan_outcomes(cluster, begins, [&](std::span<const Outcome> some) {
     for (const Outcome& outcome : some) {
       if (!is_measure_of_host_usage(outcome.measure)) continue;
-      days.insert(start_of_day(outcome.during.begin(), zone));
-      days.insert(start_of_day(outcome.during.end() - std::chrono::milliseconds(1), zone));
+      for (Instant at = outcome.during.begin(); at < outcome.during.end();) {
+        const Interval day = day_of(at, zone);
+        if (day.overlap(range)) days.insert(day.begin());
+        at = day.end();
+      }
     }
     return true;
   }));
+  if (days.size() > kEfficiencyDaysMax) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("CPU and memory use is known of {} days of cluster '{}', and at most "
+                            "{} can be asked for at once; name fewer with --from and --to",
+                            days.size(), cluster.text(), kEfficiencyDaysMax));
+  }
   for (const Instant first : days) {
     const auto day = day_of(first, zone).overlap(range);
     if (!day) continue;

@@ -7,6 +7,9 @@
 namespace pennyweight {
 namespace {
 
+// Longer ones are of a run of a job, whose amount is not that of the next run.
+constexpr std::uint64_t kMeasurementMaxMs = 60'000;
+
 std::string piece_key(std::string_view measure, const WorkloadId& workload) {
   return std::string(measure) + '\n' + workload.text();
 }
@@ -29,21 +32,25 @@ void HostUsageDay::add(const Outcome& outcome) {
   const bool is_peak = outcome.measure == kHostMemoryPeak;
   const UInt128 amount = is_peak ? UInt128{outcome.count} * time->length_ms()
                                  : part_of(outcome.count, outcome.during, *time);
+  const bool is_measurement = outcome.during.length_ms() <= kMeasurementMaxMs;
   std::vector<Piece>& pieces = pieces_[piece_key(outcome.measure, outcome.workload)];
   if (!pieces.empty()) {
     Piece& last = pieces.back();
     using std::chrono::hours;
     const bool is_same_hour =
         std::chrono::floor<hours>(last.time.begin()) == std::chrono::floor<hours>(time->begin());
+    const bool are_measurements = last.is_measurements && is_measurement;
     // The containers of a pod are measured at moments of their own, so their pieces overlap. Their
     // amounts add up, and their time counts once.
-    if (time->begin() < last.time.end() || (is_same_hour && time->begin() == last.time.end())) {
+    if (time->begin() < last.time.end() ||
+        (are_measurements && is_same_hour && time->begin() == last.time.end())) {
       last.time = Interval(last.time.begin(), std::max(last.time.end(), time->end()));
       last.amount += amount;
+      last.is_measurements = are_measurements;
       return;
     }
   }
-  pieces.push_back({*time, amount});
+  pieces.push_back({*time, amount, is_measurement});
 }
 
 HostUsageDay::Sum HostUsageDay::used(std::string_view measure, const WorkloadId& workload,

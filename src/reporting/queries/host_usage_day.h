@@ -2,8 +2,8 @@
 // so (ledger/host_usage.h).
 //
 // Each outcome is cut to the day by itself, so that days add up to what it says. Within the day
-// what follows on each other in one hour is one piece, since thousands of pods are measured every
-// minute; a piece is spread evenly where a holding ends within it.
+// measurements that follow on each other in one hour are one piece, since thousands of pods are
+// measured every minute; a piece is spread evenly where a holding ends within it.
 #pragma once
 
 #include <algorithm>
@@ -45,6 +45,7 @@ class HostUsageDay {
   struct Piece {
     Interval time;
     UInt128 amount;
+    bool is_measurements;  // each of at most a minute
   };
 
   Interval day_;

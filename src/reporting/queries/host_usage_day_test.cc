@@ -34,6 +34,17 @@ TEST(HostUsageDay, TimesThatOverlapCountOnceAndAmountsAddUp) {
   EXPECT_EQ(day.used(kHostCpuUsed, WorkloadId("x"), whole).known_ms, 0U);
 }
 
+// A job that was requeued: what its first run used is not the second's.
+TEST(HostUsageDay, RunsThatFollowOnEachOtherStayApart) {
+  HostUsageDay day(Interval(kFirst, kFirst + hours(24)));
+  const Interval first(kFirst, kFirst + milliseconds(1'200'000));
+  const Interval second(first.end(), first.end() + milliseconds(1'200'000));
+  day.add(usage_of(kHostCpuUsed, first.begin(), first.end(), 1'200'000));
+  day.add(usage_of(kHostCpuUsed, second.begin(), second.end(), 1));
+  EXPECT_EQ(day.used(kHostCpuUsed, WorkloadId("w"), first).amount, 1'200'000U);
+  EXPECT_EQ(day.used(kHostCpuUsed, WorkloadId("w"), second).amount, 1U);
+}
+
 // Whatever a run used, and wherever days and holdings cut it, the parts are the whole.
 TEST(HostUsageDay, PartsAddUpToTheWhole) {
   std::mt19937_64 random(1);

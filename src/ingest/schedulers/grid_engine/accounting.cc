@@ -125,7 +125,9 @@ Read<Labels> labels_of(const std::vector<std::string_view>& fields,
   return labels;
 }
 
-// Grid Engine writes 0 where it measured nothing. maxvmem is bytes, with a fraction in some
+// Nothing of a job of several slots: unless its parallel environment has accounting_summary, the
+// record is of its master task alone, and no record says whether it has. Grid Engine writes 0 where
+// it measured nothing. maxvmem is bytes, with a fraction in some
 // versions.
 HostUsage usage_of(const std::vector<std::string_view>& fields) {
   HostUsage used;
@@ -177,7 +179,7 @@ Read<Run> run_of(const std::vector<std::string_view>& fields, const Options& opt
   holding.attempt = to_text(held->begin());
   holding.cpu_milli = slots * 1000;
   holding.labels = std::move(labels);
-  return Run{.holding = std::move(holding), .used = usage_of(fields)};
+  return Run{.holding = std::move(holding), .used = slots == 1 ? usage_of(fields) : HostUsage{}};
 }
 
 }  // namespace
