@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -223,7 +224,8 @@ std::uint64_t read_step_peak_kib(element step) {
 HostUsage read_usage(element job, simdjson::dom::array steps) {
   std::uint64_t cpu_us = read_cpu_us(job), of_steps_us = 0, peak_kib = 0;
   for (const element step : steps) {
-    of_steps_us += read_cpu_us(step);
+    const std::uint64_t step_us = read_cpu_us(step);
+    of_steps_us += std::min(step_us, std::numeric_limits<std::uint64_t>::max() - of_steps_us);
     peak_kib = std::max(peak_kib, read_step_peak_kib(step));
   }
   HostUsage used;

@@ -28,19 +28,17 @@ std::optional<std::uint64_t> used_cpu_ms(std::uint64_t milliseconds) {
   return milliseconds < kHourMs ? milliseconds : milliseconds / 1000 * 1000;
 }
 
-std::uint64_t step_peak_kib(std::string_view tres_usage_in_tot) {
-  std::string_view rest = tres_usage_in_tot;
+std::optional<std::uint64_t> step_peak_kib(const StepUsage& step) {
+  std::string_view rest = step.tres_usage_in_tot;
   while (!rest.empty()) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
     const std::string_view entry = rest.substr(0, comma);
     if (entry.starts_with("mem=")) return checked_peak_kib(bytes_of(entry.substr(4)), 1);
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
-  return 0;
-}
-
-std::uint64_t step_peak_kib(std::string_view max_rss, std::string_view tasks) {
-  return checked_peak_kib(bytes_of(max_rss), parse_count(tasks).value_or(0));
+  const std::uint64_t largest = bytes_of(step.max_rss);
+  if (largest > 0 && parse_count(step.tasks) != std::uint64_t{1}) return std::nullopt;
+  return checked_peak_kib(largest, 1);
 }
 
 std::uint64_t checked_peak_kib(std::uint64_t bytes, std::uint64_t tasks) {

@@ -13,12 +13,15 @@ namespace pennyweight::slurm {
 // TotalCPU, in milliseconds; sacct prints whole seconds from an hour on, and so both forms agree.
 std::optional<std::uint64_t> used_cpu_ms(std::uint64_t milliseconds);
 
-// TRESUsageInTot of a step: "cpu=00:00:01,mem=3096K": the most that each of its tasks had, summed,
-// in KiB. 0: not known.
-std::uint64_t step_peak_kib(std::string_view tres_usage_in_tot);
-// The same from MaxRSS, the most that any of its tasks had, and NTasks: as much as they can have
-// had at most.
-std::uint64_t step_peak_kib(std::string_view max_rss, std::string_view tasks);
+// What sacct prints of a step.
+struct StepUsage {
+  std::string_view tres_usage_in_tot;  // "cpu=00:00:01,mem=3096K": that of all its tasks, summed
+  std::string_view max_rss;            // the most that any of its tasks had
+  std::string_view tasks;
+};
+// The most that each of its tasks had, summed, in KiB. 0: Slurm did not gather it. Nothing: of
+// several tasks only the largest is told, so that exports with more columns would say otherwise.
+std::optional<std::uint64_t> step_peak_kib(const StepUsage& step);
 std::uint64_t checked_peak_kib(std::uint64_t bytes, std::uint64_t tasks);
 
 }  // namespace pennyweight::slurm

@@ -65,7 +65,7 @@ Result<void> SacctBatches::add_job(const JobRecord& job, std::uint64_t line, std
   }
   if (result->outcome == JobOutcome::kHeld && sink_.usage) {
     const Holding& first = result->holdings.front();
-    run_ = OpenRun{first.cluster, first.workload, first.held, job.used, line};
+    run_ = OpenRun{first.cluster, first.workload, first.held, job.used, false, line};
   }
   for (Holding& holding : result->holdings) {
     if (const auto* nodes = std::get_if<OnNodes>(&holding.placement)) {
@@ -78,17 +78,19 @@ Result<void> SacctBatches::add_job(const JobRecord& job, std::uint64_t line, std
   return {};
 }
 
-void SacctBatches::add_step(std::string_view id, std::uint64_t memory_peak_kib) {
-  if (!run_ || memory_peak_kib == 0) return;
+void SacctBatches::add_step(std::string_view id, std::optional<std::uint64_t> memory_peak_kib) {
+  if (!run_ || memory_peak_kib == std::uint64_t{0}) return;
   const std::string& job = run_->job.text();
   if (!id.starts_with(job) || !id.substr(job.size()).starts_with('.')) return;
+  run_->is_peak_unknown = run_->is_peak_unknown || !memory_peak_kib;
   std::optional<std::uint64_t>& peak = run_->used.memory_peak_kib;
-  peak = std::max(peak.value_or(0), memory_peak_kib);
+  peak = std::max(peak.value_or(0), memory_peak_kib.value_or(0));
 }
 
 // All steps of the open run have been read.
 Result<void> SacctBatches::end_run() {
   if (!run_) return {};
+  if (run_->is_peak_unknown) run_->used.memory_peak_kib.reset();
   auto outcomes = host_usage_outcomes(run_->cluster, run_->job, run_->held, run_->used);
   if (!outcomes.empty()) ++counts.used;
   for (Outcome& outcome : outcomes) {

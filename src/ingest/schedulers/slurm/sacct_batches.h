@@ -22,7 +22,7 @@ class SacctBatches {
   Result<void> add_job(const JobRecord& job, std::uint64_t line, std::string_view row);
   // A step of the job that was added last, with the most memory that its tasks had in use. Steps of
   // other jobs are passed over.
-  void add_step(std::string_view id, std::uint64_t memory_peak_kib);
+  void add_step(std::string_view id, std::optional<std::uint64_t> memory_peak_kib);
   // Sets a row aside. The caller counts a job that could not even be read in `jobs`.
   Result<void> reject(std::uint64_t line, std::string_view column, std::string_view reason,
                       std::string_view row);
@@ -42,6 +42,7 @@ class SacctBatches {
     WorkloadId job;
     Interval held;
     HostUsage used;
+    bool is_peak_unknown = false;  // some step does not tell that of all its tasks
     std::uint64_t line;
   };
 

@@ -206,8 +206,9 @@ Result<void> SacctText::read_row(std::string_view line) {
   const std::string_view id = positions_[kJobId] ? field(kJobId) : field(kJobIdRaw);
   if (is_step(id)) {
     ++batches_.counts.steps;
-    const std::uint64_t summed = step_peak_kib(field(kTresUsageInTot));
-    batches_.add_step(id, summed > 0 ? summed : step_peak_kib(field(kMaxRss), field(kNTasks)));
+    batches_.add_step(id, step_peak_kib({.tres_usage_in_tot = field(kTresUsageInTot),
+                                         .max_rss = field(kMaxRss),
+                                         .tasks = field(kNTasks)}));
     return {};
   }
   JobRecord job;

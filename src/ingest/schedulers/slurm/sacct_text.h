@@ -9,7 +9,7 @@
 // --truncate: a run that is cut at the edge of a window has another start, and so looks like
 // another run.
 //
-// With TotalCPU, and MaxRSS and NTasks or TRESUsageInTot, it also tells how much processor time and
+// With TotalCPU, and TRESUsageInTot or MaxRSS and NTasks, it also tells how much processor time and
 // memory jobs used (ledger/host_usage.h). TotalCPU is in a job's own row, the memory in those of
 // its steps, which follow it. With --allocations, sacct reads no steps, and prints 0 and nothing.
 //

@@ -141,19 +141,21 @@ TEST(SacctText, NotEveryJobHolds) {
 }
 
 // What a job used: its own TotalCPU, the highest of its steps, cut at midnight, and nothing of what
-// Slurm left at 0 or what still runs.
+// Slurm left at 0, what still runs, or of several tasks of which only the largest is told.
 TEST(SacctText, EndedJobsTellWhatTheyUsed) {
   const SacctReading read = read_text(
       "JobID|State|Start|End|ElapsedRaw|AllocTRES|NodeList|TotalCPU|NTasks|MaxRSS|TRESUsageInTot\n"
       "1|COMPLETED|2026-03-01T23:00:00|2026-03-02T01:00:00|7200|cpu=4,mem=8G|n1|02:00:01|||\n"
       "1.batch|COMPLETED|2026-03-01T23:00:00|2026-03-02T01:00:00|7200||n1|00:01|1|1024K|\n"
-      "1.0|COMPLETED|2026-03-01T23:00:00|2026-03-02T01:00:00|7200||n1|02:00:00|4|1G|\n"
+      "1.0|COMPLETED|2026-03-01T23:00:00|2026-03-02T01:00:00|7200||n1|02:00:00|1|4G|\n"
       "1.1|COMPLETED|2026-03-01T23:00:00|2026-03-02T01:00:00|7200||n1|00:01|9|9G|cpu=1,mem=2048K\n"
       "2|COMPLETED|2026-03-01T23:00:00|2026-03-01T23:01:00|60|cpu=4|n1|00:00:00|||\n"
       "3.0|COMPLETED|2026-03-01T23:00:00|2026-03-01T23:01:00|60||n1|00:00:00|1|1G|\n"
       "3|RUNNING|2026-03-01T23:00:00|Unknown|60|cpu=4|n1|00:30.500|||\n"
       "3.0|RUNNING|2026-03-01T23:00:00|Unknown|60||n1||1|1G|\n"
       "4|FAILED|2026-03-01T23:00:00|2026-03-01T23:01:00|60|cpu=4|n1|00:30.500|||\n"
+      "4.batch|FAILED|2026-03-01T23:00:00|2026-03-01T23:01:00|60||n1|00:01|1|1024K|\n"
+      "4.0|FAILED|2026-03-01T23:00:00|2026-03-01T23:01:00|60||n1|00:01|4|1G|\n"
       "5|COMPLETED|2024-01-01T00:00:00|2026-03-01T00:00:00|68256000|cpu=4|n1|99-00:00:00|||\n",
       lab());
   EXPECT_EQ(read.error, "");
