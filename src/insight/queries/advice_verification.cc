@@ -132,15 +132,13 @@ class Verification {
     if (!done_.cluster.empty()) query.filters.push_back({"cluster", {done_.cluster}, false});
     if (owned) query.filters.push_back({"kind", {"used", "held_idle"}, false});
     const auto rows = TRY(store_.summarise(query));
-    Measured sum;
-    bool is_first = true;
+    if (!currency_ && !rows.empty()) currency_ = rows.front().costs.currency();
+    Measured sum{.cost = Money::zero(currency_.value_or(kUsd))};
     for (const SummaryRow& row : rows) {
-      if (is_first) sum.cost = Money::zero(row.costs.currency());
-      is_first = false;
-      if (row.costs.currency() != sum.cost.currency()) {
+      if (row.costs.currency() != *currency_) {
         return fail(ErrorCode::kBadValue,
                     fmt::format("the cluster is billed in {} and {}, which can't be compared",
-                                sum.cost.currency().text(), row.costs.currency().text()));
+                                currency_->text(), row.costs.currency().text()));
       }
       sum.cost += row.costs.effective;
       sum.gpu_time += static_cast<UInt128>(row.gpu_time.count());
@@ -348,9 +346,28 @@ class Verification {
     return sum;
   }
 
+  // What the cluster's days of before would cost with the work of after, still on the card of
+  // before. The work that moved goes by its runs (`then`), since a slower card holds it longer; the
+  // others by the time that they held GPUs; what nobody held, by both together.
+  Result<Money> on_the_card_of_before(const Measured& before, const Measured& after,
+                                      const Money& then, UInt128 runs_before, UInt128 runs_after) {
+    const Measured all = TRY(measure(before_, {}, false));
+    const Measured held_before = TRY(measure(before_, {}, true));
+    const Measured held_after = TRY(measure(after_, {}, true));
+    TRY(needs_work(held_before.gpu_time, held_after.gpu_time, place()));
+    const UInt128 others_before = held_before.gpu_time - before.gpu_time;
+    const UInt128 others_after = held_after.gpu_time - after.gpu_time;
+    Money others = held_before.cost - before.cost;
+    // Where they held no GPU before, what they cost after has nothing to be compared with.
+    if (others_before > 0) others = for_work(others, others_before, others_after);
+    if (others_before == 0 && others_after > 0) others = held_after.cost - after.cost;
+    const UInt128 moved = before.gpu_time * runs_after / runs_before;
+    return then + others +
+           for_work(all.cost - held_before.cost, held_before.gpu_time, moved + others_after);
+  }
+
   // What the owner pays less, and at most what the cluster's bill has less: idle time that only
-  // moved to nobody saved nothing. On another card the same work is busy for another share of the
-  // time; then the cluster's work is the time that it held GPUs.
+  // moved to nobody saved nothing.
   Result<AdviceVerification> verify_owned(bool is_work, bool counts_runs, bool is_other_card) {
     const Measured before = TRY(measure_owned(before_, is_work));
     const Measured after = TRY(measure_owned(after_, is_work));
@@ -365,7 +382,8 @@ class Verification {
     const Currency currency = before.cost.currency();
     const Money cost_after = after.cost.is_zero() ? Money::zero(currency) : after.cost;
     Money then = before.cost;
-    if (counts_runs && std::min(before.runs, after.runs) >= kComparedRunsMin) {
+    const bool has_runs = counts_runs && std::min(before.runs, after.runs) >= kComparedRunsMin;
+    if (has_runs) {
       then = for_work(before.cost, before.runs, after.runs);
       find(fmt::format("{}: {} for {} runs before, {} for {} runs after", done_.work,
                        shown_money(before.cost), before.runs, shown_money(cost_after), after.runs));
@@ -382,13 +400,21 @@ class Verification {
     if (own.ticks() <= 0) return result(own);
     const UInt128 work_before = is_other_card ? all_before.gpu_time : all_before.used_time;
     const UInt128 work_after = is_other_card ? all_after.gpu_time : all_after.used_time;
-    TRY(needs_work(work_before, work_after, "cluster " + done_.cluster));
-    const Money all_then = for_work(all_before.cost, work_before, work_after);
-    const Money all = all_then - all_after.cost;
-    find(fmt::format("cluster {}: {} for {} {} before, {} for {} after", done_.cluster,
+    TRY(needs_work(work_before, work_after, place()));
+    find(fmt::format("{}: {} for {} {} before, {} for {} after", place(),
                      shown_money(all_before.cost), gpu_hours(work_before),
                      is_other_card ? "held" : "used", shown_money(all_after.cost),
                      gpu_hours(work_after)));
+    Money all_then = for_work(all_before.cost, work_before, work_after);
+    if (is_other_card) {
+      all_then = TRY(on_the_card_of_before(before, after, then, has_runs ? before.runs : 1,
+                                           has_runs ? after.runs : 1));
+      find(
+          fmt::format("on the card of before, with the others' GPU-hours of after, it would have "
+                      "cost {}",
+                      shown_money(all_then)));
+    }
+    const Money all = all_then - all_after.cost;
     if (all.ticks() >= own.ticks()) return result(own);
     const Money off_bill = all.is_negative() ? Money::zero(currency) : all;
     find(
@@ -404,6 +430,7 @@ class Verification {
   Date today_;
   Days before_{};
   Days after_{};
+  std::optional<Currency> currency_;  // of all that is measured
   std::vector<std::string> findings_;
 };
 
