@@ -34,6 +34,12 @@ test("the first page is small, charts and all", () => {
   assert.ok(all < 200_000, `${all} bytes in all`);
 });
 
+test("a table that is saved can be opened in a spreadsheet: none of its texts is a formula", () => {
+  for (const file of sources().filter((name) => name.endsWith(".tsx"))) {
+    assert.doesNotMatch(readFileSync(file, "utf8"), /format: "csv"/, `${file} has to ask for "sheet"`);
+  }
+});
+
 test("names of files that are kept for ever have their hash", () => {
   for (const file of files) {
     assert.ok(file.type, file.path);

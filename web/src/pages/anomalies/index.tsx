@@ -69,7 +69,7 @@ export default function AnomaliesPage() {
           options={[...new Set([by, ...names, "cluster"])].map((name) => ({ value: name, title: `by ${name}` }))} />
         <Select label="Explained by" value={cause} onValue={(value) => setQuery({ cause: value === "instance_type" ? null : value })}
           options={[...new Set([cause, ...CAUSES, ...names])].map((name) => ({ value: name, title: `explained by ${name.replaceAll("_", " ")}` }))} />
-        <LinkButton icon="download" tone="quiet" href={address("/anomalies", { ...parameters, format: "csv" })} download>CSV</LinkButton>
+        <LinkButton icon="download" tone="quiet" href={address("/anomalies", { ...parameters, format: "sheet" })} download>CSV</LinkButton>
       </PageHead>
       <Loaded query={found}>
         {({ tables }) => {

@@ -98,7 +98,7 @@ export default function ForecastPage() {
           options={DAYS.map((one) => ({ key: one, title: `${one} days` }))} />
         <Select label="By" value={by} onValue={(value) => setQuery({ by: value })}
           options={[...new Set([by, ...names, "cluster"])].map((name) => ({ value: name, title: `by ${name}` }))} />
-        <LinkButton icon="download" tone="quiet" href={address("/forecast", { by, days, step: "month", half: true, filter: filters, format: "csv" })} download>
+        <LinkButton icon="download" tone="quiet" href={address("/forecast", { by, days, step: "month", half: true, filter: filters, format: "sheet" })} download>
           CSV
         </LinkButton>
       </PageHead>

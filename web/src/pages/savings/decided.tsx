@@ -18,7 +18,7 @@ export function Decided({ month }: { month: string }) {
         <Loaded query={progress}>
           {({ tables }) => tables.filter((table) => table.rows.length > 0).map((table) => (
             <Card key={table.title} title="By team" note={`${table.currency ?? ""} a month`} flush>
-              <ApiTable table={table} csv={address("/advice/progress", { month, format: "csv" })} />
+              <ApiTable table={table} csv={address("/advice/progress", { month, format: "sheet" })} />
             </Card>
           ))}
         </Loaded>
@@ -28,7 +28,7 @@ export function Decided({ month }: { month: string }) {
           <Card><Empty icon="check" title="Nothing is decided yet">Open an advice to accept or dismiss it.</Empty></Card>
         ) : (
           <Card title="Decisions" flush>
-            <ApiTable table={table} cells={cells} hide={["id"]} csv={address("/advice/decisions", { format: "csv" })} />
+            <ApiTable table={table} cells={cells} hide={["id"]} csv={address("/advice/decisions", { format: "sheet" })} />
           </Card>
         )}
       </Loaded>

@@ -33,7 +33,7 @@ function List({ month, filters }: { month: string; filters: Filters }) {
       {({ tables }) => tables.every((table) => table.rows.length === 0)
         ? <Nothing month={month} notes={tables.flatMap((table) => table.notes ?? [])} />
         : tables.map((table) => (
-          <Savings key={table.currency} table={table} filters={filters} month={month} csv={address("/advice", { month, ...filters, format: "csv" })} />
+          <Savings key={table.currency} table={table} filters={filters} month={month} csv={address("/advice", { month, ...filters, format: "sheet" })} />
         ))}
     </Loaded>
   );

@@ -155,7 +155,7 @@ export function Results({ results }: { results: Result[] }) {
             <div class="row" key={one.run.id}>
               <span>{one.name}</span>
               {["costs", "teams", "jobs", "moments", "waits"].map((name) => (
-                <LinkButton key={name} small download href={address(`/what-if/runs/${one.run.id}/${name}`, { format: "csv" })}>{words(name)} (CSV)</LinkButton>
+                <LinkButton key={name} small download href={address(`/what-if/runs/${one.run.id}/${name}`, { format: "sheet" })}>{words(name)} (CSV)</LinkButton>
               ))}
             </div>
           ))}
