@@ -84,6 +84,24 @@ describe('anomalies', {skip: !program && 'needs the program', timeout: 600_000},
     assert.deepEqual(await page.complaints(), []);
   });
 
+  test('columns hidden of one dimension stay those of another', async (t) => {
+    const page = await somebody(t, 'admin');
+    await page.goto('/anomalies?by=team&impact=25');
+    await settled(page, 'Anomalies');
+    const heads = () => page.locator('main thead th').allTextContents();
+    const all = await heads();
+    await page.getByText('Columns', {exact: true}).click();
+    await page.getByLabel('Usual', {exact: true}).uncheck();
+    assert.deepEqual(await heads(), all.filter((name) => name !== 'Usual'));
+    await page.getByLabel('By', {exact: true}).selectOption('cluster');
+    await page.getByRole('region', {name: 'Unusual days, by cluster'}).waitFor();
+    assert.deepEqual(await heads(), all);
+    await page.getByLabel('By', {exact: true}).selectOption('team');
+    await page.getByRole('region', {name: 'Unusual days, by team'}).waitFor();
+    assert.deepEqual(await heads(), all.filter((name) => name !== 'Usual'));
+    assert.deepEqual(await page.complaints(), []);
+  });
+
   test('the page in every size and theme', async (t) => {
     for (const size of Object.keys(SIZES)) {
       for (const theme of THEMES) {

@@ -1,8 +1,8 @@
 // ColumnChooser: which columns a table shows, remembered by the browser for each table.
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { columnName, type Column } from "./table";
 
-const KEPT = "columns"; // in localStorage: the keys of the columns hidden, by the table's caption
+const KEPT = "columns"; // in localStorage: the keys of the columns hidden, by the table's name
 
 function allKept(): Record<string, string[]> {
   try {
@@ -13,18 +13,30 @@ function allKept(): Record<string, string[]> {
   }
 }
 
-export function keptHidden(table: string): string[] {
+function keptHidden(table: string): string[] {
   const keys = allKept()[table];
   return Array.isArray(keys) ? keys : [];
 }
 
-export function keepHidden(table: string, keys: string[]): void {
+function keepHidden(table: string, keys: string[]): void {
   const { [table]: _, ...others } = allKept();
   try {
     localStorage.setItem(KEPT, JSON.stringify(keys.length > 0 ? { ...others, [table]: keys } : others));
   } catch {
     // A browser without storage forgets it with the page.
   }
+}
+
+// The columns hidden of this table, and how to change them. The same component may come to show another table.
+export function useHidden(table: string): [string[], (keys: string[]) => void] {
+  const [hidden, setHidden] = useState(() => ({ table, keys: keptHidden(table) }));
+  const now = hidden.table === table ? hidden : { table, keys: keptHidden(table) };
+  if (now !== hidden) setHidden(now);
+  const choose = (keys: string[]) => {
+    setHidden({ table, keys });
+    keepHidden(table, keys);
+  };
+  return [now.keys, choose];
 }
 
 export interface ColumnChooserProps<R> {

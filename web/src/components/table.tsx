@@ -6,7 +6,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { compare, isAmount } from "../util/money";
 import { Button, LinkButton } from "./controls";
-import { ColumnChooser, keepHidden, keptHidden } from "./column_chooser";
+import { ColumnChooser, useHidden } from "./column_chooser";
 import { Icon } from "./icons";
 
 export type SortValue = string | number | null | undefined;
@@ -30,6 +30,7 @@ export interface Sort {
 
 export interface TableProps<R> {
   caption: string; // for screen readers; not visible
+  name?: string; // hidden columns are remembered by it, where the caption says a month or the like
   columns: Column<R>[];
   rows: R[];
   rowKey: (row: R, index: number) => string;
@@ -108,17 +109,13 @@ function moveRow(event: KeyboardEvent): void {
 
 export function Table<R>(props: TableProps<R>) {
   const { rows, rowKey, onRow } = props;
-  const [hiddenColumns, setHiddenColumns] = useState(() => keptHidden(props.caption));
+  const [hiddenColumns, choose] = useHidden(props.name ?? props.caption);
   const isChosen = props.columns.length >= CHOSEN_FROM;
   // The first column names the row, so it stays.
   const columns = useMemo(
     () => (isChosen ? props.columns.filter((column, index) => index === 0 || !hiddenColumns.includes(column.key)) : props.columns),
     [props.columns, hiddenColumns, isChosen],
   );
-  const choose = (keys: string[]) => {
-    setHiddenColumns(keys);
-    keepHidden(props.caption, keys);
-  };
   const [sort, setSort] = useState<Sort | null>(props.sort ?? null);
   const [shown, setShown] = useState(props.shown ?? SHOWN);
   const region = useRef<HTMLDivElement>(null);

@@ -31,6 +31,7 @@ export function RunsTab({ month }: { month: string }) {
     <Card flush>
       <Table
         caption={`Runs of ${monthName(month)}`}
+        name="Runs"
         columns={COLUMNS}
         rows={runs.rows}
         rowKey={(run) => `${run.cluster}/${run.number}`}

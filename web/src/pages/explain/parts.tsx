@@ -50,7 +50,7 @@ export function Parts({ answer, canNarrow }: { answer: Explanation; canNarrow: b
         ];
         return (
           <Card key={currency} title="What it is made of" note={currencies.length > 1 || converted.length > 0 ? `as billed, ${currency}` : undefined} flush>
-            <Table caption={`Parts in ${currency}`} columns={columns} rows={parts} rowKey={partName} />
+            <Table caption={`Parts in ${currency}`} name="Parts" columns={columns} rows={parts} rowKey={partName} />
           </Card>
         );
       })}
