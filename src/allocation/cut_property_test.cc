@@ -76,6 +76,11 @@ class CutWorld {
     for (const Posting& posting : allocation->postings) {
       const std::string day = to_text(Instant(posting.day)).substr(0, 10);
       const std::string who = posting.workload.empty() ? "(idle)" : posting.workload.text();
+      // What a holder requests and is not charged for may be requested again, by a pool: then the
+      // time that is left to nobody is known charge by charge, and not instant by instant.
+      const bool is_by_usage =
+          policy.basis.kind == Basis::Kind::kUsage || policy.basis.kind == Basis::Kind::kBlend;
+      if (posting.workload.empty() && !usages.empty() && is_by_usage) continue;
       sums[day + " " + who] += posting.gpu_time.count();
       if (usages.empty()) continue;
       const bool is_idle = posting.kind == PostingKind::kHeldIdle;

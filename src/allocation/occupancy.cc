@@ -206,14 +206,10 @@ class MachineSharing {
       at_most += each.units;
     }
     out_.requested = all;
-    const bool may_be_taken_again = pool_takes_ && out_.unbilled[kCompute] > 0;
-    if (at_most <= compute && !may_be_taken_again) return;
+    if (at_most <= compute) return;
     const Steps capacity = while_present(segment_, present_, compute);
-    const Steps rest = divide_capacity(segment_, capacity, requests_).residual;
-    out_.requested = integral(segment_, capacity) - integral(segment_, rest);
-    if (may_be_taken_again) {
-      out_.requested_levels = sum_steps(std::array{&capacity}, std::array{&rest});
-    }
+    out_.requested = integral(segment_, capacity) -
+                     integral(segment_, divide_capacity(segment_, capacity, requests_).residual);
   }
 
   // Handles a GPU with holders of its own, a MIG layout or an outage. The GPU is taken out of the

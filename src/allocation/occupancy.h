@@ -62,9 +62,6 @@ struct MachineOccupancy {
   UInt128 requested = 0;
   std::vector<MachineHolder> holders;
   std::array<Steps, kAxes> left;  // the residual over time; only where a pool takes from it
-  // `requested` over time, where a pool may take again what holders requested and are not charged
-  // for; else empty.
-  Steps requested_levels;
 };
 
 // What a holder in a pool was given on one axis over a time in which that did not change.

@@ -275,22 +275,6 @@ PoolFractions::Time PoolFractions::requested(const PoolHolder& holder) {
   return {GpuTime::of(compute), MemoryTime::of(memory)};
 }
 
-UInt128 PoolFractions::free_compute(std::uint32_t machine) {
-  const Occupancy& occupancy = group_.occupancy;
-  const MachineOccupancy& here = occupancy.machines[machine];
-  CHECK(!here.requested_levels.empty(), "its requests are known by instant");
-  const Steps present = compute_present(occupancy, group_.fleet.machines()[machine]);
-  const Steps& taken = occupancy.node_groups[group_.node_group].taken[kCompute];
-  const Steps none = {{occupancy.segment.begin(), 0}};
-  const std::array also = {&present, &here.requested_levels, taken.empty() ? &none : &taken};
-  UInt128 total = 0;
-  for_each_moment(group_.free(kCompute), also, [&](const Moment& moment) {
-    const std::uint64_t used = moment.also[1] + part_here(moment, moment.also[2]);
-    if (moment.also[0] > used) total += UInt128{moment.also[0] - used} * moment.length_ms;
-  });
-  return total;
-}
-
 UInt128 PoolFractions::taken_compute() {
   const Steps* taken = &group_.occupancy.node_groups[group_.node_group].taken[kCompute];
   if (taken->empty()) return 0;

@@ -73,11 +73,6 @@ class PoolFractions {
   // The compute that all holders together are given on these machines.
   UInt128 taken_compute();
 
-  // The compute of a machine that nobody requested, by instant: where the pool takes again what a
-  // holder requested and is not charged for, that does not hide that the machine was free at
-  // another time. REQUIRES: these are one machine, whose requests it has by instant.
-  UInt128 free_compute(std::uint32_t machine);
-
  private:
   // Positions [first, last) of the node group's machines.
   using Run = std::pair<std::size_t, std::size_t>;

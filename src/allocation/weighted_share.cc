@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 #include <memory>
-#include <optional>
 #include <tuple>
 
 #include "allocation/fill_machines.h"
@@ -25,8 +24,6 @@ struct ChargedMachine {
   UInt128 pooled = 0;
   UInt128 pooled_compute = 0;
   UInt128 named = 0;  // the weight of holders that named the machine
-  // Its compute that nobody requested, where that is known by instant only.
-  std::optional<UInt128> free_compute = {};
 };
 
 // Charges whose machines are interchangeable: they differ in nothing but the machine.
@@ -57,8 +54,6 @@ struct IdleByReason {
   IdleCapacity stranded;
   IdleCapacity unbilled;
 };
-
-UInt128 rest_of(UInt128 whole, UInt128 taken) { return whole > taken ? whole - taken : 0; }
 
 class SegmentSharing {
  public:
@@ -165,7 +160,6 @@ class SegmentSharing {
         continue;
       for (ChargedMachine& billed : billed_machines) {
         billed.pooled = billed.pooled_compute = billed.named = 0;
-        billed.free_compute.reset();
         share_named(component, billed);
       }
       share_pooled(component, key.node_group, billed_machines);
@@ -293,26 +287,6 @@ class SegmentSharing {
       add_pool_time(here.requested(holders[i]), shares[i], *layer.front(), holders[i]);
     }
     fill_compute(here.taken_compute(), layer);
-    if (!is_taken_again(machines)) return;
-    for (ChargedMachine* billed : layer) {
-      billed->free_compute = free_compute(group_index, billed->machine);
-    }
-  }
-
-  // Whether the pool may take again what a holder of one of the machines requested and is not
-  // charged for.
-  bool is_taken_again(std::span<const std::uint32_t> machines) const {
-    return std::any_of(machines.begin(), machines.end(), [&](std::uint32_t machine) {
-      return !occupancy_.machines[machine].requested_levels.empty();
-    });
-  }
-
-  // The compute of a machine that neither its holders nor the pool requested, by instant.
-  UInt128 free_compute(std::uint32_t node_group, std::uint32_t machine) {
-    PoolFractions alone(pool_group(node_group), std::span(&machine, 1));
-    const MachineOccupancy& here = occupancy_.machines[machine];
-    if (!here.requested_levels.empty()) return alone.free_compute(machine);
-    return rest_of(here.capacity[kCompute], here.requested + alone.taken_compute());
   }
 
   // The weights of the holders in the pool on these machines, at most `room` in all.
@@ -424,9 +398,9 @@ class SegmentSharing {
     WeightedShare idle =
         share(billed.charge, component, PostingKind::kUnallocated, occupancy_.segment);
     idle.machine = billed.machine;
-    const UInt128 free = billed.free_compute.value_or(rest_of(machine.capacity[kCompute], compute));
-    add_idle(idle, capacity - taken, idle_by_reason(machine, component, weights),
-             carries ? free : 0);
+    add_idle(
+        idle, capacity - taken, idle_by_reason(machine, component, weights),
+        carries && machine.capacity[kCompute] > compute ? machine.capacity[kCompute] - compute : 0);
   }
 
   // Divides an idle weight by its reasons, each with its part of the idle GPU time; what is left of
@@ -476,7 +450,7 @@ class SegmentSharing {
 
   void share_pool_component(const ChargeSegment& at, const ResolvedCharge& resolved,
                             Component component, bool carries) {
-    UInt128 room = 0, taken = 0, free = 0;
+    UInt128 room = 0, taken = 0, capacity = 0, compute = 0;
     IdleByReason idle;
     std::map<std::uint32_t, WeightedShare> pooled;  // by holding
     // Whose time charges of their own carry.
@@ -485,7 +459,7 @@ class SegmentSharing {
       return !std::binary_search(elsewhere.begin(), elsewhere.end(), machine);
     };
     for (const std::uint32_t node_group : resolved.node_groups) {
-      UInt128 group_named = 0, group_capacity = 0, capacity = 0, compute = 0;
+      UInt128 group_named = 0, group_capacity = 0;
       std::vector<std::uint32_t> machines;  // whose time this charge carries
       for (const std::uint32_t machine : fleet_.node_groups()[node_group].nodes) {
         const MachineOccupancy& here = occupancy_.machines[machine];
@@ -511,17 +485,9 @@ class SegmentSharing {
       room += group_capacity;
       taken += group_named;
       taken += share_pool_holders(at, component, node_group, group_capacity - group_named, pooled);
-      if (!carries) continue;
-      if (occupancy_.node_groups[node_group].holders.empty()) {
-        free += rest_of(capacity, compute);
-        continue;
-      }
+      if (!carries || occupancy_.node_groups[node_group].holders.empty()) continue;
       PoolFractions fractions(pool_group(node_group), machines);
-      if (is_taken_again(machines)) {
-        for (const std::uint32_t machine : machines) free += free_compute(node_group, machine);
-      } else {
-        free += rest_of(capacity, compute + fractions.taken_compute());
-      }
+      compute += fractions.taken_compute();
       for (const PoolHolder& part : occupancy_.node_groups[node_group].holders) {
         const PoolFractions::Time time = fractions.requested(part);
         WeightedShare& held = pooled.at(part.holding);
@@ -534,7 +500,7 @@ class SegmentSharing {
     }
     CHECK(taken <= room, "no more is given than there is");
     add_idle(share(at.charge, component, PostingKind::kUnallocated, occupancy_.segment),
-             room - taken, idle, free);
+             room - taken, idle, carries && capacity > compute ? capacity - compute : 0);
   }
 
   // Adds the holders in the pool, of one node group, and returns their weight, at most `room`.

@@ -201,8 +201,8 @@ Result<FileParser> open_grid_engine(const InputFormat&, const ParserInput& input
 
 Result<FileParser> open_qacct(const InputFormat&, const ParserInput& input) {
   return open_accounting(input, grid_engine::read_qacct_record,
-                         {"record is of a task of a parallel job, whose own record has it",
-                          "records are of tasks of parallel jobs, whose own records have them"},
+                         {"record is the total, or of a task of a parallel job, and holds nothing",
+                          "records are of tasks of parallel jobs, or the total, and hold nothing"},
                          grid_engine::is_qacct_separator);
 }
 

@@ -32,12 +32,11 @@ struct Statistic {
 };
 constexpr Statistic kUtilisation{"XPUM_STATS_GPU_UTILIZATION", 10'000, 100, true};  // percent
 constexpr Statistic kMemoryUsed{"XPUM_STATS_MEMORY_USED", 1, std::int64_t{1} << 46, false};
-constexpr Statistic kPower{"XPUM_STATS_POWER", 1000, 100'000, false};                   // watts
-constexpr Statistic kEnergy{"XPUM_STATS_ENERGY", 1, 1'000'000'000'000'000'000, false};  // mJ
+constexpr Statistic kPower{"XPUM_STATS_POWER", 1000, 100'000, false};  // watts
 
 struct Seen {
   std::string uuid, model;
-  std::optional<std::uint64_t> memory_total, memory_used, util, power, energy;
+  std::optional<std::uint64_t> memory_total, memory_used, util, power;
   std::optional<Instant> at;
   bool has_reading = false;
   std::string mistake;  // the first
@@ -105,10 +104,7 @@ class Reader {
     seen.has_reading = true;
     if (const auto end = parse_instant(text_of(member(entry, "end")))) seen.at = *end;
     const std::pair<const Statistic*, std::optional<std::uint64_t>*> all[] = {
-        {&kUtilisation, &seen.util},
-        {&kMemoryUsed, &seen.memory_used},
-        {&kPower, &seen.power},
-        {&kEnergy, &seen.energy}};
+        {&kUtilisation, &seen.util}, {&kMemoryUsed, &seen.memory_used}, {&kPower, &seen.power}};
     for (const auto& [statistic, into] : all) {
       if (whole) *into = value_in(*whole, *statistic, seen);
       if (!*into && tiles) *into = value_of_tiles(*tiles, *statistic, seen);
@@ -199,7 +195,7 @@ Result<void> add_facts(std::uint64_t index, const Seen& seen, const Options& opt
                            .to = {},
                            .id = {},
                            .source = {}});
-  if (!seen.util && !seen.memory_used && !seen.power && !seen.energy) return {};
+  if (!seen.util && !seen.memory_used && !seen.power) return {};
   document.usages.push_back({.cluster = options.cluster,
                              .node = options.node,
                              .gpu = gpu,
@@ -213,7 +209,7 @@ Result<void> add_facts(std::uint64_t index, const Seen& seen, const Options& opt
                              .memory_used_bytes = seen.memory_used,
                              .memory_total_bytes = seen.memory_total,
                              .power_milliwatts = seen.power,
-                             .energy_millijoules = seen.energy,
+                             .energy_millijoules = std::nullopt,
                              .workload = WorkloadId(""),
                              .id = {},
                              .source = {}});

@@ -2,11 +2,11 @@
 //
 //   xpu-smi discovery -j        number, UUID and model of each GPU
 //   xpu-smi discovery -d 0 -j   the same of one, and its memory
-//   xpu-smi stats -d 0 -j       utilisation, memory, power and the counter of energy, by number
+//   xpu-smi stats -d 0 -j       utilisation, memory and power, by number
 //
 // A document is several of these, one after another: `stats` knows a GPU by its number alone, so
 // `discovery` stands before it. A GPU of several tiles is one GPU: where a value is told of its
-// tiles only, utilisation is their mean, and memory, power and energy are their sums, as the
+// tiles only, utilisation is their mean, and memory and power are their sums, as the
 // program's guide defines those of the device (intel/xpumanager, doc/smi_user_guide.md).
 //
 // Intel makes a UUID of a device's type and place in its machine, so that GPUs of two nodes may

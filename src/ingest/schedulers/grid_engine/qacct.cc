@@ -71,8 +71,15 @@ std::string iso_of(std::string_view text) {
                      words[0].substr(3, 2), words[1].substr(0, words[1].find('.')));
 }
 
-// Milliseconds of Unix time as the accounting file would have them, whole seconds; "0" where there
-// is none ("-/-").
+// The milliseconds of "03/27/2020 22:06:57.680", as Univa prints times.
+std::uint64_t milliseconds_of(std::string_view text) {
+  const std::size_t point = text.rfind('.');
+  if (point == std::string_view::npos || text.size() != point + 4) return 0;
+  return accounting::whole_number(text.substr(point + 1)).value_or(0);
+}
+
+// Unix time as the accounting file has it, so that both are one job: in seconds, of Univa in
+// milliseconds; "0" where there is none ("-/-").
 Read<std::string> time_of_value(const Values& values, std::string_view name,
                                 const Options& options) {
   const std::string_view text = value_of(values, name);
@@ -90,7 +97,8 @@ Read<std::string> time_of_value(const Values& values, std::string_view name,
                                "of the two; import the accounting file",
                                printable_text(text, 60), options.zone.name()));
   }
-  return std::to_string(unix_ms(*earlier) / 1000);
+  if (text.find('.') == std::string_view::npos) return std::to_string(unix_ms(*earlier) / 1000);
+  return std::to_string(unix_ms(*earlier) + static_cast<std::int64_t>(milliseconds_of(text)));
 }
 
 // "7.582s" is 7.582; "15  : in epilog" and "137  (Killed)" are 15 and 137.
@@ -130,6 +138,12 @@ bool is_qacct(std::string_view beginning) {
 Read<std::optional<accounting::Run>> read_qacct_record(std::string_view record,
                                                        const Options& options) {
   const Values values = values_of(record);
+  // After its last record qacct draws a line under the titles of the totals, which are numbers.
+  const auto begin = record.find_first_not_of(" \t\r\n");
+  if (begin != std::string_view::npos &&
+      record.find_first_not_of(" \t\r\n0123456789.") == std::string_view::npos) {
+    return std::optional<accounting::Run>();
+  }
   if (!values.contains("jobnumber") || !values.contains("qname")) {
     return mistake("", "it has no qname or jobnumber: it is cut off, or no record of qacct -j");
   }

@@ -48,17 +48,19 @@ TEST(Qacct, ARecordIsAHoldingInTheClustersTime) {
   const std::string job = fmt::format(
       "7 nodes n68=2 2020-03-27T21:06:57Z/2020-03-27T21:07:37Z cpu=1000 {}", kQacctLabels);
   EXPECT_EQ(read_qacct("$ qacct -j 7\n" + text_of({})), job);
-  EXPECT_EQ(read_qacct(text_of({}) + text_of({.task = "3"}) + "Total System Usage\n"),
-            job + "7[3]" + job.substr(1));
+  EXPECT_EQ(read_qacct(text_of({}) + text_of({.task = "3"}) +
+                       "Total System Usage\n    WALLCLOCK         UTIME         STIME\n" +
+                       std::string(80, '=') + "\n           40         1.500         0.250\n"),
+            job + "7[3]" + job.substr(1) + "1 others\n");
   const auto used =
       accounting::read_all(read_qacct_record, text_of({}), 65'536, is_qacct_separator);
   ASSERT_EQ(used.outcomes.size(), 2U);
   EXPECT_EQ(used.outcomes[0].count, 7582U);
   EXPECT_EQ(used.outcomes[1].count, 6251U);  // 6.105 MB in KiB
-  // Univa's times, in which a job of a minute has parts of seconds.
+  // Univa's times, which have parts of seconds as in its accounting file.
   EXPECT_NE(
       read_qacct(text_of({.start = "03/27/2020 22:06:57.680", .end = "03/27/2020 22:07:37.020"}))
-          .find("2020-03-27T21:06:57Z/2020-03-27T21:07:37Z"),
+          .find("2020-03-27T21:06:57.680Z/2020-03-27T21:07:37.020Z"),
       std::string::npos);
   EXPECT_EQ(read_qacct(text_of({.start = "-/-", .end = "-/-"})), "7 jobs_never_started\n");
   EXPECT_TRUE(is_qacct(text_of({})));

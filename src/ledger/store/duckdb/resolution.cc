@@ -190,12 +190,18 @@ Result<Resolution> resolve_charges(duckdb::Connection& connection, const Resolut
 
 namespace {
 
+// core/ascii.h's lower_case(), in SQL, whose lower() changes other letters too.
+std::string ascii_lower_case(const std::string& column) {
+  return fmt::format("translate({}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')",
+                     column);
+}
+
 // ledger/delivery.h's cloud_of(), in SQL.
 std::string cloud_in_sql(const std::string& prefix) {
   std::string cloud = "CASE";
   for (const char* name : {"invoice_issuer_name", "service_provider_name"}) {
     for (const CloudName& known : kCloudNames) {
-      cloud += fmt::format(" WHEN starts_with(lower({}{}), '{}') THEN '{}'", prefix, name,
+      cloud += fmt::format(" WHEN starts_with({}, '{}') THEN '{}'", ascii_lower_case(prefix + name),
                            known.begins, known.cloud);
     }
   }
@@ -206,8 +212,9 @@ std::string cloud_in_sql(const std::string& prefix) {
 std::string scope_of(const std::string& prefix) {
   const std::string cloud = cloud_in_sql(prefix);
   const auto account = [&](std::string_view column) {
-    return fmt::format("CASE {0} WHEN '{1}' THEN lower({2}{3}) ELSE {2}{3} END", cloud, kAzureCloud,
-                       prefix, column);
+    const std::string text = prefix + std::string(column);
+    return fmt::format("CASE {} WHEN '{}' THEN {} ELSE {} END", cloud, kAzureCloud,
+                       ascii_lower_case(text), text);
   };
   std::string scope = fmt::format(
       "{0}billing_month || CASE {0}billing_account_id WHEN '' THEN ' issuer ' || "
