@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ingest/schedulers/slurm/recorded_usage.h"
 #include "ingest/schedulers/slurm/tres.h"
@@ -221,7 +223,7 @@ std::uint64_t read_step_peak_kib(element step) {
 }
 
 // A job's own total may be left at 0 where its steps have theirs, which add up to it.
-HostUsage read_usage(element job, simdjson::dom::array steps) {
+HostUsage read_usage(element job, std::span<const element> steps) {
   std::uint64_t cpu_us = read_cpu_us(job), of_steps_us = 0, peak_kib = 0;
   for (const element step : steps) {
     const std::uint64_t step_us = read_cpu_us(step);
@@ -317,11 +319,12 @@ std::expected<JsonJob, Rejection> read_json_job(element job) {
   record.elapsed_ms = fields.seconds_as_ms({"time", "elapsed"});
   record.suspended_ms = fields.seconds_as_ms({"time", "suspended"});
   record.tres = read_tres(fields);
-  if (const auto steps = find(job, {"steps"}); steps && steps->is_array()) {
-    const simdjson::dom::array list(*steps);
-    read.steps = list.size();
-    record.used = read_usage(job, list);
+  std::vector<element> steps;
+  if (const auto list = find(job, {"steps"}); list && list->is_array()) {
+    for (const element step : simdjson::dom::array(*list)) steps.push_back(step);
   }
+  read.steps = steps.size();
+  record.used = read_usage(job, steps);
   if (fields.rejection()) return std::unexpected(*fields.rejection());
   return read;
 }

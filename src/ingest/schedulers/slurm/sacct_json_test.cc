@@ -167,6 +167,26 @@ TEST(SacctJson, NotEveryJobHolds) {
                                       .steps = 2}));
 }
 
+// A job's own processor time, with steps or without; that of its steps where it has none.
+TEST(SacctJson, AJobTellsWhatItUsedWithoutSteps) {
+  const auto used_ms = [](const std::string& parts) {
+    const SacctReading read = read_json(document_of({job_with(parts)}), options_for(""));
+    EXPECT_EQ(read.error, "");
+    std::uint64_t sum = 0;
+    for (const Outcome& outcome : read.usage) {
+      if (outcome.measure == "cpu_used_core_ms") sum += outcome.count;
+    }
+    return sum;
+  };
+  const std::string own = R"("time":{"start":1700000000,"end":1700003600,"elapsed":3600,)"
+                          R"("total":{"seconds":12,"microseconds":500000}})";
+  const std::string step = R"({"time":{"total":{"seconds":7,"microseconds":0}}})";
+  EXPECT_EQ(used_ms(own + ","), 12'500U);
+  EXPECT_EQ(used_ms(own + R"(,"steps":null,)"), 12'500U);
+  EXPECT_EQ(used_ms(own + R"(,"steps":[)" + step + "],"), 12'500U);
+  EXPECT_EQ(used_ms(R"("steps":[)" + step + "," + step + "],"), 14'000U);
+}
+
 TEST(SacctJson, BadJobsAreKeptAsideAndGoodOnesAreRead) {
   const struct {
     std::string job;
