@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <random>
 #include <set>
@@ -834,6 +835,47 @@ TEST(Engine, SamplesOfKubernetesGoToTheirSinkAndIntoTheSnapshot) {
     ASSERT_TRUE(sender.send({{pod, {{kStart + 1'000, 1.0}}}}));
     sender.engine.reset();
   }
+}
+
+// What a container has in use is a level, and its processor time a counter, after a restart too.
+TEST(Engine, WhatContainersUseIsTheSameAfterARestart) {
+  const auto counts = [](bool is_restarted) {
+    const Folder folder;
+    World world(folder.path());
+    const auto open = [&] {
+      world.engine.reset();
+      EngineOptions options = options_for(folder.path(), &world.disk);
+      options.stream.classification.host_usage = telemetry::HostUsageSource::kCadvisor;
+      auto opened = Engine::open(std::move(options), world.clock);
+      ASSERT_TRUE(opened) << opened.error().message;
+      world.engine = std::move(*opened);
+    };
+    open();
+    const auto series = [](const std::string& metric) {
+      return std::vector<Label>{{"__name__", metric},  {"container", "main"}, {"cpu", "total"},
+                                {"id", "/kubepods/a"}, {"namespace", "ml"},   {"pod", "train-0"}};
+    };
+    for (int i = 0; i <= 8; ++i) {
+      const std::int64_t at = kStart + i * 30'000;
+      world.to(at);
+      EXPECT_TRUE(
+          world.send({{series("container_cpu_usage_seconds_total"), {{at, 100.0 + 15 * i}}},
+                      {series("container_memory_working_set_bytes"), {{at, 1024.0 * 2048}}}}));
+      if (i == 4) world.flush();  // writes the snapshot
+      if (i == 4 && is_restarted) open();
+    }
+    world.silence_until(kStart + 30 * kMinute);
+    EXPECT_EQ(world.ledger.conflicts, 0U);
+    std::map<std::string, std::uint64_t> sums;
+    for (const auto& [key, outcome] : world.ledger.outcomes) sums[outcome.measure] += outcome.count;
+    return sums;
+  };
+  const auto whole = counts(false);
+  ASSERT_TRUE(whole.contains("cpu_used_core_ms") && whole.contains("memory_used_kib_ms"));
+  EXPECT_EQ(whole.at("cpu_used_core_ms"), 120'000U);
+  // 2048 KiB of at least the four minutes that were measured.
+  EXPECT_GE(whole.at("memory_used_kib_ms"), 2048U * 4 * kMinute);
+  EXPECT_EQ(counts(true), whole);
 }
 
 // Bodies with late, repeated and mixed-up samples, flushes, failed imports and crashes at any
