@@ -22,5 +22,7 @@ inline std::array<std::pair<std::string_view, const FactCounts&>, 8> counts_by_k
            {"corrections", outcome.corrections},
            {"outcomes", outcome.outcomes}}};
 }
+std::array<std::pair<std::string_view, const FactCounts&>, 8> counts_by_kind(ImportOutcome&&) =
+    delete;
 
 }  // namespace pennyweight

@@ -71,12 +71,13 @@ struct Run {
   HostUsage used = {};
 };
 
-// The run that a job had over [begin, end], or that it never began, at the instant of its end.
-// An Error of the field `end_field` for times that can't be.
+// When a job began and ended, as far as its record says.
 struct RunTime {
   std::optional<Instant> begin;
   std::optional<Instant> end;
 };
+// The run that a job had over [begin, end], or that it never began, at the instant of its end.
+// An Error of the field `end_field` for times that can't be.
 Read<std::optional<Interval>> run_interval(const RunTime& time, const Options& options,
                                            std::string_view end_field);
 
