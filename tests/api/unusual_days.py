@@ -1,9 +1,9 @@
-"""The ledger of serving.py, in which one day of March costs four times as much as it did."""
+"""The ledger of serving.py, in which one day of March costs four times as much as it did, and another one eight times."""
 import csv
 
 import serving
 
-DAY = "2026-03-24"
+TIMES = {"2026-03-24": 4, "2026-03-28": 8}
 COSTS = ("BilledCost", "EffectiveCost", "ListCost", "ContractedCost")
 
 
@@ -17,8 +17,9 @@ def bill_with_an_unusual_day(folder):
             with open(bill, newline="") as file:
                 rows = list(csv.DictReader(file))
             for row in rows:
-                if row["ChargePeriodStart"].startswith(DAY):
-                    row.update({name: f"{float(row[name]) * 4:.6f}" for name in COSTS})
+                times = TIMES.get(row["ChargePeriodStart"][:10], 1)
+                if times != 1:
+                    row.update({name: f"{float(row[name]) * times:.6f}" for name in COSTS})
             with open(bill, "w", newline="") as file:
                 writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
                 writer.writeheader()

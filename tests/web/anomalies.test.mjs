@@ -84,6 +84,27 @@ describe('anomalies', {skip: !program && 'needs the program', timeout: 600_000},
     assert.deepEqual(await page.complaints(), []);
   });
 
+  test('a verdict is of the days as the list has them, which of a larger impact begin later', async (t) => {
+    const page = await somebody(t, 'team-lead-web');
+    const firsts = async (impact) => (await answer(page, `/anomalies?by=team&impact=${impact}`)).tables[0].rows.filter((row) => row.team === 'nlp').map((row) => row.first);
+    assert.ok((await firsts(50)).includes(DAY) && !(await firsts(50)).includes('2026-03-28'), String(await firsts(50)));
+    assert.ok((await firsts(400)).includes('2026-03-28'), String(await firsts(400)));
+    await page.goto('/anomalies?by=team&impact=50');
+    await settled(page, 'Anomalies');
+    await page.getByRole('button', {name: `Was it expected: nlp ${DAY}`}).click();
+    await page.getByRole('dialog').getByLabel('Reason').fill('Both runs');
+    const put = page.waitForRequest((request) => request.url().endsWith('/anomalies/verdicts'));
+    await page.getByRole('dialog').getByRole('button', {name: 'Keep'}).click();
+    assert.equal((await put).postDataJSON().impact, 50);
+    await until(page, () => document.querySelector('main').innerText.includes('Both runs'));
+    const {csrf} = await answer(page, '/session');
+    for (const [body, status] of [[{}, 404], [{impact: 50}, 404], [{impact: 400}, 201], [{impact: 0}, 422], [{impact: 1001}, 422], [{impact: 400, key: '(others)'}, 422]]) {
+      const answered = await page.request.post('/api/v1/anomalies/verdicts', {data: {by: 'team', key: 'nlp', first: '2026-03-28', expected: true, ...body}, headers: {'X-CSRF-Token': csrf}});
+      assert.equal(answered.status(), status, JSON.stringify(body));
+    }
+    assert.deepEqual(await page.complaints(), []);
+  });
+
   test('columns hidden of one dimension stay those of another', async (t) => {
     const page = await somebody(t, 'admin');
     await page.goto('/anomalies?by=team&impact=25');

@@ -6,7 +6,7 @@ Prints one line of JSON, {"url", "folder", "people": {name: password}}, and ends
 `full` is the ledger of tests/api/serving.py, with somebody of every role; `empty` is a first start; in
 `currencies` one node of `full` is billed in euros, and reports are in dollars; in `alerts` two budgets of
 `full` are used up, one receiver hears of it, and another can't be reached; in `running` invoices have VAT, and
-the month that still runs has a bill; in `unusual` one day costs four times as much; `large` and `wide` are companies of three clusters, six months and two currencies, with
+the month that still runs has a bill; in `unusual` one day costs four times as much, and one eight times; `large` and `wide` are companies of three clusters, six months and two currencies, with
 20 and 479 teams.
 """
 import http.server

@@ -13,6 +13,7 @@
 #include "core/plain_text.h"
 #include "insight/anomalies/verdict.h"
 #include "insight/queries/budget_query.h"
+#include "insight/queries/daily_costs.h"
 #include "server/access/principal.h"
 #include "server/anomaly_book/anomaly_book.h"
 #include "server/api/answers.h"
@@ -33,6 +34,8 @@ using server::Request;
 using server::Response;
 
 constexpr std::size_t kVerdictReasonBytesMax = 500;
+constexpr std::uint64_t kImpactPercent = 10;
+constexpr std::uint64_t kImpactPercentMax = 1000;
 
 // Whether the user sees all that the values of a dimension cost: of others they see a part, whose
 // unusual days are not those of the whole.
@@ -50,14 +53,16 @@ Result<std::vector<AnomalyVerdict>> verdicts_for(const Services& services,
   return services.anomaly_book->verdicts();
 }
 
-// An incident as its user sees it, by effective cost.
+// An incident as its user sees it, by effective cost. `impact_percent`: of the list that names it,
+// since of a smaller one it may begin earlier.
 Result<std::optional<FoundAnomaly>> find_incident(const Services& services, const Request& request,
-                                                  const IncidentName& name) {
+                                                  const IncidentName& name, int impact_percent) {
   ScopedQueries queries(services, request);
   queries.convert_to(services.config.currencies.report);
   AnomalyQuery query;
   query.costs.by = name.by;
   query.since = name.first;
+  query.rules.impact_percent = impact_percent;
   TRY(set_known_days(services, queries, std::nullopt, query.costs));
   const auto found =
       query_anomalies(query, services.config.policy,
@@ -81,7 +86,8 @@ Response get_anomalies(const Services& services, const Request& request) {
   query.cause = params.text("cause").value_or("");
   query.costs.filters = read_filters(params);
   query.costs.cost = params.choice("cost", {"effective", "billed", "list", "contracted"});
-  query.rules.impact_percent = static_cast<int>(params.number("impact", 1, 1000).value_or(10));
+  query.rules.impact_percent =
+      static_cast<int>(params.number("impact", 1, kImpactPercentMax).value_or(kImpactPercent));
   query.since = params.date("since");
   const auto today = params.date("today");
   const bool explains = params.boolean("explain").value_or(false);
@@ -113,6 +119,7 @@ Response post_anomaly_verdict(const Services& services, const Request& request) 
   const IncidentName name{body.text("by").value_or(""), body.required("key"), {}};
   const auto first = parse_date(body.required("first"));
   if (!first) body.reject("first", first.error().message);
+  const auto impact = body.number("impact", 1, kImpactPercentMax).value_or(kImpactPercent);
   if (!body.has("expected")) body.reject("expected", "missing");
   AnomalyVerdict verdict{.incident = {name.by, name.key, first.value_or(Date())},
                          .is_expected = body.boolean("expected").value_or(false),
@@ -123,6 +130,9 @@ Response post_anomaly_verdict(const Services& services, const Request& request) 
     body.reject("reason",
                 fmt::format("must be a text of at most {} bytes", kVerdictReasonBytesMax));
   }
+  if (name.key == kOtherKeys) {
+    body.reject("key", "stands for several values; name one of them");
+  }
   if (auto problem = params.problem()) return *std::move(problem);
   if (auto problem = body.problem()) return *std::move(problem);
   if (services.anomaly_book == nullptr) {
@@ -132,7 +142,7 @@ Response post_anomaly_verdict(const Services& services, const Request& request) 
     return problem(403, "Forbidden",
                    "You see a part of these costs only; say it of the dimension of your scope.");
   }
-  const auto found = find_incident(services, request, verdict.incident);
+  const auto found = find_incident(services, request, verdict.incident, static_cast<int>(impact));
   if (!found) return refusal(found.error());
   if (!*found) {
     return problem(404, "Not Found",

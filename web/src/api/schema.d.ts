@@ -3263,6 +3263,11 @@ export interface operations {
                     key: string;
                     /** @description The first of the days. */
                     first: components["schemas"]["Date"];
+                    /**
+                     * @description As it was asked for in the list that names the days.
+                     * @default 10
+                     */
+                    impact?: number;
                     expected: boolean;
                     reason?: string;
                 };

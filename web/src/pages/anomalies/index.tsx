@@ -105,7 +105,7 @@ export default function AnomaliesPage() {
           );
         }}
       </Loaded>
-      {judged && <PutVerdict incident={judged} by={by} onClose={() => judge(undefined)} onPut={() => { judge(undefined); found.reload(); }} />}
+      {judged && <PutVerdict incident={judged} by={by} impact={impact} onClose={() => judge(undefined)} onPut={() => { judge(undefined); found.reload(); }} />}
     </div>
   );
 }

@@ -11,7 +11,7 @@ import type { Incident } from "./read";
 type Answer = "yes" | "no";
 const ANSWERS: { key: Answer; title: string }[] = [{ key: "yes", title: "Expected" }, { key: "no", title: "Not expected" }];
 
-export function PutVerdict({ incident, by, onPut, onClose }: { incident: Incident; by: string; onPut: () => void; onClose: () => void }) {
+export function PutVerdict({ incident, by, impact, onPut, onClose }: { incident: Incident; by: string; impact: string; onPut: () => void; onClose: () => void }) {
   const [answer, choose] = useState<Answer>("yes");
   const [reason, setReason] = useState("");
   const [busy, setBusy] = useState(false);
@@ -20,7 +20,7 @@ export function PutVerdict({ incident, by, onPut, onClose }: { incident: Inciden
     event.preventDefault();
     setBusy(true);
     setError(undefined);
-    post("/anomalies/verdicts", { by, key: incident.key, first: incident.first, expected: answer === "yes", reason: reason.trim() })
+    post("/anomalies/verdicts", { by, key: incident.key, first: incident.first, impact: Number(impact), expected: answer === "yes", reason: reason.trim() })
       .then(() => {
         toast(answer === "yes" ? "Kept: nobody is told of these days, nor of smaller ones like them." : "Kept: people are told of days like these.");
         onPut();
