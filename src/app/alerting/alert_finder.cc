@@ -158,8 +158,10 @@ void AlertFinder::reconcile(Instant now) {
 // All charges of two months are read for them, and bills come once a day.
 void AlertFinder::look_at_purchases(Date today, Instant now) {
   if (!is_due(purchases_read_, kReconcileEvery, now)) return;
-  purchases_read_ = now;
   purchases_ = {};
+  // After a query that failed, as while an import holds the ledger, the next look asks again.
+  purchases_read_.reset();
+  bool is_known = true;
   const auto add = [&](const std::vector<AlertCondition>& more) {
     purchases_.conditions.insert(purchases_.conditions.end(), more.begin(), more.end());
   };
@@ -173,16 +175,20 @@ void AlertFinder::look_at_purchases(Date today, Instant now) {
       add(commitment_conditions(*uses, today, config_.alerts));
     } else {
       purchases_.unknown = {{"commitment_expires"}, {"commitment_underused"}};
+      is_known = false;
     }
   }
-  if (!sources_.spot || !is_on("spot_interrupted")) return;
-  const auto uses = sources_.spot();
-  report("spot nodes", uses ? nullptr : &uses.error());
-  if (uses) {
-    add(spot_conditions(*uses, config_.alerts.thresholds.spot_percent));
-  } else {
-    purchases_.unknown.push_back({"spot_interrupted"});
+  if (sources_.spot && is_on("spot_interrupted")) {
+    const auto uses = sources_.spot();
+    report("spot nodes", uses ? nullptr : &uses.error());
+    if (uses) {
+      add(spot_conditions(*uses, config_.alerts.thresholds.spot_percent));
+    } else {
+      purchases_.unknown.push_back({"spot_interrupted"});
+      is_known = false;
+    }
   }
+  if (is_known) purchases_read_ = now;
 }
 
 // Those that people set can be unreadable for a while: nothing is known of them then.

@@ -82,6 +82,11 @@ class AlertFinderTest : public testing::Test {
            ReconcileResult result;
            result.months.push_back({.month = "2026-03", .totals = {totals}, .lines = {}});
            return result;
+         },
+         .commitments = [this]() -> Result<std::vector<CommitmentUse>> {
+           ++purchases_read_;
+           if (purchases_fail_) return fail(ErrorCode::kIo, "the ledger is in use");
+           return std::vector<CommitmentUse>();
          }},
         log_);
   }
@@ -106,6 +111,8 @@ class AlertFinderTest : public testing::Test {
   bool fails_ = false;
   std::uint64_t lines_off_ = 0;
   int reconciled_ = 0;
+  bool purchases_fail_ = false;
+  int purchases_read_ = 0;
 };
 
 TEST_F(AlertFinderTest, WhatIsUsedIsToldWithoutAPrice) {
@@ -181,6 +188,19 @@ TEST_F(AlertFinderTest, ALedgerThatIsOffIsReconciledAgainAfterARun) {
   ++version_;
   EXPECT_THAT(rules(finder), testing::IsEmpty());
   EXPECT_EQ(reconciled_, 2);
+}
+
+TEST_F(AlertFinderTest, PurchasesThatCannotBeReadAreReadAgain) {
+  AlertFinder finder = this->finder();
+  purchases_fail_ = true;
+  rules(finder);
+  now_ += minutes(1);
+  purchases_fail_ = false;
+  rules(finder);
+  EXPECT_EQ(purchases_read_, 2);
+  now_ += minutes(1);
+  rules(finder);
+  EXPECT_EQ(purchases_read_, 2) << "an hour has not passed";
 }
 
 TEST(RuleSettings, ARuleThatIsOffSilencesNoOther) {

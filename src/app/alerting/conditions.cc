@@ -384,7 +384,7 @@ std::vector<AlertCondition> commitment_conditions(std::span<const CommitmentUse>
          .scope = fmt::format("{} {}", use->id, key.second.text()),
          .subject = use->id,
          .summary = fmt::format(
-             "{}.{} % of commitment {} were used in {}: {} of {} paid for nothing", shown / 10,
+             "{}.{} % of commitment {} was used in {}: {} of {} paid for nothing", shown / 10,
              shown % 10, use->id, use->month, figure(use->unused), figure(whole)),
          .is_repeated = false});
   }

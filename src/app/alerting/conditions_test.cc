@@ -117,7 +117,7 @@ TEST(Conditions, CommitmentsThatAreNotUsedOrEndSoon) {
   EXPECT_THAT(rules({full}, today, config), testing::IsEmpty());
   // A week of March counts in the place of February.
   const std::string fell =
-      "commitment_underused 89.9 % of commitment sp-1 were used in 2026-03: 101.00 USD of 1,000.00 "
+      "commitment_underused 89.9 % of commitment sp-1 was used in 2026-03: 101.00 USD of 1,000.00 "
       "USD paid for nothing";
   EXPECT_THAT(rules({full, use_of("2026-03", 899, 101, "2026-03-08T00:00:00Z")}, today, config),
               testing::ElementsAre(fell));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "core/split.h"
 
 namespace pennyweight {
 namespace {
@@ -45,14 +46,14 @@ Int128 relative_distance(Int128 distance, Money expected) {
 }
 
 std::int64_t score_of(Int128 distance, Int128 deviation) {
-  constexpr Int128 kBound = 1'000'000'000'000;
   if (distance == 0) return 0;
-  if (deviation == 0) return distance < 0 ? -kBound : kBound;
+  if (deviation == 0) return distance < 0 ? -kScoreBound : kScoreBound;
   // 674.5 x distance / deviation, in units that fit.
   const UInt128 quotient = multiply_divide(static_cast<UInt128>(size_of(distance)), 6745,
                                            static_cast<UInt128>(deviation))
                                .quotient;
-  if (quotient > static_cast<UInt128>(kBound)) return distance < 0 ? -kBound : kBound;
+  if (quotient > static_cast<UInt128>(kScoreBound))
+    return distance < 0 ? -kScoreBound : kScoreBound;
   const auto score = static_cast<std::int64_t>((quotient + 5) / 10);
   return distance < 0 ? -score : score;
 }
@@ -71,6 +72,10 @@ std::vector<Money> comparable_days(std::span<const Money> days, const std::vecto
 }
 
 }  // namespace
+
+Money Incident::impact_per_day() const {
+  return split(impact(), std::vector<Weight>(last - first + 1, 1)).front();
+}
 
 Deviation measure_deviation(std::span<const Money> history, Money value) {
   CHECK(!history.empty(), "a day is compared with other days");

@@ -19,6 +19,9 @@
 
 namespace pennyweight {
 
+// No score is larger: one of it says no more than that the history is too even for a measure.
+inline constexpr std::int64_t kScoreBound = 1'000'000'000'000;
+
 // What a day is compared with.
 struct Deviation {
   Money expected;                // the median of the history
@@ -44,6 +47,7 @@ struct Incident {
   Money actual;  // of its days together
   Money expected;
   Money impact() const { return actual - expected; }
+  Money impact_per_day() const;  // the mean
   std::int64_t score_milli = 0;  // the largest of its days, with its sign
   bool is_open = false;          // it lasts until the last day of the series
 };

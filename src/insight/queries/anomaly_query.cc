@@ -84,13 +84,12 @@ Result<std::vector<CostAndTime>> causes_of(const AnomalyQuery& params, const Pol
 
 std::string describe(const FoundAnomaly& found) {
   const auto days = (found.last - found.first).count() + 1;
-  const auto per_day =
-      split(found.incident.impact(), std::vector<Weight>(static_cast<std::size_t>(days), 1));
-  std::string text = fmt::format("{}: {} a day {} {}", found.key, money_text(per_day.front()),
-                                 found.is_open ? "since"
-                                 : days == 1   ? "on"
-                                               : "from",
-                                 to_text(found.first));
+  std::string text =
+      fmt::format("{}: {} a day {} {}", found.key, money_text(found.incident.impact_per_day()),
+                  found.is_open ? "since"
+                  : days == 1   ? "on"
+                                : "from",
+                  to_text(found.first));
   if (!found.is_open && days > 1) text += fmt::format(" to {}", to_text(found.last));
   if (!found.causes.empty() && found.causes.front().key != "(all)" &&
       found.causes.front().key != found.key) {
@@ -119,7 +118,8 @@ Result<std::vector<FoundAnomaly>> query_anomalies(const AnomalyQuery& params, co
           false,    {},    {}};
       if (params.costs.filters.empty() && params.costs.cost == "effective") {
         const IncidentName name{params.costs.by, part.key, first};
-        const auto* verdict = judge_incident(params.verdicts, name, incident.score_milli);
+        const auto* verdict = judge_incident(params.verdicts, name,
+                                             {incident.score_milli, incident.impact_per_day()});
         anomaly.is_expected = verdict != nullptr && verdict->is_expected;
         anomaly.verdict = verdict_text(verdict, name);
       }

@@ -157,6 +157,12 @@ void add_live(BudgetFacts& facts, const Budget& budget, const LiveCost& live, Da
 
 void add_committed(const LiveCost& live, BudgetStatus& status) {
   status.committed = live.committed;
+  if (live.without_price > 0) {
+    status.notes.push_back(fmt::format(
+        "what {} with a time limit, but without a price in {}, will cost is not in what is "
+        "committed",
+        counted(live.without_price, "running workload"), status.amount.currency().text()));
+  }
   if (!live.committed) return;
   if (live.without_limit > 0) {
     status.notes.push_back(

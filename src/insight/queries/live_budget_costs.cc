@@ -24,7 +24,12 @@ std::string live_value(const LiveRow& row, const std::string& dimension) {
   return std::string(row.share().dimensions.find(dimension).value_or(""));
 }
 
-bool is_known_live(const SummaryFilter& filter) {
+// Rows have no tags of the bill, but where a rule of the policy sets a dimension of such a name.
+bool is_known_live(const SummaryFilter& filter, const Policy& policy) {
+  if (is_tag_dimension(filter.dimension)) {
+    return std::ranges::find(policy.dimensions, filter.dimension, &DimensionRule::dimension) !=
+           policy.dimensions.end();
+  }
   return filter.dimension == "cluster" ||
          std::ranges::find(kBuiltInDimensions, filter.dimension) == std::end(kBuiltInDimensions);
 }
@@ -36,7 +41,7 @@ bool lets_pass(const SummaryFilter& filter, const LiveRow& row) {
 
 // Labels of Slurm's jobs say how long they may run.
 std::optional<Instant> limit_of(const LiveRow& row) {
-  if (row.is_unallocated || !row.runs || !row.hour) return std::nullopt;
+  if (row.is_unallocated || !row.runs) return std::nullopt;
   const LiveShare& share = row.share();
   const auto limit = share.labels.find("time_limit_minutes");
   if (!limit || !share.since) return std::nullopt;
@@ -98,7 +103,10 @@ std::optional<LiveCost> LiveBudgetCosts::of(const Budget& budget) const {
     if (!parsed) return std::nullopt;
     filters.insert(filters.end(), parsed->begin(), parsed->end());
   }
-  if (!std::ranges::all_of(filters, is_known_live)) return std::nullopt;
+  if (!std::ranges::all_of(filters,
+                           [&](const auto& filter) { return is_known_live(filter, policy_); })) {
+    return std::nullopt;
+  }
   LiveCost live{.today = Money::zero(budget.currency())};
   std::optional<Money> today;
   std::optional<Money>& month = live.month;
@@ -115,6 +123,10 @@ std::optional<LiveCost> LiveBudgetCosts::of(const Budget& budget) const {
     add(today, row.cost_today);
     add(month, row.cost_month);
     if (may_run_until_[number]) {
+      if (!row.hour || row.hour->currency() != budget.currency()) {
+        ++live.without_price;
+        return;
+      }
       add(live.committed, committed_until(number, end));
     } else if (row.runs && !row.is_unallocated) {
       ++live.without_limit;

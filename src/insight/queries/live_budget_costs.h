@@ -26,7 +26,9 @@ struct LiveCost {
   // What running work with a time limit will still cost in the budget's period, if it runs as long
   // as it may; nothing where no running work has a limit and a price.
   std::optional<Money> committed = {};
-  std::uint64_t without_limit = 0;  // running workloads that are not in it
+  // Running workloads that are not in it.
+  std::uint64_t without_limit = 0;
+  std::uint64_t without_price = 0;  // with a limit, but no price in the budget's currency
 };
 
 // The rows of a view, read once for all budgets. One thread at a time uses it.

@@ -13,6 +13,7 @@
 #include "core/try.h"
 #include "ledger/holding.h"
 #include "ledger/node.h"
+#include "reporting/unit_cost_jobs.h"
 
 namespace pennyweight {
 namespace {
@@ -94,7 +95,8 @@ Result<std::vector<SpotUse>> query_spot_use(Store& store, std::span<const JoinRu
     TRY(store.scan_holdings(cluster, window, [&](std::span<const Holding> batch) {
       for (const Holding& holding : batch) {
         const auto* on_nodes = std::get_if<OnNodes>(&holding.placement);
-        if (on_nodes == nullptr) continue;
+        // Work that completed was not stopped, even if its node goes right after it.
+        if (on_nodes == nullptr || attempt_end(holding) == AttemptEnd::kUseful) continue;
         for (const OnNodes::NodeDevices& part : on_nodes->parts) {
           const auto ended = gone.find({cluster, part.node});
           if (ended == gone.end() || holding.held.begin() >= ended->second) continue;

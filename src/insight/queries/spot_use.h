@@ -22,7 +22,7 @@ struct SpotUse {
 
 // By cluster; those with spot nodes only. A node is one of spot if the bill of this month or the
 // last one says so; one that is not billed yet is not known. It was taken back if it ended, did not
-// go on under its name, and work on it ended within two minutes.
+// go on under its name, and work on it that did not complete ended within two minutes.
 Result<std::vector<SpotUse>> query_spot_use(Store& store, std::span<const JoinRule> join_rules,
                                             Instant now);
 

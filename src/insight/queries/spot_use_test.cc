@@ -71,10 +71,13 @@ struct Purchases {
 TEST(SpotUse, NodesThatEndedUnderTheirWork) {
   Purchases of;
   constexpr std::string_view kBegin = "2026-03-18T00:00:00Z";
-  // Taken back; ended after its work; goes on under another fact; ended two days ago; runs; on
-  // demand.
+  // Taken back; ended when its work had completed; ended after its work; goes on under another
+  // fact; ended two days ago; runs; on demand.
   of.node("back", kBegin, "2026-03-20T09:00:00Z");
   of.work("back", "2026-03-20T01:00:00Z", "2026-03-20T08:59:10Z");
+  of.node("done", kBegin, "2026-03-20T09:00:00Z");
+  of.work("done", "2026-03-20T01:00:00Z", "2026-03-20T08:59:30Z");
+  ASSERT_TRUE(of.holdings.back().labels.set("state", "COMPLETED"));
   of.node("idle", kBegin, "2026-03-20T09:00:00Z");
   of.work("idle", "2026-03-20T01:00:00Z", "2026-03-20T08:00:00Z");
   of.node("again", kBegin, "2026-03-20T09:00:00Z");
@@ -85,13 +88,13 @@ TEST(SpotUse, NodesThatEndedUnderTheirWork) {
   of.node("runs", kBegin, "");
   of.node("demand", kBegin, "2026-03-20T09:00:00Z");
   of.work("demand", kBegin, "2026-03-20T09:00:00Z");
-  for (const char* name : {"back", "idle", "again", "old", "runs"}) of.spot(name);
+  for (const char* name : {"back", "done", "idle", "again", "old", "runs"}) of.spot(name);
   of.charges.push_back(line_of("i-demand", kBegin, 10));
   of.append();
   const auto uses = query_spot_use(*of.store, {}, at("2026-03-20T12:00:00Z"));
   ASSERT_TRUE(uses) << uses.error().message;
   ASSERT_EQ(uses->size(), 1u);
-  EXPECT_EQ(uses->front().nodes, 4u);
+  EXPECT_EQ(uses->front().nodes, 5u);
   EXPECT_EQ(uses->front().interrupted, std::vector{NodeId("back")});
   const auto later = query_spot_use(*of.store, {}, at("2026-03-22T12:00:00Z"));
   ASSERT_TRUE(later);

@@ -7,10 +7,13 @@
 #include <string_view>
 #include <utility>
 
+#include "core/decimal.h"
 #include "core/files/disk.h"
 #include "core/files/file_lock.h"
 #include "core/json_text.h"
+#include "core/money.h"
 #include "core/try.h"
+#include "insight/anomalies/anomaly.h"
 
 namespace pennyweight {
 namespace {
@@ -18,12 +21,17 @@ namespace {
 constexpr std::uint64_t kVerdictBytesMax = 8u << 20;
 
 std::string verdict_line(const AnomalyVerdict& one) {
+  const auto& per_day = one.size.per_day;
+  const std::string money =
+      per_day ? fmt::format("\"per_day\": \"{}\", \"currency\": \"{}\", ",
+                            to_text(per_day->amount()), per_day->currency().text())
+              : "";
   return fmt::format(
-      "{{\"at\": {}, \"who\": {}, \"by\": {}, \"key\": {}, \"first\": {}, \"score\": {}, "
-      "\"expected\": {}, \"reason\": {}}}\n",
+      "{{\"at\": {}, \"who\": {}, \"by\": {}, \"key\": {}, \"first\": {}, \"score\": {}, {}"
+      "\"expected\": {}, \"teaches\": {}, \"reason\": {}}}\n",
       json_string(to_text(one.at)), json_string(one.who), json_string(one.incident.by),
-      json_string(one.incident.key), json_string(to_text(one.incident.first)), one.score_milli,
-      one.is_expected, json_string(one.reason));
+      json_string(one.incident.key), json_string(to_text(one.incident.first)), one.size.score_milli,
+      money, one.is_expected, one.teaches, json_string(one.reason));
 }
 
 Result<AnomalyVerdict> parse_verdict(simdjson::dom::parser& parser, std::string_view line) {
@@ -42,11 +50,23 @@ Result<AnomalyVerdict> parse_verdict(simdjson::dom::parser& parser, std::string_
   one.incident.key = text("key");
   const std::string first = text("first");
   one.reason = text("reason");
-  is_sound = is_sound && object["score"].get(one.score_milli) == simdjson::SUCCESS &&
+  is_sound = is_sound && object["score"].get(one.size.score_milli) == simdjson::SUCCESS &&
              object["expected"].get(one.is_expected) == simdjson::SUCCESS;
+  // Books that are older say neither; such a verdict teaches nothing.
+  const bool has_money = !object["per_day"].error() || !object["currency"].error();
+  const std::string amount = is_sound && has_money ? text("per_day") : "";
+  const std::string currency = is_sound && has_money ? text("currency") : "";
+  is_sound = is_sound && one.size.score_milli <= kScoreBound &&
+             one.size.score_milli >= -kScoreBound &&
+             (object["teaches"].error() == simdjson::NO_SUCH_FIELD ||
+              object["teaches"].get(one.teaches) == simdjson::SUCCESS);
   if (!is_sound) return fail(ErrorCode::kBadFile, "this is no verdict on unusual days");
   one.at = TRY(parse_instant(at));
   one.incident.first = TRY(parse_date(first));
+  if (has_money) {
+    const Decimal exact = TRY(parse_exact_decimal(amount));
+    one.size.per_day = Money::from_decimal(exact, TRY(Currency::parse(currency)));
+  }
   return one;
 }
 
@@ -91,7 +111,9 @@ Result<void> AnomalyBook::add(const AnomalyVerdict& verdict,
   const std::lock_guard lock(mutex_);
   const FileLock others = TRY(FileLock::beside(path_));
   TRY(read());
-  const std::string line = verdict_line(verdict);
+  // A person's editor may have left the last line without its end.
+  const bool is_cut = !text_.empty() && text_.back() != '\n';
+  const std::string line = (is_cut ? "\n" : "") + verdict_line(verdict);
   if (text_.size() + line.size() > kVerdictBytesMax) {
     return fail(ErrorCode::kLimit, fmt::format("{} is full", path_));
   }

@@ -44,6 +44,11 @@ bool sees_whole(const access::Principal& who, const std::string& by) {
   return who.scope.size() == 1 && !who.scope.front().negate && who.scope.front().dimension == by;
 }
 
+// Later alerts of everybody depend on what is learnt, so it takes what a silence takes.
+bool may_teach(const access::Principal& who) {
+  return !who.is_scoped() || access::may(who, access::Permission::kManageAlerts);
+}
+
 Result<std::vector<AnomalyVerdict>> verdicts_for(const Services& services,
                                                  const access::Principal& who,
                                                  const std::string& by) {
@@ -98,8 +103,7 @@ Response get_anomalies(const Services& services, const Request& request) {
     return refusal(known.error());
   }
   auto verdicts = verdicts_for(services, queries.who(), query.costs.by);
-  if (!verdicts) return refusal(verdicts.error());
-  query.verdicts = *std::move(verdicts);
+  if (verdicts) query.verdicts = *std::move(verdicts);
   const auto found = query_anomalies(
       query, policy, [&](const SummaryQuery& summary) { return queries.summarise(summary); });
   // Nothing was spent yet: an answer without tables, not an error.
@@ -108,6 +112,10 @@ Response get_anomalies(const Services& services, const Request& request) {
   Table table = anomaly_table(*found, query);
   if (explains) {
     for (const FoundAnomaly& one : *found) table.notes.push_back(one.sentence);
+  }
+  if (!verdicts) {
+    table.notes.push_back("what people say of unusual days can't be read: " +
+                          verdicts.error().message);
   }
   std::ranges::move(queries.rates(), std::back_inserter(table.notes));
   return answer({std::move(table)}, format, "");
@@ -125,7 +133,8 @@ Response post_anomaly_verdict(const Services& services, const Request& request) 
                          .is_expected = body.boolean("expected").value_or(false),
                          .reason = body.text("reason").value_or(""),
                          .who = actor_name(principal_of(request)),
-                         .at = services.clock.now()};
+                         .at = services.clock.now(),
+                         .teaches = may_teach(principal_of(request))};
   if (verdict.reason.size() > kVerdictReasonBytesMax || !is_plain_text(verdict.reason)) {
     body.reject("reason",
                 fmt::format("must be a text of at most {} bytes", kVerdictReasonBytesMax));
@@ -149,7 +158,8 @@ Response post_anomaly_verdict(const Services& services, const Request& request) 
                    fmt::format("No unusual days of '{}' begin on {}.", name.key,
                                to_text(verdict.incident.first)));
   }
-  verdict.score_milli = (*found)->incident.score_milli;
+  const Incident& incident = (*found)->incident;
+  verdict.size = {incident.score_milli, incident.impact_per_day()};
   static constexpr std::string_view kAction = "anomaly.verdict";
   const std::string subject =
       fmt::format("unusual days of {} from {}", name.key, to_text(verdict.incident.first));

@@ -89,7 +89,9 @@ Result<void> BudgetBook::read() {
 }
 
 Result<void> BudgetBook::append(std::string lines) {
-  TRY(replace_file(path_, text_ + lines));
+  // A person's editor may have left the last line without its end.
+  const bool is_cut = !text_.empty() && text_.back() != '\n';
+  TRY(replace_file(path_, text_ + (is_cut ? "\n" : "") + lines));
   return read();
 }
 

@@ -82,6 +82,18 @@ TEST(BudgetJson, WhatIsWrongIsNamed) {
   }
 }
 
+TEST_F(BudgetBookTest, AddsToAFileWhoseLastLineHasNoEnd) {
+  const Budget one = budget(R"({"name": "nlp", "amount": "5 USD"})");
+  const Budget two = budget(R"({"name": "cv", "amount": "6 USD"})");
+  ASSERT_TRUE(BudgetBook(path()).set({&one, 1}, "ana", kNow, recorded));
+  std::filesystem::resize_file(path(), std::filesystem::file_size(path()) - 1);
+  BudgetBook book(path());
+  ASSERT_TRUE(book.set({&two, 1}, "ana", kNow, recorded));
+  const auto all = book.budgets();
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_THAT(*all, testing::UnorderedElementsAre(one, two));
+}
+
 TEST_F(BudgetBookTest, KeepsEveryVersionAndWhoMadeIt) {
   BudgetBook book(path());
   EXPECT_TRUE(book.budgets()->empty());
