@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "core/json_text.h"
 #include "core/plain_text.h"
+#include "core/try.h"
 #include "insight/anomalies/verdict.h"
 #include "insight/queries/budget_query.h"
 #include "insight/queries/daily_costs.h"
