@@ -49,7 +49,7 @@ std::string text_of(const ImportRecord& import) {
 
 // The most that was delivered of a group since a person confirmed less.
 struct Peak {
-  Costs costs;
+  Int128 ticks = 0;
   std::uint64_t import = 0;
 };
 
@@ -129,18 +129,23 @@ void add_older_delivery(const DeliveredLines& covered, const DeliveredLines& del
   }
 }
 
-void add_loss_of_many(const DeliveredLines& covered, const DeliveredLines& delivered,
-                      const EarlierDeliveries& earlier, const DeliveryGuard& guard,
-                      std::vector<std::string>& needs_confirm) {
+namespace {
+
+// Of one cost. Whether it was too much.
+bool add_loss_of_cost(Money Costs::* cost, std::string_view what, const DeliveredLines& covered,
+                      const DeliveredLines& delivered, const EarlierDeliveries& earlier,
+                      const DeliveryGuard& guard, std::vector<std::string>& needs_confirm) {
   std::map<GroupName, Peak> peaks;
   for (const auto& [number, statement] : earlier.statements()) {
     if (!earlier.is_replacement(number) || statement.parts > 0) continue;
     const bool is_confirmed = was_confirmed(statement);
     for (const DeliveredShare& share : statement.delivered) {
+      const Int128 ticks = (share.costs.*cost).ticks();
       const auto [peak, is_new] =
-          peaks.try_emplace(name_of(share), Peak{.costs = share.costs, .import = number});
-      const bool is_more = share.costs.billed.ticks() > peak->second.costs.billed.ticks();
-      if (is_confirmed || is_more) peak->second = {.costs = share.costs, .import = number};
+          peaks.try_emplace(name_of(share), Peak{.ticks = ticks, .import = number});
+      if (is_confirmed || ticks > peak->second.ticks) {
+        peak->second = {.ticks = ticks, .import = number};
+      }
     }
   }
   struct Sum {
@@ -152,25 +157,40 @@ void add_loss_of_many(const DeliveredLines& covered, const DeliveredLines& deliv
     const auto peak = peaks.find(name_of(key));
     const auto now = delivered.groups().find(key);
     if (group.has_line_identity || peak == peaks.end() || now == delivered.groups().end()) continue;
-    const Int128 most = peak->second.costs.billed.ticks();
+    const Int128 most = peak->second.ticks;
     Sum& sum = sums[key.account_month()];
     sum.before += CellSum::size_of(most);
-    const Int128 lost = most - now->second.costs.billed.ticks();
+    const Int128 lost = most - (now->second.costs.*cost).ticks();
     if (lost <= 0) continue;
     sum.lost += lost;
     sum.import = peak->second.import;
   }
+  bool is_any = false;
   for (const auto& [account, sum] : sums) {
     const bool is_over = sum.lost > sum.before / 100 * static_cast<std::int64_t>(guard.percent_max);
     const bool is_over_amount = guard.amount_max && sum.lost > guard.amount_max->ticks();
     if (sum.lost <= 0 || !(is_over || is_over_amount)) continue;
+    is_any = true;
     needs_confirm.push_back(
-        fmt::format("with the deliveries before it, it takes {} away from {}, {}, of which {} "
+        fmt::format("with the deliveries before it, it takes {}{} away from {}, {}, of which {} "
                     "brought {}",
-                    exact_money(Money::from_ticks(sum.lost, account.currency)), account.month,
+                    exact_money(Money::from_ticks(sum.lost, account.currency)), what, account.month,
                     account.account, text_of(*earlier.find(sum.import)),
                     exact_money(Money::from_ticks(sum.before, account.currency))));
   }
+  return is_any;
+}
+
+}  // namespace
+
+void add_loss_of_many(const DeliveredLines& covered, const DeliveredLines& delivered,
+                      const EarlierDeliveries& earlier, const DeliveryGuard& guard,
+                      std::vector<std::string>& needs_confirm) {
+  if (add_loss_of_cost(&Costs::billed, "", covered, delivered, earlier, guard, needs_confirm)) {
+    return;
+  }
+  add_loss_of_cost(&Costs::effective, " of effective cost", covered, delivered, earlier, guard,
+                   needs_confirm);
 }
 
 }  // namespace pennyweight
