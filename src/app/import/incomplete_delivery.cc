@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -60,7 +61,8 @@ Result<void> keep(Store& store, const InputFormat& format, const BillStatement& 
                                                .at = now,
                                                .style = DeliveryStyle::kGuarded,
                                                .reason = record.notes.front()}));
-  TRY(session->commit_on({.also_replaced = {}, .statement = text, .accepts_rejected = true}));
+  std::ignore =
+      TRY(session->commit_on({.also_replaced = {}, .statement = text, .accepts_rejected = true}));
   return {};
 }
 
