@@ -200,13 +200,20 @@ int main(int argc, char** argv) {
   pennyweight::Options options;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string name = argv[i], value = argv[i + 1];
-    if (name == "--gpus") options.gpus = std::strtoull(value.c_str(), nullptr, 10);
-    if (name == "--days") options.days = std::atoi(value.c_str());
-    if (name == "--threads") {
+    if (name == "--gpus") {
+      options.gpus = std::strtoull(value.c_str(), nullptr, 10);
+    } else if (name == "--days") {
+      options.days = std::atoi(value.c_str());
+    } else if (name == "--threads") {
       options.threads = static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+    } else if (name == "--folder") {
+      options.folder = value;
+    } else if (name == "--keep") {
+      options.keep = value == "1";
+    } else {
+      fmt::print(stderr, "there is no option {}\n", name);
+      return 2;
     }
-    if (name == "--folder") options.folder = value;
-    if (name == "--keep") options.keep = value == "1";
   }
   const auto done = pennyweight::run(options);
   if (done) return *done;

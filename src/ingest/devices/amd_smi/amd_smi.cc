@@ -14,14 +14,15 @@
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "core/whole_count.h"
+#include "ingest/devices/json/json_capture.h"
 
 namespace pennyweight::amd_smi {
 namespace {
 
-using simdjson::dom::element;
-
-// The output of a node with a thousand devices is some 10 MB.
-constexpr std::size_t kDocumentBytesMax = 64u << 20;
+using json_capture::element;
+using json_capture::find;
+using json_capture::for_each_document;
+using json_capture::text_of;
 
 // A unit that values are written in, its size in ours, and the largest value in it.
 struct Measure {
@@ -34,25 +35,6 @@ constexpr Measure kWatts{"W", 1000, 100'000};
 constexpr Measure kJoules{"J", 1000, 1'000'000'000'000'000};
 constexpr Measure kMebibytes{"MB", std::uint64_t{1} << 20, 1 << 26};  // the programs mean 2^20
 constexpr Measure kBytes{"B", 1, std::int64_t{1} << 46};
-
-std::optional<element> find(element from, std::initializer_list<std::string_view> path) {
-  for (const std::string_view key : path) {
-    if (!from.is_object() || from[key].get(from) != simdjson::SUCCESS) return std::nullopt;
-  }
-  if (from.is_null()) return std::nullopt;
-  return from;
-}
-
-std::string text_of(std::optional<element> value) {
-  if (!value) return "";
-  std::string_view text;
-  if (value->get(text) == simdjson::SUCCESS) return std::string(text);
-  std::int64_t number = 0;
-  if (value->get(number) == simdjson::SUCCESS) return std::to_string(number);
-  double real = 0;
-  if (value->get(real) == simdjson::SUCCESS) return fmt::format("{:.6f}", real);
-  return "";
-}
 
 // One device as the programs see it: a GPU, or a partition of one.
 struct Seen {
@@ -328,12 +310,7 @@ class Facts {
   }
 
   void reject(std::uint64_t index, std::string_view reason) {
-    document.rejected.push_back({.file = options_.file,
-                                 .line = 0,
-                                 .column = {},
-                                 .reason = printable_text(fmt::format("GPU {}: {}", index, reason),
-                                                          limits::kRejectedTextBytesMax),
-                                 .text = fmt::format("GPU {}", index)});
+    document.rejected.push_back(json_capture::rejected_gpu(options_.file, index, reason));
   }
 
   const Options& options_;
@@ -342,31 +319,8 @@ class Facts {
 }  // namespace
 
 Result<Document> parse(std::string_view document, const Options& options) {
-  if (document.size() > kDocumentBytesMax) {
-    return fail(ErrorCode::kLimit, fmt::format("more than {} bytes", kDocumentBytesMax));
-  }
-  if (!is_plain_text(document)) return fail(ErrorCode::kBadFile, "it is not UTF-8");
-  const simdjson::padded_string padded(document);
-  simdjson::dom::parser parser;
-  simdjson::dom::document_stream stream;
-  const std::size_t batch = std::max<std::size_t>(document.size(), 1024);
-  if (const auto error = parser.parse_many(padded, batch).get(stream)) {
-    return fail(ErrorCode::kBadFile,
-                fmt::format("it is not JSON: {}", simdjson::error_message(error)));
-  }
   Reader reader;
-  for (auto each : stream) {
-    element root;
-    if (const auto error = each.get(root)) {
-      return fail(ErrorCode::kBadFile,
-                  fmt::format("it is not whole JSON: {}; capture it once more with --json",
-                              simdjson::error_message(error)));
-    }
-    TRY(reader.read(root));
-  }
-  if (stream.truncated_bytes() > 0) {
-    return fail(ErrorCode::kBadFile, "the JSON is cut off at its end; capture it once more");
-  }
+  TRY(for_each_document(document, "--json", [&](element root) { return reader.read(root); }));
   if (reader.devices().empty()) {
     return fail(ErrorCode::kBadFile,
                 "there is no GPU in it; run amd-smi list, static or metric, or rocm-smi -a, with "

@@ -14,13 +14,16 @@
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "core/whole_count.h"
+#include "ingest/devices/json/json_capture.h"
 
 namespace pennyweight::xpu_smi {
 namespace {
 
-using simdjson::dom::element;
+using json_capture::element;
+using json_capture::find;
+using json_capture::for_each_document;
+using json_capture::text_of;
 
-constexpr std::size_t kDocumentBytesMax = 64u << 20;
 constexpr std::size_t kTilesMax = 64;
 
 // A statistic, in the unit that the program prints and in ours.
@@ -42,29 +45,10 @@ struct Seen {
   std::string mistake;  // the first
 };
 
-std::optional<element> member(element from, std::string_view key) {
-  element value;
-  if (!from.is_object() || from[key].get(value) != simdjson::SUCCESS || value.is_null()) {
-    return std::nullopt;
-  }
-  return value;
-}
-
-std::string text_of(std::optional<element> value) {
-  if (!value) return "";
-  std::string_view text;
-  if (value->get(text) == simdjson::SUCCESS) return std::string(text);
-  std::uint64_t number = 0;
-  if (value->get(number) == simdjson::SUCCESS) return std::to_string(number);
-  double real = 0;
-  if (value->get(real) == simdjson::SUCCESS) return fmt::format("{:.6f}", real);
-  return "";
-}
-
 class Reader {
  public:
   Result<void> read(element root) {
-    const auto list = member(root, "device_list");
+    const auto list = find(root, {"device_list"});
     if (!list) return read_device(root);
     if (!list->is_array()) return {};
     const simdjson::dom::array entries = list->get_array().value_unsafe();
@@ -78,7 +62,7 @@ class Reader {
 
  private:
   Result<void> read_device(element entry) {
-    const auto number = member(entry, "device_id");
+    const auto number = find(entry, {"device_id"});
     if (!number) return {};
     std::uint64_t index = 0;
     if (number->get(index) != simdjson::SUCCESS || index >= limits::kGpusPerNodeMax) {
@@ -86,14 +70,14 @@ class Reader {
                                                    limits::kGpusPerNodeMax));
     }
     Seen& seen = devices_[index];
-    if (seen.uuid.empty()) seen.uuid = text_of(member(entry, "uuid"));
-    if (seen.model.empty()) seen.model = text_of(member(entry, "device_name"));
-    const std::string bytes = text_of(member(entry, "memory_physical_size_byte"));
+    if (seen.uuid.empty()) seen.uuid = text_of(find(entry, {"uuid"}));
+    if (seen.model.empty()) seen.model = text_of(find(entry, {"device_name"}));
+    const std::string bytes = text_of(find(entry, {"memory_physical_size_byte"}));
     if (const auto total = parse_count(bytes, std::uint64_t{1} << 46); total && *total > 0) {
       seen.memory_total = *total;
     }
-    const auto whole = member(entry, "device_level");
-    const auto tiles = member(entry, "tile_level");
+    const auto whole = find(entry, {"device_level"});
+    const auto tiles = find(entry, {"tile_level"});
     if (!whole && !tiles) return {};
     if (seen.has_reading) {
       return fail(ErrorCode::kBadFile,
@@ -102,7 +86,7 @@ class Reader {
                               index));
     }
     seen.has_reading = true;
-    if (const auto end = parse_instant(text_of(member(entry, "end")))) seen.at = *end;
+    if (const auto end = parse_instant(text_of(find(entry, {"end"})))) seen.at = *end;
     const std::pair<const Statistic*, std::optional<std::uint64_t>*> all[] = {
         {&kUtilisation, &seen.util}, {&kMemoryUsed, &seen.memory_used}, {&kPower, &seen.power}};
     for (const auto& [statistic, into] : all) {
@@ -117,8 +101,8 @@ class Reader {
     if (!list.is_array()) return std::nullopt;
     const simdjson::dom::array entries = list.get_array().value_unsafe();
     for (const element each : entries) {
-      if (text_of(member(each, "metrics_type")) != statistic.name) continue;
-      const std::string text = text_of(member(each, "value"));
+      if (text_of(find(each, {"metrics_type"})) != statistic.name) continue;
+      const std::string text = text_of(find(each, {"value"}));
       const auto value = parse_exact_decimal(text);
       if (!value || value->is_negative() || *value > Decimal::from_units(statistic.most)) {
         if (seen.mistake.empty()) {
@@ -140,7 +124,7 @@ class Reader {
     std::uint64_t sum = 0, tiles = 0;
     const simdjson::dom::array entries = list.get_array().value_unsafe();
     for (const element each : entries) {
-      const auto data = member(each, "data_list");
+      const auto data = find(each, {"data_list"});
       const auto value = data ? value_in(*data, statistic, seen) : std::nullopt;
       if (!value || ++tiles > kTilesMax) return std::nullopt;
       sum += std::min(*value, UINT64_MAX / (2 * kTilesMax));
@@ -159,12 +143,7 @@ bool is_name(std::string_view text) {
 Result<void> add_facts(std::uint64_t index, const Seen& seen, const Options& options,
                        Document& document) {
   const auto reject = [&](std::string_view reason) {
-    document.rejected.push_back({.file = options.file,
-                                 .line = 0,
-                                 .column = {},
-                                 .reason = printable_text(fmt::format("GPU {}: {}", index, reason),
-                                                          limits::kRejectedTextBytesMax),
-                                 .text = fmt::format("GPU {}", index)});
+    document.rejected.push_back(json_capture::rejected_gpu(options.file, index, reason));
   };
   if (!seen.mistake.empty()) {
     reject(seen.mistake);
@@ -219,31 +198,8 @@ Result<void> add_facts(std::uint64_t index, const Seen& seen, const Options& opt
 }  // namespace
 
 Result<Document> parse(std::string_view document, const Options& options) {
-  if (document.size() > kDocumentBytesMax) {
-    return fail(ErrorCode::kLimit, fmt::format("more than {} bytes", kDocumentBytesMax));
-  }
-  if (!is_plain_text(document)) return fail(ErrorCode::kBadFile, "it is not UTF-8");
-  const simdjson::padded_string padded(document);
-  simdjson::dom::parser parser;
-  simdjson::dom::document_stream stream;
-  const std::size_t batch = std::max<std::size_t>(document.size(), 1024);
-  if (const auto error = parser.parse_many(padded, batch).get(stream)) {
-    return fail(ErrorCode::kBadFile,
-                fmt::format("it is not JSON: {}", simdjson::error_message(error)));
-  }
   Reader reader;
-  for (auto each : stream) {
-    element root;
-    if (const auto error = each.get(root)) {
-      return fail(ErrorCode::kBadFile,
-                  fmt::format("it is not whole JSON: {}; capture it once more with -j",
-                              simdjson::error_message(error)));
-    }
-    TRY(reader.read(root));
-  }
-  if (stream.truncated_bytes() > 0) {
-    return fail(ErrorCode::kBadFile, "the JSON is cut off at its end; capture it once more");
-  }
+  TRY(for_each_document(document, "-j", [&](element root) { return reader.read(root); }));
   if (reader.devices().empty()) {
     return fail(ErrorCode::kBadFile,
                 "there is no GPU in it; run xpu-smi discovery -j, and xpu-smi stats -d N -j");
