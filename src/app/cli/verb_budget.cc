@@ -62,17 +62,20 @@ Result<ExitCode> run_budget(const BudgetOptions& options, Context& context) {
 Result<ExitCode> run_anomalies(const AnomalyOptions& options, Context& context) {
   AnomalyQuery query = options.query;
   query.costs.today = TRY(day_or_today(options.today, context));
-  auto verdicts = AnomalyBook(anomaly_book_path(context.config)).verdicts();
-  if (verdicts) query.verdicts = *std::move(verdicts);
+  std::string unread;  // why the verdicts can't be read
+  if (auto verdicts = AnomalyBook(anomaly_book_path(context.config)).verdicts()) {
+    query.verdicts = *std::move(verdicts);
+  } else {
+    unread = verdicts.error().message;
+  }
   const auto store = TRY(open_ledger(context.config));
   const auto found =
       query_anomalies(query, context.config.policy,
                       [&](const SummaryQuery& summary) { return store->summarise(summary); });
   if (!found) return as_usage_error(found.error());
   Table table = anomaly_table(*found, query);
-  if (!verdicts) {
-    table.notes.push_back("what people say of unusual days can't be read: " +
-                          verdicts.error().message);
+  if (!unread.empty()) {
+    table.notes.push_back("what people say of unusual days can't be read: " + unread);
   }
   if (options.explains) {
     for (const FoundAnomaly& one : *found) table.notes.push_back(one.sentence);

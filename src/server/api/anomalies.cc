@@ -103,8 +103,12 @@ Response get_anomalies(const Services& services, const Request& request) {
   if (auto known = set_known_days(services, queries, today, query.costs); !known) {
     return refusal(known.error());
   }
-  auto verdicts = verdicts_for(services, queries.who(), query.costs.by);
-  if (verdicts) query.verdicts = *std::move(verdicts);
+  std::string unread;  // why the verdicts can't be read
+  if (auto verdicts = verdicts_for(services, queries.who(), query.costs.by)) {
+    query.verdicts = *std::move(verdicts);
+  } else {
+    unread = verdicts.error().message;
+  }
   const auto found = query_anomalies(
       query, policy, [&](const SummaryQuery& summary) { return queries.summarise(summary); });
   // Nothing was spent yet: an answer without tables, not an error.
@@ -114,9 +118,8 @@ Response get_anomalies(const Services& services, const Request& request) {
   if (explains) {
     for (const FoundAnomaly& one : *found) table.notes.push_back(one.sentence);
   }
-  if (!verdicts) {
-    table.notes.push_back("what people say of unusual days can't be read: " +
-                          verdicts.error().message);
+  if (!unread.empty()) {
+    table.notes.push_back("what people say of unusual days can't be read: " + unread);
   }
   std::ranges::move(queries.rates(), std::back_inserter(table.notes));
   return answer({std::move(table)}, format, "");

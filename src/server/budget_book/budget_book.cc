@@ -88,10 +88,10 @@ Result<void> BudgetBook::read() {
   return {};
 }
 
-Result<void> BudgetBook::append(std::string lines) {
+Result<void> BudgetBook::append(std::string_view lines) {
   // A person's editor may have left the last line without its end.
   const bool is_cut = !text_.empty() && text_.back() != '\n';
-  TRY(replace_file(path_, text_ + (is_cut ? "\n" : "") + lines));
+  TRY(replace_file(path_, text_ + (is_cut ? "\n" : "") + std::string(lines)));
   return read();
 }
 
@@ -151,7 +151,7 @@ Result<std::size_t> BudgetBook::set(std::span<const Budget> budgets, const std::
     return fail(ErrorCode::kLimit, fmt::format("{} is full", path_));
   }
   TRY(record(changes));
-  TRY(append(std::move(lines)));
+  TRY(append(lines));
   return changes.size();
 }
 

@@ -63,7 +63,7 @@ class BudgetBook {
 
  private:
   Result<void> read();  // callers hold mutex_
-  Result<void> append(std::string lines);
+  Result<void> append(std::string_view lines);
 
   const std::string path_;
   std::mutex mutex_;  // guards the following
