@@ -31,7 +31,7 @@ class FuzzSink {
     return {.holdings = [this](std::span<const Holding> rows) { return take(rows); },
             .rejected = [this](std::span<const RejectedRow> rows) { return take(rows); },
             .without_time = {},
-            .usage = [this](std::span<const Outcome> rows) { return take(rows); }};
+            .usage = [](std::span<const Outcome> rows) { return take(rows); }};
   }
   void check(const SacctCounts& counts) const {
     CHECK(counts.holdings == holdings_ && counts.rejected == rejected_, "all was handed on");
