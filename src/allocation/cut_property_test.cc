@@ -43,6 +43,22 @@ class CutWorld {
     }
   }
 
+  // Nodes and GPUs that are out of use, whoever holds them.
+  void add_outages() {
+    for (std::uint64_t left = 1 + below(6); left > 0; --left) {
+      const Instant from = quarter(below(kDays * 96 - 1));
+      const Instant to =
+          from + std::chrono::milliseconds(static_cast<std::int64_t>(1 + below(40 * kQuarter)));
+      Outage outage(ClusterId("c"), nodes[below(nodes.size())].name, Interval(from, to));
+      if (!gpus.empty() && below(2) == 0) {
+        const Gpu& gpu = gpus[below(gpus.size())];
+        outage.node = gpu.node;
+        outage.gpu = gpu.uuid;
+      }
+      outages.push_back(outage);
+    }
+  }
+
   // Every millisecond of every node is billed, in lines cut at random.
   std::vector<Charge> bill() {
     std::vector<Charge> charges;
@@ -66,6 +82,7 @@ class CutWorld {
                                       .nodes = nodes,
                                       .gpus = gpus,
                                       .holdings = holdings,
+                                      .outages = outages,
                                       .policy = policy,
                                       .catalog = Catalog::built_in(),
                                       .utilization = [this](const Interval& during) {
@@ -76,11 +93,9 @@ class CutWorld {
     for (const Posting& posting : allocation->postings) {
       const std::string day = to_text(Instant(posting.day)).substr(0, 10);
       const std::string who = posting.workload.empty() ? "(idle)" : posting.workload.text();
-      // What a holder requests and is not charged for may be requested again, by a pool: then the
-      // time that is left to nobody is known charge by charge, and not instant by instant.
-      const bool is_by_usage =
-          policy.basis.kind == Basis::Kind::kUsage || policy.basis.kind == Basis::Kind::kBlend;
-      if (posting.workload.empty() && !usages.empty() && is_by_usage) continue;
+      if (posting.workload.empty()) {
+        sums[day + " " + std::string(to_text(posting.kind))] += posting.gpu_time.count();
+      }
       sums[day + " " + who] += posting.gpu_time.count();
       if (usages.empty()) continue;
       const bool is_idle = posting.kind == PostingKind::kHeldIdle;
@@ -99,6 +114,7 @@ class CutWorld {
   std::vector<Gpu> gpus;
   std::vector<Holding> holdings;
   std::vector<Usage> usages;
+  std::vector<Outage> outages;
   Policy policy;
 
  private:
@@ -248,6 +264,15 @@ RC_GTEST_PROP(BillCut, GpuTimeIsTheSameHoweverTheBillIsCut, (std::uint64_t seed)
 RC_GTEST_PROP(BillCut, ObservedTimeIsTheSameHoweverTheBillIsCut, (std::uint64_t seed)) {
   CutWorld world(seed);
   world.add_telemetry();
+  const auto once = world.gpu_time(world.bill());
+  RC_ASSERT(world.gpu_time(world.bill()) == once);
+  RC_ASSERT(world.gpu_time(world.bill()) == once);
+}
+
+RC_GTEST_PROP(BillCut, IdleTimeByReasonIsTheSameHoweverTheBillIsCut, (std::uint64_t seed)) {
+  CutWorld world(seed);
+  world.add_telemetry();
+  world.add_outages();
   const auto once = world.gpu_time(world.bill());
   RC_ASSERT(world.gpu_time(world.bill()) == once);
   RC_ASSERT(world.gpu_time(world.bill()) == once);

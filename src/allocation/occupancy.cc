@@ -132,6 +132,11 @@ class MachineSharing {
     std::size_t seated = 0;
     while (seated < placed_.size() && placed_[seated].level == Demand::Level::kSeat) ++seated;
     const auto on_machine = placed_.subspan(seated);
+    charges_by_usage_ = std::any_of(
+        placed_.begin(), placed_.begin() + static_cast<std::ptrdiff_t>(seated),
+        [&](const PlacedDemand& each) {
+          return context_.rules.basis(index_, each.demand->holding).kind != Basis::Kind::kRequest;
+        });
     // Step functions cost much more than sums, so they are computed only where they are needed.
     with_steps_ = pool_takes_ || !on_machine.empty() || !outages_.empty() || !exhausted_.empty();
     std::array<UInt128, kGpuAxes> rest = {out_.capacity[kCompute], out_.capacity[kMemory]};
@@ -156,7 +161,7 @@ class MachineSharing {
       Steps left = sum_steps(plus, minus);
       const Steps before = left;
       take(axis, on_machine, seated, left);
-      if (axis == kCompute && !on_machine.empty()) {
+      if (charges_by_usage_ && axis == kCompute && !on_machine.empty()) {
         add_requests(segment_, sum_steps(std::array{&before}, std::array{&std::as_const(left)}));
       }
       make_unavailable(axis, left);
@@ -168,7 +173,7 @@ class MachineSharing {
       finish(axis, left);
       out_.unbilled[axis] = std::min(out_.unbilled[axis], out_.residual[axis]);
     }
-    count_requested(units[kCompute]);
+    count_idle_time(units[kCompute]);
   }
 
   void add_requests(const Interval& during, const Steps& steps) {
@@ -180,36 +185,86 @@ class MachineSharing {
 
   // What is requested of a seat, at no instant more than it has.
   void add_requests_of_seat(const Interval& there, std::uint64_t compute,
-                            std::span<const SeatClaim> claims) {
+                            std::span<const SeatClaim> claims, std::span<const Interval> outages) {
     std::vector<CapacityRequest> requests;
     std::uint64_t at_most = 0;
     for (const SeatClaim& each : claims) {
       requests.push_back({each.during, each.requested[kCompute]});
       at_most += each.requested[kCompute];
     }
-    if (at_most <= compute) {
+    if (at_most <= compute && outages.empty()) {
       requests_.insert(requests_.end(), requests.begin(), requests.end());
       return;
     }
     const Steps all = {{there.begin(), compute}};
     const Steps rest = divide_capacity(there, all, requests).residual;
     add_requests(there, sum_steps(std::array{&all}, std::array{&rest}));
+    if (!outages.empty()) {
+      out_of_use_.push_back(over_segment(there, restrict_to(there, rest, outages)));
+    }
   }
 
-  // By instant: time for which more was requested than there is must not hide that the machine was
-  // free at another time, since a finer bill would show it. What a seat's holders requested and are
-  // not charged for may be requested of the machine again.
-  void count_requested(std::uint64_t compute) {
-    UInt128 all = 0, at_most = 0;
-    for (const CapacityRequest& each : requests_) {
-      all += UInt128{each.units} * each.during.length_ms();
-      at_most += each.units;
+  // Where holders are charged by what they request, nobody requested what they leave. Elsewhere a
+  // seat's holders may leave what they requested, and it may be requested again.
+  void count_idle_time(std::uint64_t compute) {
+    if (!charges_by_usage_) {
+      out_.idle = {out_.unavailable[kCompute], out_.stranded[kCompute], out_.residual[kCompute]};
+      return;
     }
-    out_.requested = all;
-    if (at_most <= compute) return;
     const Steps capacity = while_present(segment_, present_, compute);
-    out_.requested = integral(segment_, capacity) -
-                     integral(segment_, divide_capacity(segment_, capacity, requests_).residual);
+    if (with_steps_) {
+      divide_idle_time(divide_capacity(segment_, capacity, requests_).residual);
+      return;
+    }
+    // Nothing is requested twice: no seat gives more than it has, and only seats have holders.
+    UInt128 requested = 0;
+    for (const CapacityRequest& each : requests_) {
+      requested += UInt128{each.units} * each.during.length_ms();
+    }
+    for (const Steps& out : out_of_use_) out_.idle.unavailable += integral(segment_, out);
+    out_.idle.stranded = out_.stranded[kCompute];
+    out_.idle.free =
+        out_.capacity[kCompute] - requested - out_.idle.unavailable - out_.idle.stranded;
+  }
+
+  // By instant: of what nobody requested, first what a MIG layout leaves over, then what is out of
+  // use, then what nobody could have used.
+  void divide_idle_time(const Steps& unrequested) {
+    const Steps one = {{segment_.begin(), 1}};
+    const Steps none = {{segment_.begin(), 0}};
+    const std::array levels = {
+        unrequested, left_over_.empty() ? none : sum_steps(pointers_to(left_over_)),
+        out_of_use_.empty() ? none : sum_steps(pointers_to(out_of_use_)),
+        restrict_to(segment_, one, outages_), restrict_to(segment_, one, exhausted_)};
+    std::vector<Instant> at = {segment_.end()};
+    std::vector<StepCursor> cursors;
+    for (const Steps& steps : levels) {
+      for (const Step& step : steps) at.push_back(step.at);
+      cursors.emplace_back(steps);
+    }
+    std::sort(at.begin(), at.end());
+    at.erase(std::unique(at.begin(), at.end()), at.end());
+    for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+      std::array<std::uint64_t, levels.size()> now{};
+      for (std::size_t l = 0; l < now.size(); ++l) now[l] = cursors[l].level_at(at[i]);
+      auto [rest, left_over, out_of_use, is_out, is_exhausted] = now;
+      std::uint64_t stranded = std::min(rest, left_over);
+      rest -= stranded;
+      const std::uint64_t unavailable = is_out != 0 ? rest : std::min(rest, out_of_use);
+      rest -= unavailable;
+      if (is_exhausted != 0) stranded += std::exchange(rest, 0);
+      const auto length_ms = static_cast<std::uint64_t>((at[i + 1] - at[i]).count());
+      out_.idle += {.unavailable = UInt128{unavailable} * length_ms,
+                    .stranded = UInt128{stranded} * length_ms,
+                    .free = UInt128{rest} * length_ms};
+      if (pool_takes_) append_step(out_.free_levels, at[i], rest);
+    }
+  }
+
+  static std::vector<const Steps*> pointers_to(const std::vector<Steps>& all) {
+    std::vector<const Steps*> out;
+    for (const Steps& steps : all) out.push_back(&steps);
+    return out;
   }
 
   // Handles a GPU with holders of its own, a MIG layout or an outage. The GPU is taken out of the
@@ -231,12 +286,15 @@ class MachineSharing {
       out_.stranded[axis] += UInt128{card.stranded[axis]} * there->length_ms();
       if (with_steps_) less[axis].push_back(while_present(segment_, *there, card.units[axis]));
     }
+    if (charges_by_usage_ && with_steps_ && card.stranded[kCompute] > 0) {
+      left_over_.push_back(while_present(segment_, *there, card.stranded[kCompute]));
+    }
     std::size_t position = 0;
     for (std::uint32_t s = card.first_seat; s < card.first_seat + card.seats; ++s) {
       std::size_t last = position;
       while (last < placed.size() && placed[last].target == s) ++last;
       SeatOccupancy seat = share_of_seat(s, *there, placed.subspan(position, last - position),
-                                         first + position, with_steps_ || !outages.empty());
+                                         first + position, outages);
       position = last;
       for (std::size_t axis = 0; axis < kGpuAxes; ++axis) {
         UInt128 residual = seat.residual[axis];
@@ -265,7 +323,7 @@ class MachineSharing {
 
   SeatOccupancy share_of_seat(std::uint32_t index, const Interval& there,
                               std::span<const PlacedDemand> placed, std::size_t first,
-                              bool with_steps) {
+                              std::span<const Interval> outages) {
     const Fleet::Seat& seat = fleet_.seats()[index];
     std::vector<SeatClaim> claims;
     claims.reserve(placed.size());
@@ -278,13 +336,13 @@ class MachineSharing {
            .basis = context_.rules.basis(index_, each.demand->holding),
            .own = seen_.workload(index, context_.holdings[each.demand->holding]->workload)});
     }
-    add_requests_of_seat(there, seat.units[kCompute], claims);
+    if (charges_by_usage_) add_requests_of_seat(there, seat.units[kCompute], claims, outages);
     SeatOccupancy shared = share_seat({.during = there,
                                        .capacity = seat.units,
                                        .claims = claims,
                                        .device = seen_.device(index),
                                        .telemetry_begin = seen_.from(),
-                                       .with_steps = with_steps});
+                                       .with_steps = with_steps_ || !outages.empty()});
     for (std::size_t i = 0; i < placed.size(); ++i) {
       MachineHolder& part = out_.holders[first + i];
       const SeatShare& share = shared.shares[i];
@@ -309,9 +367,14 @@ class MachineSharing {
   bool pool_takes_;
   bool with_steps_ = false;
   Interval present_{segment_};
-  std::vector<Interval> outages_;          // of the machine
-  std::vector<Interval> exhausted_;        // when all of its CPU or memory was held
-  std::vector<CapacityRequest> requests_;  // of compute, at no instant more of a seat than it has
+  std::vector<Interval> outages_;    // of the machine
+  std::vector<Interval> exhausted_;  // when all of its CPU or memory was held
+  // Where a seat's holders are charged by what they use: what is requested of compute, at no
+  // instant more of a seat than it has, and what nobody requested of seats that are out of use or
+  // left over by a MIG layout.
+  bool charges_by_usage_ = false;
+  std::vector<CapacityRequest> requests_;
+  std::vector<Steps> out_of_use_, left_over_;
   MachineOccupancy out_;
 };
 

@@ -51,17 +51,32 @@ struct MachineHolder {
   MemoryTime memory_time;
 };
 
+// Compute that nobody requested, by what came of it. It is known by instant: what is requested
+// twice at one place does not hide that another was free at another time, since a finer bill would
+// show it.
+struct IdleTime {
+  UInt128 unavailable = 0;
+  UInt128 stranded = 0;
+  UInt128 free = 0;  // may be requested by a pool
+  IdleTime& operator+=(const IdleTime& other) {
+    unavailable += other.unavailable;
+    stranded += other.stranded;
+    free += other.free;
+    return *this;
+  }
+};
+
 struct MachineOccupancy {
   AxisAmounts capacity{};
   AxisAmounts residual{};  // left to the pool
   AxisAmounts unavailable{};
   std::array<UInt128, kGpuAxes> stranded{};
   std::array<UInt128, kGpuAxes> unbilled{};
-  // Compute that its holders requested: of each seat, and of what the seats leave, at no instant
-  // more than there is. What is requested twice in one place does not hide that another was free.
-  UInt128 requested = 0;
+  IdleTime idle;
   std::vector<MachineHolder> holders;
   std::array<Steps, kAxes> left;  // the residual over time; only where a pool takes from it
+  // `idle.free` over time, where it may differ from `left`; only where a pool takes from it.
+  Steps free_levels;
 };
 
 // What a holder in a pool was given on one axis over a time in which that did not change.

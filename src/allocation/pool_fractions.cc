@@ -58,6 +58,21 @@ CumulatedLevels& PoolFractions::Group::free(std::size_t axis) {
   return *free_[axis];
 }
 
+CumulatedLevels& PoolFractions::Group::unrequested() {
+  if (unrequested_ != nullptr) return *unrequested_;
+  std::vector<Steps> levels;
+  bool is_free = true;  // what is free, on every machine
+  for (const std::uint32_t machine : fleet.node_groups()[node_group].nodes) {
+    const MachineOccupancy& here = occupancy.machines[machine];
+    const Steps& left = here.free_levels.empty() ? here.left[kCompute] : here.free_levels;
+    is_free = is_free && here.free_levels.empty();
+    levels.push_back(left.empty() ? Steps{{occupancy.segment.begin(), 0}} : left);
+  }
+  if (is_free) return free(kCompute);
+  unrequested_ = std::make_unique<CumulatedLevels>(occupancy.segment, std::move(levels));
+  return *unrequested_;
+}
+
 CumulatedLevels& PoolFractions::Group::for_time() {
   if (for_time_ != nullptr) return *for_time_;
   const std::vector<Interval> full = zero_times(occupancy.segment, free(kCompute).all());
@@ -275,13 +290,17 @@ PoolFractions::Time PoolFractions::requested(const PoolHolder& holder) {
   return {GpuTime::of(compute), MemoryTime::of(memory)};
 }
 
-UInt128 PoolFractions::taken_compute() {
-  const Steps* taken = &group_.occupancy.node_groups[group_.node_group].taken[kCompute];
-  if (taken->empty()) return 0;
-  if (is_all(group_.free(kCompute))) return integral(group_.occupancy.segment, *taken);
+UInt128 PoolFractions::unrequested() {
+  CumulatedLevels& levels = group_.unrequested();
+  const Steps none = {{group_.occupancy.segment.begin(), 0}};
+  const Steps& all = group_.occupancy.node_groups[group_.node_group].taken[kCompute];
+  const Steps* taken = all.empty() ? &none : &all;
   UInt128 total = 0;
-  for_each_moment(group_.free(kCompute), std::span(&taken, 1), [&](const Moment& moment) {
-    total += UInt128{part_here(moment, moment.also[0])} * moment.length_ms;
+  for_each_moment(levels, std::span(&taken, 1), [&](const Moment& moment) {
+    std::uint64_t here = 0;
+    for (const auto& [before, after] : moment.runs) here += after - before;
+    here -= part_here(moment, std::min(moment.also[0], moment.whole));
+    total += UInt128{here} * moment.length_ms;
   });
   return total;
 }

@@ -45,7 +45,8 @@ class PoolFractions {
     Group(const Occupancy& occupancy, std::span<const Selector> selectors, const Fleet& fleet,
           std::uint32_t node_group);
     CumulatedLevels& free(std::size_t axis);
-    CumulatedLevels& for_time();  // of compute, and never zero where a machine is present
+    CumulatedLevels& for_time();     // of compute, and never zero where a machine is present
+    CumulatedLevels& unrequested();  // of compute, what no holder of a machine requested
 
     const Occupancy& occupancy;
     std::span<const Selector> selectors;
@@ -55,6 +56,7 @@ class PoolFractions {
    private:
     std::array<std::unique_ptr<CumulatedLevels>, kAxes> free_;
     std::unique_ptr<CumulatedLevels> for_time_;
+    std::unique_ptr<CumulatedLevels> unrequested_;
   };
 
   // REQUIRES: `machines` ascend, are of the node group, and none is in it twice.
@@ -70,8 +72,9 @@ class PoolFractions {
   // What a holder requested of these machines.
   Time requested(const PoolHolder& holder);
 
-  // The compute that all holders together are given on these machines.
-  UInt128 taken_compute();
+  // The compute of these machines that neither their holders nor the pool requested, by instant.
+  // The pool takes first what nobody else requested.
+  UInt128 unrequested();
 
  private:
   // Positions [first, last) of the node group's machines.

@@ -20,10 +20,9 @@ struct ChargedMachine {
   std::uint32_t charge;
   std::uint32_t machine;
   bool carries_time;
-  // The weight given to holders in its pool, of the current component, and their GPU compute.
-  UInt128 pooled = 0;
-  UInt128 pooled_compute = 0;
-  UInt128 named = 0;  // the weight of holders that named the machine
+  UInt128 pooled = 0;       // the weight given to holders in its pool, of the current component
+  UInt128 pooled_free = 0;  // of the compute that nobody else requested, what the pool took
+  UInt128 named = 0;        // the weight of holders that named the machine
 };
 
 // Charges whose machines are interchangeable: they differ in nothing but the machine.
@@ -37,22 +36,17 @@ struct GroupKey {
   auto operator<=>(const GroupKey&) const = default;
 };
 
-// Capacity that is idle for a known reason: its weight, and the GPU compute in it.
-struct IdleCapacity {
-  UInt128 weight = 0;
-  UInt128 compute = 0;
-  IdleCapacity& operator+=(const IdleCapacity& other) {
-    weight += other.weight;
-    compute += other.compute;
+// The weight of a machine's or pool's idle capacity by reason; the rest is unallocated.
+struct IdleByReason {
+  UInt128 unavailable = 0;
+  UInt128 stranded = 0;
+  UInt128 unbilled = 0;
+  IdleByReason& operator+=(const IdleByReason& other) {
+    unavailable += other.unavailable;
+    stranded += other.stranded;
+    unbilled += other.unbilled;
     return *this;
   }
-};
-
-// A machine's or pool's idle capacity by reason; the rest is unallocated.
-struct IdleByReason {
-  IdleCapacity unavailable;
-  IdleCapacity stranded;
-  IdleCapacity unbilled;
 };
 
 class SegmentSharing {
@@ -159,7 +153,7 @@ class SegmentSharing {
       if (component_weight(charges_.all[billed_machines.front().charge].split, component) == 0)
         continue;
       for (ChargedMachine& billed : billed_machines) {
-        billed.pooled = billed.pooled_compute = billed.named = 0;
+        billed.pooled = billed.pooled_free = billed.named = 0;
         share_named(component, billed);
       }
       share_pooled(component, key.node_group, billed_machines);
@@ -286,7 +280,7 @@ class SegmentSharing {
     for (std::size_t i = 0; i < holders.size(); ++i) {
       add_pool_time(here.requested(holders[i]), shares[i], *layer.front(), holders[i]);
     }
-    fill_compute(here.taken_compute(), layer);
+    fill_free(here.unrequested(), layer);
   }
 
   // The weights of the holders in the pool on these machines, at most `room` in all.
@@ -361,13 +355,17 @@ class SegmentSharing {
   }
 
   // The compute that the pool takes fills the machines as its holders do, one after the other.
-  void fill_compute(UInt128 taken, const std::vector<ChargedMachine*>& layer) {
-    for (ChargedMachine* billed : layer) {
-      billed->pooled_compute =
-          std::min(taken, occupancy_.machines[billed->machine].residual[kCompute]);
-      taken -= billed->pooled_compute;
+  void fill_free(UInt128 unrequested, const std::vector<ChargedMachine*>& layer) {
+    UInt128 taken = 0;
+    for (const ChargedMachine* billed : layer) {
+      taken += occupancy_.machines[billed->machine].idle.free;
     }
-    CHECK(taken == 0, "the pool takes no more than its machines leave");
+    CHECK(unrequested <= taken, "the pool leaves no more than its machines do");
+    taken -= unrequested;
+    for (ChargedMachine* billed : layer) {
+      billed->pooled_free = std::min(taken, occupancy_.machines[billed->machine].idle.free);
+      taken -= billed->pooled_free;
+    }
   }
 
   PostingKind holder_kind(std::uint32_t holding) const {
@@ -376,14 +374,10 @@ class SegmentSharing {
 
   static IdleByReason idle_by_reason(const MachineOccupancy& machine, Component component,
                                      const UnitWeights& weights) {
-    IdleByReason idle{.unavailable = {.weight = weigh(machine.unavailable, component, weights)},
-                      .stranded = {},
-                      .unbilled = {}};
+    IdleByReason idle{.unavailable = weigh(machine.unavailable, component, weights)};
     if (component != Component::kGpu) return idle;
-    idle.unavailable.compute = machine.unavailable[kCompute];
-    idle.stranded = {weigh_gpu(machine.stranded, weights), machine.stranded[kCompute]};
-    // Its holders report the time, since they requested it.
-    idle.unbilled = {.weight = weigh_gpu(machine.unbilled, weights)};
+    idle.stranded = weigh_gpu(machine.stranded, weights);
+    idle.unbilled = weigh_gpu(machine.unbilled, weights);
     return idle;
   }
 
@@ -393,46 +387,37 @@ class SegmentSharing {
     const UInt128 capacity = weigh(machine.capacity, component, weights);
     const UInt128 taken = billed.named + billed.pooled;
     CHECK(taken <= capacity, "no more is given than there is");
-    const UInt128 compute = machine.requested + billed.pooled_compute;
-    const bool carries = component == Component::kGpu && billed.carries_time;
     WeightedShare idle =
         share(billed.charge, component, PostingKind::kUnallocated, occupancy_.segment);
     idle.machine = billed.machine;
-    add_idle(
-        idle, capacity - taken, idle_by_reason(machine, component, weights),
-        carries && machine.capacity[kCompute] > compute ? machine.capacity[kCompute] - compute : 0);
+    IdleTime time;
+    if (component == Component::kGpu && billed.carries_time) {
+      time = machine.idle;
+      time.free -= billed.pooled_free;
+    }
+    add_idle(idle, capacity - taken, idle_by_reason(machine, component, weights), time);
   }
 
-  // Divides an idle weight by its reasons, each with its part of the idle GPU time; what is left of
-  // both is unallocated. Where holders are charged for more than they requested, time is left that
-  // has no weight: it is told, and costs nothing.
+  // Divides an idle weight by its reasons, each with the idle GPU time of that reason; what is left
+  // of the weight is unallocated. Where holders are charged for more than they requested, time is
+  // left that has no weight: it is told, and costs nothing.
   void add_idle(const WeightedShare& idle, UInt128 weight, const IdleByReason& kinds,
-                UInt128 compute) {
-    struct Task {
-      PostingKind kind;
-      UInt128 weight;
-      UInt128 compute;
-    };
-    std::vector<Task> parts;
-    const auto take = [&](PostingKind kind, const IdleCapacity& of_kind) {
-      const UInt128 part = std::min(weight, of_kind.weight);
-      if (part == 0) return;
-      const UInt128 time = std::min(compute, of_kind.compute);
-      parts.push_back({kind, part, time});
+                const IdleTime& time) {
+    const auto add_kind = [&](PostingKind kind, UInt128 of_kind, UInt128 compute) {
+      const UInt128 part = std::min(weight, of_kind);
       weight -= part;
-      compute -= time;
+      if (part == 0 && compute == 0) return;
+      WeightedShare one = idle;
+      one.kind = kind;
+      one.weight = part;
+      one.gpu_time = GpuTime::of(compute);
+      add(one);
     };
-    take(PostingKind::kUnavailable, kinds.unavailable);
-    take(PostingKind::kStranded, kinds.stranded);
-    take(PostingKind::kHeldIdle, kinds.unbilled);
-    if (weight > 0 || compute > 0) parts.push_back({PostingKind::kUnallocated, weight, compute});
-    for (const Task& part : parts) {
-      WeightedShare kind = idle;
-      kind.kind = part.kind;
-      kind.weight = part.weight;
-      kind.gpu_time = GpuTime::of(part.compute);
-      add(kind);
-    }
+    add_kind(PostingKind::kUnavailable, kinds.unavailable, time.unavailable);
+    add_kind(PostingKind::kStranded, kinds.stranded, time.stranded);
+    // Its holders report the time, since they requested it.
+    add_kind(PostingKind::kHeldIdle, kinds.unbilled, 0);
+    add_kind(PostingKind::kUnallocated, weight, time.free);
   }
 
   // Divides a charge for a whole pool among all holders in the pool, wherever they are in it.
@@ -450,8 +435,9 @@ class SegmentSharing {
 
   void share_pool_component(const ChargeSegment& at, const ResolvedCharge& resolved,
                             Component component, bool carries) {
-    UInt128 room = 0, taken = 0, capacity = 0, compute = 0;
+    UInt128 room = 0, taken = 0;
     IdleByReason idle;
+    IdleTime time;
     std::map<std::uint32_t, WeightedShare> pooled;  // by holding
     // Whose time charges of their own carry.
     const auto& elsewhere = resolved.told_elsewhere[at.position];
@@ -460,6 +446,7 @@ class SegmentSharing {
     };
     for (const std::uint32_t node_group : resolved.node_groups) {
       UInt128 group_named = 0, group_capacity = 0;
+      IdleTime group_time;
       std::vector<std::uint32_t> machines;  // whose time this charge carries
       for (const std::uint32_t machine : fleet_.node_groups()[node_group].nodes) {
         const MachineOccupancy& here = occupancy_.machines[machine];
@@ -472,35 +459,38 @@ class SegmentSharing {
           add_holder(held, component, machine, part, parts[i], carries && tells(machine));
           group_named += parts[i];
         }
-        const IdleByReason here_idle = idle_by_reason(here, component, weights);
-        idle.unavailable += here_idle.unavailable;
-        idle.stranded += here_idle.stranded;
-        idle.unbilled += here_idle.unbilled;
+        idle += idle_by_reason(here, component, weights);
         group_capacity += weigh(here.capacity, component, weights);
-        if (!tells(machine)) continue;
+        if (!carries || !tells(machine)) continue;
         machines.push_back(machine);
-        capacity += here.capacity[kCompute];
-        compute += here.requested;
+        group_time += here.idle;
       }
       room += group_capacity;
       taken += group_named;
       taken += share_pool_holders(at, component, node_group, group_capacity - group_named, pooled);
-      if (!carries || occupancy_.node_groups[node_group].holders.empty()) continue;
-      PoolFractions fractions(pool_group(node_group), machines);
-      compute += fractions.taken_compute();
-      for (const PoolHolder& part : occupancy_.node_groups[node_group].holders) {
-        const PoolFractions::Time time = fractions.requested(part);
-        WeightedShare& held = pooled.at(part.holding);
-        held.gpu_time += time.gpu;
-        held.memory_time += time.memory;
-      }
+      if (carries) share_pool_time(node_group, machines, group_time, pooled);
+      time += group_time;
     }
     for (auto& [holding, held] : pooled) {
       if (held.weight > 0 || held.gpu_time != GpuTime()) add(held);
     }
     CHECK(taken <= room, "no more is given than there is");
     add_idle(share(at.charge, component, PostingKind::kUnallocated, occupancy_.segment),
-             room - taken, idle, carries && capacity > compute ? capacity - compute : 0);
+             room - taken, idle, time);
+  }
+
+  // Tells the time of the holders in the pool on these machines, and takes it from what is free.
+  void share_pool_time(std::uint32_t node_group, std::span<const std::uint32_t> machines,
+                       IdleTime& idle, std::map<std::uint32_t, WeightedShare>& pooled) {
+    if (occupancy_.node_groups[node_group].holders.empty()) return;
+    PoolFractions fractions(pool_group(node_group), machines);
+    idle.free = fractions.unrequested();
+    for (const PoolHolder& part : occupancy_.node_groups[node_group].holders) {
+      const PoolFractions::Time time = fractions.requested(part);
+      WeightedShare& held = pooled.at(part.holding);
+      held.gpu_time += time.gpu;
+      held.memory_time += time.memory;
+    }
   }
 
   // Adds the holders in the pool, of one node group, and returns their weight, at most `room`.
