@@ -20,8 +20,8 @@ What it keeps to (kubernetes.io/docs/reference/using-api/api-concepts):
   * with --rules (the `rules` of a ClusterRole, JSON) 403 for what no rule allows, as with RBAC,
     which is asked before it is known whether the API is installed.
 
-Control, without a token, under /control/: put, delete, status, compact, drop, fault, bookmark,
-install, uninstall, token, truth, stats; see class Control.
+Control, without a token, under /control/: put, delete, status, compact, drop, expire, fault,
+bookmark, install, uninstall, token, truth, stats; see class Control.
 """
 import argparse
 import base64
@@ -325,22 +325,26 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if since > cluster.version:
             raise Refusal(504, "Timeout", f"Too large resource version: {since}, current: "
                           f"{cluster.version}", 1)
-        if since < cluster.oldest and api.faults.take("watch", path, ("gone_as_status",)):
+        with cluster.lock:  # a watch that begins sees an expiry, or is cut by it
+            is_gone = since < cluster.oldest
+            if not is_gone:
+                with api.lock:
+                    api.sockets.add(self)
+        if is_gone and api.faults.take("watch", path, ("gone_as_status",)):
             api.count("410")
             raise Refusal(410, "Expired", f"too old resource version: {since}")
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        if since < cluster.oldest:
-            api.count("410")
-            gone = Refusal(410, "Expired", f"too old resource version: {since} ({cluster.version})")
-            self.line({"type": "ERROR", "object": gone.status()})
-            self.wfile.write(b"0\r\n\r\n")
-            return
-        with api.lock:
-            api.sockets.add(self)
         try:
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            if is_gone:
+                api.count("410")
+                gone = Refusal(410, "Expired",
+                               f"too old resource version: {since} ({cluster.version})")
+                self.line({"type": "ERROR", "object": gone.status()})
+                self.wfile.write(b"0\r\n\r\n")
+                return
             self.follow(path, query, since)
         finally:
             with api.lock:
@@ -410,6 +414,7 @@ class Control:
     def drop(self):
         with self.api.lock:
             handlers = list(self.api.sockets)
+            self.api.sockets.clear()  # "watching" counts none that was cut
         for handler in handlers:
             handler.hang_up()
         self.api.count("dropped", len(handlers))
@@ -448,6 +453,10 @@ class Control:
             cluster.compact()
         elif what == "drop":     # cut every watch
             self.drop()
+        elif what == "expire":   # both at once: no bookmark between them brings a watch past it
+            with cluster.lock:
+                cluster.compact()
+                self.drop()
         elif what == "fault":    # {what, verb, path, times, …}, see Faults
             api.faults.add(body)
         elif what == "bookmark":

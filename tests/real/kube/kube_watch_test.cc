@@ -323,8 +323,7 @@ TEST_F(KubeWatch, EveryFaultHeals) {
   for (const char* fault : lists) {
     api.fault(fault + std::string(R"(,"times":1)"));
     api.put_pod(fmt::format("pod-{}", n++));
-    api.control("compact");
-    api.control("drop");
+    api.control("expire");
     api.put_pod(fmt::format("pod-{}", n++));
     EXPECT_TRUE(agrees(api)) << fault;
     EXPECT_TRUE(eventually([&] { return api.stat("faults_left") == 0; })) << fault;
