@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -90,6 +91,10 @@ std::string api_group(const DocumentNode& object) {
   return slash == std::string::npos ? "" : version.substr(0, slash);
 }
 
+bool is_without_cost(std::string_view kind) {
+  return std::ranges::find(kWithoutCost, kind) != std::end(kWithoutCost);
+}
+
 std::string scoped_name(const DocumentNode& object, std::string_view name) {
   return fmt::format("{}/{}", object.at("metadata.namespace").scalar, name);
 }
@@ -112,7 +117,7 @@ const DocumentNode::Field* find_gpu_resource(const DocumentNode& node) {
 // What one object becomes. `problem` is an Error about the object as a whole.
 class ObjectReader {
  public:
-  ObjectReader(const DocumentNode& object, const ClaimsByName& claims)
+  ObjectReader(const DocumentNode& object, const DeviceClaims& claims)
       : object_(object),
         spec_(object["spec"]),
         kind_(object["kind"].scalar),
@@ -148,8 +153,14 @@ class ObjectReader {
       return true;
     }
     if (kind_ == "Job" && group_ == "batch") return read_job(spec_);
-    if (kind_ == "Job" && group_ == "batch.volcano.sh") return read_volcano();
-    if (kind_ == "CronJob") return read_cron();
+    if (kind_ == "Job" && group_ == "batch.volcano.sh") return read_volcano(spec_);
+    if (kind_ == "CronJob" && group_ == "batch") return read_cron();
+    if (kind_ == "CronJob" && group_ == "batch.volcano.sh") {
+      const bool is_read = TRY(read_volcano(spec_.at("jobTemplate.spec")));
+      workload_.lifetime = Lifetime::kScheduled;
+      workload_.schedule = spec_["schedule"].scalar;
+      return is_read;
+    }
     if (kind_ == "JobSet") return read_job_set();
     if (kind_ == "LeaderWorkerSet") return read_leader_worker_set();
     if (kind_ == "RayCluster") return read_ray(spec_);
@@ -162,6 +173,7 @@ class ObjectReader {
     }
     if (kind_ == "InferenceService") return read_inference_service();
     if (kind_ == "TrainJob") return read_train_job();
+    if (kind_ == "AppWrapper") return read_app_wrapper();
     if (kind_ == "Workload" && group_ == "kueue.x-k8s.io") return read_kueue_workload();
     if (kind_ == "Service" && group_ == "serving.knative.dev") return read_knative();
     for (const ReplicaSpecKey& kubeflow : kKubeflowKinds) {
@@ -246,9 +258,9 @@ class ObjectReader {
     return true;
   }
 
-  Result<bool> read_volcano() {
+  Result<bool> read_volcano(const DocumentNode& job) {
     workload_.lifetime = Lifetime::kRun;
-    for (const DocumentNode& task : spec_["tasks"].items) {
+    for (const DocumentNode& task : job["tasks"].items) {
       const auto replicas = TRY(read_whole(task, "replicas", 1, kReplicasMax));
       add(task["name"].scalar, task["template"], replicas);
     }
@@ -415,6 +427,44 @@ class ObjectReader {
     return true;
   }
 
+  // workload.codeflare.dev: whole objects, which it makes together.
+  Result<bool> read_app_wrapper() {
+    workload_.lifetime = Lifetime::kRun;
+    for (const DocumentNode& component : spec_["components"].items) {
+      DocumentNode object = component["template"];
+      const std::string& kind = object["kind"].scalar;
+      if (is_without_cost(kind) || (kind == "Service" && api_group(object).empty())) continue;
+      place_in_namespace(object);
+      const auto inner = TRY(ObjectReader(object, claims_).read());
+      if (!inner) {
+        return fail(ErrorCode::kUnsupported,
+                    fmt::format("line {}: it holds a {}, a kind that is not known", object.line,
+                                printable_text(kind, 80)));
+      }
+      if (inner->lifetime != Lifetime::kRun) workload_.lifetime = Lifetime::kService;
+      if (inner->lifetime == Lifetime::kScheduled) {
+        workload_.notes.emplace_back("what it runs by a schedule is priced as if it always ran");
+      }
+      for (const auto& [key, value] : inner->labels) workload_.labels.emplace(key, value);
+      for (const ReplicaGroup& group : inner->groups) {
+        ReplicaGroup& added = workload_.groups.emplace_back(group);
+        added.name =
+            group.name.empty() ? inner->name : fmt::format("{} {}", inner->name, group.name);
+      }
+    }
+    return true;
+  }
+
+  // An object without a namespace is made in that of what holds it.
+  void place_in_namespace(DocumentNode& object) const {
+    const auto meta = std::ranges::find(object.fields, "metadata", &DocumentNode::Field::key);
+    if (meta == object.fields.end() || meta->value.has("namespace")) return;
+    DocumentNode name_space;
+    name_space.kind = DocumentNode::Kind::kScalar;
+    name_space.scalar = name_space_;
+    meta->value.fields.emplace_back("namespace", std::move(name_space));
+  }
+
   Result<bool> read_knative() {
     const DocumentNode& revision = spec_["template"];
     const DocumentNode& annotations = revision.at("metadata.annotations");
@@ -435,7 +485,7 @@ class ObjectReader {
   std::string kind_;
   std::string group_;
   std::string name_space_;
-  const ClaimsByName& claims_;
+  const DeviceClaims& claims_;
   WorkloadRequest workload_;
 };
 
@@ -458,8 +508,10 @@ class ObjectsReader {
     for (const SourcedDocument& document : documents) {
       flatten(document.node, document.file);
     }
+    for (const auto& [file, object] : objects_) collect_class(*object);
     for (const auto& [file, object] : objects_) collect_claim(*object);
     for (const auto& [file, object] : objects_) read_object(file, *object);
+    for (const auto& [file, object] : objects_) read_shared_claim(file, *object);
     for (const auto& [file, object] : objects_) apply_autoscaler(file, *object);
     return std::move(reading_);
   }
@@ -473,18 +525,57 @@ class ObjectsReader {
     for (const DocumentNode& item : node["items"].items) flatten(item, file);
   }
 
+  void collect_class(const DocumentNode& object) {
+    if (object["kind"].scalar != "DeviceClass") return;
+    claims_.classes.emplace(object.at("metadata.name").scalar, &object["spec"]);
+  }
+
   void collect_claim(const DocumentNode& object) {
     const std::string& kind = object["kind"].scalar;
     if (!is_claim_kind(kind)) return;
-    const DocumentNode& spec = kind == "ResourceClaim" ? object["spec"] : object.at("spec.spec");
-    ClaimedGpus claimed = read_claim(spec);
-    const std::string& name = object.at("metadata.name").scalar;
-    if (kind == "ResourceClaim" && !claimed.gpus.empty()) {
-      claimed.problem =
-          "it is a claim of its own, which pods may share, so no pod alone can be priced; use a "
-          "ResourceClaimTemplate, or estimate without it";
+    const bool is_shared = kind == "ResourceClaim";
+    ClaimedGpus claimed = read_claim(is_shared ? object["spec"] : object.at("spec.spec"), claims_);
+    claimed.is_shared = is_shared;
+    claims_.claims.emplace(scoped_name(object, object.at("metadata.name").scalar),
+                           std::move(claimed));
+  }
+
+  // A claim of its own holds its GPUs once, as long as anything that uses it runs.
+  void read_shared_claim(const std::string& file, const DocumentNode& object) {
+    if (object["kind"].scalar != "ResourceClaim") return;
+    const std::string name = scoped_name(object, object.at("metadata.name").scalar);
+    const ClaimedGpus& claimed = claims_.claims.at(name);
+    const auto users = shared_users_.find(name);
+    if (users == shared_users_.end() || !claimed.problem.empty() || claimed.gpus.empty()) return;
+    WorkloadRequest workload;
+    workload.file = file;
+    workload.line = object.line;
+    workload.kind = "ResourceClaim";
+    workload.api_group = api_group(object);
+    workload.name_space = object.at("metadata.namespace").scalar;
+    workload.name = object.at("metadata.name").scalar;
+    workload.labels = read_texts(object.at("metadata.labels"));
+    workload.lifetime = users->second;
+    ReplicaGroup group;
+    group.line = object.line;
+    group.gpus = claimed.gpus;
+    group.place.gpu_model = claimed.gpu_model;
+    workload.groups.push_back(std::move(group));
+    workload.notes.emplace_back("its GPUs are priced once, however many pods share them");
+    reading_.workloads.push_back(std::move(workload));
+  }
+
+  // Notes which claims of their own a workload uses.
+  void collect_users(const DocumentNode& node, const WorkloadRequest& workload) {
+    for (const auto& [key, value] : node.fields) {
+      if (key == "resourceClaimName" && value.kind == DocumentNode::Kind::kScalar) {
+        const auto [at, is_new] = shared_users_.emplace(
+            fmt::format("{}/{}", workload.name_space, value.scalar), Lifetime::kRun);
+        if (workload.lifetime != Lifetime::kRun) at->second = Lifetime::kService;
+      }
+      collect_users(value, workload);
     }
-    claims_.emplace(scoped_name(object, name), std::move(claimed));
+    for (const DocumentNode& item : node.items) collect_users(item, workload);
   }
 
   void set_aside(const std::string& file, const DocumentNode& object, std::string reason) {
@@ -505,12 +596,13 @@ class ObjectsReader {
         set_aside(file, object, missed);
         return;
       }
+      collect_users(object, **workload);
       (*workload)->file = file;
       reading_.workloads.push_back(std::move(**workload));
       return;
     }
     const bool is_core_service = kind == "Service";
-    if (is_core_service || std::ranges::find(kWithoutCost, kind) != std::end(kWithoutCost)) {
+    if (is_core_service || is_without_cost(kind)) {
       ++reading_.without_cost;
       return;
     }
@@ -583,7 +675,8 @@ class ObjectsReader {
   }
 
   std::vector<std::pair<std::string, const DocumentNode*>> objects_;
-  ClaimsByName claims_;
+  DeviceClaims claims_;
+  std::map<std::string, Lifetime, std::less<>> shared_users_;  // by the claim
   ManifestReading reading_;
 };
 

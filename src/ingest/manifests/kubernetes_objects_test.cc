@@ -183,6 +183,98 @@ TEST(KubernetesObjects, FindsClaimsInOtherDocuments) {
   EXPECT_EQ(groups_text(reading.workloads[1]), "1x0 ?");
 }
 
+// What a claim holds, by its class and a selector: the model, the MIG profile, or "?" and no price.
+std::string claimed_by(const std::string& device_class, const std::string& selector) {
+  const auto reading = read_one(
+      "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: small}\nspec: "
+      "{selectors: [{cel: {expression: \"device.driver == 'gpu.nvidia.com' && "
+      "device.attributes['gpu.nvidia.com'].profile == '1g.5gb'\"}}]}\n---\n"
+      "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: c}\nspec: "
+      "{spec: {devices: {requests: [{name: g, exactly: {deviceClassName: " +
+      device_class + ", selectors: [{cel: {expression: \"" + selector +
+      "\"}}]}}]}}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {resourceClaims: "
+      "[{name: g, resourceClaimTemplateName: c}], containers: [{}]}\n");
+  const ReplicaGroup& group = reading.workloads.at(0).groups.at(0);
+  if (!group.problem.empty()) return "?";
+  return group.gpus.empty() ? "none" : group.place.gpu_model + group.gpus[0].mig_profile;
+}
+
+TEST(KubernetesObjects, ReadsOfAClaimWhatDecidesItsPrice) {
+  const std::string of = "device.attributes['gpu.nvidia.com'].";
+  const struct {
+    std::string device_class;
+    std::string selector;
+    std::string claimed;
+  } cases[] = {
+      {"gpu.nvidia.com", of + "productName == 'NVIDIA H200'", "NVIDIA H200"},
+      {"gpu.nvidia.com", of + "productName.lowerAscii().matches('^.*a100.*$')", "a100"},
+      {"gpu.nvidia.com", of + "productName.contains('L4')", "L4"},
+      {"gpu.nvidia.com", of + "productName.matches('A100|H100')", "?"},
+      {"gpu.nvidia.com", of + "productName == 'A100' || " + of + "productName == 'H100'", "?"},
+      {"gpu.nvidia.com", "!(" + of + "productName == 'A100')", "?"},
+      {"gpu.nvidia.com", of + "productName != 'A100'", "?"},
+      {"gpu.nvidia.com", of + "architecture == 'Ampere'", "?"},
+      {"gpu.nvidia.com", of + "architecture == 'Ampere' && " + of + "productName == 'A100'",
+       "A100"},
+      {"gpu.nvidia.com", of + "productName == 'A100' && " + of + "productName == 'H100'", "?"},
+      {"gpu.nvidia.com", of + "index < 4", ""},
+      {"gpu.nvidia.com", "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('4Gi')) >= 0",
+       "?"},
+      {"mig.nvidia.com", of + "profile == '1g.10gb'", "1g.10gb"},
+      {"mig.nvidia.com", of + "index == 1", "?"},
+      {"small", of + "index == 1", "1g.5gb"},
+      {"compute-domain-daemon.nvidia.com", "true", "none"},
+      {"dra.net", "true", "none"},
+      {"a100.example.com", "true", "?"},  // of which nothing says what it is
+  };
+  for (const auto& one : cases) {
+    EXPECT_EQ(claimed_by(one.device_class, one.selector), one.claimed)
+        << one.device_class << " " << one.selector;
+  }
+}
+
+TEST(KubernetesObjects, PricesASharedClaimOnce) {
+  const std::string pod =
+      "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: "
+      "{resourceClaims: [{name: g, resourceClaimName: c}], containers: [{}]}\n";
+  const std::string claim =
+      "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c}\nspec: "
+      "{devices: {requests: [{name: g, exactly: {deviceClassName: gpu.nvidia.com, count: 2}}]}}\n";
+  const auto reading = read_one(pod + pod + claim);
+  ASSERT_EQ(reading.workloads.size(), 3U);
+  EXPECT_EQ(groups_text(reading.workloads[0]), "1x0");
+  EXPECT_EQ(groups_text(reading.workloads[2]), "1x2");
+  EXPECT_EQ(reading.workloads[2].lifetime, Lifetime::kService);
+  EXPECT_EQ(read_one(claim).workloads.size(), 0U);  // nothing uses it
+}
+
+TEST(KubernetesObjects, ReadsExtendedResourcesOfDeviceClasses) {
+  const auto reading = read_one(
+      "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: small}\nspec: "
+      "{extendedResourceName: nvidia.com/gpu, selectors: [{cel: {expression: \"device.driver == "
+      "'gpu.nvidia.com' && device.attributes['gpu.nvidia.com'].profile == '1g.5gb'\"}}]}\n---\n"
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{resources: {limits: "
+      "{nvidia.com/gpu: 3, deviceclass.resource.kubernetes.io/small: 1}}}]}\n---\n"
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: q}\nspec: {containers: [{resources: {limits: "
+      "{deviceclass.resource.kubernetes.io/other: 1}}}]}\n");
+  const ReplicaGroup& group = reading.workloads.at(0).groups.at(0);
+  ASSERT_EQ(group.gpus.size(), 2U);
+  EXPECT_EQ(group.gpus[0].count + group.gpus[1].count, 4U);
+  EXPECT_EQ(group.gpus[1].mig_profile, "1g.5gb");
+  EXPECT_EQ(groups_text(reading.workloads.at(1)), "1x0 ?");
+}
+
+TEST(KubernetesObjects, ReadsWhatAnAppWrapperHolds) {
+  const std::string head =
+      "apiVersion: workload.codeflare.dev/v1beta2\nkind: AppWrapper\nmetadata: {name: w}\nspec: "
+      "{components: [{template: ";
+  EXPECT_EQ(groups_in(with_pods(head + "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, "
+                                       "spec: {parallelism: 2, template: GPUS}}}, {template: "
+                                       "{apiVersion: v1, kind: Service}}]}\n")),
+            "j 2x8");
+  EXPECT_EQ(read_one(head + "{apiVersion: x.io/v1, kind: Magic}}]}\n").unpriced.size(), 1U);
+}
+
 TEST(KubernetesObjects, AutoscalersRaiseWhatTheyScale) {
   EXPECT_EQ(
       groups_in(with_pods(

@@ -166,108 +166,67 @@ std::string other_accelerator(const std::vector<KubernetesResources>& extended) 
   return "";
 }
 
-void add_claims(ReplicaGroup& group, const DocumentNode& pod_spec, std::string_view name_space,
-                const ClaimsByName& claims) {
+// Extended resources that stand for a device class, which are taken out of the containers'.
+ClaimedGpus take_class_requests(std::vector<KubernetesResources>& extended,
+                                const DeviceClaims& known) {
+  ClaimedGpus all;
+  for (KubernetesResources& resources : extended) {
+    for (auto at = resources.begin(); at != resources.end();) {
+      const std::string device_class = class_of_resource(at->first, known);
+      if (device_class.empty()) {
+        ++at;
+        continue;
+      }
+      const auto count = pennyweight::parse_count(at->second, limits::kGpusPerHoldingMax);
+      if (!count) {
+        all.problem = fmt::format("{}: '{}' is no number of devices",
+                                  printable_text(at->first, 120), printable_text(at->second, 60));
+        return all;
+      }
+      if (*count > 0) join_claims(all, read_class(device_class, *count, known));
+      at = resources.erase(at);
+    }
+  }
+  return all;
+}
+
+// The claims that a pod states by name.
+ClaimedGpus stated_claims(const DocumentNode& pod_spec, std::string_view name_space,
+                          const DeviceClaims& known) {
+  ClaimedGpus all;
   for (const DocumentNode& claim : pod_spec["resourceClaims"].items) {
     std::string name = claim["resourceClaimTemplateName"].scalar;
-    const bool is_shared = name.empty();
-    if (is_shared) name = claim["resourceClaimName"].scalar;
-    const auto at = claims.find(fmt::format("{}/{}", name_space, name));
-    if (at == claims.end()) {
-      group.problem = fmt::format(
+    if (name.empty()) name = claim["resourceClaimName"].scalar;
+    const auto at = known.claims.find(fmt::format("{}/{}", name_space, name));
+    if (at == known.claims.end()) {
+      all.problem = fmt::format(
           "the claim '{}' is in none of the files, so what it asks for is unknown; give that file "
           "too",
           printable_text(name, 120));
-      return;
+      return all;
     }
-    if (!at->second.problem.empty()) {
-      group.problem =
-          fmt::format("the claim '{}': {}", printable_text(name, 120), at->second.problem);
-      return;
+    ClaimedGpus one = at->second;
+    if (!one.problem.empty()) {
+      one.problem = fmt::format("the claim '{}': {}", printable_text(name, 120), one.problem);
+    } else if (one.is_shared) {
+      continue;  // its GPUs are priced with the claim
     }
-    group.gpus.insert(group.gpus.end(), at->second.gpus.begin(), at->second.gpus.end());
-    if (group.place.gpu_model.empty()) group.place.gpu_model = at->second.gpu_model;
+    join_claims(all, one);
+    if (!all.problem.empty()) return all;
   }
+  return all;
 }
 
-// The texts in quotes of a CEL expression.
-std::vector<std::string> quoted_texts(std::string_view expression) {
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < expression.size(); ++i) {
-    const char quote = expression[i];
-    if (quote != '\'' && quote != '"') continue;
-    const std::size_t end = expression.find(quote, i + 1);
-    if (end == std::string_view::npos) break;
-    texts.emplace_back(expression.substr(i + 1, end - i - 1));
-    i = end;
-  }
-  return texts;
-}
-
-void read_claim_selectors(const DocumentNode& selectors, RequestedDevice& device,
-                          std::string& gpu_model) {
-  for (const DocumentNode& selector : selectors.items) {
-    const std::string& expression = selector.at("cel.expression").scalar;
-    // What another operator than == says is a choice, which no single model answers.
-    if (expression.find("==") == std::string::npos) continue;
-    if (expression.find("||") != std::string::npos) continue;
-    const bool says_profile = expression.find("profile") != std::string::npos;
-    const bool says_product = expression.find("productName") != std::string::npos;
-    for (const std::string& text : quoted_texts(expression)) {
-      const bool is_profile =
-          !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0;
-      if (says_profile && is_profile && text.find("g.") != std::string::npos) {
-        device.kind = RequestedDevice::Kind::kMigSlice;
-        device.mig_profile = text;
-      } else if (says_product && find_gpu_model(text) != nullptr) {
-        gpu_model = text;
-      }
-    }
-  }
-}
-
-bool is_gpu_class(std::string_view name) {
-  return name.starts_with("gpu.") || name.starts_with("mig.") ||
-         name.find("gpu") != std::string_view::npos;
+void add_claims(ReplicaGroup& group, const ClaimedGpus& claimed) {
+  if (!claimed.problem.empty()) group.problem = claimed.problem;
+  group.gpus.insert(group.gpus.end(), claimed.gpus.begin(), claimed.gpus.end());
+  if (group.place.gpu_model.empty()) group.place.gpu_model = claimed.gpu_model;
 }
 
 }  // namespace
 
-ClaimedGpus read_claim(const DocumentNode& claim_spec) {
-  ClaimedGpus claimed;
-  for (const DocumentNode& item : claim_spec.at("devices.requests").items) {
-    if (item.has("firstAvailable")) {
-      claimed.problem = "it offers alternatives (firstAvailable), which cost differently";
-      return claimed;
-    }
-    // resource.k8s.io/v1 and v1beta2 put the request under `exactly`.
-    const DocumentNode& request = item.has("exactly") ? item["exactly"] : item;
-    const std::string& device_class = request["deviceClassName"].scalar;
-    if (!is_gpu_class(device_class)) continue;
-    if (request["adminAccess"].scalar == "true") continue;  // it observes and holds nothing
-    if (request["allocationMode"].scalar == "All") {
-      claimed.problem = "it asks for all GPUs of a node, however many these are";
-      return claimed;
-    }
-    const auto count = read_whole(request, "count", 1, limits::kGpusPerHoldingMax);
-    if (!count) {
-      claimed.problem = count.error().message;
-      return claimed;
-    }
-    RequestedDevice device;
-    device.count = *count;
-    read_claim_selectors(request["selectors"], device, claimed.gpu_model);
-    if (device_class.starts_with("mig.") && device.mig_profile.empty()) {
-      claimed.problem = "it asks for a MIG device without saying which profile";
-      return claimed;
-    }
-    if (device.count > 0) claimed.gpus.push_back(std::move(device));
-  }
-  return claimed;
-}
-
 ReplicaGroup read_pod_template(const DocumentNode& pod_template, std::string_view name_space,
-                               const ClaimsByName& claims) {
+                               const DeviceClaims& claims) {
   const DocumentNode& pod_spec = pod_template["spec"];
   ReplicaGroup group;
   group.line = pod_template.line;
@@ -288,11 +247,12 @@ ReplicaGroup read_pod_template(const DocumentNode& pod_template, std::string_vie
     group.problem = fmt::format("more than {} containers in one pod", kContainersMax);
     return group;
   }
-  const auto request = kubernetes::pod_request(pod);
+  auto request = kubernetes::pod_request(pod);
   if (!request) {
     group.problem = request.error().message;
     return group;
   }
+  const ClaimedGpus by_class = take_class_requests(request->extended, claims);
   if (const std::string other = other_accelerator(request->extended); !other.empty()) {
     group.problem = fmt::format("it asks for {}, and the price list has GPUs only", other);
     return group;
@@ -314,7 +274,9 @@ ReplicaGroup read_pod_template(const DocumentNode& pod_template, std::string_vie
     return group;
   }
   group.gpus = std::move(*gpus);
-  add_claims(group, pod_spec, name_space, claims);
+  ClaimedGpus claimed = stated_claims(pod_spec, name_space, claims);
+  if (!by_class.gpus.empty() || !by_class.problem.empty()) join_claims(claimed, by_class);
+  add_claims(group, claimed);
   return group;
 }
 

@@ -6,28 +6,16 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "ingest/manifests/device_claims.h"
 #include "ingest/manifests/document.h"
 #include "ingest/manifests/workload_request.h"
 
 namespace pennyweight::manifests {
 
-// What a ResourceClaim or ResourceClaimTemplate asks for.
-struct ClaimedGpus {
-  std::vector<RequestedDevice> gpus;
-  std::string gpu_model;
-  std::string problem;  // why it can't be read
-};
-// By "namespace/name".
-using ClaimsByName = std::map<std::string, ClaimedGpus, std::less<>>;
-
-// The devices that a claim's spec asks for by Dynamic Resource Allocation. The model or profile is
-// read where a selector compares productName or profile with a text.
-ClaimedGpus read_claim(const DocumentNode& claim_spec);
-
 // A group of one replica of the template, which has `metadata` and `spec`. What can't be read is
 // the group's `problem`.
 ReplicaGroup read_pod_template(const DocumentNode& pod_template, std::string_view name_space,
-                               const ClaimsByName& claims);
+                               const DeviceClaims& claims);
 
 // A whole number that a manifest states; `absent` where it is missing. An Error names the key.
 Result<std::uint64_t> read_whole(const DocumentNode& node, std::string_view key,

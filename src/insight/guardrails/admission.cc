@@ -32,11 +32,11 @@ constexpr std::size_t kWarningBytesMax = 240;
 constexpr std::size_t kMessageBytesMax = 4000;
 // Kinds that are judged as a whole, and make pods or others of them.
 constexpr std::string_view kOwnerKinds[] = {
-    "Deployment", "ReplicaSet", "StatefulSet",     "ReplicationController",
-    "Job",        "CronJob",    "JobSet",          "LeaderWorkerSet",
-    "PyTorchJob", "TFJob",      "MPIJob",          "XGBoostJob",
-    "PaddleJob",  "JAXJob",     "TrainJob",        "RayCluster",
-    "RayJob",     "RayService", "InferenceService"};
+    "Deployment", "ReplicaSet", "StatefulSet",      "ReplicationController",
+    "Job",        "CronJob",    "JobSet",           "LeaderWorkerSet",
+    "PyTorchJob", "TFJob",      "MPIJob",           "XGBoostJob",
+    "PaddleJob",  "JAXJob",     "TrainJob",         "RayCluster",
+    "RayJob",     "RayService", "InferenceService", "AppWrapper"};
 // Kinds whose pods are described by a template that may be changed later.
 constexpr std::string_view kChangeableKinds[] = {"Deployment", "StatefulSet", "CronJob",
                                                  "LeaderWorkerSet"};

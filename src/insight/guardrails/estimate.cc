@@ -86,12 +86,20 @@ class GroupPricer {
 
   std::string demanded_machine(const ReplicaGroup& group) const {
     if (!group.place.instance_type.empty()) return group.place.instance_type;
-    return group.gpus.empty() ? "" : options_.instance_type;
+    const bool needs_machine = !group.gpus.empty() || group.takes_whole_machines;
+    return needs_machine ? options_.instance_type : "";
   }
 
   Result<void> price_per_hour(const ReplicaGroup& group, GroupEstimate& estimate) {
     const std::string machine = demanded_machine(group);
-    if (group.gpus.empty() && machine.empty()) return price_host_only(group, estimate);
+    if (group.gpus.empty() && machine.empty()) {
+      if (group.takes_whole_machines) {
+        return fail(ErrorCode::kNotFound,
+                    "it takes whole machines and does not say which, GPUs or not; say it with "
+                    "--instance-type TYPE");
+      }
+      return price_host_only(group, estimate);
+    }
     const GpuModel* model = nullptr;
     if (!group.gpus.empty()) {
       const GpuModel* const found = TRY(demanded_model(group, machine));

@@ -150,6 +150,14 @@ TEST(Estimate, PricesPodsWithoutGpusAtMarketPrices) {
   EXPECT_FALSE(group.machine);
 }
 
+TEST(Estimate, WholeMachinesOfAnUnknownKindHaveNoPrice) {
+  const std::string job = "#!/bin/sh\n#SBATCH --exclusive --nodes=4\n";
+  EXPECT_NE(one_group(job).problem.find("takes whole machines"), std::string::npos);
+  EstimateOptions options;
+  options.instance_type = "big";
+  EXPECT_EQ(one_group(job, options).per_hour(), usd("160"));
+}
+
 TEST(Estimate, SaysWhyItCanNotPrice) {
   const auto problem = [](const std::string& text, const EstimateOptions& options = {}) {
     return one_group(text, options).problem;

@@ -155,7 +155,7 @@ std::string exempt_text(const NativeScope& scope) {
         "\"LeaderWorkerSet\", \"PyTorchJob\", \"TFJob\", \"MPIJob\", \"XGBoostJob\", "
         "\"PaddleJob\", "
         "\"JAXJob\", \"TrainJob\", \"RayCluster\", \"RayJob\", \"RayService\", "
-        "\"InferenceService\"])",
+        "\"InferenceService\", \"AppWrapper\"])",
         cel_fits_any("request.userInfo.username", scope.controllers)));
   }
   return terms.empty() ? "false" : joined_terms(terms, "||");

@@ -1,0 +1,315 @@
+#include "ingest/manifests/device_claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "core/gpu/gpu_model.h"
+#include "core/limits.h"
+#include "core/plain_text.h"
+#include "ingest/manifests/pod_template.h"
+
+namespace pennyweight::manifests {
+namespace {
+
+constexpr std::string_view kClassPrefix = "deviceclass.resource.kubernetes.io/";
+// Parts of the names of classes and drivers whose devices are no accelerators.
+constexpr std::string_view kOtherDevices[] = {"compute-domain", "net", "nic",   "rdma",
+                                              "roce",           "cpu", "memory"};
+// Attributes that decide neither the model nor the part of it.
+constexpr std::string_view kHarmless[] = {"brand",    "type",  "driverVersion", "cudaDriverVersion",
+                                          "index",    "minor", "parentIndex",   "healthy",
+                                          "pcieRoot", "numa",  "numaNode"};
+constexpr std::string_view kModelAttributes[] = {"productName", "model", "product"};
+
+bool is_gpu_class(std::string_view name) {
+  return name.starts_with("mig.") || name.find("gpu") != std::string_view::npos;
+}
+
+bool is_other_class(std::string_view name) {
+  return !is_gpu_class(name) && std::ranges::any_of(kOtherDevices, [&](std::string_view other) {
+    return name.find(other) != std::string_view::npos;
+  });
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+// The terms of a conjunction. Parentheses and texts in quotes stay whole.
+std::vector<std::string_view> conjunction(std::string_view expression) {
+  std::vector<std::string_view> terms;
+  std::size_t begin = 0;
+  int depth = 0;
+  char quote = 0;
+  for (std::size_t i = 0; i < expression.size(); ++i) {
+    const char c = expression[i];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+      continue;
+    }
+    if (c == '\'' || c == '"') quote = c;
+    if (c == '(') ++depth;
+    if (c == ')') --depth;
+    if (depth == 0 && expression.substr(i).starts_with("&&")) {
+      terms.push_back(trimmed(expression.substr(begin, i - begin)));
+      begin = i + 2;
+      ++i;
+    }
+  }
+  terms.push_back(trimmed(expression.substr(begin)));
+  return terms;
+}
+
+// A text in quotes, all of it; nothing where it is none, or has escapes.
+std::optional<std::string_view> whole_text(std::string_view text) {
+  text = trimmed(text);
+  if (text.size() < 2 || (text[0] != '\'' && text[0] != '"') || text.back() != text[0]) return {};
+  text = text.substr(1, text.size() - 2);
+  if (text.find_first_of("'\"\\") != std::string_view::npos) return {};
+  return text;
+}
+
+// What is compared in a term: `device.driver`, or an attribute of the device, by "==" with a text
+// or by a method with one: lowerAscii().matches('^.*a100.*$').
+struct Comparison {
+  std::string_view attribute;  // "driver", "productName"
+  std::string_view method;     // "==", "matches", "contains", "startsWith"
+  std::string_view text;
+};
+
+std::optional<Comparison> read_comparison(std::string_view term) {
+  Comparison found;
+  constexpr std::string_view kAttributes = "device.attributes[";
+  constexpr std::string_view kDriver = "device.driver";
+  if (term.starts_with(kDriver)) {
+    found.attribute = "driver";
+    term.remove_prefix(kDriver.size());
+  } else if (term.starts_with(kAttributes)) {
+    const std::size_t close = term.find("].");
+    if (close == std::string_view::npos ||
+        !whole_text(term.substr(kAttributes.size(), close - kAttributes.size()))) {
+      return {};
+    }
+    term.remove_prefix(close + 2);
+    const std::size_t end = std::min(term.find_first_of(".= !<>"), term.size());
+    found.attribute = term.substr(0, end);
+    term.remove_prefix(end);
+  } else {
+    return {};
+  }
+  term = trimmed(term);
+  constexpr std::string_view kLower = ".lowerAscii()";
+  if (term.starts_with(kLower)) term.remove_prefix(kLower.size());
+  term = trimmed(term);
+  std::optional<std::string_view> text;
+  if (term.starts_with("==")) {
+    found.method = "==";
+    text = whole_text(term.substr(2));
+  } else {
+    for (const std::string_view method : {"matches", "contains", "startsWith"}) {
+      const std::string call = fmt::format(".{}(", method);
+      if (!term.starts_with(call) || !term.ends_with(')')) continue;
+      found.method = method;
+      text = whole_text(term.substr(call.size(), term.size() - call.size() - 1));
+    }
+  }
+  if (!text) return {};
+  found.text = *text;
+  return found;
+}
+
+// The words between "^.*" and ".*$" of a pattern that has nothing else to it.
+std::optional<std::string> plain_pattern(std::string_view pattern) {
+  if (pattern.starts_with('^')) pattern.remove_prefix(1);
+  if (pattern.ends_with('$')) pattern.remove_suffix(1);
+  if (pattern.starts_with(".*")) pattern.remove_prefix(2);
+  if (pattern.ends_with(".*")) pattern.remove_suffix(2);
+  const bool is_plain = !pattern.empty() && std::ranges::all_of(pattern, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == ' ' || c == '_';
+  });
+  if (!is_plain) return {};
+  return std::string(pattern);
+}
+
+// What the selectors of a class and of a request say together.
+struct Selection {
+  std::string model;
+  std::string profile;
+  std::string driver;
+  bool is_mig = false;
+  std::string unclear;  // a term that may decide the model, and is not understood
+  std::string problem;
+};
+
+void set_model(Selection& selection, std::string model) {
+  if (selection.model.empty() || selection.model == model) {
+    selection.model = std::move(model);
+    return;
+  }
+  selection.problem = fmt::format("its selectors name two GPU models, '{}' and '{}'",
+                                  printable_text(selection.model, 80), printable_text(model, 80));
+}
+
+void read_term(std::string_view term, Selection& selection) {
+  const auto unclear = [&] { selection.unclear = printable_text(term, 160); };
+  // That a device states something at all says nothing about its value.
+  if (term.find(" in device.attributes") != std::string_view::npos &&
+      term.find("==") == std::string_view::npos) {
+    return;
+  }
+  const auto compared = read_comparison(term);
+  if (!compared) {
+    // A number, such as an index.
+    const bool is_harmless = std::ranges::any_of(kHarmless, [&](std::string_view name) {
+      return term.starts_with("device.attributes[") &&
+             term.find(fmt::format("].{} ", name)) != std::string_view::npos;
+    });
+    if (!is_harmless) unclear();
+    return;
+  }
+  const auto& [attribute, method, text] = *compared;
+  if (attribute == "driver" && method == "==") {
+    selection.driver = text;
+  } else if (std::ranges::find(kModelAttributes, attribute) != std::end(kModelAttributes)) {
+    if (method == "==") {
+      set_model(selection, std::string(text));
+    } else if (auto plain = plain_pattern(text)) {
+      set_model(selection, std::move(*plain));
+    } else {
+      unclear();
+    }
+  } else if (attribute == "profile" && method == "==") {
+    selection.profile = text;
+    selection.is_mig = true;
+  } else if (attribute == "type" && method == "==") {
+    selection.is_mig = selection.is_mig || text == "mig";
+  } else if (std::ranges::find(kHarmless, attribute) == std::end(kHarmless)) {
+    unclear();
+  }
+}
+
+void read_selectors(const DocumentNode& selectors, Selection& selection) {
+  for (const DocumentNode& selector : selectors.items) {
+    const std::string& expression = selector.at("cel.expression").scalar;
+    for (const std::string_view term : conjunction(expression)) {
+      // An alternative is one term, which says no single thing.
+      if (term.find("||") != std::string_view::npos || term.find('?') != std::string_view::npos ||
+          term.starts_with('!')) {
+        selection.unclear = printable_text(term, 160);
+      } else {
+        read_term(term, selection);
+      }
+    }
+  }
+}
+
+// So many devices of a class, picked by the selectors of a request too.
+ClaimedGpus read_devices(std::string_view device_class, std::uint64_t count,
+                         const DocumentNode& selectors, const DeviceClaims& known) {
+  ClaimedGpus claimed;
+  Selection selection;
+  const auto stated = known.classes.find(device_class);
+  if (stated != known.classes.end()) read_selectors((*stated->second)["selectors"], selection);
+  const bool is_gpu = is_gpu_class(device_class) || is_gpu_class(selection.driver);
+  if (!is_gpu) {
+    if (is_other_class(device_class) || is_other_class(selection.driver)) return claimed;
+    claimed.problem = fmt::format(
+        "it asks for devices of the class '{}', and nothing says what these are{}",
+        printable_text(device_class, 120),
+        stated == known.classes.end() ? "; give the file with its DeviceClass too" : "");
+    return claimed;
+  }
+  read_selectors(selectors, selection);
+  RequestedDevice device;
+  device.count = count;
+  if (selection.is_mig || device_class.starts_with("mig.")) {
+    device.kind = RequestedDevice::Kind::kMigSlice;
+    device.mig_profile = selection.profile;
+    if (selection.profile.empty()) {
+      selection.problem = "it asks for a MIG device without saying which profile";
+    }
+  }
+  claimed.gpu_model = selection.model;
+  claimed.problem = selection.problem;
+  if (claimed.problem.empty() && !selection.unclear.empty() && selection.model.empty()) {
+    claimed.problem = fmt::format(
+        "its selector {} may decide the GPU model, and is not understood; compare productName with "
+        "a text, too",
+        selection.unclear);
+  }
+  if (count > 0) claimed.gpus.push_back(std::move(device));
+  return claimed;
+}
+
+}  // namespace
+
+ClaimedGpus read_claim(const DocumentNode& claim_spec, const DeviceClaims& known) {
+  ClaimedGpus all;
+  for (const DocumentNode& item : claim_spec.at("devices.requests").items) {
+    if (item.has("firstAvailable")) {
+      all.problem = "it offers alternatives (firstAvailable), which cost differently";
+      return all;
+    }
+    // resource.k8s.io/v1 and v1beta2 put the request under `exactly`.
+    const DocumentNode& request = item.has("exactly") ? item["exactly"] : item;
+    if (request["adminAccess"].scalar == "true") continue;  // it observes and holds nothing
+    const auto count = read_whole(request, "count", 1, limits::kGpusPerHoldingMax);
+    if (!count) {
+      all.problem = count.error().message;
+      return all;
+    }
+    const ClaimedGpus one =
+        read_devices(request["deviceClassName"].scalar, *count, request["selectors"], known);
+    if (!one.gpus.empty() && request["allocationMode"].scalar == "All") {
+      all.problem = "it asks for all GPUs of a node, however many these are";
+      return all;
+    }
+    join_claims(all, one);
+    if (!all.problem.empty()) return all;
+  }
+  return all;
+}
+
+std::string class_of_resource(std::string_view resource, const DeviceClaims& known) {
+  if (resource.starts_with(kClassPrefix)) {
+    return std::string(resource.substr(kClassPrefix.size()));
+  }
+  for (const auto& [name, spec] : known.classes) {
+    if (!resource.empty() && (*spec)["extendedResourceName"].scalar == resource) return name;
+  }
+  return "";
+}
+
+ClaimedGpus read_class(std::string_view device_class, std::uint64_t count,
+                       const DeviceClaims& known) {
+  return read_devices(device_class, count, DocumentNode(), known);
+}
+
+void join_claims(ClaimedGpus& all, const ClaimedGpus& more) {
+  if (!all.problem.empty()) return;
+  all.problem = more.problem;
+  if (all.gpu_model.empty() || more.gpus.empty()) {
+    if (!all.gpus.empty() && all.gpu_model != more.gpu_model && !more.gpus.empty()) {
+      all.problem = "it asks for GPUs of a model and for others of any model";
+    }
+    if (!more.gpu_model.empty()) all.gpu_model = more.gpu_model;
+  } else if (all.gpu_model != more.gpu_model) {
+    all.problem =
+        fmt::format("it asks for GPUs of two models, '{}' and '{}'",
+                    printable_text(all.gpu_model, 80), printable_text(more.gpu_model, 80));
+  }
+  all.gpus.insert(all.gpus.end(), more.gpus.begin(), more.gpus.end());
+}
+
+}  // namespace pennyweight::manifests

@@ -1,0 +1,46 @@
+// Reads what claims of Dynamic Resource Allocation ask for (resource.k8s.io).
+//
+// A claim names a device class, and picks among its devices by expressions in CEL. What decides the
+// price is read exactly: the class, the number, the model, the MIG profile. An expression that may
+// decide it and is not understood is a problem, and so is a class of which nothing says what its
+// devices are: such a claim is not priced, rather than as if it held nothing.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/gpu/resource_name.h"
+#include "ingest/manifests/document.h"
+
+namespace pennyweight::manifests {
+
+// What a ResourceClaim or ResourceClaimTemplate asks for.
+struct ClaimedGpus {
+  std::vector<RequestedDevice> gpus = {};
+  std::string gpu_model = {};
+  std::string problem = {};  // why it can't be read
+  bool is_shared = false;    // a claim of its own: its GPUs are held once, by all that use it
+};
+
+// The claims and the device classes of the files.
+struct DeviceClaims {
+  std::map<std::string, ClaimedGpus, std::less<>> claims = {};           // by "namespace/name"
+  std::map<std::string, const DocumentNode*, std::less<>> classes = {};  // the spec, by name
+};
+
+// The devices that a claim's spec asks for.
+ClaimedGpus read_claim(const DocumentNode& claim_spec, const DeviceClaims& known);
+
+// The devices of the class that stands behind an extended resource (KEP-5004): by the name that a
+// DeviceClass gives itself, or "deviceclass.resource.kubernetes.io/CLASS". Empty: none does.
+std::string class_of_resource(std::string_view resource, const DeviceClaims& known);
+ClaimedGpus read_class(std::string_view device_class, std::uint64_t count,
+                       const DeviceClaims& known);
+
+// Adds what a claim asks for; a second model is a problem, since a pod has one.
+void join_claims(ClaimedGpus& all, const ClaimedGpus& more);
+
+}  // namespace pennyweight::manifests
