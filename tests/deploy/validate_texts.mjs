@@ -17,6 +17,7 @@ const KARPENTER = '@kubernetes-models/karpenter';
 // Of each apiVersion, the package and where it is in it.
 const MODULES = {
   v1: [KUBERNETES, 'v1'],
+  'admissionregistration.k8s.io/v1': [KUBERNETES, 'admissionregistration.k8s.io/v1'],
   'apps/v1': [KUBERNETES, 'apps/v1'],
   'autoscaling/v2': [KUBERNETES, 'autoscaling/v2'],
   'karpenter.sh/v1': [KARPENTER, 'karpenter.sh/v1'],
