@@ -1,33 +1,28 @@
 #include "app/import/earlier_deliveries.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 #include "app/import/delivery_doubles.h"
+#include "app/import/gradual_loss.h"
+#include "app/import/share_names.h"
 #include "core/ascii.h"
 #include "core/try.h"
 #include "ledger/account_in_scope.h"
 #include "ledger/delivery.h"
 #include "reporting/money_text.h"
+#include "reporting/number_format.h"
 
 namespace pennyweight {
 namespace {
-
-using GroupName = std::tuple<std::string, std::string, std::string, Currency>;
 
 // Statements of earlier programs have Azure's ids in the letters of their files. "2026-03 account "
 // has none but small ones.
 std::string spelled_as(const std::string& account, std::string_view cloud) {
   return cloud == kAzureCloud ? ascii::lower_case(account) : account;
-}
-
-GroupName name_of(const DeliveredShare& share) {
-  return {share.account, share.sub_account, share.part, share.currency};
-}
-GroupName name_of(const LineGroupKey& key) {
-  return {key.account, key.sub_account, key.part, key.currency};
 }
 
 std::set<Hash128> lines_of(const std::vector<DeliveredFile>& files) {
@@ -38,20 +33,9 @@ std::set<Hash128> lines_of(const std::vector<DeliveredFile>& files) {
   return lines;
 }
 
-bool was_confirmed(const BillStatement& statement) {
-  return std::ranges::any_of(
-      statement.notes, [](const std::string& note) { return note.starts_with(kConfirmedNote); });
-}
-
 std::string text_of(const ImportRecord& import) {
   return fmt::format("import {}, {}", import.number, import.source.name);
 }
-
-// The most that was delivered of a group since a person confirmed less.
-struct Peak {
-  Int128 ticks = 0;
-  std::uint64_t import = 0;
-};
 
 }  // namespace
 
@@ -104,8 +88,9 @@ void add_older_delivery(const DeliveredLines& covered, const DeliveredLines& del
                         std::vector<std::string>& needs_confirm) {
   const std::set<Hash128> lines = lines_of(files);
   if (lines.empty()) return;
+  const ShareNames names(delivered);
   std::set<GroupName> groups;
-  for (const auto& [key, group] : delivered.groups()) groups.insert(name_of(key));
+  for (const auto& [key, group] : delivered.groups()) groups.insert(group_name(key));
   const ImportRecord* newer = nullptr;
   const auto& statements = earlier.statements();
   for (auto at = statements.rbegin(); at != statements.rend(); ++at) {
@@ -113,7 +98,7 @@ void add_older_delivery(const DeliveredLines& covered, const DeliveredLines& del
     if (!earlier.is_replacement(number)) continue;
     // One of a single sub account is a part of the bill and no newer version of it.
     std::set<GroupName> of_import;
-    for (const DeliveredShare& share : statement.delivered) of_import.insert(name_of(share));
+    for (const DeliveredShare& share : statement.delivered) of_import.insert(names.name_of(share));
     if (!std::ranges::includes(of_import, groups)) continue;
     if (lines_of(statement.files) != lines) {
       if (newer == nullptr) newer = earlier.find(number);
@@ -131,52 +116,47 @@ void add_older_delivery(const DeliveredLines& covered, const DeliveredLines& del
 
 namespace {
 
+bool is_more_than_allowed(const GradualLoss& loss, const DeliveryGuard& guard) {
+  if (loss.lost <= 0) return false;
+  if (guard.amount_max && loss.lost > guard.amount_max->ticks()) return true;
+  return loss.lost > loss.size / 100 * static_cast<std::int64_t>(guard.percent_max);
+}
+
+constexpr std::size_t kNamedMax = 5;
+
+std::string text_of_imports(const std::set<std::uint64_t>& imports,
+                            const EarlierDeliveries& earlier) {
+  if (imports.size() > kNamedMax) return counted(imports.size(), "import");
+  std::vector<std::string> texts;
+  for (const std::uint64_t number : imports) texts.push_back(text_of(*earlier.find(number)));
+  return fmt::format("{}", fmt::join(texts, " and "));
+}
+
+// "; gone are 2 sub accounts: a, b".
+std::string text_of_gone(const std::vector<std::string>& gone) {
+  if (gone.empty()) return "";
+  std::string text = fmt::format("; gone {} {}: ", gone.size() == 1 ? "is" : "are",
+                                 counted(gone.size(), "sub account"));
+  for (std::size_t i = 0; i < gone.size() && i < kNamedMax; ++i) {
+    text += (i == 0 ? "" : ", ") + gone[i];
+  }
+  return gone.size() > kNamedMax ? text + ", …" : text;
+}
+
 // Of one cost. Whether it was too much.
 bool add_loss_of_cost(Money Costs::* cost, std::string_view what, const DeliveredLines& covered,
                       const DeliveredLines& delivered, const EarlierDeliveries& earlier,
                       const DeliveryGuard& guard, std::vector<std::string>& needs_confirm) {
-  std::map<GroupName, Peak> peaks;
-  for (const auto& [number, statement] : earlier.statements()) {
-    if (!earlier.is_replacement(number) || statement.parts > 0) continue;
-    const bool is_confirmed = was_confirmed(statement);
-    for (const DeliveredShare& share : statement.delivered) {
-      const Int128 ticks = (share.costs.*cost).ticks();
-      const auto [peak, is_new] =
-          peaks.try_emplace(name_of(share), Peak{.ticks = ticks, .import = number});
-      if (is_confirmed || ticks > peak->second.ticks) {
-        peak->second = {.ticks = ticks, .import = number};
-      }
-    }
-  }
-  struct Sum {
-    Int128 before = 0, lost = 0;
-    std::uint64_t import = 0;
-  };
-  std::map<AccountMonth, Sum> sums;
-  for (const auto& [key, group] : covered.groups()) {
-    const auto peak = peaks.find(name_of(key));
-    const auto now = delivered.groups().find(key);
-    if (group.has_line_identity || peak == peaks.end() || now == delivered.groups().end()) continue;
-    const Int128 most = peak->second.ticks;
-    Sum& sum = sums[key.account_month()];
-    sum.before += CellSum::size_of(most);
-    const Int128 lost = most - (now->second.costs.*cost).ticks();
-    if (lost <= 0) continue;
-    sum.lost += lost;
-    sum.import = peak->second.import;
-  }
   bool is_any = false;
-  for (const auto& [account, sum] : sums) {
-    const bool is_over = sum.lost > sum.before / 100 * static_cast<std::int64_t>(guard.percent_max);
-    const bool is_over_amount = guard.amount_max && sum.lost > guard.amount_max->ticks();
-    if (sum.lost <= 0 || !(is_over || is_over_amount)) continue;
+  for (const GradualLoss& loss : losses_with(cost, covered, delivered, earlier)) {
+    if (!is_more_than_allowed(loss, guard)) continue;
     is_any = true;
-    needs_confirm.push_back(
-        fmt::format("with the deliveries before it, it takes {}{} away from {}, {}, of which {} "
-                    "brought {}",
-                    exact_money(Money::from_ticks(sum.lost, account.currency)), what, account.month,
-                    account.account, text_of(*earlier.find(sum.import)),
-                    exact_money(Money::from_ticks(sum.before, account.currency))));
+    needs_confirm.push_back(fmt::format(
+        "with the deliveries before it, it takes {}{} away from {}, {}, of which {} "
+        "brought {}{}",
+        exact_money(Money::from_ticks(loss.lost, loss.currency)), what, loss.account.substr(0, 7),
+        loss.account.substr(8), text_of_imports(loss.imports, earlier),
+        exact_money(Money::from_ticks(loss.brought, loss.currency)), text_of_gone(loss.gone)));
   }
   return is_any;
 }
