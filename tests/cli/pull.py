@@ -87,6 +87,10 @@ expect(totals(broken) == TRUTH, f"a part is missing: {totals(broken)}, want {TRU
 (broken / "exports" / "p-1.csv.gz").write_bytes(halves[1])
 expect_run(["pull"], broken, 0, ["1 delivery imported"])
 expect_run(["allocate"], broken)
+# The bucket's lifecycle deletes what was imported, and that is no news.
+for gone in ("p-0.csv.gz", "p-1.csv.gz"):
+    (broken / "exports" / gone).unlink()
+    expect_run(["pull"], broken, 0, ["0 deliveries imported, 1 as before"])
 expect_run(["close", "2026-03", "--by", "ann"], broken)
 (cwd / "pennyweight.yaml").write_text("pull: [{name: ../up, from: exports}]\n")
 expect_run(["pull"], cwd, 2, ["pennyweight.yaml:1"])

@@ -179,7 +179,7 @@ class SourcePull {
   fs::path path_of(const std::string& key) const { return folder_ / "files" / key; }
   fs::path state_path() const { return folder_ / "imported"; }
 
-  // A line for each delivery: its version, a tab, its name.
+  // A line for each delivery: ImportedDelivery, a tab, its name.
   Result<void> read_state() {
     std::error_code problem;
     if (!fs::exists(state_path(), problem)) return {};
@@ -189,7 +189,7 @@ class SourcePull {
       const std::string_view line(text.data() + at, end - at);
       const std::size_t tab = line.find('\t');
       if (tab != std::string_view::npos) {
-        imported_[std::string(line.substr(tab + 1))] = line.substr(0, tab);
+        imported_[std::string(line.substr(tab + 1))] = ImportedDelivery::parse(line.substr(0, tab));
       }
       at = end + 1;
     }
@@ -197,9 +197,9 @@ class SourcePull {
   }
 
   Result<void> remember(const PulledDelivery& delivery) {
-    imported_[delivery.name] = delivery.version();
+    imported_[delivery.name] = ImportedDelivery::of(delivery);
     std::string text;
-    for (const auto& [name, version] : imported_) text += version + "\t" + name + "\n";
+    for (const auto& [name, imported] : imported_) text += imported.to_text() + "\t" + name + "\n";
     auto file = TRY(OutputFile::create(state_path().string()));
     TRY(file.write(text));
     return file.commit();
@@ -225,10 +225,15 @@ class SourcePull {
   }
 
   Result<void> take(const PulledDelivery& delivery) {
-    if (!delivery.missing.empty()) return refuse(delivery);
     const auto known = imported_.find(delivery.name);
-    if (delivery.parts.empty() ||
-        (known != imported_.end() && known->second == delivery.version())) {
+    if (known != imported_.end() && known->second.is_unchanged(delivery)) {
+      ++outcome_.unchanged;
+      // An earlier program remembered no parts.
+      return known->second.parts.empty() && !decisions_.preview ? remember(delivery)
+                                                                : Result<void>();
+    }
+    if (!delivery.missing.empty()) return refuse(delivery);
+    if (delivery.parts.empty()) {
       ++outcome_.unchanged;
       return {};
     }
@@ -377,7 +382,7 @@ class SourcePull {
   const std::function<bool()>& is_stopping_;
   const PullDecisions& decisions_;
   fs::path folder_;
-  std::map<std::string, std::string> imported_;  // delivery → version
+  std::map<std::string, ImportedDelivery> imported_;  // by the name of the delivery
   PullOutcome outcome_;
 };
 

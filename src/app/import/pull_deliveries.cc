@@ -30,6 +30,14 @@ bool is_beside(std::string_view key) {
          name.ends_with(".sql") || name.ends_with(".yml") || name.ends_with(".part");
 }
 
+std::string key_print(std::string_view key) { return to_text(hash_of(key)); }
+
+std::string part_print(const objects::ObjectEntry& part) {
+  Fingerprint print;
+  print.add(part.key).add(part.version).add(static_cast<std::int64_t>(part.bytes));
+  return to_text(print.hash());
+}
+
 // What one manifest replaces: AWS's of the same name in a folder below, Azure's in a folder beside.
 bool is_superseded(const objects::ObjectEntry& manifest,
                    std::span<const objects::ObjectEntry> all) {
@@ -48,6 +56,54 @@ bool is_superseded(const objects::ObjectEntry& manifest,
 }
 
 }  // namespace
+
+ImportedDelivery ImportedDelivery::of(const PulledDelivery& delivery) {
+  ImportedDelivery imported{.version = delivery.version(), .parts = {}};
+  for (const objects::ObjectEntry& part : delivery.parts) {
+    imported.parts.emplace(key_print(part.key), part_print(part));
+  }
+  return imported;
+}
+
+bool ImportedDelivery::is_unchanged(const PulledDelivery& now) const {
+  if (now.missing.empty() && version == now.version()) return true;
+  // Without a manifest the files of a folder are all that it is; and a part that is there in
+  // another size is a new one.
+  if (!now.has_manifest || now.absent.size() != now.missing.size()) return false;
+  const bool are_known = std::ranges::all_of(now.parts, [&](const objects::ObjectEntry& part) {
+    const auto known = parts.find(key_print(part.key));
+    return known != parts.end() && known->second == part_print(part);
+  });
+  if (!are_known || parts.empty()) return false;
+  return now.parts.size() + now.absent.size() == parts.size() &&
+         std::ranges::all_of(
+             now.absent, [&](const std::string& key) { return parts.contains(key_print(key)); });
+}
+
+std::string ImportedDelivery::to_text() const {
+  std::string text = version;
+  char before = ':';
+  for (const auto& [key, part] : parts) {
+    text += fmt::format("{}{}={}", before, key, part);
+    before = ',';
+  }
+  return text;
+}
+
+ImportedDelivery ImportedDelivery::parse(std::string_view text) {
+  ImportedDelivery imported;
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  imported.version = text.substr(0, colon);
+  text.remove_prefix(std::min(colon + 1, text.size()));
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos) continue;
+    imported.parts.emplace(part.substr(0, equals), part.substr(equals + 1));
+  }
+  return imported;
+}
 
 std::string PulledDelivery::version() const {
   Fingerprint all;
@@ -78,11 +134,13 @@ Result<std::vector<PulledDelivery>> group_objects(
       exported.emplace(parent_of(part.key));
     }
     if (is_superseded(entry, listing)) continue;
-    PulledDelivery delivery{.name = entry.key, .parts = {}, .missing = {}, .has_manifest = true};
+    PulledDelivery delivery{
+        .name = entry.key, .parts = {}, .missing = {}, .absent = {}, .has_manifest = true};
     for (const ManifestObject& part : *parts) {
       const auto found = std::ranges::find(listing, part.key, &objects::ObjectEntry::key);
       if (found == listing.end()) {
         delivery.missing.push_back(part.key);
+        delivery.absent.push_back(part.key);
       } else if (part.bytes && *part.bytes != found->bytes) {
         delivery.missing.push_back(
             fmt::format("{} ({} bytes of {})", part.key, found->bytes, *part.bytes));

@@ -24,10 +24,26 @@ namespace pennyweight {
 struct PulledDelivery {
   std::string name;  // the manifest's key, or the folder
   std::vector<objects::ObjectEntry> parts;
-  std::vector<std::string> missing;  // keys that the manifest names and the store lacks
+  std::vector<std::string> missing;  // what the manifest names and the store lacks, in words
+  std::vector<std::string> absent;   // the keys among it of which nothing is there
   bool has_manifest = false;
   // A fingerprint of the parts' keys and versions: it changes when the delivery does.
   std::string version() const;
+};
+
+// What is known of a delivery that was imported whole, so that it stays imported when the store
+// deletes parts of it, as a bucket's lifecycle rules do.
+struct ImportedDelivery {
+  std::string version;                       // PulledDelivery::version()
+  std::map<std::string, std::string> parts;  // fingerprint of the key → of key, version and size
+
+  static ImportedDelivery of(const PulledDelivery& delivery);
+  // Whether `now` is that delivery, or what is left of it. One of an earlier program is known by
+  // its version alone.
+  bool is_unchanged(const PulledDelivery& now) const;
+  // "VERSION" or "VERSION:KEY=PART,KEY=PART"; without tabs and line ends.
+  std::string to_text() const;
+  static ImportedDelivery parse(std::string_view text);
 };
 
 // True for the key of a manifest.

@@ -61,11 +61,35 @@ TEST(GroupObjects, TheNewestRunOfAnExportCounts) {
 }
 
 TEST(GroupObjects, AVersionFollowsItsParts) {
-  PulledDelivery delivery{.name = "a", .parts = {entry("a/1.csv")}, .missing = {}};
+  PulledDelivery delivery{.name = "a", .parts = {entry("a/1.csv")}, .missing = {}, .absent = {}};
   const std::string before = delivery.version();
   EXPECT_EQ(delivery.version(), before);
   delivery.parts[0].version = "2";
   EXPECT_NE(delivery.version(), before);
+}
+
+// A bucket's lifecycle rule deletes what was imported.
+TEST(ImportedDelivery, StaysWhenItsPartsAreDeleted) {
+  const std::string text = R"({"reportKeys":["m/1.csv","m/2.csv"]})";
+  const auto delivery_of = [&](std::vector<ObjectEntry> listing, const std::string& manifest) {
+    listing.push_back(entry("m/r-Manifest.json"));
+    return group_objects(listing, {{"m/r-Manifest.json", manifest}})->at(0);
+  };
+  const auto whole = delivery_of({entry("m/1.csv"), entry("m/2.csv")}, text);
+  const auto imported = ImportedDelivery::parse(ImportedDelivery::of(whole).to_text());
+  EXPECT_TRUE(imported.is_unchanged(whole));
+  EXPECT_TRUE(imported.is_unchanged(delivery_of({entry("m/2.csv")}, text)));
+  EXPECT_TRUE(imported.is_unchanged(delivery_of({}, text)));
+  EXPECT_FALSE(imported.is_unchanged(delivery_of({entry("m/2.csv", 10, "2")}, text)));
+  EXPECT_FALSE(imported.is_unchanged(delivery_of({entry("m/2.csv", 9)}, text)));
+  const std::string other = R"({"reportKeys":["m/1.csv","m/2.csv","m/3.csv"]})";
+  EXPECT_FALSE(imported.is_unchanged(delivery_of({entry("m/1.csv"), entry("m/2.csv")}, other)));
+  const std::string renamed = R"({"reportKeys":["m/1.csv","m/3.csv"]})";
+  EXPECT_FALSE(imported.is_unchanged(delivery_of({entry("m/1.csv")}, renamed)));
+  // As an earlier program remembered it.
+  const auto bare = ImportedDelivery::parse(whole.version());
+  EXPECT_TRUE(bare.is_unchanged(whole));
+  EXPECT_FALSE(bare.is_unchanged(delivery_of({entry("m/2.csv")}, text)));
 }
 
 TEST(ReadManifest, IsOfAKnownKind) {
