@@ -588,24 +588,38 @@ TEST(AzureBill, UnreadTagsStayAsText) {
 
 // What a British portal writes, or a spreadsheet.
 TEST(AzureDate, OrderIsFoundFromTheDatesOfAnExport) {
-  const auto order_of = [](const std::vector<std::string>& dates,
-                           const std::vector<std::string>& periods = {}) -> std::string {
+  const auto order_of = [](const std::vector<std::string>& dates, const std::string& begin = "",
+                           const std::string& end = "") -> std::string {
     DateSurvey survey;
-    for (const std::string& date : dates) survey.look_at_date(date);
-    for (const std::string& date : periods) survey.look_at_period(date);
+    for (const std::string& date : dates) survey.look_at(date, begin, end);
     const auto found = survey.infer();
     if (!found) return "refused";
     return found->order == DateOrder::kDayFirst ? "day first" : "month first";
   };
   EXPECT_EQ(order_of({"05/03/2026", "31/03/2026"}), "day first");
   EXPECT_EQ(order_of({"03/05/2026", "03/31/2026"}), "month first");
-  EXPECT_EQ(order_of({"01/02/2026", "02/02/2026"}, {"01/02/2026", "28/02/2026"}), "day first");
-  EXPECT_EQ(order_of({"02/01/2026", "03/01/2026"}, {"02/01/2026", "03/31/2026"}), "month first");
+  EXPECT_EQ(order_of({"01/02/2026", "02/02/2026"}, "01/02/2026", "28/02/2026"), "day first");
+  EXPECT_EQ(order_of({"02/01/2026", "03/01/2026"}, "02/01/2026", "03/31/2026"), "month first");
   EXPECT_EQ(order_of({"02/01/2026", "02/02/2026"}), "month first");  // one month
-  EXPECT_EQ(order_of({"02/01/2026"}), "month first");
   EXPECT_EQ(order_of({"2026-02-01", "2026-03-02"}), "month first");
   EXPECT_EQ(order_of({"01/02/2026", "02/02/2026"}), "refused");  // February, or two months
   EXPECT_EQ(order_of({"31/03/2026", "03/31/2026"}), "refused");
+  // An export of the first day of a month.
+  EXPECT_EQ(order_of({"02/01/2026"}), "refused");
+  EXPECT_EQ(order_of({"03/03/2026"}), "month first");  // the same day either way
+  EXPECT_EQ(order_of({"01/03/2026"}, "2026-03-01", "2026-03-31"), "day first");
+  EXPECT_EQ(order_of({"03/01/2026"}, "2026-03-01", "2026-03-31"), "month first");
+  EXPECT_EQ(order_of({"01/03/2026"}, "01/03/2026", "31/03/2026"), "day first");
+  EXPECT_EQ(order_of({"03/01/2026"}, "03/01/2026", "03/31/2026"), "month first");
+  EXPECT_EQ(order_of({"01/03/2026"}, "2026-03-01"), "day first");
+  EXPECT_EQ(order_of({"02/03/2026"}, "01/03/2026"), "day first");
+  EXPECT_EQ(order_of({"03/02/2026"}, "03/01/2026"), "month first");
+  EXPECT_EQ(order_of({"02/03/2026"}, "02/03/2026", "03/02/2026"), "month first");  // to 2 March
+  // A spreadsheet turned some of the dates into its own.
+  EXPECT_EQ(order_of({"01/03/2026", "2026-03-02", "2026-03-03"}), "day first");
+  EXPECT_EQ(order_of({"03/01/2026", "2026-03-02", "2026-03-03"}), "month first");
+  EXPECT_EQ(order_of({"01/03/2026", "2026-05-02"}), "refused");
+  EXPECT_EQ(order_of({"01/03/2026", "2026-05-02", "2026-05-13"}, "", "2026-05-31"), "refused");
 }
 
 TEST(AzureBill, AnExportThatIsNotSaidToBeActualWarns) {

@@ -1,12 +1,16 @@
 // Finds out whether dates such as 05/03/2026 have the month first, as Azure writes them, or the
-// day, as portals and spreadsheets of other countries do: a number beyond 12 is a day, and an
-// export is of one month.
+// day, as portals and spreadsheets of other countries do. A number beyond 12 is a day; usage is
+// within its billing period, which begins before it ends; and dates that can be read in one way
+// only (2026-03-31) say of which month an export is.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "core/error.h"
 #include "ingest/bills/azure/export_date.h"
@@ -15,10 +19,9 @@ namespace pennyweight::azure {
 
 class DateSurvey {
  public:
-  // A date of the usage.
-  void look_at_date(std::string_view text);
-  // The first or last day of a billing period.
-  void look_at_period(std::string_view text);
+  // A row: the day of the usage, and the first and last day of its billing period, which may be
+  // empty.
+  void look_at(std::string_view date, std::string_view period_begin, std::string_view period_end);
 
   struct Inferred {
     DateOrder order = DateOrder::kMonthFirst;
@@ -29,18 +32,25 @@ class DateSurvey {
   Result<Inferred> infer() const;
 
  private:
-  struct Slashed {
-    unsigned first = 0, second = 0, year = 0;
-    bool operator==(const Slashed&) const = default;
+  using Month = std::chrono::year_month;
+  // What speaks for one order and against the other one.
+  struct Evidence {
+    std::string date;        // that can only be read so
+    std::string period;      // "01/03/2026 in the billing period 2026-03-01 to 2026-03-31"
+    std::set<Month> months;  // of the slashed days of usage, read so
   };
-  static bool read(std::string_view text, Slashed& date);
-  void count(const Slashed& date, std::string_view text);
 
-  std::string last_;                                          // of look_at_date()
-  bool is_last_slashed_ = false;                              // so that it only adds to rows_
-  std::uint64_t rows_ = 0;                                    // with such a date
-  std::string day_first_, month_first_;                       // a date that can only be read so
-  std::set<std::pair<unsigned, unsigned>> firsts_, seconds_;  // with the year, of usage
+  void look_at_slashed(std::string_view text);
+  const Evidence* decisive() const;
+  // Whether the dates that can be read in one way are of the months that this order gives.
+  bool fits_plain_months(const Evidence& order) const;
+
+  Evidence month_first_, day_first_;
+  std::set<Month> plain_;                 // of dates such as 2026-03-31
+  std::unordered_set<std::string> seen_;  // rows that were looked at
+  std::string last_;                      // slashed day of usage
+  bool are_orders_different_ = false;
+  std::uint64_t rows_ = 0;  // with a slashed day of usage
 };
 
 }  // namespace pennyweight::azure

@@ -19,9 +19,8 @@ class RowSurvey : public bill::RowReader {
 
   bill::RowOutcome read(const bill::TextRow& row, bill::ChargeBuffer&) override {
     look_at(row);
-    dates_.look_at_date(text(row, Column::kDate));
-    dates_.look_at_period(text(row, Column::kBillingPeriodStart));
-    dates_.look_at_period(text(row, Column::kBillingPeriodEnd));
+    dates_.look_at(text(row, Column::kDate), text(row, Column::kBillingPeriodStart),
+                   text(row, Column::kBillingPeriodEnd));
     return {.skipped = bill::SkippedRow{"is only looked at"}};
   }
   void describe(bill::ImportSummary&) const override {}
