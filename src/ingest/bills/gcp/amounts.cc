@@ -7,10 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/ascii.h"
 #include "core/check.h"
 #include "core/int128.h"
 #include "core/split.h"
 #include "core/try.h"
+#include "ingest/bills/gcp/columns.h"
 #include "ingest/bills/gcp/export_values.h"
 #include "ingest/bills/number.h"
 
@@ -90,6 +92,24 @@ std::array<Weight, 2> weights_of(Money part, Money whole) {
 
 }  // namespace
 
+namespace {
+
+// Google states credits in the currency of their row. One that names another can't be taken off it.
+std::optional<RowFault> currency_fault(const Credit& credit, Currency currency) {
+  for (const auto& [name, text] : credit.others) {
+    if (name != kept_name("credit_currency") || ascii::equal_ignoring_case(text, currency.text())) {
+      continue;
+    }
+    return RowFault{
+        "credits",
+        fmt::format("credits has {} {}, and the row is in {}; write the credit in {}",
+                    to_text(credit.amount), text.substr(0, 60), currency.text(), currency.text())};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<RowFault> read_amounts(const Row& row, Amounts& amounts) {
   const Currency currency = amounts.cost.currency();
   const auto money = [&](Decimal amount) { return Money::from_decimal(amount, currency); };
@@ -136,6 +156,7 @@ std::optional<RowFault> read_amounts(const Row& row, Amounts& amounts) {
     if (is_too_large(credit.amount)) {
       return RowFault{"credits", "credits: an amount of more than 10^18, which no bill has"};
     }
+    if (auto fault = currency_fault(credit, currency)) return fault;
     switch (credit.kind) {
       case CreditKind::kReducedPrice:
         amounts.reduced += money(credit.amount);

@@ -470,6 +470,8 @@ TEST(GcpBill, WhatIsWrongWithARowIsSaid) {
       {{{"credits", "[1]"}}, "not a record"},
       {{{"credits", "[{\"type\":\"PROMOTION\"}]"}}, "without an amount"},
       {{{"credits", "[{\"amount\":1,\"amount\":1}]"}}, "two amounts"},
+      {{{"credits", "[{\"amount\":-1,\"currency\":\"EUR\"}]"}},
+       "has -1 EUR, and the row is in USD"},
       {{{"credits", "[{\"amount\":\"x\"}]"}}, "an amount that"},
       {{{"usage_start_time", "yesterday"}}, "usage_start_time"},
       {{{"usage_end_time", "2026-03-10 04:00:00 UTC"}}, "not after"},
