@@ -418,6 +418,51 @@ def check_older_deliveries():
         expect_run(["import", "2.csv"], cwd, 0, ["as before"])
 
 
+def check_sub_accounts_that_vanish():
+    """One sub account after another is gone, each below what one delivery may take away."""
+    def bill(subs, issuer="CoreCloud", letters=str.lower):
+        return [dict(focus(0, day, amount="10"), SubAccountId=letters(f"sub-{sub:02}"), ResourceId=f"vm-{sub}", InvoiceIssuerName=issuer)
+                for sub in subs for day in DAYS]
+
+    for issuer, letters in (("CoreCloud", str.lower), ("Microsoft", str.upper)):
+        cwd = folder()
+        for number in range(5):
+            (cwd / f"{number}.csv").write_text(text_of(bill(range(number, 30), issuer, letters if number % 2 else str.lower)))
+        for number in range(4):
+            expect_run(["import", f"{number}.csv"], cwd, 0, ["50.00 USD taken away"] if number else [])
+        for _ in range(2):
+            expect_run(["import", "4.csv"], cwd, 1, [
+                "with the deliveries before it, it takes 200.00 USD away from 2026-03, account 555566667777", "import 1, 0.csv",
+                "brought 1,500.00 USD; gone are 4 sub accounts: sub-00, sub-01, sub-02, sub-03"])
+        expect(total(cwd) == 27 * 50, f"sub accounts that vanish: {total(cwd)}")
+        # What a person confirmed counts no more; what comes back is no loss.
+        expect_run(["import", "--confirm", "4.csv"], cwd)
+        (cwd / "5.csv").write_text(text_of(bill(range(5, 30), issuer)))
+        expect_run(["import", "5.csv"], cwd, 0, ["50.00 USD taken away"])
+        (cwd / "back.csv").write_text(text_of(bill(range(2, 30), issuer)))
+        expect_run(["import", "back.csv"], cwd)
+        expect_run(["import", "5.csv"], cwd, 1, ["away from 2026-03"])
+        expect(total(cwd) == 28 * 50, f"sub accounts that come back: {total(cwd)}")
+    # Several imports brought what is lost.
+    cwd = folder()
+    (cwd / "a.csv").write_text(text_of(bill(range(10))))
+    (cwd / "b.csv").write_text(text_of(bill(range(20))))
+    (cwd / "c.csv").write_text(text_of(bill(range(30))))
+    for name in "abc":
+        expect_run(["import", f"{name}.csv"], cwd)
+    for number, gone in enumerate(([1], [1, 11], [1, 11, 21], [1, 11, 21, 22]), 1):
+        (cwd / f"{number}.csv").write_text(text_of(bill(sub for sub in range(30) if sub not in gone)))
+        words = [] if number < 4 else ["import 1, a.csv and import 2, b.csv and import 3, c.csv brought 1,500.00 USD"]
+        expect_run(["import", f"{number}.csv"], cwd, 0 if number < 4 else 1, words)
+    # Exports of single sub accounts say nothing of each other.
+    cwd = folder()
+    for sub in range(30):
+        (cwd / f"{sub}.csv").write_text(text_of(bill([sub])))
+        expect_run(["import", f"{sub}.csv"], cwd)
+    expect_run(["import", "3.csv"], cwd, 0, ["as before"])
+    expect(total(cwd) == 1500, f"exports of single sub accounts: {total(cwd)}")
+
+
 def check_spreadsheets():
     """What a spreadsheet makes of account numbers and dates."""
     cwd = folder()
@@ -427,6 +472,13 @@ def check_spreadsheets():
     for provider in ("focus",):
         (cwd / "focus.csv").write_text(text_of(every(focus) + every(focus, account="1,2E+11")))
         expect_run(["--store", provider, "import", "focus.csv"], cwd, 1, ["set aside: 15 rows; billed 1,541.25 USD"])
+    for number, account in enumerate(("7E+01", "12e+10", "a1E+11", "E+11")):
+        (cwd / "id.csv").write_text(text_of(every(focus, account=account)))
+        expect_run(["--store", f"id{number}", "import", "id.csv"], cwd)
+        expect(total(cwd, f"id{number}") == WHOLE, f"the account {account}: {total(cwd, f'id{number}')}")
+    for number, account in enumerate(("7E+11", "7.00E+01", "1.2E+15")):
+        (cwd / "id.csv").write_text(text_of(every(focus, account=account)))
+        expect_run(["--store", f"no{number}", "import", "id.csv"], cwd, 1, ["a spreadsheet has rounded", "set aside: 15 rows"])
 
     def azure(date, period, machine=0, sub="0aaaaaaa-1111-2222-3333-44444444444a"):
         row = {"BillingAccountId": "abcdef-8611537", "SubscriptionId": sub, "Date": date, "MeterId": "m",
@@ -444,12 +496,21 @@ def check_spreadsheets():
         return found
 
     days = range(1, 6)
-    for name, rows, want in (("period", [azure(f"{day:02}/02/2026", ("01/02/2026", "28/02/2026")) for day in days], [2]),
+    first = [azure("01/03/2026", None, machine) for machine in MACHINES]
+    for name, rows, want in (("iso", [azure(row["Date"], ("2026-03-01", "2026-03-31")) for row in first], [3]),
+                             ("partly", first + [azure(f"2026-03-{day:02}", None) for day in (2, 3)], [3]),
+                             ("period", [azure(f"{day:02}/02/2026", ("01/02/2026", "28/02/2026")) for day in days], [2]),
                              ("evident", [azure(f"{day:02}/02/2026", None) for day in (1, 2, 25)], [2]),
                              ("azure", [azure(f"02/{day:02}/2026", None) for day in days], [2])):
         (cwd / f"{name}.csv").write_text(text_of(rows))
         expect_run(["--store", name, "import", f"{name}.csv"], cwd)
         expect(months(name) == want, f"dates, {name}: {months(name)}")
+    # An export of the first of a month, without its billing period.
+    (cwd / "first.csv").write_text(text_of(first))
+    expect_run(["--store", "first", "import", "first.csv"], cwd, 1, ["of 2026-01 if the month is first", "of 2026-03 if the day", "--azure-dates"])
+    expect(months("first") == [], f"a first of a month: {months('first')}")
+    expect_run(["--store", "first", "import", "--azure-dates", "day-first", "first.csv"], cwd)
+    expect(months("first") == [3], f"a first of a month: {months('first')}")
     (cwd / "open.csv").write_text(text_of([azure(f"{day:02}/02/2026", None) for day in days]))
     expect_run(["--store", "open", "import", "open.csv"], cwd, 1, ["of 5 months if the month is first", "--azure-dates"])
     for order, want in (("day-first", [2]), ("month-first", [1, 2, 3, 4, 5])):
@@ -491,6 +552,15 @@ def check_totals_of_several_invoices():
     totals("41.25 USD,")
     expect_run(["import", "totals.csv"], cwd)
     expect_run(["close", "2026-03", "--by", "ann"], cwd, 1, ["41.25 USD", "1,541.25 USD", "1,500.00 USD apart"])
+    # The newer total of a subject counts, in whichever letters it is named.
+    for provider, account in (("CORECLOUD", "555566667777"), ("corecloud", "Acme")):
+        (cwd / "newer.csv").write_text(f"provider,account,month,amount\n{provider},{account},2026-03,41.25 USD\n")
+        expect_run(["import", "newer.csv"], cwd)
+    (cwd / "newer.csv").write_text("provider,account,month,amount\nCoreCloud,aCME,2026-03,0.00 USD\nCoreCloud,555566667777,2026-03,1541.25 USD\n")
+    expect_run(["import", "newer.csv"], cwd)
+    expect_run(["reconcile", "--provider"], cwd, 0, ["checked against 1,541.25 USD", "newer.csv:2"])
+    (cwd / "newer.csv").write_text("provider,account,month,amount\nCoreCloud,acme,2026-03,1 USD\nCoreCloud,ACME,2026-03,1 USD\n")
+    expect_run(["import", "newer.csv"], cwd, 1, ["line 3", "the same amount, 1.00 USD"])
     totals("99999999999999999999 USD,")
     expect_run(["import", "totals.csv"], cwd, 1, ["more than an invoice has"])
 
@@ -524,6 +594,7 @@ check_parts_that_are_missing()
 check_two_reports_of_one_bill()
 check_sub_accounts_that_are_named_later()
 check_older_deliveries()
+check_sub_accounts_that_vanish()
 check_spreadsheets()
 check_totals_of_several_invoices()
 check_quarters()

@@ -7,16 +7,15 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "app/import/detect_format.h"
 #include "app/import/format_lists.h"
 #include "app/import/parser_tools.h"
-#include "core/ascii.h"
 #include "core/date.h"
 #include "core/try.h"
 #include "ingest/csv/reader.h"
+#include "ledger/total_subject.h"
 #include "reporting/money_text.h"
 #include "reporting/number_format.h"
 
@@ -65,10 +64,8 @@ class ProviderTotals : public csv::Sink {
 
   // Two invoices of one account and month add up. A line that was copied does not.
   Result<void> add(const ControlTotal& total, std::string_view invoice) {
-    const auto key = std::tuple(total.month, ascii::lower_case(total.provider), total.account,
-                                ascii::lower_case(total.service), total.billed.currency());
     const auto [found, is_first] = stated_.try_emplace(
-        key,
+        subject_of(total),
         Stated{.at = statement_.totals.size(), .first = total.source, .lines = 0, .sources = {}});
     Stated& stated = found->second;
     const auto [same, is_new] =
@@ -131,8 +128,7 @@ class ProviderTotals : public csv::Sink {
   }
 
   std::string file_;
-  std::map<std::tuple<std::string, std::string, std::string, std::string, Currency>, Stated>
-      stated_;
+  std::map<TotalSubject, Stated> stated_;
   BillStatement& statement_;
   std::vector<std::size_t> places_;
   std::optional<std::size_t> currency_, service_, invoice_;

@@ -19,7 +19,9 @@ constexpr std::size_t kRejectedWaitingMax = 256;
 // Faulty rows that wait for a good one to be measured by.
 constexpr std::size_t kUnmeasuredMax = 1'000;
 
-// "1.23457E+11": how a spreadsheet writes a number that it has rounded.
+// "1.23457E+11": how a spreadsheet writes a number that it has rounded: one digit before the point,
+// and, where none follows it, no exponent below 11, since shorter numbers are written out. An id
+// such as "7E+01" or "12e+10" is none.
 bool is_rounded_number(std::string_view id) {
   constexpr std::size_t kExponent = 4;  // "E+11"
   if (id.size() <= kExponent) return false;
@@ -29,8 +31,9 @@ bool is_rounded_number(std::string_view id) {
     return false;
   }
   const std::string_view digits = id.substr(0, id.size() - kExponent);
-  return std::ranges::all_of(digits,
-                             [](char c) { return ascii::is_digit(c) || c == '.' || c == ','; });
+  if (!ascii::is_digit(digits[0])) return false;
+  if (digits.size() == 1) return exponent.substr(2) >= "11";
+  return (digits[1] == '.' || digits[1] == ',') && ascii::is_all_digits(digits.substr(2));
 }
 
 // Accounts whose numbers were rounded become one, and none of them is replaced by its next bill.

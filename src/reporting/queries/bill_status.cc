@@ -13,6 +13,7 @@
 #include "core/try.h"
 #include "ledger/refused_delivery.h"
 #include "ledger/store_rules.h"
+#include "ledger/total_subject.h"
 #include "reporting/money_text.h"
 
 namespace pennyweight {
@@ -168,14 +169,11 @@ std::vector<MissingParts> missing_parts(const std::vector<StatedImport>& all,
 // The newest total of each subject, for one that a person corrects.
 std::vector<ControlTotal> newest_totals(const std::vector<StatedImport>& all,
                                         const std::string& month) {
-  std::map<std::tuple<std::string, std::string, std::string, std::string, Currency>, ControlTotal>
-      newest;
+  std::map<TotalSubject, ControlTotal> newest;
   for (const StatedImport& import : all) {
     for (ControlTotal total : import.statement.totals) {
       if (!month.empty() && total.month != month) continue;
-      const auto subject = std::tuple(total.month, total.provider, total.account, total.service,
-                                      total.billed.currency());
-      newest.insert_or_assign(subject, std::move(total));
+      newest.insert_or_assign(subject_of(total), std::move(total));
     }
   }
   std::vector<ControlTotal> totals;
@@ -183,7 +181,7 @@ std::vector<ControlTotal> newest_totals(const std::vector<StatedImport>& all,
   return totals;
 }
 
-std::string subject_of(const ControlTotal& total) {
+std::string text_of_subject(const ControlTotal& total) {
   std::string text = total.provider;
   for (const std::string& part : {total.account, total.service}) {
     if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
@@ -217,7 +215,7 @@ std::string BillStatus::checked_against() const {
   for (std::size_t i = 0; i < totals.size() && i < 5; ++i) {
     const ControlTotal& total = totals[i].total;
     text += fmt::format("{}{} billed of {} ({})", i == 0 ? "" : ", ", exact_money(total.billed),
-                        subject_of(total), total.source);
+                        text_of_subject(total), total.source);
   }
   if (totals.size() > 5) text += fmt::format(", and {} more", totals.size() - 5);
   return text;
@@ -348,9 +346,9 @@ Table totals_table(const BillStatus& status) {
                    {"difference", "difference", ColumnKind::kText},
                    {"source", "source", ColumnKind::kText}};
   for (const CheckedTotal& one : status.totals) {
-    table.rows.push_back({one.total.month, subject_of(one.total), exact_money(one.total.billed),
-                          exact_money(one.found), exact_money(one.found - one.total.billed),
-                          one.total.source});
+    table.rows.push_back({one.total.month, text_of_subject(one.total),
+                          exact_money(one.total.billed), exact_money(one.found),
+                          exact_money(one.found - one.total.billed), one.total.source});
   }
   return table;
 }
