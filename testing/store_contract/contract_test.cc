@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/limits.h"
+#include "ledger/activity_scan.h"
 #include "ledger/end_keys.h"
 #include "ledger/store_rules.h"
 #include "testing/store_contract/stores.h"
@@ -628,6 +629,71 @@ TEST_P(StoreContract, UsageComesInAStreamByDeviceAndTime) {
                             return ++batches < 1;
                           }));
   EXPECT_EQ(batches, 1);
+}
+
+// scan_activity() hands over the same samples as scan_usage(), whatever their order.
+TEST_P(StoreContract, ActivityIsThatOfTheUsage) {
+  std::vector<Usage> samples;
+  for (int minute = 0; minute < 300; ++minute) {
+    for (const std::string gpu : {"GPU-1", "GPU-2"}) {
+      Usage sample = usage(gpu, "2026-03-01");
+      sample.at += std::chrono::minutes(minute);
+      sample.mig_instance = {};
+      if (minute % 3 == 0) sample.workload = WorkloadId("team/pod");
+      if (minute % 4 == 0) sample.mig_instance = "7";
+      if (minute % 5 == 0) sample.node = NodeId("n2");
+      if (minute % 6 == 0) sample.of_workload = true;
+      sample.sm_active_ppm = static_cast<std::uint64_t>(minute) * 5000;  // in the end over 100 %
+      if (minute % 2 == 0) sample.dram_active_ppm = 400'000;
+      if (minute % 7 == 0) sample.gpu_util_ppm = {};
+      sample.memory_used_bytes = 1000;
+      sample.memory_total_bytes = minute == 8 ? 999 : 2000;
+      if (minute % 9 == 0) sample.memory_used_max_bytes = 1500;
+      samples.push_back(std::move(sample));
+    }
+  }
+  const auto session = must(store_->begin_import(source()));
+  must(session->append_usages(samples));
+  const ImportOutcome outcome = must(session->commit());
+
+  const Interval part(at("2026-03-01T01:00:00Z"), at("2026-03-01T04:00:00Z"));
+  using Row = std::tuple<std::string, std::string, std::string, std::string, bool, Instant,
+                         std::uint32_t, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t,
+                         std::uint32_t, std::uint32_t, bool, bool>;
+  const auto row_of = [](const ActivitySeries& series, const ActivitySample& sample) {
+    // Of an impossible sample nothing else is said.
+    if (sample.is_impossible) {
+      return Row(series.gpu.text(), series.mig_instance, series.workload.text(), series.node.text(),
+                 series.of_workload, sample.at, 0, 0, 0, 0, 0, 0, 0, false, true);
+    }
+    return Row(series.gpu.text(), series.mig_instance, series.workload.text(), series.node.text(),
+               series.of_workload, sample.at, sample.span_ms, sample.part, sample.memory_bytes,
+               sample.sm_ppm, sample.engine_ppm, sample.util_ppm, sample.dram_ppm, sample.has_power,
+               false);
+  };
+  std::vector<Row> want;
+  for (const Usage& each : usages_of(*store_, part)) {
+    const ActivitySeries series{each.gpu, each.mig_instance, each.workload, each.node,
+                                each.of_workload};
+    want.push_back(row_of(series, to_activity_sample(each, 0)));
+  }
+  EXPECT_EQ(want.size(), 360u);
+  std::vector<Row> found;
+  must(scan_activity(
+      *store_, ClusterId("philly"), part,
+      [&](std::span<const ActivitySeries> series, std::span<const ActivitySample> some) {
+        for (const ActivitySample& each : some) {
+          found.push_back(row_of(series[each.series], each));
+        }
+        return true;
+      }));
+  std::ranges::sort(want);
+  std::ranges::sort(found);
+  EXPECT_EQ(found, want);
+  EXPECT_TRUE(std::ranges::any_of(found, [](const Row& row) { return std::get<14>(row); }));
+
+  EXPECT_TRUE(must(has_usage_after(*store_, ClusterId("philly"), part, outcome.number - 1)));
+  EXPECT_FALSE(must(has_usage_after(*store_, ClusterId("philly"), part, outcome.number)));
 }
 
 TEST_P(StoreContract, ChargesAreFoundByMonth) {

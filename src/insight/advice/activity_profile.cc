@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "core/enum_names.h"
+#include "insight/advice/activity_state.h"
 #include "insight/advice/gpu_use.h"
 
 namespace pennyweight::advising {
@@ -18,29 +19,23 @@ constexpr EnumNames kActivityMetrics =
     enum_names<ActivityMetric>({{ActivityMetric::kSmActive, "SM_ACTIVE"},
                                 {ActivityMetric::kEngineActive, "GR_ENGINE_ACTIVE"},
                                 {ActivityMetric::kGpuUtil, "GPU_UTIL"}});
-constexpr std::uint64_t kWholePpm = 1'000'000;
-constexpr std::uint64_t kIdlePpm = 10'000;
+constexpr std::uint32_t kIdlePpm = 10'000;
+// How far beyond an instant facts may decide what came before it: a span that begins before it and
+// ends after it, and what holds it then.
+constexpr std::chrono::milliseconds kFactsReach{kUsageSpanMaxMs};
 
 // The first of SM, engine and GPU_UTIL below 1 %. GPU_UTIL has to be 0, and to stand beside memory
 // or power, so that a broken exporter's zeros are not taken for idleness.
-bool is_idle(const Usage& usage) {
-  if (usage.sm_active_ppm) return *usage.sm_active_ppm < kIdlePpm;
-  if (usage.engine_active_ppm) return *usage.engine_active_ppm < kIdlePpm;
-  return usage.gpu_util_ppm == std::uint64_t{0} &&
-         (usage.memory_used_bytes || usage.power_milliwatts);
+bool is_idle(const ActivitySample& sample) {
+  if (sample.sm_ppm != ActivitySample::kAbsent) return sample.sm_ppm < kIdlePpm;
+  if (sample.engine_ppm != ActivitySample::kAbsent) return sample.engine_ppm < kIdlePpm;
+  return sample.util_ppm == 0 &&
+         (sample.memory_bytes != ActivitySample::kNoMemory || sample.has_power);
 }
 
-bool has_activity(const Usage& usage) {
-  return usage.sm_active_ppm || usage.engine_active_ppm || usage.gpu_util_ppm;
-}
-
-bool is_impossible(const Usage& usage) {
-  for (const auto& share :
-       {usage.sm_active_ppm, usage.engine_active_ppm, usage.gpu_util_ppm, usage.dram_active_ppm}) {
-    if (share && *share > kWholePpm) return true;
-  }
-  return usage.memory_used_bytes && usage.memory_total_bytes &&
-         *usage.memory_used_bytes > *usage.memory_total_bytes;
+bool has_activity(const ActivitySample& sample) {
+  return sample.sm_ppm != ActivitySample::kAbsent || sample.engine_ppm != ActivitySample::kAbsent ||
+         sample.util_ppm != ActivitySample::kAbsent;
 }
 
 // As FleetHours counts them.
@@ -77,86 +72,7 @@ std::string work_of(const Holding& holding) {
   return holding.workload.text();
 }
 
-void TimeBins::add(std::uint64_t value, std::uint64_t ms) {
-  if (ms == 0) return;
-  bins_[(value + width_ - 1) / width_ * width_] += ms;
-  sum_ += UInt128{value} * ms;
-  total_ms_ += ms;
-  peak_ = std::max(peak_, value);
-}
-
-// Bins of one GPU in the hands of one holder, in an array: a sample falls into five bins, and there
-// are hundreds of millions of samples.
-class FlatBins {
- public:
-  explicit FlatBins(std::uint64_t width) : width_(width), ms_(kBinsMax) {}
-
-  void add(std::uint64_t value, std::uint64_t ms) {
-    if (ms == 0) return;
-    const std::uint64_t bin = std::min<std::uint64_t>((value + width_ - 1) / width_, kBinsMax);
-    if (bin == kBinsMax) {
-      beyond_.add(value, ms);
-      return;
-    }
-    if (ms_[bin] == 0) used_.push_back(static_cast<std::uint32_t>(bin));
-    ms_[bin] += ms;
-    sum_ += UInt128{value} * ms;
-    total_ms_ += ms;
-    peak_ = std::max(peak_, value);
-  }
-
-  // Adds all to `bins`, and begins anew.
-  void move_to(TimeBins& bins) {
-    CHECK(bins.width_ == width_, "bins of one width");
-    for (const std::uint32_t bin : used_) {
-      bins.bins_[bin * width_] += ms_[bin];
-      ms_[bin] = 0;
-    }
-    used_.clear();
-    bins.sum_ += sum_;
-    bins.total_ms_ += total_ms_;
-    bins.peak_ = std::max(bins.peak_, peak_);
-    sum_ = 0;
-    total_ms_ = 0;
-    peak_ = 0;
-    if (beyond_.total_ms() == 0) return;
-    bins.merge(beyond_);
-    beyond_ = TimeBins(width_);
-  }
-
- private:
-  static constexpr std::uint64_t kBinsMax = 4096;
-  std::uint64_t width_;
-  std::vector<std::uint64_t> ms_;
-  std::vector<std::uint32_t> used_;
-  UInt128 sum_ = 0;
-  std::uint64_t total_ms_ = 0;
-  std::uint64_t peak_ = 0;
-  TimeBins beyond_ = TimeBins(width_);
-};
-
-void TimeBins::merge(const TimeBins& other) {
-  CHECK(width_ == other.width_, "bins of one width merge");
-  for (const auto& [end, ms] : other.bins_) bins_[end] += ms;
-  sum_ += other.sum_;
-  total_ms_ += other.total_ms_;
-  peak_ = std::max(peak_, other.peak_);
-}
-
-std::uint64_t TimeBins::mean() const {
-  CHECK(total_ms_ > 0, "a mean of something");
-  return static_cast<std::uint64_t>(sum_ / total_ms_);
-}
-
-std::uint64_t TimeBins::quantile(std::uint32_t per_mille) const {
-  CHECK(total_ms_ > 0, "a quantile of something");
-  UInt128 below = 0;
-  for (const auto& [end, ms] : bins_) {
-    below += ms;
-    if (below * 1000 >= UInt128{total_ms_} * per_mille) return end;
-  }
-  return bins_.rbegin()->first;
-}
+Instant end_of(const ActivityState& state) { return state.until; }
 
 std::optional<ActivityMetric> ActivityProfile::metric() const {
   std::uint64_t best = 0;
@@ -196,37 +112,82 @@ Labels common_labels(const Labels& one, const Labels& other) {
 
 }  // namespace
 
+void ActivityProfiles::HoldingPeriods::sort() {
+  std::ranges::stable_sort(periods_, {},
+                           [](const HoldingPeriod& each) { return each.held.begin(); });
+  Instant last = Instant::min();
+  for (const HoldingPeriod& each : periods_) {
+    ends_.push_back(each.held.end());
+    last = std::max(last, each.held.end());
+    ended_by_.push_back(last);
+  }
+  std::ranges::sort(ends_);
+}
+
+std::span<const ActivityProfiles::HoldingPeriod> ActivityProfiles::HoldingPeriods::around(
+    Instant at) const {
+  const auto end = std::ranges::upper_bound(
+      periods_, at, {}, [](const HoldingPeriod& each) { return each.held.begin(); });
+  const auto first = std::ranges::upper_bound(ended_by_, at) - ended_by_.begin();
+  const auto last = end - periods_.begin();
+  if (first >= last) return {};
+  return std::span(periods_).subspan(static_cast<std::size_t>(first),
+                                     static_cast<std::size_t>(last - first));
+}
+
+Instant ActivityProfiles::HoldingPeriods::change_after(Instant at) const {
+  Instant change = Instant::max();
+  const auto next = std::ranges::upper_bound(
+      periods_, at, {}, [](const HoldingPeriod& each) { return each.held.begin(); });
+  if (next != periods_.end()) change = next->held.begin();
+  const auto end = std::ranges::upper_bound(ends_, at);
+  return end == ends_.end() ? change : std::min(change, *end);
+}
+
 ActivityProfiles::ActivityProfiles(const ClusterMonth& month, const FleetView& fleet,
                                    const UsageRules& rules, const Interval& period,
                                    const OwnerOf& owner_of)
-    : month_(month), fleet_(fleet), rules_(rules), period_(period) {
+    : month_(month),
+      fleet_(fleet),
+      rules_(rules),
+      period_(period),
+      state_(std::make_unique<ActivityState>()) {
+  state_->seen.resize(month.holdings.size());
   for (std::uint32_t i = 0; i < month.holdings.size(); ++i) {
     const Holding& holding = month.holdings[i];
     owners_.push_back(owner_of(holding));
     works_.push_back(work_of(holding));
-    served_by_.push_back(nullptr);
-    if (type_of_work(works_.back()) == "inference") {
-      served_by_.back() = &served_[works_.back()];
-      served_by_.back()->resize(hours_of(period));
-    }
+    is_service_.push_back(type_of_work(works_.back()) == "inference");
+    if (is_service_.back()) state_->served[works_.back()].resize(hours_of(period));
     const auto [owner, is_first] = owner_of_work_.try_emplace(works_.back(), owners_.back());
     if (!is_first) owner->second = common_labels(owner->second, owners_.back());
     const auto held = holding.held.overlap(period);
     if (!held) continue;
     if (const auto* on_gpus = std::get_if<OnGpus>(&holding.placement)) {
-      for (const GpuId& gpu : on_gpus->gpus) of_gpu_[gpu].push_back({*held, i});
+      for (const GpuId& gpu : on_gpus->gpus) of_gpu_[gpu].add({*held, i});
     } else if (const auto* on_nodes = std::get_if<OnNodes>(&holding.placement)) {
       for (const OnNodes::NodeDevices& part : on_nodes->parts) {
         const auto node = fleet.node_of(part.node);
-        if (node && part.devices > 0) of_node_[*node].push_back({*held, i});
+        if (node && part.devices > 0) of_node_[*node].add({*held, i});
       }
     }
   }
+  for (auto& [gpu, periods] : of_gpu_) periods.sort();
+  for (auto& [node, periods] : of_node_) periods.sort();
+}
+
+ActivityProfiles::~ActivityProfiles() = default;
+
+const std::vector<IdleStretch>& ActivityProfiles::idle() const { return state_->idle; }
+std::uint64_t ActivityProfiles::samples() const { return state_->samples; }
+std::uint64_t ActivityProfiles::impossible() const { return state_->impossible; }
+const std::map<std::string, std::vector<ServedHour>>& ActivityProfiles::served() const {
+  return state_->served;
 }
 
 void ActivityProfiles::add_served(std::uint32_t holding, const Interval& during,
                                   std::uint64_t ppm) {
-  std::vector<ServedHour>& served = *served_by_[holding];
+  std::vector<ServedHour>& served = state_->served.at(works_[holding]);
   const Instant first = first_hour_of(period_);
   Instant at = std::max(during.begin(), first);
   while (at < during.end()) {
@@ -241,20 +202,24 @@ void ActivityProfiles::add_served(std::uint32_t holding, const Interval& during,
   }
 }
 
-ActivityProfile& ActivityProfiles::profile_of(std::uint32_t holding, std::uint32_t node) {
-  const GpuModel* model = fleet_.nodes()[node].model;
+// What samples of the device are counted for while the holding has it.
+std::uint32_t ActivityProfiles::tally_of(std::uint32_t holding, std::uint32_t device) {
+  ActivityState& state = *state_;
+  const GpuId& gpu = state.devices[device].gpu;
+  const GpuModel* model = fleet_.nodes()[*state.devices[device].node].model;
   const std::string name = model == nullptr ? "" : model->name;
-  ActivityProfile& profile = profiles_[{works_[holding], name}];
-  if (profile.runs.empty()) {
-    profile.work = works_[holding];
-    profile.owner = owner_of_work(profile.work);
-    profile.gpu_model = name;
-    profile.instance_type = fleet_.any_fact(node).instance_type;
-    profile.region = fleet_.any_fact(node).region;
+  const auto [at, is_new] = state.tally_of.try_emplace(
+      {works_[holding], name}, static_cast<std::uint32_t>(state.tallies.size()));
+  if (is_new) state.tallies.push_back({ActivityProfile(), device});
+  ActivityState::Tally& tally = state.tallies[at->second];
+  if (gpu < state.devices[tally.first_device].gpu) tally.first_device = device;
+  tally.profile.runs.insert(month_.holdings[holding].workload);
+  ActivityState::Seen& seen = state.seen[holding];
+  if (seen.first_device == kNoHolding || gpu < state.devices[seen.first_device].gpu) {
+    seen.first_device = device;
+    seen.tally = at->second;
   }
-  if (observed_.try_emplace(holding, 0).second) profile.held_ms += held_ms(holding);
-  profile.runs.insert(month_.holdings[holding].workload);
-  return profile;
+  return at->second;
 }
 
 std::uint64_t ActivityProfiles::held_ms(std::uint32_t holding) const {
@@ -264,66 +229,108 @@ std::uint64_t ActivityProfiles::held_ms(std::uint32_t holding) const {
 }
 
 std::uint64_t ActivityProfiles::observed_ms(std::uint32_t holding) const {
-  const auto at = observed_.find(holding);
-  return at == observed_.end() ? 0 : at->second;
+  return state_->seen[holding].observed_ms;
 }
 
-void ActivityProfiles::complete() {
-  std::map<std::string, ActivityProfile*> by_work;
-  for (auto& [key, profile] : profiles_) by_work.try_emplace(key.first, &profile);
-  for (std::uint32_t i = 0; i < month_.holdings.size(); ++i) {
-    const auto profile = by_work.find(works_[i]);
-    if (observed_.contains(i) || profile == by_work.end()) continue;
-    profile->second->held_ms += held_ms(i);
+std::uint32_t ActivityProfiles::track_of(const ActivitySeries& series) {
+  ActivityState& state = *state_;
+  // A MIG instance's values are of the instance, and a workload's own are not the device's.
+  const bool is_looked_at = series.mig_instance.empty() && !series.of_workload;
+  std::string key;
+  if (is_looked_at) {
+    key = series.gpu.text() + '\0' + series.workload.text() + '\0' + series.node.text();
+  }
+  const auto [at, is_new] =
+      state.track_of_texts.try_emplace(key, static_cast<std::uint32_t>(state.tracks.size()));
+  if (!is_new) return at->second;
+  ActivityState::Track track{kNoHolding, series.workload, series.node};
+  if (is_looked_at) {
+    const auto [device, is_new_device] = state.device_of_gpu.try_emplace(
+        series.gpu.text(), static_cast<std::uint32_t>(state.devices.size()));
+    if (is_new_device) state.devices.push_back({.gpu = series.gpu});
+    track.device = device->second;
+  }
+  state.tracks.push_back(std::move(track));
+  return at->second;
+}
+
+void ActivityProfiles::begin_window() {
+  track_of_series_.clear();
+  window_samples_ = 0;
+  window_impossible_ = 0;
+}
+
+void ActivityProfiles::add(std::span<const ActivitySeries> series,
+                           std::span<const ActivitySample> samples) {
+  while (track_of_series_.size() < series.size()) {
+    track_of_series_.push_back(track_of(series[track_of_series_.size()]));
+  }
+  window_samples_ += samples.size();
+  ActivityState& state = *state_;
+  for (const ActivitySample& sample : samples) {
+    const std::uint32_t track = track_of_series_[sample.series];
+    const std::uint32_t device = state.tracks[track].device;
+    if (device == kNoHolding) continue;
+    if (sample.is_impossible) {
+      ++window_impossible_;
+      continue;
+    }
+    state.devices[device].rows.push_back(sample);
+    state.devices[device].rows.back().series = track;
   }
 }
 
-void ActivityProfiles::end_idle(std::uint32_t holding, std::uint32_t node, const GpuId& gpu,
-                                Instant begin, Instant end) {
-  const auto idle = Interval::of(begin + std::chrono::milliseconds(kIdleAfterMs), end);
-  if (!idle) return;
-  const std::uint64_t whole = Interval(begin, end).length_ms();
-  idle_.push_back({holding, node, gpu, *idle, whole});
-  ActivityProfile& profile = profile_of(holding, node);
-  profile.idle_ms += idle->length_ms();
-  profile.longest_idle_ms = std::max(profile.longest_idle_ms, whole);
+void ActivityProfiles::drop_window() {
+  for (ActivityState::Device& device : state_->devices) device.rows.resize(device.kept);
+}
+
+void ActivityProfiles::end_window() {
+  ActivityState& state = *state_;
+  state.samples += std::exchange(window_samples_, 0);
+  state.impossible += std::exchange(window_impossible_, 0);
+  const auto is_earlier = [&](const ActivitySample& a, const ActivitySample& b) {
+    if (a.at != b.at) return a.at < b.at;
+    if (a.series != b.series) {
+      const WorkloadId& workload_a = state.tracks[a.series].workload;
+      const WorkloadId& workload_b = state.tracks[b.series].workload;
+      if (workload_a != workload_b) return workload_a < workload_b;
+    }
+    return std::tuple(std::uint32_t{a.span_ms}, a.part) <
+           std::tuple(std::uint32_t{b.span_ms}, b.part);
+  };
+  for (std::uint32_t device = 0; device < state.devices.size(); ++device) {
+    std::vector<ActivitySample>& rows = state.devices[device].rows;
+    if (rows.size() == state.devices[device].kept) continue;
+    if (!std::is_sorted(rows.begin(), rows.end(), is_earlier)) {
+      std::stable_sort(rows.begin(), rows.end(), is_earlier);
+    }
+    std::size_t ready = rows.size();
+    while (ready > 0 && rows[ready - 1].at == rows.back().at) --ready;
+    run_device(device, ready);
+  }
 }
 
 void ActivityProfiles::add(std::span<const Usage> usages) {
-  for (std::size_t begin = 0; begin < usages.size();) {
-    std::size_t end = begin;
-    while (end < usages.size() && usages[end].gpu == usages[begin].gpu) ++end;
-    add_gpu(usages.subspan(begin, end - begin));
-    begin = end;
+  begin_window();
+  std::vector<ActivitySeries> series;
+  std::vector<ActivitySample> samples;
+  for (const Usage& usage : usages) {
+    ActivitySeries here{usage.gpu, usage.mig_instance, usage.workload, usage.node,
+                        usage.of_workload};
+    if (series.empty() || series.back() != here) series.push_back(std::move(here));
+    samples.push_back(to_activity_sample(usage, static_cast<std::uint32_t>(series.size() - 1)));
   }
+  add(series, samples);
+  end_window();
 }
 
-void ActivityProfiles::add_gpu(std::span<const Usage> usages) {
-  std::vector<const Usage*> rows;
-  for (const Usage& usage : usages) {
-    ++samples_;
-    // A MIG instance's values are of the instance, and a workload's own are not the device's.
-    if (!usage.mig_instance.empty() || usage.of_workload) continue;
-    if (is_impossible(usage)) {
-      ++impossible_;
-      continue;
-    }
-    rows.push_back(&usage);
-  }
-  if (rows.empty()) return;
-  const auto is_earlier = [](const Usage* a, const Usage* b) { return a->at < b->at; };
-  if (!std::is_sorted(rows.begin(), rows.end(), is_earlier)) {
-    std::stable_sort(rows.begin(), rows.end(), is_earlier);
-  }
-  const GpuId& gpu = rows.front()->gpu;
-  auto node = fleet_.node_of_gpu(gpu);
-  if (!node) node = fleet_.node_of(rows.front()->node);
-  if (!node) return;
-  const std::uint64_t gpus_there = fleet_.nodes()[*node].capacity.gpus;
-
-  // Who has the GPU for itself at an instant: the only one that names it; else the only one on the
-  // node, if it holds all of it; else the workload that the sample names, if it holds a part of the
-  // node by number.
+// Who has the GPU for itself at an instant: the only one that names it; else the only one on the
+// node, if it holds all of it; else the workload that the sample names, if it holds a part of the
+// node by number.
+std::optional<std::uint32_t> ActivityProfiles::holder_of(std::uint32_t device,
+                                                         const ActivitySample& sample) const {
+  const GpuId& gpu = state_->devices[device].gpu;
+  const std::uint32_t node = *state_->devices[device].node;
   const auto is_whole = [&](std::uint32_t holding) {
     return std::holds_alternative<WholeGpu>(month_.holdings[holding].device);
   };
@@ -336,140 +343,274 @@ void ActivityProfiles::add_gpu(std::span<const Usage> usages) {
     }
     return devices;
   };
-  const auto named = of_gpu_.find(gpu);
-  const auto on_node = of_node_.find(*node);
-  const auto find_holder = [&](const Usage& usage) -> std::optional<HoldingPeriod> {
-    std::optional<HoldingPeriod> only;
-    std::size_t count = 0;
-    if (named != of_gpu_.end()) {
-      for (const HoldingPeriod& each : named->second) {
-        if (!each.held.contains(usage.at)) continue;
-        only = each;
-        ++count;
-      }
-    }
-    if (count > 0) return count == 1 && is_whole(only->holding) ? only : std::nullopt;
-    if (on_node == of_node_.end()) return std::nullopt;
-    std::optional<HoldingPeriod> by_name;
-    for (const HoldingPeriod& each : on_node->second) {
-      if (!each.held.contains(usage.at)) continue;
-      only = each;
+  std::uint32_t only = kNoHolding;
+  std::size_t count = 0;
+  if (const auto named = of_gpu_.find(gpu); named != of_gpu_.end()) {
+    for (const HoldingPeriod& each : named->second.around(sample.at)) {
+      if (!each.held.contains(sample.at)) continue;
+      only = each.holding;
       ++count;
-      if (!usage.workload.empty() && month_.holdings[each.holding].workload == usage.workload) {
-        by_name = each;
-      }
     }
-    if (count == 1 && is_whole(only->holding) && devices_here(only->holding) == gpus_there) {
-      return only;
+  }
+  if (count > 0) return count == 1 && is_whole(only) ? std::optional(only) : std::nullopt;
+  const auto on_node = of_node_.find(node);
+  if (on_node == of_node_.end()) return std::nullopt;
+  const WorkloadId& workload = state_->tracks[sample.series].workload;
+  std::uint32_t by_name = kNoHolding;
+  for (const HoldingPeriod& each : on_node->second.around(sample.at)) {
+    if (!each.held.contains(sample.at)) continue;
+    only = each.holding;
+    ++count;
+    if (!workload.empty() && month_.holdings[each.holding].workload == workload) {
+      by_name = each.holding;
     }
-    return by_name && is_whole(by_name->holding) ? by_name : std::nullopt;
-  };
+  }
+  if (count == 1 && is_whole(only) && devices_here(only) == fleet_.nodes()[node].capacity.gpus) {
+    return only;
+  }
+  return by_name != kNoHolding && is_whole(by_name) ? std::optional(by_name) : std::nullopt;
+}
 
-  // The holder stays the same until the next holding of the GPU or of its node begins or ends.
-  std::optional<HoldingPeriod> holder;
-  Instant same_until = Instant::min();
-  const WorkloadId* same_workload = nullptr;
-  const auto holder_at = [&](const Usage& usage) -> const std::optional<HoldingPeriod>& {
-    if (usage.at < same_until && usage.workload == *same_workload) return holder;
-    holder = find_holder(usage);
-    same_until = Instant::max();
-    same_workload = &usage.workload;
-    const auto look = [&](const std::vector<HoldingPeriod>& periods) {
-      for (const HoldingPeriod& each : periods) {
-        if (each.held.begin() > usage.at) same_until = std::min(same_until, each.held.begin());
-        if (each.held.end() > usage.at) same_until = std::min(same_until, each.held.end());
-      }
-    };
-    if (named != of_gpu_.end()) look(named->second);
-    if (on_node != of_node_.end()) look(on_node->second);
-    return holder;
-  };
+Instant ActivityProfiles::change_after(std::uint32_t device, Instant at) const {
+  Instant change = Instant::max();
+  const ActivityState::Device& here = state_->devices[device];
+  if (const auto named = of_gpu_.find(here.gpu); named != of_gpu_.end()) {
+    change = named->second.change_after(at);
+  }
+  if (const auto on_node = of_node_.find(*here.node); on_node != of_node_.end()) {
+    change = std::min(change, on_node->second.change_after(at));
+  }
+  return change;
+}
 
-  constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t idle_holding = kNobody;
-  Instant idle_begin{};
-  Instant idle_end{};
-  const auto stop_idle = [&] {
-    if (idle_holding != kNobody) end_idle(idle_holding, *node, gpu, idle_begin, idle_end);
-    idle_holding = kNobody;
-  };
-  ActivityProfile* profile = nullptr;
-  std::uint32_t profile_holding = kNobody;
-  std::uint64_t* observed_here = nullptr;
+void ActivityProfiles::end_idle(std::uint32_t device) {
+  ActivityState::Device& here = state_->devices[device];
+  const std::uint32_t holding = std::exchange(here.idle_holding, kNoHolding);
+  if (holding == kNoHolding) return;
+  const auto idle =
+      Interval::of(here.idle_begin + std::chrono::milliseconds(kIdleAfterMs), here.idle_end);
+  if (!idle) return;
+  const std::uint64_t whole = Interval(here.idle_begin, here.idle_end).length_ms();
+  state_->idle.push_back({holding, *here.node, here.gpu, *idle, whole});
+  ActivityProfile& profile = state_->tallies[tally_of(holding, device)].profile;
+  profile.idle_ms += idle->length_ms();
+  profile.longest_idle_ms = std::max(profile.longest_idle_ms, whole);
+}
+
+// Counts the first `ready` of a device's rows, which are in order; the end of each is known from
+// those after it.
+void ActivityProfiles::run_device(std::uint32_t number, std::size_t ready) {
+  ActivityState& state = *state_;
+  ActivityState::Device& device = state.devices[number];
+  std::vector<ActivitySample>& rows = device.rows;
+  if (!device.is_placed && !rows.empty()) {
+    device.is_placed = true;
+    device.node = fleet_.node_of_gpu(device.gpu);
+    if (!device.node) device.node = fleet_.node_of(state.tracks[rows.front().series].node);
+  }
+  if (!device.node) {
+    rows.clear();
+    device.kept = 0;
+    return;
+  }
+  std::uint32_t counted_for = kNoHolding;  // the holding
+  std::uint32_t tally = 0;
   std::int64_t day = 0;
-  std::array<FlatBins, 3> activity = {FlatBins(kActivityBinPpm), FlatBins(kActivityBinPpm),
-                                      FlatBins(kActivityBinPpm)};
-  FlatBins dram(kActivityBinPpm);
-  FlatBins memory(kMemoryBinBytes);
   const auto flush = [&] {
-    if (profile == nullptr) return;
-    for (std::size_t i = 0; i < activity.size(); ++i) activity[i].move_to(profile->activity[i]);
-    dram.move_to(profile->dram);
-    memory.move_to(profile->memory);
-  };
-  Instant covered_until{};  // by activity, so that a copy of a sample counts once
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Usage& usage = *rows[i];
-    const bool is_copy = i > 0 && usage.span_ms == 0 && rows[i - 1]->at == usage.at;
-    if (is_copy) continue;
-    Instant end =
-        usage.at + std::chrono::milliseconds(usage.span_ms > 0 ? usage.span_ms : rules_.hold_ms());
-    if (usage.span_ms == 0) {
-      std::size_t next = i + 1;
-      while (next < rows.size() && rows[next]->at == usage.at) ++next;
-      if (next < rows.size()) end = std::min(end, rows[next]->at);
+    if (counted_for == kNoHolding) return;
+    ActivityProfile& profile = state.tallies[tally].profile;
+    for (std::size_t i = 0; i < activity_bins_.size(); ++i) {
+      activity_bins_[i].move_to(profile.activity[i]);
     }
-    if (!holder_at(usage)) {
-      stop_idle();
+    dram_bins_.move_to(profile.dram);
+    memory_bins_.move_to(profile.memory);
+  };
+  for (std::size_t i = 0; i < ready; ++i) {
+    const ActivitySample& sample = rows[i];
+    const bool is_copy = i > 0 && sample.span_ms == 0 && rows[i - 1].at == sample.at;
+    if (is_copy) continue;
+    Instant end = sample.at +
+                  std::chrono::milliseconds(sample.span_ms > 0 ? sample.span_ms : rules_.hold_ms());
+    if (sample.span_ms == 0) {
+      std::size_t next = i + 1;
+      while (next < rows.size() && rows[next].at == sample.at) ++next;
+      if (next < rows.size()) end = std::min(end, rows[next].at);
+    }
+    if (sample.at >= device.same_until || sample.series != device.same_track) {
+      device.holder = holder_of(number, sample);
+      device.same_until = change_after(number, sample.at);
+      device.same_track = sample.series;
+    }
+    if (!device.holder) {
+      end_idle(number);
       continue;
     }
-    const auto during = Interval::of(usage.at, std::min(end, holder->held.end()));
+    const std::uint32_t holding = *device.holder;
+    const auto held = month_.holdings[holding].held.overlap(period_);
+    const auto during = Interval::of(sample.at, std::min(end, held->end()));
     if (!during) continue;
     const std::uint64_t ms = during->length_ms();
-    if (profile == nullptr || profile_holding != holder->holding) {
+    if (counted_for != holding) {
       flush();
-      profile = &profile_of(holder->holding, *node);
-      profile_holding = holder->holding;
-      observed_here = &observed_[profile_holding];
+      tally = tally_of(holding, number);
+      counted_for = holding;
       day = std::numeric_limits<std::int64_t>::min();
     }
     const std::int64_t today =
-        std::chrono::floor<std::chrono::days>(usage.at).time_since_epoch().count();
-    if (today != day) profile->days.insert(today);
+        std::chrono::floor<std::chrono::days>(sample.at).time_since_epoch().count();
+    if (today != day) state.tallies[tally].profile.days.insert(today);
     day = today;
-    const std::optional<std::uint64_t> shares[] = {usage.sm_active_ppm, usage.engine_active_ppm,
-                                                   usage.gpu_util_ppm};
-    for (std::size_t metric = 0; metric < std::size(shares); ++metric) {
-      if (shares[metric]) activity[metric].add(*shares[metric], ms);
+    const std::array shares = {sample.sm_ppm, sample.engine_ppm, sample.util_ppm};
+    for (std::size_t metric = 0; metric < shares.size(); ++metric) {
+      if (shares[metric] != ActivitySample::kAbsent) activity_bins_[metric].add(shares[metric], ms);
     }
-    if (usage.dram_active_ppm) dram.add(*usage.dram_active_ppm, ms);
-    if (usage.memory_used_bytes) {
-      memory.add(std::max(*usage.memory_used_bytes, usage.memory_used_max_bytes.value_or(0)), ms);
+    if (sample.dram_ppm != ActivitySample::kAbsent) dram_bins_.add(sample.dram_ppm, ms);
+    if (sample.memory_bytes != ActivitySample::kNoMemory) {
+      memory_bins_.add(sample.memory_bytes, ms);
     }
-    if (!has_activity(usage)) continue;
-    if (const auto fresh = Interval::of(std::max(during->begin(), covered_until), during->end())) {
-      profile->observed_ms += fresh->length_ms();
-      const auto& busy = usage.sm_active_ppm ? usage.sm_active_ppm : usage.engine_active_ppm;
-      if (served_by_[holder->holding] != nullptr && busy) {
-        add_served(holder->holding, *fresh, *busy);
+    if (!has_activity(sample)) continue;
+    if (const auto fresh =
+            Interval::of(std::max(during->begin(), device.covered_until), during->end())) {
+      state.tallies[tally].profile.observed_ms += fresh->length_ms();
+      const std::uint32_t busy =
+          sample.sm_ppm != ActivitySample::kAbsent ? sample.sm_ppm : sample.engine_ppm;
+      if (is_service_[holding] && busy != ActivitySample::kAbsent) {
+        add_served(holding, *fresh, busy);
       }
-      *observed_here += fresh->length_ms();
-      covered_until = during->end();
+      state.seen[holding].observed_ms += fresh->length_ms();
+      device.covered_until = during->end();
     }
-    if (!is_idle(usage)) {
-      stop_idle();
+    if (!is_idle(sample)) {
+      end_idle(number);
       continue;
     }
-    if (idle_holding != holder->holding || during->begin() > idle_end) {
-      stop_idle();
-      idle_holding = holder->holding;
-      idle_begin = during->begin();
-      idle_end = during->end();
+    if (device.idle_holding != holding || during->begin() > device.idle_end) {
+      end_idle(number);
+      device.idle_holding = holding;
+      device.idle_begin = during->begin();
+      device.idle_end = during->end();
     }
-    idle_end = std::max(idle_end, during->end());
+    device.idle_end = std::max(device.idle_end, during->end());
   }
   flush();
-  stop_idle();
+  rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(ready));
+  device.kept = rows.size();
+}
+
+void ActivityProfiles::complete() {
+  ActivityState& state = *state_;
+  for (std::uint32_t device = 0; device < state.devices.size(); ++device) {
+    run_device(device, state.devices[device].rows.size());
+    if (state.devices[device].node) end_idle(device);
+  }
+  std::ranges::sort(state.idle, [](const IdleStretch& a, const IdleStretch& b) {
+    return std::tuple(std::string_view(a.gpu.text()), a.idle.begin()) <
+           std::tuple(std::string_view(b.gpu.text()), b.idle.begin());
+  });
+  std::vector<ActivityProfile*> profile_of_tally(state.tallies.size());
+  std::map<std::string, ActivityProfile*> by_work;
+  for (const auto& [key, number] : state.tally_of) {
+    const ActivityState::Tally& tally = state.tallies[number];
+    ActivityProfile& profile = profiles_[key] = tally.profile;
+    profile.work = key.first;
+    profile.owner = owner_of_work(profile.work);
+    profile.gpu_model = key.second;
+    const Node& node = fleet_.any_fact(*state.devices[tally.first_device].node);
+    profile.instance_type = node.instance_type;
+    profile.region = node.region;
+    profile_of_tally[number] = &profile;
+    by_work.try_emplace(key.first, &profile);
+  }
+  for (std::uint32_t i = 0; i < month_.holdings.size(); ++i) {
+    if (state.seen[i].first_device != kNoHolding) {
+      profile_of_tally[state.seen[i].tally]->held_ms += held_ms(i);
+    } else if (const auto profile = by_work.find(works_[i]); profile != by_work.end()) {
+      profile->second->held_ms += held_ms(i);
+    }
+  }
+}
+
+// A fingerprint of what decides about samples before `until`, beside the samples and the GPUs that
+// they are of; and which holdings it is about.
+Hash128 ActivityProfiles::facts_until(Instant until, std::vector<std::uint32_t>& holdings) const {
+  Fingerprint print;
+  print.add(unix_ms(period_.begin())).add(static_cast<std::int64_t>(rules_.hold_ms()));
+  const Instant end = until + kFactsReach;
+  for (std::uint32_t i = 0; i < month_.holdings.size(); ++i) {
+    const Holding& holding = month_.holdings[i];
+    const auto held = holding.held.overlap(period_);
+    if (!held || held->begin() >= end) continue;
+    holdings.push_back(i);
+    print.add(holding.workload.text()).add(holding.attempt).add(works_[i]);
+    print.add(unix_ms(held->begin())).add(unix_ms(std::min(held->end(), end)));
+    print.add(to_text(holding.device)).add(to_text(holding.placement));
+    if (const auto* on_nodes = std::get_if<OnNodes>(&holding.placement)) {
+      for (const OnNodes::NodeDevices& part : on_nodes->parts) {
+        print.add(std::int64_t{fleet_.node_of(part.node).has_value()});
+      }
+    }
+  }
+  return print.hash();
+}
+
+std::shared_ptr<const ActivityState> ActivityProfiles::state(Instant until) const {
+  CHECK(until + kFactsReach <= period_.end(), "what the period cuts off is not counted yet");
+  auto kept = std::make_shared<ActivityState>(*state_);
+  kept->until = until;
+  kept->facts = facts_until(until, kept->holdings);
+  for (const ActivityState::Device& device : kept->devices) {
+    kept->node_names.push_back(device.node ? describe_node(*device.node) : "");
+  }
+  return kept;
+}
+
+// What of a node decides about the samples of its GPUs.
+std::string ActivityProfiles::describe_node(std::uint32_t node) const {
+  const NodeView& view = fleet_.nodes()[node];
+  return fmt::format("{}\n{}\n{}", fleet_.any_fact(node).name.text(),
+                     view.model == nullptr ? "" : view.model->name, view.capacity.gpus);
+}
+
+bool ActivityProfiles::resume(const ActivityState& kept) {
+  CHECK(state_->samples == 0, "a state is what profiles begin with");
+  std::vector<std::uint32_t> holdings;
+  if (kept.until + kFactsReach > period_.end() || facts_until(kept.until, holdings) != kept.facts) {
+    return false;
+  }
+  // The same nodes, which may have other numbers since.
+  std::vector<std::optional<std::uint32_t>> nodes;
+  for (std::size_t i = 0; i < kept.devices.size(); ++i) {
+    const ActivityState::Device& device = kept.devices[i];
+    auto& node = nodes.emplace_back(fleet_.node_of_gpu(device.gpu));
+    if (!node && device.node)
+      node = fleet_.node_of(NodeId(kept.node_names[i].substr(0, kept.node_names[i].find('\n'))));
+    if (device.is_placed && (node ? describe_node(*node) : "") != kept.node_names[i]) return false;
+  }
+  auto state = std::make_unique<ActivityState>(kept);
+  std::vector<std::uint32_t> number_of(kept.seen.size(), kNoHolding);
+  for (std::size_t i = 0; i < holdings.size(); ++i) number_of[kept.holdings[i]] = holdings[i];
+  state->seen.assign(month_.holdings.size(), {});
+  for (std::size_t i = 0; i < kept.seen.size(); ++i) {
+    if (number_of[i] != kNoHolding) state->seen[number_of[i]] = kept.seen[i];
+  }
+  for (std::size_t i = 0; i < state->devices.size(); ++i) {
+    ActivityState::Device& device = state->devices[i];
+    if (device.is_placed) device.node = nodes[i];
+    device.holder.reset();
+    device.same_until = Instant::min();
+    if (device.idle_holding != kNoHolding) device.idle_holding = number_of[device.idle_holding];
+  }
+  for (IdleStretch& stretch : state->idle) {
+    stretch.holding = number_of[stretch.holding];
+    stretch.node = *state->devices[state->device_of_gpu.at(stretch.gpu.text())].node;
+  }
+  // Services that began since have no hours before.
+  for (auto& [work, hours] : state_->served) {
+    auto& there = state->served[work];
+    there.resize(hours.size());
+  }
+  state_ = std::move(state);
+  return true;
 }
 
 }  // namespace pennyweight::advising

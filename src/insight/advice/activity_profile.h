@@ -5,6 +5,10 @@
 // one app. All counts are whole numbers of milliseconds in bins of a tenth of a percent and of 64
 // MiB, so profiles merge exactly and in any order, and a quantile is the upper end of its bin.
 //
+// Samples are taken in windows of time, so that memory holds those of one window only, however long
+// the period and however they are ordered in the store. A device keeps what reaches over a window's
+// end: its holder, an idle stretch, and the last sample, whose end is known with the next one.
+//
 // Only GPUs that one holding had for itself are looked at: with several on one GPU the device's
 // values are nobody's own. Samples beyond their scale (over 100 %, more memory used than there is)
 // are left out and counted, and so is the time that no sample covers.
@@ -14,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -22,9 +27,12 @@
 
 #include "allocation/policy/policy.h"
 #include "core/gpu/gpu_model.h"
+#include "core/hash.h"
 #include "insight/advice/fleet_hours.h"
+#include "insight/advice/time_bins.h"
 #include "insight/compare/collect_windows.h"
 #include "insight/compare/fleet_view.h"
+#include "ledger/activity_scan.h"
 #include "ledger/usage.h"
 
 namespace pennyweight::advising {
@@ -33,32 +41,6 @@ namespace pennyweight::advising {
 // ran.
 enum class ActivityMetric { kSmActive, kEngineActive, kGpuUtil };
 std::string_view to_text(ActivityMetric metric);  // "SM_ACTIVE", "GR_ENGINE_ACTIVE", "GPU_UTIL"
-
-class FlatBins;
-
-// Milliseconds by the upper end of a bin.
-class TimeBins {
- public:
-  explicit TimeBins(std::uint64_t width) : width_(width) {}
-  void add(std::uint64_t value, std::uint64_t ms);
-  void merge(const TimeBins& other);
-  std::uint64_t width() const { return width_; }
-  std::uint64_t total_ms() const { return total_ms_; }
-  std::uint64_t peak() const { return peak_; }  // exact
-  // The mean, rounded down. REQUIRES: total_ms() > 0.
-  std::uint64_t mean() const;
-  // The smallest bin end that at least per_mille of the time did not exceed. REQUIRES: the same.
-  std::uint64_t quantile(std::uint32_t per_mille) const;
-  bool operator==(const TimeBins&) const = default;
-
- private:
-  friend class FlatBins;  // activity_profile.cc
-  std::uint64_t width_;
-  std::map<std::uint64_t, std::uint64_t> bins_;
-  UInt128 sum_ = 0;  // of value times ms
-  std::uint64_t total_ms_ = 0;
-  std::uint64_t peak_ = 0;
-};
 
 inline constexpr std::uint64_t kActivityBinPpm = 1000;
 inline constexpr std::uint64_t kMemoryBinBytes = 64ull << 20;
@@ -97,25 +79,55 @@ struct IdleStretch {
   std::uint64_t whole_ms;
 };
 
+// What the GPUs of a service did in an hour: SM or engine activity, all its GPUs together.
+struct ServedHour {
+  UInt128 ppm_ms = 0;    // activity times time
+  std::uint64_t ms = 0;  // with a sample of it
+};
+
+// Everything that ActivityProfiles has counted up to an instant; to go on from there another time.
+struct ActivityState;
+Instant end_of(const ActivityState& state);  // the `until` of ActivityProfiles::state()
+
 class ActivityProfiles {
  public:
   using OwnerOf = std::function<Labels(const Holding&)>;
+  using ServedHour = advising::ServedHour;
 
   // REQUIRES: the arguments outlive it.
   ActivityProfiles(const ClusterMonth& month, const FleetView& fleet, const UsageRules& rules,
                    const Interval& period, const OwnerOf& owner_of);
+  ~ActivityProfiles();
 
-  // All samples of one GPU, or of several, in the order of Store::scan_usage().
+  // Samples come in windows of time, one after the other: begin_window(), add() in any order, then
+  // end_window(), or drop_window() to send the window's samples again. What comes of them does not
+  // depend on where windows end. `series` are those of the window so far.
+  void begin_window();
+  void add(std::span<const ActivitySeries> series, std::span<const ActivitySample> samples);
+  void end_window();
+  void drop_window();
+  std::size_t window_samples() const { return window_samples_; }
+
+  // One window with all of these.
   void add(std::span<const Usage> usages);
 
-  // Adds the time of runs that no sample has seen. Call it once, after the last add().
+  // What was counted of the samples before `until`, at which a window has just ended.
+  std::shared_ptr<const ActivityState> state(Instant until) const;
+  // Goes on from a state; its time is then not to be added again. False, and nothing is changed,
+  // where the facts that it was counted with are not those that are here. REQUIRES: nothing was
+  // added before.
+  bool resume(const ActivityState& state);
+
+  // Adds the time of runs that no sample has seen. Call it once, after the last window.
   void complete();
+
+  // The following REQUIRE complete().
 
   // By work and GPU model.
   const std::map<std::pair<std::string, std::string>, ActivityProfile>& profiles() const {
     return profiles_;
   }
-  const std::vector<IdleStretch>& idle() const { return idle_; }
+  const std::vector<IdleStretch>& idle() const;
   const Labels& owner_of(std::uint32_t holding) const { return owners_[holding]; }
   // What all holdings of the work have in common: a dimension in which they differ has no owner.
   const Labels& owner_of_work(const std::string& work) const { return owner_of_work_.at(work); }
@@ -123,26 +135,41 @@ class ActivityProfiles {
   std::uint64_t held_ms(std::uint32_t holding) const;
   std::uint64_t observed_ms(std::uint32_t holding) const;
   // What the GPUs of services did in each hour of the period, from its first whole hour of UTC on,
-  // by work whose name says that it is one. SM or engine activity, all its GPUs together.
-  struct ServedHour {
-    UInt128 ppm_ms = 0;    // activity times time
-    std::uint64_t ms = 0;  // with a sample of it
-  };
-  const std::map<std::string, std::vector<ServedHour>>& served() const { return served_; }
-  std::uint64_t samples() const { return samples_; }
-  std::uint64_t impossible() const { return impossible_; }
+  // by work whose name says that it is one.
+  const std::map<std::string, std::vector<ServedHour>>& served() const;
+  std::uint64_t samples() const;
+  std::uint64_t impossible() const;
 
  private:
   struct HoldingPeriod {
     Interval held;
     std::uint32_t holding;
   };
+  // Holdings of a GPU or of a node, by begin.
+  class HoldingPeriods {
+   public:
+    void add(const HoldingPeriod& period) { periods_.push_back(period); }
+    void sort();
+    // Those that contain `at`, and others, in the order of the holdings.
+    std::span<const HoldingPeriod> around(Instant at) const;
+    // The first instant after `at` at which one of them begins or ends.
+    Instant change_after(Instant at) const;
 
-  void add_gpu(std::span<const Usage> usages);
-  ActivityProfile& profile_of(std::uint32_t holding, std::uint32_t node);
+   private:
+    std::vector<HoldingPeriod> periods_;
+    std::vector<Instant> ends_;      // sorted
+    std::vector<Instant> ended_by_;  // of the periods up to each one, the last end
+  };
+
+  void run_device(std::uint32_t device, std::size_t ready);
+  std::optional<std::uint32_t> holder_of(std::uint32_t device, const ActivitySample& sample) const;
+  Instant change_after(std::uint32_t device, Instant at) const;
+  std::uint32_t tally_of(std::uint32_t holding, std::uint32_t device);
+  std::string describe_node(std::uint32_t node) const;
   void add_served(std::uint32_t holding, const Interval& during, std::uint64_t ppm);
-  void end_idle(std::uint32_t holding, std::uint32_t node, const GpuId& gpu, Instant begin,
-                Instant end);
+  void end_idle(std::uint32_t device);
+  std::uint32_t track_of(const ActivitySeries& series);
+  Hash128 facts_until(Instant until, std::vector<std::uint32_t>& holdings) const;
 
   const ClusterMonth& month_;
   const FleetView& fleet_;
@@ -151,15 +178,19 @@ class ActivityProfiles {
   std::vector<Labels> owners_;  // by holding
   std::map<std::string, Labels> owner_of_work_;
   std::vector<std::string> works_;  // by holding
-  std::map<GpuId, std::vector<HoldingPeriod>> of_gpu_;
-  std::map<std::uint32_t, std::vector<HoldingPeriod>> of_node_;  // that hold all GPUs of the node
-  std::map<std::uint32_t, std::uint64_t> observed_;              // by holding
+  std::vector<bool> is_service_;    // by holding
+  std::map<GpuId, HoldingPeriods> of_gpu_;
+  std::map<std::uint32_t, HoldingPeriods> of_node_;  // of holdings that name the node
+  std::unique_ptr<ActivityState> state_;
+  std::vector<std::uint32_t> track_of_series_;  // of the window
+  std::size_t window_samples_ = 0;
+  std::uint64_t window_impossible_ = 0;
+  // Of the device at hand.
+  std::array<FlatBins, 3> activity_bins_ = {FlatBins(kActivityBinPpm), FlatBins(kActivityBinPpm),
+                                            FlatBins(kActivityBinPpm)};
+  FlatBins dram_bins_ = FlatBins(kActivityBinPpm);
+  FlatBins memory_bins_ = FlatBins(kMemoryBinBytes);
   std::map<std::pair<std::string, std::string>, ActivityProfile> profiles_;
-  std::vector<IdleStretch> idle_;
-  std::map<std::string, std::vector<ServedHour>> served_;
-  std::vector<std::vector<ServedHour>*> served_by_;  // by holding; null: no service
-  std::uint64_t samples_ = 0;
-  std::uint64_t impossible_ = 0;
 };
 
 // The piece of work that a holding is a run of.

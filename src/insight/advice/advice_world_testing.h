@@ -103,8 +103,8 @@ struct World {
                              .policy = policy,
                              .period = Interval(kMarch, kApril),
                              .prices_at = parse_instant("2026-07-31").value(),
-                             .telemetry = [&](const UsageReader& reader) -> Result<void> {
-                               reader(usages);
+                             .telemetry = [&](ActivityProfiles& profiles) -> Result<void> {
+                               profiles.add(usages);
                                return {};
                              }})
         .value();

@@ -37,7 +37,7 @@ Result<void> advise_on_work(const AdviceInput& input, const FleetView& fleet,
         return resolve_dimensions(facts.cluster, holding.workload, holding.labels, input.policy);
       });
   if (input.telemetry) {
-    TRY(input.telemetry([&](std::span<const Usage> usages) { profiles.add(usages); }));
+    TRY(input.telemetry(profiles));
   }
   profiles.complete();
   if (hours.hours() < kRecordedHoursMin) {

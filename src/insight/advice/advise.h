@@ -9,16 +9,15 @@
 
 #include "allocation/policy/policy.h"
 #include "core/error.h"
+#include "insight/advice/activity_profile.h"
 #include "insight/advice/proposal.h"
 #include "insight/compare/collect_windows.h"
 #include "ledger/outage.h"
-#include "ledger/usage.h"
 
 namespace pennyweight::advising {
 
-// Passes all samples of the period to a reader, each GPU's together, as Store::scan_usage() does.
-using UsageReader = std::function<void(std::span<const Usage>)>;
-using UsageSource = std::function<Result<void>(const UsageReader&)>;
+// Adds all samples of the period, those of a reading before that holds into it too.
+using UsageSource = std::function<Result<void>(ActivityProfiles&)>;
 
 struct AdviceInput {
   ClusterMonth facts;

@@ -6,19 +6,10 @@
 #include <chrono>
 #include <tuple>
 
+#include "ledger/activity_scan.h"
+
 namespace pennyweight::advising {
 namespace {
-
-constexpr std::uint64_t kAllPpm = 1'000'000;
-
-bool is_beyond_scale(const Usage& usage) {
-  for (const auto& share :
-       {usage.sm_active_ppm, usage.engine_active_ppm, usage.gpu_util_ppm, usage.dram_active_ppm}) {
-    if (share && *share > kAllPpm) return true;
-  }
-  return usage.memory_used_bytes && usage.memory_total_bytes &&
-         *usage.memory_used_bytes > *usage.memory_total_bytes;
-}
 
 struct TypeWord {
   std::string_view word;

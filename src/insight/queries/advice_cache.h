@@ -19,6 +19,7 @@
 #include "core/instant.h"
 #include "core/money.h"
 #include "insight/advice/proposal.h"
+#include "insight/queries/activity_windows.h"
 #include "ledger/store.h"
 
 namespace pennyweight {
@@ -54,6 +55,9 @@ class AdviceCache {
   Result<std::shared_ptr<const WorkedOutAdvice>> get(Store& store, const Key& key,
                                                      const WorkOut& work_out);
 
+  // What was counted of samples, to go on from when the month is worked out again.
+  ActivityKeep& activity() { return activity_; }
+
   // Those of the newest month that were last asked for; empty before.
   SavingsByTeam savings() const;
   void keep_savings(SavingsByTeam savings);
@@ -67,6 +71,7 @@ class AdviceCache {
   mutable std::mutex mutex_;  // guards kept_ and savings_
   std::map<Key, Kept> kept_;
   SavingsByTeam savings_;
+  ActivityKeep activity_;  // has a lock of its own
 };
 
 }  // namespace pennyweight

@@ -12,6 +12,7 @@
 #include "core/decimal.h"
 #include "core/try.h"
 #include "insight/advice/commitments.h"
+#include "insight/queries/activity_windows.h"
 #include "reporting/number_format.h"
 #include "reporting/queries/holding_dimensions.h"
 #include "reporting/queries/ledger_month.h"
@@ -250,6 +251,7 @@ namespace {
 
 Result<WorkedOutAdvice> work_out_advice(Store& store, const AdviceCache::Key& key,
                                         const AdviceSettings& settings) {
+  ActivityKeep* keep = settings.cache == nullptr ? nullptr : &settings.cache->activity();
   const auto cost = TRY(cost_of_name(key.cost));
   WorkedOutAdvice all;
   auto month = TRY(LedgerMonth::load(store, key.month, settings.join_rules));
@@ -284,20 +286,19 @@ Result<WorkedOutAdvice> work_out_advice(Store& store, const AdviceCache::Key& ke
     const std::chrono::milliseconds before(
         std::max(settings.policy.usage.hold_ms(), kUsageSpanMaxMs));
     const Interval sampled(period->begin() - before, period->end());
-    advising::Advice advice =
-        TRY(advising::advise({.facts = cluster_month,
-                              .outages = facts.outages,
-                              .policy = settings.policy,
-                              .period = *period,
-                              .prices_at = key.prices_at,
-                              .cost = cost,
-                              .telemetry = [&](const advising::UsageReader& reader) {
-                                return store.scan_usage(cluster, sampled, UsageDetail::kAll,
-                                                        [&](std::span<const Usage> batch) {
-                                                          reader(batch);
-                                                          return true;
-                                                        });
-                              }}));
+    advising::Advice advice = TRY(advising::advise(
+        {.facts = cluster_month,
+         .outages = facts.outages,
+         .policy = settings.policy,
+         .period = *period,
+         .prices_at = key.prices_at,
+         .cost = cost,
+         .telemetry = [&](advising::ActivityProfiles& profiles) {
+           return read_activity(
+               store,
+               {.cluster = cluster, .month = key.month, .sampled = sampled, .end = period->end()},
+               keep, profiles);
+         }}));
     std::move(advice.proposals.begin(), advice.proposals.end(), std::back_inserter(all.proposals));
     for (const std::string& gap : advice.gaps) {
       all.gaps.push_back(fmt::format("{}: {}", cluster.text(), gap));

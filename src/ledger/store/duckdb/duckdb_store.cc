@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "core/try.h"
+#include "ledger/activity_scan.h"
+#include "ledger/store/duckdb/activity_scan.h"
 #include "ledger/store/duckdb/closings.h"
 #include "ledger/store/duckdb/fact_table.h"
 #include "ledger/store/duckdb/import_session.h"
@@ -29,7 +31,7 @@ using duckdb::Connection;
 using duckdb::Rows;
 using duckdb::Statement;
 
-class DuckdbStore : public Store {
+class DuckdbStore : public Store, public ActivityScanner {
  public:
   DuckdbStore(duckdb::Database database, bool read_only)
       : database_(std::move(database)), read_only_(read_only) {}
@@ -76,6 +78,12 @@ class DuckdbStore : public Store {
                           const UsageSink& sink) override {
     return pennyweight::scan_usage(database_, cluster, during, detail, sink);
   }
+  Result<void> scan_activity(const ClusterId& cluster, const Interval& during,
+                             const ActivitySink& sink) override {
+    return scan_duckdb_activity(database_, cluster, during, sink);
+  }
+  Result<bool> has_usage_after(const ClusterId& cluster, const Interval& during,
+                               std::uint64_t import) override;
   Result<void> scan_outcomes(const ClusterId& cluster, const Interval& during,
                              const OutcomeSink& sink) override;
   Result<std::vector<Outage>> outages(const ClusterId& cluster, const Interval& during) override;
@@ -209,6 +217,19 @@ Result<void> DuckdbStore::scan_outcomes(const ClusterId& cluster, const Interval
         statement.bind_timestamp_ms(2, during.begin()).bind_timestamp_ms(3, during.end());
       },
       [&](const Rows& chunk) { return hand_over<Outcome>(chunk, sink); });
+}
+
+// Imports are numbered as they come, so blocks of earlier ones are passed over.
+Result<bool> DuckdbStore::has_usage_after(const ClusterId& cluster, const Interval& during,
+                                          std::uint64_t import) {
+  Connection connection = TRY(database_.connect());
+  Statement statement = TRY(connection.prepare(fmt::format(
+      "SELECT count(*)::UBIGINT FROM (SELECT 1 FROM usages WHERE import_number > {} AND cluster = "
+      "$1 AND observed_at >= $2 AND observed_at < $3 LIMIT 1)",
+      import)));
+  statement.bind_text(1, cluster.text());
+  statement.bind_timestamp_ms(2, during.begin()).bind_timestamp_ms(3, during.end());
+  return TRY(count_of(statement.query())) > 0;
 }
 
 Result<std::vector<Node>> DuckdbStore::nodes() {
