@@ -42,7 +42,7 @@ export const PAGES = [
   ['/bills?tab=imports', 'Bills'], ['/bills?tab=restatements', 'Bills'],
   ['/bills?tab=runs', 'Bills'], ['/bills?tab=periods', 'Bills'],
   ['/invoices?tab=preview', 'Invoices'],
-  ['/savings?tab=decided', 'Savings'],
+  ['/savings?tab=decided', 'Savings'], ['/savings?tab=catalog', 'Savings'],
   ['/policies?tab=compare', 'Policies'],
   ['/admin?tab=tokens', 'Admin'], ['/admin?tab=roles', 'Admin'], ['/admin?tab=audit', 'Admin'],
 ];

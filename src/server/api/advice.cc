@@ -1,4 +1,5 @@
-// GET /api/v1/advice: what to change, and what it would save a month; what was decided about it.
+// GET /api/v1/advice and /catalog: what to change, and what it would save a month; what was decided
+// about it.
 #include <fmt/format.h>
 
 #include <utility>
@@ -11,6 +12,7 @@
 #include "core/plain_text.h"
 #include "insight/queries/advice_decisions.h"
 #include "insight/queries/advice_query.h"
+#include "insight/queries/gpu_catalog.h"
 #include "server/api/answers.h"
 #include "server/api/audit_log.h"
 #include "server/api/cost_params.h"
@@ -69,6 +71,38 @@ Response get_advice(const Services& services, const Request& request) {
   if (!detail) return refusal(detail.error());
   std::vector<Table> tables{*std::move(detail)};
   return answer(std::move(tables), format, "");
+}
+
+// GPU models, what they can do, and their list prices; with runs_on, which of them would run a
+// load.
+Response get_gpu_catalog(const Services& services, const Request& request) {
+  constexpr std::uint64_t kPpmOfPercent = 10'000;
+  QueryParams params(request);
+  GpuCatalogQuery query{.model = params.text("model").value_or(""),
+                        .provider = params.text("provider").value_or(""),
+                        .region = params.text("region").value_or(""),
+                        .at = params.date("prices_as_of")
+                                  .transform([](Date day) { return Instant(day); })
+                                  .value_or(services.clock.now())};
+  const auto runs_on = params.text("runs_on");
+  const auto busy = params.number("busy", 0, 100);
+  const auto busy_p95 = params.number("busy_p95", 0, 100);
+  const auto bandwidth = params.number("bandwidth", 0, 100);
+  const auto memory_gib = params.number("memory_gib", 0, 100'000);
+  if (runs_on && busy && bandwidth && memory_gib) {
+    query.load = CatalogLoad{.model = *runs_on,
+                             .load = {.mean_activity_ppm = *busy * kPpmOfPercent,
+                                      .p95_activity_ppm = busy_p95.value_or(*busy) * kPpmOfPercent,
+                                      .mean_dram_ppm = *bandwidth * kPpmOfPercent,
+                                      .p99_memory_bytes = *memory_gib << 30}};
+  } else if (runs_on || busy || busy_p95 || bandwidth || memory_gib) {
+    params.reject("runs_on", "needs busy, bandwidth and memory_gib beside it, and they need it");
+  }
+  const AnswerFormat format = choose_format(params, request, false);
+  if (auto problem = params.problem()) return *std::move(problem);
+  auto tables = gpu_catalog_tables(services.catalog, query);
+  if (!tables) return refusal(tables.error());
+  return answer(*std::move(tables), format, "");
 }
 
 Response get_advice_decisions(const Services& services, const Request& request) {

@@ -37,6 +37,7 @@ server::Response lift_silence(const Services&, const server::Request&);
 server::Response test_receiver(const Services&, const server::Request&);
 server::Response get_forecast(const Services& services, const server::Request& request);
 server::Response get_advice(const Services& services, const server::Request& request);
+server::Response get_gpu_catalog(const Services& services, const server::Request& request);
 server::Response get_advice_decisions(const Services& services, const server::Request& request);
 server::Response get_advice_progress(const Services& services, const server::Request& request);
 server::Response post_advice_step(const Services& services, const server::Request& request);

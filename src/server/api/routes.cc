@@ -64,6 +64,7 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/advice/decisions", "read_costs", get_advice_decisions},
     {"GET", "/advice/progress", "read_costs", get_advice_progress},
     {"POST", "/advice/{id}/steps", "decide_advice", post_advice_step},
+    {"GET", "/catalog", "read_rules", get_gpu_catalog},
 
     {"GET", "/approvals", "read_costs", get_approvals},
     {"POST", "/approvals", "manage_own", request_approvals},

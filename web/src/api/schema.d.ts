@@ -435,6 +435,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/catalog": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * GPU models, what they can do, and what an hour of one costs.
+         * @description The cheapest list price of each model at each provider and in each currency, dense TFLOPS, and the
+         *     tier as the trade names it. With `runs_on`, `busy`, `bandwidth` and `memory_gib`, also which models
+         *     would run that work, for how long and for how much. Prices may be those of your price file.
+         */
+        get: operations["getGpuCatalog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/compliance": {
         parameters: {
             query?: never;
@@ -3719,6 +3741,57 @@ export interface operations {
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getGpuCatalog: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only this GPU model.
+                 * @example L40S
+                 */
+                model?: string;
+                /** @description Only prices of this provider, such as aws. */
+                provider?: string;
+                /** @description Only prices of this region; by default, the cheapest of any. */
+                region?: string;
+                /** @description Prices of this day; by default, today. */
+                prices_as_of?: string;
+                /** @description The GPU model of work to find a card for. */
+                runs_on?: string;
+                /** @description Its mean SM activity there, in percent. */
+                busy?: number;
+                /** @description The 95th percentile of it; by default, the mean. */
+                busy_p95?: number;
+                /** @description Its mean DRAM activity, in percent. */
+                bandwidth?: number;
+                /** @description The 99th percentile of its GPU memory, in GiB. */
+                memory_gib?: number;
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
+                format?: components["parameters"]["RowFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A table for each currency. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
+                    "text/csv": string;
+                    "application/jsonl": string;
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
             default: components["responses"]["OtherProblem"];

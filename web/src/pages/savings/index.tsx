@@ -4,10 +4,12 @@ import { useQuery } from "../../api/hooks";
 import type { Tables } from "../../api/types";
 import { useMonth } from "../../app/month";
 import { setQuery, useRoute } from "../../app/router";
+import { useSession } from "../../app/session";
 import { Card, PageHead } from "../../components/card";
 import { Tabs } from "../../components/controls";
 import { Empty, Loaded } from "../../components/states";
 import { monthName } from "../../util/text";
+import { Catalog } from "./catalog";
 import { Decided } from "./decided";
 import { Detail } from "./detail";
 import { Savings } from "./list";
@@ -40,20 +42,25 @@ function List({ month, filters }: { month: string; filters: Filters }) {
 }
 
 const TABS = [{ key: "advice", title: "Advice" }, { key: "decided", title: "Decided" }];
+const CATALOG = { key: "catalog", title: "GPU catalogue" };
 
 export default function SavingsPage() {
   const { month } = useMonth();
   const { query } = useRoute();
+  const { may, user } = useSession();
+  const isScoped = (user?.scope.length ?? 0) > 0;
   const chosen = (name: string) => query.get(name) ?? "";
   const id = chosen("id");
   if (id) return <Detail id={id} month={month} />;
-  const tab = chosen("tab") === "decided" ? "decided" : "advice";
+  // Prices may be those of a contract, so not everybody sees them.
+  const tabs = may("read_rules") && !isScoped ? [...TABS, CATALOG] : TABS;
+  const tab = tabs.some(({ key }) => key === chosen("tab")) ? chosen("tab") : "advice";
   const filters = { team: chosen("team"), kind: chosen("kind"), effort: chosen("effort"), confidence: chosen("confidence") || chosen("sure") };
   return (
     <>
       <PageHead title="Savings" lead="What to change, what it saves a month of 730 hours, and with what confidence. Nothing in the fleet is changed from here." />
-      <Tabs label="Savings" tabs={TABS} chosen={tab} onChoose={(key) => setQuery({ tab: key === "advice" ? null : key })} />
-      {tab === "decided" ? <Decided month={month} /> : <List month={month} filters={filters} />}
+      <Tabs label="Savings" tabs={tabs} chosen={tab} onChoose={(key) => setQuery({ tab: key === "advice" ? null : key })} />
+      {tab === "catalog" ? <Catalog /> : tab === "decided" ? <Decided month={month} /> : <List month={month} filters={filters} />}
     </>
   );
 }
