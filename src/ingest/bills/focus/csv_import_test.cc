@@ -334,6 +334,26 @@ TEST(CsvImport, ALastFieldThatSaysWhoseLineItIsMustBeWhole) {
   }
 }
 
+// Berlin, where the clocks change in March.
+TEST(CsvImport, AMonthOfLocalMidnightsIsThatMonth) {
+  const std::string text =
+      "BilledCost,BillingCurrency,ChargeCategory,BillingPeriodStart,BillingPeriodEnd,"
+      "ChargePeriodStart,ChargePeriodEnd\n"
+      "12.5,USD,Usage,2026-03-01T00:00:00+01:00,2026-04-01T00:00:00+02:00,"
+      "2026-03-29T01:00:00+01:00,2026-03-29T03:00:00+02:00\n"
+      "12.5,USD,Usage,2026-03-01T00:00:00-08:00,2026-04-01T00:00:00-07:00,"
+      "2026-03-08T01:00:00-08:00,2026-03-08T03:00:00-07:00\n";
+  bill::CollectingSink seen;
+  const auto summary = import_csv(text, "b.csv", seen);
+  ASSERT_TRUE(summary) << summary.error().message;
+  ASSERT_EQ(summary->imported, 2u);
+  EXPECT_EQ(to_text(seen.lines[0].billing_period), "2026-03-01T00:00:00Z/2026-04-01T00:00:00Z");
+  EXPECT_EQ(to_text(seen.lines[0].charge_period), "2026-03-29T00:00:00Z/2026-03-29T01:00:00Z");
+  EXPECT_EQ(to_text(seen.lines[1].billing_period), "2026-03-01T08:00:00Z/2026-04-01T07:00:00Z");
+  EXPECT_THAT(summary->warnings, testing::Contains(HasSubstr("in 1 row the billing period begins "
+                                                             "and ends at local midnights")));
+}
+
 TEST(CsvImport, OneCostIsEnoughAndTheOthersAreCounted) {
   const std::string columns = ",BillingCurrency,ChargeCategory,ChargePeriodStart,ChargePeriodEnd\n";
   const std::string cells = ",USD,Usage,2026-03-31T22:00:00Z,2026-04-01T00:00:00Z\n";

@@ -295,6 +295,9 @@ std::vector<std::string> FocusRowReader::warnings() const {
   note(deviations_.no_period,
        "no whole billing period is stated; the calendar month (UTC) of what is stated, or of "
        "ChargePeriodStart, took its place");
+  note(deviations_.local_period,
+       "the billing period begins and ends at local midnights; the months (UTC) that they begin "
+       "took its place");
   note(deviations_.zero_length,
        "the charge period is a moment; usage was taken for its day, the rest for its billing "
        "period, and the moment is kept as x_ChargePeriodStart");
@@ -347,6 +350,7 @@ void FocusRowReader::count(const RowState& row, const Charge& charge) {
   deviations_.unknown_codes += (row.unknown_codes & ~(1u << kCategoryCode)) != 0 ? 1 : 0;
   deviations_.padded += row.padded ? 1 : 0;
   deviations_.no_period += row.no_period ? 1 : 0;
+  deviations_.local_period += row.local_period ? 1 : 0;
   deviations_.zero_length += row.zero_length ? 1 : 0;
   deviations_.cut_times += row.cut_time ? 1 : 0;
   deviations_.too_large += row.too_large != 0 ? 1 : 0;
@@ -453,6 +457,16 @@ Result<Instant> FocusRowReader::read_instant(std::size_t slot, std::string_view 
   return last.at;
 }
 
+namespace {
+
+// The month (UTC) that begins within the hours by which a time zone is ahead. Nothing: none does.
+std::optional<Instant> month_soon_after(Instant at) {
+  const Instant next = utc_month(at).end();
+  return next - at <= std::chrono::hours(14) ? std::optional(next) : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<RowFault> FocusRowReader::read_periods(RowState& row, Charge& charge) {
   std::array<std::optional<Instant>, 4> at{};
   for (std::size_t i = 0; i < 4; ++i) {
@@ -479,6 +493,13 @@ std::optional<RowFault> FocusRowReader::read_periods(RowState& row, Charge& char
                                              : *at[2]);
     at[0] = month.begin();
     at[1] = month.end();
+  }
+  // FOCUS wants UTC. March in Berlin begins in February of UTC, and is March all the same.
+  if (const auto first = month_soon_after(*at[0]), after = month_soon_after(*at[1]);
+      first && after && *first < *after) {
+    row.local_period = true;
+    at[0] = *first;
+    at[1] = *after;
   }
   for (const std::size_t i : {0u, 2u}) {
     const auto interval = Interval::of(*at[i], *at[i + 1]);

@@ -93,6 +93,7 @@ class FocusRowReader : public bill::RowReader {
     std::uint64_t unknown_categories = 0;
     std::uint64_t padded = 0;
     std::uint64_t no_period = 0;
+    std::uint64_t local_period = 0;
     std::uint64_t zero_length = 0;
     std::uint64_t cut_times = 0;
     std::uint64_t too_large = 0;
@@ -111,6 +112,7 @@ class FocusRowReader : public bill::RowReader {
     std::uint32_t unknown_codes = 0;  // a bit for each Code
     bool padded = false;              // a '+', or spaces, around a number, code or time
     bool no_period = false;           // no billing period is stated
+    bool local_period = false;        // it is from one local midnight to another
     bool zero_length = false;         // the charge period
     bool cut_time = false;
     std::uint32_t too_large = 0;  // a bit for each of numbers_
