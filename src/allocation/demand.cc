@@ -129,7 +129,7 @@ class Resolver {
       bool first_seat = first;
       if (!card.is_cut) {
         const Device device = instance_device(*card.gpu, id, requested.holding->device);
-        const auto each = share_of(device, {model_of(card, machine), machine.node});
+        const auto each = share_of(device, at_card(card, machine));
         if (!each) return true;  // already noted
         on_seat(requested, card.first_seat, machine_index, *both, *each, first_seat);
         continue;
@@ -157,6 +157,17 @@ class Resolver {
     return card.gpu->model.empty() ? machine.shape.gpu_model : card.gpu->model;
   }
 
+  CardAt at_card(const Fleet::InstalledGpu& card, const Fleet::Machine& machine) const {
+    return {.gpu_model = model_of(card, machine),
+            .node = machine.node,
+            .memory_bytes = fleet_.gpu_memory().of_gpu(card.gpu->cluster, card.gpu->uuid)};
+  }
+  CardAt at_machine(const Fleet::Machine& machine) const {
+    return {.gpu_model = machine.shape.gpu_model,
+            .node = machine.node,
+            .memory_bytes = fleet_.gpu_memory().of_node(machine.node->cluster, machine.node->name)};
+  }
+
   // On a GPU whose layout is not understood an instance counts by its profile, if known.
   static Device instance_device(const Gpu& gpu, const GpuId& id, const Device& requested) {
     for (const MigInstance& instance : gpu.mig_instances) {
@@ -171,7 +182,7 @@ class Resolver {
                                             const Fleet::Machine& machine) {
     const Device& device = requested.holding->device;
     if (is_profile(device)) return CardFraction{CardShare::whole(), CardShare::whole()};
-    return share_of(device, {model_of(card, machine), machine.node});
+    return share_of(device, at_card(card, machine));
   }
 
   void on_seat(const RequestedHolding& requested, std::uint32_t seat_index,
@@ -203,7 +214,7 @@ class Resolver {
   void some_instance(const RequestedHolding& requested, std::uint32_t machine_index,
                      const Interval& present, bool first) {
     const Fleet::Machine& machine = fleet_.machines()[machine_index];
-    const auto each = share_of(requested.holding->device, {machine.shape.gpu_model, machine.node});
+    const auto each = share_of(requested.holding->device, at_machine(machine));
     if (!each) return;
     on_machine(requested, machine_index, *each, 1, first ? requested.holding->cpu_milli : 0,
                first ? requested.holding->memory_bytes : 0, present);
@@ -239,8 +250,7 @@ class Resolver {
         const Fleet::Machine& machine = fleet_.machines()[machine_index];
         if (!machine.present || !requested.during().overlap(*machine.present)) continue;
         found = true;
-        const auto each =
-            share_of(requested.holding->device, {machine.shape.gpu_model, machine.node});
+        const auto each = share_of(requested.holding->device, at_machine(machine));
         if (!each) continue;
         on_machine(requested, machine_index, *each, on.parts[i].devices,
                    part(requested.holding->cpu_milli), part(requested.holding->memory_bytes),
@@ -290,7 +300,7 @@ class Resolver {
     for (const std::uint32_t node_group : out_.selectors[target]) {
       for (const std::uint32_t machine_index : fleet_.node_groups()[node_group].nodes) {
         const Fleet::Machine& machine = fleet_.machines()[machine_index];
-        const auto here = share_of(holding.device, {machine.shape.gpu_model, machine.node});
+        const auto here = share_of(holding.device, at_machine(machine));
         if (!here) return std::nullopt;
         if (each && *each != *here) {
           problem(

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/gpu/card_fraction.h"
 #include "core/gpu/gpu_model.h"
 #include "core/overloaded.h"
@@ -44,11 +46,16 @@ Result<CardFraction> replica_share(const CardAt& at) {
   return CardFraction{share, share};
 }
 
-// Memory as stated, else all of it; cores as stated, else (no limit) the same part as of memory.
+// Memory as stated, of what is reported of the GPU, else of what its model has; else all of it;
+// cores as stated, else (no limit) the same part as of memory.
 Result<CardFraction> virtual_share(const VirtualGpu& part, const CardAt& at) {
   CardFraction share{CardShare::whole(), CardShare::whole()};
   if (part.memory_percent) share.memory = CardShare::nearest_below(*part.memory_percent, 100);
-  if (part.memory_bytes) {
+  if (part.memory_bytes && at.memory_bytes > 0) {
+    // More than is reported is no more than the GPU.
+    share.memory =
+        CardShare::nearest_below(std::min(*part.memory_bytes, at.memory_bytes), at.memory_bytes);
+  } else if (part.memory_bytes) {
     const auto sold = find_sold_card(at.gpu_model);
     if (!sold || sold->model->memory_bytes == 0) {
       return fail(ErrorCode::kNotFound,

@@ -14,6 +14,8 @@ namespace pennyweight {
 struct CardAt {
   std::string gpu_model;       // of the GPU; empty: unknown
   const Node* node = nullptr;  // null: somewhere in a pool
+  // As reported (gpu_memory.h): what a vGPU's memory is a part of. 0: as the model has.
+  std::uint64_t memory_bytes = 0;
 };
 
 // The error names what is unknown: a model that no table has, a profile that the model does not

@@ -8,6 +8,7 @@
 #include "allocation/device_share.h"
 #include "allocation/explain_sharing.h"
 #include "allocation/explain_text.h"
+#include "allocation/gpu_memory.h"
 #include "core/check.h"
 #include "core/split.h"
 
@@ -167,7 +168,14 @@ class Explainer {
     const Node* machine = node();
     const std::string model = machine == nullptr ? in_.holding->gpu_model
                                                  : find_node_shape(*machine, in_.catalog).gpu_model;
-    const auto share = device_share(in_.holding->device, {.gpu_model = model, .node = machine});
+    std::uint64_t memory_bytes = 0;
+    if (machine != nullptr && in_.facts) {
+      const GpuMemory memory(in_.facts->gpus);
+      memory_bytes = memory.of_gpu(machine->cluster, posting_.gpu);
+      if (posting_.gpu.empty()) memory_bytes = memory.of_node(machine->cluster, machine->name);
+    }
+    const auto share = device_share(
+        in_.holding->device, {.gpu_model = model, .node = machine, .memory_bytes = memory_bytes});
     return share ? std::optional(*share) : std::nullopt;
   }
 

@@ -35,7 +35,8 @@ AxisUnits Fleet::Machine::capacity() const {
 }
 
 Fleet::Fleet(std::span<const Node> nodes, std::span<const Gpu> gpus,
-             std::span<const Outage> outages, const Catalog& catalog) {
+             std::span<const Outage> outages, const Catalog& catalog)
+    : gpu_memory_(gpus) {
   add_machines(nodes, catalog);
   add_cards(gpus);
   for (Machine& machine : machines_) count_cards(machine);

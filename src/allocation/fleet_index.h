@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "allocation/components.h"
+#include "allocation/gpu_memory.h"
 #include "core/card_share.h"
 #include "core/instant.h"
 #include "ledger/node.h"
@@ -88,6 +89,7 @@ class Fleet {
   const std::vector<Machine>& machines() const { return machines_; }
   const std::vector<InstalledGpu>& cards() const { return cards_; }
   const std::vector<Seat>& seats() const { return seats_; }
+  const GpuMemory& gpu_memory() const { return gpu_memory_; }
   const std::vector<NodeGroup>& node_groups() const { return node_groups_; }
   std::span<const Seat> seats_of(const InstalledGpu& card) const;
 
@@ -108,6 +110,7 @@ class Fleet {
   // Raises gpu_count to the number of GPUs present at once.
   void count_cards(Machine& machine) const;
 
+  GpuMemory gpu_memory_;
   std::vector<Machine> machines_;
   std::vector<InstalledGpu> cards_;
   std::vector<Seat> seats_;

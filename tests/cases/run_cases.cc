@@ -4,7 +4,7 @@
 // A case is a list of lines, `#` begins a comment:
 //   node NAME gpus=8 [model= pool= vcpu= memory_gib= type=] [shards= mps=]
 //       [sharing=time-slicing|mps replicas=4 [renamed]]
-//   gpu UUID node=NAME index=0 [model= mig=ID:PROFILE,ID:PROFILE] [from= to=]
+//   gpu UUID node=NAME index=0 [model= memory_gib= mig=ID:PROFILE,ID:PROFILE] [from= to=]
 //   charge NAME FROM..TO USD 96.00 [effective=0] [node=NAME | pool=NAME]
 //       [per_hour= category= status= service=]
 //   use KEY=VALUE… (n1:6 | gpu:UUID,UUID | pool:NAME:3 | anywhere:3) FROM..TO [cpu= memory_gib=]
@@ -197,6 +197,9 @@ class Case {
             .id = {},
             .source = {}};
     gpu.index = static_cast<std::uint32_t>(std::stoul(options["index"]));
+    if (options.contains("memory_gib")) {
+      gpu.memory_bytes = scaled_number(options["memory_gib"], 1u << 30);
+    }
     for (const std::string& item : list_of(options["mig"])) {
       const auto [id, profile] = cut(item, ":");
       gpu.mig_instances.push_back({GpuId(id), profile});

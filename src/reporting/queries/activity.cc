@@ -66,7 +66,7 @@ ActivityMeasures& ActivityMeasures::operator+=(const ActivityMeasures& other) {
 
 Activity::Activity(const ActivityOptions& options, const Policy& policy,
                    const std::vector<Node>& nodes, const std::vector<Gpu>& gpus)
-    : options_(options), policy_(policy), values_(policy, nodes) {
+    : options_(options), policy_(policy), values_(policy, nodes), gpu_memory_(gpus) {
   for (const Gpu& gpu : gpus) {
     gpus_.try_emplace({gpu.cluster.text(), gpu.uuid.text()}, &gpu);
     for (const MigInstance& instance : gpu.mig_instances) {
@@ -79,18 +79,24 @@ Activity::Activity(const ActivityOptions& options, const Policy& policy,
 }
 
 Activity::Portion Activity::portion_on(const Holding& holding, const Node* node,
-                                       std::uint64_t devices, const std::string& model,
-                                       const std::string& profile) {
+                                       std::uint64_t devices, const Gpu* gpu,
+                                       const std::string& profile) const {
   Portion portion{
       .node = node, .devices = devices, .cpu_milli = {}, .memory_bytes = {}, .compute = {}};
   portion.nodes = node != nullptr ? 1 : 0;
   if (devices == 0) return portion;
-  const std::string gpu_model = !model.empty()    ? model
+  const bool has_model = gpu != nullptr && !gpu->model.empty();
+  const std::string gpu_model = has_model         ? gpu->model
                                 : node != nullptr ? node->gpu_model
                                                   : holding.gpu_model;
   const bool is_plain = std::holds_alternative<WholeGpu>(holding.device);
   const Device device = is_plain && !profile.empty() ? Device(MigSlice{profile}) : holding.device;
-  const auto share = device_share(device, {gpu_model, node});
+  const std::uint64_t memory_bytes = gpu != nullptr ? gpu_memory_.of_gpu(gpu->cluster, gpu->uuid)
+                                     : node != nullptr
+                                         ? gpu_memory_.of_node(node->cluster, node->name)
+                                         : 0;
+  const auto share =
+      device_share(device, {.gpu_model = gpu_model, .node = node, .memory_bytes = memory_bytes});
   if (!share) {
     portion.is_share_unknown = true;
     return portion;
@@ -111,7 +117,7 @@ std::vector<Activity::Portion> Activity::portions_of(const Holding& holding) con
   if (const auto* on = std::get_if<OnNodes>(&holding.placement)) {
     for (const auto& part : on->parts) {
       portions.push_back(portion_on(holding, values_.node_at(holding.cluster, part.node, begin),
-                                    part.devices, "", ""));
+                                    part.devices, nullptr, ""));
       portions.back().nodes = 1;  // it names the node, whether or not an inventory has it
     }
   } else if (const auto* on_gpus = std::get_if<OnGpus>(&holding.placement)) {
@@ -119,7 +125,7 @@ std::vector<Activity::Portion> Activity::portions_of(const Holding& holding) con
     for (const GpuId& id : on_gpus->gpus) {
       const auto found = gpus_.find({holding.cluster.text(), id.text()});
       if (found == gpus_.end()) {
-        portions.push_back(portion_on(holding, nullptr, 1, "", ""));
+        portions.push_back(portion_on(holding, nullptr, 1, nullptr, ""));
         continue;
       }
       const Gpu& gpu = *found->second;
@@ -127,14 +133,14 @@ std::vector<Activity::Portion> Activity::portions_of(const Holding& holding) con
       for (const MigInstance& instance : gpu.mig_instances) {
         if (instance.id == id) profile = instance.profile;
       }
-      portions.push_back(portion_on(holding, values_.node_at(holding.cluster, gpu.node, begin), 1,
-                                    gpu.model, profile));
+      portions.push_back(
+          portion_on(holding, values_.node_at(holding.cluster, gpu.node, begin), 1, &gpu, profile));
       // Of several GPUs of one node the first stands for the node.
       portions.back().nodes = seen.insert(gpu.node).second ? 1 : 0;
     }
   } else {
     const auto& in = std::get<InPool>(holding.placement);
-    portions.push_back(portion_on(holding, nullptr, in.devices, "", ""));
+    portions.push_back(portion_on(holding, nullptr, in.devices, nullptr, ""));
   }
   // What a holding requests of its host is spread over its nodes evenly, as an allocation does.
   const std::uint64_t count = portions.size();

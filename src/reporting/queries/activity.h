@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "allocation/gpu_memory.h"
 #include "allocation/policy/policy.h"
 #include "core/billing_period.h"
 #include "core/hash.h"
@@ -124,8 +125,9 @@ class Activity {
   };
 
   std::vector<Portion> portions_of(const Holding& holding) const;
-  static Portion portion_on(const Holding& holding, const Node* node, std::uint64_t devices,
-                            const std::string& model, const std::string& profile);
+  // `gpu`: the one that it is on, if that is known.
+  Portion portion_on(const Holding& holding, const Node* node, std::uint64_t devices,
+                     const Gpu* gpu, const std::string& profile) const;
   bool passes(const Holding& holding, const Portion& portion, const Labels& resolved) const;
   std::vector<std::string> keys_of(const Holding& holding, const Portion& portion,
                                    const Labels& resolved) const;
@@ -138,6 +140,7 @@ class Activity {
   const Policy& policy_;
   HoldingDimensions values_;
   std::map<std::pair<std::string, std::string>, const Gpu*> gpus_;  // by cluster and UUID
+  GpuMemory gpu_memory_;
   bool has_capacity_ = false;
   std::map<ActivityKey, ActivityMeasures> rows_;
   ActivityMeasures total_;

@@ -116,7 +116,7 @@ struct UsageReport::DayView {
 
 UsageReport::UsageReport(const UsageOptions& options, const Policy& policy,
                          const std::vector<Node>& nodes, const std::vector<Gpu>& gpus)
-    : options_(options), policy_(policy), gpus_(gpus), values_(policy, nodes) {
+    : options_(options), policy_(policy), gpus_(gpus), values_(policy, nodes), gpu_memory_(gpus) {
   const auto is_of_device = [&](const std::string& name) {
     return name == "gpu" || name == "instance" || values_.is_of_node(name);
   };
@@ -152,6 +152,12 @@ void UsageReport::add(const std::string& bucket, const std::vector<std::string>&
                       const UsageMeasures& measures) {
   rows_[{bucket, keys}] += measures;
   total_ += measures;
+}
+
+// What a vGPU there is a part of; 0: as the model has.
+std::uint64_t UsageReport::memory_of(const ClusterId& cluster, const ReportedGpu& card) const {
+  return card.uuid.empty() ? gpu_memory_.of_node(cluster, card.node_name)
+                           : gpu_memory_.of_gpu(cluster, card.uuid);
 }
 
 // The values of a row, if the filters let it pass. Without a holder, nobody holds the card.
@@ -378,7 +384,9 @@ void UsageReport::add_held(const DayView& view, const Holder& holder) {
     const std::string known = !model.empty()         ? model
                               : card.node != nullptr ? card.node->gpu_model
                                                      : holding.gpu_model;
-    const auto share = device_share(device, {known, card.node});
+    const auto share = device_share(
+        device,
+        {.gpu_model = known, .node = card.node, .memory_bytes = memory_of(holding.cluster, card)});
     const auto keys = keys_of(&holder, card);
     if (!share || !keys || devices == 0) return;
     each_bucket(*time, [&](const std::string& bucket, const Interval& piece) {
@@ -540,7 +548,7 @@ void UsageReport::add_day(const ObservedDay& day, std::span<const Holding> holdi
                        {model != view.models.end() && !model->second.empty() ? model->second
                         : card.node != nullptr                               ? card.node->gpu_model
                                                                              : holding.gpu_model,
-                        card.node});
+                        card.node, memory_of(holding.cluster, card)});
       if (!share) return;
       const auto units = static_cast<std::uint64_t>(UInt128{share->compute.units()} * n / of);
       entries[at].push_back({.holder = &holder,

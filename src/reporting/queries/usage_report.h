@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "allocation/gpu_memory.h"
 #include "allocation/policy/policy.h"
 #include "allocation/utilization.h"
 #include "core/billing_period.h"
@@ -102,6 +103,7 @@ class UsageReport {
   void add_utilization(const DayView& view, const Interval& time, const std::string& device,
                        const std::string& workload, std::uint64_t share,
                        const std::vector<std::string>& keys);
+  std::uint64_t memory_of(const ClusterId& cluster, const ReportedGpu& card) const;
   std::optional<std::vector<std::string>> keys_of(const Holder* holder,
                                                   const ReportedGpu& card) const;
   void each_bucket(const Interval& time,
@@ -113,6 +115,7 @@ class UsageReport {
   const Policy& policy_;
   const std::vector<Gpu>& gpus_;
   HoldingDimensions values_;
+  GpuMemory gpu_memory_;
   bool is_of_holders_ = false;
   std::map<UsageKey, UsageMeasures> rows_;
   UsageMeasures total_;

@@ -348,6 +348,14 @@ TEST(ClusterState, CardsThatHamiRegistersAreFactsAndPodsAreOnThem) {
                           "gpu GPU-1 0 Tesla T4 from 2026-02-01T00:00:00Z",
                           "gpu GPU-2 1 Tesla T4 from 2026-02-01T00:00:00Z"));
   EXPECT_THAT(state.facts(at(2)).gpus, IsEmpty());
+  // Another deviceMemoryScaling is another fact.
+  std::string scaled(kHamiNode);
+  while (scaled.find("15360") != std::string::npos)
+    scaled.replace(scaled.find("15360"), 5, "30720");
+  state.apply(object(scaled), at(2));
+  const std::vector<Gpu> cards = state.facts(at(2)).gpus;
+  ASSERT_EQ(cards.size(), 2u);
+  EXPECT_EQ(cards[0].memory_bytes, 30ull << 30);
   state.apply_deleted(object(kHamiNode), at(3));
   EXPECT_THAT(state.facts(at(4)).gpus, testing::SizeIs(2));
 }

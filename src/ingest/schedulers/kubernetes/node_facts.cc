@@ -11,6 +11,7 @@
 #include "core/gpu/device_id.h"
 #include "core/gpu/kubernetes_quantity.h"
 #include "core/limits.h"
+#include "core/whole_count.h"
 
 namespace pennyweight::kubernetes {
 namespace {
@@ -136,6 +137,12 @@ std::vector<std::string_view> cut(std::string_view text, char at) {
   return parts;
 }
 
+// Of how much memory vGPUs are parts: what the driver reports, times deviceMemoryScaling.
+std::optional<std::uint64_t> registered_bytes(std::uint64_t mib) {
+  constexpr std::uint64_t kMibMax = std::uint64_t{1} << 32;
+  return mib == 0 || mib > kMibMax ? std::nullopt : std::optional(mib << 20);
+}
+
 std::vector<Gpu> cards_of_lists(const ClusterId& cluster, const NodeId& node,
                                 std::string_view text) {
   std::vector<Gpu> gpus;
@@ -145,6 +152,9 @@ std::vector<Gpu> cards_of_lists(const ClusterId& cluster, const NodeId& node,
     const std::string_view type = fields.size() >= 7 ? fields[4] : fields[3];
     gpus.push_back(gpu(cluster, node, std::string(fields[0]),
                        static_cast<std::uint32_t>(gpus.size()), without_vendor(type)));
+    if (const auto mib = parse_count(fields[2], ~std::uint64_t{0})) {
+      gpus.back().memory_bytes = registered_bytes(*mib);
+    }
     if (gpus.size() >= limits::kGpusPerNodeMax) break;
   }
   return gpus;
@@ -169,6 +179,10 @@ std::vector<Gpu> cards_of_json(const ClusterId& cluster, const NodeId& node,
     }
     gpus.push_back(gpu(cluster, node, std::string(uuid), static_cast<std::uint32_t>(index),
                        without_vendor(type)));
+    std::uint64_t mib{};
+    if (device["devmem"].get(mib) == simdjson::SUCCESS) {
+      gpus.back().memory_bytes = registered_bytes(mib);
+    }
     if (gpus.size() >= limits::kGpusPerNodeMax) break;
   }
   // Before there was an index, the order stood for it.

@@ -52,7 +52,7 @@ std::vector<Gpu> slice_gpus(const ClusterId& cluster, std::span<const ResourceSl
 //   hami.io/node-nvidia-register       [{"id":"GPU-…","index":0,"devmem":32768,"type":"NVIDIA-…"}]
 //                                      before 2.5: "GPU-…,10,32768,100,NVIDIA-…,0,true:"
 //   volcano.sh/node-vgpu-register      "GPU-…,10,32768,NVIDIA-…,true:"
-// Their memory is ignored: with deviceMemoryScaling it is more than the GPU has.
+// With deviceMemoryScaling their memory is more than the GPU has: a vGPU is a part of it.
 std::vector<Gpu> registered_gpus(const ClusterId& cluster, const NodeId& node,
                                  std::string_view annotation);
 
