@@ -78,6 +78,8 @@ struct DeviceSeries {
   std::string source;  // "dcgm", "nvidia-smi", "hami", and what tells two of one family apart
   double scale = 1;    // raw value × scale is in the quantity's unit
   double least = 0;    // of the raw value, as documented; values outside are counted
+  // It measures nothing: it only says what GPU that is (nvidia_smi_gpu_info).
+  bool is_description = false;
   double most = 0;  // and: shares up to 1.5 × `most` are clamped (DCGM issue #152), others dropped
 };
 

@@ -38,6 +38,7 @@ constexpr NamedMetric hami(std::string_view name, Quantity quantity, double scal
 // since 2.9, then those of --legacy-metrics and of Volcano. Utilisation is 0 to 100 in spite of
 // "_ratio". Limits and cores are allotments, not measurements; they are read from annotations.
 constexpr NamedMetric kNamed[] = {
+    {"nvidia_smi_gpu_info", {"nvidia-smi", {}, kGpuUtil, 1, 1, {}, false, true}},
     smi("nvidia_smi_utilization_gpu_ratio", kGpuUtil, kShare, 1),
     smi("nvidia_smi_memory_used_bytes", kMemoryUsed, 1, kBytesMost),
     smi("nvidia_smi_memory_free_bytes", kMemoryFree, 1, kBytesMost),

@@ -18,6 +18,7 @@ struct DeviceMetric {
   double most;
   std::string_view component;     // "tx", "rx"
   bool is_per_container = false;  // each series is of one container
+  bool is_description = false;    // its labels say which model the GPU is; it measures nothing
 };
 
 // Nothing for a metric that is not read.

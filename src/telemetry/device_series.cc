@@ -105,6 +105,11 @@ std::optional<Classification> classify_device_series(const LabelView& labels) {
       .source = labels.source(metric->family, metric->variant),
       .scale = metric->scale,
       .most = metric->most};
+  if (metric->is_description) {
+    series.is_description = true;
+    series.model = labels.exporter_value("name");
+    return series;
+  }
   if (series.quantity == Quantity::kXidCount) series.component = labels.exporter_value("xid");
   if (is_per_gpu(series.quantity)) return series;
 

@@ -118,7 +118,9 @@ class Scrapes : public prometheus::SeriesSink {
   }
 
   static std::pair<std::string, std::string> identity_text(const Classification& meaning) {
-    if (const auto* device = std::get_if<DeviceSeries>(&meaning)) {
+    const auto* device = std::get_if<DeviceSeries>(&meaning);
+    if (device != nullptr && device->is_description) return {};
+    if (device != nullptr) {
       return {to_text(telemetry::series_identity(*device)), device->source};
     }
     if (const auto* outcome = std::get_if<telemetry::OutcomeSeries>(&meaning)) {

@@ -15,6 +15,10 @@ std::string device_text(const DeviceSeries& series) {
   if (!series.mig_instance.empty()) {
     text += fmt::format(" gi {} ({})", series.mig_instance, series.mig_profile);
   }
+  if (series.is_description) {
+    return text + fmt::format(" is a {}, on {}, in {}", series.model, series.node.text(),
+                              series.cluster.text());
+  }
   text += fmt::format(", {}", to_text(series.quantity));
   if (!series.component.empty()) text += fmt::format(" [{}]", series.component);
   text += fmt::format(" x {}, up to {}", series.scale, series.most);

@@ -252,6 +252,9 @@ std::shared_ptr<const LiveView> LiveCosting::make_view(Instant now) {
     if (const auto note = notes_.find(cluster); note != notes_.end()) {
       recent->notes.push_back(note->second);
     }
+    if (auto note = inventory_.note_of_unknown_nodes(cluster)) {
+      recent->notes.push_back(*std::move(note));
+    }
     const auto today = today_.find(cluster);
     const auto earlier = earlier_.find(cluster);
     view->clusters.emplace(

@@ -381,6 +381,34 @@ std::vector<Node> LiveInventory::nodes_from_gpus(const std::set<ClusterId>& but_
   return found;
 }
 
+std::optional<std::string> LiveInventory::note_of_unknown_nodes(const ClusterId& cluster) const {
+  constexpr std::size_t kNamedMax = 3;
+  if (!is_watched(cluster)) return std::nullopt;
+  std::set<NodeId> unknown;
+  std::size_t gpus = 0;
+  for (const auto& [key, facts] : gpus_) {
+    const Gpu& gpu = facts.back();
+    if (gpu.cluster != cluster || gpu.to || gpu.node.empty()) continue;
+    if (nodes_.contains({cluster, gpu.node})) continue;
+    unknown.insert(gpu.node);
+    ++gpus;
+  }
+  if (unknown.empty()) return std::nullopt;
+  std::string names;
+  std::size_t named = 0;
+  for (const NodeId& node : unknown) {
+    if (named++ == kNamedMax) break;
+    names += (names.empty() ? "" : ", ") + node.text();
+  }
+  if (unknown.size() > kNamedMax) names += fmt::format(" and {} more", unknown.size() - kNamedMax);
+  return fmt::format(
+      "telemetry of {} {} names {} that cluster {} does not have ({}), so it counts for no node "
+      "and "
+      "no workload; let the exporter or Prometheus write the node's name as the label node",
+      gpus, gpus == 1 ? "GPU" : "GPUs", unknown.size() == 1 ? "a node" : "nodes", cluster.text(),
+      names);
+}
+
 std::vector<ClusterId> LiveInventory::clusters() const {
   std::set<ClusterId> found;
   for (const auto& [key, node] : nodes_) found.insert(key.first);

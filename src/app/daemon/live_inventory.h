@@ -99,6 +99,8 @@ class LiveInventory {
   // Nodes of GPUs that telemetry shows and no source reports, each with as many GPUs as were found
   // on it.
   std::vector<Node> nodes_from_gpus(const std::set<ClusterId>& but_not) const;
+  // Says which nodes telemetry names that no source of a watched cluster has; nothing where none.
+  std::optional<std::string> note_of_unknown_nodes(const ClusterId& cluster) const;
 
   std::vector<ClusterId> clusters() const;
   std::vector<Node> nodes(const ClusterId& cluster) const;

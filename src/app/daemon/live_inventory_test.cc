@@ -205,5 +205,23 @@ TEST(LiveInventory, NodesThatOnlyTelemetryKnows) {
   EXPECT_EQ(nodes[0].from, kBegin + hours(1));
 }
 
+// An exporter without the node's name is scraped at the address of its pod.
+TEST(LiveInventory, NodesThatTelemetryAloneNamesInAWatchedCluster) {
+  LiveInventory inventory(hours(1));
+  CollectedFacts cards = seen({});
+  cards.gpus = {card(0), card(1, "10.244.1.3"), card(2, "10.244.1.3")};
+  inventory.take(std::move(cards));
+  EXPECT_FALSE(inventory.note_of_unknown_nodes(kLab)) << "no other source has nodes";
+  inventory.mark_complete(kLab);
+  CollectedFacts nodes = seen({});
+  nodes.nodes = inventory.nodes_from_gpus({});
+  std::erase_if(nodes.nodes, [](const Node& node) { return node.name.text() != "n1"; });
+  inventory.take(std::move(nodes));
+  EXPECT_EQ(inventory.note_of_unknown_nodes(kLab),
+            "telemetry of 2 GPUs names a node that cluster lab does not have (10.244.1.3), so it "
+            "counts for no node and no workload; let the exporter or Prometheus write the node's "
+            "name as the label node");
+}
+
 }  // namespace
 }  // namespace pennyweight

@@ -765,6 +765,33 @@ TEST(Engine, ADamagedSnapshotIsAnError) {
   EXPECT_THAT(opened.error().message, HasSubstr("checksum"));
 }
 
+// nvidia_gpu_exporter names the model in a series of its own, which may come before all others, and
+// comes again after a restart.
+TEST(Engine, TheModelOfNvidiaGpuExporterIsTheGpus) {
+  for (const bool is_restarted : {false, true}) {
+    const Folder folder;
+    World world(folder.path());
+    const std::vector<Label> info = {{"__name__", "nvidia_smi_gpu_info"},
+                                     {"instance", "gpu01:9835"},
+                                     {"name", "NVIDIA H100 80GB HBM3"},
+                                     {"uuid", "5b0d"}};
+    const std::vector<Label> power = {
+        {"__name__", "nvidia_smi_power_draw_watts"}, {"instance", "gpu01:9835"}, {"uuid", "5b0d"}};
+    for (int i = 0; i < 12; ++i) {
+      const std::int64_t at = kStart + i * 30'000;
+      world.to(at);
+      ASSERT_TRUE(world.send({{info, {{at, 1}}}, {power, {{at, 300}}}}));
+      if (i == 6 && is_restarted) world.open(folder.path());
+    }
+    world.silence_until(kStart + 30 * kMinute);
+    ASSERT_EQ(world.ledger.gpus.size(), 1u);
+    const Gpu& gpu = world.ledger.gpus.begin()->second;
+    EXPECT_EQ(gpu.uuid.text(), "GPU-5b0d");
+    EXPECT_EQ(gpu.node.text(), "gpu01");
+    EXPECT_EQ(gpu.model, "NVIDIA H100 80GB HBM3");
+  }
+}
+
 TEST(Engine, MigLayoutsBecomeFactsWhenTheyAreWhole) {
   const Folder folder;
   World world(folder.path());

@@ -55,7 +55,9 @@ void SampleStream::series(const Hash128& key, const prometheus::EncodedLabels& l
     const ResolvedSeries found = resolve(labels, samples.front().at_ms);
     const bool is_ignored =
         found.kind == SeriesKind::kIgnored || found.kind == SeriesKind::kUnusable;
-    if (is_ignored && ignored_keys_ >= options_.limits.ignored_keys) {  // resolved again each time
+    const bool is_resolved_each_time =
+        !found.is_remembered || (is_ignored && ignored_keys_ >= options_.limits.ignored_keys);
+    if (is_resolved_each_time) {
       count(found.kind == SeriesKind::kIgnored ? StreamCounter::kIgnored
                                                : StreamCounter::kUnusable) += samples.size();
       return;

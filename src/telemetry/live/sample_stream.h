@@ -136,6 +136,7 @@ class SampleStream : public prometheus::SeriesSink {
     std::uint16_t source = 0;
     std::uint16_t scale = 0;
     SeriesKind kind = SeriesKind::kIgnored;
+    bool is_remembered = true;  // else it is resolved each time
   };
   struct Scale {
     double scale = 1;
@@ -212,6 +213,7 @@ class SampleStream : public prometheus::SeriesSink {
   void end_unresolved_series(std::uint64_t key, std::span<const prometheus::Sample> samples);
   ResolvedSeries resolve(const prometheus::EncodedLabels& labels, std::int64_t first_at);
   ResolvedSeries resolve_device(telemetry::DeviceSeries& series, std::int64_t first_at);
+  static void describe(Group& group, const telemetry::DeviceSeries& series, std::int64_t first_at);
   ResolvedSeries resolve_outcome(telemetry::OutcomeSeries& series, std::int64_t first_at);
   std::uint32_t find_or_add_member(const Hash128& identity, telemetry::Quantity quantity,
                                    bool is_outcome, std::uint32_t group,

@@ -52,7 +52,12 @@ SampleStream::ResolvedSeries SampleStream::resolve(const prometheus::EncodedLabe
     meaning = telemetry::classify_series(scratch_, mine);
   }
   if (auto* device = std::get_if<telemetry::DeviceSeries>(&meaning)) {
-    return resolve_device(*device, first_at);
+    if (!device->is_description) return resolve_device(*device, first_at);
+    known.is_remembered = false;  // the GPU's group may come later, or anew
+    if (const std::uint32_t* const group = group_by_identity_.find(group_identity(*device))) {
+      describe(groups_[*group], *device, first_at);
+    }
+    return known;
   }
   if (auto* outcome = std::get_if<telemetry::OutcomeSeries>(&meaning)) {
     return resolve_outcome(*outcome, first_at);
@@ -73,6 +78,20 @@ SampleStream::ResolvedSeries SampleStream::resolve(const prometheus::EncodedLabe
   return known;
 }
 
+// A series that says more, or something newer, wins.
+void SampleStream::describe(Group& group, const telemetry::DeviceSeries& series,
+                            std::int64_t first_at) {
+  auto& info = std::get<DeviceInfo>(group.info);
+  const bool is_other = (!series.node.empty() && series.node != info.usage.node) ||
+                        (!series.model.empty() && series.model != info.usage.model) ||
+                        (series.gpu_index >= 0 && series.gpu_index != info.gpu_index);
+  if (!is_other || first_at < group.changed_at) return;
+  if (!series.node.empty()) info.usage.node = series.node;
+  if (!series.model.empty()) info.usage.model = series.model;
+  if (series.gpu_index >= 0) info.gpu_index = series.gpu_index;
+  group.changed_at = first_at;
+}
+
 SampleStream::ResolvedSeries SampleStream::resolve_device(telemetry::DeviceSeries& series,
                                                           std::int64_t first_at) {
   const Hash128 identity = telemetry::series_identity(series);
@@ -81,17 +100,7 @@ SampleStream::ResolvedSeries SampleStream::resolve_device(telemetry::DeviceSerie
   std::uint32_t group = 0;
   if (found != nullptr) {
     group = *found;
-    // A series that says more, or something newer, wins.
-    auto& info = std::get<DeviceInfo>(groups_[group].info);
-    const bool is_other = (!series.node.empty() && series.node != info.usage.node) ||
-                          (!series.model.empty() && series.model != info.usage.model) ||
-                          (series.gpu_index >= 0 && series.gpu_index != info.gpu_index);
-    if (is_other && first_at >= groups_[group].changed_at) {
-      if (!series.node.empty()) info.usage.node = series.node;
-      if (!series.model.empty()) info.usage.model = series.model;
-      if (series.gpu_index >= 0) info.gpu_index = series.gpu_index;
-      groups_[group].changed_at = first_at;
-    }
+    describe(groups_[group], series, first_at);
   } else {
     DeviceInfo info{.usage = {.cluster = series.cluster,
                               .node = series.node,
