@@ -51,9 +51,12 @@ def main():
     exporters = fleet_exporter.Exporters(fleet)
     captures = {name: fleet_exporter.replay(pathlib.Path(root) / "tests/data/dcgm" / name)
                 for name in CAPTURES}
+    page = pathlib.Path(folder) / "bad.prom"
+    page.write_text("process_open_fds 7\nnot a line of an exporter{\n")
+    bad = fleet_exporter.replay(page)
     targets_file = pathlib.Path(folder) / "captures.json"
     targets_file.write_text(json.dumps([{"targets": [capture.target
-                                                     for capture in captures.values()]}]))
+                                                     for capture in [*captures.values(), bad]]}]))
     server = harness.Pennyweight(
         pennyweight, folder, sql_tool, more="scrape:\n"
         f"  - job: dcgm-exporter\n    interval: 1s\n    cluster: real\n"
@@ -68,7 +71,12 @@ def main():
     broken.broken = False
     time.sleep(SCRAPE_S / 3)
     exporters.close()
-    for capture in captures.values():
+    expect(bad.scrapes >= 3, f"{bad.scrapes} scrapes of a page with a bad line")
+    warnings = [line for line in server.log.read_text().splitlines()
+                if '"bad_lines"' in line and bad.target in line]
+    expect(len(warnings) == 1 and "line 2: " in warnings[0],
+           f"a bad line is said once, not at each scrape: {warnings}")
+    for capture in [*captures.values(), bad]:
         capture.close()
     # Each scrape failed, and its series have ended.
     failed = failures_of(server)

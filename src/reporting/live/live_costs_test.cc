@@ -276,6 +276,23 @@ TEST(LiveCosts, NoNodesNoShares) {
   EXPECT_THAT(costs->shares, IsEmpty());
 }
 
+// Pods of a StatefulSet follow one another under one name, with a pause: two GPUs, not 1.6 or 2.4.
+TEST(LiveCosts, PodsOfOneNameHoldTheirGpusForAsLongAsTheyRan) {
+  World world{.nodes = {machine("n1", 4)},
+              .holdings = {held("set-0", "n1", 2, kNow - minutes(20), kNow - minutes(3)),
+                           held("set-0", "n1", 2, kNow - minutes(2))}};
+  world.holdings[0].attempt = "first";
+  world.holdings[1].attempt = "second";
+  const auto costs = world.costs();
+  ASSERT_TRUE(costs) << costs.error().message;
+  const LiveShare* set = of(*costs, "set-0");
+  ASSERT_NE(set, nullptr);
+  EXPECT_TRUE(set->running);
+  EXPECT_EQ(set->held_ms, 240'000u);
+  EXPECT_EQ(set->gpu_time, GpuTime::of(UInt128{CardShare::kUnitsPerCard} * 2 * 240'000));
+  EXPECT_EQ(set->since, kNow - minutes(20));
+}
+
 TEST(LiveCosts, AnHourOfASecondIsNotBlownUp) {
   // 2.2 an hour, over 37,123 ms, as a division at 10^-18 leaves it.
   const Interval during(kNow - milliseconds(37'123), kNow);

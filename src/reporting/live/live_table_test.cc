@@ -177,6 +177,15 @@ TEST(LiveTable, WhatHasNoPriceSaysNothing) {
   EXPECT_EQ(table.total->at(column(table, "cost_per_hour")), Cell());
 }
 
+TEST(LiveTable, PodsOfOneNameShowTheGpusOfOne) {
+  LiveShare set = share("set-0", 2, minutes(4), "nlp");
+  set.since = kNow - minutes(20);  // of the first pod; the second came after a pause of a minute
+  set.held_ms = 240'000;
+  const Table table = live_tables(view_of({unallocated(), set}), {})[0];
+  EXPECT_EQ(at(table, 1, "gpus"), Cell(std::string("2")));
+  EXPECT_EQ(at(table, 1, "cost_per_hour"), Cell(euro_cents(600)));
+}
+
 TEST(LiveTable, WhatEndedIsShownOnRequestWithoutAnHour) {
   LiveShare over = share("a", 2, hours(1), "nlp");
   over.running = false;
@@ -187,6 +196,15 @@ TEST(LiveTable, WhatEndedIsShownOnRequestWithoutAnHour) {
   EXPECT_EQ(at(table, 1, "cost_per_hour"), Cell());
   // Its GPUs are free again.
   EXPECT_EQ(at(table, 0, "cost_per_hour"), Cell(euro_cents(2400)));
+}
+
+TEST(LiveTable, WhatEndedRanUpToItsEndAndNotUpToNow) {
+  LiveShare over = share("a", 2, hours(1), "nlp");
+  over.running = false;
+  over.until = kNow - minutes(2);
+  const Table table =
+      live_tables(view_of({unallocated(), over}), {.ended = true, .for_people = true})[0];
+  EXPECT_EQ(at(table, 1, "since"), Cell(std::string("58 min")));
 }
 
 TEST(LiveTable, ANarrowTerminalGoesWithoutTheLeastTelling) {
