@@ -201,7 +201,8 @@ const GpuId& Fleet::seat_name(const InstalledGpu& card, const GpuId& id) {
   for (const auto& [name, instance] : card.aliases) {
     if (name == id) return instance;
   }
-  return id;
+  // Callers pass a name that outlives the answer.
+  return id;  // NOLINT(bugprone-return-const-ref-from-parameter)
 }
 
 }  // namespace pennyweight
