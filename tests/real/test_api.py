@@ -308,10 +308,10 @@ def back_pressure(pennyweight, sql_tool, folder):
 
 
 def one_of_each(server, folder):
-    """Neither its address nor its folder is shared with another process."""
-    def other(name, port, data):
+    """Neither its address nor its folder nor its ledger is shared with another process."""
+    def other(name, port, data, path=None):
         config = folder / f"{name}.yaml"
-        config.write_text(f"store: {{path: {folder / name}.duckdb}}\n"
+        config.write_text(f"store: {{path: {path or folder / name}.duckdb}}\n"
                           f"serve: {{listen: 127.0.0.1:{port}, data: {data}}}\n")
         return subprocess.run([server.binary, "--config", config, "serve"], capture_output=True,
                               text=True, timeout=60)
@@ -322,6 +322,11 @@ def one_of_each(server, folder):
     done = other("same-folder", harness.free_port(), server.data)
     expect(done.returncode != 0 and str(server.data) in done.stderr,
            f"a folder that is taken: {done.returncode} {done.stderr}")
+    # What both receive would count twice.
+    done = other("same-ledger", harness.free_port(), folder / "same-ledger-data",
+                 server.ledger.with_suffix(""))
+    expect(done.returncode == 1 and f"another serve writes into the ledger {server.ledger}"
+           in done.stderr, f"a ledger that is taken: {done.returncode} {done.stderr}")
 
 
 def main():

@@ -257,6 +257,7 @@ Result<void> Daemon::open() {
     state_metrics_.exclude_cluster(kubernetes.cluster);
   }
   engine_ = TRY(live::Engine::open(engine_options(config_, folder_, state_metrics_), clock_));
+  TRY(be_only_serve());
   TRY(open_sources());
   rollup_ =
       TRY(rollup::Rollup::open({.path = (std::filesystem::path(folder_) / kRollupFile).string(),
@@ -268,6 +269,21 @@ Result<void> Daemon::open() {
   start_scraping();
   TRY(start_admission());
   return start_server();
+}
+
+// Two that receive the same samples would both write them, and their energy and outcomes would
+// count twice. Of a ledger on ClickHouse each serve must have clusters of its own.
+Result<void> Daemon::be_only_serve() {
+  if (!config_.store_address.empty()) return {};
+  auto lock = TRY(FileLock::try_beside(config_.store_path + ".serve"));
+  if (lock) {
+    writes_alone_.emplace(*std::move(lock));
+    return {};
+  }
+  return fail(ErrorCode::kConflict,
+              "another serve writes into the ledger " + config_.store_path +
+                  ", and what both receive would count twice; stop it, or give this one a ledger "
+                  "of its own");
 }
 
 Result<void> Daemon::start_admission() {

@@ -28,6 +28,7 @@
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/files/file_lock.h"
 #include "core/interruption.h"
 #include "reporting/rollup/rollup.h"
 #include "server/api/services.h"
@@ -58,6 +59,7 @@ class Daemon {
 
  private:
   Result<void> open();
+  Result<void> be_only_serve();
   Result<void> open_sources();
   void start_scraping();
   Result<void> start_server();
@@ -75,7 +77,8 @@ class Daemon {
   Log log_;
   SharedLedger shared_;
   LiveLedger ledger_;
-  const std::string folder_;  // live data
+  const std::string folder_;              // live data
+  std::optional<FileLock> writes_alone_;  // telemetry into the ledger's file
   StateMetricsSource state_metrics_;
   std::unique_ptr<live::Engine> engine_;
   std::vector<std::unique_ptr<LiveSource>> owned_sources_;

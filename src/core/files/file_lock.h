@@ -1,6 +1,7 @@
 // FileLock: holds flock() of a file, against other processes and other descriptors of this one.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/error.h"
@@ -15,12 +16,15 @@ class FileLock {
   static Result<FileLock> take(int file, int how, const std::string& path);
   // LOCK_EX of a file PATH.lock: for a file that is replaced at each change. It is made if need be.
   static Result<FileLock> beside(const std::string& path);
+  // The same without waiting: nothing where another has it.
+  static Result<std::optional<FileLock>> try_beside(const std::string& path);
   ~FileLock();
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&&) = delete;
 
  private:
   explicit FileLock(int file) : file_(file) {}
+  static Result<FileDescriptor> open_beside(const std::string& name);
 
   int file_;
   FileDescriptor own_;  // of PATH.lock

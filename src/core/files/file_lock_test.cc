@@ -25,10 +25,19 @@ TEST(FileLock, IsHeldUntilTheLastOwnerIsGone) {
     ASSERT_TRUE(lock) << lock.error().message;
     EXPECT_FALSE(std::filesystem::exists(path)) << "the file itself is left alone";
     EXPECT_FALSE(is_free(beside));
+    const auto second = FileLock::try_beside(path);
+    ASSERT_TRUE(second);
+    EXPECT_FALSE(second->has_value()) << "it does not wait";
     const FileLock moved = *std::move(lock);
     EXPECT_FALSE(is_free(beside));
   }
   EXPECT_TRUE(is_free(beside));
+  {
+    const auto first = FileLock::try_beside(path);
+    ASSERT_TRUE(first && first->has_value());
+    EXPECT_FALSE(is_free(beside));
+  }
+  EXPECT_FALSE(FileLock::try_beside(testing::TempDir() + "/no such folder/file"));
   const FileDescriptor file(::open(beside.c_str(), O_RDWR | O_CLOEXEC));
   {
     const auto lock = FileLock::take(file.number(), LOCK_EX, beside);
