@@ -39,7 +39,8 @@ class Oracle {
     for (std::uint32_t job = 0; job < world_.jobs.size(); ++job) {
       state_[job].left = world_.jobs[job].work_us;
       State nothing_held = all_;
-      if (place(nothing_held, world_.jobs[job].request)) to_come_.insert(job);
+      if (!place(nothing_held, world_.jobs[job].request)) continue;
+      if (is_within_quotas(job)) to_come_.insert(job);
     }
     for (now_ = 0; !to_come_.empty() || !waiting_.empty() || !running_.empty(); ++now_) {
       bool something_happened = false;
@@ -55,6 +56,7 @@ class Oracle {
         waiting_.insert(job);
         something_happened = true;
       }
+      if (!waiting_.empty() && opens_now()) something_happened = true;
       if (something_happened) world_.policy.preempts ? start_or_interrupt() : start_jobs();
       for (const std::uint32_t job : running_) {
         std::int64_t& left =
@@ -259,19 +261,76 @@ class Oracle {
     return weight == world_.policy.team_weights.end() ? 1 : weight->second;
   }
 
+  // Its largest share of the cluster, in parts of 2^40.
+  std::uint64_t dominant_share_of(const std::string& team) const {
+    std::uint64_t gpus = 0, cpus = 0, memory = 0;
+    for (const Machine& machine : world_.machines) {
+      gpus += machine.gpus * 1000;
+      cpus += machine.cpu_milli;
+      memory += machine.memory_mib;
+    }
+    std::uint64_t held_cpus = 0, held_memory = 0;
+    for (const std::uint32_t job : running_) {
+      if (world_.jobs[job].team != team) continue;
+      held_cpus += world_.jobs[job].request.cpu_milli;
+      held_memory += world_.jobs[job].request.memory_mib;
+    }
+    constexpr std::uint64_t kParts = std::uint64_t{1} << 40;
+    return std::max({gpus == 0 ? 0 : held_by(team) * kParts / gpus, held_cpus * kParts / cpus,
+                     held_memory * kParts / memory});
+  }
+
+  // Whether the quotas let the job's team hold it besides what runs.
+  bool is_within_quotas(std::uint32_t job) const {
+    const auto& quotas = world_.policy.admission.quotas;
+    if (quotas.empty()) return true;
+    std::uint64_t all_quotas = 0, all_held = 0;
+    for (const auto& [team, quota] : quotas) all_quotas += quota.milli_gpus;
+    for (const std::uint32_t other : running_) {
+      all_held += world_.jobs[other].request.milli_gpus();
+    }
+    const std::uint64_t wanted = world_.jobs[job].request.milli_gpus();
+    if (all_held + wanted > all_quotas) return false;
+    const auto own = quotas.find(world_.jobs[job].team);
+    if (own == quotas.end() || !own->second.borrowed_milli_max) return true;
+    return held_by(world_.jobs[job].team) + wanted <=
+           own->second.milli_gpus + *own->second.borrowed_milli_max;
+  }
+
+  // Windows of these worlds open once, and close after the world has ended.
+  std::int64_t opening_of(const DailyWindow& window) const {
+    return window.from_minute * std::int64_t{60'000'000} - world_.policy.admission.begin_of_day_us;
+  }
+  bool opens_now() const {
+    for (const auto& [team, window] : world_.policy.admission.windows) {
+      if (opening_of(window) == now_) return true;
+    }
+    return false;
+  }
+  bool is_admitted(std::uint32_t job) const {
+    const auto& windows = world_.policy.admission.windows;
+    const auto window = windows.find(world_.jobs[job].team);
+    if (window != windows.end() && now_ < opening_of(window->second)) return false;
+    return is_within_quotas(job);
+  }
+
   // The next to be tried of those that weren't yet.
   std::optional<std::uint32_t> next(const std::set<std::uint32_t>& tried,
                                     const std::set<std::string>& passed) const {
     std::optional<std::uint32_t> best;
-    const bool is_fair = world_.policy.order == QueueOrder::kMaxMinFair;
+    const bool is_drf = world_.policy.order == QueueOrder::kDominantResourceFair;
+    const bool is_fair = is_drf || world_.policy.order == QueueOrder::kMaxMinFair;
+    const auto used = [&](const std::string& team) {
+      return is_drf ? dominant_share_of(team) : held_by(team);
+    };
     for (const std::uint32_t job : waiting_) {
       const std::string& team = world_.jobs[job].team;
       if (tried.contains(job) || (is_fair && passed.contains(team))) continue;
       bool is_better = !best;
       if (best) {
         const std::string& other = world_.jobs[*best].team;
-        const std::uint64_t mine = is_fair ? held_by(team) * weight_of(other) : 0;
-        const std::uint64_t others = is_fair ? held_by(other) * weight_of(team) : 0;
+        const std::uint64_t mine = is_fair ? used(team) * weight_of(other) : 0;
+        const std::uint64_t others = is_fair ? used(other) * weight_of(team) : 0;
         is_better = std::tuple(mine, key(job)) < std::tuple(others, key(*best));
       }
       if (is_better) best = job;
@@ -285,11 +344,17 @@ class Oracle {
     std::optional<std::uint32_t> first_blocked;
     while (const auto job = next(tried, passed)) {
       tried.insert(*job);
+      if (!is_admitted(*job)) {
+        passed.insert(world_.jobs[*job].team);
+        continue;
+      }
       State after = free_;
       const auto shares = place(after, world_.jobs[*job].request);
       bool starts = shares.has_value();
       if (!shares) {
         if (world_.policy.when_blocked == WhenBlocked::kWait) return;
+        const std::int64_t guard = world_.policy.starvation_guard_us;
+        if (guard > 0 && now_ - world_.jobs[*job].submit_us >= guard) return;
         if (!first_blocked) first_blocked = job;
       } else if (first_blocked && world_.policy.when_blocked == WhenBlocked::kBackfill) {
         starts = may_overtake(*first_blocked, *job, *shares);
@@ -450,14 +515,28 @@ SmallWorld any_world() {
   constexpr QueueOrder kOrders[] = {
       QueueOrder::kFirstComeFirstServed,  QueueOrder::kPriority,
       QueueOrder::kShortestJob,           QueueOrder::kShortestRemaining,
-      QueueOrder::kShortestRemainingWork, QueueOrder::kMaxMinFair};
+      QueueOrder::kShortestRemainingWork, QueueOrder::kMaxMinFair,
+      QueueOrder::kDominantResourceFair};
   constexpr PlacementRule kRules[] = {PlacementRule::kFirstFit, PlacementRule::kBestFit,
                                       PlacementRule::kWorstFit};
-  world.policy.order = kOrders[number(0, 5)];
+  world.policy.order = kOrders[number(0, 6)];
   world.policy.when_blocked = static_cast<WhenBlocked>(number(0, 2));
   world.policy.placement = kRules[number(0, 2)];
   world.policy.preempts = !is_fair(world.policy.order) && number(0, 1) == 0;
   world.policy.team_weights = {{"b", 2}};
+  if (world.policy.preempts) return world;
+  if (number(0, 3) == 0) world.policy.starvation_guard_us = number(1, 12);
+  AdmissionRules& admission = world.policy.admission;
+  if (number(0, 2) == 0) {
+    admission.quotas["a"] = {.milli_gpus = 1000 * number(0, 4)};
+    admission.quotas["b"] = {.milli_gpus = 1000 * number(0, 4),
+                             .borrowed_milli_max = 1000 * number(0, 3)};
+  }
+  if (number(0, 2) == 0) {
+    // Opens in the course of the world.
+    admission.windows["a"] = {.from_minute = 600, .to_minute = 700};
+    admission.begin_of_day_us = 600 * std::int64_t{60'000'000} - number(1, 30);
+  }
   return world;
 }
 

@@ -13,6 +13,7 @@ constexpr auto kQueueOrders = enum_names<QueueOrder>({
     {QueueOrder::kShortestRemainingWork, "srsf"},
     {QueueOrder::kMaxMinFair, "max-min"},
     {QueueOrder::kDecayedFairShare, "fair-share"},
+    {QueueOrder::kDominantResourceFair, "drf"},
 });
 
 constexpr auto kBlockedRules = enum_names<WhenBlocked>({
@@ -34,7 +35,8 @@ std::string names_of_all(const Names& names) {
 }  // namespace
 
 bool is_fair(QueueOrder order) {
-  return order == QueueOrder::kMaxMinFair || order == QueueOrder::kDecayedFairShare;
+  return order == QueueOrder::kMaxMinFair || order == QueueOrder::kDecayedFairShare ||
+         order == QueueOrder::kDominantResourceFair;
 }
 
 std::string_view to_text(QueueOrder order) { return kQueueOrders.name(order); }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "insight/replay/admission.h"
 #include "insight/replay/placement.h"
 
 namespace pennyweight::replay {
@@ -23,6 +24,8 @@ enum class QueueOrder {
   // The team that has used the fewest GPU seconds for its weight comes first; past use counts half
   // after half_life_us.
   kDecayedFairShare,
+  // The team whose largest share of GPUs, CPUs or memory is the least for its weight comes first.
+  kDominantResourceFair,
 };
 bool is_fair(QueueOrder order);              // between teams
 std::string_view to_text(QueueOrder order);  // "fcfs", "priority", "sjf", "srtf", "srsf", …
@@ -66,6 +69,9 @@ struct Scheduling {
   std::map<std::string, std::uint32_t> team_weights = {};  // a team that isn't listed: 1
   std::int64_t half_life_us = std::int64_t{7} * 24 * 3600 * 1'000'000;
   std::uint64_t seed = 1;  // of PlacementRule::kRandom
+  // A job that doesn't fit and has waited so long is overtaken by nobody. 0: no such guard.
+  std::int64_t starvation_guard_us = 0;
+  AdmissionRules admission = {};  // REQUIRES: nothing is restricted where `preempts`
 };
 
 }  // namespace pennyweight::replay

@@ -35,7 +35,8 @@ class Simulation {
         random_(policy_.seed),
         cluster_(machines),
         placement_(cluster_, policy_.placement, kinds_.kinds, random_),
-        usage_(jobs, policy_),
+        usage_(jobs, machines, policy_),
+        admission_(jobs, usage_.team_of_jobs(), usage_.team_count(), policy_.admission),
         held_(jobs.size()),
         begun_us_(jobs.size(), 0),
         restarts_us_(jobs.size(), 0),
@@ -85,14 +86,16 @@ class Simulation {
     begun_us_[job] = now_us_;
     auto& first = replay_.jobs[job].first_start_us;
     if (!first) first = now_us_;
-    usage_.start(usage_.team_of(job), jobs_[job].request.milli_gpus());
+    usage_.start(usage_.team_of(job), jobs_[job].request);
+    admission_.start(usage_.team_of(job), jobs_[job].request.milli_gpus());
   }
 
   // The job no longer holds held_[job].
   void record_stop(std::uint32_t job, std::int64_t lost_us = 0) {
     const std::int64_t span = now_us_ - begun_us_[job];
     const auto milli_gpus = jobs_[job].request.milli_gpus();
-    usage_.stop(usage_.team_of(job), milli_gpus);
+    usage_.stop(usage_.team_of(job), jobs_[job].request);
+    admission_.stop(usage_.team_of(job), milli_gpus);
     replay_.jobs[job].held_us += span;
     replay_.held_milli_gpu_us += static_cast<Int128>(span) * static_cast<Int128>(milli_gpus);
     if (options_.keep_runs && span > 0) {
@@ -118,6 +121,7 @@ class Simulation {
   ClusterState cluster_;
   Placement placement_;
   TeamUsage usage_;
+  Admission admission_;
   std::vector<Shares> held_;               // of each job
   std::vector<std::int64_t> begun_us_;     // since when each job holds held_
   std::vector<std::int64_t> restarts_us_;  // what its last resumption costs each job
@@ -131,7 +135,7 @@ class Simulation {
   Replay replay_;
 
  private:
-  // Jobs that the empty cluster can't hold never arrive.
+  // Jobs that the empty cluster can't hold, or that their team may never start, never arrive.
   void drop_impossible(std::span<const Machine> machines) {
     ClusterState empty(machines);
     SeededRandom unused(0);
@@ -140,8 +144,10 @@ class Simulation {
     for (const RequestKind& kind : kinds_.kinds) {
       is_possible.push_back(placement.find(kind.request).has_value());
     }
-    std::erase_if(arrivals_,
-                  [&](std::uint32_t job) { return !is_possible[kinds_.kind_of_job[job]]; });
+    std::erase_if(arrivals_, [&](std::uint32_t job) {
+      return !is_possible[kinds_.kind_of_job[job]] ||
+             !admission_.is_possible(usage_.team_of(job), jobs_[job].request.milli_gpus());
+    });
   }
 };
 
@@ -151,7 +157,7 @@ class RunToEnd : public Simulation {
   RunToEnd(std::span<const Job> jobs, std::span<const Machine> machines,
            const ReplayOptions& options)
       : Simulation(jobs, machines, options),
-        reclaims_(draw_reclaims(machines, options.spot)),
+        reclaims_(all_reclaims(machines, options.spot)),
         left_us_(jobs.size()),
         expected_us_(jobs.size()),
         waiting_(jobs, policy_.order, usage_),
@@ -164,8 +170,8 @@ class RunToEnd : public Simulation {
     while (arrived_ < arrivals_.size() || !ends_.empty() || waiting_.size() > 0) {
       const std::int64_t next_end = ends_.empty() ? kNever : ends_.begin()->end_us;
       const std::int64_t next_return = returns_.empty() ? kNever : returns_.begin()->at_us;
-      const std::int64_t next =
-          std::min({next_arrival_us(), next_end, next_return, next_reclaim_us()});
+      const std::int64_t next = std::min(
+          {next_arrival_us(), next_end, next_return, next_reclaim_us(), next_opening_us()});
       CHECK(next != kNever, "a job that the empty cluster can hold runs in the end");
       if (is_stopped()) break;
       advance_to(next);
@@ -174,7 +180,7 @@ class RunToEnd : public Simulation {
         ends_.erase(ends_.begin());
       }
       while (!returns_.empty() && returns_.begin()->at_us == now_us_) return_machine();
-      for (; next_reclaim_us() == now_us_; ++reclaimed_) take_back(reclaims_[reclaimed_].machine);
+      for (; next_reclaim_us() == now_us_; ++reclaimed_) take_back(reclaims_[reclaimed_]);
       for (; next_arrival_us() == now_us_; ++arrived_) waiting_.add(arrivals_[arrived_]);
       start_jobs();
     }
@@ -184,6 +190,12 @@ class RunToEnd : public Simulation {
  private:
   std::int64_t next_reclaim_us() const {
     return reclaimed_ < reclaims_.size() ? reclaims_[reclaimed_].at_us : kNever;
+  }
+
+  // When a team that has to wait for a part of the day may start jobs again.
+  std::int64_t next_opening_us() const {
+    if (waiting_.size() == 0) return kNever;
+    return admission_.next_opening_us(now_us_).value_or(kNever);
   }
 
   void finish(std::uint32_t job) {
@@ -232,7 +244,8 @@ class RunToEnd : public Simulation {
   }
 
   // A machine that is away already can't be taken back again.
-  void take_back(std::uint32_t machine) {
+  void take_back(const Reclaim& reclaim) {
+    const std::uint32_t machine = reclaim.machine;
     const auto outage = static_cast<std::uint32_t>(jobs_.size()) + machine;
     if (!held_[outage].empty()) return;
     ++replay_.reclaims;
@@ -249,7 +262,7 @@ class RunToEnd : public Simulation {
       interrupt(end.job);
     }
     reserved_for_.reset();
-    const std::int64_t away = options_.spot.replaced_after_us;
+    const std::int64_t away = reclaim.away_us;
     if (away == 0) return;
     const Machine& whole = cluster_.machines()[machine];
     const std::uint32_t all =
@@ -284,9 +297,12 @@ class RunToEnd : public Simulation {
     waiting_.visit([&](std::uint32_t job) {
       if (first_blocked && ++behind > policy_.depth) return false;
       if (cluster_.free_milli_gpus() == 0 && !has_requests_without_gpu_) return false;
+      if (!admission_.admits(usage_.team_of(job), jobs_[job].request.milli_gpus(), now_us_)) {
+        return true;
+      }
       const std::optional<Shares>& shares = find(job);
       if (!shares) {
-        if (policy_.when_blocked == WhenBlocked::kWait) return false;
+        if (policy_.when_blocked == WhenBlocked::kWait || is_guarded(job)) return false;
         if (!first_blocked) first_blocked = job;
         return true;
       }
@@ -299,6 +315,12 @@ class RunToEnd : public Simulation {
       start(job, *shares);
       return true;
     });
+  }
+
+  // Whether the job has waited so long that nobody may overtake it.
+  bool is_guarded(std::uint32_t job) const {
+    return policy_.starvation_guard_us > 0 &&
+           now_us_ - jobs_[job].submit_us >= policy_.starvation_guard_us;
   }
 
   // What the job would get. Jobs of a kind get the same until one takes something, and until the
@@ -609,8 +631,10 @@ Replay simulate(std::span<const Job> jobs, std::span<const Machine> machines,
                 const ReplayOptions& options) {
   const Scheduling& policy = options.scheduling;
   CHECK(!policy.preempts || !is_fair(policy.order), "a fair queue interrupts nobody");
-  CHECK(!policy.preempts || options.spot.reclaimed_per_hour == 0,
+  CHECK(!policy.preempts || (options.spot.reclaimed_per_hour == 0 && options.spot.planned.empty()),
         "preemption and machines that are taken back are not replayed together");
+  CHECK(!policy.preempts || (policy.admission.quotas.empty() && policy.admission.windows.empty()),
+        "preemption and quotas or windows are not replayed together");
   if (!policy.preempts) return RunToEnd(jobs, machines, options).run();
   return policy.restart_cost == RestartCost::kEveryEvent ? PlanAnew(jobs, machines, options).run()
                                                          : Preempt(jobs, machines, options).run();

@@ -212,8 +212,63 @@ Scheduling make_policy(SeededRandom& random) {
   return policy;
 }
 
+TEST(Simulate, JobsStartInTheirPartOfTheDayOnly) {
+  constexpr std::int64_t kHour = 3600 * kSecond;
+  // From 20:00 to 06:00; the replay begins at 10:00.
+  Scheduling scheduling = with(QueueOrder::kFirstComeFirstServed, WhenBlocked::kSkip);
+  scheduling.admission.windows["night"] = {.from_minute = 20 * 60, .to_minute = 6 * 60};
+  scheduling.admission.begin_of_day_us = 10 * kHour;
+  std::vector<Job> jobs = {make_job(0, 3600, 1), make_job(0, 3600, 1), make_job(15 * 3600, 60, 1),
+                           make_job(21 * 3600, 60, 1)};
+  for (const std::size_t job : {0u, 2u, 3u}) jobs[job].team = "night";
+  const auto machines = machines_of({4});
+  const Replay replay = simulate(jobs, machines, {.scheduling = scheduling});
+  // At 20:00; at once, since the team is another one; at once at 01:00; at 07:00 it waits for
+  // 20:00.
+  EXPECT_EQ(starts_s(replay), (Starts{10 * 3600, 0, 15 * 3600, 34 * 3600}));
+}
+
+TEST(Simulate, TeamsBorrowWhatOthersLeaveOfTheirQuotas) {
+  Scheduling scheduling = with(QueueOrder::kFirstComeFirstServed, WhenBlocked::kSkip);
+  scheduling.admission.quotas["a"] = {.milli_gpus = 2000, .borrowed_milli_max = 1000};
+  scheduling.admission.quotas["b"] = {.milli_gpus = 4000};
+  std::vector<Job> jobs;
+  for (int i = 0; i < 4; ++i) {
+    jobs.push_back(make_job(0, 100, 1));
+    jobs.back().team = "a";
+  }
+  jobs.push_back(make_job(10, 100, 4));  // b's own quota is lent out by one
+  jobs.back().team = "b";
+  jobs.push_back(make_job(0, 100, 9));  // more than all quotas
+  jobs.back().team = "b";
+  const auto machines = machines_of({16});
+  const Replay replay = simulate(jobs, machines, {.scheduling = scheduling});
+  // Two of its own and one borrowed; the fourth and b's job wait for them to end, b's gets the room
+  // that the fourth leaves only after it.
+  EXPECT_EQ(starts_s(replay), (Starts{0, 0, 0, 100, 100, -1}));
+}
+
+TEST(Simulate, AnOutageInterruptsAndEnds) {
+  const std::vector<Job> jobs = {make_job(0, 1000, 2), make_job(0, 1000, 2)};
+  const auto machines = machines_of({2, 2});
+  Spot spot;
+  spot.checkpoint_every_us = 300 * kSecond;
+  spot.planned = {{.at_us = 700 * kSecond, .machine = 1, .away_us = 500 * kSecond}};
+  const Replay replay = simulate(jobs, machines, {.spot = spot, .keep_runs = true});
+  EXPECT_EQ(replay.jobs[0].end_us, 1000 * kSecond);
+  // Its last checkpoint was at 600; it goes on at 1000, on the other machine.
+  EXPECT_EQ(replay.jobs[1].end_us, 1400 * kSecond);
+  EXPECT_EQ(replay.unavailable_milli_gpu_us, Int128{2000} * 500 * kSecond);
+  EXPECT_EQ(replay.lost_milli_gpu_us, Int128{2000} * 100 * kSecond);
+}
+
 Spot make_spot(SeededRandom& random) {
   Spot spot;
+  if (random.below(3) == 0) {
+    spot.planned.push_back({.at_us = static_cast<std::int64_t>(random.below(60)) * kSecond,
+                            .machine = 0,
+                            .away_us = static_cast<std::int64_t>(random.below(40)) * kSecond});
+  }
   if (random.below(2) == 0) return spot;
   spot.reclaimed_per_hour = kReclaimParts;  // each machine once, within the hour
   spot.models = random.below(4);

@@ -9,12 +9,25 @@ namespace {
 // 2^(-1/64) as a fraction of 2^32, rounded to nearest: integers decay alike on every machine.
 constexpr std::uint64_t kStepFactor = 4'248'701'965;
 
+constexpr unsigned kShareBits = 40;
+
+UInt128 share_in_parts(UInt128 held, UInt128 all) {
+  return all == 0 ? 0 : (held << kShareBits) / all;
+}
+
 }  // namespace
 
-TeamUsage::TeamUsage(std::span<const Job> jobs, const Scheduling& scheduling)
+TeamUsage::TeamUsage(std::span<const Job> jobs, std::span<const Machine> machines,
+                     const Scheduling& scheduling)
     : by_use_(scheduling.order == QueueOrder::kDecayedFairShare),
+      by_dominant_share_(scheduling.order == QueueOrder::kDominantResourceFair),
       step_us_(std::max<std::int64_t>(1, scheduling.half_life_us / 64)),
       next_step_us_(step_us_) {
+  for (const Machine& machine : machines) {
+    gpus_ += std::uint64_t{1000} * machine.gpus;
+    cpus_ += machine.cpu_milli;
+    memory_ += machine.memory_mib;
+  }
   std::map<std::string, std::uint32_t, std::less<>> numbers;
   team_of_job_.reserve(jobs.size());
   for (const Job& job : jobs) {
@@ -28,6 +41,23 @@ TeamUsage::TeamUsage(std::span<const Job> jobs, const Scheduling& scheduling)
     }
     team_of_job_.push_back(at->second);
   }
+}
+
+void TeamUsage::start(std::uint32_t team, const Request& request) {
+  teams_[team].held += request.milli_gpus();
+  teams_[team].cpu_held += request.cpu_milli;
+  teams_[team].memory_held += request.memory_mib;
+}
+
+void TeamUsage::stop(std::uint32_t team, const Request& request) {
+  teams_[team].held -= request.milli_gpus();
+  teams_[team].cpu_held -= request.cpu_milli;
+  teams_[team].memory_held -= request.memory_mib;
+}
+
+UInt128 TeamUsage::dominant_share(const Team& team) const {
+  return std::max({share_in_parts(team.held, gpus_), share_in_parts(team.cpu_held, cpus_),
+                   share_in_parts(team.memory_held, memory_)});
 }
 
 void TeamUsage::advance(std::int64_t now_us) {
@@ -55,6 +85,9 @@ bool TeamUsage::is_before(std::uint32_t a, std::uint32_t b) const {
   const Team& left = teams_[a];
   const Team& right = teams_[b];
   if (by_use_) return left.used * right.weight < right.used * left.weight;
+  if (by_dominant_share_) {
+    return dominant_share(left) * right.weight < dominant_share(right) * left.weight;
+  }
   return static_cast<UInt128>(left.held) * right.weight <
          static_cast<UInt128>(right.held) * left.weight;
 }

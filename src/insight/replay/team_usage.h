@@ -14,15 +14,17 @@ namespace pennyweight::replay {
 
 class TeamUsage {
  public:
-  TeamUsage(std::span<const Job> jobs, const Scheduling& scheduling);
+  TeamUsage(std::span<const Job> jobs, std::span<const Machine> machines,
+            const Scheduling& scheduling);
 
   std::uint32_t team_of(std::uint32_t job) const { return team_of_job_[job]; }
   std::size_t team_count() const { return teams_.size(); }
+  std::span<const std::uint32_t> team_of_jobs() const { return team_of_job_; }
 
   // Counts use up to now. Times never go back.
   void advance(std::int64_t now_us);
-  void start(std::uint32_t team, std::uint64_t milli_gpus) { teams_[team].held += milli_gpus; }
-  void stop(std::uint32_t team, std::uint64_t milli_gpus) { teams_[team].held -= milli_gpus; }
+  void start(std::uint32_t team, const Request& request);
+  void stop(std::uint32_t team, const Request& request);
 
   // Whether team a is served before team b: less held or used for its weight.
   bool is_before(std::uint32_t a, std::uint32_t b) const;
@@ -30,12 +32,20 @@ class TeamUsage {
  private:
   struct Team {
     std::uint64_t held = 0;  // GPU thousandths now
-    UInt128 used = 0;        // GPU thousandths times microseconds, decayed
+    UInt128 cpu_held = 0;
+    UInt128 memory_held = 0;
+    UInt128 used = 0;  // GPU thousandths times microseconds, decayed
     std::uint32_t weight = 1;
   };
   void decay_step();
+  // The largest of its shares of all GPUs, CPUs and memory, in parts of 2^40.
+  UInt128 dominant_share(const Team& team) const;
 
   bool by_use_;
+  bool by_dominant_share_;
+  UInt128 gpus_ = 0;  // thousandths, of all machines; likewise the others
+  UInt128 cpus_ = 0;
+  UInt128 memory_ = 0;
   std::int64_t step_us_;  // use decays in steps of 1/64 half-life
   std::int64_t counted_to_us_ = 0;
   std::int64_t next_step_us_;
