@@ -1,10 +1,13 @@
 """The stories of docs/guide/what-if.md, on three days of the Philly trace: 20 nodes fewer, spot capacity
 for training, and MIG for notebooks. What is replayed adds up, comes out alike twice, and leaves the ledger alone.
 """
+import csv
+import datetime
 import json
 import pathlib
 import shlex
 import subprocess
+import xml.etree.ElementTree
 from decimal import Decimal
 
 from harness import BINARY, ROOT, expect, expect_run, folder, report
@@ -71,6 +74,21 @@ reconciled, _ = expect_run(["--store", "fewer.duckdb", "reconcile", "--month", "
 reconciled = json.loads(reconciled)[0]
 expect(all(Decimal(row["difference"]) == 0 for row in reconciled["rows"]), f"to the last digit: {reconciled}")
 effective = next(row for row in reconciled["rows"] if row["cost"] == "effective")
+# Its bill lines say what those of the real bill say.
+TEXTS = ["ChargeDescription", "SkuId", "SkuPriceId", "ResourceType", "BillingAccountName", "PricingQuantity", "ListUnitPrice"]
+
+
+def bill_lines(name, *store):
+    expect_run([*store, "export", "focus", "--rows", "charges", "--month", "2017-10", "--out", name], cwd)
+    with open(cwd / name, newline="") as file:
+        return {(row["ResourceId"], row["ChargePeriodStart"], row["SkuId"]): [row[text] for text in TEXTS]
+                for row in csv.DictReader(file)}
+
+
+real = bill_lines("real.csv")
+left = bill_lines("fewer.csv", "--store", "fewer.duckdb")
+expect(0 < len(left) < len(real) and all(real[key] == texts for key, texts in left.items()), "lines are told as in the bill")
+expect(any(texts[0] and texts[6] for texts in left.values()), f"and there are texts: {next(iter(left.values()))}")
 expect(Decimal(effective["posted"]) == Decimal(total["what_if"]), f"{effective}, replayed {total}")
 expect_run(["--store", "fewer.duckdb", "report", "--by", "team"], cwd, has=["total"])
 expect_run([*REPLAY, "--nodes=-20", "--out", "fewer.duckdb"], cwd, code=2, has=["it is there already"])
@@ -164,6 +182,73 @@ expect(abs(Decimal(costs[0]["total"]["what_if"]) - Decimal(found["bill"].split()
 more = fleets("--nodes=-330", "--fewest-nodes", "0")
 expect(any(change > 0 for _, change, _ in more), f"too few nodes: some are added: {more}")
 
+# The cheapest mix of tiers: no more replays than asked for, the best one is the cheapest that is enough, parts add
+# up, a point of the frontier is beaten by none, a dearer commitment is never bought more of, and it comes out twice.
+def search(where, suffix, *options):
+    out, _ = expect_run([*REPLAY, *options, "--format", "json"], where)
+    return next(table for table in json.loads(out) if table["title"].endswith(suffix))
+
+
+def seconds(text):
+    units = {"h": 3600, "min": 60, "s": 1}
+    words = text.split()
+    return sum(int(count) * units[unit] for count, unit in zip(words[::2], words[1::2]))
+
+
+TIERS = ["--cheapest-tiers", "60", "--spot-tier", "35%@2%", "--tries", "12"]
+table = search(cwd, ", tiers", *TIERS, "--committed", "60%")
+expect(1 < len(table["rows"]) <= 12, f"at most 12 replays: {len(table['rows'])}")
+for row in table["rows"]:
+    parts = sum(Decimal(row[part + "_cost"]) for part in ("committed", "on_demand", "spot"))
+    expect(parts == Decimal(row["cost"]), f"parts of a cost: {row}")
+    expect(row["nodes"] == row["on_demand"] + row["spot"], f"{row}")
+    beats = [other for other in table["rows"]
+             if Decimal(other["cost"]) <= Decimal(row["cost"]) and seconds(other["wait_p95"]) < seconds(row["wait_p95"])]
+    expect(row["frontier"] == "no" or not beats, f"{row} is beaten by {beats}")
+enough = [Decimal(row["cost"]) for row in table["rows"] if row["enough"] == "yes"]
+expect(enough and f"{min(enough):,.2f}" in table["notes"][0], f"the best one: {table['notes'][0]}")
+expect(table == search(cwd, ", tiers", *TIERS, "--committed", "60%"), "a search comes out alike twice")
+dear = search(cwd, ", tiers", *TIERS, "--committed", "100%")
+for row in dear["rows"]:
+    same = [one for one in table["rows"] if (one["nodes"], one["spot"]) == (row["nodes"], row["spot"])]
+    expect(all(row["committed"] <= one["committed"] for one in same), f"dearer, and more of it: {row}, {same}")
+plain = search(cwd, ", tiers", "--cheapest-tiers", "60", "--tries", "5")
+expect(all(row["committed"] == row["spot"] == 0 for row in plain["rows"]), "no tier that was not offered")
+
+# Changes of who may hold what when, and of what comes: each does what it says.
+_, (_, jobs, teams), costs = replay("--new-team", f"acme=6214e9@50%")
+expect("acme" in teams and any(row["team"] == "acme" for row in costs[0]["rows"]), f"a new team: {teams.keys()}")
+expect(int(teams["acme"]["jobs"]) == 0 < int(teams["acme"]["jobs_what_if"]), f"{teams['acme']}")
+_, (_, jobs, _), _ = replay("--repeat", "6214e9=16x2h@daily 03:00")
+expect(int(jobs["jobs"]["what_if"]) == int(jobs["jobs"]["as_it_was"]) + 4, f"each day: {jobs['jobs']}")
+_, (_, jobs, _), _ = replay("--outage", "100@2017-10-01T06:00:00Z/24h")
+expect(hours(jobs, "unavailable") > 0 and int(jobs["interruptions"]["what_if"]) > 0, f"an outage: {jobs}")
+expect(abs(capacity(jobs) - capacity(jobs, "as_it_was")) < 1, f"capacity x time: {jobs}")
+_, (_, jobs, teams), _ = replay("--quota", "6214e9=2+0", "--quota", "ee9e8c=1000")
+expect(seconds(teams["6214e9"]["wait_p95_what_if"]) > seconds(teams["6214e9"]["wait_p95"]), f"{teams['6214e9']}")
+_, (_, _, teams), _ = replay("--off-peak", "6214e9=20:00-06:00")
+expect(seconds(teams["6214e9"]["wait_p95_what_if"]) > 3600, f"it waits for the evening: {teams['6214e9']}")
+_, (_, shared, _), _ = replay("--slice", "6214e9=25%@130%")
+expect(hours(shared, "held") < hours(shared, "held", "as_it_was"), "a part of a GPU holds less")
+
+# Files: every table as CSV and Parquet, charts that are well formed, a PDF; the Gantt adds up to what is held.
+expect_run([*REPLAY, "--nodes=-20", "--demand-range", "10", "--files", "files", "--report", "what-if.pdf"], cwd,
+           has=["tables and charts to files", "wrote what-if.pdf"])
+names = {path.name for path in (cwd / "files").iterdir()}
+for name in ("calibration", "jobs", "range", "teams", "costs", "moments", "waits", "gantt", "workloads"):
+    expect({name + ".csv", name + ".parquet"} <= names, f"{name} in {sorted(names)}")
+for name in ("gantt", "over-time", "waits"):
+    root = xml.etree.ElementTree.parse(cwd / "files" / f"{name}.svg").getroot()
+    expect(root.tag.endswith("svg") and len(list(root)) > 10, f"{name}.svg draws")
+expect((cwd / "what-if.pdf").read_bytes().startswith(b"%PDF"), "a PDF")
+with open(cwd / "files/gantt.csv", newline="") as file:
+    gantt = list(csv.DictReader(file))
+moment = datetime.datetime.fromisoformat
+held = sum(Decimal(row["gpus"]) * Decimal((moment(row["to"]) - moment(row["from"])).total_seconds()) / 3600 for row in gantt)
+_, (_, jobs, _), _ = replay("--nodes=-20")
+expect(abs(held - hours(jobs, "held")) < 1, f"the Gantt holds {held}, the table {jobs['GPU-hours held']}")
+expect_run([*REPLAY, "--files", "files"], cwd, code=2, has=["has files already"])
+
 # What changes nothing is an error, and says so.
 for options, code, text in [
         (["--demand", "nobody=150%"], 2, "changes nothing"),
@@ -175,7 +260,24 @@ for options, code, text in [
         (["--spot", "1.00001%"], 2, "--spot '1.00001%'"),
         (["--spot", "1%", "--preempt", "--scheduler", "srtf"], 2, "can't be combined"),
         (["--checkpoint", "5"], 2, "--spot"),
-        (["--restart", "60"], 2, "--preempt or --spot"),
+        (["--committed", "60%"], 2, "belongs to --cheapest-tiers"),
+        (["--cheapest-tiers", "60", "--committed", "160%"], 2, "--committed '160%'"),
+        (["--cheapest-tiers", "60", "--spot-tier", "35%"], 2, "--spot-tier '35%'"),
+        (["--cheapest-tiers", "60", "--tier-model", "H100-SXM5-80GB"], 2, "no node with H100"),
+        (["--cheapest-tiers", "60", "--spot", "2%", "--spot-tier", "35%@2%"], 2, "already"),
+        (["--best-mig", "10"], 2, "belongs to --slice"),
+        (["--tries", "5"], 2, "belongs to"),
+        (["--quota", "nobody=4"], 2, "changes nothing"),
+        (["--quota", "6214e9"], 2, "--quota '6214e9'"),
+        (["--off-peak", "6214e9=20:00-20:00"], 2, "--off-peak"),
+        (["--guard", "5", "--blocked", "wait"], 2, "--guard is for"),
+        (["--outage", "4@2018-01-01T00:00:00Z/24h"], 2, "lies outside 2017-10"),
+        (["--outage", "9999@2017-10-02T00:00:00Z/24h"], 2, "more than the"),
+        (["--outage", "4@soon/24h"], 2, "--outage"),
+        (["--new-team", "acme=nobody"], 2, "no job has the team 'nobody'"),
+        (["--new-team", "acme=6214e9", "--out", "new.duckdb"], 2, "can't be combined with --new-team"),
+        (["--repeat", "6214e9=8x24h@mon"], 2, "--repeat"),
+        (["--restart", "60"], 2, "give --preempt or --spot"),
         (["--nodes=-20", "--seeds", "4"], 2, "4 seeds change nothing"),
         (["--demand-range", "95"], 2, "--demand-range"),
         (["--fewest-nodes", "5", "--fewest-model", "H9000"], 2, "--fewest-model 'H9000'"),
@@ -225,6 +327,16 @@ print(f"MIG for notebooks: {TEAM} pays {was}, then {team_cost[0]} to {team_cost[
       f"{hours(plain, 'held')}, then {hours(fast, 'held')} to {hours(slow, 'held')}; p95 wait "
       f"{fast['wait, p95']['what_if']} to {slow['wait, p95']['what_if']}; with 10 nodes fewer "
       f"{fewer['wait, p95']['what_if']}, {fewer_costs['total']}")
+# The best layout: legal and full, no more nodes than any other that is enough, and one node fewer is not.
+layouts = search(mig, ", MIG layouts", "--slice", f"{TEAM}=1g.5gb@150%", "--best-mig", "10")
+enough = [row for row in layouts["rows"] if row["enough"] == "yes"]
+expect(enough and len({row["layout"] for row in layouts["rows"]}) > 10, f"layouts: {layouts['rows']}")
+best = min(row["nodes"] for row in enough)
+expect(f"on {best} node" in layouts["notes"][0], f"{layouts['notes'][0]}, best {best}")
+sevenths = {row["nodes"]: row["enough"] for row in layouts["rows"] if row["layout"] == "7 x 1g.5gb"}
+expect(best == 1 or sevenths.get(best - 1) == "no", f"one fewer is not enough: {sevenths}")
+expect_run([*REPLAY, "--slice", "1g.5gb", "--best-mig", "10", "--mig-model", "H100-SXM5-80GB"], mig, code=2,
+           has=["no node with H100"])
 for options, text in [(["--slice", f"{TEAM}=9g.99gb"], "changes nothing"),
                       (["--slice", "nobody=1g.5gb"], "changes nothing"),
                       (["--slice", f"{TEAM}=1g.5gb@50%"], "from 100%"),

@@ -124,6 +124,54 @@ describe('what if', {skip: !program && 'needs the program', timeout: 900_000}, (
     assert.deepEqual(await page.complaints(), []);
   });
 
+  test('a search with its frontier, a range, nodes over time, and files', async (t) => {
+    const page = await somebody(t);
+    await page.goto(`/what-if?${MONTH}`);
+    await settled(page, 'What if');
+    await build(page, 'Tiers', async (dialog) => {
+      await add(dialog, 'cheapest-tiers', '600');
+      await add(dialog, 'committed', '60%');
+      await add(dialog, 'tries', '6');
+      await add(dialog, 'demand-range', '10');
+    });
+    await page.getByRole('button', {name: 'Run Tiers'}).click();
+    await state(page, 'Tiers', 'done');
+    const tiers = page.getByRole('region', {name: /Tiers: tiers/}).first();
+    await tiers.waitFor();
+    const {data} = await (await page.request.get(`/api/v1/what-if/runs?${MONTH}`)).json();
+    const run = data.find((one) => one.scenario.startsWith('cheapest-tiers'));
+    const {tables} = await (await page.request.get(`/api/v1/what-if/runs/${run.id}`)).json();
+    assert.ok(tables.tiers.rows.length > 1 && tables.tiers.rows.length <= 6, 'no more replays than asked for');
+    assert.equal(await page.locator('.what-if-frontier circle').count(), tables.tiers.rows.length, 'a point for each mix');
+    assert.ok((await page.locator('.what-if-frontier circle[r="5"]').count()) >= 1, 'the frontier');
+    await page.getByText(tables.tiers.notes[0]).first().waitFor();
+    await page.getByText('These are what was replayed, not bounds').first().waitFor();
+    // What nodes held, asked for when somebody opens it.
+    await page.locator('.card', {hasText: 'Node by node'}).getByRole('button', {name: 'Tiers'}).click();
+    await page.locator('.what-if-gantt rect').first().waitFor();
+    const gantt = await (await page.request.get(`/api/v1/what-if/runs/${run.id}/gantt`)).json();
+    assert.equal(await page.locator('.what-if-gantt rect').count(), gantt.tables[0].rows.length);
+    const report = await page.request.get(`/api/v1/what-if/runs/${run.id}/report`);
+    assert.equal(report.headers()['content-type'], 'application/pdf');
+    assert.ok((await report.body()).subarray(0, 4).toString() === '%PDF');
+    const parquet = await page.request.get(`/api/v1/what-if/runs/${run.id}/tiers?format=parquet`);
+    assert.ok((await parquet.body()).subarray(0, 4).toString() === 'PAR1');
+    assert.deepEqual(await axe(page), []);
+    assert.deepEqual(await page.complaints(), []);
+    if (process.env.SHOTS) await page.screenshot({path: `${process.env.SHOTS}/what-if-tiers.png`, fullPage: true});
+    for (const [size, theme] of [['phone', 'light'], ['desk', 'dark']]) {
+      const other = await somebody(t, 'admin', {size, theme});
+      await other.goto(await address(page));
+      await settled(other, 'What if');
+      await other.locator('.what-if-frontier').first().waitFor();
+      await other.locator('.card', {hasText: 'Node by node'}).getByRole('button', {name: 'Tiers'}).click();
+      await other.locator('.what-if-gantt rect').first().waitFor();
+      assert.ok((await too_wide(other)) <= 0, `${size}: the page scrolls sideways`);
+      assert.deepEqual(await axe(other), [], `${size} ${theme}`);
+      if (process.env.SHOTS) await other.screenshot({path: `${process.env.SHOTS}/what-if-tiers-${size}-${theme}.png`, fullPage: true});
+    }
+  });
+
   test('what is wrong is said where it was built', async (t) => {
     const page = await somebody(t);
     await page.goto(`/what-if?${MONTH}&s=${encodeURIComponent('Wrong|nodes=many')}&s=${encodeURIComponent('Too many|nodes=-1000')}`);

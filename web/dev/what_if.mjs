@@ -24,7 +24,7 @@ export const run = (id) => all.find((one) => one.id === id);
 export function start(body) {
   const made = {
     id: String(all.length + 1).padStart(12, "0"), state: "done", name: body.name ?? "", scenario: body.scenario ?? "", calibration: body.calibration ?? "", month: body.month,
-    cluster: "prod", by: body.by ?? "team", cost: "effective", error_max: 5, user: "ana", mine: true, created_at: new Date().toISOString(), ended_at: new Date().toISOString(),
+    cluster: "prod", by: body.by ?? "team", cost: "effective", error_max: 5, wait_error_max: 50, user: "ana", mine: true, created_at: new Date().toISOString(), ended_at: new Date().toISOString(),
     error: null, progress: null, is_stale: false, tables: tables(),
   };
   all = [made, ...all];

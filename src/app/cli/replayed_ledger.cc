@@ -16,6 +16,7 @@
 #include <system_error>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "app/context/context.h"
 #include "app/run/allocate_month.h"
@@ -27,13 +28,46 @@
 namespace pennyweight {
 namespace {
 
+// The replayed charge with what its bill line says besides. Unit prices are of the cost that was:
+// where it is another one, they are not known.
+Charge complete_charge(const Charge& replayed, const BillLines& lines) {
+  const auto line = lines.find(replayed.id.hash.high);
+  if (line == lines.end()) return replayed;
+  Charge charge = line->second;
+  if (charge.costs != replayed.costs) {
+    charge.list_unit_price.reset();
+    charge.contracted_unit_price.reset();
+  }
+  charge.costs = replayed.costs;
+  charge.resource_id = replayed.resource_id;
+  charge.resource_name = replayed.resource_name;
+  charge.id = replayed.id;
+  charge.source = replayed.source;
+  charge.import_number = replayed.import_number;
+  charge.booked_month = replayed.booked_month;
+  charge.takes_back = replayed.takes_back;
+  return charge;
+}
+
+Result<void> import_charges(const ReplayedLedger& ledger, ImportSession& session) {
+  constexpr std::size_t kBatch = 8'192;
+  std::vector<Charge> batch;
+  for (const Charge& charge : ledger.facts.charges) {
+    batch.push_back(complete_charge(charge, ledger.lines));
+    if (batch.size() < kBatch) continue;
+    TRY(session.append_charges(batch));
+    batch.clear();
+  }
+  return session.append_charges(batch);
+}
+
 Result<void> import_facts(const ReplayedLedger& ledger, const std::string& path, Store& store) {
   const auto session = TRY(store.begin_import(
       {.format = "replay", .name = ledger.month, .file_hash = {}, .at = ledger.now}));
   TRY(session->append_nodes(ledger.facts.nodes));
   TRY(session->append_gpus(ledger.facts.gpus));
   TRY(session->append_holdings(ledger.facts.holdings));
-  TRY(session->append_charges(ledger.facts.charges));
+  TRY(import_charges(ledger, *session));
   const ImportOutcome outcome = TRY(session->commit());
   if (outcome.rejected == 0) return {};
   return fail(ErrorCode::kConflict,
@@ -126,6 +160,15 @@ Result<void> there_already(const std::string& path) {
 }
 
 }  // namespace
+
+Result<BillLines> read_bill_lines(Store& store, const std::string& month) {
+  BillLines lines;
+  TRY(store.scan_charges(month, [&](std::span<const Charge> batch) {
+    for (const Charge& charge : batch) lines.try_emplace(charge.id.hash.high, charge);
+    return true;
+  }));
+  return lines;
+}
 
 Result<void> check_new_ledger(const std::string& path) {
   for (const std::string& name : {path, path + ".wal"}) {

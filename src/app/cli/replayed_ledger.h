@@ -1,8 +1,10 @@
 // The replayed month as a ledger of its own: what `replay --out` writes.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
+#include <unordered_map>
 
 #include "allocation/pricing/catalog.h"
 #include "config/config.h"
@@ -10,13 +12,21 @@
 #include "core/instant.h"
 #include "insight/what_if/what_if.h"
 #include "ledger/charge.h"
+#include "ledger/store.h"
 
 namespace pennyweight {
+
+// The month's bill lines with everything that the bill says, of which a replay keeps what costs
+// need; by the half of their ids that the lines of added nodes share with those they are copied
+// from.
+using BillLines = std::unordered_map<std::uint64_t, Charge>;
+Result<BillLines> read_bill_lines(Store& store, const std::string& month);
 
 struct ReplayedLedger {
   const std::string& path;
   const std::string& month;
   const what_if::ReplayedMonth& facts;
+  const BillLines& lines;
   const Catalog& catalog;
   unsigned threads;
   const Config& config;  // of the ledger that was replayed; policy and join rules are the same

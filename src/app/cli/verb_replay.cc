@@ -5,21 +5,22 @@
 #include <optional>
 #include <utility>
 
+#include "app/cli/replay_files.h"
 #include "app/cli/replayed_ledger.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
-#include "core/gpu/gpu_model.h"
+#include "core/files/file.h"
+#include "core/files/output_path.h"
 #include "core/try.h"
 #include "insight/queries/what_if_query.h"
 #include "insight/what_if/scenario_text.h"
+#include "server/api/what_if_report.h"
 
 namespace pennyweight {
 namespace {
 
 constexpr std::uint32_t kWaitErrorPercentsMax = 1'000'000;
-constexpr std::uint32_t kSeedsMax = 50;  // three replays each, with --demand-range
-constexpr std::uint32_t kDemandRangeMax = 90;
 
 struct ReplayOptions {
   std::string month;
@@ -31,14 +32,12 @@ struct ReplayOptions {
   std::string calibrate_lengths = "true";
   std::uint32_t error_max = 5;
   std::uint32_t wait_error_max = what_if::kWaitErrorPercentMax;
-  std::optional<std::uint32_t> fewest_nodes;  // minutes
-  std::string fewest_model;
-  std::uint32_t seeds = 1;
-  std::uint32_t demand_range = 0;
   std::string by = "team";
   std::string cost = "effective";
   std::optional<unsigned> threads;
-  std::string out;  // a ledger of the replayed month; empty: none
+  std::string out;     // a ledger of the replayed month; empty: none
+  std::string files;   // a folder of tables and charts; empty: none
+  std::string report;  // a PDF; empty: none
   TableOptions table;
 };
 
@@ -51,39 +50,60 @@ Result<WhatIfQuery> parse_query(const ReplayOptions& options, const Config& conf
   query.calibration_limits = TRY(what_if::parse_lengths(options.calibrate_lengths));
   query.error_percent_max = options.error_max;
   query.wait_error_percent_max = options.wait_error_max;
-  if (!options.fewest_model.empty() && find_gpu_model(options.fewest_model) == nullptr) {
-    return fail(ErrorCode::kBadValue,
-                fmt::format("--fewest-model '{}': no GPU model that is known; write it as the "
-                            "ledger does, such as H100-SXM5-80GB",
-                            options.fewest_model));
-  }
-  if (options.fewest_nodes) {
-    query.fleet_goal = {.wait_p95_max_us = std::int64_t{*options.fewest_nodes} * 60 * 1'000'000,
-                        .gpu_model = options.fewest_model};
-  }
-  query.seeds = options.seeds;
-  query.demand_range_percent = options.demand_range;
+  query.questions = TRY(what_if::parse_questions(options.scenario));
   query.by = options.by;
   query.cost = options.cost;
   query.threads = resolve_threads(options.threads, config);
   return query;
 }
 
+Result<void> write_files(const ReplayOptions& options, const WhatIfQuery& query,
+                         const WhatIfMonth& month, const what_if::WhatIf& result,
+                         const WhatIfTables& tables, Context& context) {
+  if (!options.files.empty()) {
+    const std::size_t files = TRY(write_replay_files(options.files, query, month, result, tables));
+    context.console.say(fmt::format("pennyweight: wrote {} files of tables and charts to {}", files,
+                                    options.files));
+  }
+  if (!options.report.empty()) {
+    const std::string bytes = TRY(api::what_if_report(month.month, month.cluster.text(),
+                                                      what_if::scenario_line(options.scenario),
+                                                      tables, context.config.invoice.font));
+    auto file = TRY(OutputFile::create(options.report));
+    TRY(file.write(bytes));
+    TRY(file.commit());
+    context.console.say("pennyweight: wrote " + options.report);
+  }
+  return {};
+}
+
 Result<ExitCode> run(const ReplayOptions& options, Context& context) {
   const Config& config = context.config;
-  if (!options.out.empty()) TRY(check_new_ledger(options.out));
   auto parsed = parse_query(options, config);
   if (!parsed) return as_usage_error(parsed.error());
+  if (!options.out.empty() && !options.scenario.new_teams.empty()) {
+    return usage_error(
+        "--out can't be combined with --new-team: a ledger knows teams by the labels of their "
+        "jobs, and those of a new team are not known");
+  }
+  if (!options.out.empty()) TRY(check_new_ledger(options.out));
+  if (!options.files.empty()) TRY(check_new_folder(options.files));
+  if (!options.report.empty()) TRY(check_may_be_replaced(options.report));
   WhatIfQuery query = *std::move(parsed);
   const auto catalog = TRY(load_catalog(config));
   std::optional<WhatIfMonth> month;
+  BillLines lines;  // for a ledger of the replayed month
   {
     const auto store = TRY(open_ledger(config));
     query.month = TRY(choose_month(options.month, *store));
     auto loaded = load_what_if_month(query, config.policy, config.join_rules, *store);
     if (!loaded) return as_usage_error(loaded.error());
     month = *std::move(loaded);
-    if (!options.out.empty()) TRY(check_booked_month(query.month, month->facts.charges));
+    if (!options.out.empty()) {
+      TRY(check_booked_month(query.month, month->facts.charges));
+      auto read = TRY(read_bill_lines(*store, query.month));
+      lines = std::move(read);
+    }
   }
   const what_if::WhatIf result =
       TRY(run_what_if(query, *month, config.policy, catalog, config.join_rules, nullptr));
@@ -91,6 +111,7 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
     TRY(write_replayed_ledger({.path = options.out,
                                .month = query.month,
                                .facts = result.month,
+                               .lines = lines,
                                .catalog = catalog,
                                .threads = query.threads,
                                .config = config,
@@ -101,9 +122,12 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
         options.out, query.month, month->cluster.text(), options.out));
   }
   const WhatIfTables tables = what_if_tables(query, *month, result);
+  TRY(write_files(options, query, *month, result, tables, context));
   std::vector<Table> about_jobs = {tables.calibration, tables.jobs};
   if (tables.range) about_jobs.push_back(*tables.range);
-  if (tables.fleets) about_jobs.push_back(*tables.fleets);
+  for (const auto* search : {&tables.fleets, &tables.tiers, &tables.mig}) {
+    if (*search) about_jobs.push_back(**search);
+  }
   about_jobs.push_back(tables.teams);
   if (options.table.format == "csv") {
     // Tables with different columns: one header each, and an empty line between them.
@@ -118,6 +142,65 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
   all.insert(all.end(), tables.costs.begin(), tables.costs.end());
   print_tables(all, options.table, context);
   return ExitCode::kDone;
+}
+
+// Who may hold what when, and jobs and nodes that come and go.
+void add_team_options(CLI::App& command, what_if::ScenarioTexts& texts) {
+  command.add_option("--quota", texts.quotas,
+                     "TEAM=GPUS of its own; it may borrow what other quotas leave unused, at most "
+                     "so many: nlp=16+8. Together teams hold at most the GPUs of all quotas");
+  command.add_option("--off-peak", texts.windows,
+                     "TEAM=FROM-TO in UTC: its jobs start in that part of the day only, such as "
+                     "nlp=20:00-06:00");
+  command
+      .add_option("--guard", texts.guard_min,
+                  "Minutes after which nobody overtakes a job that doesn't fit, with --blocked "
+                  "skip or backfill")
+      ->check(CLI::Range(1u, what_if::kMinutesMax));
+  command.add_option("--outage", texts.outages,
+                     "N@TIME/LENGTH: so many nodes are away, and which: "
+                     "4@2026-03-05T00:00:00Z/24h:model=H100-SXM5-80GB,pool=train");
+  command.add_option("--new-team", texts.new_teams,
+                     "NAME=TEAM@PERCENT%: a new team with so many percent of another one's jobs, "
+                     "such as acme=nlp@50%");
+  command.add_option("--repeat", texts.repeated,
+                     "TEAM=GPUSxLENGTH@DAY HH:MM in UTC: a job that comes each week or daily, such "
+                     "as 'nlp=8x24h@mon 02:00'");
+}
+
+// The searches of the cheapest mix of tiers and of the best MIG layout.
+void add_search_options(CLI::App& command, what_if::ScenarioTexts& texts) {
+  command
+      .add_option("--cheapest-tiers", texts.cheapest_tiers,
+                  "Search the cheapest mix of nodes on demand, spot and committed with which 95 % "
+                  "of jobs wait at most so many minutes, and print the mixes that were tried")
+      ->check(CLI::Range(0u, what_if::kMinutesMax));
+  command.add_option("--committed", texts.committed,
+                     "With --cheapest-tiers: what a commitment costs of the price on demand, such "
+                     "as 60%; none is bought if not given");
+  command.add_option("--spot-tier", texts.spot_tier,
+                     "With --cheapest-tiers: what spot nodes cost of the price on demand, and the "
+                     "share of them that is taken back each hour, such as 35%@2%; none are spot if "
+                     "not given. See --checkpoint, --replaced-after and --restart");
+  command.add_option("--tier-model", texts.tier_model,
+                     "With --cheapest-tiers: only nodes with this GPU model; all with GPUs if not "
+                     "given");
+  command.add_option(
+      "--tier-kept", texts.tier_kept_min,
+      fmt::format("With --cheapest-tiers: minutes for which an empty node is still paid for; {} "
+                  "if not given",
+                  what_if::kTierKeptMinutes));
+  command
+      .add_option("--best-mig", texts.best_mig,
+                  "Search the MIG layout, and the fewest nodes cut so, with which 95 % of the jobs "
+                  "of --slice, and of all jobs, wait at most so many minutes")
+      ->check(CLI::Range(0u, what_if::kMinutesMax));
+  command.add_option("--mig-model", texts.mig_model,
+                     "With --best-mig: the GPU model that is cut; the only one if not given");
+  command.add_option(
+      "--tries", texts.tries,
+      fmt::format("Replays that --cheapest-tiers and --best-mig make at most; {} if not given",
+                  what_if::kTries));
 }
 
 }  // namespace
@@ -166,7 +249,7 @@ Verb declare_replay(CLI::App& app) {
                       "TEAM=PERCENT%, or PERCENT% for all teams");
   command->add_option("--price", options->scenario.prices,
                       "MODEL=PERCENT% of the nodes' price, or PERCENT% for all nodes");
-  CLI::Option* spot = command->add_option(
+  command->add_option(
       "--spot", options->scenario.spot,
       "MODEL=PERCENT% or PERCENT% of the nodes are taken back each hour; jobs go on "
       "elsewhere from their last checkpoint. Give their price with --price");
@@ -175,7 +258,6 @@ Verb declare_replay(CLI::App& app) {
           "--replaced-after", options->scenario.replaced_min,
           fmt::format("Minutes until a node that was taken back is replaced; {} if not given",
                       what_if::kReplacedMinutes))
-      ->needs(spot)
       ->check(CLI::Range(0u, what_if::kMinutesMax));
   command
       ->add_option(
@@ -183,7 +265,6 @@ Verb declare_replay(CLI::App& app) {
           fmt::format("Minutes of work between checkpoints; 0: none, a job begins anew; {} if "
                       "not given",
                       what_if::kCheckpointMinutes))
-      ->needs(spot)
       ->check(CLI::Range(0u, what_if::kMinutesMax));
   command->add_flag("--any-model", options->scenario.any_model,
                     "A job may run on any GPU model, at the speed it had");
@@ -193,7 +274,8 @@ Verb declare_replay(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--slice", options->scenario.slices,
                       "TEAM=PROFILE or PROFILE for all, such as nlp=1g.5gb@120%: jobs of one GPU "
-                      "get a MIG instance, and take 120 % of their time");
+                      "get a MIG instance, and take 120 % of their time; nlp=25%@130%: a part of a "
+                      "shared GPU");
   command
       ->add_option("--calibrate-scheduler", options->calibrate_order,
                    "The scheduling that really ran")
@@ -217,28 +299,34 @@ Verb declare_replay(CLI::App& app) {
       ->capture_default_str();
   CLI::Option* fewest =
       command
-          ->add_option("--fewest-nodes", options->fewest_nodes,
+          ->add_option("--fewest-nodes", options->scenario.fewest_nodes,
                        "Search the fewest nodes with which 95 % of jobs wait at most so many "
                        "minutes, and print the fleets that were tried")
           ->check(CLI::Range(0u, what_if::kMinutesMax));
   command
-      ->add_option("--fewest-model", options->fewest_model,
+      ->add_option("--fewest-model", options->scenario.fewest_model,
                    "Only nodes with this GPU model may go or come")
       ->needs(fewest);
+  add_team_options(*command, options->scenario);
+  add_search_options(*command, options->scenario);
   command
-      ->add_option("--seeds", options->seeds,
+      ->add_option("--seeds", options->scenario.seeds,
                    "Replay the scenario under so many seeds, from --seed on, and print the range")
-      ->check(CLI::Range(1u, kSeedsMax))
+      ->check(CLI::Range(1u, what_if::kSeedsMax))
       ->capture_default_str();
   command
-      ->add_option("--demand-range", options->demand_range,
+      ->add_option("--demand-range", options->scenario.demand_range,
                    "Replay it also with so many percent less and more demand, and print the range")
-      ->check(CLI::Range(1u, kDemandRangeMax));
+      ->check(CLI::Range(1u, what_if::kDemandRangeMax));
   command->add_option("--by", options->by, "A dimension of the policy; its values are the teams")
       ->capture_default_str();
   command->add_option("--out", options->out,
                       "Also write the replayed month as a ledger of its own, allocated, to this "
                       "new file; read it with --store");
+  command->add_option("--files", options->files,
+                      "Also write every table as CSV and Parquet, single jobs and nodes among "
+                      "them, and charts as SVG, to this new folder");
+  command->add_option("--report", options->report, "Also write the tables as a PDF to this file");
   add_cost_option(*command, options->cost);
   add_threads_option(*command, options->threads);
   add_table_options(*command, options->table);

@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include "core/gpu/gpu_model.h"
 #include "core/try.h"
+#include "insight/queries/replayed_runs.h"
 #include "reporting/number_format.h"
 
 namespace pennyweight {
@@ -157,6 +159,23 @@ Table team_table(const what_if::WhatIf& result, const std::string& by, const std
          duration_text(was.completion.mean), duration_text(would_be.completion.mean),
          thousandths_text(was.stretch_milli), thousandths_text(would_be.stretch_milli)});
   }
+  std::vector<std::pair<std::int64_t, std::string>> longer;  // by how much, who
+  for (const auto& [team, pair] : teams) {
+    const std::int64_t more = pair.second.wait.p95 - pair.first.wait.p95;
+    if (more != 0) longer.emplace_back(more, team.empty() ? "(none)" : team);
+  }
+  std::ranges::stable_sort(longer, std::ranges::greater(),
+                           &std::pair<std::int64_t, std::string>::first);
+  const auto tell = [&](const auto& entry) {
+    table.notes.push_back(fmt::format("95 % of the jobs of {} wait at most {} {}.", entry.second,
+                                      duration_text(entry.first < 0 ? -entry.first : entry.first),
+                                      entry.first < 0 ? "less" : "longer"));
+  };
+  constexpr std::size_t kTold = 3;
+  for (std::size_t i = 0; i < std::min(kTold, longer.size()) && longer[i].first > 0; ++i) {
+    tell(longer[i]);
+  }
+  if (!longer.empty() && longer.back().first < 0) tell(longer.back());
   table.notes.push_back("Each first column is the replay of what really ran.");
   table.notes.push_back(
       "Stretch: how many times as long the jobs took, from submission to end, as they would have "
@@ -291,10 +310,13 @@ Table range_table(const WhatIfQuery& query, const what_if::WhatIf& result,
   const std::uint64_t first = query.scenario.scheduling.seed;
   table.notes.push_back(fmt::format(
       "Of {} replays: {}{}{}. The bill is the same in each, since the nodes are.", all.size(),
-      query.seeds > 1 ? fmt::format("seeds {} to {}", first, first + query.seeds - 1) : "",
-      query.seeds > 1 && query.demand_range_percent > 0 ? ", " : "",
-      query.demand_range_percent > 0
-          ? fmt::format("demand as given and {} % below and above it", query.demand_range_percent)
+      query.questions.seeds > 1
+          ? fmt::format("seeds {} to {}", first, first + query.questions.seeds - 1)
+          : "",
+      query.questions.seeds > 1 && query.questions.demand_range_percent > 0 ? ", " : "",
+      query.questions.demand_range_percent > 0
+          ? fmt::format("demand as given and {} % below and above it",
+                        query.questions.demand_range_percent)
           : ""));
   table.notes.push_back("These are what was replayed, not bounds: a month may fall outside them.");
   return table;
@@ -329,8 +351,8 @@ Table fleet_table(const WhatIfQuery& query, const what_if::WhatIf& result,
                           replayed_hours_text(point.figures.unfinished), bill_text(point.bill),
                           std::string(point.is_enough ? "yes" : "no")});
   }
-  const std::string goal =
-      fmt::format("95 % of jobs wait at most {}", duration_text(query.fleet_goal->wait_p95_max_us));
+  const std::string goal = fmt::format("95 % of jobs wait at most {}",
+                                       duration_text(query.questions.fleet->wait_p95_max_us));
   const auto found = std::find_if(result.fleets.begin(), result.fleets.end(),
                                   [](const what_if::FleetPoint& each) { return each.is_enough; });
   table.notes.push_back(
@@ -344,15 +366,120 @@ Table fleet_table(const WhatIfQuery& query, const what_if::WhatIf& result,
   return table;
 }
 
+std::string yes_or_no(bool is_so) { return is_so ? "yes" : "no"; }
+
+std::string replays_text(std::size_t count) {
+  return counted(static_cast<std::uint64_t>(count), "replay");
+}
+
+// The mixes of tiers that were tried, cheapest first, and what the search found.
+Table tier_table(const WhatIfQuery& query, const what_if::TierAnswer& answer,
+                 const std::string& title) {
+  const what_if::TierGoal& goal = *query.questions.tiers;
+  const auto money = [&](Int128 ticks) { return Money::from_ticks(ticks, answer.currency); };
+  Table table;
+  table.title = title + ", tiers";
+  table.currency = answer.currency;
+  table.columns = {{"nodes", "nodes", ColumnKind::kCount},
+                   {"on_demand", "on demand", ColumnKind::kCount},
+                   {"spot", "spot", ColumnKind::kCount},
+                   {"committed", "committed", ColumnKind::kCount},
+                   {"wait_p95", "wait, p95", ColumnKind::kText},
+                   {"interruptions", "interruptions", ColumnKind::kCount},
+                   {"unfinished", "GPU-hours unfinished", ColumnKind::kText},
+                   {"committed_cost", "committed cost", ColumnKind::kMoney},
+                   {"on_demand_cost", "on-demand cost", ColumnKind::kMoney},
+                   {"spot_cost", "spot cost", ColumnKind::kMoney},
+                   {"cost", "cost", ColumnKind::kMoney},
+                   {"enough", "enough", ColumnKind::kText},
+                   {"frontier", "frontier", ColumnKind::kText}};
+  for (const what_if::TierPoint& point : answer.points) {
+    table.rows.push_back({std::uint64_t{point.nodes}, std::uint64_t{point.nodes - point.spot},
+                          std::uint64_t{point.spot}, std::uint64_t{point.committed},
+                          exact_duration_text(point.wait_p95_us), point.interruptions,
+                          replayed_hours_text(point.unfinished), money(point.committed_cost),
+                          money(point.on_demand_cost), money(point.spot_cost), money(point.cost()),
+                          yes_or_no(point.is_enough), yes_or_no(point.is_on_frontier)});
+  }
+  const std::string wanted =
+      fmt::format("95 % of jobs wait at most {}", duration_text(goal.wait_p95_max_us));
+  const auto best = std::ranges::find_if(answer.points, &what_if::TierPoint::is_enough);
+  const auto amount = [&](Int128 ticks) {
+    return fmt::format("{} {}", format_rounded(money(ticks).amount(), 2, Thousands::kSeparated),
+                       answer.currency.text());
+  };
+  table.notes.push_back(
+      best == answer.points.end()
+          ? fmt::format("No mix that was tried is enough: {} in none.", wanted)
+          : fmt::format("Cheapest of those that are enough ({}): up to {}, {} of them spot, with a "
+                        "commitment worth {}, for {}. All {} on demand and all the time cost {}.",
+                        wanted, counted(std::uint64_t{best->nodes}, "node"), best->spot,
+                        counted(std::uint64_t{best->committed}, "node"), amount(best->cost()),
+                        counted(answer.nodes, "node"), amount(answer.price)));
+  table.notes.push_back(fmt::format(
+      "{}, at most {}. Frontier: no other mix that was tried costs less and waits no longer, or "
+      "costs as much and waits less.",
+      replays_text(answer.points.size()), goal.tries_max));
+  table.notes.push_back(fmt::format(
+      "What the bill charges for a node counts as its price on demand. On-demand and spot nodes "
+      "are paid for while a job holds something of them and {} afterwards; committed capacity is "
+      "paid for all the time, and covers what runs on demand. Starting a node takes no time here.",
+      duration_text(goal.prices.kept_us)));
+  return table;
+}
+
+// The layouts that were tried, cheapest first, and what the search found.
+Table mig_table(const WhatIfQuery& query, const what_if::MigAnswer& answer,
+                const std::string& title) {
+  const what_if::MigGoal& goal = *query.questions.mig;
+  Table table;
+  table.title = title + ", MIG layouts";
+  table.currency = answer.currency;
+  table.columns = {{"layout", "layout of each GPU", ColumnKind::kText},
+                   {"nodes", "nodes cut", ColumnKind::kCount},
+                   {"instances", "instances", ColumnKind::kCount},
+                   {"wait_p95_moved", "wait on instances, p95", ColumnKind::kText},
+                   {"wait_p95", "wait of all, p95", ColumnKind::kText},
+                   {"never_start", "never start", ColumnKind::kCount},
+                   {"cost", "cost of nodes cut", ColumnKind::kMoney},
+                   {"enough", "enough", ColumnKind::kText},
+                   {"frontier", "frontier", ColumnKind::kText}};
+  for (const what_if::MigPoint& point : answer.found.points) {
+    table.rows.push_back({point.layout, std::uint64_t{point.nodes}, point.instances,
+                          exact_duration_text(point.moved_p95_us),
+                          exact_duration_text(point.all_p95_us), point.never_start,
+                          Money::from_ticks(point.cost, answer.currency),
+                          yes_or_no(point.is_enough), yes_or_no(point.is_on_frontier)});
+  }
+  const std::string wanted = fmt::format("95 % of jobs, and of those on instances, wait at most {}",
+                                         duration_text(goal.wait_p95_max_us));
+  const auto best = std::ranges::find_if(answer.found.points, &what_if::MigPoint::is_enough);
+  table.notes.push_back(
+      best == answer.found.points.end()
+          ? fmt::format("No layout that was tried is enough: {} with none.", wanted)
+          : fmt::format("{} on {} of {} is enough for the {} that move: {}.", best->layout,
+                        counted(std::uint64_t{best->nodes}, "node"), counted(answer.nodes, "node"),
+                        counted(answer.jobs, "job"), wanted));
+  table.notes.push_back(fmt::format(
+      "{}, at most {}; {} of the {} of {} that hold these jobs, each of them full. Frontier: no "
+      "other one that was tried costs less and waits no longer, or costs as much and waits less.",
+      replays_text(answer.found.points.size()), goal.tries_max, answer.found.layouts_tried,
+      counted(answer.found.layouts, "layout"), answer.gpu_model));
+  table.notes.push_back(
+      "Nodes that are cut have one layout on every GPU, all the time, and are there for the jobs "
+      "that move alone; the others stay whole. CPUs and memory of cut nodes limit nobody here.");
+  return table;
+}
+
 std::vector<what_if::Variation> variations_of(const WhatIfQuery& query) {
   std::vector<std::uint32_t> demands = {100};
-  if (query.demand_range_percent > 0) {
-    demands.push_back(100 - query.demand_range_percent);
-    demands.push_back(100 + query.demand_range_percent);
+  if (query.questions.demand_range_percent > 0) {
+    demands.push_back(100 - query.questions.demand_range_percent);
+    demands.push_back(100 + query.questions.demand_range_percent);
   }
   std::vector<what_if::Variation> variations;
   const std::uint64_t first = query.scenario.scheduling.seed;
-  for (std::uint32_t n = 0; n < query.seeds; ++n) {
+  for (std::uint32_t n = 0; n < query.questions.seeds; ++n) {
     for (const std::uint32_t demand : demands) {
       if (n == 0 && demand == 100) continue;  // the scenario itself
       variations.push_back({.seed = first + n, .demand_percent = demand});
@@ -365,11 +492,66 @@ std::vector<what_if::Variation> variations_of(const WhatIfQuery& query) {
 Result<void> check_seeds(const WhatIfQuery& query) {
   const bool draws = query.scenario.scheduling.placement == replay::PlacementRule::kRandom ||
                      query.scenario.spot.reclaimed_per_hour > 0;
-  if (query.seeds <= 1 || draws) return {};
+  if (query.questions.seeds <= 1 || draws) return {};
   return fail(ErrorCode::kConfig,
               fmt::format("{} seeds change nothing: only spot capacity and the placement 'random' "
                           "are drawn. Give a range of demand instead (--demand-range 10)",
-                          query.seeds));
+                          query.questions.seeds));
+}
+
+// By how much a figure changed: "-20.0 %"; nothing where there was none of it.
+std::optional<std::string> change_text(Int128 was, Int128 is) {
+  if (was <= 0 || is < 0) return std::nullopt;
+  const Int128 change = is - was;
+  const Int128 size = change < 0 ? -change : change;
+  // Amounts are far below 2^117 ticks, so that a thousand times one fits.
+  const auto tenths = static_cast<std::uint64_t>((size * 1000 + was / 2) / was);
+  return fmt::format("{}{}.{} %", change < 0 ? "-" : "+", tenths / 10, tenths % 10);
+}
+
+struct CostChange {
+  std::string key;
+  Money was, would_be;
+  Int128 size() const {
+    const Int128 change = would_be.ticks() - was.ticks();
+    return change < 0 ? -change : change;
+  }
+};
+
+// Who pays less or more, and whether it is for fewer GPU-hours or for cheaper ones: those whose
+// cost changes most.
+std::vector<std::string> explain_costs(const what_if::WhatIf& result,
+                                       std::vector<CostChange> changes) {
+  constexpr std::size_t kExplained = 3;
+  std::ranges::stable_sort(changes, std::ranges::greater(), &CostChange::size);
+  const auto held_by = [](const what_if::FiguresByTeam& teams, const std::string& key) {
+    const auto team = teams.find(key == "(none)" ? "" : key);
+    return team == teams.end() ? Int128{0} : team->second.held;
+  };
+  std::vector<std::string> notes;
+  for (const CostChange& change : changes) {
+    if (change.size() == 0 || notes.size() == kExplained) break;
+    const Money difference = change.would_be - change.was;
+    const Money size = difference.is_negative() ? -difference : difference;
+    std::string note = fmt::format(
+        "{} pays {} {} {}", change.key, format_rounded(size.amount(), 2, Thousands::kSeparated),
+        size.currency().text(), difference.is_negative() ? "less" : "more");
+    const Int128 held_was = held_by(result.teams_calibrated, change.key);
+    const Int128 held_is = held_by(result.teams_would_be, change.key);
+    const auto held = change_text(held_was, held_is);
+    // Per GPU-hour: cost and hours in units small enough to be multiplied.
+    constexpr Int128 kNano = 1'000'000'000;
+    constexpr Int128 kGpuSecond = Int128{1000} * 1'000'000;
+    const Int128 seconds_was = held_was / kGpuSecond;
+    const Int128 seconds_is = held_is / kGpuSecond;
+    const auto each = seconds_is == 0 ? std::nullopt
+                                      : change_text(change.was.ticks() / kNano * seconds_is,
+                                                    change.would_be.ticks() / kNano * seconds_was);
+    if (held) note += fmt::format("; GPU-hours held: {}", *held);
+    if (each) note += fmt::format("; cost of each: {}", *each);
+    notes.push_back(note + ".");
+  }
+  return notes;
 }
 
 // One table per currency.
@@ -406,12 +588,15 @@ std::vector<Table> cost_tables(const what_if::WhatIf& result, const std::string&
                      {"what_if", "what if", ColumnKind::kMoney},
                      {"difference", "difference", ColumnKind::kMoney}};
     Pair total{Money::zero(currency), Money::zero(currency)};
+    std::vector<CostChange> changes;
     for (const auto& [key, pair] : rows) {
+      if (!key.first) changes.push_back({key.second, pair.was, pair.would_be});
       table.rows.push_back({key.second, pair.was, pair.would_be, pair.would_be - pair.was});
       total.was += pair.was;
       total.would_be += pair.would_be;
     }
     table.total = Row{"total", total.was, total.would_be, total.would_be - total.was};
+    table.notes = explain_costs(result, std::move(changes));
     table.notes.push_back(
         "Divided by what was requested on both sides, since a replay has no telemetry.");
     tables.push_back(std::move(table));
@@ -558,7 +743,7 @@ Result<what_if::WhatIf> run_what_if(const WhatIfQuery& query, const WhatIfMonth&
                            .policy = policy,
                            .scenario = query.scenario,
                            .variations = variations_of(query),
-                           .fleet_goal = query.fleet_goal,
+                           .questions = query.questions,
                            .calibration = query.calibration,
                            .calibration_limits = query.calibration_limits,
                            .error_percent_max = query.error_percent_max,
@@ -569,19 +754,38 @@ Result<what_if::WhatIf> run_what_if(const WhatIfQuery& query, const WhatIfMonth&
                            .progress = progress});
 }
 
+std::vector<std::pair<std::string_view, const Table*>> named_tables(const WhatIfTables& tables) {
+  std::vector<std::pair<std::string_view, const Table*>> named = {
+      {"calibration", &tables.calibration}, {"jobs", &tables.jobs}};
+  for (const auto& [name, table] :
+       {std::pair{"range", &tables.range}, std::pair{"fleets", &tables.fleets},
+        std::pair{"tiers", &tables.tiers}, std::pair{"mig", &tables.mig}}) {
+    if (*table) named.emplace_back(name, &**table);
+  }
+  named.emplace_back("teams", &tables.teams);
+  named.emplace_back("moments", &tables.moments);
+  named.emplace_back("waits", &tables.waits);
+  named.emplace_back("gantt", &tables.gantt);
+  return named;
+}
+
 WhatIfTables what_if_tables(const WhatIfQuery& query, const WhatIfMonth& month,
                             const what_if::WhatIf& result) {
   const std::string title = fmt::format("{} of cluster {}", month.month, month.cluster.text());
-  return {.calibration = calibration_table(result, title),
-          .jobs = job_table(result, title),
-          .range = result.varied.empty() ? std::nullopt
-                                         : std::optional(range_table(query, result, title)),
-          .fleets = result.fleets.empty() ? std::nullopt
-                                          : std::optional(fleet_table(query, result, title)),
-          .teams = team_table(result, query.by, title),
-          .costs = cost_tables(result, query.by, title + ", " + query.cost),
-          .moments = moment_table(month, result, title),
-          .waits = wait_table(result, title)};
+  return {
+      .calibration = calibration_table(result, title),
+      .jobs = job_table(result, title),
+      .range =
+          result.varied.empty() ? std::nullopt : std::optional(range_table(query, result, title)),
+      .fleets =
+          result.fleets.empty() ? std::nullopt : std::optional(fleet_table(query, result, title)),
+      .tiers = result.tiers ? std::optional(tier_table(query, *result.tiers, title)) : std::nullopt,
+      .mig = result.mig ? std::optional(mig_table(query, *result.mig, title)) : std::nullopt,
+      .teams = team_table(result, query.by, title),
+      .costs = cost_tables(result, query.by, title + ", " + query.cost),
+      .moments = moment_table(month, result, title),
+      .waits = wait_table(result, title),
+      .gantt = gantt_table(query, month, result, kGanttRows)};
 }
 
 }  // namespace pennyweight

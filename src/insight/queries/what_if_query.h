@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "allocation/policy/policy.h"
@@ -25,11 +27,9 @@ struct WhatIfQuery {
   std::string month;
   std::string cluster = {};  // may be empty where the month has one
   what_if::Scenario scenario;
-  std::optional<what_if::FleetGoal> fleet_goal = {};
-  std::uint32_t seeds = 1;                 // how often it is replayed, from its seed on
-  std::uint32_t demand_range_percent = 0;  // and with so much less and more demand
-  replay::Scheduling calibration;          // the scheduling that really ran
-  bool calibration_limits = false;         // it knew time limits, and no lengths
+  what_if::Questions questions = {};
+  replay::Scheduling calibration;   // the scheduling that really ran
+  bool calibration_limits = false;  // it knew time limits, and no lengths
   std::uint32_t error_percent_max = 5;
   std::uint32_t wait_error_percent_max = what_if::kWaitErrorPercentMax;
   std::string by = "team";  // a dimension of the policy
@@ -71,11 +71,17 @@ struct WhatIfTables {
   Table jobs;
   std::optional<Table> range;   // where the query asks for several replays
   std::optional<Table> fleets;  // where it asks for the fewest nodes
+  std::optional<Table> tiers;   // where it asks for the cheapest mix of tiers
+  std::optional<Table> mig;     // where it asks for the best MIG layout
   Table teams;
   std::vector<Table> costs;  // one a currency
   Table moments;             // jobs waiting and GPUs held over time
   Table waits;               // by percentile
+  Table gantt;               // what the first nodes held when; see replayed_runs.h
 };
+// Those that are there but the costs, by name: "calibration", "jobs", "range", ….
+std::vector<std::pair<std::string_view, const Table*>> named_tables(const WhatIfTables& tables);
+
 WhatIfTables what_if_tables(const WhatIfQuery& query, const WhatIfMonth& month,
                             const what_if::WhatIf& result);
 

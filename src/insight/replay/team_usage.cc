@@ -24,7 +24,7 @@ TeamUsage::TeamUsage(std::span<const Job> jobs, std::span<const Machine> machine
       step_us_(std::max<std::int64_t>(1, scheduling.half_life_us / 64)),
       next_step_us_(step_us_) {
   for (const Machine& machine : machines) {
-    gpus_ += std::uint64_t{1000} * machine.gpus;
+    gpus_ += UInt128{1000} * machine.gpus;
     cpus_ += machine.cpu_milli;
     memory_ += machine.memory_mib;
   }

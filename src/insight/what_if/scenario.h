@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,11 +39,37 @@ struct SpotChange {
   std::uint64_t seed = 1;
 };
 
-// Jobs of a team (empty: everybody) that hold one whole GPU get a MIG instance of it instead, where
-// the GPUs that they may run on can be cut so.
+// Nodes that are away for a time; those with the first names. Empty selectors: any.
+struct OutageChange {
+  std::uint32_t nodes = 0;
+  std::int64_t begin_ms = 0;  // of Unix time
+  std::int64_t length_us = 0;
+  std::string pool = {};
+  std::string gpu_model = {};
+};
+
+// A team that is not there yet, with jobs as another one has them, in percent of theirs.
+struct NewTeam {
+  std::string name;
+  std::string like;
+  std::uint32_t percent = 100;
+};
+
+// A job of a team that comes again: each week, or each day.
+struct RepeatedJob {
+  std::string team;
+  std::uint32_t gpus = 0;
+  std::int64_t work_us = 0;
+  std::optional<std::uint32_t> weekday = {};  // 0: Monday; nothing: each day
+  std::uint32_t minute = 0;                   // of the day, in UTC
+};
+
+// Jobs of a team (empty: everybody) that hold one whole GPU get a part of it instead: a MIG
+// instance, where the GPUs that they may run on can be cut so, or a percentage, as time-slicing and
+// MPS share a GPU.
 struct SliceChange {
   std::string team = {};
-  std::string profile;               // "1g.5gb"
+  std::string profile;               // "1g.5gb", "25%"
   std::uint32_t time_percent = 100;  // how long such a job takes then, of what it took
 };
 
@@ -58,6 +85,9 @@ struct Scenario {
   std::vector<PriceChange> prices;
   std::vector<SliceChange> slices;
   SpotChange spot;
+  std::vector<OutageChange> outages;
+  std::vector<NewTeam> new_teams;
+  std::vector<RepeatedJob> repeated;
   std::int64_t restart_us = 0;  // what an interruption costs a job
   bool uses_limits = false;     // the scheduler knows time limits, and no lengths
   bool any_model = false;       // a job may run on any GPU model, not only on that which it had

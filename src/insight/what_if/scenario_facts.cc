@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <set>
+#include <string_view>
+#include <system_error>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -314,7 +317,103 @@ class CopyNames {
 
 }  // namespace
 
-Result<void> change_demand(ReplayWorld& world, const Scenario& scenario,
+namespace {
+
+Result<void> check_job_count(std::size_t count, std::size_t were, const std::string& what) {
+  if (count <= kReplayJobsMax || count <= were) return {};
+  return fail(ErrorCode::kLimit,
+              fmt::format("{} would make {} jobs of {}; a scenario has at most {}. Choose a "
+                          "smaller one",
+                          what, count, were, kReplayJobsMax));
+}
+
+// A team that is not there gets copies of another one's jobs, at the times of these.
+Result<void> add_team(ReplayWorld& world, const NewTeam& team) {
+  if (std::ranges::any_of(world.jobs,
+                          [&](const replay::Job& job) { return job.team == team.name; })) {
+    return fail(
+        ErrorCode::kConfig,
+        fmt::format("the team '{}' has jobs already; change its demand instead", team.name));
+  }
+  const DemandChange share{.team = team.like, .percent = team.percent};
+  const std::vector<std::uint32_t> times = times_of_jobs(world, share);
+  CopyNames names(world);
+  const std::size_t were = world.jobs.size();
+  std::size_t count = were;
+  for (std::size_t i = 0; i < were; ++i) {
+    if (world.jobs[i].team == team.like) count += times[i];
+  }
+  if (count == were) {
+    return fail(
+        ErrorCode::kConfig,
+        fmt::format("no job has the team '{}', so a new team like it has none either", team.like));
+  }
+  TRY(check_job_count(count, were, fmt::format("new-team {}", team.name)));
+  world.jobs.reserve(count);
+  world.origins.reserve(count);
+  for (std::size_t i = 0; i < were; ++i) {
+    if (world.jobs[i].team != team.like) continue;
+    for (std::uint32_t n = 0; n < times[i]; ++n) {
+      replay::Job job = world.jobs[i];
+      job.name = names.next(world.origins[i]);
+      job.team = team.name;
+      world.jobs.push_back(std::move(job));
+      world.origins.push_back(world.origins[i]);
+    }
+  }
+  return {};
+}
+
+// 0: Monday. The Unix epoch was a Thursday.
+std::uint32_t weekday_of(std::int64_t day) {
+  return static_cast<std::uint32_t>(((day + 3) % 7 + 7) % 7);
+}
+
+// What the team's first job holds besides GPUs, it holds too.
+Result<void> add_repeated(ReplayWorld& world, const RepeatedJob& repeated) {
+  const auto model = std::ranges::find_if(
+      world.jobs, [&](const replay::Job& job) { return job.team == repeated.team; });
+  if (model == world.jobs.end()) {
+    return fail(ErrorCode::kConfig,
+                fmt::format("no job has the team '{}', so there is none to take labels from for a "
+                            "repeated job",
+                            repeated.team));
+  }
+  constexpr std::int64_t kDayMs = std::int64_t{24} * 3600 * 1000;
+  JobOrigin origin = world.origins[static_cast<std::size_t>(model - world.jobs.begin())];
+  origin.waited_us.reset();
+  origin.before_us = 0;
+  std::unordered_set<std::string> taken;
+  for (const replay::Job& job : world.jobs) taken.insert(job.name);
+  const std::int64_t begin_ms = world.period.begin().time_since_epoch().count();
+  const std::int64_t end_ms = world.period.end().time_since_epoch().count();
+  std::uint32_t number = 0;
+  bool is_any = false;
+  for (std::int64_t day = begin_ms / kDayMs - 1; day * kDayMs < end_ms; ++day) {
+    if (repeated.weekday && weekday_of(day) != *repeated.weekday) continue;
+    const std::int64_t at_ms = day * kDayMs + std::int64_t{repeated.minute} * 60'000;
+    if (at_ms < begin_ms || at_ms >= end_ms) continue;
+    replay::Job job;
+    do {
+      job.name = fmt::format("{}-repeat-{}", repeated.team, ++number);
+    } while (taken.contains(job.name));
+    taken.insert(job.name);
+    job.team = repeated.team;
+    job.submit_us = (at_ms - begin_ms) * 1000;
+    job.work_us = repeated.work_us;
+    job.request.gpus = repeated.gpus;
+    world.jobs.push_back(std::move(job));
+    world.origins.push_back(origin);
+    is_any = true;
+  }
+  if (is_any) return check_job_count(world.jobs.size(), 0, "repeat");
+  return fail(ErrorCode::kConfig,
+              fmt::format("no such day of the period has the repeated job of '{}', so it changes "
+                          "nothing",
+                          repeated.team));
+}
+
+Result<void> multiply_jobs(ReplayWorld& world, const Scenario& scenario,
                            const StopCheck& is_stopped) {
   if (scenario.demand.empty()) return {};
   CopyNames names(world);
@@ -347,6 +446,15 @@ Result<void> change_demand(ReplayWorld& world, const Scenario& scenario,
   return {};
 }
 
+}  // namespace
+
+Result<void> change_demand(ReplayWorld& world, const Scenario& scenario,
+                           const StopCheck& is_stopped) {
+  for (const NewTeam& team : scenario.new_teams) TRY(add_team(world, team));
+  for (const RepeatedJob& repeated : scenario.repeated) TRY(add_repeated(world, repeated));
+  return multiply_jobs(world, scenario, is_stopped);
+}
+
 Result<void> check_horizon(const ReplayWorld& world) {
   constexpr Int128 kLongest = std::numeric_limits<std::int64_t>::max() / 2;
   Int128 total = 0;
@@ -369,10 +477,25 @@ namespace {
 // that no such machine has.
 using ModelsByNumber = std::vector<std::optional<const GpuModel*>>;
 
+// "25%", 1 to 99: a part of any GPU.
+std::optional<std::uint32_t> percent_of_gpu(std::string_view profile) {
+  if (!profile.ends_with('%')) return std::nullopt;
+  profile.remove_suffix(1);
+  std::uint32_t percent = 0;
+  const auto [end, problem] =
+      std::from_chars(profile.data(), profile.data() + profile.size(), percent);
+  if (problem != std::errc() || end != profile.data() + profile.size()) return std::nullopt;
+  return percent >= 1 && percent <= 99 ? std::optional(percent) : std::nullopt;
+}
+
 // The share of a profile on every model that the job may run on; nothing where one lacks it, or
 // they differ.
 std::optional<MigShare> slice_of(const replay::Job& job, const std::string& profile,
                                  const ModelsByNumber& models) {
+  if (const auto percent = percent_of_gpu(profile)) {
+    const auto part = CardShare::of(*percent, 100);
+    return part ? std::optional(MigShare{.compute = *part, .memory = *part}) : std::nullopt;
+  }
   std::optional<MigShare> share;
   for (std::size_t i = 0; i < models.size(); ++i) {
     if (!models[i]) continue;

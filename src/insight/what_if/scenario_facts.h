@@ -31,9 +31,9 @@ struct ScenarioFacts {
 Result<ScenarioFacts> change_fleet(const ClusterMonth& month, const Interval& period,
                                    const Scenario& scenario, const StopCheck& is_stopped = {});
 
-// The jobs of the world times the scenario's demand; ReplayWorld::origins follow. Copies of job "a"
-// are "a~2", "a~3", over all changes. kLimit, before any copy is made, where there would be over
-// kReplayJobsMax.
+// The jobs of new teams and repeated jobs, and then all times the scenario's demand;
+// ReplayWorld::origins follow. Copies of job "a" are "a~2", "a~3", over all changes. kLimit, before
+// any copy is made, where there would be over kReplayJobsMax.
 Result<void> change_demand(ReplayWorld& world, const Scenario& scenario,
                            const StopCheck& is_stopped = {});
 

@@ -8,9 +8,11 @@
 #include <map>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "core/ascii.h"
 #include "core/gpu/gpu_model.h"
+#include "core/instant.h"
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "insight/replay/spot.h"
@@ -27,6 +29,34 @@ std::optional<Number> parse_number(std::string_view text) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
+}
+
+// "2%", "0.5%": percent from 0.0001 to 100, in millionths.
+std::optional<std::uint32_t> parse_hourly_share(std::string number) {
+  constexpr std::size_t kDecimals = 4;
+  if (!number.ends_with('%')) return std::nullopt;
+  number.pop_back();
+  const std::size_t point = number.find('.');
+  std::string decimals = point == std::string::npos ? "" : number.substr(point + 1);
+  if (point != std::string::npos && (decimals.empty() || decimals.size() > kDecimals)) {
+    return std::nullopt;
+  }
+  decimals.resize(kDecimals, '0');
+  const auto whole = parse_number<std::uint32_t>(std::string_view(number).substr(0, point));
+  const auto rest = parse_number<std::uint32_t>(decimals);
+  if (!whole || !rest || *whole > 100) return std::nullopt;
+  const std::uint32_t share = *whole * 10'000 + *rest;
+  if (share == 0 || share > replay::kReclaimParts) return std::nullopt;
+  return share;
+}
+
+// "60%", up to 100 %.
+std::optional<std::uint32_t> parse_percent_of_price(std::string_view text) {
+  if (!text.ends_with('%')) return std::nullopt;
+  text.remove_suffix(1);
+  const auto percent = parse_number<std::uint32_t>(text);
+  if (!percent || *percent > 100) return std::nullopt;
+  return percent;
 }
 
 class ScenarioReader {
@@ -48,11 +78,13 @@ class ScenarioReader {
     }
     scenario.scheduling.depth = texts_.depth;
     scenario.scheduling.seed = texts_.seed;
-    if (texts_.restart_s && !texts_.preempts && texts_.spot.empty()) {
+    const bool has_spot =
+        !texts_.spot.empty() || !texts_.spot_tier.empty() || !texts_.outages.empty();
+    if (texts_.restart_s && !texts_.preempts && !has_spot) {
       return fail(
           ErrorCode::kBadValue,
-          fmt::format("{0}restart is what an interruption costs; give {0}preempt or {0}spot "
-                      "too",
+          fmt::format("{0}restart is what an interruption costs; give {0}preempt or {0}spot or "
+                      "{0}outage too",
                       texts_.dashes));
     }
     if (texts_.restart_s && *texts_.restart_s > kRestartSecondsMax) {
@@ -82,10 +114,66 @@ class ScenarioReader {
     for (const std::string& text : texts_.slices) {
       scenario.slices.push_back(TRY(read_slice(text)));
     }
+    TRY(add_admission(scenario));
+    TRY(add_demand(scenario));
     scenario.any_model = texts_.any_model;
     scenario.uses_limits = TRY(parse_lengths(texts_.lengths));
     TRY(add_spot(scenario));
     return scenario;
+  }
+
+  Result<Questions> read_questions() const {
+    Questions questions;
+    if (texts_.seeds == 0 || texts_.seeds > kSeedsMax) {
+      return wrong("seeds", std::to_string(texts_.seeds), "write a number from 1 to 50");
+    }
+    if (texts_.demand_range > kDemandRangeMax) {
+      return wrong("demand-range", std::to_string(texts_.demand_range), "at most 90 percent");
+    }
+    if (texts_.tries && (*texts_.tries == 0 || *texts_.tries > kTriesMax)) {
+      return wrong("tries", std::to_string(*texts_.tries), "write a number from 1 to 1000");
+    }
+    questions.seeds = texts_.seeds;
+    questions.demand_range_percent = texts_.demand_range;
+    const bool has_tiers = texts_.cheapest_tiers.has_value();
+    const bool has_mig = texts_.best_mig.has_value();
+    TRY(check_needed(!texts_.fewest_nodes && !texts_.fewest_model.empty(), "fewest-model",
+                     "fewest-nodes"));
+    TRY(check_needed(!has_tiers && !texts_.tier_model.empty(), "tier-model", "cheapest-tiers"));
+    TRY(check_needed(!has_tiers && !texts_.committed.empty(), "committed", "cheapest-tiers"));
+    TRY(check_needed(!has_tiers && !texts_.spot_tier.empty(), "spot-tier", "cheapest-tiers"));
+    TRY(check_needed(!has_tiers && texts_.tier_kept_min, "tier-kept", "cheapest-tiers"));
+    TRY(check_needed(!has_mig && !texts_.mig_model.empty(), "mig-model", "best-mig"));
+    TRY(check_needed(!has_mig && !has_tiers && texts_.tries, "tries",
+                     "cheapest-tiers or best-mig"));
+    TRY(check_needed(has_mig && texts_.slices.empty(), "best-mig", "slice"));
+    if ((has_mig || has_tiers || texts_.fewest_nodes) && !texts_.outages.empty()) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("{0}outage can't be combined with {0}{1}: which nodes are away would "
+                              "differ from fleet to fleet",
+                              texts_.dashes,
+                              has_mig     ? "best-mig"
+                              : has_tiers ? "cheapest-tiers"
+                                          : "fewest-nodes"));
+    }
+    if (has_mig && !texts_.spot.empty()) {
+      return fail(
+          ErrorCode::kBadValue,
+          fmt::format("{0}best-mig can't be combined with {0}spot: its nodes stay", texts_.dashes));
+    }
+    if (texts_.fewest_nodes) {
+      TRY(check_model(texts_.fewest_model, "fewest-model", texts_.fewest_model));
+      questions.fleet = {.wait_p95_max_us = TRY(minutes_us(*texts_.fewest_nodes, "fewest-nodes")),
+                         .gpu_model = texts_.fewest_model};
+    }
+    if (has_tiers) questions.tiers = TRY(read_tiers());
+    if (has_mig) {
+      TRY(check_model(texts_.mig_model, "mig-model", texts_.mig_model));
+      questions.mig = {.wait_p95_max_us = TRY(minutes_us(*texts_.best_mig, "best-mig")),
+                       .gpu_model = texts_.mig_model,
+                       .tries_max = texts_.tries.value_or(kTries)};
+    }
+    return questions;
   }
 
  private:
@@ -169,6 +257,177 @@ class ScenarioReader {
     return change;
   }
 
+  // Minutes of a day: "20:00".
+  static std::optional<std::uint32_t> parse_minute(std::string_view text) {
+    if (text.size() != 5 || text[2] != ':') return std::nullopt;
+    const auto hours = parse_number<std::uint32_t>(text.substr(0, 2));
+    const auto minutes = parse_number<std::uint32_t>(text.substr(3));
+    if (!hours || !minutes || *hours > 23 || *minutes > 59) return std::nullopt;
+    return *hours * 60 + *minutes;
+  }
+  // "20:00-06:00".
+  static std::optional<replay::DailyWindow> parse_window(std::string_view text) {
+    if (text.size() != 11 || text[5] != '-') return std::nullopt;
+    const auto from = parse_minute(text.substr(0, 5));
+    const auto to = parse_minute(text.substr(6));
+    if (!from.has_value() || !to.has_value()) return std::nullopt;
+    const replay::DailyWindow window{.from_minute = from.value_or(0), .to_minute = to.value_or(0)};
+    return window.from_minute == window.to_minute ? std::nullopt : std::optional(window);
+  }
+  // "24h", "90m", in microseconds; up to a month.
+  static std::optional<std::int64_t> parse_length(std::string_view text) {
+    if (!text.ends_with('h') && !text.ends_with('m')) return std::nullopt;
+    const std::int64_t unit = text.ends_with('h') ? 60 : 1;
+    text.remove_suffix(1);
+    const auto count = parse_number<std::uint32_t>(text);
+    if (!count || *count == 0 || *count * unit > kMinutesMax) return std::nullopt;
+    return *count * unit * 60 * 1'000'000;
+  }
+
+  // Quotas and parts of the day, by team.
+  Result<void> add_admission(Scenario& scenario) const {
+    constexpr std::uint32_t kGpusMax = 1'000'000;
+    replay::AdmissionRules& rules = scenario.scheduling.admission;
+    if (texts_.preempts && (!texts_.quotas.empty() || !texts_.windows.empty())) {
+      return fail(
+          ErrorCode::kBadValue,
+          fmt::format("{0}preempt can't be combined with {0}quota or {0}off-peak", texts_.dashes));
+    }
+    for (const std::string& text : texts_.quotas) {
+      const std::size_t equals = text.rfind('=');
+      const std::string numbers = equals == std::string::npos ? "" : text.substr(equals + 1);
+      const std::size_t plus = numbers.find('+');
+      const auto own = parse_number<std::uint32_t>(std::string_view(numbers).substr(0, plus));
+      const auto borrowed =
+          plus == std::string::npos
+              ? std::optional<std::uint32_t>(0)
+              : parse_number<std::uint32_t>(std::string_view(numbers).substr(plus + 1));
+      if (!own || !borrowed || *own > kGpusMax || *borrowed > kGpusMax || equals == 0) {
+        return wrong("quota", text,
+                     "write TEAM=GPUS, and how many it may borrow at most: nlp=16+8");
+      }
+      replay::TeamQuota quota{.milli_gpus = std::uint64_t{*own} * replay::kMilliPerGpu};
+      if (plus != std::string::npos) {
+        quota.borrowed_milli_max = std::uint64_t{*borrowed} * replay::kMilliPerGpu;
+      }
+      if (!rules.quotas.try_emplace(text.substr(0, equals), quota).second) {
+        return wrong("quota", text, "this team has a quota already");
+      }
+    }
+    for (const std::string& text : texts_.windows) {
+      const std::size_t equals = text.rfind('=');
+      const std::string times = equals == std::string::npos ? "" : text.substr(equals + 1);
+      const auto window = parse_window(times);
+      if (!window || equals == 0) {
+        return wrong("off-peak", text, "write TEAM=FROM-TO in UTC, such as nlp=20:00-06:00");
+      }
+      if (!rules.windows.try_emplace(text.substr(0, equals), *window).second) {
+        return wrong("off-peak", text, "this team has a part of the day already");
+      }
+    }
+    if (!texts_.guard_min) return {};
+    if (texts_.preempts || texts_.blocked == "wait") {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("{0}guard is for {0}blocked skip and backfill, where jobs are "
+                              "overtaken, and not for {0}preempt",
+                              texts_.dashes));
+    }
+    if (*texts_.guard_min == 0) {
+      return wrong("guard", "0", "write minutes from 1 to 44640; 0 is --blocked wait");
+    }
+    scenario.scheduling.starvation_guard_us = TRY(minutes_us(*texts_.guard_min, "guard"));
+    return {};
+  }
+
+  // Teams and jobs that are not there yet.
+  Result<void> add_demand(Scenario& scenario) const {
+    for (const std::string& text : texts_.new_teams) {
+      const std::size_t equals = text.find('=');
+      const std::size_t at = text.rfind('@');
+      NewTeam team;
+      bool is_read = equals != std::string::npos && equals > 0;
+      if (is_read) {
+        team.name = text.substr(0, equals);
+        const bool has_share = at != std::string::npos && at > equals;
+        team.like = text.substr(equals + 1, has_share ? at - equals - 1 : std::string::npos);
+        if (has_share) {
+          const NamedPercent share = TRY(read_percent(text.substr(at + 1), "new-team"));
+          is_read = share.name.empty() && share.percent > 0;
+          team.percent = share.percent;
+        }
+      }
+      if (!is_read || team.like.empty() || team.like == team.name) {
+        return wrong("new-team", text,
+                     "write NAME=TEAM@PERCENT%: a new team with so many percent of the jobs of "
+                     "one that is there, such as acme=nlp@50%");
+      }
+      scenario.new_teams.push_back(std::move(team));
+    }
+    for (const std::string& text : texts_.repeated) {
+      scenario.repeated.push_back(TRY(read_repeated(text)));
+    }
+    return {};
+  }
+
+  // "nlp=8x24h@mon 02:00", "nlp=8x24h@daily 02:00".
+  Result<RepeatedJob> read_repeated(const std::string& text) const {
+    constexpr std::uint32_t kGpusMax = 10'000;
+    static constexpr std::string_view kDays[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
+    const auto misread = [&] {
+      return wrong("repeat", text,
+                   "write TEAM=GPUSxLENGTH@DAY HH:MM in UTC, DAY mon to sun or daily, such as "
+                   "nlp=8x24h@mon 02:00");
+    };
+    const std::size_t at = text.rfind('@');
+    const std::size_t equals = text.rfind('=', at);
+    if (at == std::string::npos || equals == std::string::npos || equals == 0) return misread();
+    const std::string_view what = std::string_view(text).substr(equals + 1, at - equals - 1);
+    const std::string_view when = std::string_view(text).substr(at + 1);
+    const std::size_t times = what.find('x');
+    const std::size_t space = when.find(' ');
+    if (times == std::string_view::npos || space == std::string_view::npos) return misread();
+    const auto gpus = parse_number<std::uint32_t>(what.substr(0, times));
+    const auto length = parse_length(what.substr(times + 1));
+    const auto minute = parse_minute(when.substr(space + 1));
+    if (!gpus || *gpus == 0 || *gpus > kGpusMax || !length || !minute) return misread();
+    RepeatedJob job{.team = text.substr(0, equals),
+                    .gpus = *gpus,
+                    .work_us = *length,
+                    .weekday = {},
+                    .minute = *minute};
+    const std::string_view day = when.substr(0, space);
+    if (day == "daily") return job;
+    const auto* const found = std::ranges::find(kDays, day);
+    if (found == std::end(kDays)) return misread();
+    job.weekday = static_cast<std::uint32_t>(found - std::begin(kDays));
+    return job;
+  }
+
+  // "4@2026-03-05T00:00:00Z/24h", "4@2026-03-05T00:00:00Z/24h:model=…,pool=…".
+  Result<OutageChange> read_outage(const std::string& text) const {
+    const auto misread = [&] {
+      return wrong("outage", text,
+                   "write N@TIME/LENGTH, and which nodes: "
+                   "4@2026-03-05T00:00:00Z/24h:model=H100-SXM5-80GB,pool=train");
+    };
+    const std::size_t at = text.find('@');
+    const std::size_t slash = text.find('/', at == std::string::npos ? 0 : at);
+    if (at == std::string::npos || slash == std::string::npos) return misread();
+    const std::size_t colon = text.find(':', slash);
+    const auto begin = parse_instant(text.substr(at + 1, slash - at - 1));
+    const auto length = parse_length(std::string_view(text).substr(
+        slash + 1, colon == std::string::npos ? colon : colon - slash - 1));
+    // Which nodes is read as for --nodes.
+    const auto which =
+        read_nodes(text.substr(0, at) + (colon == std::string::npos ? "" : text.substr(colon)));
+    if (!begin || !length || !which || which->nodes < 1) return misread();
+    return OutageChange{.nodes = static_cast<std::uint32_t>(which->nodes),
+                        .begin_ms = begin->time_since_epoch().count(),
+                        .length_us = *length,
+                        .pool = which->pool,
+                        .gpu_model = which->gpu_model};
+  }
+
   // "-20", "+4", "-20:model=H100-SXM5-80GB,pool=train".
   Result<FleetChange> read_nodes(const std::string& text) const {
     const auto misread = [&] {
@@ -208,7 +467,11 @@ class ScenarioReader {
   }
 
   Result<void> add_spot(Scenario& scenario) const {
-    if (texts_.spot.empty()) {
+    const bool is_all_spot = !texts_.spot.empty();
+    for (const std::string& text : texts_.outages) {
+      scenario.outages.push_back(TRY(read_outage(text)));
+    }
+    if (!is_all_spot && texts_.spot_tier.empty() && texts_.outages.empty()) {
       if (!texts_.replaced_min && !texts_.checkpoint_min) return {};
       return fail(ErrorCode::kBadValue,
                   fmt::format("{0}{1} is about spot capacity; give {0}spot too", texts_.dashes,
@@ -216,9 +479,12 @@ class ScenarioReader {
     }
     if (texts_.preempts) {
       return fail(ErrorCode::kBadValue,
-                  fmt::format("{0}spot can't be combined with {0}preempt: a replay interrupts for "
+                  fmt::format("{0}{1} can't be combined with {0}preempt: a replay interrupts for "
                               "one reason only",
-                              texts_.dashes));
+                              texts_.dashes,
+                              is_all_spot                 ? "spot"
+                              : !texts_.spot_tier.empty() ? "spot-tier"
+                                                          : "outage"));
     }
     const std::uint32_t replaced = texts_.replaced_min.value_or(kReplacedMinutes);
     const std::uint32_t checkpoint = texts_.checkpoint_min.value_or(kCheckpointMinutes);
@@ -228,7 +494,7 @@ class ScenarioReader {
     if (checkpoint > kMinutesMax) {
       return wrong("checkpoint", std::to_string(checkpoint), "at most 44640 minutes");
     }
-    scenario.spot = TRY(read_spot());
+    if (is_all_spot) scenario.spot = TRY(read_spot());
     scenario.spot.replaced_after_us = std::int64_t{replaced} * 60 * 1'000'000;
     scenario.spot.checkpoint_every_us = std::int64_t{checkpoint} * 60 * 1'000'000;
     scenario.spot.seed = texts_.seed;
@@ -237,35 +503,72 @@ class ScenarioReader {
 
   // "H100-SXM5-80GB=0.5%", "2%": percent up to 100 with up to four decimals.
   Result<SpotChange> read_spot() const {
-    constexpr std::size_t kDecimals = 4;
     const std::string& text = texts_.spot;
     const std::size_t equals = text.rfind('=');
     SpotChange change;
     if (equals != std::string::npos) change.gpu_model = text.substr(0, equals);
-    std::string number = text.substr(equals == std::string::npos ? 0 : equals + 1);
-    const auto misread = [&] {
+    const auto share =
+        parse_hourly_share(text.substr(equals == std::string::npos ? 0 : equals + 1));
+    if (!share) {
       return wrong(
           "spot", text,
           "write MODEL=PERCENT% or PERCENT% for all nodes, the share of them that is taken "
           "back each hour, such as H100-SXM5-80GB=0.5% (0.0001% to 100%)");
-    };
-    if (!number.ends_with('%')) return misread();
-    number.pop_back();
-    const std::size_t point = number.find('.');
-    std::string decimals = point == std::string::npos ? "" : number.substr(point + 1);
-    if (point != std::string::npos && (decimals.empty() || decimals.size() > kDecimals)) {
-      return misread();
     }
-    decimals.resize(kDecimals, '0');
-    const auto whole = parse_number<std::uint32_t>(std::string_view(number).substr(0, point));
-    const auto rest = parse_number<std::uint32_t>(decimals);
-    if (!whole || !rest || *whole > 100) return misread();
-    change.reclaimed_per_hour = *whole * 10'000 + *rest;
-    if (change.reclaimed_per_hour == 0 || change.reclaimed_per_hour > replay::kReclaimParts) {
-      return misread();
-    }
+    change.reclaimed_per_hour = *share;
     TRY(check_model(change.gpu_model, "spot", text));
     return change;
+  }
+
+  Result<std::int64_t> minutes_us(std::uint32_t minutes, std::string_view option) const {
+    if (minutes > kMinutesMax) {
+      return wrong(option, std::to_string(minutes), "at most 44640 minutes");
+    }
+    return std::int64_t{minutes} * 60 * 1'000'000;
+  }
+
+  // An option without the one that it belongs to.
+  Result<void> check_needed(bool is_there, std::string_view option, std::string_view needed) const {
+    if (!is_there) return {};
+    return fail(ErrorCode::kBadValue, fmt::format("{0}{1} belongs to {0}{2}; give that too",
+                                                  texts_.dashes, option, needed));
+  }
+
+  Result<TierGoal> read_tiers() const {
+    TierGoal goal{.wait_p95_max_us = TRY(minutes_us(*texts_.cheapest_tiers, "cheapest-tiers")),
+                  .gpu_model = texts_.tier_model,
+                  .prices = {},
+                  .tries_max = texts_.tries.value_or(kTries)};
+    TRY(check_model(goal.gpu_model, "tier-model", goal.gpu_model));
+    goal.prices.kept_us =
+        TRY(minutes_us(texts_.tier_kept_min.value_or(kTierKeptMinutes), "tier-kept"));
+    if (!texts_.committed.empty()) {
+      goal.prices.committed_percent = parse_percent_of_price(texts_.committed);
+      if (!goal.prices.committed_percent) {
+        return wrong("committed", texts_.committed,
+                     "write what it costs of the price on demand, such as 60% (0% to 100%)");
+      }
+    }
+    if (!texts_.spot_tier.empty()) {
+      const std::size_t at = texts_.spot_tier.find('@');
+      const auto share = at == std::string::npos
+                             ? std::nullopt
+                             : parse_hourly_share(texts_.spot_tier.substr(at + 1));
+      goal.prices.spot_percent = parse_percent_of_price(texts_.spot_tier.substr(0, at));
+      if (!share || !goal.prices.spot_percent) {
+        return wrong("spot-tier", texts_.spot_tier,
+                     "write what it costs of the price on demand, and the share of nodes that is "
+                     "taken back each hour, such as 35%@2%");
+      }
+      goal.prices.reclaimed_per_hour = *share;
+      if (!texts_.spot.empty()) {
+        return fail(ErrorCode::kBadValue,
+                    fmt::format("{0}spot makes nodes spot capacity already; with {0}spot-tier the "
+                                "search chooses how many",
+                                texts_.dashes));
+      }
+    }
+    return goal;
   }
 
   static constexpr std::int64_t kNodesMax = 100'000;
@@ -309,6 +612,60 @@ Result<bool> parse_lengths(const std::string& text) {
 
 Result<Scenario> parse_scenario(const ScenarioTexts& texts) { return ScenarioReader(texts).read(); }
 
+Result<Questions> parse_questions(const ScenarioTexts& texts) {
+  return ScenarioReader(texts).read_questions();
+}
+
+std::string scenario_line(const ScenarioTexts& texts) {
+  const ScenarioTexts plain;
+  std::string line;
+  const auto add = [&](std::string_view key, std::string_view value) {
+    line += fmt::format("{}{}={}", line.empty() ? "" : ";", key, value);
+  };
+  const auto add_text = [&](std::string_view key, const std::string& value,
+                            const std::string& usual) {
+    if (value != usual) add(key, value);
+  };
+  const auto add_number = [&](std::string_view key, std::optional<std::uint64_t> value,
+                              std::optional<std::uint64_t> usual) {
+    if (value && value != usual) add(key, std::to_string(*value));
+  };
+  add_text("scheduler", texts.order, plain.order);
+  add_text("blocked", texts.blocked, plain.blocked);
+  add_text("placement", texts.placement, plain.placement);
+  if (texts.preempts) line += line.empty() ? "preempt" : ";preempt";
+  add_number("restart", texts.restart_s, {});
+  add_number("depth", texts.depth, plain.depth);
+  add_number("seed", texts.seed, plain.seed);
+  for (const auto& [key, values] :
+       {std::pair{"weight", &texts.weights}, std::pair{"nodes", &texts.nodes},
+        std::pair{"demand", &texts.demand}, std::pair{"price", &texts.prices},
+        std::pair{"slice", &texts.slices}, std::pair{"quota", &texts.quotas},
+        std::pair{"off-peak", &texts.windows}, std::pair{"outage", &texts.outages},
+        std::pair{"new-team", &texts.new_teams}, std::pair{"repeat", &texts.repeated}}) {
+    for (const std::string& value : *values) add(key, value);
+  }
+  if (texts.any_model) line += line.empty() ? "any-model" : ";any-model";
+  add_text("lengths", texts.lengths, plain.lengths);
+  add_text("spot", texts.spot, "");
+  add_number("replaced-after", texts.replaced_min, {});
+  add_number("checkpoint", texts.checkpoint_min, {});
+  add_number("guard", texts.guard_min, {});
+  add_number("seeds", texts.seeds, plain.seeds);
+  add_number("demand-range", texts.demand_range, plain.demand_range);
+  add_number("fewest-nodes", texts.fewest_nodes, {});
+  add_text("fewest-model", texts.fewest_model, "");
+  add_number("cheapest-tiers", texts.cheapest_tiers, {});
+  add_text("tier-model", texts.tier_model, "");
+  add_text("committed", texts.committed, "");
+  add_text("spot-tier", texts.spot_tier, "");
+  add_number("tier-kept", texts.tier_kept_min, {});
+  add_number("best-mig", texts.best_mig, {});
+  add_text("mig-model", texts.mig_model, "");
+  add_number("tries", texts.tries, {});
+  return line;
+}
+
 Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
   if (line.size() > kScenarioBytesMax) {
     return fail(ErrorCode::kBadValue,
@@ -322,17 +679,32 @@ Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
                                                          {"blocked", &texts.blocked},
                                                          {"placement", &texts.placement},
                                                          {"lengths", &texts.lengths},
-                                                         {"spot", &texts.spot}};
+                                                         {"spot", &texts.spot},
+                                                         {"fewest-model", &texts.fewest_model},
+                                                         {"tier-model", &texts.tier_model},
+                                                         {"committed", &texts.committed},
+                                                         {"spot-tier", &texts.spot_tier},
+                                                         {"mig-model", &texts.mig_model}};
   const std::map<std::string_view, std::vector<std::string>*> many = {
-      {"weight", &texts.weights}, {"nodes", &texts.nodes},  {"demand", &texts.demand},
-      {"price", &texts.prices},   {"slice", &texts.slices},
+      {"weight", &texts.weights},   {"nodes", &texts.nodes},    {"demand", &texts.demand},
+      {"price", &texts.prices},     {"slice", &texts.slices},   {"quota", &texts.quotas},
+      {"off-peak", &texts.windows}, {"outage", &texts.outages}, {"new-team", &texts.new_teams},
+      {"repeat", &texts.repeated},
   };
   const std::map<std::string_view, std::function<void(std::uint32_t)>> numbers = {
       {"restart", [&](std::uint32_t number) { texts.restart_s = number; }},
       {"depth", [&](std::uint32_t number) { texts.depth = number; }},
       {"seed", [&](std::uint32_t number) { texts.seed = number; }},
       {"replaced-after", [&](std::uint32_t number) { texts.replaced_min = number; }},
-      {"checkpoint", [&](std::uint32_t number) { texts.checkpoint_min = number; }}};
+      {"checkpoint", [&](std::uint32_t number) { texts.checkpoint_min = number; }},
+      {"guard", [&](std::uint32_t number) { texts.guard_min = number; }},
+      {"seeds", [&](std::uint32_t number) { texts.seeds = number; }},
+      {"demand-range", [&](std::uint32_t number) { texts.demand_range = number; }},
+      {"fewest-nodes", [&](std::uint32_t number) { texts.fewest_nodes = number; }},
+      {"cheapest-tiers", [&](std::uint32_t number) { texts.cheapest_tiers = number; }},
+      {"tier-kept", [&](std::uint32_t number) { texts.tier_kept_min = number; }},
+      {"best-mig", [&](std::uint32_t number) { texts.best_mig = number; }},
+      {"tries", [&](std::uint32_t number) { texts.tries = number; }}};
   std::set<std::string, std::less<>> seen;
   while (!line.empty()) {
     const std::size_t cut = line.find(';');
@@ -365,8 +737,10 @@ Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
     } else {
       return wrong(
           "no such change; use scheduler, blocked, placement, preempt, restart, depth, seed, "
-          "weight, "
-          "nodes, demand, price, slice, any-model, lengths, spot, replaced-after or checkpoint");
+          "weight, nodes, demand, price, slice, any-model, lengths, spot, replaced-after, "
+          "checkpoint, quota, off-peak, guard, outage, new-team, repeat, seeds, demand-range, "
+          "fewest-nodes, fewest-model, cheapest-tiers, "
+          "tier-model, committed, spot-tier, tier-kept, best-mig, mig-model or tries");
     }
   }
   return texts;

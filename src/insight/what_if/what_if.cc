@@ -5,226 +5,17 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "core/check.h"
+#include "core/gpu/gpu_model.h"
 #include "core/try.h"
 #include "insight/replay/simulate.h"
 #include "insight/what_if/scenario_facts.h"
 
 namespace pennyweight::what_if {
 namespace {
-
-constexpr std::uint64_t kPerMille = 1000;
-
-std::int64_t period_us(const Interval& period) {
-  return static_cast<std::int64_t>(period.length_ms()) * 1000;
-}
-
-std::int64_t quantile(const std::vector<std::int64_t>& sorted, std::uint64_t per_mille) {
-  if (sorted.empty()) return 0;
-  return sorted[std::min(sorted.size() - 1,
-                         static_cast<std::size_t>(sorted.size() * per_mille / kPerMille))];
-}
-
-TimeFigures time_figures(std::vector<std::int64_t>& times) {
-  TimeFigures figures;
-  if (times.empty()) return figures;
-  std::sort(times.begin(), times.end());
-  Int128 sum = 0;
-  for (const std::int64_t time : times) sum += time;
-  figures.mean = static_cast<std::int64_t>(sum / static_cast<Int128>(times.size()));
-  figures.p50 = quantile(times, 500);
-  figures.p95 = quantile(times, 950);
-  figures.p99 = quantile(times, 990);
-  return figures;
-}
-
-std::vector<std::int64_t> percentiles(const std::vector<std::int64_t>& sorted) {
-  std::vector<std::int64_t> values;
-  for (std::uint64_t percent = 0; percent <= 100 && !sorted.empty(); ++percent) {
-    values.push_back(quantile(sorted, percent * 10));
-  }
-  return values;
-}
-
-// From submission to first start, waiting before the period included.
-std::int64_t wait_of(const ReplayWorld& world, const replay::Replay& replay, std::size_t job) {
-  return *replay.jobs[job].first_start_us - world.jobs[job].submit_us +
-         world.origins[job].before_us;
-}
-std::int64_t completion_of(const ReplayWorld& world, const replay::Replay& replay,
-                           std::size_t job) {
-  return replay.jobs[job].end_us - world.jobs[job].submit_us + world.origins[job].before_us;
-}
-
-JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
-  const std::int64_t end = period_us(world.period);
-  JobFigures figures;
-  figures.jobs = world.jobs.size();
-  figures.makespan = replay.end_us;
-  figures.capacity = static_cast<Int128>(replay.capacity_milli_gpus) * static_cast<Int128>(end);
-  std::vector<std::int64_t> waits;
-  std::vector<std::int64_t> completions;
-  for (std::size_t i = 0; i < world.jobs.size(); ++i) {
-    const replay::JobResult& result = replay.jobs[i];
-    const auto gpus = static_cast<Int128>(world.jobs[i].request.milli_gpus());
-    figures.interruptions += result.interruptions;
-    figures.unfinished += gpus * static_cast<Int128>(world.jobs[i].work_us);
-    if (!result.first_start_us) {
-      ++figures.never_start;
-      continue;
-    }
-    waits.push_back(wait_of(world, replay, i));
-    completions.push_back(completion_of(world, replay, i));
-  }
-  for (const replay::JobRun& run : replay.runs) {
-    const std::int64_t until = std::min(run.end_us, end);
-    if (until <= run.begin_us) continue;
-    const auto gpus = static_cast<Int128>(world.jobs[run.job].request.milli_gpus());
-    const std::int64_t span = until - run.begin_us;
-    figures.held += gpus * static_cast<Int128>(span);
-    // Nodes are taken back within the period only: a run beyond its end has lost nothing.
-    const std::int64_t lost = run.end_us <= end ? run.lost_us : 0;
-    figures.unfinished -= gpus * static_cast<Int128>(span - std::min(span, run.restart_us) - lost);
-    figures.lost += gpus * static_cast<Int128>(lost);
-  }
-  for (const replay::Outage& outage : replay.outages) {
-    const std::uint64_t milli =
-        std::uint64_t{replay::kMilliPerGpu} * world.machines[outage.machine].gpus;
-    figures.unavailable += static_cast<Int128>(milli) *
-                           static_cast<Int128>(std::min(outage.end_us, end) - outage.begin_us);
-  }
-  CHECK(figures.unfinished >= 0, "no more work is done than there was");
-  figures.wait = time_figures(waits);
-  figures.wait_percentiles = percentiles(waits);
-  figures.completion = time_figures(completions);
-  return figures;
-}
-
-FiguresByTeam team_figures(const ReplayWorld& world, const replay::Replay& replay) {
-  const std::int64_t end = period_us(world.period);
-  struct Times {
-    std::vector<std::int64_t> waits;
-    std::vector<std::int64_t> completions;
-    Int128 completion = 0;
-    Int128 work = 0;
-  };
-  FiguresByTeam teams;
-  std::map<std::string, Times> times;
-  for (std::size_t i = 0; i < world.jobs.size(); ++i) {
-    const replay::Job& job = world.jobs[i];
-    TeamFigures& team = teams[job.team];
-    ++team.jobs;
-    if (!replay.jobs[i].first_start_us) {
-      ++team.never_start;
-      continue;
-    }
-    Times& of_team = times[job.team];
-    of_team.waits.push_back(wait_of(world, replay, i));
-    of_team.completions.push_back(completion_of(world, replay, i));
-    of_team.completion += of_team.completions.back();
-    of_team.work += job.work_us;
-  }
-  for (const replay::JobRun& run : replay.runs) {
-    const std::int64_t until = std::min(run.end_us, end);
-    if (until <= run.begin_us) continue;
-    const replay::Job& job = world.jobs[run.job];
-    teams[job.team].held +=
-        static_cast<Int128>(job.request.milli_gpus()) * static_cast<Int128>(until - run.begin_us);
-  }
-  for (auto& [name, of_team] : times) {
-    TeamFigures& team = teams[name];
-    team.wait = time_figures(of_team.waits);
-    team.completion = time_figures(of_team.completions);
-    team.stretch_milli = static_cast<std::uint64_t>(of_team.completion * 1000 / of_team.work);
-  }
-  return teams;
-}
-
-// Jain's index of how much longer the teams' jobs took, in millionths: 1,000,000 where all teams
-// were stretched alike, 1,000,000 / teams where one alone was.
-std::uint64_t jain_index(const FiguresByTeam& teams) {
-  UInt128 sum = 0;
-  UInt128 squares = 0;
-  std::uint64_t count = 0;
-  for (const auto& [name, team] : teams) {
-    if (team.jobs == team.never_start) continue;
-    // A stretch beyond a million is as unfair as one of a million.
-    const std::uint64_t stretch = std::min<std::uint64_t>(team.stretch_milli, 1'000'000'000);
-    sum += stretch;
-    squares += UInt128{stretch} * stretch;
-    ++count;
-  }
-  if (count == 0 || squares == 0) return 1'000'000;
-  return static_cast<std::uint64_t>(sum * sum * 1'000'000 / (squares * count));
-}
-
-// GPUs held and jobs waiting, at evenly spaced moments of the period.
-std::vector<Moment> moments_of(const ReplayWorld& world, const replay::Replay& replay) {
-  const std::int64_t end = period_us(world.period);
-  std::vector<Moment> moments(kMomentsMax);
-  const auto step = std::max<std::int64_t>(1, end / static_cast<std::int64_t>(kMomentsMax));
-  for (std::size_t i = 0; i < moments.size(); ++i) {
-    moments[i].at_us = static_cast<std::int64_t>(i) * step;
-  }
-  // The first moment at or after `us`.
-  const auto moment_at = [&](std::int64_t us) {
-    return static_cast<std::size_t>(
-        std::min<std::int64_t>((us + step - 1) / step, static_cast<std::int64_t>(kMomentsMax)));
-  };
-  std::vector<std::int64_t> held(kMomentsMax + 1, 0);  // differences
-  std::vector<std::int64_t> waiting(kMomentsMax + 1, 0);
-  for (const replay::JobRun& run : replay.runs) {
-    const auto milli = static_cast<std::int64_t>(world.jobs[run.job].request.milli_gpus());
-    held[moment_at(run.begin_us)] += milli;
-    held[moment_at(run.end_us)] -= milli;
-  }
-  // A job waits from its submission on, except while it runs.
-  for (std::size_t i = 0; i < world.jobs.size(); ++i) {
-    if (!replay.jobs[i].first_start_us) continue;
-    ++waiting[moment_at(world.jobs[i].submit_us)];
-    --waiting[moment_at(replay.jobs[i].end_us)];
-  }
-  for (const replay::JobRun& run : replay.runs) {
-    --waiting[moment_at(run.begin_us)];
-    ++waiting[moment_at(run.end_us)];
-  }
-  std::int64_t held_now = 0;
-  std::int64_t waiting_now = 0;
-  for (std::size_t i = 0; i < moments.size(); ++i) {
-    held_now += held[i];
-    waiting_now += waiting[i];
-    CHECK(held_now >= 0 && waiting_now >= 0, "nothing ends before it begins");
-    moments[i].held_milli = static_cast<std::uint64_t>(held_now);
-    moments[i].waiting = static_cast<std::uint64_t>(waiting_now);
-  }
-  return moments;
-}
-
-JobFigures figures_as_it_was(const ReplayWorld& world) {
-  JobFigures figures;
-  figures.jobs = world.jobs.size();
-  for (const replay::Machine& machine : world.machines) {
-    figures.capacity += static_cast<Int128>(machine.gpus * replay::kMilliPerGpu) *
-                        static_cast<Int128>(period_us(world.period));
-  }
-  std::vector<std::int64_t> waits;
-  std::vector<std::int64_t> completions;
-  for (std::size_t i = 0; i < world.jobs.size(); ++i) {
-    const replay::Job& job = world.jobs[i];
-    figures.held +=
-        static_cast<Int128>(job.request.milli_gpus()) * static_cast<Int128>(job.work_us);
-    const std::int64_t waited = world.origins[i].waited_us.value_or(0);
-    waits.push_back(waited);
-    completions.push_back(waited + job.work_us);
-    const std::int64_t end = job.submit_us + waited - world.origins[i].before_us + job.work_us;
-    figures.makespan = std::max(figures.makespan, end);
-  }
-  figures.wait = time_figures(waits);
-  figures.wait_percentiles = percentiles(waits);
-  figures.completion = time_figures(completions);
-  return figures;
-}
 
 // A MIG slice names a layout that the node it moves to may not have; its share is the same
 // anywhere.
@@ -335,10 +126,14 @@ class WhatIfRun {
 
   Result<replay::Replay> replay_of(const ReplayWorld& world, const replay::Scheduling& scheduling,
                                    const replay::Spot& spot) const {
+    constexpr std::int64_t kDayMs = std::int64_t{24} * 3600 * 1000;
     replay::Watch* watch = input_.progress == nullptr ? nullptr : &input_.progress->watch;
-    replay::Replay replay = replay::simulate(
-        world.jobs, world.machines,
-        {.scheduling = scheduling, .spot = spot, .keep_runs = true, .watch = watch});
+    replay::Scheduling timed = scheduling;
+    timed.admission.begin_of_day_us =
+        world.period.begin().time_since_epoch().count() % kDayMs * 1000;
+    replay::Replay replay =
+        replay::simulate(world.jobs, world.machines,
+                         {.scheduling = timed, .spot = spot, .keep_runs = true, .watch = watch});
     TRY(go_on(is_stopped_));
     return replay;
   }
@@ -351,6 +146,9 @@ class WhatIfRun {
                       .checkpoint_every_us = change.checkpoint_every_us,
                       .until_us = period_us(world.period),
                       .seed = change.seed};
+    for (const OutageChange& outage : input_.scenario.outages) {
+      TRY(plan_outage(outage, world, fleet, spot));
+    }
     if (change.gpu_model.empty() || change.reclaimed_per_hour == 0) return spot;
     for (std::size_t i = 0; i < world.machines.size(); ++i) {
       if (fleet.nodes()[world.node_of_machine[i]].model == find_gpu_model(change.gpu_model)) {
@@ -363,10 +161,40 @@ class WhatIfRun {
                             month_.cluster.text(), change.gpu_model));
   }
 
+  // The part of the outage that lies in the period.
+  Result<void> plan_outage(const OutageChange& outage, const ReplayWorld& world,
+                           const FleetView& fleet, replay::Spot& spot) const {
+    const std::int64_t period_begin_ms = world.period.begin().time_since_epoch().count();
+    const std::int64_t begin = (outage.begin_ms - period_begin_ms) * 1000;
+    const std::int64_t end = begin + outage.length_us;
+    const std::int64_t from = std::max<std::int64_t>(0, begin);
+    if (end <= 0 || from >= period_us(world.period)) {
+      return fail(ErrorCode::kConfig,
+                  fmt::format("an outage of {} lies outside {}, so it changes nothing",
+                              month_.cluster.text(), input_.month));
+    }
+    const GpuModel* const model =
+        outage.gpu_model.empty() ? nullptr : find_gpu_model(outage.gpu_model);
+    std::uint32_t found = 0;
+    for (std::uint32_t i = 0; i < world.machines.size() && found < outage.nodes; ++i) {
+      const NodeView& view = fleet.nodes()[world.node_of_machine[i]];
+      if (model != nullptr && view.model != model) continue;
+      const Node* const last = last_fact(view, world.period);
+      if (!outage.pool.empty() && (last == nullptr || last->pool.text() != outage.pool)) continue;
+      spot.planned.push_back({.at_us = from, .machine = i, .away_us = end - from});
+      ++found;
+    }
+    if (found == outage.nodes) return {};
+    return fail(ErrorCode::kConfig,
+                fmt::format("an outage of {} nodes is of more than the {} that cluster {} has so",
+                            outage.nodes, found, month_.cluster.text()));
+  }
+
   // A change that reaches nobody is a mistake, not a change.
   Result<void> check_teams(const ReplayWorld& world) const {
     const auto check = [&](const std::string& team, std::string_view what) -> Result<void> {
-      if (team.empty()) return {};
+      const auto is_new = [&](const NewTeam& other) { return other.name == team; };
+      if (team.empty() || std::ranges::any_of(input_.scenario.new_teams, is_new)) return {};
       const bool is_there = std::any_of(world.jobs.begin(), world.jobs.end(),
                                         [&](const replay::Job& job) { return job.team == team; });
       if (is_there) return {};
@@ -380,6 +208,9 @@ class WhatIfRun {
       TRY(check(team, "its weight"));
     }
     for (const SliceChange& change : input_.scenario.slices) TRY(check(change.team, "its slice"));
+    const replay::AdmissionRules& admission = input_.scenario.scheduling.admission;
+    for (const auto& [team, quota] : admission.quotas) TRY(check(team, "its quota"));
+    for (const auto& [team, window] : admission.windows) TRY(check(team, "its part of the day"));
     return {};
   }
 
@@ -484,7 +315,7 @@ class WhatIfRun {
   Result<FleetPoint> try_fleet(std::int64_t change, std::uint64_t never_start_max,
                                const FleetView& ran_on, const TeamOf& team_of) const {
     Scenario scenario = input_.scenario;
-    const FleetGoal& goal = *input_.fleet_goal;
+    const FleetGoal& goal = *input_.questions.fleet;
     if (change != 0) {
       scenario.fleet.push_back({.nodes = change, .pool = {}, .gpu_model = goal.gpu_model});
     }
@@ -529,7 +360,7 @@ class WhatIfRun {
     if (nodes == 0) {
       return fail(ErrorCode::kConfig,
                   fmt::format("cluster {} has no node with {} to spare or add",
-                              month_.cluster.text(), input_.fleet_goal->gpu_model));
+                              month_.cluster.text(), input_.questions.fleet->gpu_model));
     }
     std::int64_t enough = 0;
     std::int64_t too_few = -nodes;
@@ -553,6 +384,188 @@ class WhatIfRun {
     return points;
   }
 
+  // What each node of the fleet costs for the whole period. Only nodes that are asked for are
+  // looked at; an Error where what one of them costs is not known.
+  struct NodePrices {
+    Currency currency;
+    std::map<std::uint32_t, Int128> ticks;  // by node
+  };
+  Result<NodePrices> prices_of(const std::vector<std::uint32_t>& wanted, const FleetView& fleet,
+                               std::span<const Charge> charges) const {
+    std::optional<NodePrices> prices;
+    const std::set<std::uint32_t> asked(wanted.begin(), wanted.end());
+    for (std::size_t i = 0; i < charges.size(); ++i) {
+      if (i % 4096 == 0) TRY(go_on(is_stopped_));
+      const auto nodes = fleet.nodes_of(charges[i]);
+      if (std::ranges::none_of(nodes, [&](std::uint32_t node) { return asked.contains(node); })) {
+        continue;
+      }
+      if (nodes.size() > 1) {
+        const Node& node = fleet.any_fact(nodes.front());
+        return fail(ErrorCode::kUnsupported,
+                    fmt::format("node {} is charged together with others as pool {}, so its own "
+                                "price is not known; import a bill by node",
+                                node.name.text(), node.pool.text()));
+      }
+      const Money& cost = charges[i].costs.*input_.cost;
+      if (!prices) prices = NodePrices{.currency = cost.currency(), .ticks = {}};
+      if (prices->currency != cost.currency()) {
+        return fail(
+            ErrorCode::kUnsupported,
+            fmt::format("nodes of cluster {} are charged in {} and {}; a search compares "
+                        "costs in one currency",
+                        month_.cluster.text(), prices->currency.text(), cost.currency().text()));
+      }
+      prices->ticks[nodes.front()] += cost.ticks();
+    }
+    if (!prices) {
+      return fail(ErrorCode::kUnsupported,
+                  fmt::format("no charge of cluster {} is for the nodes of this search, so what "
+                              "they cost is not known",
+                              month_.cluster.text()));
+    }
+    for (const auto& [node, ticks] : prices->ticks) {
+      if (ticks >= 0) continue;
+      return fail(ErrorCode::kUnsupported,
+                  fmt::format("node {} was credited more than it was charged in {}, so it has no "
+                              "price",
+                              fleet.any_fact(node).name.text(), input_.month));
+    }
+    return *std::move(prices);
+  }
+
+  // The machines with GPUs of a model (null: of any), and their nodes.
+  struct Selected {
+    std::vector<std::uint32_t> machines;
+    std::vector<std::uint32_t> nodes;
+  };
+  static Selected select(const ReplayWorld& world, const FleetView& fleet, const GpuModel* model) {
+    Selected selected;
+    for (std::uint32_t i = 0; i < world.machines.size(); ++i) {
+      const std::uint32_t node = world.node_of_machine[i];
+      if (world.machines[i].gpus == 0) continue;
+      if (model != nullptr && fleet.nodes()[node].model != model) continue;
+      selected.machines.push_back(i);
+      selected.nodes.push_back(node);
+    }
+    return selected;
+  }
+  static std::vector<Int128> prices_in_order(const Selected& selected, const NodePrices& prices) {
+    std::vector<Int128> ticks;
+    for (const std::uint32_t node : selected.nodes) {
+      const auto found = prices.ticks.find(node);
+      ticks.push_back(found == prices.ticks.end() ? 0 : found->second);
+    }
+    return ticks;
+  }
+
+  Result<TierAnswer> cheapest_tiers(const ReplayWorld& world, const FleetView& fleet,
+                                    std::span<const Charge> charges, const WhatIf& result) const {
+    const TierGoal& goal = *input_.questions.tiers;
+    const GpuModel* const model = goal.gpu_model.empty() ? nullptr : find_gpu_model(goal.gpu_model);
+    const Selected selected = select(world, fleet, model);
+    if (selected.machines.empty()) {
+      return fail(ErrorCode::kConfig,
+                  fmt::format("cluster {} has no node with {} whose tier could be chosen",
+                              month_.cluster.text(), model == nullptr ? "GPUs" : model->name));
+    }
+    const NodePrices prices = TRY(prices_of(selected.nodes, fleet, charges));
+    const TierNodes nodes{.machines = selected.machines,
+                          .prices = prices_in_order(selected, prices)};
+    const Scenario& scenario = input_.scenario;
+    const TierReplay replay = [&](const ReplayWorld& tried,
+                                  std::vector<bool> is_spot) -> Result<replay::Replay> {
+      replay::Spot spot{.reclaimed_per_hour = goal.prices.reclaimed_per_hour,
+                        .models = 0,
+                        .of_machine = std::move(is_spot),
+                        .replaced_after_us = scenario.spot.replaced_after_us,
+                        .checkpoint_every_us = scenario.spot.checkpoint_every_us,
+                        .until_us = period_us(tried.period),
+                        .seed = scenario.scheduling.seed};
+      TRY(begin(WhatIfProgress::Stage::kScenario, tried.jobs.size()));
+      return replay_of(tried, scenario.scheduling, spot);
+    };
+    TierAnswer answer{
+        .currency = prices.currency, .nodes = nodes.machines.size(), .price = 0, .points = {}};
+    for (const Int128 price : nodes.prices) answer.price += price;
+    answer.points = TRY(search_tiers(world, nodes, goal, result.calibrated.never_start, replay));
+    return answer;
+  }
+
+  // The model that is cut: the one that is named, or the fleet's only one that can be.
+  Result<const GpuModel*> model_to_cut(const ReplayWorld& world, const FleetView& fleet) const {
+    const std::string& wanted = input_.questions.mig->gpu_model;
+    std::map<std::string, const GpuModel*> models;
+    for (const std::uint32_t node : select(world, fleet, nullptr).nodes) {
+      const GpuModel* const model = fleet.nodes()[node].model;
+      if (model == nullptr || model->mig_geometries.empty()) continue;
+      if (wanted.empty() || find_gpu_model(wanted) == model) models[model->name] = model;
+    }
+    if (models.size() == 1) return models.begin()->second;
+    std::string names;
+    for (const auto& [name, model] : models) names += (names.empty() ? "" : ", ") + name;
+    return fail(ErrorCode::kConfig,
+                models.empty()
+                    ? fmt::format("cluster {} has no node with {} that can be cut into instances",
+                                  month_.cluster.text(), wanted.empty() ? "a GPU" : wanted)
+                    : fmt::format("cluster {} has several models that can be cut: {}; name one "
+                                  "with mig-model",
+                                  month_.cluster.text(), names));
+  }
+
+  Result<MigAnswer> best_mig(const ReplayWorld& world,
+                             const std::vector<std::optional<MigShare>>& slices,
+                             const FleetView& fleet, std::span<const Charge> charges,
+                             const WhatIf& result) const {
+    const MigGoal& goal = *input_.questions.mig;
+    const GpuModel* const model = TRY(model_to_cut(world, fleet));
+    const auto slices_of = [](const CardShare& share, std::uint32_t of) {
+      return static_cast<std::uint32_t>(UInt128{share.units()} * of / CardShare::kUnitsPerCard);
+    };
+    std::vector<MovedJob> moved;
+    for (std::uint32_t job = 0; job < slices.size(); ++job) {
+      if (!slices[job]) continue;
+      moved.push_back({.job = job,
+                       .size = {slices_of(slices[job]->compute, model->mig_compute_slices),
+                                slices_of(slices[job]->memory, model->mig_memory_slices)}});
+    }
+    const Selected selected = select(world, fleet, model);
+    const NodePrices prices = TRY(prices_of(selected.nodes, fleet, charges));
+    const MigNodes nodes{
+        .model = model, .machines = selected.machines, .prices = prices_in_order(selected, prices)};
+    const MigReplay replay = [&](const ReplayWorld& tried,
+                                 bool first_fit) -> Result<replay::Replay> {
+      replay::Scheduling scheduling = input_.scenario.scheduling;
+      if (first_fit) scheduling.placement = replay::PlacementRule::kFirstFit;
+      TRY(begin(WhatIfProgress::Stage::kScenario, tried.jobs.size()));
+      return replay_of(tried, scheduling, {});
+    };
+    MigAnswer answer{.currency = prices.currency,
+                     .gpu_model = model->name,
+                     .nodes = nodes.machines.size(),
+                     .jobs = moved.size(),
+                     .found = {}};
+    answer.found =
+        TRY(search_mig_layouts(world, moved, nodes, goal, result.calibrated.never_start, replay));
+    return answer;
+  }
+
+  // Copies of jobs carry the labels of those that they were made from; whom they are for is known
+  // here alone.
+  Result<void> name_new_teams(const ReplayWorld& world, MethodCosts& costs) const {
+    if (input_.scenario.new_teams.empty()) return {};
+    for (const replay::Job& job : world.jobs) {
+      if (std::ranges::none_of(input_.scenario.new_teams,
+                               [&](const NewTeam& team) { return team.name == job.team; })) {
+        continue;
+      }
+      const auto owner = costs.owners.find(WorkloadId(job.name));
+      if (owner == costs.owners.end()) continue;
+      TRY(owner->second.set(input_.team_dimension, job.team));
+    }
+    return {};
+  }
+
   Result<void> run_scenario(const FleetView& ran_on, const TeamOf& team_of, WhatIf& result) const {
     ScenarioFacts facts = TRY(change_fleet(month_, input_.period, input_.scenario, is_stopped_));
     ClusterMonth changed = month_with(facts);
@@ -567,14 +580,22 @@ class WhatIfRun {
     result.jain_would_be = jain_index(result.teams_would_be);
     TRY(go_on(is_stopped_));
     result.moments_would_be = moments_of(world, replay);
+    result.times = job_times(world, replay);
     result.varied = TRY(vary(changed, fleet, ran_on, team_of));
-    if (input_.fleet_goal) {
+    if (input_.questions.fleet) {
       result.fleets = TRY(fewest_nodes(result.calibrated.never_start, ran_on, team_of));
+    }
+    if (input_.questions.tiers) {
+      result.tiers = TRY(cheapest_tiers(world, fleet, facts.charges, result));
+    }
+    if (input_.questions.mig) {
+      result.mig = TRY(best_mig(world, slices, fleet, facts.charges, result));
     }
     TRY(begin(WhatIfProgress::Stage::kCostWouldBe, 0));
     std::vector<Holding> holdings = holdings_of(world, replay, slices, month_.holdings);
     changed.holdings = holdings;
     result.cost_would_be = TRY(costs_of(changed));
+    TRY(name_new_teams(world, result.cost_would_be));
     result.month = {.charges = std::move(facts.charges),
                     .nodes = std::move(facts.nodes),
                     .gpus = std::move(facts.gpus),

@@ -16,55 +16,11 @@
 
 #include "insight/compare/policy_costs.h"
 #include "insight/replay/simulate.h"
+#include "insight/what_if/figures.h"
+#include "insight/what_if/questions.h"
 #include "insight/what_if/scenario.h"
 
 namespace pennyweight::what_if {
-
-// Times in microseconds, GPU time in thousandths of a GPU times microseconds; both within the
-// period.
-struct TimeFigures {
-  std::int64_t mean = 0;
-  std::int64_t p50 = 0;
-  std::int64_t p95 = 0;
-  std::int64_t p99 = 0;
-};
-
-struct JobFigures {
-  std::uint64_t jobs = 0;
-  std::uint64_t never_start = 0;               // too large for the fleet
-  TimeFigures wait;                            // from submission to first start
-  TimeFigures completion;                      // from submission to the end
-  std::vector<std::int64_t> wait_percentiles;  // 0 to 100, where any job started
-  std::int64_t makespan = 0;                   // from the beginning to the last job's end
-  Int128 held = 0;
-  Int128 capacity = 0;
-  Int128 unfinished = 0;  // work that is left when the period ends, in jobs that were to run in it
-  std::uint64_t interruptions = 0;
-  Int128 unavailable = 0;  // of nodes that were taken back
-  Int128 lost = 0;         // of `held`: work that had to be done again
-};
-
-// The same of one team; a job that never starts has no wait.
-struct TeamFigures {
-  std::uint64_t jobs = 0;
-  std::uint64_t never_start = 0;
-  Int128 held = 0;
-  TimeFigures wait;
-  TimeFigures completion;
-  // How many times as long its jobs took as they would have without waiting and interruptions
-  // (finish-time fairness), in thousandths.
-  std::uint64_t stretch_milli = 1000;
-};
-
-// What went on at a moment of a replay: GPUs held in thousandths, and jobs that wait.
-struct Moment {
-  std::int64_t at_us = 0;
-  std::uint64_t held_milli = 0;
-  std::uint64_t waiting = 0;
-};
-constexpr std::size_t kMomentsMax = 200;  // evenly spaced over the period
-// The jobs of nobody have an empty name.
-using FiguresByTeam = std::map<std::string, TeamFigures>;
 
 // How far a run is; read by other threads. Set watch.stop to end it.
 struct WhatIfProgress {
@@ -81,13 +37,6 @@ struct Variation {
   std::uint32_t demand_percent = 100;  // of all jobs, after the scenario's own changes
 };
 
-// What a fleet must keep to: 95 % of the jobs wait at most so long, and no job fits no node that
-// fits one today.
-struct FleetGoal {
-  std::int64_t wait_p95_max_us = 0;
-  std::string gpu_model = {};  // of the nodes that may be removed or added; empty: any
-};
-
 // A fleet that was tried.
 struct FleetPoint {
   std::uint64_t nodes = 0;  // of those that may be removed or added
@@ -95,6 +44,21 @@ struct FleetPoint {
   JobFigures figures;
   std::map<Currency, Money> bill;
   bool is_enough = false;
+};
+
+// What the searches found, and in which currency.
+struct TierAnswer {
+  Currency currency;
+  std::uint64_t nodes = 0;  // that may be chosen
+  Int128 price = 0;         // of all of them on demand for the whole period, in ticks
+  std::vector<TierPoint> points;
+};
+struct MigAnswer {
+  Currency currency;
+  std::string gpu_model;
+  std::uint64_t nodes = 0;  // that may be cut
+  std::uint64_t jobs = 0;   // that move to instances
+  MigSearchResult found;
 };
 
 constexpr std::uint32_t kWaitErrorPercentMax = 50;
@@ -107,9 +71,9 @@ struct WhatIfInput {
   Policy policy;
   Scenario scenario;
   std::vector<Variation> variations = {};
-  std::optional<FleetGoal> fleet_goal = {};  // asks for the fewest nodes that keep to it
-  replay::Scheduling calibration;            // the policy that really ran
-  bool calibration_limits = false;           // it knew time limits, and no lengths
+  Questions questions = {};         // seeds and demand are those of `variations`
+  replay::Scheduling calibration;   // the policy that really ran
+  bool calibration_limits = false;  // it knew time limits, and no lengths
   // How far the replay of what really ran may be off, in percent of the GPU time held. A scenario
   // is refused beyond it.
   std::uint32_t error_percent_max = 5;
@@ -135,7 +99,9 @@ struct WhatIf {
   JobFigures calibrated;  // the replay of it
   JobFigures would_be;
   std::vector<JobFigures> varied;  // as WhatIfInput::variations
-  std::vector<FleetPoint> fleets;  // tried for WhatIfInput::fleet_goal, by nodes
+  std::vector<FleetPoint> fleets;  // tried for Questions::fleet, by nodes
+  std::optional<TierAnswer> tiers;
+  std::optional<MigAnswer> mig;
   FiguresByTeam teams_calibrated;
   FiguresByTeam teams_would_be;
   MethodCosts cost_was{ClusterId(""), {}, {}};
@@ -143,6 +109,7 @@ struct WhatIf {
   std::vector<Moment> moments_calibrated;
   std::vector<Moment> moments_would_be;
   ReplayedMonth month;
+  std::vector<JobTimes> times;    // of each job of the scenario
   std::uint64_t with_submit = 0;  // jobs that say when they were submitted
   std::uint64_t jain_was = 0;     // Jain's index of the teams' stretch, in millionths
   std::uint64_t jain_would_be = 0;

@@ -19,6 +19,7 @@
 #include "server/api/guard.h"
 #include "server/api/route_helpers.h"
 #include "server/api/tables.h"
+#include "server/api/what_if_report.h"
 #include "server/api/what_if_runs.h"
 
 namespace pennyweight::api {
@@ -56,6 +57,7 @@ void write_run(JsonWriter& out, const WhatIfRun& run, const access::Principal& w
       .field("by", run.asked.query.by)
       .field("cost", run.asked.query.cost)
       .field("error_max", run.asked.query.error_percent_max)
+      .field("wait_error_max", run.asked.query.wait_error_percent_max)
       .field("user", run.asked.user)
       .field("mine", run.asked.user == who.name)
       .field("created_at", run.created)
@@ -78,25 +80,27 @@ bool may_end(const access::Principal& who, const WhatIfRun& run) {
   return run.asked.user == who.name || may_access(who, Permission::kManageUsers);
 }
 
-Result<what_if::Scenario> read_scenario(const std::string& line) {
+// What is changed, and what is asked.
+Result<void> read_scenario(const std::string& line, WhatIfQuery& query) {
   const what_if::ScenarioTexts texts = TRY(what_if::parse_scenario_line(line));
-  return what_if::parse_scenario(texts);
+  query.scenario = TRY(what_if::parse_scenario(texts));
+  query.questions = TRY(what_if::parse_questions(texts));
+  return {};
 }
 
 // How the month was really scheduled; by default, as `replay` calibrates.
 Result<void> read_calibration(const std::string& calibration, WhatIfQuery& query) {
-  what_if::ScenarioTexts ran = TRY(what_if::parse_scenario_line(
+  const what_if::ScenarioTexts ran = TRY(what_if::parse_scenario_line(
       calibration.find("blocked") == std::string::npos ? "blocked=skip;" + calibration
                                                        : calibration));
   query.calibration = TRY(what_if::parse_scheduling(ran.order, ran.blocked, ran.placement));
   query.calibration_limits = TRY(what_if::parse_lengths(ran.lengths));
-  what_if::ScenarioTexts plain;
-  const bool changes_more = ran.preempts || ran.restart_s || !ran.weights.empty() ||
-                            !ran.nodes.empty() || !ran.demand.empty() || !ran.prices.empty() ||
-                            !ran.slices.empty() || ran.any_model || !ran.spot.empty() ||
-                            ran.replaced_min || ran.checkpoint_min || ran.depth != plain.depth ||
-                            ran.seed != plain.seed;
-  if (changes_more) {
+  what_if::ScenarioTexts allowed;
+  allowed.order = ran.order;
+  allowed.blocked = ran.blocked;
+  allowed.placement = ran.placement;
+  allowed.lengths = ran.lengths;
+  if (what_if::scenario_line(ran) != what_if::scenario_line(allowed)) {
     return fail(ErrorCode::kBadValue,
                 "it says how the month was really scheduled, with scheduler, blocked, placement "
                 "and lengths only");
@@ -124,6 +128,21 @@ std::string run_facts(const WhatIfRun& run) {
       .field("name", run.asked.name)
       .end_object();
   return out.text();
+}
+
+}  // namespace
+
+namespace {
+
+Response pdf_report(const Services& services, const WhatIfRun& run) {
+  auto bytes = what_if_report(run.asked.query.month, run.cluster, run.asked.scenario, *run.tables,
+                              services.config.invoice.font);
+  if (!bytes) return refusal(bytes.error());
+  Response response{.content_type = "application/pdf", .body = *std::move(bytes)};
+  response.headers.emplace_back(
+      "Content-Disposition",
+      fmt::format("attachment; filename=\"what-if-{}-{}.pdf\"", run.asked.query.month, run.id));
+  return response;
 }
 
 }  // namespace
@@ -178,10 +197,10 @@ Response start_what_if_run(const Services& services, const Request& request) {
   }
   if (auto problem = params.problem()) return *std::move(problem);
   if (auto problem = body.problem()) return *std::move(problem);
-  auto scenario = read_scenario(asked.scenario);
-  if (!scenario) return bad_parameter("scenario", scenario.error().message);
   WhatIfQuery query;
-  query.scenario = *std::move(scenario);
+  if (const auto read = read_scenario(asked.scenario, query); !read) {
+    return bad_parameter("scenario", read.error().message);
+  }
   if (const auto read = read_calibration(asked.calibration, query); !read) {
     return bad_parameter("calibration", read.error().message);
   }
@@ -236,10 +255,8 @@ Response get_what_if_run(const Services& services, const Request& request) {
     out.null();
   } else {
     out.begin_object();
-    for (const auto& [name, table] :
-         {std::pair{"calibration", &run->tables->calibration},
-          std::pair{"jobs", &run->tables->jobs}, std::pair{"teams", &run->tables->teams},
-          std::pair{"moments", &run->tables->moments}, std::pair{"waits", &run->tables->waits}}) {
+    for (const auto& [name, table] : named_tables(*run->tables)) {
+      if (name == "gantt") continue;  // long, and asked for by itself
       out.key(name);
       write_table(out, *table);
     }
@@ -253,22 +270,22 @@ Response get_what_if_run(const Services& services, const Request& request) {
 
 Response get_what_if_table(const Services& services, const Request& request) {
   if (services.what_if_runs == nullptr) return no_what_if();
+  const std::string name = request.param("table");
   QueryParams params(request);
-  const AnswerFormat format = choose_format(params, request, true);
+  const bool is_report = name == "report";
+  const AnswerFormat format = choose_format(params, request, !is_report);
   if (auto problem = params.problem()) return *std::move(problem);
   const auto run = services.what_if_runs->find(request.param("id"));
   if (!run || run->tables == nullptr) return not_found("there is no result of such a run");
-  const std::string name = request.param("table");
+  if (is_report) return pdf_report(services, *run);
   if (name == "costs") return answer(run->tables->costs, format, "");
-  const std::map<std::string_view, const Table*> tables = {
-      {"calibration", &run->tables->calibration},
-      {"jobs", &run->tables->jobs},
-      {"teams", &run->tables->teams},
-      {"moments", &run->tables->moments},
-      {"waits", &run->tables->waits}};
-  const auto table = tables.find(name);
+  const auto tables = named_tables(*run->tables);
+  const auto table =
+      std::ranges::find_if(tables, [&](const auto& each) { return each.first == name; });
   if (table == tables.end()) {
-    return not_found("the tables are calibration, jobs, teams, costs, moments and waits");
+    std::string names = "costs, report";
+    for (const auto& each : tables) names += fmt::format(", {}", each.first);
+    return not_found("the tables of this run are " + names);
   }
   return answer({*table->second}, format, "");
 }

@@ -31,14 +31,14 @@ bool has_ended(WhatIfState state) {
 bool is_same_question(const WhatIfAsked& a, const WhatIfAsked& b) {
   return a.query.month == b.query.month && a.query.cluster == b.query.cluster &&
          a.scenario == b.scenario && a.calibration == b.calibration && a.query.by == b.query.by &&
-         a.query.cost == b.query.cost && a.query.error_percent_max == b.query.error_percent_max;
+         a.query.cost == b.query.cost && a.query.error_percent_max == b.query.error_percent_max &&
+         a.query.wait_error_percent_max == b.query.wait_error_percent_max;
 }
 
 std::size_t rows_of(const WhatIfTables* tables) {
   if (tables == nullptr) return 0;
-  std::size_t rows = tables->calibration.rows.size() + tables->jobs.rows.size() +
-                     tables->teams.rows.size() + tables->moments.rows.size() +
-                     tables->waits.rows.size();
+  std::size_t rows = 0;
+  for (const auto& [name, table] : named_tables(*tables)) rows += table->rows.size();
   for (const Table& table : tables->costs) rows += table.rows.size();
   return rows;
 }

@@ -1577,7 +1577,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A table of a result, as JSON, CSV, JSON lines or Parquet. */
+        /** A table of a result, as JSON, CSV, JSON lines or Parquet; or all of them as a PDF. */
         get: operations["getWhatIfTable"];
         put?: never;
         post?: never;
@@ -2501,6 +2501,7 @@ export interface components {
             by: string;
             cost: string;
             error_max: number;
+            wait_error_max: number;
             /** @description Who started it. */
             user: string;
             mine: boolean;
@@ -2522,6 +2523,14 @@ export interface components {
             tables: {
                 calibration: components["schemas"]["Table"];
                 jobs: components["schemas"]["Table"];
+                /** @description Where several replays were asked for (seeds, demand-range). */
+                range?: components["schemas"]["Table"];
+                /** @description Where the fewest nodes were asked for (fewest-nodes). */
+                fleets?: components["schemas"]["Table"];
+                /** @description Where the cheapest mix of tiers was asked for (cheapest-tiers). */
+                tiers?: components["schemas"]["Table"];
+                /** @description Where the best MIG layout was asked for (best-mig). */
+                mig?: components["schemas"]["Table"];
                 teams: components["schemas"]["Table"];
                 moments: components["schemas"]["Table"];
                 waits: components["schemas"]["Table"];
@@ -2541,6 +2550,7 @@ export interface components {
             by: string;
             cost: string;
             error_max: number;
+            wait_error_max: number;
             /** @description Who started it. */
             user: string;
             mine: boolean;
@@ -6748,7 +6758,7 @@ export interface operations {
                     month: components["schemas"]["Month"];
                     /** @description May be left out where the month has one. */
                     cluster?: string;
-                    /** @description What is changed: options of `pennyweight replay` without dashes, separated by `;`. Empty: the default scheduling. */
+                    /** @description What is changed and asked: options of `pennyweight replay` without dashes, separated by `;`. Empty: the default scheduling. */
                     scenario?: string;
                     /** @description The scheduling that really ran, with scheduler, blocked, placement and lengths. */
                     calibration?: string;
@@ -6870,13 +6880,17 @@ export interface operations {
                 /** @description Of the run. */
                 id: string;
                 /** @description Which one. */
-                table: "calibration" | "jobs" | "teams" | "costs" | "moments" | "waits";
+                table: "calibration" | "jobs" | "range" | "fleets" | "tiers" | "mig" | "teams" | "costs" | "moments" | "waits" | "gantt" | "report";
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The table; `costs` has one for each currency. */
+            /**
+             * @description The table; `costs` has one for each currency, `gantt` what the first nodes held when. `range`,
+             *     `fleets`, `tiers` and `mig` are there where they were asked for. `report` is a PDF, whatever
+             *     `format` says.
+             */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6886,6 +6900,7 @@ export interface operations {
                     "text/csv": string;
                     "application/jsonl": string;
                     "application/vnd.apache.parquet": string;
+                    "application/pdf": string;
                 };
             };
             401: components["responses"]["NotSignedIn"];

@@ -21,6 +21,20 @@ const KINDS = [
   { value: "any-model", title: "Any GPU model" },
   { value: "lengths", title: "What the scheduler knows of lengths" },
   { value: "seed", title: "Seed of chance" },
+  { value: "quota", title: "Quota of a team, with borrowing" },
+  { value: "off-peak", title: "A team's part of the day" },
+  { value: "guard", title: "Guard against starvation" },
+  { value: "outage", title: "Outage of nodes" },
+  { value: "new-team", title: "A new team, like another one" },
+  { value: "repeat", title: "A job that comes again" },
+  { value: "seeds", title: "Ask: range over seeds" },
+  { value: "demand-range", title: "Ask: range over demand" },
+  { value: "fewest-nodes", title: "Search: fewest nodes" },
+  { value: "cheapest-tiers", title: "Search: cheapest mix of tiers" },
+  { value: "committed", title: "Search: price of a commitment" },
+  { value: "spot-tier", title: "Search: price and risk of spot" },
+  { value: "best-mig", title: "Search: best MIG layout" },
+  { value: "tries", title: "Search: replays at most" },
 ];
 
 const HINTS: Record<string, string> = {
@@ -29,13 +43,28 @@ const HINTS: Record<string, string> = {
   demand: "Percent of the jobs there were.",
   spot: "The share of the nodes that is taken back each hour. Give their price too.",
   checkpoint: "Minutes of work between two checkpoints; 0: none.",
-  slice: "A MIG profile, and how long a job takes on it: 1g.5gb@120%.",
+  slice: "A MIG profile, and how long a job takes on it: 1g.5gb@120%; or a part of a shared GPU: 25%@130%.",
+  quota: "GPUs of its own, and how many it may borrow of other quotas: 16+8.",
+  "off-peak": "Its jobs start in that part of the day only, in UTC.",
+  guard: "Minutes after which nobody overtakes a job that doesn't fit.",
+  outage: "Nodes, from when, for how long.",
+  "new-team": "Its name, and whose jobs it has how many of.",
+  repeat: "GPUs, length, day (mon to sun, or daily) and time in UTC.",
+  seeds: "Replays under so many seeds; for spot and random placement.",
+  "demand-range": "Percent less and more demand.",
+  "fewest-nodes": "Minutes that 95 % of jobs may wait.",
+  "cheapest-tiers": "Minutes that 95 % of jobs may wait. Give the price of a commitment, of spot, or both.",
+  committed: "Percent of the price on demand.",
+  "spot-tier": "Percent of the price on demand, and the share taken back each hour.",
+  "best-mig": "Minutes that 95 % of jobs may wait. Give MIG instances for one-GPU jobs too.",
+  tries: "More replays search more closely, and take longer.",
   weight: "A whole number; 1 where none is given.",
   seed: "The same seed gives the same result.",
 };
-const PLACEHOLDERS: Record<string, string> = { nodes: "-20", price: "35%", demand: "150%", spot: "2%", checkpoint: "30", slice: "1g.5gb@120%", weight: "2", seed: "2" };
+const PLACEHOLDERS: Record<string, string> = { nodes: "-20", price: "35%", demand: "150%", spot: "2%", checkpoint: "30", slice: "1g.5gb@120%", weight: "2", seed: "2", quota: "16+8", "off-peak": "20:00-06:00", guard: "240", outage: "4@2026-03-05T00:00:00Z/24h", "new-team": "acme=nlp@50%", repeat: "8x24h@mon 02:00", seeds: "5", "demand-range": "10", "fewest-nodes": "60", "cheapest-tiers": "60", committed: "60%", "spot-tier": "35%@2%", "best-mig": "60", tries: "60" };
 const OF_MODEL = new Set(["nodes", "price", "spot"]);
-const OF_TEAM = new Set(["demand", "slice", "weight"]);
+const OF_TEAM = new Set(["demand", "slice", "weight", "quota", "off-peak", "repeat"]);
+const NEEDS_TEAM = new Set(["weight", "quota", "off-peak", "repeat"]);
 
 function AddChange({ choices, teams, by, onAdd }: { choices: WhatIfChoices; teams: string[]; by: string; onAdd: (part: string) => void }) {
   const [kind, setKind] = useState("nodes");
@@ -53,7 +82,8 @@ function AddChange({ choices, teams, by, onAdd }: { choices: WhatIfChoices; team
       const which = [model && `model=${model}`, pool && `pool=${pool}`].filter(Boolean).join(",");
       return `nodes=${chosen}${which && `:${which}`}`;
     }
-    const name = OF_MODEL.has(kind) ? model : OF_TEAM.has(kind) ? team : "";
+    const chosenTeam = team || (NEEDS_TEAM.has(kind) ? (teams[0] ?? "") : "");
+    const name = OF_MODEL.has(kind) ? model : OF_TEAM.has(kind) ? chosenTeam : "";
     return `${kind}=${name && `${name}=`}${chosen}`;
   };
   const pools = choices.pools.filter((one) => one.name !== "");
@@ -77,8 +107,8 @@ function AddChange({ choices, teams, by, onAdd }: { choices: WhatIfChoices; team
           options={[{ value: "", title: "All" }, ...pools.map((one) => ({ value: one.name, title: `${one.name} (${one.nodes} nodes)` }))]} />
       )}
       {OF_TEAM.has(kind) && (
-        <SelectField label={by} value={team} onValue={setTeam}
-          options={[...(kind === "weight" ? [] : [{ value: "", title: "All" }]), ...teams.map((one) => ({ value: one, title: one }))]} />
+        <SelectField label={by} value={NEEDS_TEAM.has(kind) && team === "" ? (teams[0] ?? "") : team} onValue={setTeam}
+          options={[...(NEEDS_TEAM.has(kind) ? [] : [{ value: "", title: "All" }]), ...teams.map((one) => ({ value: one, title: one }))]} />
       )}
       <Button type="submit" icon="plus">Add change</Button>
     </form>

@@ -23,7 +23,7 @@ export function parts(line: string): string[] {
 }
 
 // Changes that may stand in a scenario several times; of the others the last one counts.
-const MANY = new Set(["nodes", "price", "demand", "slice", "weight"]);
+const MANY = new Set(["nodes", "price", "demand", "slice", "weight", "quota", "off-peak", "outage", "new-team", "repeat"]);
 
 const keyOf = (part: string) => part.split("=", 1)[0] ?? "";
 
@@ -61,6 +61,24 @@ export function inWords(part: string): string {
     case "checkpoint": return rest === "0" ? "No checkpoints" : `Checkpoints each ${rest} min`;
     case "replaced-after": return `Replaced after ${rest} min`;
     case "restart": return `${rest} s for a restart`;
+    case "quota": return `${name} has ${rest.replace("+", " GPUs of its own and borrows up to ")}${rest.includes("+") ? "" : " GPUs of its own"}`;
+    case "off-peak": return `${name} starts jobs ${rest} UTC only`;
+    case "guard": return `Nobody overtakes after ${rest} min`;
+    case "outage": return `Outage: ${value.replace("@", " nodes from ").replace("/", " for ")}`;
+    case "new-team": return `New team ${value.replace("=", ": as ").replace("@", ", ")}${value.includes("@") ? " of the jobs" : ""}`;
+    case "repeat": return `${name}: ${rest.replace("x", " GPUs for ").replace("@", " each ")}`;
+    case "seeds": return `Range over ${rest} seeds`;
+    case "demand-range": return `Range: ${rest} % less and more demand`;
+    case "fewest-nodes": return `Search the fewest nodes: 95 % wait at most ${rest} min`;
+    case "fewest-model": return `of ${rest} only`;
+    case "cheapest-tiers": return `Search the cheapest tiers: 95 % wait at most ${rest} min`;
+    case "tier-model": return `Tiers of ${rest} only`;
+    case "committed": return `Committed at ${rest} of the price`;
+    case "spot-tier": return `Spot at ${rest.replace("@", " of the price, ")} taken back an hour`;
+    case "tier-kept": return `Empty nodes are paid for ${rest} min`;
+    case "best-mig": return `Search the best MIG layout: 95 % wait at most ${rest} min`;
+    case "mig-model": return `Cut ${rest}`;
+    case "tries": return `At most ${rest} replays`;
     case "slice": return `${name || "Everybody"}: one-GPU jobs on ${rest.replace("@", ", taking ")}${rest.includes("@") ? " of their time" : ""}`;
     case "weight": return `${name} weighs ${rest}`;
     case "scheduler": return `Scheduler ${rest}`;
@@ -85,4 +103,5 @@ export const EXAMPLES: Scenario[] = [
   { name: "All on spot", line: "spot=2%;price=35%;checkpoint=30" },
   { name: "Half as many jobs again", line: "demand=150%" },
   { name: "Fair share", line: "scheduler=fair-share" },
+  { name: "Cheapest tiers", line: "cheapest-tiers=60;committed=60%;spot-tier=35%@2%;tries=30" },
 ];

@@ -9,6 +9,8 @@ import { Note } from "../../components/states";
 import { Table, type Column } from "../../components/table";
 import { add, compare, isZero, subtract } from "../../util/money";
 import { shownKey, words } from "../../util/text";
+import { Gantt } from "./gantt";
+import { Searches } from "./searches";
 
 export interface Result {
   name: string;
@@ -69,6 +71,13 @@ function keys(results: Result[], table: (one: Result) => Data | undefined, colum
   return [...new Set(results.flatMap((one) => table(one)?.rows.map((row) => text(row, column)) ?? []))];
 }
 
+// Whose cost or wait changes most, for each scenario.
+function Explained({ results, notes }: { results: Result[]; notes: (one: Result) => string[] }) {
+  const told = results.flatMap((one) => notes(one).map((note) => ({ name: one.name, note })));
+  if (told.length === 0) return null;
+  return <ul class="what-if-explained">{told.map(({ name, note }) => <li key={`${name} ${note}`}><strong>{name}</strong>: {note}</li>)}</ul>;
+}
+
 function Costs({ results, by, currency }: { results: Result[]; by: string; currency: string }) {
   const table = (one: Result) => one.tables.costs.find((data) => data.currency === currency);
   const amount = (one: Result, key: string, column: string) => String(table(one)?.rows.find((row) => text(row, by) === key)?.[column] ?? "0");
@@ -95,6 +104,7 @@ function Costs({ results, by, currency }: { results: Result[]; by: string; curre
   return (
     <Card title={`Cost by ${by}`} note={`${currency}; below each, the difference to what was`} flush>
       <Table caption={`Cost by ${by} under each scenario`} columns={columns} rows={keys(results, table, by)} rowKey={(key) => key} shown={50} />
+      <Explained results={results} notes={(one) => (table(one)?.notes ?? []).filter((note) => note.includes(" pays "))} />
     </Card>
   );
 }
@@ -113,6 +123,7 @@ function Teams({ results, by }: { results: Result[]; by: string }) {
   return (
     <Card title={`Who waits, by ${by}`} note="95 % of the jobs wait no longer; stretch: how many times as long they take" flush>
       <Table caption={`Waits by ${by} under each scenario`} columns={columns} rows={keys(results, (one) => one.tables.teams, by)} rowKey={(key) => key} shown={50} />
+      <Explained results={results} notes={(one) => (one.tables.teams.notes ?? []).filter((note) => note.includes(" wait at most "))} />
     </Card>
   );
 }
@@ -132,18 +143,23 @@ function Calibration({ of }: { of: Result }) {
   );
 }
 
+// The tables that a result has.
+const files = (one: Result) => ["costs", "teams", "jobs", ...(["range", "fleets", "tiers", "mig"] as const).filter((name) => one.tables[name]), "moments", "waits", "gantt"];
+
 export function Results({ results }: { results: Result[] }) {
   const first = results[0];
   if (!first) return null;
   const by = first.run.by;
   const currencies = [...new Set(results.flatMap((one) => one.tables.costs.map((table) => table.currency ?? "")))];
-  const notes = [...new Set(results.flatMap((one) => [...(one.tables.jobs.notes ?? []), ...(one.tables.costs[0]?.notes ?? [])]))];
+  const notes = [...new Set(results.flatMap((one) => [...(one.tables.jobs.notes ?? []), ...(one.tables.costs[0]?.notes ?? []).filter((note) => !note.includes(" pays "))]))];
   return (
     <div class="stack">
       <Calibration of={first} />
       {currencies.map((currency) => <Costs key={currency} results={results} by={by} currency={currency} />)}
       <Figures results={results} />
+      <Searches results={results} />
       <Charts results={results} />
+      <Gantt results={results} />
       <Teams results={results} by={by} />
       <Note>
         <strong>What it does not know</strong>
@@ -154,8 +170,12 @@ export function Results({ results }: { results: Result[] }) {
           {results.map((one) => (
             <div class="row" key={one.run.id}>
               <span>{one.name}</span>
-              {["costs", "teams", "jobs", "moments", "waits"].map((name) => (
-                <LinkButton key={name} small download href={address(`/what-if/runs/${one.run.id}/${name}`, { format: "sheet" })}>{words(name)} (CSV)</LinkButton>
+              <LinkButton small download href={address(`/what-if/runs/${one.run.id}/report`)}>Report (PDF)</LinkButton>
+              {files(one).map((name) => (
+                <span class="what-if-file" key={name}>
+                  <LinkButton small download href={address(`/what-if/runs/${one.run.id}/${name}`, { format: "sheet" })}>{words(name)} (CSV)</LinkButton>
+                  <LinkButton small tone="quiet" download href={address(`/what-if/runs/${one.run.id}/${name}`, { format: "parquet" })}>Parquet</LinkButton>
+                </span>
               ))}
             </div>
           ))}

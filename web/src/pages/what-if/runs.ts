@@ -24,12 +24,13 @@ const PAGE_RUNS = 100;
 // What this page asks for. A run over the API may be of another cost, or less exact: it is no answer here.
 const COST = "effective";
 const ERROR_MAX = 5;
+const WAIT_ERROR_MAX = 50;
 
 const isUnderWay = (run: WhatIfRun) => run.state === "queued" || run.state === "running";
 
 // Whether a run answers the scenario for this question.
 function answers(run: WhatIfRun, scenario: Scenario, question: Question): boolean {
-  return run.scenario === scenario.line && run.month === question.month && run.by === question.by && run.cost === COST && run.error_max === ERROR_MAX &&
+  return run.scenario === scenario.line && run.month === question.month && run.by === question.by && run.cost === COST && run.error_max === ERROR_MAX && run.wait_error_max === WAIT_ERROR_MAX &&
     run.calibration === question.calibration && (question.cluster === "" || run.cluster === question.cluster);
 }
 
@@ -96,7 +97,7 @@ export function useRuns(question: Question, scenarios: Scenario[]): Runs {
     },
     start: async (scenario) => {
       await post("/what-if/runs", {
-        month: question.month, scenario: scenario.line, name: scenario.name, by: question.by, cost: COST, error_max: ERROR_MAX,
+        month: question.month, scenario: scenario.line, name: scenario.name, by: question.by, cost: COST, error_max: ERROR_MAX, wait_error_max: WAIT_ERROR_MAX,
         ...(question.cluster && { cluster: question.cluster }),
         ...(question.calibration && { calibration: question.calibration }),
       });

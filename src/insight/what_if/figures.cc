@@ -1,0 +1,249 @@
+#include "insight/what_if/figures.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+
+namespace pennyweight::what_if {
+namespace {
+
+constexpr std::uint64_t kPerMille = 1000;
+
+std::int64_t quantile(const std::vector<std::int64_t>& sorted, std::uint64_t per_mille) {
+  if (sorted.empty()) return 0;
+  return sorted[std::min(sorted.size() - 1,
+                         static_cast<std::size_t>(sorted.size() * per_mille / kPerMille))];
+}
+
+std::vector<std::int64_t> percentiles(const std::vector<std::int64_t>& sorted) {
+  std::vector<std::int64_t> values;
+  for (std::uint64_t percent = 0; percent <= 100 && !sorted.empty(); ++percent) {
+    values.push_back(quantile(sorted, percent * 10));
+  }
+  return values;
+}
+
+// From submission to first start, waiting before the period included.
+std::int64_t wait_of(const ReplayWorld& world, const replay::Replay& replay, std::size_t job) {
+  return *replay.jobs[job].first_start_us - world.jobs[job].submit_us +
+         world.origins[job].before_us;
+}
+std::int64_t completion_of(const ReplayWorld& world, const replay::Replay& replay,
+                           std::size_t job) {
+  return replay.jobs[job].end_us - world.jobs[job].submit_us + world.origins[job].before_us;
+}
+
+}  // namespace
+
+std::int64_t period_us(const Interval& period) {
+  return static_cast<std::int64_t>(period.length_ms()) * 1000;
+}
+
+TimeFigures time_figures(std::vector<std::int64_t>& times) {
+  TimeFigures figures;
+  if (times.empty()) return figures;
+  std::sort(times.begin(), times.end());
+  Int128 sum = 0;
+  for (const std::int64_t time : times) sum += time;
+  figures.mean = static_cast<std::int64_t>(sum / static_cast<Int128>(times.size()));
+  figures.p50 = quantile(times, 500);
+  figures.p95 = quantile(times, 950);
+  figures.p99 = quantile(times, 990);
+  return figures;
+}
+
+std::vector<std::int64_t> waits_of(const ReplayWorld& world, const replay::Replay& replay) {
+  std::vector<std::int64_t> waits;
+  for (std::size_t i = 0; i < world.jobs.size(); ++i) {
+    if (replay.jobs[i].first_start_us) waits.push_back(wait_of(world, replay, i));
+  }
+  return waits;
+}
+
+JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
+  const std::int64_t end = period_us(world.period);
+  JobFigures figures;
+  figures.jobs = world.jobs.size();
+  figures.makespan = replay.end_us;
+  figures.capacity = static_cast<Int128>(replay.capacity_milli_gpus) * static_cast<Int128>(end);
+  std::vector<std::int64_t> waits = waits_of(world, replay);
+  std::vector<std::int64_t> completions;
+  for (std::size_t i = 0; i < world.jobs.size(); ++i) {
+    const replay::JobResult& result = replay.jobs[i];
+    const auto gpus = static_cast<Int128>(world.jobs[i].request.milli_gpus());
+    figures.interruptions += result.interruptions;
+    figures.unfinished += gpus * static_cast<Int128>(world.jobs[i].work_us);
+    if (!result.first_start_us) {
+      ++figures.never_start;
+      continue;
+    }
+    completions.push_back(completion_of(world, replay, i));
+  }
+  for (const replay::JobRun& run : replay.runs) {
+    const std::int64_t until = std::min(run.end_us, end);
+    if (until <= run.begin_us) continue;
+    const auto gpus = static_cast<Int128>(world.jobs[run.job].request.milli_gpus());
+    const std::int64_t span = until - run.begin_us;
+    figures.held += gpus * static_cast<Int128>(span);
+    // Nodes are taken back within the period only: a run beyond its end has lost nothing.
+    const std::int64_t lost = run.end_us <= end ? run.lost_us : 0;
+    figures.unfinished -= gpus * static_cast<Int128>(span - std::min(span, run.restart_us) - lost);
+    figures.lost += gpus * static_cast<Int128>(lost);
+  }
+  for (const replay::Outage& outage : replay.outages) {
+    const std::uint64_t milli =
+        std::uint64_t{replay::kMilliPerGpu} * world.machines[outage.machine].gpus;
+    figures.unavailable += static_cast<Int128>(milli) *
+                           static_cast<Int128>(std::min(outage.end_us, end) - outage.begin_us);
+  }
+  CHECK(figures.unfinished >= 0, "no more work is done than there was");
+  figures.wait = time_figures(waits);
+  figures.wait_percentiles = percentiles(waits);
+  figures.completion = time_figures(completions);
+  return figures;
+}
+
+FiguresByTeam team_figures(const ReplayWorld& world, const replay::Replay& replay) {
+  const std::int64_t end = period_us(world.period);
+  struct Times {
+    std::vector<std::int64_t> waits;
+    std::vector<std::int64_t> completions;
+    Int128 completion = 0;
+    Int128 work = 0;
+  };
+  FiguresByTeam teams;
+  std::map<std::string, Times> times;
+  for (std::size_t i = 0; i < world.jobs.size(); ++i) {
+    const replay::Job& job = world.jobs[i];
+    TeamFigures& team = teams[job.team];
+    ++team.jobs;
+    if (!replay.jobs[i].first_start_us) {
+      ++team.never_start;
+      continue;
+    }
+    Times& of_team = times[job.team];
+    of_team.waits.push_back(wait_of(world, replay, i));
+    of_team.completions.push_back(completion_of(world, replay, i));
+    of_team.completion += of_team.completions.back();
+    of_team.work += job.work_us;
+  }
+  for (const replay::JobRun& run : replay.runs) {
+    const std::int64_t until = std::min(run.end_us, end);
+    if (until <= run.begin_us) continue;
+    const replay::Job& job = world.jobs[run.job];
+    teams[job.team].held +=
+        static_cast<Int128>(job.request.milli_gpus()) * static_cast<Int128>(until - run.begin_us);
+  }
+  for (auto& [name, of_team] : times) {
+    TeamFigures& team = teams[name];
+    team.wait = time_figures(of_team.waits);
+    team.completion = time_figures(of_team.completions);
+    team.stretch_milli = static_cast<std::uint64_t>(of_team.completion * 1000 / of_team.work);
+  }
+  return teams;
+}
+
+// Jain's index of how much longer the teams' jobs took, in millionths: 1,000,000 where all teams
+// were stretched alike, 1,000,000 / teams where one alone was.
+std::uint64_t jain_index(const FiguresByTeam& teams) {
+  UInt128 sum = 0;
+  UInt128 squares = 0;
+  std::uint64_t count = 0;
+  for (const auto& [name, team] : teams) {
+    if (team.jobs == team.never_start) continue;
+    // A stretch beyond a million is as unfair as one of a million.
+    const std::uint64_t stretch = std::min<std::uint64_t>(team.stretch_milli, 1'000'000'000);
+    sum += stretch;
+    squares += UInt128{stretch} * stretch;
+    ++count;
+  }
+  if (count == 0 || squares == 0) return 1'000'000;
+  return static_cast<std::uint64_t>(sum * sum * 1'000'000 / (squares * count));
+}
+
+// GPUs held and jobs waiting, at evenly spaced moments of the period.
+std::vector<Moment> moments_of(const ReplayWorld& world, const replay::Replay& replay) {
+  const std::int64_t end = period_us(world.period);
+  std::vector<Moment> moments(kMomentsMax);
+  const auto step = std::max<std::int64_t>(1, end / static_cast<std::int64_t>(kMomentsMax));
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    moments[i].at_us = static_cast<std::int64_t>(i) * step;
+  }
+  // The first moment at or after `us`.
+  const auto moment_at = [&](std::int64_t us) {
+    return static_cast<std::size_t>(
+        std::min<std::int64_t>((us + step - 1) / step, static_cast<std::int64_t>(kMomentsMax)));
+  };
+  std::vector<std::int64_t> held(kMomentsMax + 1, 0);  // differences
+  std::vector<std::int64_t> waiting(kMomentsMax + 1, 0);
+  for (const replay::JobRun& run : replay.runs) {
+    const auto milli = static_cast<std::int64_t>(world.jobs[run.job].request.milli_gpus());
+    held[moment_at(run.begin_us)] += milli;
+    held[moment_at(run.end_us)] -= milli;
+  }
+  // A job waits from its submission on, except while it runs.
+  for (std::size_t i = 0; i < world.jobs.size(); ++i) {
+    if (!replay.jobs[i].first_start_us) continue;
+    ++waiting[moment_at(world.jobs[i].submit_us)];
+    --waiting[moment_at(replay.jobs[i].end_us)];
+  }
+  for (const replay::JobRun& run : replay.runs) {
+    --waiting[moment_at(run.begin_us)];
+    ++waiting[moment_at(run.end_us)];
+  }
+  std::int64_t held_now = 0;
+  std::int64_t waiting_now = 0;
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    held_now += held[i];
+    waiting_now += waiting[i];
+    CHECK(held_now >= 0 && waiting_now >= 0, "nothing ends before it begins");
+    moments[i].held_milli = static_cast<std::uint64_t>(held_now);
+    moments[i].waiting = static_cast<std::uint64_t>(waiting_now);
+  }
+  return moments;
+}
+
+std::vector<JobTimes> job_times(const ReplayWorld& world, const replay::Replay& replay) {
+  std::vector<JobTimes> times;
+  times.reserve(world.jobs.size());
+  for (std::size_t i = 0; i < world.jobs.size(); ++i) {
+    const replay::Job& job = world.jobs[i];
+    const replay::JobResult& result = replay.jobs[i];
+    times.push_back({.name = job.name,
+                     .team = job.team,
+                     .milli_gpus = job.request.milli_gpus(),
+                     .submit_us = job.submit_us - world.origins[i].before_us,
+                     .start_us = result.first_start_us,
+                     .end_us = result.end_us,
+                     .held_us = result.held_us,
+                     .interruptions = result.interruptions});
+  }
+  return times;
+}
+
+JobFigures figures_as_it_was(const ReplayWorld& world) {
+  JobFigures figures;
+  figures.jobs = world.jobs.size();
+  for (const replay::Machine& machine : world.machines) {
+    figures.capacity += static_cast<Int128>(machine.gpus * replay::kMilliPerGpu) *
+                        static_cast<Int128>(period_us(world.period));
+  }
+  std::vector<std::int64_t> waits;
+  std::vector<std::int64_t> completions;
+  for (std::size_t i = 0; i < world.jobs.size(); ++i) {
+    const replay::Job& job = world.jobs[i];
+    figures.held +=
+        static_cast<Int128>(job.request.milli_gpus()) * static_cast<Int128>(job.work_us);
+    const std::int64_t waited = world.origins[i].waited_us.value_or(0);
+    waits.push_back(waited);
+    completions.push_back(waited + job.work_us);
+    const std::int64_t end = job.submit_us + waited - world.origins[i].before_us + job.work_us;
+    figures.makespan = std::max(figures.makespan, end);
+  }
+  figures.wait = time_figures(waits);
+  figures.wait_percentiles = percentiles(waits);
+  figures.completion = time_figures(completions);
+  return figures;
+}
+
+}  // namespace pennyweight::what_if
