@@ -57,6 +57,15 @@ struct Lookalike {
   std::string_view has;  // somewhere
   std::string_view advice;
 };
+constexpr std::string_view kOfPodResources =
+    "is an answer of the kubelet's pod-resources API, which says who has a device now and not "
+    "since "
+    "when; import kubectl get pods -A -o json, and give serve dcgm-exporter's metrics, which say "
+    "on "
+    "which GPU each pod is";
+constexpr std::string_view kOfRay =
+    "is a list of Ray's jobs, which says what a job's driver asked for and not what its tasks and "
+    "actors held; import the pods or the Slurm jobs that Ray ran in, or a table of holdings";
 constexpr Lookalike kLookalikes[] = {
     {"====", "ru_wallclock",
      "is the output of Grid Engine's qacct, whose times have no zone; import the file that it "
@@ -69,8 +78,17 @@ constexpr Lookalike kLookalikes[] = {
      "is the output of LSF's bhist, which does not say when jobs ran; import the file that it "
      "reads, lsb.acct (format lsf)"},
     {"Job: ", "Job Queued",
-     "is the output of PBS' tracejob, which has one job; import the accounting log that it reads, "
-     "PBS_HOME/server_priv/accounting/YYYYMMDD (format pbs)"},
+     "is the output of PBS' tracejob without lines of the accounting log (A), which only root may "
+     "read: run it as root, or import the log, PBS_HOME/server_priv/accounting/YYYYMMDD (format "
+     "pbs)"},
+    {"", "\"podResources\"", kOfPodResources},
+    {"", "\"pod_resources\"", kOfPodResources},
+    {"", "\"driver_agent_http_address\"", kOfRay},
+    {"", "\"submission_id\"", kOfRay},
+    {"", "\"currentAllocatedGPUs\"",
+     "is a list of Run:ai's jobs, which says what they have now and not since when; import kubectl "
+     "get pods -A -o json, whose annotations Run:ai's fractions are read from, or a table of "
+     "holdings"},
     {"#Date ", "#YYYYMMDD",
      "is the output of nvidia-smi dmon or pmon, which number the GPUs and do not name them; run "
      "nvidia-smi --query-gpu=timestamp,index,uuid,name,memory.total,memory.used,utilization.gpu,"

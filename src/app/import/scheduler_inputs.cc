@@ -16,6 +16,7 @@
 #include "ingest/schedulers/openb/nodes.h"
 #include "ingest/schedulers/openb/pods.h"
 #include "ingest/schedulers/pbs/accounting.h"
+#include "ingest/schedulers/pbs/tracejob.h"
 #include "ingest/schedulers/slurm/sacct_json.h"
 #include "ingest/schedulers/slurm/sacct_text.h"
 #include "ingest/schedulers/slurm/scontrol_nodes.h"
@@ -156,15 +157,9 @@ struct OtherRecords {
   std::string_view one, many;
 };
 
-Result<FileParser> open_accounting(const ParserInput& input, accounting::ReadRecord read,
-                                   const OtherRecords& others,
-                                   accounting::IsSeparator is_separator = nullptr) {
-  const auto reader = std::make_shared<accounting::RecordReader>(
-      read, accounting::Options{input.file, input.cluster.name, input.now, input.cluster.time_zone},
-      accounting::Sinks{facts_into<Holding>(input.sink, &SessionSink::holdings),
-                        facts_into<Outcome>(input.sink, &SessionSink::outcomes),
-                        rejected_into(input.sink)},
-      is_separator);
+template <class Reader>
+FileParser accounting_parser(const ParserInput& input, const std::shared_ptr<Reader>& reader,
+                             const OtherRecords& others) {
   return FileParser{
       [reader](std::string_view chunk) { return reader->feed(chunk); },
       [reader, input, others]() -> Result<void> {
@@ -181,10 +176,38 @@ Result<FileParser> open_accounting(const ParserInput& input, accounting::ReadRec
       }};
 }
 
+accounting::Options accounting_options(const ParserInput& input) {
+  return {input.file, input.cluster.name, input.now, input.cluster.time_zone};
+}
+
+accounting::Sinks accounting_sinks(const ParserInput& input) {
+  return {facts_into<Holding>(input.sink, &SessionSink::holdings),
+          facts_into<Outcome>(input.sink, &SessionSink::outcomes), rejected_into(input.sink)};
+}
+
+Result<FileParser> open_accounting(const ParserInput& input, accounting::ReadRecord read,
+                                   const OtherRecords& others,
+                                   accounting::IsSeparator is_separator = nullptr) {
+  return accounting_parser(
+      input,
+      std::make_shared<accounting::RecordReader>(read, accounting_options(input),
+                                                 accounting_sinks(input), is_separator),
+      others);
+}
+
+constexpr OtherRecords kOfOtherPbsTypes = {
+    "record is of a job's way to its end, and holds nothing",
+    "records are of jobs' ways to their ends, and hold nothing"};
+
 Result<FileParser> open_pbs(const InputFormat&, const ParserInput& input) {
-  return open_accounting(input, pbs::read_record,
-                         {"record is of a job's way to its end, and holds nothing",
-                          "records are of jobs' ways to their ends, and hold nothing"});
+  return open_accounting(input, pbs::read_record, kOfOtherPbsTypes);
+}
+
+Result<FileParser> open_tracejob(const InputFormat&, const ParserInput& input) {
+  return accounting_parser(
+      input,
+      std::make_shared<pbs::TracejobReader>(accounting_options(input), accounting_sinks(input)),
+      kOfOtherPbsTypes);
 }
 
 Result<FileParser> open_lsf(const InputFormat&, const ParserInput& input) {
@@ -220,6 +243,10 @@ bool matches_lsf(const InputFormat&, const FileStart& start) {
 
 bool matches_pbs(const InputFormat&, const FileStart& start) {
   return pbs::is_accounting_record(start.text());
+}
+
+bool matches_tracejob(const InputFormat&, const FileStart& start) {
+  return pbs::is_tracejob(start.text());
 }
 
 bool matches_sacct_text(const InputFormat&, const FileStart& start) {
@@ -279,6 +306,12 @@ std::vector<InputFormat> scheduler_inputs() {
        .description = "PBS Professional and OpenPBS (accounting log)",
        .matches = matches_pbs,
        .open = open_pbs,
+       .needs_cluster = true,
+       .outcome_name = kJobOutcome},
+      {.name = "tracejob",
+       .description = "PBS Professional and OpenPBS (tracejob)",
+       .matches = matches_tracejob,
+       .open = open_tracejob,
        .needs_cluster = true,
        .outcome_name = kJobOutcome},
       {.name = "lsf",

@@ -108,6 +108,9 @@ Read<void> add_resource(std::string_view resource, std::uint64_t& gpus, Allocati
 
 // "(n1:ncpus=8:ngpus=2:mem=10485760kb+n1[1]:ncpus=8)+(n2:ncpus=8)".
 Read<Allocation> allocation_of(std::string_view text) {
+  if (std::ranges::count(text, '(') != std::ranges::count(text, ')')) {
+    return mistake("exec_vnode", "a '(' is not closed: the record is cut off");
+  }
   Allocation all;
   std::uint64_t devices = 0;
   while (!text.empty()) {
@@ -256,22 +259,18 @@ Read<Run> run_of(std::string_view id, const Record& record, const Options& optio
   return Run{.holding = std::move(holding), .used = usage_of(record)};
 }
 
-// "04/16/2025 10:19:48".
-bool is_stamp(std::string_view text) {
+}  // namespace
+
+bool begins_with_stamp(std::string_view line) {
   constexpr std::string_view kPattern = "00/00/0000 00:00:00";
-  return std::ranges::equal(text, kPattern, [](char c, char like) {
+  return std::ranges::equal(line.substr(0, kStampBytes), kPattern, [](char c, char like) {
     return like == '0' ? ascii::is_digit(c) : c == like;
   });
 }
 
-constexpr std::size_t kStampBytes = 19;
-
-}  // namespace
-
 bool is_accounting_record(std::string_view line) {
-  return line.size() > kStampBytes + 2 && is_stamp(line.substr(0, kStampBytes)) &&
-         line[kStampBytes] == ';' && ascii::is_letter(line[kStampBytes + 1]) &&
-         line[kStampBytes + 2] == ';';
+  return line.size() > kStampBytes + 2 && begins_with_stamp(line) && line[kStampBytes] == ';' &&
+         ascii::is_letter(line[kStampBytes + 1]) && line[kStampBytes + 2] == ';';
 }
 
 Read<std::optional<Run>> read_record(std::string_view line, const Options& options) {

@@ -16,6 +16,7 @@
 // so is one without exec_vnode (Torque): on which nodes the GPUs were is not known then.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -26,6 +27,10 @@ namespace pennyweight::pbs {
 // For accounting::RecordReader.
 accounting::Read<std::optional<accounting::Run>> read_record(std::string_view record,
                                                              const accounting::Options& options);
+
+// "04/16/2025 10:19:48", with which its lines begin.
+inline constexpr std::size_t kStampBytes = 19;
+bool begins_with_stamp(std::string_view line);
 
 // Whether a text begins with a record of the accounting log.
 bool is_accounting_record(std::string_view line);
