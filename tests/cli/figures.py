@@ -242,7 +242,8 @@ def efficiency():
     ann, bob = whole["ann"], whole["bob"]
     expect((ann["cpu_hours_exact"], ann["cpu_hours_known_exact"], ann["cpu_hours_used_exact"],
             ann["cpu_efficiency"]) == ("32", "32", "16", "50.0000"), f"CPUs of ann: {ann}")
-    expect((ann["memory_peak_efficiency"], ann["memory_efficiency"]) == ("25.0000", ""), f"memory of ann: {ann}")
+    expect((ann["memory_peak_efficiency"], ann["memory_efficiency"], ann["memory_gib_hours_peak_exact"]) ==
+           ("25.0000", "", "64"), f"memory of ann: {ann}")
     # Slurm gathered nothing of job 2; the two kinds of device of job 3 are one job.
     expect((bob["cpu_hours_exact"], bob["cpu_hours_known_exact"], bob["cpu_hours_used_exact"],
             bob["cpu_efficiency"]) == ("16", "8", "4", "50.0000"), f"CPUs of bob: {bob}")
@@ -365,6 +366,10 @@ def more_formats():
     lsf = os.path.join(ROOT, "tests", "data", "lsf", "lsb.acct")
     expect_run([*arguments, lsf], cwd, has=["LSF accounting", "1 holding: 1 new"])
     expect_run([*arguments, lsf], cwd, has=["1 already there"])
+    # 3,072 KiB over the job's run, though nothing says what it requested.
+    peak, = rows(["--as", "efficiency", "--by", "label:queue", "--filter", "label:queue=batchq"], cwd)
+    expect((Fraction(peak["memory_gib_hours_peak_exact"]), peak["memory_peak_efficiency"]) ==
+           (Fraction(3072 * (1649214696 - 1648726872), 2**20 * 3600), ""), f"a peak of LSF: {peak}")
     engine = os.path.join(ROOT, "tests", "data", "grid_engine", "accounting")
     expect_run([*arguments, engine], cwd, has=["Grid Engine", "5 holdings: 5 new"])
     expect_run([*arguments, engine], cwd, has=["5 already there"])
@@ -372,6 +377,13 @@ def more_formats():
     expect((wide["cpu_hours_exact"], wide["wall_hours_exact"], wide["wait_hours_exact"]) ==
            (str(Fraction(9 * 180001, 3600)), str(Fraction(180001, 3600)), str(Fraction(10, 3600))),
            f"a job of 9 slots: {wide}")
+    trace = os.path.join(ROOT, "tests", "data", "pbs", "tracejob")
+    expect_run([*arguments, trace], cwd, has=["tracejob", "1 job ended in the second in which it began"])
+    (cwd / "trace").write_text("Job: 7.srv\n\n02/11/2026 20:12:21  A    user=eve queue=gpu start=1770865200\n"
+                               "                          exec_vnode=(n1:ncpus=8:ngpus=2) end=1770868800\n")
+    expect_run([*arguments, "trace"], cwd, has=["1 holding: 1 new"])
+    held, = rows(["--as", "activity", "--by", "user", "--filter", "user=eve"], cwd)
+    expect((held["device_hours_exact"], held["cpu_hours_exact"]) == ("2", "8"), f"tracejob: {held}")
     # What programs print is not what they read, and says so.
     for name, text, advice in (
             ("qacct", "====\nqname all.q\nru_wallclock 1s\n", "common/accounting"),
@@ -380,7 +392,10 @@ def more_formats():
             ("xpu-smi", "Timestamp, DeviceId, GPU Power (W)\n06:14:46.000, 0, 14.61\n", "usage"),
             ("dmon", "#Date        Time         gpu    pwr\n#YYYYMMDD    HH:MM:SS     Idx      W\n", "query-gpu"),
             ("pmon", "# gpu         pid   type\n# Idx           #    C/G\n", "query-gpu"),
-            ("ray", '[{"type": "SUBMISSION", "job_id": "01"}]', "table of holdings")):
+            ("ray", '[{"type": "SUBMISSION", "job_id": "01"}]', "table of holdings"),
+            ("rays", '[{"submission_id": "raysubmit_1", "driver_info": null}]', "its tasks"),
+            ("podres", '{"podResources": [{"name": "a", "containers": []}]}', "kubectl get pods"),
+            ("runai", '{"data": [{"project": "p", "currentAllocatedGPUs": 1}]}', "not since when")):
         (cwd / name).write_text(text)
         expect_run([*arguments, name], cwd, code=1, has=[advice])
     # A pod with two GPUs of a node with eight, as kube-state-metrics tells them.

@@ -59,6 +59,7 @@ ActivityMeasures& ActivityMeasures::operator+=(const ActivityMeasures& other) {
   memory_used_of_requested += other.memory_used_of_requested;
   memory_bytes_known += other.memory_bytes_known;
   memory_peak += other.memory_peak;
+  memory_peak_of_requested += other.memory_peak_of_requested;
   memory_bytes_peak_known += other.memory_bytes_peak_known;
   for (std::size_t i = 0; i < std::size(cpu_by_size); ++i) cpu_by_size[i] += other.cpu_by_size[i];
   return *this;
@@ -311,10 +312,11 @@ void Activity::add_host_usage(const Holding& holding, const HostUsageDay& usage,
       used.cpu_milli_known = UInt128{*portion.cpu_milli} * cpu.known_ms;
     }
     used.memory_used = part(memory.amount);
+    used.memory_peak = part(peak.amount);
     if (portion.memory_bytes.value_or(0) > 0) {
       used.memory_used_of_requested = used.memory_used;
       used.memory_bytes_known = UInt128{*portion.memory_bytes} * memory.known_ms;
-      used.memory_peak = part(peak.amount);
+      used.memory_peak_of_requested = used.memory_peak;
       used.memory_bytes_peak_known = UInt128{*portion.memory_bytes} * peak.known_ms;
     }
     rows_[{buckets.front().first, keys_of(holding, portion, resolved)}] += used;

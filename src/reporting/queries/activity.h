@@ -60,7 +60,8 @@ struct ActivityMeasures {
   UInt128 memory_used = 0;  // KiB
   UInt128 memory_used_of_requested = 0;
   UInt128 memory_bytes_known = 0;
-  UInt128 memory_peak = 0;  // KiB, of those that had requested memory
+  UInt128 memory_peak = 0;  // KiB
+  UInt128 memory_peak_of_requested = 0;
   UInt128 memory_bytes_peak_known = 0;
   // CPU time of jobs by their number of cores: under 50, 250, 500 and 1,000, and more.
   UInt128 cpu_by_size[5] = {};

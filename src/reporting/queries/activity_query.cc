@@ -141,10 +141,12 @@ std::vector<MeasureColumn> columns_of_efficiency() {
            [](const M& m) -> Cell {
              return efficiency(m.memory_used_of_requested * 1024, m.memory_bytes_known);
            }},
+          {hours_column("memory_gib_hours_peak", "peak"),
+           [](const M& m) -> Cell { return gib_hours(m.memory_peak * 1024); }},
           {hours_column("memory_gib_hours_peak_known", "with known peak"),
            [](const M& m) -> Cell { return gib_hours(m.memory_bytes_peak_known); }},
           {percent_column("memory_peak_efficiency", "peak of memory"), [](const M& m) -> Cell {
-             return efficiency(m.memory_peak * 1024, m.memory_bytes_peak_known);
+             return efficiency(m.memory_peak_of_requested * 1024, m.memory_bytes_peak_known);
            }}};
 }
 
