@@ -8,6 +8,7 @@ import re
 import jsonschema
 
 import asking
+import unusual_days
 from serving import Server, expect, guarded, with_query
 
 METASCHEMA = "https://json-schema.org/draft/2020-12/schema"
@@ -287,6 +288,23 @@ def check_methods(server, document):
         expect(answer.kind == "application/problem+json", f"{nothing}: {answer.kind}")
 
 
+def check_verdict(document):
+    """Of a ledger that has unusual days, what somebody says of them is answered as documented."""
+    server = unusual_days.server()
+    admin = server.sign_in_admin()
+    rows = admin.get("/api/v1/anomalies?by=team").json()["tables"][0]["rows"]
+    found = [row for row in rows if not row["team"].startswith("(")]
+    if not expect(found, f"no unusual days of a team: {rows}"):
+        return
+    said = {"by": "team", "key": found[0]["team"], "first": found[0]["first"], "expected": True, "reason": "a test"}
+    answer = admin.ask("POST", "/api/v1/anomalies/verdicts", said)
+    expect(answer.status == 201, f"a verdict: {answer}")
+    check_answer(document, "POST /api/v1/anomalies/verdicts", document.document["paths"]["/api/v1/anomalies/verdicts"]["post"],
+                 answer)
+    expect({key: answer.json()[key] for key in said} == said, f"another verdict: {answer.json()}")
+    server.stop()
+
+
 def main():
     server = Server()
     document = Document(server.document())
@@ -298,6 +316,7 @@ def main():
     check_versions(server, document)
     check_methods(server, document)
     expect(server.is_alive(), "the server is still there")
+    check_verdict(document)
 
 
 if __name__ == "__main__":

@@ -85,3 +85,15 @@ export function advice(query) {
   return { tables: [{ title: "Advice, USD a month of 730 hours", currency: "USD", columns: ADVICE_COLUMNS.map(([name, kind]) => ({ name, kind, title: name })),
     rows: ADVICE.map((row) => Object.fromEntries(ADVICE_COLUMNS.map(([name], i) => [name, row[i] ?? "new"]))), notes: ["lab: no telemetry on 2 nodes"] }] };
 }
+
+// Unusual days of one team, which add up: 640 = 560 + 40 + 40.
+export function anomalies(q) {
+  const by = q.get("by") ?? "scope";
+  const money = ["actual", "expected", "impact", "volume", "price", "mix", "rest"];
+  return { tables: [{
+    title: `Unusual days by ${by} in USD`, currency: "USD",
+    columns: [{ name: by, kind: "text", title: "of" }, ...["first", "last", "is_open"].map((name) => ({ name, kind: "text", title: name })), ...money.map((name) => ({ name, kind: "money", title: name })), { name: "cause", kind: "text", title: "mostly from" }, { name: "verdict", kind: "text", title: "what people say" }],
+    rows: [{ [by]: "nlp", first: "2026-03-16", last: "2026-03-17", is_open: "yes", actual: "1480.00", expected: "840.00", impact: "640.00", volume: "560.00", price: "40.00", mix: "40.00", rest: "0.00", cause: "p5.48xlarge", verdict: "" }],
+    notes: ["nlp: 640.00 USD more than usual from 2026-03-16 to 2026-03-17, 88 % from p5.48xlarge"],
+  }] };
+}

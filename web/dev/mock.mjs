@@ -105,6 +105,8 @@ const routes = [
   ["GET /advice/progress", () => ({ body: { tables: [{ title: "Progress", currency: "USD", columns: [{ name: "team", kind: "text", title: "team" }, ...["found", "accepted", "done", "realised"].map((name) => ({ name, kind: "money", title: name }))], rows: [{ team: "(fleet)", found: "90006.52", accepted: "7300", done: "7300", realised: "7120.2" }, { team: "nlp", found: "0", accepted: "0", done: "0", realised: "0" }], notes: [] }] } })],
   ["GET /catalog", () => ({ body: { tables: [{ title: "GPU models, and USD for an hour of one GPU, at list prices of 2026-03-31", currency: "USD", columns: [["model", "id"], ["tier", "text"], ["memory_gib", "count"], ["provider", "text"], ["instance_type", "id"], ["region", "text"], ["on_demand", "money"], ["spot", "money"]].map(([name, kind]) => ({ name, kind, title: name.replace("_", " ") })), rows: [{ model: "A100-SXM4-80GB", tier: "training", memory_gib: "80", provider: "aws", instance_type: "p4de.24xlarge", region: "us-east-1", on_demand: "3.43", spot: "1.72" }, { model: "L40S", tier: "inference", memory_gib: "48", provider: "aws", instance_type: "g6e.xlarge", region: "us-east-1", on_demand: "1.86", spot: null }], notes: [] }] } })],
   ["POST /advice/:id/steps", (q, p, b) => ({ status: 201, body: { advice: p.id, ...b } })],
+  ["GET /anomalies", (q, p, b, w) => ({ body: w.length ? billing.anomalies(q) : { tables: [] } })],
+  ["POST /anomalies/verdicts", (q, p, b) => ({ status: 201, body: { by: "", reason: "", who: user, at: "2026-03-19T09:10:00Z", ...b, impact: undefined } })],
   ["GET /units", () => ({ body: billing.units() })],
   ["GET /coverage", (q, p, b, w) => ({ body: w.length ? billing.coverage() : { tables: [] } })],
   ["GET /live", (q, p, b, w) => ({ body: now.live(w, q, look) })],

@@ -1,11 +1,16 @@
-// forecast: what the next days and months will cost, with ranges.
+// forecast: what the next days and months will cost, with ranges; and when GPUs run out.
 #include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "app/context/paths.h"
 #include "core/billing_period.h"
 #include "core/try.h"
+#include "insight/queries/capacity_query.h"
 #include "insight/queries/forecast_query.h"
 #include "server/forecast_book/forecast_book.h"
 
@@ -53,6 +58,35 @@ Result<ExitCode> run(const ForecastOptions& options, Context& context) {
   return ExitCode::kDone;
 }
 
+struct CapacityOptions {
+  std::vector<std::string> clusters;
+  std::string today;
+  TableOptions table;
+};
+
+Result<ExitCode> run_capacity(const CapacityOptions& options, Context& context) {
+  const TimeZone& zone = context.config.policy.time_zone;
+  CapacityQuery query{.now = context.clock.now(), .zone = zone};
+  if (!options.today.empty()) {
+    const auto day = parse_date(options.today);
+    if (!day) return usage_error("--today: " + day.error().message);
+    query.now = TRY(parse_local_time(options.today + "T00:00:00", zone, Ambiguous::kEarlier));
+  }
+  query.join_rules = context.config.join_rules;
+  query.clusters = options.clusters;
+  for (const CommitmentEnd& one : context.config.alerts.commitments) {
+    query.ends.push_back({one.id, one.ends});
+  }
+  const auto store = TRY(open_ledger(context.config));
+  const auto result = query_capacity(*store, query);
+  if (!result) return as_usage_error(result.error());
+  std::vector<Table> tables = capacity_tables(*result);
+  // In CSV a file has one header.
+  if (options.table.format == "csv") tables.resize(1);
+  print_tables(tables, options.table, context);
+  return ExitCode::kDone;
+}
+
 }  // namespace
 
 Verb declare_forecast(CLI::App& app) {
@@ -82,8 +116,18 @@ Verb declare_forecast(CLI::App& app) {
   command->add_flag("--explain", options->explains,
                     "The methods tried, whether the ranges held, and how near kept forecasts came");
   add_table_options(*command, options->table);
+  const auto capacity = std::make_shared<CapacityOptions>();
+  CLI::App* capacity_command = command->add_subcommand(
+      "capacity", "Show when GPUs run out, how many are unused, and what to buy or let go");
+  capacity_command->add_option("--cluster", capacity->clusters,
+                               "Only this cluster; may be repeated");
+  capacity_command->add_option("--today", capacity->today, "As on this day, such as 2026-04-01");
+  add_table_options(*capacity_command, capacity->table);
   command->footer(examples_footer("forecast"));
-  return {command, [options](Context& context) { return run(*options, context); }};
+  return {command, [options, capacity, capacity_command](Context& context) {
+            return capacity_command->parsed() ? run_capacity(*capacity, context)
+                                              : run(*options, context);
+          }};
 }
 
 }  // namespace pennyweight

@@ -1,16 +1,24 @@
 // invoice: drafts, issues and shows the chargeback invoices of a month.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "app/audit_events/audit_events.h"
+#include "app/cli/budget_changes.h"
 #include "app/cli/invoice_mail.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
+#include "core/billing_period.h"
 #include "core/files/file.h"
 #include "core/try.h"
+#include "insight/queries/budget_query.h"
+#include "insight/queries/client_report.h"
 #include "reporting/invoice/document.h"
 #include "reporting/invoice/render.h"
 #include "reporting/queries/invoices.h"
@@ -216,6 +224,88 @@ Result<ExitCode> show(const ShowInvoiceOptions& options, Context& context) {
   return ExitCode::kDone;
 }
 
+struct ClientReportOptions {
+  ClientReportQuery query;
+  TableOptions table;
+};
+
+// The last day of the month, or today where the month goes on.
+Result<Date> last_day_of(const std::string& month, Context& context) {
+  const TimeZone& zone = context.config.policy.time_zone;
+  const Date today = TRY(parse_date(local_date(context.clock.now(), zone)));
+  const auto first = parse_date(month + "-01");
+  if (!first) return usage_error("--month: write it as 2026-03");
+  const std::chrono::year_month_day begin(*first);
+  const Date last = std::chrono::sys_days(begin.year() / begin.month() / std::chrono::last);
+  return std::min(last, today);
+}
+
+Result<ExitCode> run_client_report(const ClientReportOptions& options, Context& context) {
+  ClientReportQuery query = options.query;
+  if (query.month.empty()) return usage_error("--month is missing: --month 2026-03");
+  const Config& config = context.config;
+  if (query.by.empty()) query.by = config.invoice.by;
+  if (const auto right = check_invoice_request({.month = query.month, .by = query.by}, config);
+      !right) {
+    return as_usage_error(right.error());
+  }
+  query.cost = config.invoice.cost == "billed" ? CostColumn::kBilled : CostColumn::kEffective;
+  const Date day = TRY(last_day_of(query.month, context));
+  const std::vector<Budget> budgets = TRY(all_budgets(context));
+  const auto store = TRY(open_ledger(config));
+  const SummarySource summarise = [&](const SummaryQuery& summary) {
+    return store->summarise(summary);
+  };
+  std::vector<BudgetStatus> statuses;
+  if (!budgets.empty()) {
+    statuses = TRY(query_budgets({.budgets = budgets, .today = day, .events = config.events},
+                                 config.policy, summarise));
+  }
+  std::vector<Table> margins;
+  if (!config.invoice.rates.empty()) {
+    margins = TRY(query_profitability(*store, config, query.month, query.by));
+  }
+  auto tables = query_client_report(query, summarise, statuses, margins);
+  if (!tables) return as_usage_error(tables.error());
+  if (config.invoice.rates.empty()) {
+    for (Table& table : *tables) {
+      table.notes.emplace_back("invoice.rates has no rates, so nothing is said of revenue");
+    }
+  }
+  print_tables(*tables, options.table, context);
+  TRY(warn_of_staleness(*store, query.month, context));
+  return ExitCode::kDone;
+}
+
+// Adds `invoice clients`. What is returned runs it where it was typed.
+std::function<std::optional<Result<ExitCode>>(Context&)> add_client_report(CLI::App& invoice) {
+  const auto options = std::make_shared<ClientReportOptions>();
+  CLI::App* command = invoice.add_subcommand(
+      "clients",
+      "Show what each client spent on training, inference and storage, its budgets, "
+      "and the margin");
+  add_booked_month_option(*command, options->query.month);
+  command->add_option("--by", options->query.by, "The clients' dimension; default: as configured");
+  command->add_option("--work", options->query.work, "The dimension that says what work is for")
+      ->capture_default_str();
+  command->add_option("--training", options->query.training, "Its values for training")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--inference", options->query.inference, "Its values for inference")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      ->add_option("--storage", options->query.storage,
+                   "ServiceNames of the bill that are storage; default: those of AWS, Azure, GCP "
+                   "and OCI")
+      ->delimiter(',');
+  add_table_options(*command, options->table);
+  return [command, options](Context& context) -> std::optional<Result<ExitCode>> {
+    if (!command->parsed()) return std::nullopt;
+    return run_client_report(*options, context);
+  };
+}
+
 }  // namespace
 
 Verb declare_invoice(CLI::App& app) {
@@ -264,6 +354,7 @@ Verb declare_invoice(CLI::App& app) {
   profit_command->add_option("--by", profit_options->by,
                              "The clients' dimension; default: as configured");
   add_table_options(*profit_command, profit_options->table);
+  const auto clients = add_client_report(*command);
   const auto send_options = std::make_shared<SendInvoiceOptions>();
   CLI::App* send_command =
       command->add_subcommand("send", "Mail issued invoices to their customers");
@@ -278,6 +369,7 @@ Verb declare_invoice(CLI::App& app) {
       ->capture_default_str();
   command->footer(examples_footer("invoice"));
   return {command, [=](Context& context) {
+            if (auto done = clients(context)) return *std::move(done);
             if (send_command->parsed()) return send_invoices(*send_options, context);
             if (profit_command->parsed()) return show_profitability(*profit_options, context);
             if (list_command->parsed()) return list(*list_options, context);

@@ -156,21 +156,18 @@ Table anomaly_table(std::span<const FoundAnomaly> anomalies, const AnomalyQuery&
                    {"price", "price", ColumnKind::kMoney},
                    {"mix", "mix", ColumnKind::kMoney},
                    {"rest", "other", ColumnKind::kMoney},
-                   {"cause", "mostly from"}};
-  const bool has_verdicts =
-      std::ranges::any_of(anomalies, [](const FoundAnomaly& one) { return !one.verdict.empty(); });
-  if (has_verdicts) table.columns.push_back({"verdict", "what people say"});
+                   {"cause", "mostly from"},
+                   {"verdict", "what people say"}};
   if (!anomalies.empty()) {
     table.currency = anomalies.front().incident.actual.currency();
     table.title += " in " + table.currency->text();
   }
   for (const FoundAnomaly& one : anomalies) {
-    table.rows.push_back({one.key, to_text(one.first), to_text(one.last),
-                          std::string(one.is_open ? "yes" : ""), one.incident.actual,
-                          one.incident.expected, one.incident.impact(), one.split.volume,
-                          one.split.price, one.split.mix, one.split.rest,
-                          one.causes.empty() ? std::string() : one.causes.front().key});
-    if (has_verdicts) table.rows.back().emplace_back(one.verdict);
+    table.rows.push_back(
+        {one.key, to_text(one.first), to_text(one.last), std::string(one.is_open ? "yes" : ""),
+         one.incident.actual, one.incident.expected, one.incident.impact(), one.split.volume,
+         one.split.price, one.split.mix, one.split.rest,
+         one.causes.empty() ? std::string() : one.causes.front().key, one.verdict});
   }
   table.notes.emplace_back(
       "expected: the median of the same weekday over 8 weeks; volume, price, mix and other add up "

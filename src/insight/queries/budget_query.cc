@@ -248,7 +248,7 @@ Cell optional_money(const std::optional<Money>& amount) { return amount ? Cell{*
 std::string date_text(const std::optional<Date>& day) { return day ? to_text(*day) : ""; }
 
 // From "carried over" to "exhausted".
-void add_measures(const BudgetStatus& status, bool has_committed, std::vector<Cell>& row) {
+void add_measures(const BudgetStatus& status, std::vector<Cell>& row) {
   const auto& range = status.forecast_80;
   const bool has_amount = status.amount.ticks() > 0;
   row.insert(
@@ -259,31 +259,31 @@ void add_measures(const BudgetStatus& status, bool has_committed, std::vector<Ce
        range ? Cell{range->high} : Cell{},
        status.percent_above ? Cell{static_cast<std::uint64_t>(*status.percent_above)} : Cell{},
        date_text(status.exhausted_on ? status.exhausted_on : status.exhausts_on)});
-  if (has_committed) row.push_back(optional_money(status.committed));
+  row.push_back(optional_money(status.committed));
 }
 
-// What is committed is known while `serve` runs only.
-std::vector<Column> budget_columns(bool has_committed) {
-  std::vector<Column> columns = {{"budget", "budget"},
-                                 {"owner", "owner"},
-                                 {"scope", "scope"},
-                                 {"cost", "cost"},
-                                 {"from", "from"},
-                                 {"to", "to"},
-                                 {"amount", "amount", ColumnKind::kMoney},
-                                 {"carried", "carried over", ColumnKind::kMoney},
-                                 {"actual", "actual", ColumnKind::kMoney},
-                                 {"used", "used", ColumnKind::kPercent},
-                                 {"pace", "even pace", ColumnKind::kMoney},
-                                 {"left", "left", ColumnKind::kMoney},
-                                 {"forecast", "forecast", ColumnKind::kMoney},
-                                 {"low_80", "80 % from", ColumnKind::kMoney},
-                                 {"high_80", "to", ColumnKind::kMoney},
-                                 {"percent_above", "P(above), %", ColumnKind::kCount},
-                                 {"exhausted", "exhausted"}};
-  if (has_committed) columns.push_back({"committed", "committed", ColumnKind::kMoney});
-  columns.push_back({"state", "state"});
-  return columns;
+// What is committed is known while `serve` runs only; its column is there all the same, so that
+// programs find the same columns each time.
+std::vector<Column> budget_columns() {
+  return {{"budget", "budget"},
+          {"owner", "owner"},
+          {"scope", "scope"},
+          {"cost", "cost"},
+          {"from", "from"},
+          {"to", "to"},
+          {"amount", "amount", ColumnKind::kMoney},
+          {"carried", "carried over", ColumnKind::kMoney},
+          {"actual", "actual", ColumnKind::kMoney},
+          {"used", "used", ColumnKind::kPercent},
+          {"pace", "even pace", ColumnKind::kMoney},
+          {"left", "left", ColumnKind::kMoney},
+          {"forecast", "forecast", ColumnKind::kMoney},
+          {"low_80", "80 % from", ColumnKind::kMoney},
+          {"high_80", "to", ColumnKind::kMoney},
+          {"percent_above", "P(above), %", ColumnKind::kCount},
+          {"exhausted", "exhausted"},
+          {"committed", "committed", ColumnKind::kMoney},
+          {"state", "state"}};
 }
 
 }  // namespace
@@ -325,8 +325,6 @@ Result<std::vector<BudgetStatus>> query_budgets(const BudgetQuery& params, const
 }
 
 std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses) {
-  const bool has_committed = std::ranges::any_of(
-      statuses, [](const BudgetStatus& status) { return status.committed.has_value(); });
   std::map<std::pair<bool, std::string>, Table> tables;
   for (const BudgetStatus& status : statuses) {
     const Currency currency = status.budget.currency();
@@ -336,7 +334,7 @@ std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses) {
     if (is_new) {
       table.title = is_time ? "Budgets in GPU-hours" : "Budgets in " + currency.text();
       if (!is_time) table.currency = currency;
-      table.columns = budget_columns(has_committed);
+      table.columns = budget_columns();
     }
     std::string scope;
     for (const std::string& filter : status.budget.filters) {
@@ -347,7 +345,7 @@ std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses) {
         status.budget.cost, to_text(status.days.first), to_text(status.days.last),
         status.amount};
     if (status.problem.empty()) {
-      add_measures(status, has_committed, row);
+      add_measures(status, row);
     } else {
       row.resize(table.columns.size() - 1);
       table.notes.push_back(fmt::format("{}: {}", status.budget.name, status.problem));
@@ -363,7 +361,7 @@ std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses) {
   if (all.empty()) {
     Table& none = all.emplace_back();
     none.title = "Budgets";
-    none.columns = budget_columns(false);
+    none.columns = budget_columns();
   }
   return all;
 }

@@ -4,6 +4,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +20,11 @@ namespace pennyweight {
 namespace {
 
 constexpr std::uint64_t kVerdictBytesMax = 8u << 20;
+// One person may have so many, so that nobody fills the book for all.
+constexpr std::size_t kVerdictsOfAuthorMax = 2'000;
+// A verdict is kept so long: it teaches for half a year, and its days are shown for longer. The
+// audit log keeps all that was ever said.
+constexpr std::chrono::days kVerdictKept{2 * 366};
 
 std::string verdict_line(const AnomalyVerdict& one) {
   const auto& per_day = one.size.per_day;
@@ -70,6 +76,13 @@ Result<AnomalyVerdict> parse_verdict(simdjson::dom::parser& parser, std::string_
   return one;
 }
 
+// Whether a verdict says nothing any more beside a newer one. One that teaches still teaches after
+// somebody who may not teach has said something of the same days.
+bool is_over(const AnomalyVerdict& one, const AnomalyVerdict& newer) {
+  if (one.at + kVerdictKept < newer.at) return true;
+  return one.incident == newer.incident && (newer.teaches || !one.teaches);
+}
+
 }  // namespace
 
 AnomalyBook::AnomalyBook(std::string path) : path_(std::move(path)) {}
@@ -111,14 +124,26 @@ Result<void> AnomalyBook::add(const AnomalyVerdict& verdict,
   const std::lock_guard lock(mutex_);
   const FileLock others = TRY(FileLock::beside(path_));
   TRY(read());
-  // A person's editor may have left the last line without its end.
-  const bool is_cut = !text_.empty() && text_.back() != '\n';
-  const std::string line = (is_cut ? "\n" : "") + verdict_line(verdict);
-  if (text_.size() + line.size() > kVerdictBytesMax) {
+  std::string text;
+  std::size_t of_author = 0;
+  for (const AnomalyVerdict& one : verdicts_) {
+    if (is_over(one, verdict)) continue;
+    text += verdict_line(one);
+    of_author += one.who == verdict.who ? 1 : 0;
+  }
+  if (of_author >= kVerdictsOfAuthorMax) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("{} has said something of {} incidents, which is all that one person "
+                            "may; what was said two years ago goes by itself, and somebody else "
+                            "may say it",
+                            verdict.who, of_author));
+  }
+  text += verdict_line(verdict);
+  if (text.size() > kVerdictBytesMax) {
     return fail(ErrorCode::kLimit, fmt::format("{} is full", path_));
   }
   TRY(record());
-  TRY(replace_file(path_, text_ + line));
+  TRY(replace_file(path_, text));
   return read();
 }
 

@@ -16,6 +16,67 @@ const AnomalyVerdict kVerdict{{"team", "a \"b\"", *parse_date("2026-03-02")},
                               *parse_instant("2026-03-04T10:00:00Z"),
                               true};
 
+constexpr std::size_t kVerdictsOfAuthorMax = 2'000;
+constexpr std::chrono::days kVerdictKept{732};
+
+const auto kRecorded = []() -> Result<void> { return {}; };
+
+TEST(AnomalyBook, WhatWasSaidAgainOrLongAgoGoes) {
+  const std::string path = testing::TempDir() + "/again.jsonl";
+  std::filesystem::remove(path);
+  AnomalyBook book(path);
+  AnomalyVerdict again = kVerdict, other = kVerdict, mute = kVerdict;
+  again.is_expected = false;
+  other.incident.first = *parse_date("2026-02-02");
+  ASSERT_TRUE(book.add(other, kRecorded));
+  ASSERT_TRUE(book.add(kVerdict, kRecorded));
+  ASSERT_TRUE(book.add(again, kRecorded));
+  EXPECT_EQ(*book.verdicts(), (std::vector<AnomalyVerdict>{other, again}));
+  // The word of somebody who may not teach does not take the lesson away.
+  mute.teaches = false;
+  mute.who = "bo";
+  ASSERT_TRUE(book.add(mute, kRecorded));
+  EXPECT_EQ(*book.verdicts(), (std::vector<AnomalyVerdict>{other, again, mute}));
+  AnomalyVerdict late = kVerdict;
+  late.incident.key = "nlp";
+  late.at += kVerdictKept + std::chrono::hours(1);
+  ASSERT_TRUE(book.add(late, kRecorded));
+  EXPECT_EQ(*book.verdicts(), (std::vector<AnomalyVerdict>{late}));
+  std::filesystem::remove(path);
+}
+
+TEST(AnomalyBook, NobodyFillsItForAll) {
+  const std::string path = testing::TempDir() + "/many.jsonl";
+  AnomalyVerdict first = kVerdict;
+  first.incident.key = "n0";
+  {
+    std::filesystem::remove(path);
+    AnomalyBook book(path);
+    ASSERT_TRUE(book.add(first, kRecorded));
+  }
+  std::string line;
+  std::getline(std::ifstream(path), line);
+  std::ofstream file(path, std::ios::app);
+  for (std::size_t i = 1; i < kVerdictsOfAuthorMax; ++i) {
+    std::string one = line;
+    one.replace(one.find("n0"), 2, "n" + std::to_string(i));
+    file << one << "\n";
+  }
+  file.close();
+  AnomalyBook book(path);
+  ASSERT_EQ(book.verdicts()->size(), kVerdictsOfAuthorMax);
+  AnomalyVerdict more = kVerdict;
+  const auto refused = book.add(more, kRecorded);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kLimit);
+  EXPECT_NE(refused.error().message.find("2000 incidents"), std::string::npos)
+      << refused.error().message;
+  EXPECT_TRUE(book.add(first, kRecorded)) << "to say it again is no more";
+  more.who = "bo";
+  EXPECT_TRUE(book.add(more, kRecorded));
+  std::filesystem::remove(path);
+}
+
 TEST(AnomalyBook, IsReadBackAndOnlyAddedTo) {
   const std::string path = testing::TempDir() + "/anomalies.jsonl";
   std::filesystem::remove(path);
@@ -25,6 +86,7 @@ TEST(AnomalyBook, IsReadBackAndOnlyAddedTo) {
   ASSERT_TRUE(book.add(kVerdict, recorded));
   AnomalyVerdict second = kVerdict;
   second.is_expected = false;
+  second.incident.first = *parse_date("2026-03-09");
   AnomalyBook other(path);
   ASSERT_TRUE(other.add(second, recorded));
   EXPECT_EQ(*book.verdicts(), (std::vector<AnomalyVerdict>{kVerdict, second}));

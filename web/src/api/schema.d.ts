@@ -239,7 +239,7 @@ export interface paths {
         put?: never;
         /**
          * Say whether unusual days were expected.
-         * @description What was expected raises no alert. It is learnt from: for half a year, a later change of the same
+         * @description What was expected raises no alert, where alerts look at that dimension (`alerts.anomalies_by`). It is learnt from: for half a year, a later change of the same
          *     value in the same direction that is no larger, neither in deviations nor in money a day, is expected
          *     too. The last word counts. Users with a scope say it of the dimension of their scope only; what they
          *     say counts for those days only, unless they may manage alerts.

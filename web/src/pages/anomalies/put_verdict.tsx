@@ -22,7 +22,7 @@ export function PutVerdict({ incident, by, impact, onPut, onClose }: { incident:
     setError(undefined);
     post("/anomalies/verdicts", { by, key: incident.key, first: incident.first, impact: Number(impact), expected: answer === "yes", reason: reason.trim() })
       .then(() => {
-        toast(answer === "yes" ? "Kept: nobody is told of these days, nor of smaller ones like them." : "Kept: people are told of days like these.");
+        toast(answer === "yes" ? "Kept: these days count as expected, and smaller ones like them." : "Kept: days like these stay unusual.");
         onPut();
       })
       .catch((problem: ApiError) => setError(problem))
@@ -36,8 +36,8 @@ export function PutVerdict({ incident, by, impact, onPut, onClose }: { incident:
           <Segments label="Answer" chosen={answer} onChoose={choose} options={ANSWERS} />
           <p class="muted small">
             {answer === "yes"
-              ? "No alert is raised for these days. For half a year, a change of the same direction that is no larger is expected too."
-              : "Days like these raise alerts, also where something larger was expected before."}
+              ? `These days count as expected. For half a year, so does a change of the same direction that is no larger. Where alerts look at unusual days by ${by} (alerts.anomalies_by), none is raised for them.`
+              : `Days like these stay unusual, also where something larger was expected before. Where alerts look at unusual days by ${by} (alerts.anomalies_by), they are raised.`}
           </p>
           <TextArea label="Reason" hint="For those who see it later." value={reason} onValue={setReason} />
           <FormError error={error} />

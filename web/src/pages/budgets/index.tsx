@@ -49,6 +49,7 @@ export default function BudgetsPage() {
   return (
     <div class="stack">
       <PageHead title="Budgets" lead="How far each budget has come, what the next months will cost, and unusual days.">
+        <LinkButton tone="quiet" href="/anomalies">Anomalies</LinkButton>
         <LinkButton icon="download" tone="quiet" href={address("/budgets", { format: "sheet" })} download>
           CSV
         </LinkButton>
