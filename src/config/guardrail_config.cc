@@ -123,6 +123,10 @@ class GuardrailReader {
           [&](const YamlNode& at) { admission.tls_cert_file = path_(at, what + ".cert_file"); }},
          {"key_file",
           [&](const YamlNode& at) { admission.tls_key_file = path_(at, what + ".key_file"); }},
+         {"client_ca_file",
+          [&](const YamlNode& at) {
+            admission.tls_client_ca_file = path_(at, what + ".client_ca_file");
+          }},
          {"exempt_namespaces",
           [&](const YamlNode& at) {
             admission.exempt_namespaces = list(at, what + ".exempt_namespaces");
@@ -140,6 +144,9 @@ class GuardrailReader {
                           admission.host == "localhost";
     const bool has_both = !admission.tls_cert_file.empty() && !admission.tls_key_file.empty();
     const bool has_none = admission.tls_cert_file.empty() && admission.tls_key_file.empty();
+    if (!has_both && !admission.tls_client_ca_file.empty()) {
+      yaml_.refuse(node, "guardrails.admission: client_ca_file needs cert_file and key_file");
+    }
     if (!has_both && !(has_none && is_local)) {
       yaml_.refuse(node,
                    "guardrails.admission: give cert_file and key_file; the API server speaks to "
@@ -597,6 +604,10 @@ ConfigKeys guardrail_config_keys() {
       {"guardrails.admission.cert_file", "path", "",
        "The webhook's certificate chain, PEM. Read again when it changes."},
       {"guardrails.admission.key_file", "path", "", "Its private key, PEM."},
+      {"guardrails.admission.client_ca_file", "path", "",
+       "Certificates, PEM, one of which must have signed that of the API server. Without it, "
+       "whoever "
+       "reaches the port may send reviews. Read again when it changes."},
       {"guardrails.admission.exempt_namespaces", "pattern, list of patterns",
        "kube-system, kube-public, kube-node-lease, pennyweight",
        "Everything there is admitted as it is."},

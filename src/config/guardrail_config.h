@@ -23,6 +23,7 @@ struct AdmissionConfig {
   std::uint16_t port = 0;
   std::string tls_cert_file = {};
   std::string tls_key_file = {};
+  std::string tls_client_ca_file = {};
   // Patterns; see guardrails::AdmissionPolicy.
   std::vector<std::string> exempt_namespaces = {"kube-system", "kube-public", "kube-node-lease",
                                                 "pennyweight"};

@@ -562,7 +562,9 @@ Result<std::unique_ptr<Server>> Server::start(const Settings& settings, std::vec
       .host = settings.host, .port = settings.port, .limits = settings.connections};
   options.limits.idle_max = settings.idle_timeout;
   if (!settings.cert_file.empty()) {
-    state.certificate = TRY(TlsCertificate::open(settings.cert_file, settings.key_file));
+    state.certificate = TRY(TlsCertificate::open({.cert_file = settings.cert_file,
+                                                  .key_file = settings.key_file,
+                                                  .client_ca_file = settings.client_ca_file}));
     options.tls = [&state] { return state.certificate->current(); };
   }
   for (Route& route : routes) state.add(std::move(route));

@@ -115,6 +115,7 @@ struct Settings {
   std::optional<Response> missing_page = {};
   std::string cert_file = {};  // with key_file: turns TLS on
   std::string key_file = {};
+  std::string client_ca_file = {};  // with them: clients must have a certificate that it signed
   // Proxies whose forwarding headers are believed. No client's own address may be among them.
   std::vector<AddressBlock> trusted_proxies = {};
   // Whether requests may be addressed to this host name or address (Host without its port), so that

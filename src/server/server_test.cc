@@ -897,7 +897,7 @@ TEST(Tls, CarriesLargeBodiesBothWaysAndStreams) {
 
 TEST(Tls, TakesARenewedCertificateWithoutARestart) {
   const Certificate first, second;
-  const auto opened = TlsCertificate::open(first.cert_path(), first.key_path());
+  const auto opened = TlsCertificate::open({first.cert_path(), first.key_path()});
   ASSERT_TRUE(opened);
   TlsCertificate& certificate = **opened;
   const auto before = certificate.current();

@@ -52,10 +52,30 @@ std::string content_hash(const std::string& path) {
   return content ? sha256(*content) : "unreadable";
 }
 
+// Refuses clients without a certificate that one of the file has signed.
+Result<void> demand_client_certificates(SSL_CTX& context, const std::string& ca_file) {
+  static constexpr unsigned char kSessions[] = "pennyweight";  // needed to resume verified sessions
+  STACK_OF(X509_NAME)* const names = SSL_load_client_CA_file(ca_file.c_str());
+  if (names == nullptr || SSL_CTX_load_verify_locations(&context, ca_file.c_str(), nullptr) != 1) {
+    sk_X509_NAME_pop_free(names, X509_NAME_free);
+    ERR_clear_error();
+    return fail(ErrorCode::kConfig,
+                fmt::format("cannot use {} to check clients: it must be a readable PEM file of "
+                            "certificates",
+                            ca_file));
+  }
+  SSL_CTX_set_client_CA_list(&context, names);
+  SSL_CTX_set_session_id_context(&context, kSessions, sizeof kSessions - 1);
+  SSL_CTX_set_verify(&context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+  // A ticket would outlive the client's certificate, and the list of those who sign.
+  SSL_CTX_set_options(&context, SSL_OP_NO_TICKET);
+  SSL_CTX_set_num_tickets(&context, 0);
+  return {};
+}
+
 }  // namespace
 
-Result<std::shared_ptr<SSL_CTX>> open_tls(const std::string& cert_file,
-                                          const std::string& key_file) {
+Result<std::shared_ptr<SSL_CTX>> open_tls(const TlsFiles& files) {
   std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
   if (!context) return fail(ErrorCode::kIo, "TLS could not be initialised");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
@@ -72,8 +92,8 @@ Result<std::shared_ptr<SSL_CTX>> open_tls(const std::string& cert_file,
     ERR_clear_error();
     return fail(ErrorCode::kIo, "TLS could not be initialised: OpenSSL lacks the cipher suites");
   }
-  if (SSL_CTX_use_certificate_chain_file(context.get(), cert_file.c_str()) != 1 ||
-      SSL_CTX_use_PrivateKey_file(context.get(), key_file.c_str(), SSL_FILETYPE_PEM) != 1 ||
+  if (SSL_CTX_use_certificate_chain_file(context.get(), files.cert_file.c_str()) != 1 ||
+      SSL_CTX_use_PrivateKey_file(context.get(), files.key_file.c_str(), SSL_FILETYPE_PEM) != 1 ||
       SSL_CTX_check_private_key(context.get()) != 1) {
     ERR_clear_error();
     return fail(
@@ -81,8 +101,10 @@ Result<std::shared_ptr<SSL_CTX>> open_tls(const std::string& cert_file,
         fmt::format(
             "cannot use the certificate {} with the key {}: both must be readable PEM files "
             "that belong together",
-            cert_file, key_file));
+            files.cert_file, files.key_file));
   }
+  if (!files.client_ca_file.empty())
+    TRY(demand_client_certificates(*context, files.client_ca_file));
   return context;
 }
 
@@ -109,14 +131,12 @@ Result<std::vector<std::string>> certificate_names(const std::string& cert_file)
   return names;
 }
 
-TlsCertificate::TlsCertificate(std::string cert_file, std::string key_file)
-    : cert_file_(std::move(cert_file)), key_file_(std::move(key_file)) {}
+TlsCertificate::TlsCertificate(TlsFiles files) : files_(std::move(files)) {}
 
-Result<std::unique_ptr<TlsCertificate>> TlsCertificate::open(const std::string& cert_file,
-                                                             const std::string& key_file) {
-  auto opened = std::make_unique<TlsCertificate>(cert_file, key_file);
+Result<std::unique_ptr<TlsCertificate>> TlsCertificate::open(TlsFiles files) {
+  auto opened = std::make_unique<TlsCertificate>(std::move(files));
   opened->read_fingerprint_ = opened->fingerprint();
-  opened->context_ = TRY(open_tls(cert_file, key_file));
+  opened->context_ = TRY(open_tls(opened->files_));
   return opened;
 }
 
@@ -129,14 +149,16 @@ Result<void> TlsCertificate::reload_if_changed() {
   std::string now = fingerprint();
   if (now == read_fingerprint_) return {};
   read_fingerprint_ = std::move(now);
-  auto fresh = TRY(open_tls(cert_file_, key_file_));
+  auto fresh = TRY(open_tls(files_));
   const std::lock_guard lock(mutex_);
   context_ = std::move(fresh);
   return {};
 }
 
 std::string TlsCertificate::fingerprint() const {
-  return content_hash(cert_file_) + content_hash(key_file_);
+  std::string hashes = content_hash(files_.cert_file) + content_hash(files_.key_file);
+  if (!files_.client_ca_file.empty()) hashes += content_hash(files_.client_ca_file);
+  return hashes;
 }
 
 }  // namespace pennyweight::server

@@ -201,6 +201,11 @@ def check_verdicts(serve):
     expect(decided(serve, "/validate", review(smaller, "UPDATE", oldObject=big))["allowed"], "it may shrink")
     expect(not decided(serve, "/validate", review(big, "UPDATE", oldObject=smaller))["allowed"], "nor grow")
     expect(decided(serve, "/validate", review(big, "DELETE"))["allowed"], "it may end")
+    claim = objects(0, {"team": "own"})[0]
+    claim["spec"]["resourceClaims"] = [{"name": "g", "resourceClaimTemplateName": "t"}]
+    refused = decided(serve, "/validate", review(claim))
+    expect(not refused["allowed"] and "how many GPUs it asks for is not known" in refused["status"]["message"],
+           f"a claim of any number of GPUs: {refused}")
     robot = {"apiVersion": "x.io/v1", "kind": "Robot", "metadata": {"name": "r"}}
     expect(not decided(serve, "/validate", review(robot))["allowed"], "an unknown kind in closed mode")
 
@@ -242,6 +247,55 @@ def check_rotation(serve):
                 expect(False, "the new certificate is not used")
                 return
             time.sleep(0.2)
+
+
+def client_certificate(name, ca, days=2):
+    """A certificate that a CA, made where there is none, has signed: (the CA's file, the client's files)."""
+    def openssl(*words):
+        subprocess.run(["openssl", *words], cwd=cwd, check=True, capture_output=True)
+    new_key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    if not (cwd / f"{ca}.crt").exists():
+        openssl("req", "-x509", *new_key, "-keyout", f"{ca}.key", "-out", f"{ca}.crt", "-days", "2", "-subj", f"/CN={ca}")
+    openssl("req", *new_key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", "/CN=kube-apiserver")
+    openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{ca}.crt", "-CAkey", f"{ca}.key", "-CAcreateserial",
+            "-out", f"{name}.crt", "-days", str(days))
+    return cwd / f"{ca}.crt", (cwd / f"{name}.crt", cwd / f"{name}.key")
+
+
+def check_clients():
+    """With client_ca_file only the API server's certificate opens the port, and another CA can take its place."""
+    ours, api_server = client_certificate("ours", "our-ca")
+    _, ended = client_certificate("ended", "our-ca", days=-1)
+    others_ca, other = client_certificate("other", "other-ca")
+    shutil.copy(ours, cwd / "clients.crt")
+    (cwd / "pennyweight.yaml").write_text(CONFIG.replace("key_file: tls.key", "key_file: tls.key, client_ca_file: clients.crt"))
+    serve = Serve()
+    body = json.dumps(review(objects(1, {"team": "own"})[0]))
+
+    def asks(shown):
+        trusted = ssl.create_default_context(cafile=str(cwd / "ca.crt"))
+        if shown:
+            trusted.load_cert_chain(*shown)
+        connection = http.client.HTTPSConnection("localhost", serve.ports["admission"], context=trusted, timeout=PATIENCE_S)
+        try:
+            return post(serve, "/validate", body, connection)[0]
+        except (ssl.SSLError, ConnectionError, http.client.RemoteDisconnected):
+            return "refused"
+
+    told = [asks(shown) for shown in (api_server, None, other, ended)]
+    expect(told == [200, "refused", "refused", "refused"], f"ours, none, another's, expired: {told}")
+    shutil.copy(others_ca, cwd / "new.crt")
+    os.replace(cwd / "new.crt", cwd / "clients.crt")
+    end = time.monotonic() + PATIENCE_S
+    while asks(other) != 200 and time.monotonic() < end:
+        time.sleep(0.2)
+    expect([asks(other), asks(api_server)] == [200, "refused"], "another CA takes its place without a restart")
+    serve.stop()
+    (cwd / "clients.crt").write_text("nothing")
+    failed = subprocess.run([BINARY, "--config", "pennyweight.yaml", "serve"], cwd=cwd, capture_output=True, text=True,
+                            timeout=PATIENCE_S, check=False)
+    expect(failed.returncode != 0 and "clients.crt" in failed.stdout + failed.stderr, f"no CA in it: {failed}")
+    (cwd / "pennyweight.yaml").write_text(CONFIG)
 
 
 def check_load(serve):
@@ -292,6 +346,7 @@ def main():
     serve = Serve()
     check_verdicts(serve)
     serve.stop()
+    check_clients()
 
 
 main()

@@ -59,6 +59,7 @@ Result<std::unique_ptr<AdmissionService>> AdmissionService::start(const Config& 
        .body_bytes_max = guardrails::kReviewBytesMax,
        .cert_file = admission.tls_cert_file,
        .key_file = admission.tls_key_file,
+       .client_ca_file = admission.tls_client_ca_file,
        .failed =
            [self](std::string_view path, std::string_view what) {
              self->log_.error("request", {{"path", std::string(path)}, {"why", std::string(what)}});

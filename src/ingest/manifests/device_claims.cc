@@ -241,6 +241,7 @@ ClaimedGpus read_devices(std::string_view device_class, std::uint64_t count,
     }
   }
   claimed.gpu_model = selection.model;
+  claimed.gpu_vendor = gpu_vendor_of(selection.driver.empty() ? device_class : selection.driver);
   claimed.problem = selection.problem;
   if (claimed.problem.empty() && !selection.unclear.empty() && selection.model.empty()) {
     claimed.problem = fmt::format(
@@ -296,9 +297,22 @@ ClaimedGpus read_class(std::string_view device_class, std::uint64_t count,
   return read_devices(device_class, count, DocumentNode(), known);
 }
 
+std::string gpu_vendor_of(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kVendors[] = {
+      {"nvidia.com", "NVIDIA"}, {"amd.com", "AMD"}, {"intel.com", "Intel"}};
+  for (const auto& [domain, vendor] : kVendors) {
+    const std::size_t at = name.find(domain);
+    if (at != std::string_view::npos && (at == 0 || name[at - 1] == '.')) {
+      return std::string(vendor);
+    }
+  }
+  return "";
+}
+
 void join_claims(ClaimedGpus& all, const ClaimedGpus& more) {
   if (!all.problem.empty()) return;
   all.problem = more.problem;
+  if (all.gpu_vendor.empty()) all.gpu_vendor = more.gpu_vendor;
   if (all.gpu_model.empty() || more.gpus.empty()) {
     if (!all.gpus.empty() && all.gpu_model != more.gpu_model && !more.gpus.empty()) {
       all.problem = "it asks for GPUs of a model and for others of any model";

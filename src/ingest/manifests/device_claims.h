@@ -21,6 +21,7 @@ namespace pennyweight::manifests {
 struct ClaimedGpus {
   std::vector<RequestedDevice> gpus = {};
   std::string gpu_model = {};
+  std::string gpu_vendor = {};
   std::string problem = {};  // why it can't be read
   bool is_shared = false;    // a claim of its own: its GPUs are held once, by all that use it
 };
@@ -39,6 +40,9 @@ ClaimedGpus read_claim(const DocumentNode& claim_spec, const DeviceClaims& known
 std::string class_of_resource(std::string_view resource, const DeviceClaims& known);
 ClaimedGpus read_class(std::string_view device_class, std::uint64_t count,
                        const DeviceClaims& known);
+
+// Whose GPUs a resource, class or driver is of: "NVIDIA", "AMD", "Intel"; empty: not said.
+std::string gpu_vendor_of(std::string_view name);
 
 // Adds what a claim asks for; a second model is a problem, since a pod has one.
 void join_claims(ClaimedGpus& all, const ClaimedGpus& more);

@@ -166,6 +166,19 @@ std::string other_accelerator(const std::vector<KubernetesResources>& extended) 
   return "";
 }
 
+// Whose GPUs the extended resources are; requests for those of two vendors have been refused.
+std::string requested_vendor(const std::vector<KubernetesResources>& extended) {
+  for (const KubernetesResources& resources : extended) {
+    for (const auto& [name, quantity] : resources) {
+      if (quantity == "0") continue;
+      if (std::string vendor = gpu_vendor_of(name.substr(0, name.find('/'))); !vendor.empty()) {
+        return vendor;
+      }
+    }
+  }
+  return "";
+}
+
 // Extended resources that stand for a device class, which are taken out of the containers'.
 ClaimedGpus take_class_requests(std::vector<KubernetesResources>& extended,
                                 const DeviceClaims& known) {
@@ -221,6 +234,7 @@ void add_claims(ReplicaGroup& group, const ClaimedGpus& claimed) {
   if (!claimed.problem.empty()) group.problem = claimed.problem;
   group.gpus.insert(group.gpus.end(), claimed.gpus.begin(), claimed.gpus.end());
   if (group.place.gpu_model.empty()) group.place.gpu_model = claimed.gpu_model;
+  if (group.place.gpu_vendor.empty()) group.place.gpu_vendor = claimed.gpu_vendor;
 }
 
 }  // namespace
@@ -274,6 +288,7 @@ ReplicaGroup read_pod_template(const DocumentNode& pod_template, std::string_vie
     return group;
   }
   group.gpus = std::move(*gpus);
+  if (!group.gpus.empty()) group.place.gpu_vendor = requested_vendor(request->extended);
   ClaimedGpus claimed = stated_claims(pod_spec, name_space, claims);
   if (!by_class.gpus.empty() || !by_class.problem.empty()) join_claims(claimed, by_class);
   add_claims(group, claimed);

@@ -39,6 +39,7 @@ enum class Lifetime {
 struct RequestedPlace {
   std::string provider;       // "gcp", where a label is of its nodes only
   std::string gpu_model;      // as written: "nvidia-h100-80gb", "a100"
+  std::string gpu_vendor;     // "AMD", where the name of the resource says it
   std::string instance_type;  // "p5.48xlarge"
   std::string region;
   bool is_spot = false;

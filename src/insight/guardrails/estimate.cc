@@ -155,7 +155,15 @@ class GroupPricer {
                   "it does not say which GPU it needs; say it with --gpu-model MODEL or "
                   "--instance-type TYPE, or select nodes by nvidia.com/gpu.product");
     }
-    if (const GpuModel* model = find_gpu_model(name)) return model;
+    if (const GpuModel* model = find_gpu_model(name)) {
+      const std::string& vendor = group.place.gpu_vendor;
+      if (vendor.empty() || vendor == model->vendor) return model;
+      return fail(
+          ErrorCode::kNotFound,
+          fmt::format("it asks for a GPU of {}, and {} is one of {}; select nodes by a label "
+                      "that names its model, such as amd.com/gpu.product-name",
+                      vendor, model->name, model->vendor));
+    }
     return fail(
         ErrorCode::kNotFound,
         fmt::format("'{}' is not a known GPU model, or matches several; say which "

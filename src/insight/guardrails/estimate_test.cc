@@ -158,6 +158,21 @@ TEST(Estimate, WholeMachinesOfAnUnknownKindHaveNoPrice) {
   EXPECT_EQ(one_group(job, options).per_hour(), usd("160"));
 }
 
+TEST(Estimate, AGpuOfOneVendorIsNeverPricedAsAnothers) {
+  EstimateOptions options;
+  options.gpu_models = {{"", "H100-SXM5-80GB"}};
+  EXPECT_EQ(one_group("apiVersion: v1\nkind: Pod\nspec: {containers: [{resources: {limits: "
+                      "{nvidia.com/gpu: 1}}}]}\n",
+                      options)
+                .problem,
+            "");
+  EXPECT_NE(one_group("apiVersion: v1\nkind: Pod\nspec: {containers: [{resources: {limits: "
+                      "{amd.com/gpu: 1}}}]}\n",
+                      options)
+                .problem.find("a GPU of AMD"),
+            std::string::npos);
+}
+
 TEST(Estimate, SaysWhyItCanNotPrice) {
   const auto problem = [](const std::string& text, const EstimateOptions& options = {}) {
     return one_group(text, options).problem;

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "allocation/pricing/rate_card.h"
+#include "core/card_share.h"
+#include "core/int128.h"
 #include "core/plain_text.h"
 #include "reporting/minor_unit.h"
 
@@ -26,22 +28,37 @@ struct JudgedWorkload {
   const WorkloadEstimate& workload;
   EstimateTotals totals;
   std::uint64_t gpus = 0;
+  bool knows_gpus = true;               // false: it may ask for more than that
   std::optional<std::uint64_t> run_ms;  // of the longest replica; absent: not limited
   bool is_priced = true;
   bool is_run = false;
 };
 
+// The GPUs of the machines that a group takes as a whole.
+std::uint64_t machine_gpus(const GroupEstimate& group) {
+  const UInt128 units = std::max(group.gpu_units, group.gpu_units_max);
+  return static_cast<std::uint64_t>((units + CardShare::kUnitsPerCard - 1) /
+                                    CardShare::kUnitsPerCard);
+}
+
 JudgedWorkload measure_workload(const WorkloadEstimate& workload, Currency currency) {
   JudgedWorkload judged{.workload = workload,
                         .totals = totals_of(workload, currency),
                         .gpus = 0,
+                        .knows_gpus = true,
                         .run_ms = 0,
                         .is_priced = true,
                         .is_run = workload.workload.lifetime != manifests::Lifetime::kService};
   judged.is_priced = judged.totals.not_priced == 0;
   for (const GroupEstimate& group : workload.groups) {
     const std::uint64_t replicas = group.group.replicas_max.value_or(group.group.replicas);
-    for (const RequestedDevice& device : group.group.gpus) judged.gpus += replicas * device.count;
+    std::uint64_t gpus = 0;
+    for (const RequestedDevice& device : group.group.gpus) gpus += replicas * device.count;
+    if (group.group.takes_whole_machines) gpus = std::max(gpus, machine_gpus(group));
+    judged.gpus += gpus;
+    // A claim that can't be read, or a whole machine of an unknown kind, may hold any number.
+    const bool is_unknown_machine = group.group.takes_whole_machines && !group.problem.empty();
+    if (!group.group.problem.empty() || is_unknown_machine) judged.knows_gpus = false;
     const auto& all_ms = group.group.replica_ms_max;
     if (!all_ms) {
       judged.run_ms.reset();
@@ -141,8 +158,14 @@ class ConditionCheck {
 
   bool is_above(const RuleConditions& when) {
     if (when.gpus_above) {
-      if (judged_.gpus <= *when.gpus_above) return false;
-      add(fmt::format("{} GPUs are more than {}", judged_.gpus, *when.gpus_above));
+      if (judged_.gpus > *when.gpus_above) {
+        add(fmt::format("{} GPUs are more than {}", judged_.gpus, *when.gpus_above));
+      } else if (judged_.knows_gpus) {
+        return false;
+      } else {
+        add(fmt::format("how many GPUs it asks for is not known, and {} is the limit",
+                        *when.gpus_above));
+      }
     }
     if (when.run_ms_above || when.per_run_above) {
       if (!judged_.is_run) return false;

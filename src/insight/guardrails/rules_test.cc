@@ -104,6 +104,24 @@ TEST(Rules, RunsMeetLimitsOfTimeAndCost) {
   EXPECT_FALSE(applies(service(), {.run_ms_above = 1}));
 }
 
+TEST(Rules, GpusThatCanNotBeCountedAreAboveEveryLimit) {
+  const RuleConditions when{.gpus_above = 1'000};
+  EXPECT_FALSE(applies(unpriced_service(), when));  // without a price, but eight of them
+  WorkloadEstimate claim = unpriced_service();
+  claim.groups[0].group.gpus.clear();
+  claim.groups[0].group.problem = "the claim 'x' is in none of the files";
+  EXPECT_TRUE(applies(claim, when));
+  WorkloadEstimate whole = unpriced_service();  // whole nodes of an unknown kind
+  whole.groups[0].group.gpus.clear();
+  whole.groups[0].group.takes_whole_machines = true;
+  EXPECT_TRUE(applies(whole, when));
+  // Two machines of eight, which the request does not count.
+  whole.groups[0].problem.clear();
+  whole.groups[0].gpu_units = UInt128{16} * CardShare::kUnitsPerCard;
+  EXPECT_TRUE(applies(whole, {.gpus_above = 15}));
+  EXPECT_FALSE(applies(whole, {.gpus_above = 16}));
+}
+
 TEST(Rules, WhatIsNotKnownNeverPasses) {
   EXPECT_TRUE(applies(run_of(std::nullopt), {.per_run_above = dollars(1'000'000)}));
   EXPECT_TRUE(applies(run_of(std::nullopt), {.run_ms_above = 1'000'000'000'000}));

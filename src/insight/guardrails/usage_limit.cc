@@ -54,6 +54,8 @@ std::optional<Money> cost_this_month(const WorkloadEstimate& workload, Currency 
 bool takes_gpus(const WorkloadEstimate& workload) {
   return std::ranges::any_of(workload.groups, [](const GroupEstimate& group) {
     const bool is_gpu_machine = !group.machine || !group.machine->gpu_model.empty();
+    // What can't be read may be GPUs.
+    if (!group.group.problem.empty()) return true;
     return !group.group.gpus.empty() || (group.group.takes_whole_machines && is_gpu_machine);
   });
 }
