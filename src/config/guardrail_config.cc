@@ -572,7 +572,9 @@ ConfigKeys guardrail_config_keys() {
        "It runs in none of these, or its region is not known."},
       {"guardrails.rules[].when.provider", "pattern, list of patterns", "", "Providers."},
       {"guardrails.rules[].when.gpus_above", "number", "",
-       "GPUs of all replicas, at most as many as its autoscaler may start."},
+       "GPUs of all replicas, at most as many as its autoscaler may start; of whole machines, all "
+       "of "
+       "theirs. A number that is not known is above."},
       {"guardrails.rules[].when.per_hour_above", "amount", "",
        "Its cost per hour. What is not wholly priced counts as above."},
       {"guardrails.rules[].when.per_run_above", "amount", "",

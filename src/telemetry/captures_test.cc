@@ -36,7 +36,7 @@ class Captured : public prometheus::SeriesSink {
     const Classification meaning = classify_series(labels, {.cluster = ClusterId("c")});
     EXPECT_FALSE(std::holds_alternative<Unusable>(meaning));
     const auto* device = std::get_if<DeviceSeries>(&meaning);
-    if (device == nullptr) return;
+    if (device == nullptr || device->is_description) return;
     gpus.insert(device->gpu.text());
     if (!device->mig_instance.empty()) {
       instances.insert(device->gpu.text() + "/" + device->mig_instance);
