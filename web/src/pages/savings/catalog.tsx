@@ -47,7 +47,7 @@ export function Catalog() {
       <Loaded query={found}>
         {({ tables }) => tables.map((table) => (
           <Card key={table.currency} title={table.title} flush>
-            <ApiTable table={table} csv={address("/catalog", { ...load, format: "csv" })} dense />
+            <ApiTable table={table} csv={address("/catalog", { ...load, format: "sheet" })} dense />
             {(table.notes ?? []).length > 0 && <ul class="table-notes">{(table.notes ?? []).map((note) => <li key={note}>{note}</li>)}</ul>}
           </Card>
         ))}
