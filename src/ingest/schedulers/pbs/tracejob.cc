@@ -50,29 +50,35 @@ bool is_name(std::string_view word) {
   });
 }
 
-// What is read and has no blanks. After it comes another "key=".
-constexpr std::string_view kWithoutBlanks[] = {"user",
-                                               "queue",
-                                               "ctime",
-                                               "qtime",
-                                               "etime",
-                                               "start",
-                                               "end",
-                                               "exec_host",
-                                               "exec_vnode",
-                                               "Exit_status",
-                                               "Resource_List.ngpus",
-                                               "resources_used.cput",
-                                               "resources_used.mem"};
+// What is read. None has blanks but in quotes, so that after it comes another "key=".
+constexpr std::string_view kRead[] = {"user",
+                                      "group",
+                                      "account",
+                                      "project",
+                                      "jobname",
+                                      "queue",
+                                      "ctime",
+                                      "qtime",
+                                      "etime",
+                                      "start",
+                                      "end",
+                                      "exec_host",
+                                      "exec_vnode",
+                                      "Exit_status",
+                                      "Resource_List.ngpus",
+                                      "resources_used.cput",
+                                      "resources_used.mem"};
 
-// Whether a line's end may stand inside a word: `next` continues `text`.
+// Whether a line's end may stand inside a word: `next` continues `text`. In quotes a blank and a
+// cut look alike; there it is taken for a blank.
 bool may_be_cut(std::string_view text, std::string_view next) {
   const std::string_view last = last_word(text), first = first_word(next);
   const bool begins_attribute = is_name(first.substr(0, first.find('='))) && first.contains('=');
   const std::size_t equals = last.find('=');
   if (equals == std::string_view::npos) return is_name(last) && begins_attribute;
-  const std::string_view key = last.substr(0, equals);
-  return !begins_attribute && std::ranges::find(kWithoutBlanks, key) != std::end(kWithoutBlanks);
+  const std::string_view key = last.substr(0, equals), value = last.substr(equals + 1);
+  return !begins_attribute && !value.starts_with('"') &&
+         std::ranges::find(kRead, key) != std::end(kRead);
 }
 
 // Whether a record has an attribute.

@@ -39,7 +39,8 @@ AccountingReading trace(std::string_view text, std::size_t chunk = 65'536) {
 }
 
 constexpr std::string_view kRun =
-    "user=ann group=\"the lab\" jobname=train queue=gpu ctime=1770861600 start=1770865200 "
+    "user=ann group=\"the lab\" account=physics project=quarks jobname=train queue=gpu "
+    "ctime=1770861600 start=1770865200 "
     "exec_vnode=(n1:ncpus=8:ngpus=2:mem=10gb)+(n2:ncpus=8:ngpus=1) Resource_List.ngpus=3 "
     "resources_used.GPU_endTime=n1:(gpu0:Wed Feb 11 21:12:21 2026) end=1770868800 Exit_status=0 "
     "resources_used.cput=01:00:00";
@@ -97,9 +98,10 @@ TEST(Tracejob, RunsOfOneJobAndSeveralJobsInOneFile) {
 
 // Lines of a terminal that cut words: 170886 | 8800 is no time, n2:nc | pus=8 no vnode.
 TEST(Tracejob, AValueThatALineEndCutIsSetAside) {
-  for (const std::string_view at : {"start=1770", "end=177086", "exec_vnode=(n1:ncpus=8:ng",
-                                    "exec_vnode=(n1:ncpus=8:ngpus=2:mem=10gb)", "Resource_List.ng",
-                                    "resources_used.cput=01:", "user=a"}) {
+  for (const std::string_view at :
+       {"start=1770", "end=177086", "exec_vnode=(n1:ncpus=8:ng",
+        "exec_vnode=(n1:ncpus=8:ngpus=2:mem=10gb)", "Resource_List.ng",
+        "resources_used.cput=01:", "user=a", "account=phys", "project=qu", "jobname=tr"}) {
     const std::size_t cut = kRun.find(at) + at.size();
     for (const std::string_view indent : {"      ", ""}) {
       const auto read =
@@ -110,6 +112,14 @@ TEST(Tracejob, AValueThatALineEndCutIsSetAside) {
       EXPECT_EQ(read.rejected[0].line, 3u);
     }
   }
+}
+
+TEST(Tracejob, AGroupWithoutQuotesThatALineEndCutIsSetAside) {
+  const auto read = trace(
+      "Job: 7.srv\n\n02/11/2026 20:12:21  A    user=ann group=phys\n      ics "
+      "start=1770865200 end=1770868800 exec_vnode=(n1:ngpus=1)\n");
+  EXPECT_TRUE(read.holdings.empty());
+  EXPECT_EQ(read.rejected.size(), 1u);
 }
 
 TEST(Tracejob, IsToldFromOtherText) {
