@@ -129,7 +129,7 @@ class Resolver {
       bool first_seat = first;
       if (!card.is_cut) {
         const Device device = instance_device(*card.gpu, id, requested.holding->device);
-        const auto each = share_of(device, at_card(card, machine));
+        const auto each = share_of(device, at_card(*requested.holding, card, machine));
         if (!each) return true;  // already noted
         on_seat(requested, card.first_seat, machine_index, *both, *each, first_seat);
         continue;
@@ -157,15 +157,19 @@ class Resolver {
     return card.gpu->model.empty() ? machine.shape.gpu_model : card.gpu->model;
   }
 
-  CardAt at_card(const Fleet::InstalledGpu& card, const Fleet::Machine& machine) const {
+  // As it was when the holding began.
+  CardAt at_card(const Holding& holding, const Fleet::InstalledGpu& card,
+                 const Fleet::Machine& machine) const {
     return {.gpu_model = model_of(card, machine),
             .node = machine.node,
-            .memory_bytes = fleet_.gpu_memory().of_gpu(card.gpu->cluster, card.gpu->uuid)};
+            .memory_bytes = fleet_.gpu_memory().of_gpu(card.gpu->cluster, card.gpu->uuid,
+                                                       holding.held.begin())};
   }
-  CardAt at_machine(const Fleet::Machine& machine) const {
+  CardAt at_machine(const Holding& holding, const Fleet::Machine& machine) const {
     return {.gpu_model = machine.shape.gpu_model,
             .node = machine.node,
-            .memory_bytes = fleet_.gpu_memory().of_node(machine.node->cluster, machine.node->name)};
+            .memory_bytes = fleet_.gpu_memory().of_node(machine.node->cluster, machine.node->name,
+                                                        holding.held.begin())};
   }
 
   // On a GPU whose layout is not understood an instance counts by its profile, if known.
@@ -182,7 +186,7 @@ class Resolver {
                                             const Fleet::Machine& machine) {
     const Device& device = requested.holding->device;
     if (is_profile(device)) return CardFraction{CardShare::whole(), CardShare::whole()};
-    return share_of(device, at_card(card, machine));
+    return share_of(device, at_card(*requested.holding, card, machine));
   }
 
   void on_seat(const RequestedHolding& requested, std::uint32_t seat_index,
@@ -214,7 +218,7 @@ class Resolver {
   void some_instance(const RequestedHolding& requested, std::uint32_t machine_index,
                      const Interval& present, bool first) {
     const Fleet::Machine& machine = fleet_.machines()[machine_index];
-    const auto each = share_of(requested.holding->device, at_machine(machine));
+    const auto each = share_of(requested.holding->device, at_machine(*requested.holding, machine));
     if (!each) return;
     on_machine(requested, machine_index, *each, 1, first ? requested.holding->cpu_milli : 0,
                first ? requested.holding->memory_bytes : 0, present);
@@ -250,7 +254,8 @@ class Resolver {
         const Fleet::Machine& machine = fleet_.machines()[machine_index];
         if (!machine.present || !requested.during().overlap(*machine.present)) continue;
         found = true;
-        const auto each = share_of(requested.holding->device, at_machine(machine));
+        const auto each =
+            share_of(requested.holding->device, at_machine(*requested.holding, machine));
         if (!each) continue;
         on_machine(requested, machine_index, *each, on.parts[i].devices,
                    part(requested.holding->cpu_milli), part(requested.holding->memory_bytes),
@@ -289,6 +294,20 @@ class Resolver {
     out_.all.push_back(demand);
   }
 
+  // What all machines of these node groups register; 0, as the model has, where they don't agree.
+  std::uint64_t registered_memory(std::uint32_t target, const Holding& holding) const {
+    std::optional<std::uint64_t> all;
+    for (const std::uint32_t node_group : out_.selectors[target]) {
+      for (const std::uint32_t machine_index : fleet_.node_groups()[node_group].nodes) {
+        const std::uint64_t here =
+            at_machine(holding, fleet_.machines()[machine_index]).memory_bytes;
+        if (here != all.value_or(here)) return 0;
+        all = here;
+      }
+    }
+    return all.value_or(0);
+  }
+
   // What part of a GPU a device of the holding is in these node groups. They may differ in model,
   // but a profile must mean the same on all of them.
   std::optional<CardFraction> share_in(std::uint32_t target, const Holding& holding) {
@@ -296,11 +315,13 @@ class Resolver {
         std::holds_alternative<CardFraction>(holding.device)) {
       return share_of(holding.device, {holding.gpu_model, nullptr});
     }
+    const std::uint64_t registered = registered_memory(target, holding);
     std::optional<CardFraction> each;
     for (const std::uint32_t node_group : out_.selectors[target]) {
       for (const std::uint32_t machine_index : fleet_.node_groups()[node_group].nodes) {
-        const Fleet::Machine& machine = fleet_.machines()[machine_index];
-        const auto here = share_of(holding.device, at_machine(machine));
+        CardAt at = at_machine(holding, fleet_.machines()[machine_index]);
+        at.memory_bytes = registered;
+        const auto here = share_of(holding.device, at);
         if (!here) return std::nullopt;
         if (each && *each != *here) {
           problem(

@@ -171,8 +171,10 @@ class Explainer {
     std::uint64_t memory_bytes = 0;
     if (machine != nullptr && in_.facts) {
       const GpuMemory memory(in_.facts->gpus);
-      memory_bytes = memory.of_gpu(machine->cluster, posting_.gpu);
-      if (posting_.gpu.empty()) memory_bytes = memory.of_node(machine->cluster, machine->name);
+      const Instant began = in_.holding->held.begin();
+      memory_bytes = memory.of_gpu(machine->cluster, posting_.gpu, began);
+      if (posting_.gpu.empty())
+        memory_bytes = memory.of_node(machine->cluster, machine->name, began);
     }
     const auto share = device_share(
         in_.holding->device, {.gpu_model = model, .node = machine, .memory_bytes = memory_bytes});

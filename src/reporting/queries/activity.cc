@@ -92,10 +92,10 @@ Activity::Portion Activity::portion_on(const Holding& holding, const Node* node,
                                                   : holding.gpu_model;
   const bool is_plain = std::holds_alternative<WholeGpu>(holding.device);
   const Device device = is_plain && !profile.empty() ? Device(MigSlice{profile}) : holding.device;
-  const std::uint64_t memory_bytes = gpu != nullptr ? gpu_memory_.of_gpu(gpu->cluster, gpu->uuid)
-                                     : node != nullptr
-                                         ? gpu_memory_.of_node(node->cluster, node->name)
-                                         : 0;
+  const std::uint64_t memory_bytes =
+      gpu != nullptr    ? gpu_memory_.of_gpu(gpu->cluster, gpu->uuid, holding.held.begin())
+      : node != nullptr ? gpu_memory_.of_node(node->cluster, node->name, holding.held.begin())
+                        : 0;
   const auto share =
       device_share(device, {.gpu_model = gpu_model, .node = node, .memory_bytes = memory_bytes});
   if (!share) {

@@ -155,9 +155,10 @@ void UsageReport::add(const std::string& bucket, const std::vector<std::string>&
 }
 
 // What a vGPU there is a part of; 0: as the model has.
-std::uint64_t UsageReport::memory_of(const ClusterId& cluster, const ReportedGpu& card) const {
-  return card.uuid.empty() ? gpu_memory_.of_node(cluster, card.node_name)
-                           : gpu_memory_.of_gpu(cluster, card.uuid);
+std::uint64_t UsageReport::memory_of(const Holding& holding, const ReportedGpu& card) const {
+  return card.uuid.empty()
+             ? gpu_memory_.of_node(holding.cluster, card.node_name, holding.held.begin())
+             : gpu_memory_.of_gpu(holding.cluster, card.uuid, holding.held.begin());
 }
 
 // The values of a row, if the filters let it pass. Without a holder, nobody holds the card.
@@ -385,8 +386,7 @@ void UsageReport::add_held(const DayView& view, const Holder& holder) {
                               : card.node != nullptr ? card.node->gpu_model
                                                      : holding.gpu_model;
     const auto share = device_share(
-        device,
-        {.gpu_model = known, .node = card.node, .memory_bytes = memory_of(holding.cluster, card)});
+        device, {.gpu_model = known, .node = card.node, .memory_bytes = memory_of(holding, card)});
     const auto keys = keys_of(&holder, card);
     if (!share || !keys || devices == 0) return;
     each_bucket(*time, [&](const std::string& bucket, const Interval& piece) {
@@ -548,7 +548,7 @@ void UsageReport::add_day(const ObservedDay& day, std::span<const Holding> holdi
                        {model != view.models.end() && !model->second.empty() ? model->second
                         : card.node != nullptr                               ? card.node->gpu_model
                                                                              : holding.gpu_model,
-                        card.node, memory_of(holding.cluster, card)});
+                        card.node, memory_of(holding, card)});
       if (!share) return;
       const auto units = static_cast<std::uint64_t>(UInt128{share->compute.units()} * n / of);
       entries[at].push_back({.holder = &holder,

@@ -103,7 +103,7 @@ class UsageReport {
   void add_utilization(const DayView& view, const Interval& time, const std::string& device,
                        const std::string& workload, std::uint64_t share,
                        const std::vector<std::string>& keys);
-  std::uint64_t memory_of(const ClusterId& cluster, const ReportedGpu& card) const;
+  std::uint64_t memory_of(const Holding& holding, const ReportedGpu& card) const;
   std::optional<std::vector<std::string>> keys_of(const Holder* holder,
                                                   const ReportedGpu& card) const;
   void each_bucket(const Interval& time,
