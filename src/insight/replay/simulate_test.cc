@@ -304,6 +304,20 @@ void check_capacity(const World& world, const Replay& replay) {
   EXPECT_EQ(cluster.free_milli_gpus(), cluster.capacity_milli_gpus());
 }
 
+TEST(Reclaims, AnOutageOfAMachineThatIsAwayKeepsItAway) {
+  const std::vector<Machine> machines(2);
+  Spot spot;
+  spot.planned = {{.at_us = 70, .machine = 0, .away_us = 240},
+                  {.at_us = 60, .machine = 0, .away_us = 20},
+                  {.at_us = 65, .machine = 1, .away_us = 5},
+                  {.at_us = 75, .machine = 0, .away_us = 10},
+                  {.at_us = 310, .machine = 0, .away_us = 1}};
+  const std::vector<Reclaim> expected = {{.at_us = 60, .machine = 0, .away_us = 250},
+                                         {.at_us = 65, .machine = 1, .away_us = 5},
+                                         {.at_us = 310, .machine = 0, .away_us = 1}};
+  EXPECT_EQ(all_reclaims(machines, spot), expected);
+}
+
 TEST_P(RandomWorlds, KeepTheirPromises) {
   SeededRandom random(GetParam());
   for (int i = 0; i < 40; ++i) {

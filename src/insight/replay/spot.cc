@@ -1,6 +1,8 @@
 #include "insight/replay/spot.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 
 #include "insight/replay/seeded_random.h"
 
@@ -32,10 +34,30 @@ std::vector<Reclaim> draw_reclaims(std::span<const Machine> machines, const Spot
 }
 
 std::vector<Reclaim> all_reclaims(std::span<const Machine> machines, const Spot& spot) {
-  std::vector<Reclaim> reclaims = draw_reclaims(machines, spot);
-  reclaims.insert(reclaims.end(), spot.planned.begin(), spot.planned.end());
-  std::sort(reclaims.begin(), reclaims.end());
-  return reclaims;
+  const std::vector<Reclaim> drawn = draw_reclaims(machines, spot);
+  std::vector<Reclaim> planned = spot.planned;
+  std::sort(planned.begin(), planned.end());
+  std::vector<Reclaim> all;
+  std::map<std::uint32_t, std::size_t> away;  // by machine: the last that begins while it is there
+  const auto add = [&](const Reclaim& one, bool is_planned) {
+    const auto found = away.find(one.machine);
+    const bool is_away =
+        found != away.end() && one.at_us < all[found->second].at_us + all[found->second].away_us;
+    if (is_away && is_planned) {
+      Reclaim& last = all[found->second];
+      last.away_us = std::max(last.away_us, one.at_us + one.away_us - last.at_us);
+      return;
+    }
+    if (!is_away) away.insert_or_assign(one.machine, all.size());
+    all.push_back(one);
+  };
+  auto next = planned.begin();
+  for (const Reclaim& one : drawn) {
+    while (next != planned.end() && *next < one) add(*next++, true);
+    add(one, false);
+  }
+  while (next != planned.end()) add(*next++, true);
+  return all;
 }
 
 }  // namespace pennyweight::replay

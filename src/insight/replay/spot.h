@@ -36,7 +36,8 @@ struct Spot {
 // In order of time, then machine. A machine is taken back at most once in each hour from the
 // beginning, at any microsecond of it alike; its own draws depend on the seed and its number only.
 std::vector<Reclaim> draw_reclaims(std::span<const Machine> machines, const Spot& spot);
-// Those that are drawn and those that are planned, likewise in order.
+// Those that are drawn and those that are planned, likewise in order. What is planned of a machine
+// that is away already keeps it away until the later end.
 std::vector<Reclaim> all_reclaims(std::span<const Machine> machines, const Spot& spot);
 
 }  // namespace pennyweight::replay

@@ -369,7 +369,7 @@ std::uint32_t weekday_of(std::int64_t day) {
   return static_cast<std::uint32_t>(((day + 3) % 7 + 7) % 7);
 }
 
-// What the team's first job holds besides GPUs, it holds too.
+// What the team's first job holds and requests besides GPUs, it does too.
 Result<void> add_repeated(ReplayWorld& world, const RepeatedJob& repeated) {
   const auto model = std::ranges::find_if(
       world.jobs, [&](const replay::Job& job) { return job.team == repeated.team; });
@@ -383,6 +383,7 @@ Result<void> add_repeated(ReplayWorld& world, const RepeatedJob& repeated) {
   JobOrigin origin = world.origins[static_cast<std::size_t>(model - world.jobs.begin())];
   origin.waited_us.reset();
   origin.before_us = 0;
+  const replay::Request host = model->request;
   std::unordered_set<std::string> taken;
   for (const replay::Job& job : world.jobs) taken.insert(job.name);
   const std::int64_t begin_ms = world.period.begin().time_since_epoch().count();
@@ -402,6 +403,8 @@ Result<void> add_repeated(ReplayWorld& world, const RepeatedJob& repeated) {
     job.submit_us = (at_ms - begin_ms) * 1000;
     job.work_us = repeated.work_us;
     job.request.gpus = repeated.gpus;
+    job.request.cpu_milli = host.cpu_milli;
+    job.request.memory_mib = host.memory_mib;
     world.jobs.push_back(std::move(job));
     world.origins.push_back(origin);
     is_any = true;

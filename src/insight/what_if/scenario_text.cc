@@ -161,6 +161,16 @@ class ScenarioReader {
           ErrorCode::kBadValue,
           fmt::format("{0}best-mig can't be combined with {0}spot: its nodes stay", texts_.dashes));
     }
+    const bool is_fair =
+        texts_.order == "max-min" || texts_.order == "fair-share" || texts_.order == "drf";
+    if (has_mig && (is_fair || !texts_.quotas.empty())) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("{0}best-mig can't be combined with {1}: instances and whole GPUs "
+                              "are replayed apart, and what a team holds of both isn't added up",
+                              texts_.dashes,
+                              is_fair ? "the order " + texts_.order
+                                      : fmt::format("{}quota", texts_.dashes)));
+    }
     if (texts_.fewest_nodes) {
       TRY(check_model(texts_.fewest_model, "fewest-model", texts_.fewest_model));
       questions.fleet = {.wait_p95_max_us = TRY(minutes_us(*texts_.fewest_nodes, "fewest-nodes")),
@@ -476,6 +486,12 @@ class ScenarioReader {
       return fail(ErrorCode::kBadValue,
                   fmt::format("{0}{1} is about spot capacity; give {0}spot too", texts_.dashes,
                               texts_.replaced_min ? "replaced-after" : "checkpoint"));
+    }
+    if (!is_all_spot && texts_.spot_tier.empty() && texts_.replaced_min) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("{0}replaced-after is about spot capacity; an outage says itself how "
+                              "long it takes",
+                              texts_.dashes));
     }
     if (texts_.preempts) {
       return fail(ErrorCode::kBadValue,

@@ -450,13 +450,31 @@ class WhatIfRun {
     }
     return selected;
   }
-  static std::vector<Int128> prices_in_order(const Selected& selected, const NodePrices& prices) {
+  // For the whole period, in which a replay has every node: what a node cost for a part of it is
+  // scaled up.
+  Result<std::vector<Int128>> prices_in_order(const Selected& selected, const FleetView& fleet,
+                                              const NodePrices& prices) const {
     std::vector<Int128> ticks;
     for (const std::uint32_t node : selected.nodes) {
       const auto found = prices.ticks.find(node);
-      ticks.push_back(found == prices.ticks.end() ? 0 : found->second);
+      if (found == prices.ticks.end()) {
+        return fail(ErrorCode::kUnsupported,
+                    fmt::format("node {} is not charged in {}, so what it costs is not known",
+                                fleet.any_fact(node).name.text(), input_.month));
+      }
+      const Interval there = presence_of(fleet.nodes()[node]);
+      ticks.push_back(found->second * input_.period.length_ms() / there.length_ms());
     }
     return ticks;
+  }
+
+  // From its first fact to the end of its last one; in the period, or the whole of it where the
+  // facts say nothing of the period.
+  Interval presence_of(const NodeView& node) const {
+    const Node& last = *node.facts.back();
+    const Instant begin = std::max(node.facts.front()->from, input_.period.begin());
+    const Instant end = last.to ? std::min(*last.to, input_.period.end()) : input_.period.end();
+    return begin < end ? Interval(begin, end) : input_.period;
   }
 
   Result<TierAnswer> cheapest_tiers(const ReplayWorld& world, const FleetView& fleet,
@@ -471,7 +489,7 @@ class WhatIfRun {
     }
     const NodePrices prices = TRY(prices_of(selected.nodes, fleet, charges));
     const TierNodes nodes{.machines = selected.machines,
-                          .prices = prices_in_order(selected, prices)};
+                          .prices = TRY(prices_in_order(selected, fleet, prices))};
     const Scenario& scenario = input_.scenario;
     const TierReplay replay = [&](const ReplayWorld& tried,
                                   std::vector<bool> is_spot) -> Result<replay::Replay> {
@@ -519,20 +537,32 @@ class WhatIfRun {
                              const WhatIf& result) const {
     const MigGoal& goal = *input_.questions.mig;
     const GpuModel* const model = TRY(model_to_cut(world, fleet));
+    const Selected selected = select(world, fleet, model);
+    const replay::ModelSet cut = replay::ModelSet{1}
+                                 << world.machines[selected.machines.front()].model;
+    // An instance has at least what the job's share of a GPU is.
     const auto slices_of = [](const CardShare& share, std::uint32_t of) {
-      return static_cast<std::uint32_t>(UInt128{share.units()} * of / CardShare::kUnitsPerCard);
+      return static_cast<std::uint32_t>(
+          (UInt128{share.units()} * of + CardShare::kUnitsPerCard - 1) / CardShare::kUnitsPerCard);
     };
     std::vector<MovedJob> moved;
     for (std::uint32_t job = 0; job < slices.size(); ++job) {
       if (!slices[job]) continue;
+      const replay::ModelSet models = world.jobs[job].request.models;
+      if (models != 0 && (models & cut) == 0) continue;  // it runs on another model
       moved.push_back({.job = job,
                        .size = {slices_of(slices[job]->compute, model->mig_compute_slices),
                                 slices_of(slices[job]->memory, model->mig_memory_slices)}});
     }
-    const Selected selected = select(world, fleet, model);
+    if (moved.empty()) {
+      return fail(
+          ErrorCode::kConfig,
+          fmt::format("no job of slice runs on {}, so there is none to cut it for", model->name));
+    }
     const NodePrices prices = TRY(prices_of(selected.nodes, fleet, charges));
-    const MigNodes nodes{
-        .model = model, .machines = selected.machines, .prices = prices_in_order(selected, prices)};
+    const MigNodes nodes{.model = model,
+                         .machines = selected.machines,
+                         .prices = TRY(prices_in_order(selected, fleet, prices))};
     const MigReplay replay = [&](const ReplayWorld& tried,
                                  bool first_fit) -> Result<replay::Replay> {
       replay::Scheduling scheduling = input_.scenario.scheduling;
