@@ -6,8 +6,10 @@
 #include <cctype>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
+#include "core/ascii.h"
 #include "core/gpu/gpu_model.h"
 #include "core/limits.h"
 #include "core/plain_text.h"
@@ -17,36 +19,41 @@ namespace pennyweight::manifests {
 namespace {
 
 constexpr std::string_view kClassPrefix = "deviceclass.resource.kubernetes.io/";
-// Parts of the names of classes and drivers whose devices are no accelerators.
-constexpr std::string_view kOtherDevices[] = {"compute-domain", "net", "nic",   "rdma",
-                                              "roce",           "cpu", "memory"};
+// Words in the names of classes and drivers whose devices are no accelerators, and whole names.
+constexpr std::string_view kOtherWords[] = {"net", "nic", "rdma", "roce"};
+constexpr std::string_view kOtherNames[] = {"dra.cpu", "dra.memory"};
+constexpr std::string_view kComputeDomain = "compute-domain";
 // Attributes that decide neither the model nor the part of it.
-constexpr std::string_view kHarmless[] = {"brand",    "type",  "driverVersion", "cudaDriverVersion",
-                                          "index",    "minor", "parentIndex",   "healthy",
-                                          "pcieRoot", "numa",  "numaNode"};
+constexpr std::string_view kHarmless[] = {"brand", "driverVersion", "cudaDriverVersion", "index",
+                                          "minor", "parentIndex",   "healthy",           "pcieRoot",
+                                          "numa",  "numaNode"};
+// Attributes that decide which part of a GPU it is.
+constexpr std::string_view kPartAttributes[] = {"profile", "type"};
 constexpr std::string_view kModelAttributes[] = {"productName", "model", "product"};
 
 bool is_gpu_class(std::string_view name) {
   return name.starts_with("mig.") || name.find("gpu") != std::string_view::npos;
 }
 
+bool is_among(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 bool is_other_class(std::string_view name) {
-  return !is_gpu_class(name) && std::ranges::any_of(kOtherDevices, [&](std::string_view other) {
-    return name.find(other) != std::string_view::npos;
-  });
+  if (is_gpu_class(name)) return false;
+  if (name.starts_with(kComputeDomain) || is_among(kOtherNames, name)) return true;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find_first_of(".-/_", begin), name.size());
+    if (is_among(kOtherWords, name.substr(begin, end - begin))) return true;
+    begin = end + 1;
+  }
+  return false;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
+std::string_view trimmed(std::string_view text) { return ascii::trim(text, ascii::kWhitespace); }
 
-// The terms of a conjunction. Parentheses and texts in quotes stay whole.
+// The terms of a conjunction. Parentheses and texts in quotes stay whole, and so does an expression
+// with an alternative outside of them, which binds less than "and".
 std::vector<std::string_view> conjunction(std::string_view expression) {
   std::vector<std::string_view> terms;
   std::size_t begin = 0;
@@ -61,6 +68,9 @@ std::vector<std::string_view> conjunction(std::string_view expression) {
     if (c == '\'' || c == '"') quote = c;
     if (c == '(') ++depth;
     if (c == ')') --depth;
+    if (depth == 0 && (c == '?' || expression.substr(i).starts_with("||"))) {
+      return {trimmed(expression)};
+    }
     if (depth == 0 && expression.substr(i).starts_with("&&")) {
       terms.push_back(trimmed(expression.substr(begin, i - begin)));
       begin = i + 2;
@@ -148,7 +158,8 @@ struct Selection {
   std::string profile;
   std::string driver;
   bool is_mig = false;
-  std::string unclear;  // a term that may decide the model, and is not understood
+  std::string unclear;       // a term that may decide the model, and is not understood
+  std::string unclear_part;  // one that may decide which part of a GPU it is
   std::string problem;
 };
 
@@ -161,8 +172,15 @@ void set_model(Selection& selection, std::string model) {
                                   printable_text(selection.model, 80), printable_text(model, 80));
 }
 
+void set_unclear(std::string_view term, Selection& selection) {
+  const bool is_of_part = std::ranges::any_of(kPartAttributes, [&](std::string_view name) {
+    return term.find(fmt::format("].{}", name)) != std::string_view::npos;
+  });
+  (is_of_part ? selection.unclear_part : selection.unclear) = printable_text(term, 160);
+}
+
 void read_term(std::string_view term, Selection& selection) {
-  const auto unclear = [&] { selection.unclear = printable_text(term, 160); };
+  const auto unclear = [&] { set_unclear(term, selection); };
   // That a device states something at all says nothing about its value.
   if (term.find(" in device.attributes") != std::string_view::npos &&
       term.find("==") == std::string_view::npos) {
@@ -206,7 +224,7 @@ void read_selectors(const DocumentNode& selectors, Selection& selection) {
       // An alternative is one term, which says no single thing.
       if (term.find("||") != std::string_view::npos || term.find('?') != std::string_view::npos ||
           term.starts_with('!')) {
-        selection.unclear = printable_text(term, 160);
+        set_unclear(term, selection);
       } else {
         read_term(term, selection);
       }
@@ -221,16 +239,17 @@ ClaimedGpus read_devices(std::string_view device_class, std::uint64_t count,
   Selection selection;
   const auto stated = known.classes.find(device_class);
   if (stated != known.classes.end()) read_selectors((*stated->second)["selectors"], selection);
-  const bool is_gpu = is_gpu_class(device_class) || is_gpu_class(selection.driver);
+  read_selectors(selectors, selection);
+  const bool is_gpu = is_gpu_class(device_class) || is_gpu_class(selection.driver) ||
+                      !selection.model.empty() || selection.is_mig;
   if (!is_gpu) {
-    if (is_other_class(device_class) || is_other_class(selection.driver)) return claimed;
+    if (is_other_class(selection.driver.empty() ? device_class : selection.driver)) return claimed;
     claimed.problem = fmt::format(
-        "it asks for devices of the class '{}', and nothing says what these are{}",
-        printable_text(device_class, 120),
+        "it asks for {} device{} of the class '{}', and nothing says what these are{}", count,
+        count == 1 ? "" : "s", printable_text(device_class, 120),
         stated == known.classes.end() ? "; give the file with its DeviceClass too" : "");
     return claimed;
   }
-  read_selectors(selectors, selection);
   RequestedDevice device;
   device.count = count;
   if (selection.is_mig || device_class.starts_with("mig.")) {
@@ -248,6 +267,12 @@ ClaimedGpus read_devices(std::string_view device_class, std::uint64_t count,
         "its selector {} may decide the GPU model, and is not understood; compare productName with "
         "a text, too",
         selection.unclear);
+  }
+  if (claimed.problem.empty() && !selection.unclear_part.empty() && !selection.is_mig) {
+    claimed.problem = fmt::format(
+        "its selector {} may decide which part of a GPU it is, and is not understood; compare "
+        "profile or type with a text",
+        selection.unclear_part);
   }
   if (count > 0) claimed.gpus.push_back(std::move(device));
   return claimed;
@@ -280,6 +305,10 @@ ClaimedGpus read_claim(const DocumentNode& claim_spec, const DeviceClaims& known
     if (!all.problem.empty()) return all;
   }
   return all;
+}
+
+std::string claim_key(bool is_shared, std::string_view scoped_name) {
+  return fmt::format("{}/{}", is_shared ? "claim" : "template", scoped_name);
 }
 
 std::string class_of_resource(std::string_view resource, const DeviceClaims& known) {

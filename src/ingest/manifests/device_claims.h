@@ -28,9 +28,12 @@ struct ClaimedGpus {
 
 // The claims and the device classes of the files.
 struct DeviceClaims {
-  std::map<std::string, ClaimedGpus, std::less<>> claims = {};           // by "namespace/name"
+  std::map<std::string, ClaimedGpus, std::less<>> claims = {};           // by claim_key()
   std::map<std::string, const DocumentNode*, std::less<>> classes = {};  // the spec, by name
 };
+
+// A claim of its own and a template may have one name.
+std::string claim_key(bool is_shared, std::string_view scoped_name);
 
 // The devices that a claim's spec asks for.
 ClaimedGpus read_claim(const DocumentNode& claim_spec, const DeviceClaims& known);

@@ -536,15 +536,16 @@ class ObjectsReader {
     const bool is_shared = kind == "ResourceClaim";
     ClaimedGpus claimed = read_claim(is_shared ? object["spec"] : object.at("spec.spec"), claims_);
     claimed.is_shared = is_shared;
-    claims_.claims.emplace(scoped_name(object, object.at("metadata.name").scalar),
-                           std::move(claimed));
+    claims_.claims.emplace(
+        claim_key(is_shared, scoped_name(object, object.at("metadata.name").scalar)),
+        std::move(claimed));
   }
 
   // A claim of its own holds its GPUs once, as long as anything that uses it runs.
   void read_shared_claim(const std::string& file, const DocumentNode& object) {
     if (object["kind"].scalar != "ResourceClaim") return;
     const std::string name = scoped_name(object, object.at("metadata.name").scalar);
-    const ClaimedGpus& claimed = claims_.claims.at(name);
+    const ClaimedGpus& claimed = claims_.claims.at(claim_key(true, name));
     const auto users = shared_users_.find(name);
     if (users == shared_users_.end() || !claimed.problem.empty() || claimed.gpus.empty()) return;
     WorkloadRequest workload;
@@ -560,6 +561,7 @@ class ObjectsReader {
     group.line = object.line;
     group.gpus = claimed.gpus;
     group.place.gpu_model = claimed.gpu_model;
+    group.place.gpu_vendor = claimed.gpu_vendor;
     workload.groups.push_back(std::move(group));
     workload.notes.emplace_back("its GPUs are priced once, however many pods share them");
     reading_.workloads.push_back(std::move(workload));

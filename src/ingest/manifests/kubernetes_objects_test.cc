@@ -226,6 +226,15 @@ TEST(KubernetesObjects, ReadsOfAClaimWhatDecidesItsPrice) {
       {"compute-domain-daemon.nvidia.com", "true", "none"},
       {"dra.net", "true", "none"},
       {"a100.example.com", "true", "?"},  // of which nothing says what it is
+      {"tensor-processor", "true", "?"},  // no "roce"
+      {"high-memory", "true", "?"},
+      {"kubernetes.x.io", "true", "?"},  // no "net"
+      {"dra.net", of + "productName == 'NVIDIA H200'", "NVIDIA H200"},
+      // An alternative binds less than "and".
+      {"gpu.nvidia.com",
+       of + "productName == 'B200' || " + of + "index == 0 && " + of + "productName == 'T4'", "?"},
+      {"gpu.nvidia.com", of + "productName == 'A100' && " + of + "profile.startsWith('1g')", "?"},
+      {"gpu.nvidia.com", of + "productName == 'A100' && " + of + "type != 'gpu'", "?"},
   };
   for (const auto& one : cases) {
     EXPECT_EQ(claimed_by(one.device_class, one.selector), one.claimed)
@@ -246,6 +255,18 @@ TEST(KubernetesObjects, PricesASharedClaimOnce) {
   EXPECT_EQ(groups_text(reading.workloads[2]), "1x2");
   EXPECT_EQ(reading.workloads[2].lifetime, Lifetime::kService);
   EXPECT_EQ(read_one(claim).workloads.size(), 0U);  // nothing uses it
+}
+
+TEST(KubernetesObjects, AClaimAndATemplateOfOneNameAreTwo) {
+  const auto reading = read_one(
+      "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: g}\nspec: "
+      "{devices: {requests: [{name: g, exactly: {deviceClassName: gpu.nvidia.com}}]}}\n---\n"
+      "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: g}\nspec: "
+      "{spec: {devices: {requests: [{name: g, exactly: {deviceClassName: gpu.nvidia.com, count: "
+      "8}}]}}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {resourceClaims: "
+      "[{name: g, resourceClaimTemplateName: g}], containers: [{}]}\n");
+  ASSERT_EQ(reading.workloads.size(), 1U);
+  EXPECT_EQ(groups_text(reading.workloads[0]), "1x8");
 }
 
 TEST(KubernetesObjects, ReadsExtendedResourcesOfDeviceClasses) {

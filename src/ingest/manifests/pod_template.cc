@@ -160,7 +160,9 @@ std::string other_accelerator(const std::vector<KubernetesResources>& extended) 
     for (const auto& [name, quantity] : resources) {
       const bool is_other = std::ranges::any_of(
           kOthers, [&](std::string_view other) { return name.starts_with(other); });
-      if (is_other && quantity != "0") return printable_text(name, 120);
+      if (is_other && quantity != "0") {
+        return fmt::format("{} of {}", printable_text(quantity, 60), printable_text(name, 120));
+      }
     }
   }
   return "";
@@ -209,8 +211,9 @@ ClaimedGpus stated_claims(const DocumentNode& pod_spec, std::string_view name_sp
   ClaimedGpus all;
   for (const DocumentNode& claim : pod_spec["resourceClaims"].items) {
     std::string name = claim["resourceClaimTemplateName"].scalar;
-    if (name.empty()) name = claim["resourceClaimName"].scalar;
-    const auto at = known.claims.find(fmt::format("{}/{}", name_space, name));
+    const bool is_shared = name.empty();
+    if (is_shared) name = claim["resourceClaimName"].scalar;
+    const auto at = known.claims.find(claim_key(is_shared, fmt::format("{}/{}", name_space, name)));
     if (at == known.claims.end()) {
       all.problem = fmt::format(
           "the claim '{}' is in none of the files, so what it asks for is unknown; give that file "

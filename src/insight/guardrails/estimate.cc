@@ -119,6 +119,7 @@ class GroupPricer {
       if (offer.rate.option != option) continue;
       if (!machine.empty() && offer.type->name != machine) continue;
       if (model != nullptr && (!offer.card || offer.card->model != model)) continue;
+      if (!group.gpus.empty() && !is_of_vendor(offer, group.place.gpu_vendor)) continue;
       // Parts of a card are never what a whole GPU asks for, unless the machine is demanded.
       if (machine.empty() && offer.card && offer.card->part != CardShare::whole()) continue;
       const auto fit = fit_on_machines(group, offer);
@@ -132,6 +133,12 @@ class GroupPricer {
     TRY(set_amounts(*best, best_fit, estimate));
     add_alternatives(group, *best, best_fit, offers, estimate);
     return {};
+  }
+
+  // A demanded machine has the GPUs of one vendor, and others are never among them.
+  static bool is_of_vendor(const Offer& offer, const std::string& vendor) {
+    return vendor.empty() || !offer.card || offer.card->model == nullptr ||
+           offer.card->model->vendor == vendor;
   }
 
   static bool is_cheaper(const Offer& offer, const MachineFit& fit, const Offer& than,

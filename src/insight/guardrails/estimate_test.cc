@@ -171,6 +171,12 @@ TEST(Estimate, AGpuOfOneVendorIsNeverPricedAsAnothers) {
                       options)
                 .problem.find("a GPU of AMD"),
             std::string::npos);
+  options.instance_type = "big";
+  EXPECT_NE(one_group("apiVersion: v1\nkind: Pod\nspec: {containers: [{resources: {limits: "
+                      "{amd.com/gpu: 1}}}]}\n",
+                      options)
+                .problem,
+            "");
 }
 
 TEST(Estimate, SaysWhyItCanNotPrice) {
