@@ -275,7 +275,11 @@ Result<void> Daemon::open() {
 // count twice. Of a ledger on ClickHouse each serve must have clusters of its own.
 Result<void> Daemon::be_only_serve() {
   if (!config_.store_address.empty()) return {};
-  auto lock = TRY(FileLock::try_beside(config_.store_path + ".serve"));
+  // However the file is named: by a link too.
+  std::error_code unknown;
+  std::string path = std::filesystem::weakly_canonical(config_.store_path, unknown).string();
+  if (unknown) path = config_.store_path;
+  auto lock = TRY(FileLock::try_beside(path + ".serve"));
   if (lock) {
     writes_alone_.emplace(*std::move(lock));
     return {};

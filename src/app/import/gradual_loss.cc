@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "app/import/sampled_cells.h"
@@ -38,8 +39,8 @@ bool are_of_one_export(const GroupsOfAccount& some, const GroupsOfAccount& other
 struct Peak {
   Int128 ticks = 0;
   std::uint64_t import = 0;
-  GroupsOfAccount last_with;  // what came with it when it came last
-  bool is_gone = false;       // since a later delivery of its export lacked it
+  std::shared_ptr<const GroupsOfAccount> last_with;  // what came with it when it came last
+  bool is_gone = false;  // since a later delivery of its export lacked it
 };
 using Peaks = std::map<GroupName, Peak>;
 
@@ -69,8 +70,8 @@ Accounts accounts_of_lines(const DeliveredLines& lines, Money Costs::* cost) {
 // Whether a later delivery is of the export that brought a group last, and lacks it. An account's
 // only group, from before the provider named its sub accounts, is not gone but has other names.
 bool lacks(const GroupsOfAccount& later, const GroupName& name, const Peak& peak) {
-  return !later.contains(name) && are_of_one_export(peak.last_with, later) &&
-         names_sub_accounts(peak.last_with) == names_sub_accounts(later);
+  return !later.contains(name) && are_of_one_export(*peak.last_with, later) &&
+         names_sub_accounts(*peak.last_with) == names_sub_accounts(later);
 }
 
 void take(const GroupsOfAccount& groups, std::uint64_t number, bool is_confirmed, Peaks& peaks) {
@@ -81,6 +82,7 @@ void take(const GroupsOfAccount& groups, std::uint64_t number, bool is_confirmed
     peak.is_gone |= is_lacking;
     at = is_lacking && is_confirmed ? peaks.erase(at) : std::next(at);
   }
+  const auto together = std::make_shared<const GroupsOfAccount>(groups);
   for (const auto& [name, ticks] : groups) {
     const auto [found, is_new] = peaks.try_emplace(name);
     Peak& peak = found->second;
@@ -88,7 +90,7 @@ void take(const GroupsOfAccount& groups, std::uint64_t number, bool is_confirmed
       peak.ticks = ticks;
       peak.import = number;
     }
-    peak.last_with = groups;
+    peak.last_with = together;
     peak.is_gone = false;
   }
 }

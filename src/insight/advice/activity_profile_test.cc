@@ -88,6 +88,9 @@ void expect_same(const ActivityProfiles& a, const ActivityProfiles& b, std::size
     EXPECT_EQ(one.idle_ms, other.idle_ms);
     EXPECT_EQ(one.longest_idle_ms, other.longest_idle_ms);
     EXPECT_EQ(one.runs, other.runs);
+    EXPECT_EQ(one.owner, other.owner);
+    EXPECT_EQ(one.instance_type, other.instance_type);
+    EXPECT_EQ(one.region, other.region);
     EXPECT_EQ(one.days, other.days);
     EXPECT_TRUE(one.activity == other.activity);
     EXPECT_TRUE(one.dram == other.dram);
@@ -97,6 +100,8 @@ void expect_same(const ActivityProfiles& a, const ActivityProfiles& b, std::size
   for (std::size_t i = 0; i < a.idle().size(); ++i) {
     EXPECT_EQ(a.idle()[i].idle, b.idle()[i].idle);
     EXPECT_EQ(a.idle()[i].gpu, b.idle()[i].gpu);
+    EXPECT_EQ(a.idle()[i].holding, b.idle()[i].holding);
+    EXPECT_EQ(a.idle()[i].node, b.idle()[i].node);
     EXPECT_EQ(a.idle()[i].whole_ms, b.idle()[i].whole_ms);
   }
   for (std::uint32_t i = 0; i < holdings; ++i) EXPECT_EQ(a.observed_ms(i), b.observed_ms(i));

@@ -57,7 +57,12 @@ std::optional<ActivityKeep::Kept> ActivityKeep::find(const ClusterId& cluster,
 void ActivityKeep::keep(const ClusterId& cluster, const std::string& month, Kept kept) {
   const std::lock_guard lock(mutex_);
   const std::pair key(cluster.text(), month);
-  if (kept_.size() >= kKeptMax && !kept_.contains(key)) kept_.clear();
+  if (kept_.size() >= kKeptMax && !kept_.contains(key)) {
+    // The one of the oldest import goes: where there are more clusters than are kept, all of them
+    // would else be counted anew each time.
+    kept_.erase(std::ranges::min_element(
+        kept_, {}, [](const auto& each) { return each.second.last_import.number; }));
+  }
   kept_.insert_or_assign(key, std::move(kept));
 }
 

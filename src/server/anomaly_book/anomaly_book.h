@@ -1,7 +1,8 @@
 // AnomalyBook: what people say of unusual days.
 //
-// A file beside the ledger, one verdict a line, which is only ever added to. Several processes may
-// use one book: each change takes a lock of the file.
+// A file beside the ledger, one verdict a line. One that is said anew, or is two years old, goes;
+// the audit log keeps all. Several processes may use one book: each change takes a lock of the
+// file.
 #pragma once
 
 #include <functional>

@@ -77,7 +77,7 @@ TEST(AnomalyBook, NobodyFillsItForAll) {
   std::filesystem::remove(path);
 }
 
-TEST(AnomalyBook, IsReadBackAndOnlyAddedTo) {
+TEST(AnomalyBook, IsReadBackByAnother) {
   const std::string path = testing::TempDir() + "/anomalies.jsonl";
   std::filesystem::remove(path);
   AnomalyBook book(path);
