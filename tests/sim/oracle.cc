@@ -133,27 +133,21 @@ std::vector<Piece> pieces_of_machine(const World& world, const Machine& machine,
   }
   // Idle capacity, by its reason.
   UInt128 rest = capacity - taken;
-  UInt128 time = times ? machine.capacity[0] - machine.requested : 0;
+  const IdleCompute time = times ? machine.idle : IdleCompute{};
   const auto idle_for = [&](PostingKind kind, UInt128 weight, UInt128 compute) {
     const UInt128 part = std::min(rest, weight);
-    if (part == 0) return;
-    const UInt128 part_time = std::min(time, compute);
-    pieces.push_back(
-        {component, segment, node.name, GpuId(""), kind, std::nullopt, segment, part, part_time});
     rest -= part;
-    time -= part_time;
+    if (part == 0 && compute == 0) return;
+    pieces.push_back(
+        {component, segment, node.name, GpuId(""), kind, std::nullopt, segment, part, compute});
   };
   idle_for(PostingKind::kUnavailable, weigh(machine.unavailable, component, plain),
-           gpu ? machine.unavailable[0] : 0);
+           time.unavailable);
   if (gpu) {
-    idle_for(PostingKind::kStranded, weigh(machine.stranded, component, plain),
-             machine.stranded[0]);
+    idle_for(PostingKind::kStranded, weigh(machine.stranded, component, plain), time.stranded);
     idle_for(PostingKind::kHeldIdle, weigh(machine.unbilled, component, plain), 0);
   }
-  if (rest > 0 || time > 0) {
-    pieces.push_back({component, segment, node.name, GpuId(""), PostingKind::kUnallocated,
-                      std::nullopt, segment, rest, time});
-  }
+  idle_for(PostingKind::kUnallocated, rest, time.free);
   return pieces;
 }
 

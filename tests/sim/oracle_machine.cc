@@ -46,6 +46,9 @@ Levels minus(const Levels& a, const Levels& b) {
     return x - y;
   });
 }
+Levels smaller(const Levels& a, const Levels& b) {
+  return combine(a, b, [](std::uint64_t x, std::uint64_t y) { return std::min(x, y); });
+}
 Levels at_most(const Levels& a, std::uint64_t units) {
   Levels out;
   for (const auto& [at, level] : a) out[at] = std::min(level, units);
@@ -307,6 +310,7 @@ Machine share_machine(const World& world, std::size_t index, const Interval& seg
   if (gpus == 0) return out;
   std::array<Levels, 2> left = {during(*here, gpus), during(*here, gpus)};
   Levels requested;  // of each seat no more than it has, of the node no more than the seats leave
+  Levels left_over, out_of_use;  // by a MIG layout; of seats that nobody requested
   for (std::size_t g = 0; g < world.gpus.size(); ++g) {
     if (world.gpus[g].node != node.name || world.gpus[g].cluster != node.cluster) continue;
     const auto card_present = world.presence_of_gpu(g);
@@ -323,6 +327,7 @@ Machine share_machine(const World& world, std::size_t index, const Interval& seg
       left[axis] = minus(left[axis], during(*there, card.units[axis]));
       out.stranded[axis] += total(during(*there, card.stranded[axis]));
     }
+    left_over = plus(left_over, during(*there, card.stranded[0]));
     for (std::size_t s = 0; s < card.seats.size(); ++s) {
       std::vector<Claimant*> here_seated;
       for (Claimant& c : out.claimants) {
@@ -331,7 +336,10 @@ Machine share_machine(const World& world, std::size_t index, const Interval& seg
       Levels asked;
       for (const Claimant* c : here_seated)
         asked = plus(asked, during(c->during, c->ask->units[0]));
-      requested = plus(requested, at_most(asked, card.seats[s].units[0]));
+      asked = at_most(asked, card.seats[s].units[0]);
+      requested = plus(requested, asked);
+      const Levels unrequested = minus(during(*there, card.seats[s].units[0]), asked);
+      out_of_use = plus(out_of_use, within(unrequested, card_outages));
       const bool is_rest = card.is_cut && s + 1 == card.seats.size();
       std::array<UInt128, 2> unbilled{};
       const auto of_seat = give_seat(world, *there, card.seats[s], is_rest, here_seated, unbilled);
@@ -354,7 +362,18 @@ Machine share_machine(const World& world, std::size_t index, const Interval& seg
     out.stranded[axis] += total(stuck);
     out.unbilled[axis] = std::min(out.unbilled[axis], total(minus(rest, stuck)));
   }
-  out.requested = total(at_most(requested, gpus));
+  // Of what nobody requested, first what a MIG layout leaves over, then what is out of use, then
+  // what nobody could have used.
+  Levels rest = minus(during(*here, gpus), at_most(requested, gpus));
+  const auto take = [&](const Levels& part) {
+    const Levels taken = smaller(rest, part);
+    rest = minus(rest, taken);
+    return total(taken);
+  };
+  out.idle.stranded = take(left_over);
+  out.idle.unavailable = take(plus(within(rest, outages), out_of_use));
+  out.idle.stranded += take(within(rest, exhausted));
+  out.idle.free = total(rest);
   return out;
 }
 

@@ -27,11 +27,16 @@ struct Claimant {
   UInt128 idle = 0, observed = 0;  // of the requested compute
 };
 
+// Compute that nobody requested, by what came of it, moment by moment.
+struct IdleCompute {
+  UInt128 unavailable = 0, stranded = 0, free = 0;
+};
+
 struct Machine {
   std::vector<Claimant> claimants;  // seats first, in their order
   std::array<UInt128, kAxisCount> capacity{}, unavailable{};
   std::array<UInt128, 2> stranded{}, unbilled{};
-  UInt128 requested = 0;  // compute, at no moment more than the machine has
+  IdleCompute idle;
 };
 
 // Divides one machine over one time segment. Of the host, every holder has what it requests. Of the
