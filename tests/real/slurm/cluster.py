@@ -183,14 +183,19 @@ class Cluster:
     def start_database(self, port):
         data = self.folder / "sql"
         data.mkdir()
+        # A server that starts deletes the temporary tables it finds, those of another one as well.
+        temporary = self.folder / "sql-tmp"
+        temporary.mkdir()
+        temporary.chmod(0o777)
         made = subprocess.run(
             ["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--user=mysql",
-             "--auth-root-authentication-method=normal", "--skip-test-db"],
+             f"--tmpdir={temporary}", "--auth-root-authentication-method=normal", "--skip-test-db"],
             capture_output=True, text=True, env=self.env, check=False)
         if made.returncode != 0:
             raise RuntimeError("mariadb-install-db: " + made.stdout + made.stderr)
         self.spawn("mariadbd", "mariadbd", "--no-defaults", f"--datadir={data}", "--user=mysql",
-                   f"--socket={data}/sock", f"--pid-file={data}/pid", "--bind-address=127.0.0.1",
+                   f"--tmpdir={temporary}", f"--socket={data}/sock", f"--pid-file={data}/pid",
+                   "--bind-address=127.0.0.1",
                    f"--port={port}", "--innodb-flush-log-at-trx-commit=0",
                    "--innodb-buffer-pool-size=64M", "--performance-schema=0")
         client = ["mariadb", "--no-defaults", f"--socket={data}/sock", "--user=root"]
