@@ -460,7 +460,8 @@ Result<Table> query_activity(Store& store, const ActivityQuery& params, const Po
                         .filters = params.filters,
                         .dates = params.dates,
                         .step = params.step,
-                        .scope = params.scope};
+                        .scope = params.scope,
+                        .observed_only = true};
   const auto usage = TRY(query_usage(store, seen, policy, now));
   join_usage(table, usage, options.by.size() + (options.step != TimeBucket::kNone ? 1 : 0));
   return table;

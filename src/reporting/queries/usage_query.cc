@@ -174,21 +174,44 @@ Result<UsageOptions> usage_options(const UsageQuery& params, const Policy& polic
   return options;
 }
 
+// Whether a sample may say anything of the range. Reading a day costs some queries even where there
+// is none.
+Result<bool> has_telemetry(Store& store, const ClusterId& cluster, const UsageRules& rules,
+                           const Interval& range) {
+  const std::chrono::milliseconds shift(rules.shift_ms);
+  const std::chrono::milliseconds reach = std::max<std::chrono::milliseconds>(
+      {std::chrono::milliseconds(rules.hold_ms()), std::chrono::milliseconds(kUsageSpanMaxMs),
+       kCounterReach});
+  bool found = false;
+  TRY(store.scan_usage(cluster,
+                       Interval(range.begin() - reach - shift, range.end() + reach - shift),
+                       UsageDetail::kAll, [&](std::span<const Usage> some) {
+                         found = found || !some.empty();
+                         return !found;
+                       }));
+  return found;
+}
+
 Result<void> add_days(Store& store, const ClusterId& cluster, const Policy& policy,
-                      const Interval& range, const std::vector<Gpu>& gpus, UsageReport& report) {
+                      const Interval& range, const std::vector<Gpu>& gpus, bool observed_only,
+                      UsageReport& report) {
   std::vector<Gpu> of_cluster;
   std::ranges::copy_if(gpus, std::back_inserter(of_cluster),
                        [&](const Gpu& gpu) { return gpu.cluster == cluster; });
+  const bool is_observed = TRY(has_telemetry(store, cluster, policy.usage, range));
+  if (!is_observed && observed_only) return {};
   const UtilizationSource source = telemetry_source(store, cluster, of_cluster, policy.usage);
   EnergyWindow energy(store, cluster, policy.usage, range.begin());
   for (const Interval& day : cut_by_day(range, policy.time_zone)) {
-    auto utilization = TRY(source(day));
     ObservedDay observed{.cluster = cluster,
                          .during = day,
-                         .utilization = std::move(utilization),
+                         .utilization = {.during = day, .series = {}, .placed = {}},
                          .energy = {},
                          .nodes = {}};
-    TRY(energy.move_to(day, observed));
+    if (is_observed) {
+      observed.utilization = TRY(source(day));
+      TRY(energy.move_to(day, observed));
+    }
     std::vector<Holding> holdings;
     if (report.is_of_holders()) {
       TRY(store.scan_holdings(cluster, day, [&](std::span<const Holding> some) {
@@ -243,7 +266,7 @@ Result<Table> query_usage(Store& store, const UsageQuery& params, const Policy& 
   for (const Gpu& gpu : gpus) clusters.insert(gpu.cluster.text());
   if (range) {
     for (const std::string& cluster : clusters) {
-      TRY(add_days(store, ClusterId(cluster), policy, *range, gpus, report));
+      TRY(add_days(store, ClusterId(cluster), policy, *range, gpus, params.observed_only, report));
     }
   }
   return table_of_usage(report, options);

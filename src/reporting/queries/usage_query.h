@@ -21,6 +21,8 @@ struct UsageQuery {
   DateOptions dates = {};                 // local days; a month or a first day must be there
   std::string step = "none";              // none, minute, hour, day, week, month
   std::vector<SummaryFilter> scope = {};  // what the asker may see; further filters
+  // Leaves out clusters that sent no telemetry in these days, for who has their GPU-hours already.
+  bool observed_only = false;
 };
 
 // The dimensions beside those of the policy and "label:KEY".
